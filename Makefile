@@ -1,0 +1,77 @@
+# The commands of the house. `make demo` and `make test` need python3, a C++20 compiler and make; nothing else.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+# What bootstrap.sh left for the compiler (empty where the system has Python's headers).
+ENV := . ./$(VENV)/build.env &&
+
+SOURCES := CMakeLists.txt pyproject.toml $(shell find bind core -name '*.cpp' -o -name '*.hpp' -o -name 'CMakeLists.txt' 2>/dev/null)
+CXX_FILES := $(shell find bind core -name '*.cpp' -o -name '*.hpp' 2>/dev/null)
+CORE_BUILD := build/core
+
+.PHONY: help demo test core-test lint types format bench sanitize clean
+.DELETE_ON_ERROR:
+
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.installed $(VENV)/.demo ## fit, print and plot a model of simulated credit data
+	$(BIN)/python -m sparsegam.demo
+
+test: core-test $(VENV)/.installed $(VENV)/.test ## run the tests of the C++ core, then those of the package
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+core-test: $(VENV)/.build-tools ## build and run the C++ core's own tests
+	$(ENV) $(BIN)/cmake -S . -B $(CORE_BUILD) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) \
+	    -DSPARSEGAM_PYTHON=OFF -DSPARSEGAM_TESTS=ON $(CMAKE_FLAGS)
+	$(BIN)/cmake --build $(CORE_BUILD)
+	$(BIN)/ctest --test-dir $(CORE_BUILD) --output-on-failure --no-tests=error
+
+sanitize: ## the core's tests under the address and undefined-behaviour sanitizers
+	$(MAKE) core-test CORE_BUILD=build/sanitize CMAKE_FLAGS="-DSPARSEGAM_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo"
+
+lint: $(VENV)/.lint ## ruff, clang-format and codespell; changes nothing
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(if $(CXX_FILES),$(BIN)/clang-format --dry-run -Werror $(CXX_FILES))
+	$(BIN)/codespell
+
+types: $(VENV)/.lint $(VENV)/.installed ## mypy, strict, on src/
+	$(BIN)/mypy
+
+format: $(VENV)/.lint ## let ruff and clang-format rewrite the code
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+	$(if $(CXX_FILES),$(BIN)/clang-format -i $(CXX_FILES))
+
+bench: $(VENV)/.installed $(VENV)/.demo $(VENV)/.peers ## run the benchmarks
+	$(BIN)/python -m benchmarks $(BENCH_ARGS)
+
+clean: ## remove the environment and everything built
+	rm -rf $(VENV) build dist demo .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+# Stamps: each is newer than what it was made from, so a second run does nothing.
+$(VENV)/.environment: tools/bootstrap.sh
+	rm -rf $(VENV)
+	tools/bootstrap.sh $(VENV) $(PYTHON)
+	@touch $@
+
+$(VENV)/.build-tools: $(VENV)/.environment
+	$(PIP) install --quiet "scikit-build-core>=0.10" "nanobind>=2.4" "cmake>=3.19" "ninja>=1.10"
+	@touch $@
+
+# Editable, without build isolation: Python edits count at once, and C++ edits recompile only what changed.
+$(VENV)/.installed: $(VENV)/.build-tools $(SOURCES)
+	$(ENV) PATH="$(abspath $(BIN)):$$PATH" $(PIP) install --quiet --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.peers: $(VENV)/.environment benchmarks/requirements.txt
+	$(PIP) install --quiet --requirement benchmarks/requirements.txt
+	@touch $@
+
+# The extras are read from pyproject.toml, so that they are written down once.
+$(VENV)/.test $(VENV)/.lint $(VENV)/.demo: $(VENV)/.%: $(VENV)/.environment pyproject.toml tools/extra.py
+	$(BIN)/python tools/extra.py $* >$@.txt
+	$(PIP) install --quiet --requirement $@.txt
+	@touch $@

@@ -1,0 +1,30 @@
+"""All studies, or one: `python -m benchmarks [fico | scaling | import_time] [options of that study]`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from benchmarks.data import REPOSITORY
+
+STUDIES = ("import_time", "fico", "scaling")
+
+
+def run(study: str, options: list[str]) -> int:
+    """Run one study as a program of its own; its exit status."""
+    print(f"\n== {study}", flush=True)
+    command = [sys.executable, "-m", f"benchmarks.{study}", *options]
+    return subprocess.run(command, cwd=REPOSITORY, check=False).returncode
+
+
+def main() -> None:
+    """Run the study that was named, or each in turn, going on where one cannot run (no data, say)."""
+    first, *rest = sys.argv[1:] or [""]
+    if first and first not in STUDIES:
+        msg = f"{__doc__}\nno study {first!r}: one of {', '.join(STUDIES)}"
+        raise SystemExit(msg)
+    raise SystemExit(max([run(study, rest) for study in ([first] if first else STUDIES)]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,196 @@
+"""Who is measured: sparsegam and its peers, each behind the same three steps."""
+
+# ruff: noqa: D102  (what `prepare`, `fit` and `solutions` do is said once, in the protocol)
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from benchmarks.data import Problem
+from benchmarks.objective import Solution
+
+Inputs = tuple[Any, Any]
+OURS = "sparsegam"
+
+
+class Contender(Protocol):
+    """One method with its settings: `prepare` outside the clock, `fit` inside it, `solutions` outside again."""
+
+    name: ClassVar[str]
+    loss: str
+
+    def prepare(self, problem: Problem) -> Inputs:
+        """Make the (X, y) the method wants, and import its package, so that the clock sees neither."""
+
+    def fit(self, inputs: Inputs, threads: int) -> Any:
+        """Do what the clock sees."""
+
+    def solutions(self, fitted: Any, inputs: Inputs) -> list[Solution]:
+        """List the models found, as sizes and scores on the training rows."""
+
+
+class _OnFrame:
+    """Ours and the tree methods take the table as it is: binning is inside the clock."""
+
+    package: ClassVar[str]
+
+    def prepare(self, problem: Problem) -> Inputs:
+        importlib.import_module(self.package)
+        return problem.frame, problem.y
+
+
+class _OnThresholds:
+    """Best-subset peers take the ready 0/1 matrix: binning is a gift to them."""
+
+    package: ClassVar[str]
+
+    def prepare(self, problem: Problem) -> Inputs:
+        importlib.import_module(self.package)
+        return problem.threshold_matrix, problem.signs
+
+
+@dataclass(frozen=True)
+class SparseGAM(_OnFrame):
+    """Our estimator at one lambda0."""
+
+    loss: str = "logistic"
+    lambda0: float | str = "bic"
+    lambda2: float = 0.0
+    options: dict[str, Any] = field(default_factory=dict)
+    name: ClassVar[str] = OURS
+    package: ClassVar[str] = "sparsegam"
+
+    def fit(self, inputs: Inputs, threads: int) -> Any:
+        from sparsegam import SparseGAMClassifier
+
+        settings = {"loss": self.loss, "lambda0": self.lambda0, "lambda2": self.lambda2, **self.options}
+        return SparseGAMClassifier(n_jobs=threads, **settings).fit(*inputs)
+
+    def solutions(self, fitted: Any, inputs: Inputs) -> list[Solution]:
+        return [Solution(int(fitted.n_terms_), fitted.decision_function(inputs[0]))]
+
+
+@dataclass(frozen=True)
+class SparseGAMPath(_OnFrame):
+    """Our whole frontier, every size up to max_terms."""
+
+    loss: str = "logistic"
+    max_terms: int = 50
+    lambda2: float = 0.0
+    options: dict[str, Any] = field(default_factory=dict)
+    name: ClassVar[str] = OURS
+    package: ClassVar[str] = "sparsegam"
+
+    def fit(self, inputs: Inputs, threads: int) -> Any:
+        from sparsegam import gam_path
+
+        settings = {"loss": self.loss, "lambda2": self.lambda2, "max_terms": self.max_terms, **self.options}
+        return gam_path(*inputs, n_jobs=threads, **settings)
+
+    def solutions(self, fitted: Any, inputs: Inputs) -> list[Solution]:
+        sizes = [int(k) for k in fitted.n_terms]
+        return [Solution(k, fitted.at(n_terms=k).decision_function(inputs[0])) for k in sizes]
+
+
+class _FastSparse(_OnThresholds):
+    """What both uses of fastsparsegams share: it has no thread option, and its models are columns of coefficients."""
+
+    name: ClassVar[str] = "fastsparsegams"
+    package: ClassVar[str] = "fastsparsegams"
+    loss: str
+
+    def _fit(self, inputs: Inputs, **settings: Any) -> Any:
+        from fastsparsegams import fit
+
+        return fit(*inputs, loss=self.loss.capitalize(), penalty="L0", algorithm="CDPSI", **settings)
+
+    def solutions(self, fitted: Any, inputs: Inputs) -> list[Solution]:
+        coefs = fitted.coeffs[0].toarray()
+        scores = inputs[0] @ coefs + np.asarray(fitted.intercepts[0])
+        return [Solution(int(k), f) for k, f in zip(np.count_nonzero(coefs, axis=0), scores.T, strict=True)]
+
+
+@dataclass(frozen=True)
+class FastSparseGAMs(_FastSparse):
+    """The paper's own code at one lambda0 (swaps on)."""
+
+    loss: str = "logistic"
+    lambda0: float = 5.0
+    max_terms: int = 200
+
+    def fit(self, inputs: Inputs, threads: int) -> Any:
+        grid = {"lambda_grid": [[float(self.lambda0)]], "num_lambda": None, "num_gamma": None}
+        return self._fit(inputs, max_support_size=self.max_terms, **grid)
+
+
+@dataclass(frozen=True)
+class FastSparseGAMsPath(_FastSparse):
+    """The paper's own code along its own grid of lambda0, until it passes max_terms."""
+
+    loss: str = "logistic"
+    max_terms: int = 50
+
+    def fit(self, inputs: Inputs, threads: int) -> Any:
+        return self._fit(inputs, max_support_size=self.max_terms)
+
+
+@dataclass(frozen=True)
+class AbessPath(_OnThresholds):
+    """abess, every size up to max_terms (logistic loss only); it hands back the size with the lowest training loss."""
+
+    loss: str = "logistic"
+    max_terms: int = 50
+    name: ClassVar[str] = "abess"
+    package: ClassVar[str] = "abess"
+
+    def prepare(self, problem: Problem) -> Inputs:
+        matrix, _ = super().prepare(problem)
+        return matrix, problem.y
+
+    def fit(self, inputs: Inputs, threads: int) -> Any:
+        from abess import LogisticRegression
+
+        sizes = range(self.max_terms + 1)
+        return LogisticRegression(support_size=sizes, ic_type="loss", thread=threads).fit(*inputs)
+
+    def solutions(self, fitted: Any, inputs: Inputs) -> list[Solution]:
+        scores = inputs[0] @ fitted.coef_ + fitted.intercept_
+        return [Solution(int(np.count_nonzero(fitted.coef_)), scores)]
+
+
+@dataclass(frozen=True)
+class ExplainableBoosting(_OnFrame):
+    """interpret's boosted additive model without interactions: the same kind of model, not sparse."""
+
+    loss: str = "logistic"
+    name: ClassVar[str] = "interpret"
+    package: ClassVar[str] = "interpret.glassbox"
+
+    def fit(self, inputs: Inputs, threads: int) -> Any:
+        from interpret.glassbox import ExplainableBoostingClassifier
+
+        return ExplainableBoostingClassifier(interactions=0, n_jobs=threads).fit(*inputs)
+
+    def solutions(self, fitted: Any, inputs: Inputs) -> list[Solution]:
+        return [Solution(None, fitted.decision_function(inputs[0]))]
+
+
+@dataclass(frozen=True)
+class LightGBM(_OnFrame):
+    """LightGBM's default classifier: the speed everyone knows, not an additive model."""
+
+    loss: str = "logistic"
+    name: ClassVar[str] = "lightgbm"
+    package: ClassVar[str] = "lightgbm"
+
+    def fit(self, inputs: Inputs, threads: int) -> Any:
+        from lightgbm import LGBMClassifier
+
+        return LGBMClassifier(n_jobs=threads, verbose=-1).fit(*inputs)
+
+    def solutions(self, fitted: Any, inputs: Inputs) -> list[Solution]:
+        return [Solution(None, fitted.predict(inputs[0], raw_score=True))]

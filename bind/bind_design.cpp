@@ -1,0 +1,94 @@
+// bind/bind_design.cpp: binning and the threshold design for Python.
+#include <nanobind/stl/vector.h>
+
+#include <stdexcept>
+#include <variant>
+
+#include "arrays.hpp"
+#include "bound.hpp"
+#include "sparsegam/binning.hpp"
+
+using namespace sparsegam;
+
+namespace {
+
+template <class Code>
+nb::object codes_as(std::span<const double> values, std::span<const double> edges) {
+    std::vector<Code> codes(values.size());
+    {
+        nb::gil_scoped_release released;  // only plain arrays are touched
+        bin_codes(values, edges, codes.data());
+    }
+    return as_numpy(std::move(codes));
+}
+
+nb::object bin_codes_of(const Vector<double>& values, const Vector<double>& edges) {
+    const auto all = view(values);
+    if (std::any_of(all.begin(), all.end(), [](double v) { return std::isnan(v); }))
+        throw std::invalid_argument("values must not be NaN");
+    if (edges.shape(0) >= 65536) throw std::invalid_argument("a feature can have at most 65536 bins");
+    return edges.shape(0) < 256 ? codes_as<std::uint8_t>(view(values), view(edges))
+                                : codes_as<std::uint16_t>(view(values), view(edges));
+}
+
+nb::object unique_edges_of(const Vector<double>& values, Index max_bins) {
+    std::vector<double> edges;
+    {
+        nb::gil_scoped_release released;
+        edges = unique_edges(view(values), max_bins);
+    }
+    return as_numpy(std::move(edges));
+}
+
+template <class Code>
+void check_codes(std::span<const Code> codes, Index n_rows, Index n_bins) {
+    if (static_cast<Index>(codes.size()) != n_rows)
+        throw std::invalid_argument("every feature needs one code per row");
+    if (!codes.empty() && static_cast<Index>(*std::max_element(codes.begin(), codes.end())) >= n_bins)
+        throw std::invalid_argument("a code is not below its feature's number of bins");
+}
+
+}  // namespace
+
+BoundDesign::BoundDesign(nb::sequence codes, const Vector<Index>& n_bins, const Vector<Index>& n_ordered) {
+    std::vector<Feature> features;
+    Index n_rows = -1;
+    for (nb::handle item : codes) {
+        const std::size_t f = features.size();
+        if (f >= n_bins.shape(0) || f >= n_ordered.shape(0))
+            throw std::invalid_argument("n_bins and n_ordered need one entry per feature");
+        Feature feature;
+        feature.n_bins = n_bins.data()[f];
+        feature.n_ordered = n_ordered.data()[f];
+        if (feature.n_ordered < 0 || feature.n_ordered > feature.n_bins)
+            throw std::invalid_argument("n_ordered must be between 0 and n_bins");
+        if (Vector<std::uint8_t> narrow; nb::try_cast(item, narrow, false)) {
+            if (n_rows < 0) n_rows = static_cast<Index>(narrow.shape(0));
+            check_codes(view(narrow), n_rows, feature.n_bins);
+            feature.codes.narrow = narrow.data();
+        } else {
+            auto wide = nb::cast<Vector<std::uint16_t>>(item);
+            if (n_rows < 0) n_rows = static_cast<Index>(wide.shape(0));
+            check_codes(view(wide), n_rows, feature.n_bins);
+            feature.codes.wide = wide.data();
+        }
+        features.push_back(feature);
+        kept_.append(item);
+    }
+    design_.emplace(std::move(features), std::max(n_rows, Index{0}));
+}
+
+void bind_design(nb::module_& m) {
+    m.def("unique_edges", unique_edges_of, nb::arg("values"), nb::arg("max_bins"));
+    m.def("bin_codes", bin_codes_of, nb::arg("values"), nb::arg("edges"));
+    nb::class_<BoundDesign>(m, "ThresholdDesign")
+        .def(nb::init<nb::sequence, Vector<Index>, Vector<Index>>(), nb::arg("codes"), nb::arg("n_bins"),
+             nb::arg("n_ordered"))
+        .def_prop_ro("n_rows", [](const BoundDesign& d) { return d.get().n_rows(); })
+        .def_prop_ro("n_columns", [](const BoundDesign& d) { return d.get().n_columns(); })
+        .def_prop_ro("offset", [](const BoundDesign& d) {
+            std::vector<Index> offset;
+            for (Index f = 0; f < d.get().n_features(); ++f) offset.push_back(d.get().feature(f).offset);
+            return as_numpy(std::move(offset));
+        });
+}

@@ -1,0 +1,110 @@
+// sparsegam/binning.hpp: thresholds of a numeric column and the bin of each of its values. No NaN comes here.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <vector>
+
+#include "types.hpp"
+
+namespace sparsegam {
+
+inline constexpr double small_range = 65536.0;  // whole numbers in a range this small are counted, not sorted
+
+// Distinct values in ascending order with their counts.
+struct Distinct {
+    std::vector<double> values;
+    std::vector<Index> counts;
+};
+
+inline bool whole_and_close(std::span<const double> values, double low, double high) {
+    return high - low < small_range &&
+           std::all_of(values.begin(), values.end(), [](double v) { return v == std::floor(v); });
+}
+
+inline Distinct distinct_whole(std::span<const double> values, double low, double high) {
+    std::vector<Index> count(static_cast<std::size_t>(high - low) + 1, 0);
+    for (double v : values) ++count[static_cast<std::size_t>(v - low)];
+    Distinct out;
+    for (std::size_t i = 0; i < count.size(); ++i) {
+        if (count[i] == 0) continue;
+        out.values.push_back(low + static_cast<double>(i));
+        out.counts.push_back(count[i]);
+    }
+    return out;
+}
+
+inline Distinct distinct_sorted(std::span<const double> values) {
+    std::vector<double> sorted(values.begin(), values.end());
+    std::sort(sorted.begin(), sorted.end());
+    Distinct out;
+    for (double v : sorted) {
+        if (out.values.empty() || out.values.back() != v) {
+            out.values.push_back(v);
+            out.counts.push_back(0);
+        }
+        ++out.counts.back();
+    }
+    return out;
+}
+
+inline Distinct distinct(std::span<const double> values) {
+    if (values.empty()) return {};
+    const auto [low, high] = std::minmax_element(values.begin(), values.end());
+    return whole_and_close(values, *low, *high) ? distinct_whole(values, *low, *high)
+                                                : distinct_sorted(values);
+}
+
+// Thresholds t of the columns `x <= t`: every distinct value but the largest, or where those would make more
+// than max_bins bins, the values at the quantiles 1/max_bins, 2/max_bins ...
+inline std::vector<double> unique_edges(std::span<const double> values, Index max_bins) {
+    Distinct all = distinct(values);
+    const Index n_distinct = static_cast<Index>(all.values.size());
+    if (n_distinct <= max_bins) {
+        if (n_distinct > 0) all.values.pop_back();
+        return all.values;
+    }
+    std::vector<double> edges;
+    const double share = static_cast<double>(values.size()) / static_cast<double>(max_bins);
+    Index below = 0;
+    for (Index i = 0; i + 1 < n_distinct; ++i) {
+        below += all.counts[i];
+        if (static_cast<double>(below) >= share * static_cast<double>(edges.size() + 1))
+            edges.push_back(all.values[i]);
+        if (static_cast<Index>(edges.size()) == max_bins - 1) break;
+    }
+    return edges;
+}
+
+// code = number of edges below the value, so that code <= b exactly when value <= edges[b].
+template <class Code>
+void bin_by_search(std::span<const double> values, std::span<const double> edges, Code* codes) {
+    for (std::size_t i = 0; i < values.size(); ++i)
+        codes[i] = static_cast<Code>(std::lower_bound(edges.begin(), edges.end(), values[i]) - edges.begin());
+}
+
+// The same through a table, where the edges are whole numbers: value <= t exactly when ceil(value) <= t.
+template <class Code>
+void bin_by_table(std::span<const double> values, std::span<const double> edges, Code* codes) {
+    const double low = edges.front(), high = edges.back() + 1.0;
+    std::vector<Code> table(static_cast<std::size_t>(high - low) + 1);
+    std::size_t bin = 0;
+    for (std::size_t i = 0; i < table.size(); ++i) {
+        while (bin < edges.size() && edges[bin] < low + static_cast<double>(i)) ++bin;
+        table[i] = static_cast<Code>(bin);
+    }
+    for (std::size_t i = 0; i < values.size(); ++i)
+        codes[i] = table[static_cast<std::size_t>(std::clamp(std::ceil(values[i]), low, high) - low)];
+}
+
+template <class Code>
+void bin_codes(std::span<const double> values, std::span<const double> edges, Code* codes) {
+    const bool table = !edges.empty() && whole_and_close(edges, edges.front(), edges.back());
+    if (table)
+        bin_by_table(values, edges, codes);
+    else
+        bin_by_search(values, edges, codes);
+}
+
+}  // namespace sparsegam

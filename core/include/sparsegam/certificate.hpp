@@ -1,0 +1,138 @@
+// sparsegam/certificate.hpp: the certified sweep: proof that no swap of one term for one column helps.
+//
+// A swap here is the paper's: term j leaves, column c enters, the other coefficients stay, and (beyond the
+// paper) the intercept moves freely. A 0/1 column with a free intercept splits the rows into two groups whose
+// shifts are free of each other, so the most that c can gain is at most the sum of what each group can gain
+// by a shift of its own: a bound from three sums per group that settles nearly every pair. Those it leaves
+// open are line-searched.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "refit.hpp"
+
+namespace sparsegam {
+
+struct Certificate {
+    bool swap_optimal = false;
+    Index pairs = 0;          // (term, column) pairs looked at
+    Index line_searches = 0;  // of them, those that the bounds left to a line search
+};
+
+class Sweep {
+  public:
+    Sweep(Rows& rows, const Penalty& penalty, const Point& point, double tie, Counts& counts)
+        : rows_(rows),
+          penalty_(penalty),
+          point_(point),
+          must_beat_(point.value() - tie),
+          tie_(tie),
+          counts_(counts) {}
+
+    // The first swap that helps, with the other coefficients as they were; none when the point is swap 1-OPT.
+    std::optional<Point> find_better() {
+        std::vector<char> taken(rows_.n_columns(), 0);
+        for (Index c : point_.columns) taken[c] = 1;
+        for (Index j = 0; j < point_.size(); ++j) {
+            const Point dropped = without(j);
+            const auto open = open_columns(dropped, taken);
+            certificate_.line_searches += static_cast<Index>(open.size());
+            for (Index c : open)
+                if (auto better = line_search(dropped, c)) return better;
+        }
+        certificate_.swap_optimal = true;
+        return std::nullopt;
+    }
+
+    const Certificate& certificate() const { return certificate_; }
+
+  private:
+    static constexpr std::size_t most_shifts = 8;
+
+    struct Group {
+        double grad, curv, loss;
+    };
+
+    // The point without its j-th term, at its best intercept: the bounds are sharp near a group's best shift.
+    Point without(Index j) {
+        Point dropped = point_;
+        dropped.columns.erase(dropped.columns.begin() + j);
+        dropped.coef.erase(dropped.coef.begin() + j);
+        evaluate(rows_, penalty_, dropped);
+        RefitOptions options{tie_};
+        options.held = dropped.size();
+        refit(rows_, penalty_, dropped, options, counts_);
+        return dropped;
+    }
+
+    // The columns that no bound rules out. The bound of a group is sharp where its own best shift is near, so
+    // it is taken at a few shifts of the intercept, each chosen for the columns that the last ones left open;
+    // few are left, and their sums cost little.
+    std::vector<Index> open_columns(const Point& dropped, const std::vector<char>& taken) {
+        std::vector<Index> open;
+        for (Index c = 0; c < rows_.n_columns(); ++c)
+            if (!taken[c] && penalty_.allowed[c]) open.push_back(c);
+        certificate_.pairs += static_cast<Index>(open.size());
+        inside_.assign(rows_.n_columns(), 0.0);
+        outside_.assign(rows_.n_columns(), 0.0);
+        std::vector<double> shifts{0.0};
+        while (true) {
+            Point shifted = dropped;
+            shifted.intercept += shifts.back();
+            if (shifts.back() != 0.0) rows_.evaluate(shifted);
+            const double target = raise_bounds(dropped.ridge, shifts.back(), open);
+            if (open.empty() || shifts.size() == most_shifts || near(target, shifts)) return open;
+            shifts.push_back(target);
+        }
+    }
+
+    static bool near(double shift, const std::vector<double>& shifts) {
+        return std::any_of(shifts.begin(), shifts.end(),
+                           [&](double s) { return std::abs(s - shift) < 0.02; });
+    }
+
+    // Raises the lower bounds on both groups' losses with the sums at this shift, keeps the columns still
+    // open, and returns the shift that their least certain groups ask for, in the middle.
+    double raise_bounds(double ridge, double shift, std::vector<Index>& open) {
+        const Groups& all = rows_.groups(open);
+        std::vector<double> targets;
+        std::erase_if(open, [&](Index c) {
+            const Group in{all.grad[c], all.curv[c], all.loss[c]};
+            const Group out{all.total_grad - in.grad, all.total_curv - in.curv, all.total_loss - in.loss};
+            inside_[c] = std::max(inside_[c], in.loss - rows_.shift_gain(in.grad, in.curv, in.loss));
+            outside_[c] = std::max(outside_[c], out.loss - rows_.shift_gain(out.grad, out.curv, out.loss));
+            if (inside_[c] + outside_[c] + ridge >= must_beat_) return true;
+            const Group& farther = std::abs(in.grad) * out.curv > std::abs(out.grad) * in.curv ? in : out;
+            targets.push_back(shift - std::clamp(farther.grad / std::max(farther.curv, 1e-300), -1.0, 1.0));
+            return false;
+        });
+        if (targets.empty()) return shift;
+        std::nth_element(targets.begin(), targets.begin() + targets.size() / 2, targets.end());
+        return targets[targets.size() / 2];
+    }
+
+    std::optional<Point> line_search(const Point& dropped, Index column) {
+        Point next = dropped;
+        next.columns.push_back(column);
+        next.coef.push_back(0.0);
+        evaluate(rows_, penalty_, next);
+        RefitOptions options{0.1 * tie_, 40, must_beat_};
+        options.held = dropped.size();
+        refit(rows_, penalty_, next, options, counts_);
+        if (next.value() < must_beat_) return next;
+        return std::nullopt;
+    }
+
+    Rows& rows_;
+    const Penalty& penalty_;
+    const Point& point_;
+    double must_beat_, tie_;
+    std::vector<double> inside_, outside_;  // lower bounds on the losses of a column's two groups
+    Counts& counts_;
+    Certificate certificate_;
+};
+
+}  // namespace sparsegam

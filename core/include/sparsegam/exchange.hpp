@@ -1,0 +1,305 @@
+// sparsegam/exchange.hpp: adds, drops and swaps, the best-looking first, each verified on the rows before it
+// is made.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "certificate.hpp"
+#include "local_model.hpp"
+
+namespace sparsegam {
+
+// How long a search may go on. What it has when time is up is its answer.
+class Deadline {
+  public:
+    explicit Deadline(double seconds = infinity)
+        : limited_(seconds < infinity),
+          end_(std::chrono::steady_clock::now() +
+               std::chrono::microseconds(limited_ ? Index(seconds * 1e6) : 0)) {}
+
+    bool passed() const { return limited_ && std::chrono::steady_clock::now() >= end_; }
+
+  private:
+    bool limited_;
+    std::chrono::steady_clock::time_point end_;
+};
+
+// Which moves a search step may make.
+struct Allow {
+    bool add, drop, swap;
+};
+
+class Exchange {
+  public:
+    Exchange(Rows& rows, const Penalty& penalty, Index max_terms, const Deadline& deadline)
+        : rows_(rows), penalty_(penalty), max_terms_(max_terms), deadline_(deadline) {
+        polish(current_);
+        at_current_ = true;
+        tie_ = std::max(2e-8 * current_.value(), 1e-300);
+        least_ = 10.0 * tie_;
+    }
+
+    const Point& current() const { return current_; }
+    const Counts& counts() const { return counts_; }
+    double tie() const { return tie_; }  // the smallest improvement that counts
+    bool out_of_time() const { return deadline_.passed(); }
+
+    // Refits a point to the last digit.
+    void polish(Point& point) {
+        at_current_ = false;
+        evaluate(rows_, penalty_, point);
+        refit(rows_, penalty_, point, {1e-9 * point.value()}, counts_);
+    }
+
+    void go_to(const Point& point) {
+        current_ = point;
+        at_current_ = false;
+        model_.reset();
+        failures_.clear();
+    }
+
+    // Makes moves that lower loss + ridge + lambda0 * terms by more than `least` until none does and no refit
+    // is worth a tie.
+    void improve(double lambda0, Allow allow, double least = 0.0) {
+        least_ = std::max(10.0 * tie_, least);
+        while (!deadline_.passed() &&
+               (step(lambda0, allow) || settle() || (allow.add && bump_step(lambda0)))) {
+        }
+    }
+
+    void swap_all() { improve(0.0, {false, false, true}); }
+
+    // The best-looking addition, whatever it is worth. False when no column is left that would help at all.
+    bool grow() {
+        const auto moves = best_moves(local_model(), 0.0, {true, false, false});
+        return !moves.empty() && make(moves.front());
+    }
+
+    // The cheapest drop.
+    bool shrink() {
+        const auto& model = local_model();
+        Move move;
+        for (Index s = 0; s < current_.size(); ++s)
+            if (move.drop == none || model.drop_cost(s) < model.drop_cost(move.drop)) move.drop = s;
+        return move.drop != none && make(move);
+    }
+
+    // The certified sweep at the current point; goes on from the better one that it may find.
+    std::pair<Certificate, bool> sweep() {
+        Sweep sweep(rows_, penalty_, current_, tie_, counts_);
+        auto better = sweep.find_better();
+        at_current_ = false;
+        if (better) go_to(*better);
+        return {sweep.certificate(), better.has_value()};
+    }
+
+  private:
+    static constexpr std::size_t listed = 12;  // moves considered per scan
+    static constexpr std::size_t tries = 6;  // of them, those that may fail before the search looks elsewhere
+    static constexpr Index neighbours = 8;   // columns of one feature this close are one idea
+    static constexpr double share = 0.5;     // of its promise that a move must keep beside others
+
+    double objective(const Point& point, double lambda0) const {
+        return point.value() + lambda0 * penalty_.cost_of(point);
+    }
+
+    const LocalModel& local_model() {
+        if (!model_) {
+            if (!at_current_) evaluate(rows_, penalty_, current_);
+            at_current_ = true;
+            ++counts_.scans;
+            model_.emplace(rows_, penalty_, current_, rows_.scan(current_.columns));
+        }
+        return *model_;
+    }
+
+    bool step(double lambda0, Allow allow) {
+        return make_any(best_moves(local_model(), lambda0, allow), lambda0);
+    }
+
+    // Makes the first of these moves that truly helps, then those that keep most of their promise beside it:
+    // a trial costs one evaluation, a scan many times that.
+    bool make_any(const std::vector<Move>& moves, double lambda0) {
+        LocalModel model = *std::move(model_);
+        model_.reset();
+        const double must_beat = objective(current_, lambda0) - model.refit_gain() - tie_;
+        std::size_t made = 0, failed = 0;
+        for (const Move& move : moves) {
+            if (failed == tries || deadline_.passed()) break;
+            const Step step = model.step_of(move);
+            const bool helped = made == 0
+                                    ? attempt(taken(step, penalty_, model.refitted()), lambda0, must_beat)
+                                    : applies(step) && attempt_beside(step, lambda0, share * move.gain);
+            ++(helped ? made : failed);
+            if (made == 0) failures_[key(move)] = move.gain;
+        }
+        if (made == 0) model_.emplace(std::move(model));
+        return made > 0;
+    }
+
+    // Can the step still be taken: what it drops is there, what it adds is not.
+    bool applies(const Step& step) const {
+        return (step.dropped == none || has(step.dropped)) &&
+               std::none_of(step.added.begin(), step.added.end(), [&](Index c) { return has(c); });
+    }
+
+    bool attempt_beside(const Step& step, double lambda0, double least) {
+        Point next = taken(step, penalty_, current_);
+        if (next.size() > max_terms_) return false;
+        ++counts_.trials;
+        evaluate(rows_, penalty_, next);
+        at_current_ = objective(next, lambda0) < objective(current_, lambda0) - least;
+        if (at_current_) {
+            ++counts_.moves;
+            current_ = std::move(next);
+        } else {
+            ++counts_.failed;
+        }
+        return at_current_;
+    }
+
+    // Two nested columns at once.
+    bool bump_step(double lambda0) {
+        if (current_.size() + 2 > max_terms_) return false;
+        const LocalModel& model = local_model();
+        std::vector<Move> moves;
+        for (const Nested& range : rows_.nested()) model.best_bumps(range, lambda0 + least_, moves);
+        for (Move& m : moves) m.gain -= lambda0 * (penalty_.cost[m.add] + penalty_.cost[m.also]);
+        std::erase_if(moves, [&](const Move& m) { return has(m.add) || has(m.also); });
+        return make_any(most_promising(std::move(moves)), lambda0);
+    }
+
+    // Re-optimises the support where the last scan says that it is worth a tie.
+    bool settle() {
+        if (local_model().refit_gain() < tie_) return false;
+        const double before = current_.value();
+        Point refitted = local_model().refitted();
+        return attempt(std::move(refitted), 0.0, before);
+    }
+
+    bool make(const Move& move) {
+        const bool made =
+            attempt(taken(local_model().step_of(move), penalty_, local_model().refitted()), 0.0, infinity);
+        failures_.clear();
+        return made;
+    }
+
+    // Goes to a predicted point if, refitted where needed, it beats what it must.
+    bool attempt(Point next, double lambda0, double must_beat) {
+        ++counts_.trials;
+        at_current_ = false;
+        evaluate(rows_, penalty_, next);
+        const double terms = lambda0 * penalty_.cost_of(next);
+        if (!(next.value() + terms < must_beat))
+            refit(rows_, penalty_, next, {0.1 * tie_, 4, must_beat - terms}, counts_);
+        if (!(next.value() + terms < must_beat)) {
+            ++counts_.failed;
+            return false;
+        }
+        ++counts_.moves;
+        if (next.size() != current_.size()) failures_.clear();
+        current_ = std::move(next);
+        at_current_ = true;
+        model_.reset();
+        return true;
+    }
+
+    std::pair<Index, Index> key(const Move& move) const {
+        return {move.drop == none ? none : current_.columns[move.drop], move.add};
+    }
+
+    // A move that failed is not tried again until it looks twice as good.
+    bool has(Index column) const {
+        return std::count(current_.columns.begin(), current_.columns.end(), column) > 0;
+    }
+
+    bool failed_before(const Move& move) const {
+        const auto at = failures_.find(key(move));
+        return at != failures_.end() && move.gain < 2.0 * at->second;
+    }
+
+    std::vector<Move> best_moves(const LocalModel& model, double lambda0, Allow allow) const {
+        std::vector<Move> moves;
+        if (allow.add && current_.size() >= max_terms_) allow.add = false;
+        if (allow.drop) list_drops(model, lambda0, moves);
+        if (allow.add || (allow.swap && current_.size() > 0)) list_columns(model, lambda0, allow, moves);
+        return most_promising(std::move(moves));
+    }
+
+    void list_drops(const LocalModel& model, double lambda0, std::vector<Move>& moves) const {
+        for (Index s = 0; s < current_.size(); ++s)
+            moves.push_back(
+                {s, none, none, lambda0 * penalty_.cost[current_.columns[s]] - model.drop_cost(s)});
+    }
+
+    void list_columns(const LocalModel& model, double lambda0, Allow allow, std::vector<Move>& moves) const {
+        const Index k = current_.size();
+        std::vector<double> costs(k), gains(k);
+        for (Index s = 0; s < k; ++s)
+            costs[s] = model.drop_cost(s) - lambda0 * penalty_.cost[current_.columns[s]];
+        std::vector<char> taken(rows_.n_columns(), 0);
+        for (Index c : current_.columns) taken[c] = 1;
+        for (Index c = 0; c < rows_.n_columns(); ++c) {
+            if (taken[c] || !penalty_.allowed[c]) continue;
+            const double price = lambda0 * penalty_.cost[c];
+            if (const double gain = model.add_gain(c) - price; allow.add && gain > least_)
+                moves.push_back({none, c, none, gain});
+            if (!allow.swap || k == 0) continue;
+            model.swap_gains(c, costs.data(), gains.data());
+            const auto best = std::max_element(gains.begin(), gains.end());
+            if (*best - price > least_) moves.push_back({best - gains.begin(), c, none, *best - price});
+        }
+    }
+
+    // The best few that differ: neighbouring thresholds of one feature for the same term are one idea.
+    std::vector<Move> most_promising(std::vector<Move> moves) const {
+        std::erase_if(moves, [&](const Move& m) { return !(m.gain > least_) || failed_before(m); });
+        const auto shown = std::min<std::size_t>(moves.size(), 20 * listed);
+        std::partial_sort(moves.begin(), moves.begin() + shown, moves.end(), Ranked(moves));
+        std::vector<Move> chosen;
+        for (std::size_t m = 0; m < shown && chosen.size() < listed; ++m)
+            if (std::none_of(chosen.begin(), chosen.end(), [&](const Move& c) { return alike(c, moves[m]); }))
+                chosen.push_back(moves[m]);
+        return chosen;
+    }
+
+    // The larger gain first. Gains that differ by less than scans are accurate to are equal: then the earlier
+    // column wins, however the rows were summed.
+    class Ranked {
+      public:
+        explicit Ranked(const std::vector<Move>& moves) {
+            for (const Move& m : moves) unit_ = std::max(unit_, 1e-5 * m.gain);
+        }
+        bool operator()(const Move& a, const Move& b) const { return rank(a) < rank(b); }
+
+      private:
+        std::tuple<double, Index, Index, Index> rank(const Move& m) const {
+            return {-std::round(m.gain / unit_), m.add, m.drop, m.also};
+        }
+        double unit_ = 1e-300;
+    };
+
+    bool alike(const Move& a, const Move& b) const {
+        return a.drop == b.drop && a.add != none && b.add != none &&
+               penalty_.group[a.add] == penalty_.group[b.add] && std::abs(a.add - b.add) < neighbours;
+    }
+
+    Rows& rows_;
+    const Penalty& penalty_;
+    Index max_terms_;
+    const Deadline& deadline_;
+    Point current_;
+    bool at_current_ = true;  // are the rows evaluated at the current point
+    double tie_ = 0.0, least_ = 0.0;
+    std::optional<LocalModel> model_;  // of the current point, once it was scanned
+    std::map<std::pair<Index, Index>, double> failures_;
+    Counts counts_;
+};
+
+}  // namespace sparsegam

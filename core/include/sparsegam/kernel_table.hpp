@@ -1,0 +1,84 @@
+// sparsegam/kernel_table.hpp: the kernels as function pointers, so that one binary runs at its best on every
+// CPU.
+#pragma once
+
+#include <cstdint>
+
+#include "loss.hpp"
+
+namespace sparsegam {
+
+struct LossArgs {
+    std::int64_t n;
+    const double *score, *y, *weight;  // IN
+    double *grad, *curv, *value;       // OUT
+};
+
+struct LossSums {
+    double value, grad, curv;
+};
+
+struct SwapArgs {
+    std::int64_t k;
+    const double* q;                       // Q_c without the intercept
+    const double *shift, *inverse, *cost;  // w_j / M_jj, 1 / M_jj, the cost of dropping j
+    double grad, curv, floor;
+    bool may_rise, may_fall;  // the signs that the column's coefficient may have
+};
+
+struct BumpArgs {
+    std::int64_t n;
+    const float *grad, *curv, *raw, *adjusted, *usable;  // per column b
+    float grad_a, curv_a, raw_a, collinear;
+    bool exponential;
+};
+
+template <class Real, class Code>
+struct HistogramKernels {
+    void (*fill_channel)(std::int64_t, const Code*, unsigned, unsigned, const double*, std::int64_t,
+                         Real*) noexcept;
+    void (*accumulate)(std::int64_t, std::int64_t, const Code* const*, std::int64_t, const Real*,
+                       Real* const*) noexcept;
+};
+
+struct KernelTable {
+    LossSums (*logistic)(LossArgs) noexcept;
+    LossSums (*exponential)(LossArgs) noexcept;
+    LossSums (*squared)(LossArgs) noexcept;
+    void (*add_table_8)(std::int64_t, const std::uint8_t*, const double*, double*) noexcept;
+    void (*add_table_16)(std::int64_t, const std::uint16_t*, const double*, double*) noexcept;
+    HistogramKernels<float, std::uint8_t> float_8;
+    HistogramKernels<float, std::uint16_t> float_16;
+    HistogramKernels<double, std::uint8_t> double_8;
+    HistogramKernels<double, std::uint16_t> double_16;
+    void (*swap_gains)(SwapArgs, double*) noexcept;
+    void (*bump_gains)(BumpArgs, float*) noexcept;
+
+    template <class Real, class Code>
+    const HistogramKernels<Real, Code>& histogram() const noexcept {
+        if constexpr (sizeof(Real) == 4 && sizeof(Code) == 1)
+            return float_8;
+        else if constexpr (sizeof(Real) == 4)
+            return float_16;
+        else if constexpr (sizeof(Code) == 1)
+            return double_8;
+        else
+            return double_16;
+    }
+
+    LossSums evaluate(Loss loss, const LossArgs& args) const noexcept {
+        switch (loss) {
+            case Loss::logistic:
+                return logistic(args);
+            case Loss::exponential:
+                return exponential(args);
+            default:
+                return squared(args);
+        }
+    }
+};
+
+// The table for this CPU; defined in bind/kernels_baseline.cpp.
+const KernelTable& kernels() noexcept;
+
+}  // namespace sparsegam

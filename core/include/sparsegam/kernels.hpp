@@ -1,0 +1,263 @@
+// sparsegam/kernels.hpp: the loops that touch every row, written for the compiler to vectorise.
+//
+// Compiled once per instruction set (bind/kernels_*.cpp defines SPARSEGAM_ARCH, the namespace);
+// kernel_table.hpp picks one table at run time. All noexcept, none allocates, and nothing from the standard
+// library is instantiated here: an inline std:: function compiled with AVX-512 could otherwise be the one
+// that the linker keeps for old CPUs.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "kernel_table.hpp"
+
+#ifndef SPARSEGAM_ARCH
+#error "define SPARSEGAM_ARCH before including kernels.hpp"
+#endif
+
+#if defined(_MSC_VER)
+#define SPARSEGAM_INLINE static __forceinline
+#else
+#define SPARSEGAM_INLINE static inline __attribute__((always_inline))
+#endif
+
+namespace sparsegam::SPARSEGAM_ARCH {
+
+// exp(x) by x = k log 2 + r, |r| <= log(2)/2, a degree-13 Taylor polynomial in r (error below 1e-17 relative)
+// and 2^k put straight into the exponent bits. Clamped to where doubles are normal.
+SPARSEGAM_INLINE double fast_exp(double x) {
+    const double magic =
+        6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer kept in the low bits
+    x = x > 708.0 ? 708.0 : x;
+    x = x < -708.0 ? -708.0 : x;
+    const double shifted = x * 1.4426950408889634074 + magic;
+    const double k = shifted - magic;
+    const double r = (x - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
+    double p = 1.0 / 6227020800.0;
+    p = p * r + 1.0 / 479001600.0;
+    p = p * r + 1.0 / 39916800.0;
+    p = p * r + 1.0 / 3628800.0;
+    p = p * r + 1.0 / 362880.0;
+    p = p * r + 1.0 / 40320.0;
+    p = p * r + 1.0 / 5040.0;
+    p = p * r + 1.0 / 720.0;
+    p = p * r + 1.0 / 120.0;
+    p = p * r + 1.0 / 24.0;
+    p = p * r + 1.0 / 6.0;
+    p = p * r + 0.5;
+    p = p * r + 1.0;
+    p = p * r + 1.0;
+    std::int64_t bits;
+    std::memcpy(&bits, &shifted, sizeof bits);
+    bits = static_cast<std::int64_t>(static_cast<std::uint64_t>(bits + 1023) << 52);
+    double scale;
+    std::memcpy(&scale, &bits, sizeof scale);
+    return p * scale;
+}
+
+// log(1 + e) for 0 <= e <= 1 as 2 atanh(s), s = e / (2 + e) <= 1/3: the series in s^2 needs 17 terms.
+SPARSEGAM_INLINE double fast_log1p(double e) {
+    const double s = e / (2.0 + e), q = s * s;
+    double p = 1.0 / 33.0;
+    p = p * q + 1.0 / 31.0;
+    p = p * q + 1.0 / 29.0;
+    p = p * q + 1.0 / 27.0;
+    p = p * q + 1.0 / 25.0;
+    p = p * q + 1.0 / 23.0;
+    p = p * q + 1.0 / 21.0;
+    p = p * q + 1.0 / 19.0;
+    p = p * q + 1.0 / 17.0;
+    p = p * q + 1.0 / 15.0;
+    p = p * q + 1.0 / 13.0;
+    p = p * q + 1.0 / 11.0;
+    p = p * q + 1.0 / 9.0;
+    p = p * q + 1.0 / 7.0;
+    p = p * q + 1.0 / 5.0;
+    p = p * q + 1.0 / 3.0;
+    p = p * q + 1.0;
+    return 2.0 * s * p;
+}
+
+static LossSums logistic(LossArgs a) noexcept {
+    double sum = 0.0, sum_grad = 0.0, sum_curv = 0.0;
+#pragma omp simd reduction(+ : sum, sum_grad, sum_curv)
+    for (std::int64_t i = 0; i < a.n; ++i) {
+        const double margin = a.y[i] * a.score[i];
+        const double e = fast_exp(margin > 0 ? -margin : margin);
+        const double inverse = 1.0 / (1.0 + e);
+        const double wrong = (margin > 0 ? e : 1.0) * inverse;
+        const double value = a.weight[i] * (fast_log1p(e) + (margin < 0 ? -margin : 0.0));
+        const double grad = -a.y[i] * a.weight[i] * wrong;
+        const double curv = a.weight[i] * e * inverse * inverse;
+        a.grad[i] = grad;
+        a.curv[i] = curv;
+        a.value[i] = value;
+        sum += value;
+        sum_grad += grad;
+        sum_curv += curv;
+    }
+    return {sum, sum_grad, sum_curv};
+}
+
+static LossSums exponential(LossArgs a) noexcept {
+    double sum = 0.0, sum_grad = 0.0, sum_curv = 0.0;
+#pragma omp simd reduction(+ : sum, sum_grad, sum_curv)
+    for (std::int64_t i = 0; i < a.n; ++i) {
+        const double value = a.weight[i] * fast_exp(-a.y[i] * a.score[i]);
+        const double grad = -a.y[i] * value;
+        const double curv = value;
+        a.grad[i] = grad;
+        a.curv[i] = curv;
+        a.value[i] = value;
+        sum += value;
+        sum_grad += grad;
+        sum_curv += curv;
+    }
+    return {sum, sum_grad, sum_curv};
+}
+
+static LossSums squared(LossArgs a) noexcept {
+    double sum = 0.0, sum_grad = 0.0, sum_curv = 0.0;
+#pragma omp simd reduction(+ : sum, sum_grad, sum_curv)
+    for (std::int64_t i = 0; i < a.n; ++i) {
+        const double residual = a.score[i] - a.y[i];
+        const double value = 0.5 * a.weight[i] * residual * residual;
+        const double grad = a.weight[i] * residual;
+        const double curv = a.weight[i];
+        a.grad[i] = grad;
+        a.curv[i] = curv;
+        a.value[i] = value;
+        sum += value;
+        sum_grad += grad;
+        sum_curv += curv;
+    }
+    return {sum, sum_grad, sum_curv};
+}
+
+// score[i] += table[codes[i]]
+template <class Code>
+static void add_table(std::int64_t n, const Code* codes, const double* table, double* score) noexcept {
+#pragma omp simd
+    for (std::int64_t i = 0; i < n; ++i) score[i] += table[codes[i]];
+}
+
+// channel[i * stride] = first <= codes[i] <= last ? curv[i] : 0
+template <class Real, class Code>
+static void fill_channel(std::int64_t n, const Code* codes, unsigned first, unsigned last, const double* curv,
+                         std::int64_t stride, Real* channel) noexcept {
+    const unsigned span = last - first;
+    for (std::int64_t i = 0; i < n; ++i)
+        channel[i * stride] = (unsigned(codes[i]) - first <= span) ? Real(curv[i]) : Real(0);
+}
+
+// histograms[f][codes[f][i]][:] += channels[i][:] for 1 or 4 features: four at once keep the memory busy
+// while one feature's last store is still on its way. 4 * Packs channels: a constant, so that the inner loop
+// unrolls.
+template <int Packs, int Features, class Real, class Code>
+static void accumulate_packs(std::int64_t n, const Code* const* codes, std::int64_t stride,
+                             const Real* __restrict channels, Real* const* histograms) noexcept {
+    const Code* __restrict code[Features];
+    Real* __restrict histogram[Features];
+    for (int f = 0; f < Features; ++f) code[f] = codes[f], histogram[f] = histograms[f];
+    for (std::int64_t i = 0; i < n; ++i) {
+        const Real* __restrict row = channels + i * stride;
+        Real* __restrict bin[Features];
+        for (int f = 0; f < Features; ++f) bin[f] = histogram[f] + std::int64_t(code[f][i]) * stride;
+        for (int f = 0; f < Features; ++f) {
+#pragma omp simd
+            for (int c = 0; c < 4 * Packs; ++c) bin[f][c] += row[c];
+        }
+    }
+}
+
+// At most eight packs at a time: 32 channels.
+template <int Features, class Real, class Code>
+static void accumulate(std::int64_t n, const Code* const* codes, std::int64_t stride, const Real* channels,
+                       Real* const* histograms) noexcept {
+    Real* histogram[Features];
+    for (int f = 0; f < Features; ++f) histogram[f] = histograms[f];
+    std::int64_t packs = stride / 4;
+    for (; packs > 8; packs -= 8, channels += 32) {
+        accumulate_packs<8, Features>(n, codes, stride, channels, histogram);
+        for (int f = 0; f < Features; ++f) histogram[f] += 32;
+    }
+    switch (packs) {
+        case 1:
+            return accumulate_packs<1, Features>(n, codes, stride, channels, histogram);
+        case 2:
+            return accumulate_packs<2, Features>(n, codes, stride, channels, histogram);
+        case 3:
+            return accumulate_packs<3, Features>(n, codes, stride, channels, histogram);
+        case 4:
+            return accumulate_packs<4, Features>(n, codes, stride, channels, histogram);
+        case 5:
+            return accumulate_packs<5, Features>(n, codes, stride, channels, histogram);
+        case 6:
+            return accumulate_packs<6, Features>(n, codes, stride, channels, histogram);
+        case 7:
+            return accumulate_packs<7, Features>(n, codes, stride, channels, histogram);
+        default:
+            return accumulate_packs<8, Features>(n, codes, stride, channels, histogram);
+    }
+}
+
+// histograms of `features` (1 or 4) features at once.
+template <class Real, class Code>
+static void accumulate_any(std::int64_t features, std::int64_t n, const Code* const* codes,
+                           std::int64_t stride, const Real* channels, Real* const* histograms) noexcept {
+    if (features == 4)
+        accumulate<4>(n, codes, stride, channels, histograms);
+    else
+        for (std::int64_t f = 0; f < features; ++f)
+            accumulate<1>(n, codes + f, stride, channels, histograms + f);
+}
+
+// Gain of swapping each support position j for one candidate: the formulas are in exchange.hpp.
+static void swap_gains(SwapArgs a, double* __restrict gains) noexcept {
+    const bool may_rise = a.may_rise, may_fall = a.may_fall;
+#pragma omp simd
+    for (std::int64_t j = 0; j < a.k; ++j) {
+        const double grad = a.grad - a.q[j] * a.shift[j];
+        const double curv = a.curv + a.q[j] * a.q[j] * a.inverse[j];
+        const bool inside = grad < 0 ? may_rise : may_fall;
+        const double gain = 0.5 * grad * grad / curv - a.cost[j];
+        gains[j] = (inside && curv > a.floor) ? gain : -1e300;
+    }
+}
+
+// Gain of column a together with each nested column b: the formulas are in local_model.hpp.
+static void bump_gains(BumpArgs a, float* __restrict gains) noexcept {
+    const float inverse = 1.0f / a.curv_a, level = 0.5f * a.grad_a * a.grad_a * inverse;
+#pragma omp simd
+    for (std::int64_t b = 0; b < a.n; ++b) {
+        const float shared = a.raw_a - a.adjusted[b];
+        const float with_a = shared - a.curv_a, mass = a.raw[b] - a.raw_a;
+        const float grad = (a.grad[b] - a.grad_a) - with_a * inverse * a.grad_a;
+        const float curv = (a.curv_a + a.curv[b] - 2.0f * shared) - with_a * with_a * inverse;
+        const float rest = mass * mass - grad * grad;
+        const float fall =
+            a.exponential ? mass * (mass - __builtin_sqrtf(rest > 0.0f ? rest : 0.0f)) : 0.5f * grad * grad;
+        gains[b] =
+            (a.usable[b] > 0.0f && mass > 0.0f && curv > a.collinear * mass) ? level + fall / curv : -1e30f;
+    }
+}
+
+template <class Real, class Code>
+static constexpr HistogramKernels<Real, Code> histogram_kernels = {fill_channel<Real, Code>,
+                                                                   accumulate_any<Real, Code>};
+
+static constexpr KernelTable table = {
+    logistic,
+    exponential,
+    squared,
+    add_table<std::uint8_t>,
+    add_table<std::uint16_t>,
+    histogram_kernels<float, std::uint8_t>,
+    histogram_kernels<float, std::uint16_t>,
+    histogram_kernels<double, std::uint8_t>,
+    histogram_kernels<double, std::uint16_t>,
+    swap_gains,
+    bump_gains,
+};
+
+}  // namespace sparsegam::SPARSEGAM_ARCH

@@ -1,0 +1,96 @@
+// sparsegam/linalg.hpp: the few BLAS and LAPACK routines in use, borrowed from SciPy at import.
+//
+// Matrices are small (terms x terms) or thin (columns x terms) and column-major, as LAPACK has them.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "types.hpp"
+
+namespace sparsegam {
+
+struct Lapack {
+    void (*dpotrf)(char*, int*, double*, int*, int*) = nullptr;
+    void (*dpotri)(char*, int*, double*, int*, int*) = nullptr;
+    void (*dgemm)(char*, char*, int*, int*, int*, double*, double*, int*, double*, int*, double*, double*,
+                  int*) = nullptr;
+    void (*sgemm)(char*, char*, int*, int*, int*, float*, float*, int*, float*, int*, float*, float*,
+                  int*) = nullptr;
+};
+
+inline Lapack& lapack() {
+    static Lapack routines;
+    return routines;
+}
+
+// C (m x n) = A (m x k) B (k x n), or A' B where A is (k x m); all without gaps.
+template <class Real>
+void multiply(Index m, Index n, Index k, const Real* a, const Real* b, Real* c, bool transpose_a = false) {
+    char first = transpose_a ? 'T' : 'N', second = 'N';
+    int rows = static_cast<int>(m), columns = static_cast<int>(n), inner = static_cast<int>(k);
+    int leading = transpose_a ? inner : rows;
+    Real one = 1, zero = 0;
+    auto* gemm = [] {
+        if constexpr (sizeof(Real) == 4)
+            return lapack().sgemm;
+        else
+            return lapack().dgemm;
+    }();
+    gemm(&first, &second, &rows, &columns, &inner, &one, const_cast<Real*>(a), &leading, const_cast<Real*>(b),
+         &inner, &zero, c, &rows);
+}
+
+// A symmetric K x K matrix, kept whole.
+class Symmetric {
+  public:
+    explicit Symmetric(Index size = 0) : size_(size), data_(static_cast<std::size_t>(size * size), 0.0) {}
+
+    Index size() const { return size_; }
+    double* data() { return data_.data(); }
+    const double* data() const { return data_.data(); }
+    double& operator()(Index i, Index j) { return data_[i + j * size_]; }
+    double operator()(Index i, Index j) const { return data_[i + j * size_]; }
+
+    std::vector<double> times(const std::vector<double>& x) const {
+        std::vector<double> out(size_, 0.0);
+        for (Index j = 0; j < size_; ++j)
+            for (Index i = 0; i < size_; ++i) out[i] += (*this)(i, j) * x[j];
+        return out;
+    }
+
+    // The inverse, of the matrix itself where it is positive definite, else of one with a floor under its
+    // diagonal: pure groups and equal columns leave curvature zero, and a damped step is better than none.
+    Symmetric inverse() const {
+        Symmetric scaled = *this;
+        std::vector<double> scale(size_);
+        for (Index i = 0; i < size_; ++i) scale[i] = 1.0 / std::sqrt(std::max((*this)(i, i), 1e-300));
+        for (double floor = 1e-10;; floor *= 100.0) {
+            for (Index j = 0; j < size_; ++j)
+                for (Index i = 0; i < size_; ++i)
+                    scaled(i, j) = (*this)(i, j) * scale[i] * scale[j] + (i == j ? floor : 0.0);
+            if (scaled.invert_in_place()) break;
+        }
+        for (Index j = 0; j < size_; ++j)
+            for (Index i = 0; i < size_; ++i) scaled(i, j) *= scale[i] * scale[j];
+        return scaled;
+    }
+
+  private:
+    bool invert_in_place() {
+        char lower = 'L';
+        int n = static_cast<int>(size_), info = 0;
+        lapack().dpotrf(&lower, &n, data(), &n, &info);
+        if (info != 0) return false;
+        lapack().dpotri(&lower, &n, data(), &n, &info);
+        for (Index j = 0; j < size_; ++j)
+            for (Index i = 0; i < j; ++i) (*this)(i, j) = (*this)(j, i);
+        return info == 0;
+    }
+
+    Index size_;
+    std::vector<double> data_;
+};
+
+}  // namespace sparsegam

@@ -1,0 +1,127 @@
+// sparsegam/parallel.hpp: a few threads that share out numbered tasks, and the place where Ctrl-C is noticed.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "types.hpp"
+
+namespace sparsegam {
+
+// Calls `poll` at most every 30 ms; `poll` throws to end the work.
+class Ticker {
+  public:
+    void set(std::function<void()> poll) { poll_ = std::move(poll); }
+
+    void tick() {
+        if (!poll_) return;
+        const auto now = std::chrono::steady_clock::now();
+        if (now - last_ < std::chrono::milliseconds(30)) return;
+        last_ = now;
+        poll_();
+    }
+
+  private:
+    std::function<void()> poll_;
+    std::chrono::steady_clock::time_point last_{};
+};
+
+// Runs task(0) ... task(n - 1), in any order, on the calling thread and its helpers. What a task computes
+// must not depend on who runs it: sums are split by feature or by fixed blocks of rows, never by thread.
+class Pool {
+  public:
+    explicit Pool(Index n_threads) {
+        for (Index t = 1; t < n_threads; ++t) helpers_.emplace_back([this] { help(); });
+    }
+
+    ~Pool() {
+        {
+            std::lock_guard lock(mutex_);
+            closing_ = true;
+        }
+        wake_.notify_all();
+        for (auto& helper : helpers_) helper.join();
+    }
+
+    Pool(const Pool&) = delete;
+    Pool& operator=(const Pool&) = delete;
+
+    Index n_threads() const { return static_cast<Index>(helpers_.size()) + 1; }
+    Ticker& ticker() { return ticker_; }
+
+    template <class Task>
+    void run(Index n_tasks, const Task& task) {
+        if (helpers_.empty() || n_tasks < 2) {
+            for (Index t = 0; t < n_tasks; ++t) {
+                ticker_.tick();
+                task(t);
+            }
+            return;
+        }
+        const std::function<void(Index)> job = task;
+        share(n_tasks, job);
+        std::exception_ptr failure;
+        try {
+            work([this] { ticker_.tick(); });
+        } catch (...) {
+            failure = std::current_exception();
+            next_ = n_tasks;
+        }
+        std::unique_lock lock(mutex_);
+        done_.wait(lock, [this] { return busy_ == 0; });
+        job_ = nullptr;
+        if (failure) std::rethrow_exception(failure);
+    }
+
+  private:
+    void share(Index n_tasks, const std::function<void(Index)>& job) {
+        {
+            std::lock_guard lock(mutex_);
+            job_ = &job;
+            n_tasks_ = n_tasks;
+            next_ = 0;
+            busy_ = static_cast<Index>(helpers_.size());
+            ++round_;
+        }
+        wake_.notify_all();
+    }
+
+    template <class Before>
+    void work(const Before& before) {
+        for (Index t = next_++; t < n_tasks_; t = next_++) {
+            before();
+            (*job_)(t);
+        }
+    }
+
+    void help() {
+        Index seen = 0;
+        std::unique_lock lock(mutex_);
+        while (true) {
+            wake_.wait(lock, [&] { return closing_ || round_ != seen; });
+            if (closing_) return;
+            seen = round_;
+            lock.unlock();
+            work([] {});
+            lock.lock();
+            if (--busy_ == 0) done_.notify_one();
+        }
+    }
+
+    std::vector<std::thread> helpers_;
+    std::mutex mutex_;
+    std::condition_variable wake_, done_;
+    std::atomic<Index> next_{0};
+    const std::function<void(Index)>* job_ = nullptr;
+    Index n_tasks_ = 0, busy_ = 0, round_ = 0;
+    bool closing_ = false;
+    Ticker ticker_;
+};
+
+}  // namespace sparsegam

@@ -1,0 +1,132 @@
+// sparsegam/path.hpp: the best model of each size, by growing and shrinking with exchange in between.
+//
+// Every size has one best model. A size whose model is new may be grown from and shrunk from once; the search
+// ends when nothing is new. The answer for any lambda0 is the size with the lowest loss + ridge + lambda0 *
+// terms.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "exchange.hpp"
+
+namespace sparsegam {
+
+using Progress = std::function<void(Index n_terms, double value)>;
+
+class Frontier {
+  public:
+    Frontier(Rows& rows, const Penalty& penalty, Index max_terms, const Deadline& deadline, Progress progress)
+        : penalty_(penalty),
+          max_terms_(max_terms),
+          exchange_(rows, penalty, max_terms, deadline),
+          progress_(std::move(progress)) {
+        record();
+    }
+
+    // All sizes up to max_terms: up, down, until a round improves nothing.
+    void search_all() {
+        while (!exchange_.out_of_time()) {
+            bool any = false;
+            for (Index k = 0; k < max_terms_ && k < reached(); ++k) any |= grow_from(k);
+            for (Index k = reached() - 1; k > 0; --k) any |= shrink_from(k);
+            if (!any) return;
+        }
+        finished_ = false;
+    }
+
+    // One lambda0: straight down on the penalised objective. To be certified, it first makes the small moves
+    // too, then goes on from any swap that the sweep still finds.
+    void search_at(double lambda0, bool certify) {
+        exchange_.improve(lambda0, {true, true, true}, worthwhile * lambda0);
+        if (certify) {
+            do exchange_.improve(lambda0, {true, true, true});
+            while (!exchange_.out_of_time() && sweep());
+        }
+        record();
+        finished_ = !exchange_.out_of_time();
+    }
+
+    // Refits the model of a size to the last digit.
+    void polish(Index k) { exchange_.polish(sizes_[k].point); }
+
+    Index best_size(double lambda0) const {
+        Index best = none;
+        for (Index k = 0; k < reached(); ++k) {
+            if (!known(k)) continue;
+            if (best == none || objective(k, lambda0) < objective(best, lambda0)) best = k;
+        }
+        return best;
+    }
+
+    Index reached() const { return static_cast<Index>(sizes_.size()); }
+    bool known(Index k) const { return sizes_[k].known; }
+    const Point& at(Index k) const { return sizes_[k].point; }
+    bool finished() const { return finished_; }
+    const Counts& counts() const { return exchange_.counts(); }
+    const std::optional<Certificate>& certificate() const { return certificate_; }
+
+  private:
+    static constexpr double worthwhile = 0.03;  // of lambda0: a smaller gain is not worth a scan
+
+    struct Size {
+        Point point;
+        bool known = false, grown = false, shrunk = false;
+    };
+
+    double objective(Index k, double lambda0) const {
+        return at(k).value() + lambda0 * penalty_.cost_of(at(k));
+    }
+
+    void record() {
+        const Point& point = exchange_.current();
+        const Index k = point.size();
+        if (k >= reached()) sizes_.resize(k + 1);
+        if (known(k) && !(point.value() < at(k).value() - exchange_.tie())) return;
+        sizes_[k] = {point, true, false, false};
+        if (progress_) progress_(k, point.value());
+    }
+
+    bool grow_from(Index k) {
+        if (!known(k) || sizes_[k].grown || exchange_.out_of_time()) return false;
+        sizes_[k].grown = true;
+        start_at(k);
+        if (!exchange_.grow()) return false;
+        exchange_.swap_all();
+        record();
+        return true;
+    }
+
+    bool shrink_from(Index k) {
+        if (!known(k) || sizes_[k].shrunk || exchange_.out_of_time()) return false;
+        sizes_[k].shrunk = true;
+        start_at(k);
+        if (!exchange_.shrink()) return false;
+        exchange_.swap_all();
+        record();
+        return true;
+    }
+
+    // Looks for a swap that the scans did not see. True when there was one, and the search goes on from it.
+    bool sweep() {
+        auto [certificate, better] = exchange_.sweep();
+        certificate_ = certificate;
+        return better;
+    }
+
+    void start_at(Index k) {
+        const Point& here = exchange_.current();
+        if (here.columns != at(k).columns || here.value() != at(k).value()) exchange_.go_to(at(k));
+    }
+
+    const Penalty& penalty_;
+    Index max_terms_;
+    Exchange exchange_;
+    Progress progress_;
+    std::vector<Size> sizes_;
+    std::optional<Certificate> certificate_;
+    bool finished_ = true;
+};
+
+}  // namespace sparsegam

@@ -1,0 +1,162 @@
+// sparsegam/refit.hpp: damped Newton on a fixed support: free intercept, per-column ridge, coefficients in
+// bounds.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "penalty.hpp"
+#include "rows.hpp"
+
+namespace sparsegam {
+
+struct RefitOptions {
+    double tolerance = 1e-9;  // stop after a step that promised less than this
+    int max_steps = 40;
+    double must_beat = infinity;  // give up once even an optimistic reading of the next step stays above
+    Index held = 0;               // leading columns whose coefficients stay as they are
+};
+
+inline double ridge_weight(const Rows& rows, const Penalty& penalty, Index column) {
+    return 2.0 * penalty.lambda2 * rows.spread()[column];
+}
+
+// Loss and ridge of a point, on the rows.
+inline void evaluate(Rows& rows, const Penalty& penalty, Point& point) {
+    point.loss = rows.evaluate(point);
+    point.ridge = 0.0;
+    for (Index s = 0; s < point.size(); ++s)
+        point.ridge += 0.5 * ridge_weight(rows, penalty, point.columns[s]) * point.coef[s] * point.coef[s];
+}
+
+// Adds the ridge to the ingredients of a Newton step.
+inline void add_ridge(const Rows& rows, const Penalty& penalty, const Point& point, Gram& gram,
+                      Index held = 0) {
+    for (Index s = held; s < point.size(); ++s) {
+        const double ridge = ridge_weight(rows, penalty, point.columns[s]);
+        gram.curv(s - held + 1, s - held + 1) += ridge;
+        gram.grad[s - held + 1] += ridge * point.coef[s];
+    }
+}
+
+// The step d that minimises grad'd + d'Hd/2 with low <= d <= high, by fixing at their bounds the coordinates
+// that would leave the box and releasing those that want to come back. K is the number of terms: small.
+class BoxStep {
+  public:
+    BoxStep(const Gram& gram, std::vector<double> low, std::vector<double> high)
+        : gram_(gram),
+          low_(std::move(low)),
+          high_(std::move(high)),
+          step_(low_.size(), 0.0),
+          fixed_(low_.size(), 0) {}
+
+    std::vector<double> solve() {
+        for (std::size_t round = 0; round < 2 * step_.size() + 2; ++round) {
+            solve_free();
+            if (!fix_outside() && !release_one()) break;
+        }
+        for (std::size_t i = 0; i < step_.size(); ++i) step_[i] = std::clamp(step_[i], low_[i], high_[i]);
+        return step_;
+    }
+
+  private:
+    void solve_free() {
+        std::vector<Index> free;
+        for (std::size_t i = 0; i < step_.size(); ++i)
+            if (!fixed_[i]) free.push_back(static_cast<Index>(i));
+        Symmetric curv(static_cast<Index>(free.size()));
+        std::vector<double> rhs(free.size());
+        for (std::size_t a = 0; a < free.size(); ++a) {
+            rhs[a] = -gram_.grad[free[a]];
+            for (std::size_t i = 0; i < step_.size(); ++i)
+                if (fixed_[i]) rhs[a] -= gram_.curv(free[a], i) * step_[i];
+            for (std::size_t b = 0; b < free.size(); ++b) curv(a, b) = gram_.curv(free[a], free[b]);
+        }
+        const auto solved = curv.inverse().times(rhs);
+        for (std::size_t a = 0; a < free.size(); ++a) step_[free[a]] = solved[a];
+    }
+
+    bool fix_outside() {
+        bool any = false;
+        for (std::size_t i = 0; i < step_.size(); ++i) {
+            if (fixed_[i] || (step_[i] >= low_[i] && step_[i] <= high_[i])) continue;
+            step_[i] = step_[i] < low_[i] ? low_[i] : high_[i];
+            fixed_[i] = any = true;
+        }
+        return any;
+    }
+
+    // Among fixed coordinates, the one that gains most by moving inwards becomes free again.
+    bool release_one() {
+        double most = 1e-12;
+        Index at = -1;
+        for (std::size_t i = 0; i < step_.size(); ++i) {
+            if (!fixed_[i]) continue;
+            double slope = gram_.grad[i];
+            for (std::size_t j = 0; j < step_.size(); ++j) slope += gram_.curv(i, j) * step_[j];
+            const double inward = step_[i] <= low_[i] ? -slope : slope;
+            if (inward > most) most = inward, at = static_cast<Index>(i);
+        }
+        if (at >= 0) fixed_[at] = 0;
+        return at >= 0;
+    }
+
+    const Gram& gram_;
+    std::vector<double> low_, high_, step_;
+    std::vector<char> fixed_;
+};
+
+inline std::vector<double> newton_step(const Penalty& penalty, const Point& point, const Gram& gram,
+                                       Index held = 0) {
+    const bool boxed = std::any_of(point.columns.begin() + held, point.columns.end(),
+                                   [&](Index c) { return penalty.bounded(c); });
+    if (!boxed) {
+        auto step = gram.curv.inverse().times(gram.grad);
+        for (double& d : step) d = -d;
+        return step;
+    }
+    std::vector<double> low(point.size() - held + 1, -infinity), high(point.size() - held + 1, infinity);
+    for (Index s = held; s < point.size(); ++s) {
+        low[s - held + 1] = penalty.low[point.columns[s]] - point.coef[s];
+        high[s - held + 1] = penalty.high[point.columns[s]] - point.coef[s];
+    }
+    return BoxStep(gram, std::move(low), std::move(high)).solve();
+}
+
+inline Point moved(const Point& from, const std::vector<double>& step, double length, Index held = 0) {
+    Point to = from;
+    to.intercept += length * step[0];
+    for (Index s = held; s < to.size(); ++s) to.coef[s] += length * step[s - held + 1];
+    return to;
+}
+
+// Newton from an evaluated point. Leaves the rows at the point it returns in place.
+inline void refit(Rows& rows, const Penalty& penalty, Point& point, const RefitOptions& options,
+                  Counts& counts) {
+    for (int n = 0; n < options.max_steps; ++n) {
+        Gram gram = rows.gram(std::span(point.columns).subspan(options.held));
+        add_ridge(rows, penalty, point, gram, options.held);
+        const auto step = newton_step(penalty, point, gram, options.held);
+        double decrease = 0.0;
+        for (std::size_t i = 0; i < step.size(); ++i) decrease -= gram.grad[i] * step[i];
+        if (!(decrease > 0.0) || point.value() - decrease > options.must_beat) return;
+        ++counts.newton_steps;
+        double length = 1.0;
+        Point next = moved(point, step, length, options.held);
+        evaluate(rows, penalty, next);
+        while (!(next.value() <= point.value() - 1e-4 * length * decrease) && length > 1e-6) {
+            length *= 0.5;
+            next = moved(point, step, length, options.held);
+            evaluate(rows, penalty, next);
+        }
+        if (!(next.value() < point.value())) {
+            evaluate(rows, penalty, point);
+            return;
+        }
+        point = std::move(next);
+        if (decrease < options.tolerance) return;  // with the step made: Newton's last one squares the error
+    }
+}
+
+}  // namespace sparsegam

@@ -1,0 +1,71 @@
+// sparsegam/rows.hpp: all that a solver may ask of the rows, in few coarse questions with small answers.
+//
+// Nothing above this interface touches a row. A local, a distributed (each worker answers, the answers are
+// added) and a device implementation differ only below it. `evaluate` sets the point that the other questions
+// are about.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "linalg.hpp"
+#include "types.hpp"
+
+namespace sparsegam {
+
+// Newton's ingredients on a support A = [1, x_1 ... x_k]: A' h A and A' g.
+struct Gram {
+    Symmetric curv;
+    std::vector<double> grad;
+};
+
+// Sums over rows at the point last evaluated, for every column c: grad = x_c' g, curv = x_c' (h x_c) and
+// cross = A' (h x_c), and the Gram matrix of the support.
+struct Scan {
+    std::vector<double> grad, curv;
+    std::vector<double> cross;  // k + 1 per column
+    Gram gram;
+};
+
+// Numbers one per column, `stride` apart.
+struct Strided {
+    const double* data = nullptr;
+    Index stride = 1;
+    double operator[](Index i) const { return data[i * stride]; }
+};
+
+// Per column, the sums of g, h and the loss over the rows where a 0/1 column is 1, and over all rows.
+struct Groups {
+    Strided grad, curv, loss;
+    double total_grad = 0.0, total_curv = 0.0, total_loss = 0.0;
+};
+
+// Columns [first, last) with x_a x_b = x_a for a < b: the thresholds of a feature. Their pairs need no pass
+// of their own.
+struct Nested {
+    Index first, last;
+};
+
+class Rows {
+  public:
+    virtual ~Rows() = default;
+
+    virtual Index n_columns() const = 0;
+    virtual std::span<const double> spread()
+        const = 0;  // sigma_c^2: the weighted norm of the centred column, squared
+    virtual std::span<const Nested> nested() const = 0;
+    virtual double concordance(Index column) const = 0;  // R_c: |f'''| <= R_c f'' along the column
+    virtual double shift_gain(double grad, double curv,
+                              double loss) const = 0;  // most that a group's loss can fall
+
+    virtual double beyond_quadratic(double grad,
+                                    double curv) const = 0;      // a shift's gain over its quadratic promise
+    virtual double stretch(double grad, double curv) const = 0;  // its best step over its Newton step
+
+    virtual double evaluate(const Point& point) = 0;  // the loss there
+    virtual Gram gram(std::span<const Index> support) = 0;
+    virtual const Scan& scan(std::span<const Index> support) = 0;
+    virtual const Groups& groups(std::span<const Index> columns) = 0;  // at least of these columns
+};
+
+}  // namespace sparsegam

@@ -1,0 +1,47 @@
+"""Sparse additive models of step functions: the public names, loaded when first asked for.
+
+Nothing heavy is imported here, so `import sparsegam` costs next to nothing and changes nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sparsegam.estimators import SparseGAMClassifier, SparseGAMRegressor
+    from sparsegam.model import Model
+    from sparsegam.path import Path, gam_path
+
+    __version__: str
+
+__all__ = ["Model", "Path", "SparseGAMClassifier", "SparseGAMRegressor", "gam_path"]
+
+_HOME = {
+    "Model": "sparsegam.model",
+    "Path": "sparsegam.path",
+    "SparseGAMClassifier": "sparsegam.estimators",
+    "SparseGAMRegressor": "sparsegam.estimators",
+    "gam_path": "sparsegam.path",
+}
+_MODULES = ("datasets",)
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name from its module, once."""
+    if name not in _HOME and name not in _MODULES and name != "__version__":
+        msg = f"module 'sparsegam' has no attribute {name!r}"
+        raise AttributeError(msg)
+    value = _load(name)
+    globals()[name] = value
+    return value
+
+
+def _load(name: str) -> Any:
+    if name == "__version__":
+        return import_module("importlib.metadata").version("sparsegam")
+    if name in _MODULES:
+        return import_module(f"sparsegam.{name}")
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_MODULES})

@@ -1,0 +1,132 @@
+"""The compiled core: bin codes in, sparse additive models out. No policy lives here."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Codes = NDArray[np.uint8] | NDArray[np.uint16]
+
+def unique_edges(values: NDArray[np.float64], max_bins: int) -> NDArray[np.float64]:
+    """Sorted thresholds of a column without its largest value: every unique value, or quantiles beyond max_bins."""
+
+def bin_codes(values: NDArray[np.float64], edges: NDArray[np.float64]) -> Codes:
+    """Bin of each value: the number of edges below it (x <= edges[0] is bin 0). uint8 up to 256 bins, else uint16."""
+
+class ThresholdDesign:
+    """Features as bin codes; one column per bin.
+
+    Feature j has n_bins[j] bins. The first n_ordered[j] are ordered, and bin b of them is the column `code <= b`;
+    each later bin is the column `code == b` (a level, a special code, or missing).
+    Column ids run over features, then bins: column = offset[j] + b.
+    """
+
+    def __init__(self, codes: Sequence[Codes], n_bins: NDArray[np.int64], n_ordered: NDArray[np.int64]) -> None: ...
+    @property
+    def n_rows(self) -> int: ...
+    @property
+    def n_columns(self) -> int: ...
+    @property
+    def offset(self) -> NDArray[np.int64]: ...
+
+class Rows:
+    """The rows a solver may sum over: a design, labels, weights and a loss, on this machine."""
+
+    def __init__(
+        self,
+        design: ThresholdDesign,
+        y: NDArray[np.float64],
+        weight: NDArray[np.float64],
+        *,
+        loss: str,
+        n_threads: int,
+    ) -> None: ...
+    @property
+    def spread(self) -> NDArray[np.float64]: ...
+    def evaluate(self, intercept: float, columns: NDArray[np.int64], coef: NDArray[np.float64]) -> float: ...
+    def scan(self, support: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Gradient and curvature per column, and cross products (columns x (terms + 1), flat), at the last point."""
+
+    def gram(self, support: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Curvature (flat) and gradient on the support, intercept first, at the last point."""
+
+    def groups(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Sums of gradient, curvature and loss over the rows where each column is 1, at the last point."""
+
+class Penalty:
+    """What columns cost: lambda2 and, per column, its share of lambda0, bounds, whether it may enter, its feature.
+
+    Bounds are low <= 0 <= high; group is the source feature that a column belongs to.
+    """
+
+    def __init__(
+        self,
+        *,
+        lambda2: float,
+        cost: NDArray[np.float64],
+        low: NDArray[np.float64],
+        high: NDArray[np.float64],
+        allowed: NDArray[np.bool_],
+        group: NDArray[np.int64],
+    ) -> None: ...
+
+class Point:
+    """One model: intercept, columns and their coefficients, its loss (a sum over rows) and its ridge term."""
+
+    @property
+    def intercept(self) -> float: ...
+    @property
+    def columns(self) -> NDArray[np.int64]: ...
+    @property
+    def coef(self) -> NDArray[np.float64]: ...
+    @property
+    def loss(self) -> float: ...
+    @property
+    def ridge(self) -> float: ...
+
+class Certificate:
+    """What the certified sweep proved: is the model swap 1-OPT, of how many pairs, and how many were line-searched."""
+
+    @property
+    def swap_optimal(self) -> bool: ...
+    @property
+    def pairs(self) -> int: ...
+    @property
+    def line_searches(self) -> int: ...
+
+class Search:
+    """The outcome of a search: its points by size, how it ended and what it cost."""
+
+    @property
+    def points(self) -> list[Point]: ...
+    @property
+    def finished(self) -> bool: ...
+    @property
+    def counts(self) -> dict[str, int]: ...
+    @property
+    def certificate(self) -> Certificate | None: ...
+
+Progress = Callable[[int, float], None]
+"""Called once per path point with (n_terms, objective without lambda0)."""
+
+def frontier(
+    rows: Rows,
+    penalty: Penalty,
+    *,
+    max_terms: int,
+    time_limit: float | None = None,
+    callback: Progress | None = None,
+) -> Search:
+    """The best model found of each size 0..max_terms (points[k] has k terms; fewer where no more columns help)."""
+
+def fit_at(
+    rows: Rows,
+    penalty: Penalty,
+    *,
+    lambda0: float,
+    max_terms: int,
+    certify: bool = True,
+    time_limit: float | None = None,
+    callback: Progress | None = None,
+) -> Search:
+    """The best model found for one lambda0 (points[-1]), with its certificate where asked for."""

@@ -1,0 +1,197 @@
+"""Simulated credit data in the shape of FICO's HELOC: same columns, special codes and hardness, known truth.
+
+Each feature is a quantile function applied to a correlated normal score (a Gaussian copula with six latent traits of
+a borrower). Some rows then get special codes, as a credit bureau writes them: -9 no record at all, -8 no usable
+trades or inquiries, -7 condition never met. Labels come from a sparse additive model of step functions.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, ndtri
+
+from sparsegam.datasets.dataset import AdditiveTruth, Dataset, Term
+
+CREDIT_DTYPE = np.int32  # every value is a small integer; half the width of the int64 that NumPy would take
+
+NO_RECORD, NO_USABLE, NEVER_MET = -9, -8, -7
+NO_RECORD_SHARE = 0.056
+
+
+class Feature(NamedTuple):
+    """One column: its quantiles at PROBABILITIES, its correlations with TRAITS in percent (the rest is its own)."""
+
+    name: str
+    quantiles: tuple[int, ...]
+    loadings: tuple[int, ...]
+
+
+# The outermost quantiles stand at four standard deviations, so that a few rows in 10,000 come near to them.
+PROBABILITIES = (0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
+SCORES = np.concatenate([[-4.0], ndtri(PROBABILITIES), [4.0]])
+
+TRAITS = ("payment", "age", "thickness", "use", "appetite", "installment")
+
+# fmt: off
+FEATURES = (
+    #                                        min   5%  25%  50%  75%  95%  99%  max    pay  age thick use app. inst.
+    Feature("ExternalRiskEstimate",          (33,  57,  64,  72,  80,  88,  91,  94), ( 60,  25,   0, -60, -15, -10)),
+    Feature("MSinceOldestTradeOpen",         ( 2,  59, 135, 186, 257, 388, 469, 700), (  0,  85,  25, -10, -10, -10)),
+    Feature("MSinceMostRecentTradeOpen",     ( 0,   1,   3,   6,  12,  29,  60, 180), ( -5,  15, -25,   0, -75, -15)),
+    Feature("AverageMInFile",                ( 4,  28,  57,  76,  97, 139, 184, 340), (  0,  80,   5, -10, -35, -10)),
+    Feature("NumSatisfactoryTrades",         ( 0,   5,  13,  20,  28,  42,  54,  80), ( 10,  15,  90,   5,  15,   0)),
+    Feature("NumTrades60Ever2DerogPubRec",   ( 0,   0,   0,   0,   1,   3,   6,  20), (-85,   0,  -5,   5,   0,   5)),
+    Feature("NumTrades90Ever2DerogPubRec",   ( 0,   0,   0,   0,   0,   2,   4,  20), (-85,   0,  -5,   5,   0,   5)),
+    Feature("PercentTradesNeverDelq",        ( 0,  68,  89,  97, 100, 100, 100, 100), ( 90,   0,  10, -10,   5,   0)),
+    Feature("MSinceMostRecentDelq",          ( 0,   1,   5,  15,  34,  67,  78,  86), ( 55,   0,   0,  -5,   0,   0)),
+    Feature("MaxDelq2PublicRecLast12M",      ( 0,   3,   5,   6,   7,   7,   7,   9), ( 85,   0,   0, -10,   0,   0)),
+    Feature("MaxDelqEver",                   ( 2,   2,   6,   7,   8,   8,   8,   8), ( 92,   0,   0,  -5,   0,   0)),
+    Feature("NumTotalTrades",                ( 0,   5,  13,  21,  30,  46,  62, 100), ( -5,  10,  92,   0,  15,   0)),
+    Feature("NumTradesOpeninLast12M",        ( 0,   0,   0,   1,   3,   5,   8,  20), ( -5, -15,  25,   5,  80,  10)),
+    Feature("PercentInstallTrades",          ( 0,   9,  21,  33,  45,  67,  87, 100), ( -5, -15, -15,   0,   0,  75)),
+    Feature("MSinceMostRecentInqexcl7days",  ( 0,   0,   0,   0,   3,  14,  21,  26), (  5,  10,   5, -10, -35,   0)),
+    Feature("NumInqLast6M",                  ( 0,   0,   0,   1,   2,   5,   9,  30), (-10, -10,   5,  10,  55,   0)),
+    Feature("NumInqLast6Mexcl7days",         ( 0,   0,   0,   1,   2,   5,   9,  30), (-10, -10,   5,  10,  55,   0)),
+    Feature("NetFractionRevolvingBurden",    ( 0,   0,   9,  29,  56,  89, 100, 200), (-10, -15,   0,  85,   5,   5)),
+    Feature("NetFractionInstallBurden",      ( 0,  19,  53,  74,  87,  99, 101, 200), (  0, -10,   0,   5,  35,  20)),
+    Feature("NumRevolvingTradesWBalance",    ( 0,   1,   2,   3,   5,  10,  14,  32), ( -5,   5,  50,  50,  15, -30)),
+    Feature("NumInstallTradesWBalance",      ( 1,   1,   1,   2,   3,   5,   9,  22), ( -5,   0,  35,  15,  20,  55)),
+    Feature("NumBank2NatlTradesWHighUtilization",
+                                             ( 0,   0,   0,   1,   2,   4,   7,  20), ( -5,   0,  25,  75,   5,  -5)),
+    Feature("PercentTradesWBalance",         ( 0,  29,  50,  67,  83, 100, 100, 100), (-10, -15, -25,  60,   0,  35)),
+)
+# fmt: on
+
+# NumInqLast6Mexcl7days repeats NumInqLast6M but for a few inquiries of the last week.
+REPEATS, REPEATED, WEEK_SHARE = "NumInqLast6Mexcl7days", "NumInqLast6M", 0.06
+
+# Features that get a code together: in each group a row is marked in all features whose share exceeds one uniform draw.
+CODE_GROUPS: tuple[tuple[int, dict[str, float]], ...] = (
+    (NO_USABLE, {"MSinceOldestTradeOpen": 0.024}),
+    (NO_USABLE, {"MSinceMostRecentDelq": 0.018}),
+    (NO_USABLE, {"MSinceMostRecentInqexcl7days": 0.048}),
+    (
+        NO_USABLE,
+        {
+            "NumRevolvingTradesWBalance": 0.016,
+            "NetFractionRevolvingBurden": 0.019,
+            "NumBank2NatlTradesWHighUtilization": 0.059,
+        },
+    ),
+    (NO_USABLE, {"NumInstallTradesWBalance": 0.087, "NetFractionInstallBurden": 0.346}),
+    (NO_USABLE, {"PercentTradesWBalance": 0.002}),
+    (NO_RECORD, {"ExternalRiskEstimate": 0.001}),
+)
+
+INTERCEPT = -0.15
+TERMS = (
+    Term("ExternalRiskEstimate", 62, 0.45),
+    Term("ExternalRiskEstimate", 69, 0.45),
+    Term("ExternalRiskEstimate", 75, 0.40),
+    Term("ExternalRiskEstimate", 81, 0.50),
+    Term("ExternalRiskEstimate", NO_RECORD, -0.95),
+    Term("MSinceOldestTradeOpen", 120, 0.30),
+    Term("AverageMInFile", 48, 0.40),
+    Term("AverageMInFile", 77, 0.30),
+    Term("NumSatisfactoryTrades", 12, 0.40),
+    Term("NumSatisfactoryTrades", 22, 0.25),
+    Term("PercentTradesNeverDelq", 95, 0.35),
+    Term("MSinceMostRecentDelq", NEVER_MET, -0.35),
+    Term("MaxDelq2PublicRecLast12M", 5, 0.35),
+    Term("PercentInstallTrades", 46, -0.35),
+    Term("MSinceMostRecentInqexcl7days", 0, 0.45),
+    Term("MSinceMostRecentInqexcl7days", NEVER_MET, -0.90),
+    Term("NumInqLast6M", 3, -0.35),
+    Term("NetFractionRevolvingBurden", 16, -0.30),
+    Term("NetFractionRevolvingBurden", 55, -0.35),
+    Term("NumBank2NatlTradesWHighUtilization", 2, -0.35),
+    Term("PercentTradesWBalance", 73, -0.35),
+)
+
+
+def make_credit(n: int = 10459, *, seed: int | None = 0) -> Dataset[AdditiveTruth]:
+    """Simulate credit applications in the shape of the FICO HELOC data.
+
+    The log-odds of class 1 are `intercept + sum of coef * 1[feature <= threshold]` over `truth.terms`.
+
+    Parameters
+    ----------
+    n : int, default=10459
+        Number of rows; the default is FICO's. A larger n continues the rows of a smaller one.
+    seed : int or None, default=0
+        Seed of the random numbers; None draws a new one.
+
+    Returns
+    -------
+    Dataset
+        23 integer features with FICO's names and special codes -9, -8 and -7; `target` is 1 for "bad", and `truth`
+        holds the terms and every row's true probability.
+
+    Notes
+    -----
+    A row without any bureau record is -9 in every feature, so the columns `x <= -9` of all features are (nearly) one
+    and the same, as they are in FICO: no method can tell which of them the truth uses.
+    """
+    if n < 1:
+        msg = f"`n` must be at least 1, got {n}"
+        raise ValueError(msg)
+    streams = _Streams(seed)
+    data = _draw_features(n, streams)
+    _write_codes(data, streams)
+    probability = expit(_log_odds(data))
+    target = (streams.next().random(n) < probability).astype(np.int64)
+    truth = AdditiveTruth(INTERCEPT, TERMS, probability)
+    return Dataset(data, target, [feature.name for feature in FEATURES], truth)
+
+
+class _Streams:
+    """Independent random streams of one seed, handed out in order: what one draws does not shift the next."""
+
+    def __init__(self, seed: int | None) -> None:
+        self._sequence = np.random.SeedSequence(seed)
+
+    def next(self) -> np.random.Generator:
+        return np.random.default_rng(self._sequence.spawn(1)[0])
+
+
+_POSITION = {feature.name: j for j, feature in enumerate(FEATURES)}
+
+
+def _draw_features(n: int, streams: _Streams) -> NDArray[np.int32]:
+    """Correlated integers, before special codes; column by column, so that no second n x p matrix is needed."""
+    traits = [streams.next().standard_normal(n) for _ in TRAITS]
+    data = np.empty((n, len(FEATURES)), dtype=CREDIT_DTYPE, order="F")
+    for j, feature in enumerate(FEATURES):
+        loadings = np.array(feature.loadings) / 100
+        score = np.sqrt(1.0 - loadings @ loadings) * streams.next().standard_normal(n)
+        for loading, trait in zip(loadings, traits, strict=True):
+            score += loading * trait
+        data[:, j] = np.rint(np.interp(score, SCORES, feature.quantiles))
+    inquiries = data[:, _POSITION[REPEATED]]
+    data[:, _POSITION[REPEATS]] = inquiries - ((streams.next().random(n) < WEEK_SHARE) & (inquiries > 0))
+    return data
+
+
+def _write_codes(data: NDArray[np.int32], streams: _Streams) -> None:
+    """Put the special codes in, in place: conditions never met, unusable trades, and rows without any record."""
+    n = data.shape[0]
+    never_late = data[:, _POSITION["MaxDelqEver"]] == 8
+    data[never_late, _POSITION["MSinceMostRecentDelq"]] = NEVER_MET
+    no_inquiry = (data[:, _POSITION["NumInqLast6M"]] == 0) & (streams.next().random(n) < 0.45)
+    data[no_inquiry, _POSITION["MSinceMostRecentInqexcl7days"]] = NEVER_MET
+    for code, shares in CODE_GROUPS:
+        draw = streams.next().random(n)
+        for name, share in shares.items():
+            data[draw < share, _POSITION[name]] = code
+    data[streams.next().random(n) < NO_RECORD_SHARE] = NO_RECORD
+
+
+def _log_odds(data: NDArray[np.int32]) -> NDArray[np.float64]:
+    """Intercept and steps of the truth, summed for every row."""
+    total = np.full(data.shape[0], INTERCEPT)
+    for term in TERMS:
+        total += term.coef * (data[:, _POSITION[term.feature]] <= term.threshold)
+    return total

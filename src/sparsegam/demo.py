@@ -1,0 +1,159 @@
+"""A tour of sparsegam on simulated credit data: python -m sparsegam.demo (or `make demo`)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path as FilePath
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import train_test_split
+from threadpoolctl import threadpool_limits
+
+from sparsegam import Path, SparseGAMClassifier, gam_path
+from sparsegam.datasets import AdditiveTruth, Dataset, make_credit
+
+MAX_TERMS = 30
+LAMBDA2 = 1e-3
+BAR = 40  # characters of the longest bar
+PICTURE = FilePath("demo") / "shape_functions.png"
+
+T = TypeVar("T")
+
+
+def main() -> None:
+    """Fit the frontier and one model, print both, compare with boosted trees, and draw the shape functions."""
+    credit = make_credit()
+    X, X_test, y, y_test, rows, rows_test = train_test_split(
+        credit.frame,
+        credit.target,
+        np.arange(len(credit.target)),
+        test_size=0.2,
+        random_state=0,
+        stratify=credit.target,
+    )
+    n_thresholds = sum(X[name].nunique() - 1 for name in X)
+    _heading("Data")
+    print(f"Simulated credit applications: {len(X)} rows to fit, {len(X_test)} to test, {X.shape[1]} features,")
+    print(f"{n_thresholds} possible steps. The truth has {len(credit.truth.terms)} of them.")
+
+    path, path_seconds = _timed(lambda: gam_path(X, y, loss="logistic", lambda2=LAMBDA2, max_terms=MAX_TERMS))
+    _heading(f"The frontier: the best model found of each size up to {MAX_TERMS}, in {path_seconds:.2f} s")
+    _print_frontier(path, X_test, y_test)
+
+    model, model_seconds = _timed(lambda: SparseGAMClassifier(lambda0="bic", lambda2=LAMBDA2).fit(X, y))
+    _heading(f"The model that BIC chooses, fitted by itself in {model_seconds:.2f} s")
+    print(model.model_.equation())
+
+    _heading("Beside boosted trees: same rows, one thread each")
+    _print_contest(model, model_seconds, (X, y), (X_test, y_test), credit.truth.probability[rows_test])
+
+    _heading("Shape functions")
+    print(_draw_shapes(model.model_.shape_functions(), credit, rows))
+
+
+def _timed(job: Callable[[], T]) -> tuple[T, float]:
+    start = time.perf_counter()
+    result = job()
+    return result, time.perf_counter() - start
+
+
+def _heading(text: str) -> None:
+    print(f"\n{text}\n{'=' * len(text)}", flush=True)
+
+
+def _print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print columns padded to their widest entry: the first to the left, the others to the right."""
+    widths = [max(len(row[j]) for row in [header, *rows]) for j in range(len(header))]
+    for row in [header, ["-" * width for width in widths], *rows]:
+        cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
+        print("  ".join(cells).rstrip())
+
+
+def _print_frontier(path: Path, X_test: Any, y_test: NDArray[np.int64]) -> None:
+    """Print size, training loss and test AUC of the frontier's models, and which of them BIC chooses."""
+    chosen = path.at(lambda0="bic").n_terms
+    rows = []
+    for k, loss, lambda0 in zip(path.n_terms, path.loss, path.lambda0, strict=True):
+        if k > 10 and k % 5 and k != chosen:
+            continue
+        auc = roc_auc_score(y_test, path.at(n_terms=int(k)).decision_function(X_test))
+        bar = "#" * round(BAR * max(auc - 0.5, 0.0) / 0.35) + (" <- BIC" if k == chosen else "")
+        price = "" if np.isnan(lambda0) else f"{lambda0:.1f}"
+        rows.append([str(k), f"{loss:.1f}", price, f"{auc:.4f}", f"{bar:<{BAR + 7}}"])
+    _print_table(
+        ["terms", "training loss", "best below lambda0", "test AUC", f"{'from 0.50 to 0.85':<{BAR + 7}}"], rows
+    )
+
+
+def _print_contest(
+    model: Any,
+    seconds: float,
+    train: tuple[Any, NDArray[np.int64]],
+    test: tuple[Any, NDArray[np.int64]],
+    true_probability: NDArray[np.float64],
+) -> None:
+    """Print test AUC, seconds to fit and size of the sparse model, of two kinds of boosted trees, and of the truth."""
+    X_test, y_test = test
+    auc = roc_auc_score(y_test, model.predict_proba(X_test)[:, 1])
+    rows = [["sparsegam (BIC)", f"{auc:.4f}", f"{seconds:.2f}", f"{model.n_terms_} steps"]]
+    for trees in (GradientBoostingClassifier(random_state=0), HistGradientBoostingClassifier(random_state=0)):
+        with threadpool_limits(limits=1):
+            _, tree_seconds = _timed(partial(trees.fit, *train))
+        auc = roc_auc_score(y_test, trees.predict_proba(X_test)[:, 1])
+        n_trees = trees.n_iter_ if isinstance(trees, HistGradientBoostingClassifier) else trees.n_estimators_
+        rows.append([type(trees).__name__, f"{auc:.4f}", f"{tree_seconds:.2f}", f"{n_trees} trees"])
+    rows.append(["the truth itself", f"{roc_auc_score(y_test, true_probability):.4f}", "", ""])
+    _print_table(["model", "test AUC", "fit, s", "size"], rows)
+
+
+def _draw_shapes(shapes: dict[str, Any], credit: Dataset[AdditiveTruth], rows: NDArray[np.int64]) -> str:
+    """Save a picture of the shape functions beside the true ones; return a line that says where."""
+    try:
+        import matplotlib
+    except ImportError:
+        return "No picture: matplotlib is not installed (pip install sparsegam[plot])."
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    n_columns = min(3, len(shapes))
+    n_rows = -(-len(shapes) // n_columns)
+    figure, axes = pyplot.subplots(n_rows, n_columns, figsize=(4.2 * n_columns, 2.6 * n_rows), squeeze=False)
+    for axis in axes.ravel()[len(shapes) :]:
+        axis.set_visible(False)
+    for axis, (name, shape) in zip(axes.ravel(), shapes.items(), strict=False):
+        _draw_one_shape(axis, name, shape, credit, rows)
+    axes[0, 0].legend(frameon=False, fontsize=8)
+    figure.supylabel("contribution to the log-odds of default")
+    figure.tight_layout()
+    PICTURE.parent.mkdir(exist_ok=True)
+    figure.savefig(PICTURE, dpi=130)
+    pyplot.close(figure)
+    return f"{len(shapes)} features in use; picture saved to {PICTURE}"
+
+
+def _draw_one_shape(axis: Any, name: str, shape: Any, credit: Dataset[AdditiveTruth], rows: NDArray[np.int64]) -> None:
+    """Draw one feature's fitted and true steps, each less its mean over the training rows."""
+    column = credit.data[rows, credit.feature_names.index(name)]
+    grid = np.arange(column.min(), np.quantile(column, 0.995) + 1)
+
+    def fitted(x: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(shape.values)[np.searchsorted(np.asarray(shape.edges), x, side="left")]
+
+    def true(x: NDArray[Any]) -> NDArray[Any]:
+        steps = [term.coef * (x <= term.threshold) for term in credit.truth.terms if term.feature == name]
+        return np.sum(steps, axis=0) if steps else np.zeros(len(x))
+
+    axis.step(grid, true(grid) - true(column).mean(), where="mid", color="0.7", linewidth=4, label="truth")
+    axis.step(grid, fitted(grid) - fitted(column).mean(), where="mid", color="C0", label="sparsegam")
+    axis.axhline(0.0, color="0.85", linewidth=0.8, zorder=0)
+    axis.set_title(name, fontsize=9)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,185 @@
+"""A fitted additive model: an intercept and terms, evaluated with NumPy alone, printed as an equation, kept as JSON."""
+
+import html
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsegam import equation, schema
+from sparsegam.frames import Table, Values, read
+from sparsegam.shapes import ShapeFunction, shape_of
+from sparsegam.terms import Term
+
+# P(second class) = 1 / (1 + exp(-slope * score))
+SLOPES = {"logistic": 1.0, "exponential": 2.0}
+
+
+@dataclass(frozen=True)
+class Model:
+    """score(x) = intercept + the coefficients of the terms that hold for x.
+
+    Attributes
+    ----------
+    intercept : float
+        Score where no term holds.
+    terms : tuple of Term
+        The terms, in the order of features, then thresholds.
+    feature_names : tuple of str
+        All columns of the training table, used or not; arrays are read by these positions.
+    loss : {"logistic", "exponential", "squared"}
+        Loss the model was fitted with; it says how a score becomes a probability.
+    classes : tuple or None
+        The two labels, the second one being the one whose probability grows with the score; None for regression.
+    special_values : dict of str to tuple of float
+        Values of a feature that are out of its ordering: no `x <= t` holds for them.
+    """
+
+    intercept: float
+    terms: tuple[Term, ...]
+    feature_names: tuple[str, ...]
+    loss: str
+    classes: tuple[Any, Any] | None = None
+    special_values: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+
+    @property
+    def n_terms(self) -> int:
+        """Number of terms."""
+        return len(self.terms)
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Names of the features in use, in the order of the table."""
+        used = {term.feature for term in self.terms}
+        return tuple(name for name in self.feature_names if name in used)
+
+    def decision_function(self, X: Any) -> Values:
+        """Return the score of each row.
+
+        Parameters
+        ----------
+        X : array-like or data frame
+            Frames are looked up by column name and need only the features in use; arrays by position.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Log odds for the logistic loss, half of them for the exponential loss, predictions for the squared loss.
+        """
+        return self.score_table(read(X))
+
+    def score_table(self, table: Table) -> Values:
+        """Return the score of each row of a table that was read already."""
+        score = np.full(table.n_rows, self.intercept)
+        for j, shape in self._shapes_by_column(table):
+            score += shape(table.column(j))
+        return score
+
+    def predict_proba(self, X: Any) -> Values:
+        """Return the probability of each class, one column per class."""
+        return self.probabilities(self.decision_function(X))
+
+    def probabilities(self, score: Values) -> Values:
+        """Turn scores into the probabilities of both classes."""
+        if self.classes is None:
+            msg = "predict_proba needs a classification model; this one is a regression: use predict."
+            raise ValueError(msg)
+        upper = 0.5 * (1.0 + np.tanh(0.5 * SLOPES[self.loss] * score))  # the logistic function, without overflow
+        return np.column_stack([1.0 - upper, upper])
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the likelier class of each row, or its score for a regression."""
+        score = self.decision_function(X)
+        return score if self.classes is None else np.array(self.classes)[(score > 0).astype(np.intp)]
+
+    def contributions(self, X: Any) -> Values:
+        """Return what each feature in use adds to the score of each row: one column per name in `features`."""
+        table = read(X)
+        columns = [shape(table.column(j)) for j, shape in self._shapes_by_column(table)]
+        return np.column_stack(columns) if columns else np.zeros((table.n_rows, 0))
+
+    def shape_functions(self) -> dict[str, ShapeFunction]:
+        """Return the step function of each feature in use."""
+        mine: dict[str, list[Term]] = {name: [] for name in self.features}
+        for term in self.terms:
+            mine[term.feature].append(term)
+        return {name: shape_of(terms, self.special_values.get(name, ())) for name, terms in mine.items()}
+
+    def equation(self, *, digits: int = 4, width: int = 100) -> str:
+        """Write the model as text, one block of lines per feature.
+
+        Parameters
+        ----------
+        digits : int
+            Significant digits of the coefficients.
+        width : int
+            Length at which lines are wrapped.
+
+        Returns
+        -------
+        str
+            The equation, with letters for the features and their names on the right.
+        """
+        name = "prediction" if self.classes is None else "score"
+        body = equation.blocks(self.terms, self.features, digits=digits, width=width)
+        return "\n".join([f"{name} = {self.intercept:.{digits}g}", *body, *self._probability_line()])
+
+    def to_json(self) -> str:
+        """Write the model as JSON text that `from_json` reads back without loss."""
+        classes = None if self.classes is None else [schema.label_to_json(label) for label in self.classes]
+        return schema.write(
+            {
+                "loss": self.loss,
+                "classes": classes,
+                "intercept": self.intercept,
+                "feature_names": self.feature_names,
+                "special_values": dict(self.special_values),
+                "terms": [schema.term_to_json(term) for term in self.terms],
+            }
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> "Model":
+        """Read a model that `to_json` wrote; anything else is refused with a ValueError.
+
+        Parameters
+        ----------
+        text : str
+            The JSON text. It is parsed, never executed.
+
+        Returns
+        -------
+        Model
+            The same model.
+        """
+        return cls(**schema.parse(text))
+
+    def _probability_line(self) -> list[str]:
+        if self.classes is None:
+            return []
+        slope = SLOPES[self.loss]
+        return [f"P({self.classes[1]}) = 1 / (1 + exp(-{'' if slope == 1 else f'{slope:g} '}score))"]
+
+    def _shapes_by_column(self, table: Table) -> list[tuple[int, ShapeFunction]]:
+        """Pair the shape functions with the columns of a table: by name where it has names, else by position."""
+        names = self.feature_names if table.names is None else table.names
+        if table.names is None and table.n_columns != len(names):
+            msg = f"X has {table.n_columns} columns, but the model was fitted with {len(names)}."
+            raise ValueError(msg)
+        position = {name: j for j, name in enumerate(names)}
+        absent = [name for name in self.features if name not in position]
+        if absent:
+            msg = f"X lacks the columns {absent}: add them, or pass an array to go by position."
+            raise ValueError(msg)
+        return [(position[name], shape) for name, shape in self.shape_functions().items()]
+
+    def __str__(self) -> str:
+        return self.equation()
+
+    def __repr__(self) -> str:
+        return f"<Model: {self.loss}, {self.n_terms} terms of {len(self.features)} features>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self.equation())}</pre>"

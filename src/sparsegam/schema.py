@@ -1,0 +1,118 @@
+"""What the JSON of a model must look like: every part is checked before any of it is used."""
+
+import json
+import math
+from typing import Any
+
+from sparsegam.terms import KINDS, Condition, Term
+
+FORMAT = "sparsegam.Model"
+VERSION = 1
+LOSSES = ("logistic", "exponential", "squared")
+KEYS = ("format", "version", "loss", "classes", "intercept", "feature_names", "special_values", "terms")
+
+
+def write(content: dict[str, Any]) -> str:
+    """Write the parts of a model as JSON; floats come back to the bit."""
+    return json.dumps({"format": FORMAT, "version": VERSION, **content}, indent=2, allow_nan=False)
+
+
+def parse(text: str) -> dict[str, Any]:
+    """Read the parts of a model from JSON, checked; raise a ValueError that says what is wrong."""
+    content = json.loads(text)
+    _check_header(content)
+    names = _names(content["feature_names"])
+    return {
+        "loss": _loss(content["loss"]),
+        "classes": _classes(content["classes"], content["loss"]),
+        "intercept": _finite(content["intercept"], "intercept"),
+        "feature_names": names,
+        "special_values": _special_values(content["special_values"], names),
+        "terms": tuple(_term(term, names) for term in _list(content["terms"], "terms")),
+    }
+
+
+def label_to_json(label: Any) -> Any:
+    """Return a class label as JSON knows it."""
+    plain = label.item() if hasattr(label, "item") else label
+    if not isinstance(plain, str | int | float):
+        msg = f"class labels must be text, numbers or booleans to be written as JSON, got {label!r}."
+        raise ValueError(msg)
+    return plain
+
+
+def term_to_json(term: Term) -> dict[str, Any]:
+    """Return a term as a flat dict."""
+    return {
+        "feature": term.feature,
+        "kind": term.condition.kind,
+        "value": term.condition.value,
+        "coef": term.coef,
+    }
+
+
+def _check_header(content: Any) -> None:
+    _expect(content, "the text", "one JSON object", holds=isinstance(content, dict))
+    _expect(content.get("format"), "format", repr(FORMAT), holds=content.get("format") == FORMAT)
+    version = content.get("version")
+    _expect(version, "version", f"{VERSION}, the one that this sparsegam reads", holds=version == VERSION)
+    _expect(sorted(content), "its keys", str(sorted(KEYS)), holds=content.keys() == set(KEYS))
+
+
+def _loss(loss: Any) -> str:
+    _expect(loss, "loss", f"one of {LOSSES}", holds=isinstance(loss, str) and loss in LOSSES)
+    return str(loss)
+
+
+def _names(names: Any) -> tuple[str, ...]:
+    names = _list(names, "feature_names")
+    good = all(isinstance(name, str) for name in names) and len(set(names)) == len(names)
+    _expect(names, "feature_names", "unique names", holds=good)
+    return tuple(names)
+
+
+def _classes(classes: Any, loss: str) -> tuple[Any, Any] | None:
+    if loss == "squared":
+        _expect(classes, "classes", "null for the squared loss", holds=classes is None)
+        return None
+    labels = _list(classes, "classes")
+    good = len(labels) == 2 and all(isinstance(label, str | int | float) for label in labels)
+    _expect(labels, "classes", "two labels, each text, a number or a boolean", holds=good)
+    return labels[0], labels[1]
+
+
+def _special_values(special: Any, names: tuple[str, ...]) -> dict[str, tuple[float, ...]]:
+    good = isinstance(special, dict) and set(special) <= set(names)
+    _expect(special, "special_values", "lists of numbers by feature name", holds=good)
+    return {
+        name: tuple(_finite(value, "special_values") for value in _list(values, "special_values"))
+        for name, values in special.items()
+    }
+
+
+def _term(term: Any, names: tuple[str, ...]) -> Term:
+    good = isinstance(term, dict) and term.keys() == {"feature", "kind", "value", "coef"}
+    _expect(term, "a term", "an object with feature, kind, value and coef", holds=good)
+    _expect(term["feature"], "feature", "one of feature_names", holds=term["feature"] in names)
+    _expect(term["kind"], "kind", f"one of {KINDS}", holds=term["kind"] in KINDS)
+    missing = term["kind"] == "missing"
+    _expect(term["value"], "value", "null for missing values only", holds=(term["value"] is None) == missing)
+    condition = Condition(term["kind"], None if missing else _finite(term["value"], "value"))
+    return Term(term["feature"], condition, _finite(term["coef"], "coef"))
+
+
+def _list(values: Any, name: str) -> list[Any]:
+    _expect(values, name, "a list", holds=isinstance(values, list))
+    return list(values)
+
+
+def _finite(value: Any, name: str) -> float:
+    good = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    _expect(value, name, "a finite number", holds=good)
+    return float(value)
+
+
+def _expect(found: Any, name: str, wanted: str, *, holds: bool) -> None:
+    if not holds:
+        msg = f"not a sparsegam model: {name} must be {wanted}, got {found!r}."
+        raise ValueError(msg)

@@ -1,0 +1,100 @@
+"""Labels, responses and row weights: checked once, and put into the form that the core takes."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import assert_all_finite, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+
+Vector = NDArray[np.float64]
+
+
+def one_column(y: Any, n_rows: int) -> NDArray[Any]:
+    """Return y as a vector of n_rows finite values."""
+    values: NDArray[Any] = column_or_1d(y, warn=True)
+    if values.size != n_rows:
+        msg = f"X and y must have the same number of rows, got {n_rows} and {values.size}."
+        raise ValueError(msg)
+    if values.dtype.kind == "f":
+        assert_all_finite(values, input_name="y")
+    return values
+
+
+def real(y: NDArray[Any]) -> Vector:
+    """Return the responses of a regression as float64."""
+    values = np.ascontiguousarray(y, dtype=np.float64)
+    assert_all_finite(values, input_name="y")
+    return values
+
+
+def binary(y: NDArray[Any], weight: Vector) -> tuple[NDArray[Any], Vector]:
+    """Return the two classes in order, and the labels as -1 (the first) and +1 (the second).
+
+    Rows without weight do not count. Two comparisons do the work of a sort, which is slow for text.
+    """
+    seen = y if weight.all() else y[weight > 0]
+    others = seen[seen != seen[0]]
+    if others.size == 0:
+        msg = f"y holds one class only ({seen[0]!r}): a classifier needs two classes to tell apart."
+        raise ValueError(msg)
+    if np.any(others != others[0]):
+        _refuse_multiclass(seen)
+    classes = np.unique(np.array([seen[0], others[0]], dtype=y.dtype))
+    return classes, np.where(y == classes[1], 1.0, -1.0)
+
+
+def weights(sample_weight: Any, n_rows: int) -> Vector:
+    """Return one weight per row, not negative and not all zero; ones where none are given."""
+    if sample_weight is None:
+        return np.ones(n_rows)
+    weight = np.ascontiguousarray(sample_weight, dtype=np.float64)
+    if weight.shape != (n_rows,):
+        msg = f"sample_weight must hold one number per row, got shape {weight.shape} for {n_rows} rows."
+        raise ValueError(msg)
+    assert_all_finite(weight, input_name="sample_weight")
+    if weight.min() < 0 or weight.max() == 0:
+        msg = f"sample_weight must not be negative nor all zero, got values from {weight.min()} to {weight.max()}."
+        raise ValueError(msg)
+    return weight
+
+
+def class_weights(class_weight: Any, classes: NDArray[Any], y: Vector, weight: Vector) -> Vector:
+    """Multiply row weights by those of the classes: a mapping, or "balanced" for equal totals."""
+    if class_weight is None:
+        return weight
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        total = np.array([weight[y < 0].sum(), weight[y > 0].sum()])
+        factors = total.sum() / (2 * total)
+    elif isinstance(class_weight, Mapping):
+        factors = _mapped_weights(class_weight, classes)
+    else:
+        msg = f"class_weight must be None, 'balanced' or a dict from class to weight, got {class_weight!r}."
+        raise ValueError(msg)
+    out: Vector = weight * np.where(y < 0, factors[0], factors[1])
+    return out
+
+
+def _mapped_weights(class_weight: Mapping[Any, float], classes: NDArray[Any]) -> Vector:
+    known = classes.tolist()
+    unknown = [label for label in class_weight if label not in known]
+    if unknown:
+        msg = f"class_weight names {unknown}, but the classes of y are {known}."
+        raise ValueError(msg)
+    factors = np.array([class_weight.get(label, 1.0) for label in known], dtype=np.float64)
+    if not (np.isfinite(factors).all() and factors.min() > 0):
+        msg = f"class_weight must hold positive numbers, got {dict(class_weight)!r}."
+        raise ValueError(msg)
+    return factors
+
+
+def _refuse_multiclass(y: NDArray[Any]) -> None:
+    check_classification_targets(y)
+    found = np.unique(y)
+    msg = (
+        "Only binary classification is supported. The type of the target is multiclass: "
+        f"y holds {found.size} classes ({', '.join(map(repr, found[:5].tolist()))}, ...). "
+        "Wrap the estimator in sklearn.multiclass.OneVsRestClassifier."
+    )
+    raise ValueError(msg)

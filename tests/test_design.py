@@ -1,0 +1,60 @@
+"""The design: every column id says what it stands for, and the core's columns are the ones that the terms describe."""
+
+import numpy as np
+import pytest
+from reference import expand
+
+from sparsegam.binning import Feature
+from sparsegam.design import Design
+from sparsegam.terms import Condition, Term
+
+FEATURES = (
+    Feature("age", np.array([20.0, 30.0])),
+    Feature("constant", np.array([])),
+    Feature("debt", np.array([0.0]), special=(-9.0,), missing=True),
+)
+VALUES = (
+    np.array([20.0, 25.0, 30.0, 31.0, 1.0]),
+    np.ones(5),
+    np.array([-9.0, 0.0, 1.0, np.nan, -9.0]),
+)
+
+
+@pytest.fixture
+def design():
+    return Design(FEATURES, [feature.codes(x) for feature, x in zip(FEATURES, VALUES, strict=True)])
+
+
+def test_sizes(design):
+    assert (design.n_columns, design.n_candidates) == (8, 5)
+    assert design.names == ("age", "constant", "debt")
+    assert (design.core.n_rows, design.core.n_columns) == (5, 8)
+    np.testing.assert_array_equal(design.offset, design.core.offset[:3])
+
+
+@pytest.mark.parametrize(
+    ("column", "feature", "condition"),
+    [
+        (0, "age", Condition("<=", 20.0)),
+        (1, "age", Condition("<=", 30.0)),
+        (4, "debt", Condition("<=", 0.0)),
+        (6, "debt", Condition("==", -9.0)),
+        (7, "debt", Condition("missing")),
+    ],
+)
+def test_columns_have_terms(design, column, feature, condition):
+    assert design.term(column, 0.5) == Term(feature, condition, 0.5)
+
+
+@pytest.mark.parametrize("column", [2, 3, 5])
+def test_the_last_ordered_bin_stands_for_nothing(design, column):
+    with pytest.raises(ValueError, match="stands for no condition"):
+        design.term(column, 1.0)
+
+
+def test_terms_hold_where_the_expanded_columns_are_one(design):
+    codes = [feature.codes(x) for feature, x in zip(FEATURES, VALUES, strict=True)]
+    matrix = expand(codes, design.n_bins, design.n_ordered)
+    age, debt = VALUES[0], VALUES[2]
+    for column, holds in {0: age <= 20, 1: age <= 30, 4: debt == 0, 6: debt == -9, 7: np.isnan(debt)}.items():
+        np.testing.assert_array_equal(matrix[:, column], holds)

@@ -1,0 +1,263 @@
+"""The estimators: scikit-learn's own checks, the objective they promise, weights, names and warnings."""
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import sparsegam
+from sparsegam import SparseGAMClassifier, SparseGAMRegressor, gam_path
+
+NAMES = ["age", "income", "debt", "trades"]
+
+
+def make_table(n=400, seed=0):
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(rng.integers(0, 30, (n, 4)), columns=NAMES)
+    f = 2.0 * (X.age <= 12) - 1.5 * (X.income <= 20) + 1.0 * (X.debt <= 5)
+    return X, f.to_numpy(), rng
+
+
+@pytest.fixture(scope="module")
+def table():
+    X, f, rng = make_table()
+    return X, np.where(rng.random(len(f)) < 1 / (1 + np.exp(-f)), "yes", "no")
+
+
+@pytest.fixture(scope="module")
+def regression():
+    X, f, rng = make_table()
+    return X, 100 * f + rng.normal(scale=20, size=len(f))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@parametrize_with_checks([SparseGAMClassifier(), SparseGAMClassifier(loss="exponential"), SparseGAMRegressor()])
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "exponential"])
+def test_the_objective_is_what_it_says(table, loss):
+    X, y = table
+    gam = SparseGAMClassifier(loss=loss, lambda0=3.0, lambda2=0.01).fit(X, y)
+    f = gam.decision_function(X)
+    signs = np.where(y == "yes", 1.0, -1.0)
+    loss_by_hand = (np.logaddexp(0, -signs * f) if loss == "logistic" else np.exp(-signs * f)).sum()
+    columns = [(X[t.feature] <= t.condition.value).to_numpy(dtype=float) for t in gam.terms_]
+    scale = [((column - column.mean()) ** 2).sum() for column in columns]
+    ridge = 0.01 * sum(s * t.coef**2 for s, t in zip(scale, gam.terms_, strict=True))
+    assert gam.loss_ == pytest.approx(loss_by_hand)
+    assert gam.objective_ == pytest.approx(loss_by_hand + ridge + 3.0 * gam.n_terms_)
+
+
+def test_it_finds_the_steps_the_data_was_made_with(table):
+    gam = SparseGAMClassifier().fit(*table)
+    assert gam.lambda0_ == pytest.approx(np.log(400) / 2)
+    assert {"age", "income"} <= set(gam.model_.features)
+    assert gam.n_terms_ == len(gam.terms_) == gam.model_.n_terms <= 6
+    assert gam.certificate_ is None
+
+
+def test_a_certified_fit_is_proved_and_never_worse(table):
+    plain, proved = SparseGAMClassifier().fit(*table), SparseGAMClassifier(certify=True).fit(*table)
+    assert proved.certificate_.swap_optimal
+    assert proved.certificate_.pairs > 0
+    assert proved.objective_ <= plain.objective_ + 1e-6
+    assert proved.n_iter_ >= 1
+    assert all(isinstance(count, int) for count in gam.search_stats_.values())
+
+
+def test_a_direct_fit_is_about_as_good_as_the_frontier(table):
+    X, y = table
+    path = gam_path(X, y, lambda2=1e-3)
+    for lambda0 in (2.0, 4.0, 8.0):
+        best = (path.objective + lambda0 * path.n_terms).min()
+        assert SparseGAMClassifier(lambda0=lambda0).fit(X, y).objective_ <= best + 1.0
+
+
+@pytest.mark.parametrize("labels", [(0, 1), (-1, 1), (False, True), ("Bad", "Good"), (2.0, 7.0)])
+def test_labels_of_any_type(table, labels):
+    X, y = table
+    named = np.where(y == "yes", labels[1], labels[0])
+    gam = SparseGAMClassifier().fit(X, named)
+    assert gam.classes_.tolist() == list(labels)
+    assert set(gam.predict(X)) == set(labels)
+    assert gam.score(X, named) > 0.7
+    np.testing.assert_array_equal(gam.model_.predict(X), gam.predict(X))
+
+
+def test_text_labels_of_pandas_and_polars(table):
+    X, y = table
+    expected = SparseGAMClassifier().fit(X, y).model_
+    for labels in (pd.Series(y), pd.Series(y, dtype="category"), pl.Series(y), list(y)):
+        assert SparseGAMClassifier().fit(X, labels).model_ == expected
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.from_pandas, lambda X: X.to_numpy()])
+def test_every_kind_of_table_gives_the_same_predictions(table, make):
+    X, y = table
+    expected = SparseGAMClassifier().fit(X, y).predict_proba(X)
+    gam = SparseGAMClassifier().fit(make(X), y)
+    np.testing.assert_array_equal(gam.predict_proba(make(X)), expected)
+    assert gam.n_features_in_ == 4
+    assert hasattr(gam, "feature_names_in_") == (not isinstance(make(X), np.ndarray))
+
+
+def test_names_are_checked_as_scikit_learn_does(table):
+    X, y = table
+    gam = SparseGAMClassifier().fit(X, y)
+    assert gam.feature_names_in_.tolist() == NAMES
+    with pytest.raises(ValueError, match="feature names should match"):
+        gam.predict(X[NAMES[::-1]])
+    with pytest.raises(ValueError, match="feature names should match"):
+        gam.predict(X.rename(columns={"age": "years"}))
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        gam.predict(X.to_numpy())
+    with pytest.warns(UserWarning, match="X has feature names"):
+        SparseGAMClassifier().fit(X.to_numpy(), y).predict(X)
+
+
+def test_balanced_classes_weigh_the_same(table):
+    X, y = table
+    balanced = SparseGAMClassifier(class_weight="balanced").fit(X, y)
+    n_yes = (y == "yes").sum()
+    by_hand = {"yes": len(y) / (2 * n_yes), "no": len(y) / (2 * (len(y) - n_yes))}
+    assert balanced.model_ == SparseGAMClassifier(class_weight=by_hand).fit(X, y).model_
+    weights = np.where(y == "yes", by_hand["yes"], by_hand["no"])
+    assert balanced.model_ == SparseGAMClassifier().fit(X, y, sample_weight=weights).model_
+
+
+@pytest.mark.parametrize("estimator", [SparseGAMClassifier(), SparseGAMRegressor()])
+def test_weights_are_repeated_rows(estimator, table, regression):
+    X, y = table if isinstance(estimator, SparseGAMClassifier) else regression
+    weight = np.random.default_rng(2).integers(0, 3, len(y))
+    weighted = clone(estimator).fit(X, y, sample_weight=weight)
+    repeated = clone(estimator).fit(X.loc[X.index.repeat(weight)], y.repeat(weight))
+    assert weighted.objective_ == pytest.approx(repeated.objective_, rel=1e-9)
+    assert weighted.lambda0_ == pytest.approx(repeated.lambda0_, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"loss": "hinge"}, "loss must be one of 'logistic', 'exponential', 'squared', got 'hinge'"),
+        ({"loss": "squared"}, "use SparseGAMRegressor"),
+        ({"lambda0": "cv"}, "lambda0 must be one of 'aic', 'bic' or a number >= 0, got 'cv'"),
+        ({"lambda0": -1.0}, "lambda0 must be a finite number >= 0, got -1.0"),
+        ({"lambda0": None}, "lambda0 must be a finite number >= 0, got None"),
+        ({"lambda2": "x"}, "lambda2 must be a finite number >= 0, got 'x'"),
+        ({"max_terms": 0.5}, "max_terms must be an integer >= 0, got 0.5"),
+        ({"max_bins": 70_000}, "max_bins must be an integer >= 2 and <= 65536, got 70000"),
+        ({"class_weight": "equal"}, "class_weight must be None, 'balanced' or a dict"),
+        ({"class_weight": {"maybe": 2}}, r"class_weight names \['maybe'\], but the classes of y are \['no', 'yes'\]"),
+        ({"class_weight": {"yes": -1}}, "class_weight must hold positive numbers"),
+    ],
+)
+def test_wrong_options_are_refused(table, options, message):
+    with pytest.raises(ValueError, match=message):
+        SparseGAMClassifier(**options).fit(*table)
+
+
+def test_bad_data_is_refused_by_name(table):
+    X, y = table
+    with pytest.raises(ValueError, match="column 'debt' contains NaN"):
+        SparseGAMClassifier().fit(X.assign(debt=np.nan), y)
+    with pytest.raises(ValueError, match="one class only"):
+        SparseGAMClassifier().fit(X, np.full(len(y), "yes"))
+    with pytest.raises(ValueError, match=r"Only binary classification is supported.*3 classes"):
+        SparseGAMClassifier().fit(X, np.arange(len(y)) % 3)
+    with pytest.raises(ValueError, match="column 'debt' contains infinity"):
+        SparseGAMClassifier().fit(X, y).predict(X.assign(debt=np.inf))
+
+
+def test_rows_without_weight_do_not_count_as_classes(table):
+    X, y = table
+    with pytest.raises(ValueError, match="one class only"):
+        SparseGAMClassifier().fit(X, y, sample_weight=(y == "yes").astype(float))
+    three = np.where(np.arange(len(y)) < 5, "maybe", y)
+    gam = SparseGAMClassifier().fit(X, three, sample_weight=(three != "maybe").astype(float))
+    assert gam.classes_.tolist() == ["no", "yes"]
+
+
+def test_time_limit_warns_and_leaves_a_model(table):
+    X, y = table
+    with pytest.warns(ConvergenceWarning, match=r"stopped by time_limit=0.0 s.*raise time_limit"):
+        gam = SparseGAMClassifier(time_limit=0.0).fit(X, y)
+    assert np.isfinite(gam.predict_proba(X)).all()
+
+
+def test_max_terms_is_kept(table):
+    X, y = table
+    assert SparseGAMClassifier(lambda0=0.0, max_terms=2).fit(X, y).n_terms_ == 2
+    empty = SparseGAMClassifier(max_terms=0).fit(X, y)
+    assert empty.n_terms_ == 0
+    np.testing.assert_allclose(empty.predict_proba(X)[:, 1], (y == "yes").mean(), rtol=1e-6)
+
+
+def test_regression_prices_do_not_depend_on_units(regression):
+    X, y = regression
+    models = [SparseGAMRegressor(lambda2=0.0).fit(X, unit * y) for unit in (2.0**-10, 1.0, 2.0**10)]
+    for gam in models:
+        assert [(t.feature, t.condition) for t in gam.terms_] == [(t.feature, t.condition) for t in models[1].terms_]
+        assert gam.score(X, y * 2.0 ** (10 * (models.index(gam) - 1))) > 0.9
+    noise = ((y - models[1].predict(X)) ** 2).sum() / (400 - 1 - 2 * models[1].n_terms_)
+    assert models[1].lambda0_ == pytest.approx(noise * np.log(400) / 2, rel=1e-3)
+
+
+def test_regression_with_a_number(regression):
+    X, y = regression
+    gam = SparseGAMRegressor(lambda0=1e4).fit(X, y)
+    assert gam.lambda0_ == 1e4
+    assert gam.loss_ == pytest.approx(0.5 * ((y - gam.predict(X)) ** 2).sum())
+    assert not hasattr(gam, "decision_function")
+
+
+def test_a_perfect_fit_ends():
+    X = np.arange(20.0)[:, None]
+    gam = SparseGAMRegressor(lambda2=0.0).fit(X, (X[:, 0] > 9).astype(float))
+    assert gam.n_terms_ == 1
+    assert SparseGAMRegressor().fit(X, np.ones(20)).n_terms_ == 0
+
+
+def test_a_regression_with_few_rows_is_not_saturated():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 8))
+    gam = SparseGAMRegressor().fit(X, X[:, 0] + rng.normal(size=60))
+    assert gam.n_terms_ <= 20
+
+
+def test_verbose_prints(table, capsys):
+    SparseGAMClassifier(verbose=1).fit(*table)
+    assert "[sparsegam]" in capsys.readouterr().out
+
+
+def test_it_lives_in_pipelines_searches_and_pickles(table):
+    X, y = table
+    pipeline = make_pipeline(FunctionTransformer(), SparseGAMClassifier())
+    search = GridSearchCV(pipeline, {"sparsegamclassifier__lambda0": [2.0, 8.0]}, cv=2, scoring="roc_auc").fit(X, y)
+    assert search.best_score_ > 0.6
+    again = pickle.loads(pickle.dumps(search.best_estimator_))
+    np.testing.assert_array_equal(again.predict_proba(X), search.predict_proba(X))
+
+
+def test_public_names_are_there_and_lazy():
+    assert set(sparsegam.__all__) <= set(dir(sparsegam))
+    for name in sparsegam.__all__:
+        assert getattr(sparsegam, name).__name__ == name
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        sparsegam.nothing  # noqa: B018
+    code = (
+        "import sys, sparsegam; print([m for m in ('numpy', 'sklearn', 'narwhals', 'matplotlib') if m in sys.modules])"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"
