@@ -7,6 +7,8 @@
 #include "arrays.hpp"
 #include "bound.hpp"
 #include "sparsegam/binning.hpp"
+#include "sparsegam/column_dense.hpp"
+#include "sparsegam/column_sparse.hpp"
 
 using namespace sparsegam;
 
@@ -78,9 +80,43 @@ BoundDesign::BoundDesign(nb::sequence codes, const Vector<Index>& n_bins, const 
     design_.emplace(std::move(features), std::max(n_rows, Index{0}));
 }
 
+BoundMatrix::BoundMatrix(nb::ndarray<nb::ndim<2>, nb::device::cpu> dense) : kept_(nb::cast(dense)) {
+    const Index n = static_cast<Index>(dense.shape(0)), p = static_cast<Index>(dense.shape(1));
+    const bool by_rows = dense.stride(1) == 1 && dense.stride(0) == p;
+    if (!by_rows && !(dense.stride(0) == 1 && dense.stride(1) == n))
+        throw std::invalid_argument("a dense matrix must be contiguous, by rows or by columns");
+    if (dense.dtype() == nb::dtype<double>())
+        matrix_ =
+            std::make_unique<DenseMatrix<double>>(static_cast<const double*>(dense.data()), n, p, by_rows);
+    else if (dense.dtype() == nb::dtype<float>())
+        matrix_ =
+            std::make_unique<DenseMatrix<float>>(static_cast<const float*>(dense.data()), n, p, by_rows);
+    else
+        throw std::invalid_argument("a dense matrix must be float32 or float64");
+}
+
+BoundMatrix::BoundMatrix(Vector<double> data, Vector<std::int32_t> rows, Vector<Index> start, Index n_rows)
+    : kept_(nb::cast(data)), kept_rows_(nb::cast(rows)), kept_start_(nb::cast(start)) {
+    const auto all = view(rows);
+    const auto ends = view(start);
+    if (ends.empty() || ends.front() != 0 || ends.back() != static_cast<Index>(all.size()) ||
+        all.size() != data.shape(0) || !std::is_sorted(ends.begin(), ends.end()))
+        throw std::invalid_argument("the arrays do not make a CSC matrix");
+    if (std::any_of(all.begin(), all.end(), [&](std::int32_t r) { return r < 0 || r >= n_rows; }))
+        throw std::invalid_argument("a row index of the CSC matrix is out of range");
+    matrix_ = std::make_unique<SparseMatrix>(data.data(), rows.data(), start.data(), n_rows,
+                                             static_cast<Index>(ends.size()) - 1);
+}
+
 void bind_design(nb::module_& m) {
     m.def("unique_edges", unique_edges_of, nb::arg("values"), nb::arg("max_bins"));
     m.def("bin_codes", bin_codes_of, nb::arg("values"), nb::arg("edges"));
+    nb::class_<BoundMatrix>(m, "Matrix")
+        .def(nb::init<nb::ndarray<nb::ndim<2>, nb::device::cpu>>(), nb::arg("dense"))
+        .def(nb::init<Vector<double>, Vector<std::int32_t>, Vector<Index>, Index>(), nb::arg("data"),
+             nb::arg("rows"), nb::arg("start"), nb::arg("n_rows"))
+        .def_prop_ro("n_rows", [](const BoundMatrix& d) { return d.get().n_rows(); })
+        .def_prop_ro("n_columns", [](const BoundMatrix& d) { return d.get().n_columns(); });
     nb::class_<BoundDesign>(m, "ThresholdDesign")
         .def(nb::init<nb::sequence, Vector<Index>, Vector<Index>>(), nb::arg("codes"), nb::arg("n_bins"),
              nb::arg("n_ordered"))

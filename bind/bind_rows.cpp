@@ -12,13 +12,20 @@
 using namespace sparsegam;
 
 BoundRows::BoundRows(nb::object design, Vector<double> y, Vector<double> weight, const std::string& loss,
-                     Index n_threads)
+                     Index n_threads, std::size_t max_bytes)
     : design_(design), y_(y), weight_(weight) {
-    const auto& core = nb::cast<const BoundDesign&>(design).get();
-    if (static_cast<Index>(y.shape(0)) != core.n_rows() || y.shape(0) != weight.shape(0))
-        throw std::invalid_argument("design, y and weight must have one entry per row");
     if (n_threads < 1) throw std::invalid_argument("n_threads must be at least 1");
-    rows_ = std::make_unique<ThresholdRows>(core, y_.data(), weight_.data(), loss_named(loss), n_threads);
+    const bool codes = nb::isinstance<BoundDesign>(design);
+    const Index n = codes ? nb::cast<const BoundDesign&>(design).get().n_rows()
+                          : nb::cast<const BoundMatrix&>(design).get().n_rows();
+    if (static_cast<Index>(y.shape(0)) != n || static_cast<Index>(weight.shape(0)) != n)
+        throw std::invalid_argument("design, y and weight must have one entry per row");
+    if (codes)
+        rows_ = std::make_unique<ThresholdRows>(nb::cast<const BoundDesign&>(design).get(), y_.data(),
+                                                weight_.data(), loss_named(loss), n_threads);
+    else
+        rows_ = std::make_unique<MatrixRows>(nb::cast<const BoundMatrix&>(design).get(), y_.data(),
+                                             weight_.data(), loss_named(loss), n_threads, max_bytes);
 }
 
 namespace {
@@ -32,10 +39,26 @@ Point point_of(double intercept, const Vector<Index>& columns, const Vector<doub
 }
 
 // A scan as flat arrays: grad, curv (one per column) and cross (columns x (terms + 1)).
+struct ScanArrays final : ScanVisitor {
+    std::vector<double> grad, curv, cross;
+    Index size = 0;
+
+    void take_gram(Gram gram) override { size = gram.curv.size(); }
+    void take_block(const Block& block) override {
+        for (std::size_t c = 0; c < block.columns.size(); ++c) {
+            grad.push_back(block.grad[c]);
+            curv.push_back(block.curv[c]);
+            const double* first = block.cross + c * block.cross_stride;
+            cross.insert(cross.end(), first, first + size);
+        }
+    }
+};
+
 auto scan_arrays(BoundRows& rows, const Vector<Index>& support) {
-    const Scan& scan = rows.get().scan(view(support));
-    return nb::make_tuple(as_numpy(std::vector(scan.grad)), as_numpy(std::vector(scan.curv)),
-                          as_numpy(std::vector(scan.cross)));
+    ScanArrays scan;
+    rows.get().scan(view(support), scan);
+    return nb::make_tuple(as_numpy(std::move(scan.grad)), as_numpy(std::move(scan.curv)),
+                          as_numpy(std::move(scan.cross)));
 }
 
 auto gram_arrays(BoundRows& rows, const Vector<Index>& support) {
@@ -58,13 +81,37 @@ auto group_arrays(BoundRows& rows) {
     return nb::make_tuple(as_numpy(std::move(grad)), as_numpy(std::move(curv)), as_numpy(std::move(loss)));
 }
 
-Penalty make_penalty(double lambda2, const Vector<double>& cost, const Vector<double>& low,
-                     const Vector<double>& high, const Vector<bool>& allowed, const Vector<Index>& group) {
-    const std::size_t p = cost.shape(0);
-    if (low.shape(0) != p || high.shape(0) != p || allowed.shape(0) != p || group.shape(0) != p)
+template <class T>
+void check_columns(const Vector<T>& array, std::size_t p) {
+    if (array.shape(0) != p)
         throw std::invalid_argument("cost, low, high, allowed and group must have one entry per column");
-    Penalty penalty{lambda2, copied(cost), copied(low), copied(high), {}, copied(group)};
-    for (std::size_t c = 0; c < p; ++c) penalty.allowed.push_back(allowed.data()[c]);
+}
+
+Penalty make_penalty(double lambda2, const Vector<double>& cost, const Vector<double>& low,
+                     const Vector<double>& high, const Vector<bool>& allowed, const Vector<Index>& group,
+                     const Vector<Index>& always) {
+    const std::size_t p = cost.shape(0);
+    check_columns(low, p);
+    check_columns(high, p);
+    check_columns(allowed, p);
+    check_columns(group, p);
+    Penalty penalty;
+    penalty.lambda2 = lambda2;
+    penalty.cost = copied(cost);
+    penalty.low = copied(low);
+    penalty.high = copied(high);
+    penalty.group = copied(group);
+    penalty.always = copied(always);
+    std::sort(penalty.always.begin(), penalty.always.end());
+    if (!penalty.always.empty() &&
+        (penalty.always.front() < 0 || penalty.always.back() >= static_cast<Index>(p)))
+        throw std::invalid_argument("always names a column that the design does not have");
+    for (Index c : penalty.always) penalty.cost[c] = 0.0;
+    for (std::size_t c = 0; c < p; ++c) {
+        if (!(low.data()[c] <= 0.0 && high.data()[c] >= 0.0))
+            throw std::invalid_argument("bounds must have low <= 0 <= high");
+        penalty.allowed.push_back(allowed.data()[c]);
+    }
     return penalty;
 }
 
@@ -72,8 +119,9 @@ Penalty make_penalty(double lambda2, const Vector<double>& cost, const Vector<do
 
 void bind_rows(nb::module_& m) {
     nb::class_<BoundRows>(m, "Rows")
-        .def(nb::init<nb::object, Vector<double>, Vector<double>, std::string, Index>(), nb::arg("design"),
-             nb::arg("y"), nb::arg("weight"), nb::kw_only(), nb::arg("loss"), nb::arg("n_threads"))
+        .def(nb::init<nb::object, Vector<double>, Vector<double>, std::string, Index, std::size_t>(),
+             nb::arg("design"), nb::arg("y"), nb::arg("weight"), nb::kw_only(), nb::arg("loss"),
+             nb::arg("n_threads"), nb::arg("max_bytes") = std::size_t{1} << 28)
         .def_prop_ro("spread",
                      [](BoundRows& rows) {
                          const auto s = rows.get().spread();
@@ -92,9 +140,19 @@ void bind_rows(nb::module_& m) {
         .def(
             "__init__",
             [](Penalty* self, double lambda2, const Vector<double>& cost, const Vector<double>& low,
-               const Vector<double>& high, const Vector<bool>& allowed, const Vector<Index>& group) {
-                new (self) Penalty(make_penalty(lambda2, cost, low, high, allowed, group));
+               const Vector<double>& high, const Vector<bool>& allowed, const Vector<Index>& group,
+               const Vector<Index>& always, Index max_groups, Index max_per_group, double lambda1,
+               bool standardize, bool free_intercept) {
+                Penalty penalty = make_penalty(lambda2, cost, low, high, allowed, group, always);
+                penalty.max_groups = max_groups;
+                penalty.max_per_group = max_per_group;
+                penalty.lambda1 = lambda1;
+                penalty.standardize = standardize;
+                penalty.free_intercept = free_intercept;
+                new (self) Penalty(std::move(penalty));
             },
             nb::kw_only(), nb::arg("lambda2"), nb::arg("cost"), nb::arg("low"), nb::arg("high"),
-            nb::arg("allowed"), nb::arg("group"));
+            nb::arg("allowed"), nb::arg("group"), nb::arg("always"), nb::arg("max_groups") = 0,
+            nb::arg("max_per_group") = 0, nb::arg("lambda1") = 0.0, nb::arg("standardize") = true,
+            nb::arg("free_intercept") = true);
 }

@@ -74,7 +74,7 @@ def test_a_certified_fit_is_proved_and_never_worse(table):
     assert proved.certificate_.pairs > 0
     assert proved.objective_ <= plain.objective_ + 1e-6
     assert proved.n_iter_ >= 1
-    assert all(isinstance(count, int) for count in gam.search_stats_.values())
+    assert all(isinstance(count, int) for count in proved.search_stats_.values())
 
 
 def test_a_direct_fit_is_about_as_good_as_the_frontier(table):
@@ -170,8 +170,8 @@ def test_wrong_options_are_refused(table, options, message):
 
 def test_bad_data_is_refused_by_name(table):
     X, y = table
-    with pytest.raises(ValueError, match="column 'debt' contains NaN"):
-        SparseGAMClassifier().fit(X.assign(debt=np.nan), y)
+    with pytest.raises(ValueError, match="column 'debt' contains infinity"):
+        SparseGAMClassifier().fit(X.assign(debt=np.inf), y)
     with pytest.raises(ValueError, match="one class only"):
         SparseGAMClassifier().fit(X, np.full(len(y), "yes"))
     with pytest.raises(ValueError, match=r"Only binary classification is supported.*3 classes"):
@@ -234,11 +234,6 @@ def test_a_regression_with_few_rows_is_not_saturated():
     X = rng.normal(size=(60, 8))
     gam = SparseGAMRegressor().fit(X, X[:, 0] + rng.normal(size=60))
     assert gam.n_terms_ <= 20
-
-
-def test_verbose_prints(table, capsys):
-    SparseGAMClassifier(verbose=1).fit(*table)
-    assert "[sparsegam]" in capsys.readouterr().out
 
 
 def test_it_lives_in_pipelines_searches_and_pickles(table):

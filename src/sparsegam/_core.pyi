@@ -1,6 +1,7 @@
 """The compiled core: bin codes in, sparse additive models out. No policy lives here."""
 
 from collections.abc import Callable, Sequence
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,17 +30,32 @@ class ThresholdDesign:
     @property
     def offset(self) -> NDArray[np.int64]: ...
 
+class Matrix:
+    """Raw numeric columns: a contiguous float32 or float64 array, or the arrays of a CSC matrix; not copied."""
+
+    @overload
+    def __init__(self, dense: NDArray[np.float64] | NDArray[np.float32]) -> None: ...
+    @overload
+    def __init__(
+        self, data: NDArray[np.float64], rows: NDArray[np.int32], start: NDArray[np.int64], n_rows: int
+    ) -> None: ...
+    @property
+    def n_rows(self) -> int: ...
+    @property
+    def n_columns(self) -> int: ...
+
 class Rows:
     """The rows a solver may sum over: a design, labels, weights and a loss, on this machine."""
 
     def __init__(
         self,
-        design: ThresholdDesign,
+        design: ThresholdDesign | Matrix,
         y: NDArray[np.float64],
         weight: NDArray[np.float64],
         *,
         loss: str,
         n_threads: int,
+        max_bytes: int = 2**28,
     ) -> None: ...
     @property
     def spread(self) -> NDArray[np.float64]: ...
@@ -56,7 +72,8 @@ class Rows:
 class Penalty:
     """What columns cost: lambda2 and, per column, its share of lambda0, bounds, whether it may enter, its feature.
 
-    Bounds are low <= 0 <= high; group is the source feature that a column belongs to.
+    Bounds are low <= 0 <= high; group is the source feature that a column belongs to. Columns in `always` are in every
+    model and free of lambda0. max_groups and max_per_group limit source features and the terms of one (0: no limit).
     """
 
     def __init__(
@@ -68,6 +85,12 @@ class Penalty:
         high: NDArray[np.float64],
         allowed: NDArray[np.bool_],
         group: NDArray[np.int64],
+        always: NDArray[np.int64],
+        max_groups: int = 0,
+        max_per_group: int = 0,
+        lambda1: float = 0.0,
+        standardize: bool = True,
+        free_intercept: bool = True,
     ) -> None: ...
 
 class Point:

@@ -1,18 +1,71 @@
 """Learns the bins of each feature and turns columns into bin codes: ordered bins first, then one per special case."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
-from sparsegam.frames import Table, Values
+from sparsegam.checks import check_integer
+from sparsegam.columns import Column, Values
+from sparsegam.frames import Table, position
+from sparsegam.scales import NUMBER, WORDS, Level, Scale, Value
 from sparsegam.terms import Condition
 
 Codes = NDArray[np.uint8] | NDArray[np.uint16]
 
 MAX_BINS = 65536  # codes are uint16 at most
 MAX_BINS_UINT8 = 256  # the core keeps codes in uint8 up to here
+
+
+@dataclass(frozen=True)
+class Binning:
+    """What the user may choose about bins; wrong values are refused when it is made or meets a table.
+
+    Attributes
+    ----------
+    max_bins : int
+        Largest number of bins of a feature: thresholds are at quantiles, and rarer levels merged, beyond it.
+    categorical : "auto" or sequence of str or int
+        Columns to take as categories besides those that are text or categorical.
+    min_category_count : int
+        Levels with fewer rows are merged into one.
+    special_values : sequence, or mapping from column to sequence, optional
+        Values out of the order, each with a bin of its own: for all numeric columns, or by column.
+    thresholds : mapping from column to sequence, optional
+        The thresholds of a column, where they shall not be learned.
+    """
+
+    max_bins: int = 1000
+    categorical: Any = "auto"
+    min_category_count: int = 5
+    special_values: Any = None
+    thresholds: Any = None
+
+    def __post_init__(self) -> None:
+        check_integer("max_bins", self.max_bins, at_least=2, at_most=MAX_BINS)
+        check_integer("min_category_count", self.min_category_count, at_least=1)
+        if self.thresholds is not None and not isinstance(self.thresholds, Mapping):
+            msg = f"thresholds must be a dict from column to its thresholds, got {self.thresholds!r}."
+            raise ValueError(msg)
+        if isinstance(self.categorical, str) and self.categorical != "auto":
+            msg = f"categorical must be 'auto' or a list of columns, got {self.categorical!r}."
+            raise ValueError(msg)
+
+    def forced(self, names: Sequence[str]) -> set[int]:
+        """Positions of the columns to be taken as categories."""
+        columns = () if isinstance(self.categorical, str) else self.categorical
+        return {position(key, names, "categorical") for key in columns}
+
+    def special(self, names: Sequence[str]) -> dict[int, Sequence[Any]]:
+        """Special values by column, where they are given by column."""
+        return _by_position(self.special_values, names, "special_values")
+
+    def cuts(self, names: Sequence[str]) -> dict[int, Sequence[Any]]:
+        """Thresholds by column, where they are given."""
+        return _by_position(self.thresholds, names, "thresholds")
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,25 +82,37 @@ class Feature:
         Values out of the ordering, each with a bin of its own after the ordered ones.
     missing : bool
         Whether NaN has a bin of its own, the last one.
+    scale : Scale
+        What the numbers stand for.
+    bin_of_level : ndarray of int or None
+        For a category, which has no ordered bins: the bin of each level of the scale.
     """
 
     name: str
     edges: Values
     special: tuple[float, ...] = ()
     missing: bool = False
+    scale: Scale = NUMBER
+    bin_of_level: NDArray[np.intp] | None = None
 
     @property
     def n_ordered(self) -> int:
         """Number of ordered bins."""
-        return self.edges.size + 1
+        return self.edges.size + 1 if self.bin_of_level is None else 0
 
     @property
     def n_bins(self) -> int:
         """Number of all bins."""
-        return self.n_ordered + len(self.special) + self.missing
+        return self.n_ordered + self._n_levels + len(self.special) + self.missing
+
+    @property
+    def _n_levels(self) -> int:
+        return 0 if self.bin_of_level is None or not self.bin_of_level.size else int(self.bin_of_level.max()) + 1
 
     def codes(self, values: Values) -> Codes:
-        """Return the bin of each value."""
+        """Return the bin of each value, a number on the scale of this feature."""
+        if self.bin_of_level is not None:
+            return self._level_codes(values)
         present = np.nan_to_num(values) if self.missing else values  # the core takes no NaN
         ordered = _core.bin_codes(present, self.edges)
         return ordered if self.n_bins == self.n_ordered else self._with_extra_bins(ordered, values)
@@ -55,33 +120,160 @@ class Feature:
     def condition(self, bin_: int) -> Condition:
         """Say what the column of a bin asks of the feature."""
         if bin_ < self.edges.size:
-            return Condition("<=", float(self.edges[bin_]))
+            return Condition("<=", self.scale.value(float(self.edges[bin_])))
+        if self.bin_of_level is not None and bin_ < self._n_levels:
+            levels = self._levels_in(bin_)
+            return Condition("==", levels[0]) if len(levels) == 1 else Condition("in", levels)
         if 0 <= bin_ - self.n_ordered < len(self.special):
-            return Condition("==", self.special[bin_ - self.n_ordered])
+            return Condition("==", self.scale.value(self.special[bin_ - self.n_ordered]))
         if self.missing and bin_ == self.n_bins - 1:
             return Condition("missing")
         msg = f"bin {bin_} of feature {self.name!r} stands for no condition (it has {self.edges.size} thresholds)."
         raise ValueError(msg)
 
+    def conditions(self) -> dict[int, Condition]:
+        """All conditions by bin; the last ordered bin has none."""
+        return {b: self.condition(b) for b in range(self.n_bins) if b != self.n_ordered - 1}
+
+    def indicators(self, values: Values) -> NDArray[np.uint8]:
+        """Return the 0/1 columns of all conditions; values that the feature has not seen are in none of them."""
+        seen = np.isin(values, self.special, invert=True) & (
+            values >= 0 if self.scale.has_levels else ~np.isnan(values)
+        )
+        if self.bin_of_level is None:
+            ordered = (values[:, None] <= self.edges) & seen[:, None]
+            extra = [values == value for value in self.special]
+        else:
+            bins = np.append(self.bin_of_level, -1)[np.where(seen, values, -1).astype(np.intp)]
+            ordered, extra = bins[:, None] == np.arange(self._n_levels), []
+        missing = [np.isnan(values)] if self.missing else []
+        return np.column_stack([ordered, *extra, *missing]).astype(np.uint8)
+
+    @property
+    def special_values(self) -> tuple[Value, ...]:
+        """The special values, as the data has them."""
+        return tuple(map(self.scale.value, self.special))
+
+    def _levels_in(self, bin_: int) -> tuple[Level, ...]:
+        return tuple(self.scale.levels[i] for i in np.flatnonzero(self.bin_of_level == bin_))
+
+    def _level_codes(self, values: Values) -> Codes:
+        bins = np.append(self.bin_of_level if self.bin_of_level is not None else [], self.n_bins - 1)
+        positions = np.where(np.isnan(values), -1, values).astype(np.intp)
+        return self._narrowed(bins[positions])
+
     def _with_extra_bins(self, ordered: Codes, values: Values) -> Codes:
-        codes: Codes = ordered.astype(np.uint8 if self.n_bins <= MAX_BINS_UINT8 else np.uint16)
+        codes = self._narrowed(ordered)
         for extra, value in enumerate(self.special):
             codes[values == value] = self.n_ordered + extra
         if self.missing:
             codes[np.isnan(values)] = self.n_bins - 1
         return codes
 
-
-def learn(values: Values, name: str, *, max_bins: int) -> Feature:
-    """Learn the bins of a column: a threshold at every unique value but the largest, at quantiles beyond max_bins."""
-    return Feature(name, _core.unique_edges(values, max_bins))
+    def _narrowed(self, codes: NDArray[Any]) -> Codes:
+        return codes.astype(np.uint8) if self.n_bins <= MAX_BINS_UINT8 else codes.astype(np.uint16)
 
 
-def bin_table(table: Table, *, max_bins: int) -> tuple[list[Feature], list[Codes]]:
+def bin_table(table: Table, binning: Binning) -> tuple[list[Feature], list[Codes]]:
     """Learn and code all columns, holding one of them at a time as numbers."""
+    learner = Learner(table.labels, binning)
     features, codes = [], []
-    for j, name in enumerate(table.labels):
-        values = table.column(j)
-        features.append(learn(values, name, max_bins=max_bins))
-        codes.append(features[-1].codes(values))
+    for j in range(table.n_columns):
+        feature, values = learner.learn(table.column(j), j)
+        features.append(feature)
+        codes.append(feature.codes(values))
     return features, codes
+
+
+class Learner:
+    """Learns features from columns, by the user's choices for all of them and for each.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of all columns.
+    binning : Binning
+        The choices.
+    """
+
+    def __init__(self, names: Sequence[str], binning: Binning) -> None:
+        self.binning = binning
+        self.forced = binning.forced(names)
+        self.special = binning.special(names)
+        self.cuts = binning.cuts(names)
+        everywhere = binning.special_values
+        self.special_everywhere = () if everywhere is None or isinstance(everywhere, Mapping) else tuple(everywhere)
+
+    def learn(self, column: Column, j: int) -> tuple[Feature, Values]:
+        """Return the feature of column j, and the column's numbers on its scale."""
+        if j in self.forced:
+            column = column.as_category()
+        if column.scale.kind == "category":
+            self._refuse_options_of_order(column, j)
+            return learn_levels(column, self.binning), column.values
+        return self._learn_ordered(column, j), column.values
+
+    def _learn_ordered(self, column: Column, j: int) -> Feature:
+        values, special = column.values, self._special_of(column, j)
+        missing = bool(values.size) and bool(np.isnan(values.min()))
+        ordered = values
+        if special or missing:
+            ordered = values[~(np.isnan(values) | np.isin(values, special))]
+        given = _numbers(self.cuts[j], column, "thresholds") if j in self.cuts else None
+        edges = _core.unique_edges(ordered, int(self.binning.max_bins)) if given is None else np.unique(given)
+        return Feature(column.name, edges, special, missing, column.scale)
+
+    def _special_of(self, column: Column, j: int) -> tuple[float, ...]:
+        """Special values given for all columns go for numbers only."""
+        if j in self.special:
+            return tuple(_numbers(self.special[j], column, "special_values"))
+        if not self.special_everywhere or column.scale.kind != "number":
+            return ()
+        return tuple(_numbers(self.special_everywhere, column, "special_values"))
+
+    def _refuse_options_of_order(self, column: Column, j: int) -> None:
+        for option, given in (("thresholds", self.cuts), ("special_values", self.special)):
+            if j in given:
+                msg = (
+                    f"{option} are given for column {column.name!r}, which holds {WORDS[column.scale.kind]}: "
+                    "these have no order; leave it out."
+                )
+                raise ValueError(msg)
+
+
+def learn_levels(column: Column, binning: Binning) -> Feature:
+    """Learn the bins of a category: one per level, one for all rare levels together."""
+    present = column.values[~np.isnan(column.values)]
+    counts = np.bincount(present.astype(np.intp), minlength=len(column.scale.levels))
+    own = counts >= binning.min_category_count
+    if np.count_nonzero(own) >= binning.max_bins:
+        own[np.argsort(-counts, kind="stable")[binning.max_bins - 1 :]] = False
+    bins = np.where(own, np.cumsum(own) - 1, np.count_nonzero(own))
+    return Feature(column.name, np.empty(0), (), present.size < column.values.size, column.scale, bins)
+
+
+def _by_position(given: Any, names: Sequence[str], option: str) -> dict[int, Sequence[Any]]:
+    if not isinstance(given, Mapping):
+        return {}
+    return {position(key, names, option): _sequence(values, key, option) for key, values in given.items()}
+
+
+def _sequence(values: Any, key: Any, option: str) -> Sequence[Any]:
+    if isinstance(values, str) or not hasattr(values, "__iter__"):
+        msg = f"{option}[{key!r}] must be a list of values, got {values!r}."
+        raise ValueError(msg)
+    return list(values)
+
+
+def _numbers(values: Sequence[Any], column: Column, option: str) -> list[float]:
+    """Return values that the user gave for a column as numbers on its scale, each once; missing ones are left out."""
+    try:
+        return list(dict.fromkeys(column.scale.number(value) for value in values if not _is_nan(value)))
+    except (ValueError, TypeError) as error:
+        held = WORDS[column.scale.kind]
+        msg = f"{option} of column {column.name!r} do not fit, which holds {held}: {error}"
+        raise ValueError(msg) from error
+
+
+def _is_nan(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and value != value)  # noqa: PLR0124

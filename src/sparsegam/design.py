@@ -3,10 +3,14 @@
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sparsegam import _core
 from sparsegam.binning import Codes, Feature
+from sparsegam.rules import Rules
 from sparsegam.terms import Term
+
+NO_COLUMNS = np.zeros(0, dtype=np.int64)
 
 
 class Design:
@@ -25,6 +29,8 @@ class Design:
         self.n_bins = np.array([feature.n_bins for feature in features], dtype=np.int64)
         self.n_ordered = np.array([feature.n_ordered for feature in features], dtype=np.int64)
         self.offset = np.cumsum(self.n_bins) - self.n_bins
+        self.group = np.repeat(np.arange(len(self.features)), self.n_bins)
+        self.counts = np.concatenate([_counts(feature, code) for feature, code in zip(features, codes, strict=True)])
         self.core = _core.ThresholdDesign(codes, self.n_bins, self.n_ordered)
 
     @property
@@ -40,7 +46,19 @@ class Design:
     @property
     def n_candidates(self) -> int:
         """Number of columns that may enter a model."""
-        return self.n_columns - len(self.features)
+        return int(np.count_nonzero(self.candidates(Rules())))
+
+    def candidates(self, rules: Rules) -> NDArray[np.bool_]:
+        """Tell which columns may enter a model.
+
+        The last ordered bin of a feature may not: its column is constant or, beside special and missing values, the
+        complement of theirs. Nor may columns that hold (or fail) for too few rows.
+        """
+        smaller_side = np.minimum(self.counts, self.core.n_rows - self.counts)
+        allowed: NDArray[np.bool_] = smaller_side >= rules.min_samples_bin
+        allowed[(self.offset + self.n_ordered - 1)[self.n_ordered > 0]] = False
+        allowed[np.isin(self.group, rules.never(self.names))] = False
+        return allowed
 
     def term(self, column: int, coef: float) -> Term:
         """Return a column and its coefficient in the words of the data."""
@@ -48,20 +66,52 @@ class Design:
         feature = self.features[j]
         return Term(feature.name, feature.condition(column - int(self.offset[j])), coef)
 
-    def penalty(self, lambda2: float) -> _core.Penalty:
-        """Return the price of the columns: all alike and free in sign.
+    def penalty(
+        self,
+        lambda2: float,
+        rules: Rules,
+        *,
+        allowed: NDArray[np.bool_] | None = None,
+        always: NDArray[np.int64] = NO_COLUMNS,
+    ) -> _core.Penalty:
+        """Return the price, the bounds and the limits of the columns.
 
-        The last ordered bin of a feature may not enter: its column is constant or, beside special and missing
-        values, the complement of theirs.
+        A score that grows with x falls with the columns `x <= t`: their coefficients are at most zero. Special and
+        missing values are out of the order and stay free.
         """
-        allowed = np.ones(self.n_columns, dtype=np.bool_)
-        allowed[self.offset + self.n_ordered - 1] = False
-        unbounded = np.full(self.n_columns, np.inf)
+        direction = np.where(self._is_ordered(), self._directions(rules)[self.group], 0)
         return _core.Penalty(
             lambda2=lambda2,
-            cost=np.ones(self.n_columns),
-            low=-unbounded,
-            high=unbounded,
-            allowed=allowed,
-            group=np.repeat(np.arange(len(self.features)), self.n_bins),
+            cost=rules.costs(self.names)[self.group],
+            low=np.where(direction < 0, 0.0, -np.inf),
+            high=np.where(direction > 0, 0.0, np.inf),
+            allowed=self.candidates(rules) if allowed is None else allowed,
+            group=self.group,
+            always=always,
+            max_groups=rules.max_features or 0,
+            max_per_group=rules.max_terms_per_feature or 0,
         )
+
+    def _is_ordered(self) -> NDArray[np.bool_]:
+        """Tell which columns are `x <= t`."""
+        bin_ = np.arange(self.n_columns) - self.offset[self.group]
+        out: NDArray[np.bool_] = bin_ < self.n_ordered[self.group]
+        return out
+
+    def _directions(self, rules: Rules) -> NDArray[np.int64]:
+        directions = rules.directions(self.names)
+        for j in np.flatnonzero(directions):
+            if self.n_ordered[j] == 0:
+                msg = (
+                    f"monotone names column {self.names[j]!r}, whose categories have no order: leave it out, or make "
+                    "it an ordered categorical."
+                )
+                raise ValueError(msg)
+        return directions
+
+
+def _counts(feature: Feature, codes: Codes) -> NDArray[np.int64]:
+    """Count the rows for which each column of a feature is 1."""
+    counts = np.bincount(codes, minlength=feature.n_bins).astype(np.int64)
+    np.cumsum(counts[: feature.n_ordered], out=counts[: feature.n_ordered])
+    return counts

@@ -1,5 +1,6 @@
 """The scikit-learn face, SparseGAMClassifier and SparseGAMRegressor: checks, asks the solver, keeps the answer."""
 
+import html
 import warnings
 from typing import Any
 
@@ -7,53 +8,210 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparsegam import targets
+from sparsegam.binning import Binning
 from sparsegam.frames import Table, read
-from sparsegam.path import build_model, progress
+from sparsegam.model import Model
+from sparsegam.parameters import documented, keep_arguments, pick
+from sparsegam.path import build_model
+from sparsegam.progress import Progress, watched
+from sparsegam.rules import Rules
 from sparsegam.solver import DEFAULT_MAX_TERMS, Fit, Options, Problem, check_lambda0, fit, pose
 
+Vector = NDArray[np.float64]
 
-class _SparseGAM(BaseEstimator):  # type: ignore[misc]
-    """What both estimators share: reading, searching and keeping the result."""
 
-    def _scores(self, X: Any) -> NDArray[np.float64]:
-        """Return the score of each row, after the checks that scikit-learn makes of names and values."""
+class SparseModel(BaseEstimator):  # type: ignore[misc]
+    """What all estimators share: reading, keeping the model, scoring with it, showing it."""
+
+    def _read(self, X: Any) -> Table:
+        return read(X)
+
+    def _scores(self, X: Any) -> Vector:
+        """Return the score of each row, after the checks that scikit-learn makes of names."""
         check_is_fitted(self)
-        table = read(X)
+        table = self._read(X)
         self._check_columns(X, table, reset=False)
-        table.check_finite()
-        scores: NDArray[np.float64] = self.model_.score_table(table.by_position())
+        scores: Vector = self.model_.score_table(table.named(self.model_.feature_names))
         return scores
-
-    def _options(self, loss: str) -> Options:
-        check_lambda0(self.lambda0)
-        return Options(
-            loss=loss,
-            lambda2=self.lambda2,
-            max_terms=self.max_terms,
-            max_bins=self.max_bins,
-            n_jobs=self.n_jobs,
-            time_limit=self.time_limit,
-            certify=self.certify,
-        )
 
     def _check_columns(self, X: Any, table: Table, *, y: Any = "no_validation", reset: bool) -> None:
         """Check or learn names and number of columns, as scikit-learn does."""
         source = table.source if isinstance(table.source, np.ndarray) else X
         validate_data(self, source, y, reset=reset, skip_check_array=True)
 
-    def _search(self, problem: Problem, classes: NDArray[Any] | None) -> None:
+    def _keep_model(self, model: Model) -> None:
+        self.model_ = model
+        self.intercept_ = model.intercept
+        self.terms_ = model.terms
+        self.n_terms_ = model.n_terms
+
+    def _html_repr(self) -> str:
+        """Return scikit-learn's diagram and, once fitted, the equation below it."""
+        diagram: str = estimator_html_repr(self)
+        if not hasattr(self, "model_"):
+            return diagram
+        return f"{diagram}<pre>{html.escape(self.model_.equation())}</pre>"
+
+    def _repr_html_inner(self) -> str:
+        return self._html_repr()
+
+
+class Classifies(ClassifierMixin):  # type: ignore[misc]
+    """What classifiers share: two classes, probabilities."""
+
+    def _target(self, y: Any, sample_weight: Any, n_rows: int) -> tuple[Vector, Vector]:
+        """Return the labels as -1 and 1, and the weights of the rows; keep the classes."""
+        labels = targets.one_column(y, n_rows)
+        weight = targets.weights(sample_weight, n_rows)
+        self.classes_, signs = targets.binary(labels, weight)
+        return signs, targets.class_weights(self.class_weight, self.classes_, signs, weight)
+
+    def _loss(self) -> str:
+        if self.loss == "squared":
+            other = type(self).__name__.replace("Classifier", "Regressor")
+            msg = f"loss must be one of 'logistic', 'exponential', got 'squared': use {other} for it."
+            raise ValueError(msg)
+        return str(self.loss)
+
+    def decision_function(self, X: Any) -> Vector:
+        """Return the score of each row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Rows with the columns that the model was fitted with.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Intercept plus the coefficients of the terms that hold; above zero for the second class.
+        """
+        scores: Vector = self._scores(X)
+        return scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the likelier class of each row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Rows with the columns that the model was fitted with.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels out of `classes_`.
+        """
+        scores = self._scores(X)
+        labels: NDArray[Any] = self.classes_[(scores > 0).astype(np.intp)]
+        return labels
+
+    def predict_proba(self, X: Any) -> Vector:
+        """Return the probabilities of both classes.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Rows with the columns that the model was fitted with.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+            One column per class, in the order of `classes_`.
+        """
+        scores = self._scores(X)
+        probabilities: Vector = self.model_.probabilities(scores)
+        return probabilities
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+class Regresses(RegressorMixin):  # type: ignore[misc]
+    """What regressions share: real responses, the squared loss."""
+
+    classes_ = None
+
+    def _target(self, y: Any, sample_weight: Any, n_rows: int) -> tuple[Vector, Vector]:
+        """Return the responses and the weights of the rows."""
+        return targets.real(targets.one_column(y, n_rows)), targets.weights(sample_weight, n_rows)
+
+    def _loss(self) -> str:
+        return "squared"
+
+    def predict(self, X: Any) -> Vector:
+        """Return the prediction for each row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Rows with the columns that the model was fitted with.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Predictions.
+        """
+        scores: Vector = self._scores(X)
+        return scores
+
+
+class SparseGAM(SparseModel):
+    """What the additive models share: tables of any columns, binned and searched."""
+
+    def _pose(self, table: Table, target: Vector, weight: Vector, options: Options) -> Problem:
+        given = vars(self)
+        return pose(table, target, weight, options, pick(Binning, given), pick(Rules, given))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+class FitsOne(SparseModel):
+    """Fits the model of one price per term; `_pose` says how a table becomes a problem."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Search the model.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Numbers, booleans, dates, text and categories; values may be missing.
+        y : array-like of shape (n_rows,)
+            Labels of two classes, or the responses of a regression.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of the rows; a weight of 2 is the same as the row twice, 0 the same as no row.
+
+        Returns
+        -------
+        self : estimator
+            The fitted estimator.
+        """
+        check_lambda0(self.lambda0)
+        options = pick(Options, vars(self) | {"loss": self._loss()})
+        table = self._read(X)
+        self._check_columns(X, table, y=y, reset=True)
+        target, weight = self._target(y, sample_weight, table.n_rows)
+        self._search(self._pose(table, target, weight, options))
+        return self
+
+    def _search(self, problem: Problem) -> None:
         """Search and keep what was found."""
-        found = fit(problem, self.lambda0, progress(None, self.verbose))
-        self.model_ = build_model(problem.design, found.point, problem.options.loss, classes)
+        with watched(self.callback, self.verbose, self.max_terms) as report:
+            found = fit(problem, self.lambda0, report)
+        self._keep_model(build_model(problem.design, found.point, problem.options.loss, self.classes_))
         self.lambda0_ = found.lambda0
         self.objective_ = found.objective
         self.loss_ = found.point.loss
-        self.intercept_ = self.model_.intercept
-        self.terms_ = self.model_.terms
-        self.n_terms_ = self.model_.n_terms
         self.certificate_ = found.certificate
         self.search_stats_ = found.counts
         self.n_iter_ = max(1, found.counts.get("moves", 1))
@@ -72,10 +230,12 @@ class _SparseGAM(BaseEstimator):  # type: ignore[misc]
             warnings.warn(msg, ConvergenceWarning, stacklevel=4)
 
 
-class SparseGAMClassifier(ClassifierMixin, _SparseGAM):  # type: ignore[misc]
+@documented
+class SparseGAMClassifier(Classifies, FitsOne, SparseGAM):
     """Sparse additive classifier of step functions.
 
-    Minimises, over models f(x) = b + sum_j w_j 1[x_feature(j) <= t_j] with k terms,
+    Minimises, over models f(x) = b + sum_j w_j phi_j(x) with k terms, each of them `x <= t`, `x == level`,
+    `x is missing` or the like,
 
         sum_i s_i loss(y_i, f(x_i)) + lambda0 k + lambda2 sum_j (sigma_j w_j)^2,
 
@@ -88,23 +248,15 @@ class SparseGAMClassifier(ClassifierMixin, _SparseGAM):  # type: ignore[misc]
     lambda0 : float or {"aic", "bic"}
         Price of a term: it must lower the total loss by so much to stay. "aic" is 1 and "bic" is log(n)/2, where n
         is the sum of the weights.
-    lambda2 : float
-        Ridge penalty on the standardised coefficients.
-    max_terms : int, optional
-        Largest number of terms.
-    max_bins : int
-        Thresholds are at every unique value of a column with at most so many, else at quantiles.
+    {search}
+    {table}
     class_weight : dict or "balanced", optional
         Weights of the classes, multiplied with `sample_weight`; "balanced" gives both the same total.
-    n_jobs : int, optional
-        Number of threads; None is one, -1 is all cores. The result does not depend on it.
-    time_limit : float, optional
-        Seconds after which the best model so far is kept, with a ConvergenceWarning.
+    {run}
     certify : bool
         Whether to prove that no exchange of one term for another column helps, and to go on from any better model that
         the proof finds. Takes several times as long, and often finds a lower objective.
-    verbose : int
-        Whether to print a line as the search goes on.
+    {report}
 
     Attributes
     ----------
@@ -125,6 +277,12 @@ class SparseGAMClassifier(ClassifierMixin, _SparseGAM):  # type: ignore[misc]
     n_features_in_, feature_names_in_ : int, ndarray
         The columns seen in `fit`.
 
+    Notes
+    -----
+    Missing values are never in the order of the others: where a column had some in `fit`, `x is missing` is a
+    candidate; where it had none, a missing value adds nothing to the score. Levels that `fit` did not see add nothing
+    either, and a warning counts them.
+
     Examples
     --------
     >>> from sparsegam import SparseGAMClassifier
@@ -142,116 +300,34 @@ class SparseGAMClassifier(ClassifierMixin, _SparseGAM):  # type: ignore[misc]
         lambda0: float | str = "bic",
         lambda2: float = 1e-3,
         max_terms: int | None = None,
+        max_features: int | None = None,
+        max_terms_per_feature: int | None = None,
+        features_always: Any = None,
+        features_never: Any = None,
+        feature_cost: Any = None,
+        monotone: Any = None,
         max_bins: int = 1000,
+        thresholds: Any = None,
+        min_samples_bin: int = 1,
+        categorical: Any = "auto",
+        min_category_count: int = 5,
+        special_values: Any = None,
         class_weight: Any = None,
         n_jobs: int | None = None,
         time_limit: float | None = None,
         certify: bool = False,
         verbose: int = 0,
+        callback: Progress | None = None,
     ) -> None:
-        self.loss = loss
-        self.lambda0 = lambda0
-        self.lambda2 = lambda2
-        self.max_terms = max_terms
-        self.max_bins = max_bins
-        self.class_weight = class_weight
-        self.n_jobs = n_jobs
-        self.time_limit = time_limit
-        self.certify = certify
-        self.verbose = verbose
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "SparseGAMClassifier":
-        """Search the model.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_rows, n_features)
-            Numeric columns without missing values.
-        y : array-like of shape (n_rows,)
-            Labels of two classes.
-        sample_weight : array-like of shape (n_rows,), optional
-            Weights of the rows; a weight of 2 is the same as the row twice, 0 the same as no row.
-
-        Returns
-        -------
-        SparseGAMClassifier
-            The fitted estimator.
-        """
-        options = self._options(self._classification_loss())
-        table = read(X)
-        self._check_columns(X, table, y=y, reset=True)
-        labels = targets.one_column(y, table.n_rows)
-        weight = targets.weights(sample_weight, table.n_rows)
-        self.classes_, signs = targets.binary(labels, weight)
-        weight = targets.class_weights(self.class_weight, self.classes_, signs, weight)
-        self._search(pose(table, signs, weight, options), self.classes_)
-        return self
-
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the score of each row.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_rows, n_features)
-            Rows with the columns that the model was fitted with.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Intercept plus the coefficients of the terms that hold; above zero for the second class.
-        """
-        return self._scores(X)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the likelier class of each row.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_rows, n_features)
-            Rows with the columns that the model was fitted with.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Labels out of `classes_`.
-        """
-        scores = self._scores(X)
-        labels: NDArray[Any] = self.classes_[(scores > 0).astype(np.intp)]
-        return labels
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probabilities of both classes.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_rows, n_features)
-            Rows with the columns that the model was fitted with.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, 2)
-            One column per class, in the order of `classes_`.
-        """
-        scores = self._scores(X)
-        probabilities: NDArray[np.float64] = self.model_.probabilities(scores)
-        return probabilities
-
-    def _classification_loss(self) -> str:
-        if self.loss == "squared":
-            msg = "loss must be one of 'logistic', 'exponential', got 'squared': use SparseGAMRegressor for it."
-            raise ValueError(msg)
-        return self.loss
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
+        keep_arguments(self, locals())
 
 
-class SparseGAMRegressor(RegressorMixin, _SparseGAM):  # type: ignore[misc]
+@documented
+class SparseGAMRegressor(Regresses, FitsOne, SparseGAM):
     """Sparse additive regression of step functions.
 
-    Minimises, over models f(x) = b + sum_j w_j 1[x_feature(j) <= t_j] with k terms,
+    Minimises, over models f(x) = b + sum_j w_j phi_j(x) with k terms, each of them `x <= t`, `x == level`,
+    `x is missing` or the like,
 
         sum_i s_i (y_i - f(x_i))^2 / 2 + lambda0 k + lambda2 sum_j (sigma_j w_j)^2,
 
@@ -263,21 +339,13 @@ class SparseGAMRegressor(RegressorMixin, _SparseGAM):  # type: ignore[misc]
         Price of a term: it must lower half the sum of squares by so much to stay. "aic" is the noise variance and
         "bic" log(n)/2 times it, where n is the sum of the weights and the variance is estimated from the residuals;
         so they do not depend on the units of y. `lambda0_` is the price found.
-    lambda2 : float
-        Ridge penalty on the standardised coefficients.
-    max_terms : int, optional
-        Largest number of terms.
-    max_bins : int
-        Thresholds are at every unique value of a column with at most so many, else at quantiles.
-    n_jobs : int, optional
-        Number of threads; None is one, -1 is all cores. The result does not depend on it.
-    time_limit : float, optional
-        Seconds after which the best model so far is kept, with a ConvergenceWarning.
+    {search}
+    {table}
+    {run}
     certify : bool
         Whether to prove that no exchange of one term for another column helps, and to go on from any better model that
         the proof finds. Takes several times as long, and often finds a lower objective.
-    verbose : int
-        Whether to print a line as the search goes on.
+    {report}
 
     Attributes
     ----------
@@ -296,6 +364,10 @@ class SparseGAMRegressor(RegressorMixin, _SparseGAM):  # type: ignore[misc]
     n_features_in_, feature_names_in_ : int, ndarray
         The columns seen in `fit`.
 
+    Notes
+    -----
+    Missing values and unseen levels are treated as by SparseGAMClassifier.
+
     Examples
     --------
     >>> from sparsegam import SparseGAMRegressor
@@ -310,57 +382,22 @@ class SparseGAMRegressor(RegressorMixin, _SparseGAM):  # type: ignore[misc]
         lambda0: float | str = "bic",
         lambda2: float = 1e-3,
         max_terms: int | None = None,
+        max_features: int | None = None,
+        max_terms_per_feature: int | None = None,
+        features_always: Any = None,
+        features_never: Any = None,
+        feature_cost: Any = None,
+        monotone: Any = None,
         max_bins: int = 1000,
+        thresholds: Any = None,
+        min_samples_bin: int = 1,
+        categorical: Any = "auto",
+        min_category_count: int = 5,
+        special_values: Any = None,
         n_jobs: int | None = None,
         time_limit: float | None = None,
         certify: bool = False,
         verbose: int = 0,
+        callback: Progress | None = None,
     ) -> None:
-        self.lambda0 = lambda0
-        self.lambda2 = lambda2
-        self.max_terms = max_terms
-        self.max_bins = max_bins
-        self.n_jobs = n_jobs
-        self.time_limit = time_limit
-        self.certify = certify
-        self.verbose = verbose
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "SparseGAMRegressor":
-        """Search the model.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_rows, n_features)
-            Numeric columns without missing values.
-        y : array-like of shape (n_rows,)
-            Responses.
-        sample_weight : array-like of shape (n_rows,), optional
-            Weights of the rows; a weight of 2 is the same as the row twice, 0 the same as no row.
-
-        Returns
-        -------
-        SparseGAMRegressor
-            The fitted estimator.
-        """
-        options = self._options("squared")
-        table = read(X)
-        self._check_columns(X, table, y=y, reset=True)
-        response = targets.real(targets.one_column(y, table.n_rows))
-        weight = targets.weights(sample_weight, table.n_rows)
-        self._search(pose(table, response, weight, options), None)
-        return self
-
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """Return the prediction for each row.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_rows, n_features)
-            Rows with the columns that the model was fitted with.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Predictions.
-        """
-        return self._scores(X)
+        keep_arguments(self, locals())

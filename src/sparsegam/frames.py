@@ -1,5 +1,6 @@
-"""Reads arrays and data frames (pandas, polars, pyarrow; through narwhals) as float64 columns, one at a time."""
+"""Reads arrays and data frames (pandas, polars, pyarrow; through narwhals) one column at a time."""
 
+import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-Values = NDArray[np.float64]
+from sparsegam.columns import Column, Rows, Values, from_array, from_levels, from_objects
+
+__all__ = ["Table", "Values", "position", "read"]
 
 
 @dataclass(frozen=True)
@@ -18,7 +21,7 @@ class Table:
 
     Attributes
     ----------
-    source : ndarray or narwhals.DataFrame
+    source : ndarray, narwhals.DataFrame or tuple of Column
         Where the columns are.
     n_rows, n_columns : int
         Its shape; `n_rows` counts the kept rows only.
@@ -26,8 +29,8 @@ class Table:
         Column names, or None where columns go by position (arrays, frames with names that are not strings).
     keys : sequence
         What the source calls its columns.
-    kept : ndarray of bool or None
-        Rows to read; None means all of them.
+    kept : ndarray or None
+        Mask or positions of the rows to read; None means all of them.
     """
 
     source: Any
@@ -35,7 +38,7 @@ class Table:
     n_columns: int
     names: tuple[str, ...] | None = None
     keys: Sequence[Any] = ()
-    kept: NDArray[np.bool_] | None = None
+    kept: Rows | None = None
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -46,38 +49,31 @@ class Table:
         """Name of column j."""
         return f"x{j}" if self.names is None else self.names[j]
 
-    def keep(self, rows: NDArray[np.bool_]) -> "Table":
-        """Return the same table without the rows that are False."""
-        return replace(self, kept=rows, n_rows=int(np.count_nonzero(rows)))
+    def keep(self, rows: Rows) -> "Table":
+        """Return the same table with these rows only: a mask, or positions in any order."""
+        kept = rows if self.kept is None else _positions(self.kept)[rows]
+        return replace(self, kept=kept, n_rows=int(_positions(rows).size))
 
-    def by_position(self) -> "Table":
-        """Return the same table with its names forgotten."""
-        return replace(self, names=None)
+    def named(self, names: tuple[str, ...]) -> "Table":
+        """Return the same table with other names for its columns."""
+        return replace(self, names=names)
 
-    def column(self, j: int) -> Values:
-        """Return column j as contiguous float64, checked to be finite."""
-        raw = self._raw_column(j)
-        values = raw if raw.dtype.kind in "biuf" else _numbers(raw, self.label(j))
-        values = values if self.kept is None else values[self.kept]
-        out = np.ascontiguousarray(values, dtype=np.float64)
-        if values.dtype.kind == "f":
-            check_finite(out, self.label(j))
-        return out
+    def loaded(self) -> "Table":
+        """Return the same table with all columns read, for those who take different rows of it again and again."""
+        columns = tuple(self.column(j) for j in range(self.n_columns))
+        return replace(self, source=columns, kept=None)
 
-    def check_finite(self) -> None:
-        """Raise where any column holds NaN or infinity."""
-        if isinstance(self.source, np.ndarray) and _all_finite(self.source):
-            return
-        for j in range(self.n_columns):
-            if self._raw_column(j).dtype.kind not in "biu":
-                self.column(j)
+    def column(self, j: int) -> Column:
+        """Return the kept rows of column j."""
+        return self._whole_column(j).take(self.kept)
 
-    def _raw_column(self, j: int) -> NDArray[Any]:
+    def _whole_column(self, j: int) -> Column:
+        if isinstance(self.source, tuple):
+            column: Column = self.source[j]
+            return column
         if isinstance(self.source, np.ndarray):
-            return self.source[:, j]
-        series = self.source.get_column(self.keys[j])
-        raw: NDArray[Any] = series.to_numpy()
-        return _without_objects(series) if raw.dtype.kind == "O" else raw
+            return from_array(self.source[:, j], self.label(j))
+        return _read_series(self.source.get_column(self.keys[j]), self.label(j))
 
 
 def read(X: Any) -> Table:
@@ -85,7 +81,7 @@ def read(X: Any) -> Table:
 
     Parameters
     ----------
-    X : ndarray, array-like of numbers, or data frame known to narwhals
+    X : ndarray, array-like, or data frame known to narwhals
         The input; one row per sample.
 
     Returns
@@ -97,20 +93,19 @@ def read(X: Any) -> Table:
     return _read_array(X) if frame is None else _read_frame(frame)
 
 
-def check_finite(values: Values, name: str) -> None:
-    """Raise a ValueError that names the column, the rows and the remedy where a value is NaN or infinite."""
-    if _all_finite(values):
-        return
-    bad = np.flatnonzero(~np.isfinite(values))
-    what = "NaN" if np.isnan(values[bad[0]]) else "infinity"
-    remedy = "fill it in (for example with sklearn.impute.SimpleImputer)" if what == "NaN" else "replace it"
-    msg = f"column {name!r} contains {what} (row {bad[0]}; {bad.size} such rows): {remedy} or drop these rows."
+def position(key: Any, names: Sequence[str], option: str) -> int:
+    """Return the position of a column that an option names, by its name or its number."""
+    if isinstance(key, str) and key in names:
+        return list(names).index(key)
+    if isinstance(key, int | np.integer) and not isinstance(key, bool) and 0 <= key < len(names):
+        return int(key)
+    shown = ", ".join(map(repr, names[:10])) + (", ..." if len(names) > 10 else "")
+    msg = f"{option} names the column {key!r}, but the columns are {shown}."
     raise ValueError(msg)
 
 
-def _all_finite(values: NDArray[Any]) -> bool:
-    """Tell whether all values are finite: the smallest and largest are NaN or infinite if any value is."""
-    return values.dtype.kind in "biu" or bool(np.isfinite(values.min()) and np.isfinite(values.max()))
+def _positions(rows: Rows) -> NDArray[np.intp]:
+    return np.flatnonzero(rows) if rows.dtype == np.bool_ else rows.astype(np.intp, copy=False)
 
 
 def _as_frame(X: Any) -> Any:
@@ -143,8 +138,18 @@ def _refuse_lazy(X: Any) -> None:
 
 
 def _read_array(X: Any) -> Table:
-    array = check_array(X, dtype="numeric", ensure_all_finite=False, input_name="X")
+    """Read an array; rows of a list may mix numbers and text, which NumPy would turn into text throughout."""
+    if isinstance(X, list | tuple):
+        X = _from_list(X)
+    array = check_array(X, dtype=None, ensure_all_finite=False, input_name="X")
     return Table(array, n_rows=array.shape[0], n_columns=array.shape[1])
+
+
+def _from_list(rows: Any) -> NDArray[Any]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        array = np.asarray(rows)
+    return np.asarray(rows, dtype=object) if array.dtype.kind in "US" else array
 
 
 def _read_frame(frame: Any) -> Table:
@@ -155,6 +160,32 @@ def _read_frame(frame: Any) -> Table:
         raise ValueError(msg)
     named = all(isinstance(name, str) for name in names)
     return Table(frame, n_rows=n_rows, n_columns=len(names), names=tuple(names) if named else None, keys=names)
+
+
+def _read_series(series: Any, name: str) -> Column:
+    """Read a column of a frame by its type."""
+    import narwhals as nw
+
+    dtype = series.dtype
+    if dtype.is_numeric() and dtype != nw.Decimal:
+        return from_array(series.to_numpy(), name)
+    if dtype == nw.Enum:
+        return from_objects(series.to_list(), name, levels=dtype.categories)
+    if dtype == nw.Categorical:
+        return from_levels(series.to_list(), name)
+    if dtype in (nw.Date, nw.Datetime):
+        raw = series.to_numpy()
+        return from_array(raw, name) if raw.dtype.kind == "M" else from_objects(series.to_list(), name)
+    if dtype in (nw.Duration, nw.Time):
+        _refuse_duration(dtype, name)
+    if dtype == nw.Boolean and series.to_numpy().dtype == np.bool_:
+        return from_array(series.to_numpy(), name)
+    return from_objects(series.to_list(), name)
+
+
+def _refuse_duration(dtype: Any, name: str) -> None:
+    msg = f"column {name!r} holds {dtype}: turn it into a number first, for example seconds (dt.total_seconds())."
+    raise ValueError(msg)
 
 
 def _native_names(X: Any) -> list[Any]:
@@ -168,24 +199,3 @@ def _check_names(names: list[Any]) -> None:
         twice = [name for name, count in Counter(names).items() if count > 1]
         msg = f"column names must be unique, got {twice} more than once: rename or drop the others."
         raise ValueError(msg)
-
-
-def _without_objects(series: Any) -> NDArray[Any]:
-    """Return decimals and nullable booleans as float64, nulls being NaN; leave other Python objects as they are."""
-    import narwhals as nw
-
-    known = series.dtype in (nw.Boolean, nw.Decimal)
-    values: NDArray[Any] = (series.cast(nw.Float64) if known else series).to_numpy()
-    return values
-
-
-def _numbers(raw: NDArray[Any], name: str) -> Values:
-    """Turn a column of Python numbers (None being NaN) into float64; refuse anything else."""
-    if raw.dtype.kind == "O" and not any(isinstance(value, str) for value in raw):
-        try:
-            return np.array([np.nan if value is None else value for value in raw], dtype=np.float64)
-        except (TypeError, ValueError):
-            pass  # the message below names the column
-    example = raw[0] if raw.size else None
-    msg = f"column {name!r} is not numeric (first value {example!r}): encode it as numbers or leave it out."
-    raise ValueError(msg)

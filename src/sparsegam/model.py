@@ -1,7 +1,8 @@
 """A fitted additive model: an intercept and terms, evaluated with NumPy alone, printed as an equation, kept as JSON."""
 
 import html
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import equation, schema
-from sparsegam.frames import Table, Values, read
+from sparsegam.columns import Values
+from sparsegam.frames import Table, read
+from sparsegam.scales import NUMBER, UNSEEN, Scale, Value
 from sparsegam.shapes import ShapeFunction, shape_of
 from sparsegam.terms import Term
 
@@ -33,8 +36,15 @@ class Model:
         Loss the model was fitted with; it says how a score becomes a probability.
     classes : tuple or None
         The two labels, the second one being the one whose probability grows with the score; None for regression.
-    special_values : dict of str to tuple of float
+    special_values : dict of str to tuple
         Values of a feature that are out of its ordering: no `x <= t` holds for them.
+    scales : dict of str to Scale
+        What the values of a feature are, where they are not numbers; categories of features in use only.
+
+    Notes
+    -----
+    A missing value adds the coefficient of `x is missing` where the model has that term, else nothing. A level that
+    was not in the training data adds nothing; a warning says how many there were.
     """
 
     intercept: float
@@ -42,7 +52,8 @@ class Model:
     feature_names: tuple[str, ...]
     loss: str
     classes: tuple[Any, Any] | None = None
-    special_values: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    special_values: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
+    scales: Mapping[str, Scale] = field(default_factory=dict)
 
     @property
     def n_terms(self) -> int:
@@ -73,8 +84,8 @@ class Model:
     def score_table(self, table: Table) -> Values:
         """Return the score of each row of a table that was read already."""
         score = np.full(table.n_rows, self.intercept)
-        for j, shape in self._shapes_by_column(table):
-            score += shape(table.column(j))
+        for contribution in self._contributions(table):
+            score += contribution
         return score
 
     def predict_proba(self, X: Any) -> Values:
@@ -97,7 +108,7 @@ class Model:
     def contributions(self, X: Any) -> Values:
         """Return what each feature in use adds to the score of each row: one column per name in `features`."""
         table = read(X)
-        columns = [shape(table.column(j)) for j, shape in self._shapes_by_column(table)]
+        columns = list(self._contributions(table))
         return np.column_stack(columns) if columns else np.zeros((table.n_rows, 0))
 
     def shape_functions(self) -> dict[str, ShapeFunction]:
@@ -105,7 +116,10 @@ class Model:
         mine: dict[str, list[Term]] = {name: [] for name in self.features}
         for term in self.terms:
             mine[term.feature].append(term)
-        return {name: shape_of(terms, self.special_values.get(name, ())) for name, terms in mine.items()}
+        return {
+            name: shape_of(terms, self.special_values.get(name, ()), self.scales.get(name, NUMBER))
+            for name, terms in mine.items()
+        }
 
     def equation(self, *, digits: int = 4, width: int = 100) -> str:
         """Write the model as text, one block of lines per feature.
@@ -135,7 +149,11 @@ class Model:
                 "classes": classes,
                 "intercept": self.intercept,
                 "feature_names": self.feature_names,
-                "special_values": dict(self.special_values),
+                "scales": {name: schema.scale_to_json(scale) for name, scale in self.scales.items()},
+                "special_values": {
+                    name: [schema.value_to_json(value) for value in values]
+                    for name, values in self.special_values.items()
+                },
                 "terms": [schema.term_to_json(term) for term in self.terms],
             }
         )
@@ -162,6 +180,17 @@ class Model:
         slope = SLOPES[self.loss]
         return [f"P({self.classes[1]}) = 1 / (1 + exp(-{'' if slope == 1 else f'{slope:g} '}score))"]
 
+    def _contributions(self, table: Table) -> Iterator[Values]:
+        """Return what each feature in use adds to the score of each row; warn, once, of levels never seen before."""
+        unseen: dict[str, int] = {}
+        for j, shape in self._shapes_by_column(table):
+            column = table.column(j)
+            numbers = column.on(shape.scale)
+            if shape.scale.has_levels:
+                unseen[column.name] = int(np.count_nonzero(numbers == UNSEEN))
+            yield shape.at(numbers)
+        _warn_unseen({name: count for name, count in unseen.items() if count})
+
     def _shapes_by_column(self, table: Table) -> list[tuple[int, ShapeFunction]]:
         """Pair the shape functions with the columns of a table: by name where it has names, else by position."""
         names = self.feature_names if table.names is None else table.names
@@ -183,3 +212,10 @@ class Model:
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(self.equation())}</pre>"
+
+
+def _warn_unseen(counts: dict[str, int]) -> None:
+    if counts:
+        where = ", ".join(f"{count} in column {name!r}" for name, count in counts.items())
+        msg = f"X has values whose level was not in the training data ({where}): they add nothing to the score."
+        warnings.warn(msg, UserWarning, stacklevel=2)

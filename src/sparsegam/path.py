@@ -8,14 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
+from sparsegam.binning import Binning
+from sparsegam.checks import check_integer
 from sparsegam.design import Design
 from sparsegam.frames import read
 from sparsegam.model import Model
+from sparsegam.parameters import documented, pick
+from sparsegam.progress import Progress, watched
+from sparsegam.rules import Rules
+from sparsegam.scales import Scale
 from sparsegam.solver import (
     Options,
     Problem,
-    Progress,
-    check_integer,
     check_lambda0,
     frontier,
     noise_price,
@@ -25,6 +29,7 @@ from sparsegam.solver import (
 from sparsegam.targets import binary, one_column, real, weights
 
 
+@documented
 def gam_path(  # noqa: PLR0913
     X: Any,
     y: Any,
@@ -32,43 +37,46 @@ def gam_path(  # noqa: PLR0913
     loss: str = "logistic",
     lambda2: float = 1e-3,
     max_terms: int = 50,
+    max_features: int | None = None,
+    max_terms_per_feature: int | None = None,
+    features_always: Any = None,
+    features_never: Any = None,
+    feature_cost: Any = None,
+    monotone: Any = None,
     max_bins: int = 1000,
+    thresholds: Any = None,
+    min_samples_bin: int = 1,
+    categorical: Any = "auto",
+    min_category_count: int = 5,
+    special_values: Any = None,
     sample_weight: Any = None,
     n_jobs: int | None = None,
     time_limit: float | None = None,
-    callback: Progress | None = None,
     verbose: int = 0,
+    callback: Progress | None = None,
 ) -> "Path":
     """Find the best additive model of every size.
 
     For each k up to `max_terms` the search minimises
 
-        sum_i s_i loss(y_i, f(x_i)) + lambda2 sum_j (sigma_j w_j)^2   over f with k terms `x <= t`.
+        sum_i s_i loss(y_i, f(x_i)) + lambda2 sum_j (sigma_j w_j)^2   over f with k terms,
+
+    each of them `x <= t`, `x == level`, `x is missing` or the like.
 
     Parameters
     ----------
     X : array-like or data frame of shape (n_rows, n_features)
-        Numeric columns without missing values.
+        Numbers, booleans, dates, text and categories; values may be missing.
     y : array-like of shape (n_rows,)
         Labels of two classes, or numbers for the squared loss.
     loss : {"logistic", "exponential", "squared"}
         The loss, summed over rows.
-    lambda2 : float
-        Ridge penalty on the standardised coefficients.
-    max_terms : int
-        Largest number of terms.
-    max_bins : int
-        Thresholds are at every unique value of a column with at most so many, else at quantiles.
+    {search}
+    {table}
     sample_weight : array-like of shape (n_rows,), optional
         Weights of the rows; a weight of 2 is the same as the row twice.
-    n_jobs : int, optional
-        Number of threads; None is one, -1 is all cores. The result does not depend on it.
-    time_limit : float, optional
-        Seconds after which the best models so far are returned, with `finished` False.
-    callback : callable, optional
-        Called with (n_terms, objective) as models are found.
-    verbose : int
-        Whether to print a line as each model is found.
+    {run}
+    {report}
 
     Returns
     -------
@@ -84,15 +92,15 @@ def gam_path(  # noqa: PLR0913
     prediction = 1
         -1 x 1[A <= 3]  # A: x0
     """
-    options = Options(
-        loss=loss, lambda2=lambda2, max_terms=max_terms, max_bins=max_bins, n_jobs=n_jobs, time_limit=time_limit
-    )
+    given = locals()
+    options, binning, rules = pick(Options, given), pick(Binning, given), pick(Rules, given)
     table = read(X)
     labels = one_column(y, table.n_rows)
     weight = weights(sample_weight, table.n_rows)
     classes, target = (None, real(labels)) if loss == "squared" else binary(labels, weight)
-    problem = pose(table, target, weight, options)
-    return _path(problem, frontier(problem, progress(callback, verbose)), classes)
+    problem = pose(table, target, weight, options, binning, rules)
+    with watched(callback, verbose, problem.max_terms) as report:
+        return search_path(problem, classes, report)
 
 
 @dataclass(frozen=True)
@@ -226,21 +234,18 @@ def build_model(design: Design, point: _core.Point, loss: str, classes: NDArray[
         feature_names=design.names,
         loss=loss,
         classes=None if classes is None else (classes[0], classes[1]),
-        special_values={feature.name: feature.special for feature in design.features if feature.special},
+        special_values={feature.name: feature.special_values for feature in design.features if feature.special},
+        scales=_scales(design, set(design.group[point.columns])),
     )
 
 
-def progress(callback: Progress | None, verbose: int) -> Progress | None:
-    """Return what the core shall call once per model: the user's function, a printed line, both or nothing."""
-    if not verbose:
-        return callback
-
-    def report(n_terms: int, objective: float) -> None:
-        print(f"[sparsegam] {n_terms} terms, objective {objective:.6g}")  # noqa: T201
-        if callback is not None:
-            callback(n_terms, objective)
-
-    return report
+def _scales(design: Design, used: set[int]) -> dict[str, Scale]:
+    """Say what features hold that are not numbers; the levels of a category only where the model has a use for them."""
+    return {
+        feature.name: feature.scale
+        for j, feature in enumerate(design.features)
+        if feature.scale.kind != "number" and (j in used or not feature.scale.has_levels)
+    }
 
 
 def hull_prices(n_terms: NDArray[np.int64], objective: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -260,7 +265,9 @@ def hull_prices(n_terms: NDArray[np.int64], objective: NDArray[np.float64]) -> N
     return prices
 
 
-def _path(problem: Problem, search: _core.Search, classes: NDArray[Any] | None) -> Path:
+def search_path(problem: Problem, classes: NDArray[Any] | None, callback: Progress | None = None) -> Path:
+    """Search the frontier of a problem and put it into the words of the data."""
+    search = frontier(problem, callback)
     points: Sequence[_core.Point] = search.points
     n_terms = np.array([len(point.columns) for point in points], dtype=np.int64)
     objective = np.array([point.loss + point.ridge for point in points])

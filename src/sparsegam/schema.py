@@ -2,14 +2,20 @@
 
 import json
 import math
+from collections.abc import Mapping
+from datetime import date
 from typing import Any
 
+from sparsegam.scales import NUMBER, SCALE_KINDS, Scale, Value
 from sparsegam.terms import KINDS, Condition, Term
 
 FORMAT = "sparsegam.Model"
 VERSION = 1
 LOSSES = ("logistic", "exponential", "squared")
-KEYS = ("format", "version", "loss", "classes", "intercept", "feature_names", "special_values", "terms")
+REQUIRED = {"format", "version", "loss", "classes", "intercept", "feature_names", "special_values", "terms"}
+OPTIONAL = {"scales"}
+
+Scales = Mapping[str, Scale]
 
 
 def write(content: dict[str, Any]) -> str:
@@ -22,13 +28,15 @@ def parse(text: str) -> dict[str, Any]:
     content = json.loads(text)
     _check_header(content)
     names = _names(content["feature_names"])
+    scales = _scales(content.get("scales", {}), names)
     return {
         "loss": _loss(content["loss"]),
         "classes": _classes(content["classes"], content["loss"]),
         "intercept": _finite(content["intercept"], "intercept"),
         "feature_names": names,
-        "special_values": _special_values(content["special_values"], names),
-        "terms": tuple(_term(term, names) for term in _list(content["terms"], "terms")),
+        "scales": scales,
+        "special_values": _special_values(content["special_values"], names, scales),
+        "terms": tuple(_term(term, names, scales) for term in _list(content["terms"], "terms")),
     }
 
 
@@ -43,12 +51,19 @@ def label_to_json(label: Any) -> Any:
 
 def term_to_json(term: Term) -> dict[str, Any]:
     """Return a term as a flat dict."""
-    return {
-        "feature": term.feature,
-        "kind": term.condition.kind,
-        "value": term.condition.value,
-        "coef": term.coef,
-    }
+    value = term.condition.value
+    plain = [value_to_json(v) for v in value] if isinstance(value, tuple) else value_to_json(value)
+    return {"feature": term.feature, "kind": term.condition.kind, "value": plain, "coef": term.coef}
+
+
+def value_to_json(value: Value | None) -> Any:
+    """Return a value as JSON knows it: dates as ISO text."""
+    return value.isoformat() if isinstance(value, date) else value
+
+
+def scale_to_json(scale: Scale) -> dict[str, Any]:
+    """Return a scale as a flat dict."""
+    return {"kind": scale.kind, "levels": list(scale.levels)} if scale.has_levels else {"kind": scale.kind}
 
 
 def _check_header(content: Any) -> None:
@@ -56,7 +71,8 @@ def _check_header(content: Any) -> None:
     _expect(content.get("format"), "format", repr(FORMAT), holds=content.get("format") == FORMAT)
     version = content.get("version")
     _expect(version, "version", f"{VERSION}, the one that this sparsegam reads", holds=version == VERSION)
-    _expect(sorted(content), "its keys", str(sorted(KEYS)), holds=content.keys() == set(KEYS))
+    good = content.keys() >= REQUIRED and content.keys() <= REQUIRED | OPTIONAL
+    _expect(sorted(content), "its keys", str(sorted(REQUIRED)), holds=good)
 
 
 def _loss(loss: Any) -> str:
@@ -81,24 +97,59 @@ def _classes(classes: Any, loss: str) -> tuple[Any, Any] | None:
     return labels[0], labels[1]
 
 
-def _special_values(special: Any, names: tuple[str, ...]) -> dict[str, tuple[float, ...]]:
+def _scales(scales: Any, names: tuple[str, ...]) -> dict[str, Scale]:
+    good = isinstance(scales, dict) and set(scales) <= set(names)
+    _expect(scales, "scales", "objects by feature name", holds=good)
+    return {name: _scale(scale) for name, scale in scales.items()}
+
+
+def _scale(scale: Any) -> Scale:
+    good = isinstance(scale, dict) and {"kind"} <= scale.keys() <= {"kind", "levels"}
+    _expect(scale, "a scale", "an object with kind and, for categories, levels", holds=good)
+    _expect(scale["kind"], "kind of a scale", f"one of {SCALE_KINDS}", holds=scale["kind"] in SCALE_KINDS)
+    levels = tuple(_list(scale.get("levels", []), "levels"))
+    good = all(isinstance(level, str | int | float) for level in levels) and len(set(levels)) == len(levels)
+    _expect(levels, "levels", "texts, numbers or booleans, each once", holds=good)
+    return Scale(scale["kind"], levels)
+
+
+def _special_values(special: Any, names: tuple[str, ...], scales: Scales) -> dict[str, tuple[Value, ...]]:
     good = isinstance(special, dict) and set(special) <= set(names)
-    _expect(special, "special_values", "lists of numbers by feature name", holds=good)
+    _expect(special, "special_values", "lists of values by feature name", holds=good)
     return {
-        name: tuple(_finite(value, "special_values") for value in _list(values, "special_values"))
+        name: tuple(
+            _value(value, scales.get(name, NUMBER), "special_values") for value in _list(values, "special_values")
+        )
         for name, values in special.items()
     }
 
 
-def _term(term: Any, names: tuple[str, ...]) -> Term:
+def _term(term: Any, names: tuple[str, ...], scales: Scales) -> Term:
     good = isinstance(term, dict) and term.keys() == {"feature", "kind", "value", "coef"}
     _expect(term, "a term", "an object with feature, kind, value and coef", holds=good)
     _expect(term["feature"], "feature", "one of feature_names", holds=term["feature"] in names)
     _expect(term["kind"], "kind", f"one of {KINDS}", holds=term["kind"] in KINDS)
-    missing = term["kind"] == "missing"
-    _expect(term["value"], "value", "null for missing values only", holds=(term["value"] is None) == missing)
-    condition = Condition(term["kind"], None if missing else _finite(term["value"], "value"))
+    condition = _condition(term["kind"], term["value"], scales.get(term["feature"], NUMBER))
     return Term(term["feature"], condition, _finite(term["coef"], "coef"))
+
+
+def _condition(kind: Any, value: Any, scale: Scale) -> Condition:
+    _expect(value, "value", "null for missing values only", holds=(value is None) == (kind == "missing"))
+    if kind == "missing":
+        return Condition("missing")
+    if kind == "in":
+        return Condition("in", tuple(_value(v, scale, "value") for v in _list(value, "value")))
+    _expect(kind, "kind", "== for categories", holds=kind == "==" or scale.kind != "category")
+    return Condition(kind, _value(value, scale, "value"))
+
+
+def _value(value: Any, scale: Scale, name: str) -> Value:
+    """Read a value of a feature: what its scale holds."""
+    if scale.kind == "number":
+        return _finite(value, name)
+    good = isinstance(value, str | int | float) and scale.holds(value)
+    _expect(value, name, f"a value of the feature ({scale.kind})", holds=good)
+    return scale.value(scale.number(value))
 
 
 def _list(values: Any, name: str) -> list[Any]:

@@ -2,10 +2,11 @@
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
-from numbers import Integral, Real
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,12 @@ from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from sparsegam import _core
-from sparsegam.binning import MAX_BINS, bin_table
+from sparsegam.binning import Binning, bin_table
+from sparsegam.checks import check_boolean, check_choice, check_integer, check_number
 from sparsegam.design import Design
 from sparsegam.frames import Table
-
-Progress = Callable[[int, float], None]
-"""Called once per model with (n_terms, objective without the price of the terms)."""
+from sparsegam.progress import Progress
+from sparsegam.rules import Rules
 
 LOSSES = ("logistic", "exponential", "squared")
 CRITERIA = ("aic", "bic")
@@ -40,8 +41,6 @@ class Options:
         Ridge penalty on the standardised coefficients.
     max_terms : int or None
         Largest number of terms; None leaves it to the price per term.
-    max_bins : int
-        Largest number of bins of a feature.
     n_jobs : int or None
         Number of threads, as joblib counts them.
     time_limit : float or None
@@ -53,9 +52,8 @@ class Options:
     loss: str
     lambda2: float
     max_terms: int | None
-    max_bins: int
-    n_jobs: int | None
-    time_limit: float | None
+    n_jobs: int | None = None
+    time_limit: float | None = None
     certify: bool = False
 
     def __post_init__(self) -> None:
@@ -63,7 +61,6 @@ class Options:
         check_number("lambda2", self.lambda2, at_least=0.0)
         if self.max_terms is not None:
             check_integer("max_terms", self.max_terms, at_least=0)
-        check_integer("max_bins", self.max_bins, at_least=2, at_most=MAX_BINS)
         if self.n_jobs is not None:
             check_integer("n_jobs", self.n_jobs)
         if self.time_limit is not None:
@@ -102,12 +99,13 @@ class Problem:
     penalty: _core.Penalty
     options: Options
     total_weight: float
+    n_candidates: int
 
     @property
     def max_terms(self) -> int:
         """Largest size to search: what was asked for, but no more terms than candidates."""
         asked = DEFAULT_MAX_TERMS if self.options.max_terms is None else int(self.options.max_terms)
-        return min(asked, self.design.n_candidates)
+        return min(asked, self.n_candidates)
 
 
 @dataclass(frozen=True)
@@ -126,15 +124,24 @@ class Fit:
         return self.point.loss + self.point.ridge + self.lambda0 * len(self.point.columns)
 
 
-def pose(table: Table, y: NDArray[np.float64], weight: NDArray[np.float64], options: Options) -> Problem:
+def pose(
+    table: Table,
+    y: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    options: Options,
+    binning: Binning,
+    rules: Rules,
+) -> Problem:
     """Bin the table and hand it to the core; rows without weight are left out, as if they were absent."""
     kept = weight > 0
     if not kept.all():
         table, y, weight = table.keep(kept), y[kept], weight[kept]
-    features, codes = bin_table(table, max_bins=int(options.max_bins))
-    design = Design(features, codes)
+    design = Design(*bin_table(table, binning))
     rows = _core.Rows(design.core, y, weight, loss=options.loss, n_threads=options.n_threads)
-    return Problem(design, rows, design.penalty(float(options.lambda2)), options, float(weight.sum()))
+    allowed = design.candidates(rules)
+    always = _always(design, rows, options, rules, allowed)
+    penalty = design.penalty(float(options.lambda2), rules, allowed=allowed, always=always)
+    return Problem(design, rows, penalty, options, float(weight.sum()), int(np.count_nonzero(allowed)))
 
 
 def frontier(problem: Problem, callback: Progress | None = None) -> _core.Search:
@@ -197,13 +204,18 @@ def noise_price(unit: float, n: float, start: float, solve: Callable[[float], tu
     return unit * noise
 
 
-def one_blas_thread() -> Any:
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
     """Hold BLAS to one thread while the core runs.
 
     The core has threads of its own, its matrices are small, and sums that BLAS splits by threads would not be the
-    same bits for any number of them.
+    same bits for any number of them. Several searches may run at once: the first sets the limit, the last lifts it.
     """
-    return _thread_pools().limit(limits=1, user_api="blas")
+    _blas_limit.enter()
+    try:
+        yield
+    finally:
+        _blas_limit.leave()
 
 
 def replace_options(problem: Problem, **changes: Any) -> Problem:
@@ -217,36 +229,6 @@ def check_lambda0(lambda0: float | str) -> None:
         check_choice("lambda0", lambda0, CRITERIA, other="or a number >= 0")
     else:
         check_number("lambda0", lambda0, at_least=0.0)
-
-
-def check_choice(name: str, value: Any, choices: tuple[str, ...], other: str = "") -> None:
-    """Raise unless value is one of the choices."""
-    if not isinstance(value, str) or value not in choices:
-        msg = f"{name} must be one of {', '.join(map(repr, choices))} {other}".rstrip() + f", got {value!r}."
-        raise ValueError(msg)
-
-
-def check_number(name: str, value: Any, *, at_least: float) -> None:
-    """Raise unless value is a finite number that is large enough."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not at_least <= float(value) < math.inf:
-        msg = f"{name} must be a finite number >= {at_least:g}, got {value!r}."
-        raise ValueError(msg)
-
-
-def check_integer(name: str, value: Any, *, at_least: int | None = None, at_most: int | None = None) -> None:
-    """Raise unless value is an integer within its bounds."""
-    whole = isinstance(value, Integral) and not isinstance(value, bool)
-    if not whole or (at_least is not None and value < at_least) or (at_most is not None and value > at_most):
-        bounds = f"{'' if at_least is None else f' >= {at_least}'}{'' if at_most is None else f' and <= {at_most}'}"
-        msg = f"{name} must be an integer{bounds}, got {value!r}."
-        raise ValueError(msg)
-
-
-def check_boolean(name: str, value: Any) -> None:
-    """Raise unless value is True or False."""
-    if not isinstance(value, bool | np.bool_):
-        msg = f"{name} must be True or False, got {value!r}."
-        raise ValueError(msg)
 
 
 def _fit_at(problem: Problem, lambda0: float, callback: Progress | None = None, *, certify: bool = False) -> Fit:
@@ -263,9 +245,53 @@ def _fit_at(problem: Problem, lambda0: float, callback: Progress | None = None, 
     return Fit(search.points[-1], lambda0, search.finished, dict(search.counts), _certificate(search.certificate))
 
 
+class _BlasLimit:
+    """The limit on BLAS threads, shared by all searches of this process."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._searches = 0
+        self._limit: Any = None
+
+    def enter(self) -> None:
+        with self._lock:
+            if self._searches == 0:
+                self._limit = _thread_pools().limit(limits=1, user_api="blas")
+            self._searches += 1
+
+    def leave(self) -> None:
+        with self._lock:
+            self._searches -= 1
+            if self._searches == 0:
+                self._limit.restore_original_limits()
+
+
+_blas_limit = _BlasLimit()
+
+
 @cache
 def _thread_pools() -> ThreadpoolController:
     return ThreadpoolController()  # looks through all loaded libraries, so once
+
+
+def _always(
+    design: Design, rows: _core.Rows, options: Options, rules: Rules, allowed: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """Choose a column for each feature that must be in: the one that, alone, lowers the loss most."""
+    chosen = []
+    for j in rules.always(design.names):
+        mine = allowed & (design.group == j)
+        if not mine.any():
+            msg = f"features_always names {design.names[j]!r}, of which no term can be made: it does not vary enough."
+            raise ValueError(msg)
+        penalty = design.penalty(float(options.lambda2), rules, allowed=mine)
+        with one_blas_thread():
+            point = _core.frontier(rows, penalty, max_terms=1).points[-1]
+        if len(point.columns) == 0:
+            msg = f"no term of {design.names[j]!r} (in features_always) lowers the loss, as the rules are."
+            raise ValueError(msg)
+        chosen.append(int(point.columns[0]))
+    return np.array(chosen, dtype=np.int64)
 
 
 def _noise_priced(problem: Problem, unit: float) -> tuple[Problem, float]:

@@ -18,8 +18,11 @@ struct Distinct {
     std::vector<Index> counts;
 };
 
+inline constexpr double exact =
+    4503599627370496.0;  // 2^52: whole numbers up to here have all their neighbours
+
 inline bool whole_and_close(std::span<const double> values, double low, double high) {
-    return high - low < small_range &&
+    return high - low < small_range && low > -exact && high < exact &&
            std::all_of(values.begin(), values.end(), [](double v) { return v == std::floor(v); });
 }
 

@@ -37,6 +37,7 @@ class Sweep {
         std::vector<char> taken(rows_.n_columns(), 0);
         for (Index c : point_.columns) taken[c] = 1;
         for (Index j = 0; j < point_.size(); ++j) {
+            if (penalty_.is_always(point_.columns[j])) continue;
             const Point dropped = without(j);
             const auto open = open_columns(dropped, taken);
             certificate_.line_searches += static_cast<Index>(open.size());
@@ -72,9 +73,10 @@ class Sweep {
     // it is taken at a few shifts of the intercept, each chosen for the columns that the last ones left open;
     // few are left, and their sums cost little.
     std::vector<Index> open_columns(const Point& dropped, const std::vector<char>& taken) {
+        const Limits limits(penalty_, dropped.columns);
         std::vector<Index> open;
         for (Index c = 0; c < rows_.n_columns(); ++c)
-            if (!taken[c] && penalty_.allowed[c]) open.push_back(c);
+            if (!taken[c] && penalty_.allowed[c] && limits.allow(none, c)) open.push_back(c);
         certificate_.pairs += static_cast<Index>(open.size());
         inside_.assign(rows_.n_columns(), 0.0);
         outside_.assign(rows_.n_columns(), 0.0);

@@ -42,7 +42,6 @@ class ThresholdDesign {
     const Feature& feature(Index f) const { return features_[f]; }
     Index feature_of(Index column) const { return feature_of_[column]; }
     std::span<const Nested> nested() const { return nested_; }
-    double largest(Index) const { return 1.0; }  // max |x_ic|: every column is 0/1
 
     // One lookup table per feature on the support: the score of a row is the sum of its bins' entries.
     using Tables = std::vector<std::pair<Index, std::vector<double>>>;

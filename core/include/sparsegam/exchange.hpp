@@ -15,11 +15,11 @@
 
 namespace sparsegam {
 
-// How long a search may go on. What it has when time is up is its answer.
+// How long a search may go on. What it has when time is up is its answer. Beyond 30 years there is no limit.
 class Deadline {
   public:
     explicit Deadline(double seconds = infinity)
-        : limited_(seconds < infinity),
+        : limited_(seconds < 1e9),
           end_(std::chrono::steady_clock::now() +
                std::chrono::microseconds(limited_ ? Index(seconds * 1e6) : 0)) {}
 
@@ -39,6 +39,8 @@ class Exchange {
   public:
     Exchange(Rows& rows, const Penalty& penalty, Index max_terms, const Deadline& deadline)
         : rows_(rows), penalty_(penalty), max_terms_(max_terms), deadline_(deadline) {
+        current_.columns = penalty.always;
+        current_.coef.assign(penalty.always.size(), 0.0);
         polish(current_);
         at_current_ = true;
         tie_ = std::max(2e-8 * current_.value(), 1e-300);
@@ -61,19 +63,25 @@ class Exchange {
         current_ = point;
         at_current_ = false;
         model_.reset();
+        model_is_full_ = false;
         failures_.clear();
     }
 
     // Makes moves that lower loss + ridge + lambda0 * terms by more than `least` until none does and no refit
-    // is worth a tie.
+    // is worth a tie. Most scans look at a shortlist of columns, where that saves work; before it ends, it
+    // looks at all.
     void improve(double lambda0, Allow allow, double least = 0.0) {
         least_ = std::max(10.0 * tie_, least);
-        while (!deadline_.passed() &&
-               (step(lambda0, allow) || settle() || (allow.add && bump_step(lambda0)))) {
+        while (!deadline_.passed() && (move(lambda0, allow) || look_at_all())) {
         }
     }
 
-    void swap_all() { improve(0.0, {false, false, true}); }
+    // Swaps until none helps, among the columns in focus or, if thorough, among all.
+    void swap_all(bool thorough) {
+        least_ = 10.0 * tie_;
+        while (!deadline_.passed() && (move(0.0, {false, false, true}) || (thorough && look_at_all()))) {
+        }
+    }
 
     // The best-looking addition, whatever it is worth. False when no column is left that would help at all.
     bool grow() {
@@ -86,7 +94,8 @@ class Exchange {
         const auto& model = local_model();
         Move move;
         for (Index s = 0; s < current_.size(); ++s)
-            if (move.drop == none || model.drop_cost(s) < model.drop_cost(move.drop)) move.drop = s;
+            if (may_drop(s) && (move.drop == none || model.drop_cost(s) < model.drop_cost(move.drop)))
+                move.drop = s;
         return move.drop != none && make(move);
     }
 
@@ -102,21 +111,61 @@ class Exchange {
   private:
     static constexpr std::size_t listed = 12;  // moves considered per scan
     static constexpr std::size_t tries = 6;  // of them, those that may fail before the search looks elsewhere
-    static constexpr Index neighbours = 8;   // columns of one feature this close are one idea
-    static constexpr double share = 0.5;     // of its promise that a move must keep beside others
+    static constexpr std::size_t additions = 64,
+                                 substitutes = 4;  // a shortlist's columns: to add, and for each term
+    static constexpr Index neighbours = 8;         // columns of one feature this close are one idea
+    static constexpr double share = 0.5;           // of its promise that a move must keep beside others
 
     double objective(const Point& point, double lambda0) const {
         return point.value() + lambda0 * penalty_.cost_of(point);
     }
 
+    bool move(double lambda0, Allow allow) {
+        return step(lambda0, allow) || settle() || (allow.add && bump_step(lambda0));
+    }
+
+    // The next scan will be of all columns. False when the last one was.
+    bool look_at_all() {
+        if (!narrow_ || model_is_full_) return false;
+        rows_.focus({});
+        narrow_ = false;
+        model_.reset();
+        return true;
+    }
+
+    // The model of the current point. A scan of all columns chooses those that the next scans look at.
     const LocalModel& local_model() {
-        if (!model_) {
-            if (!at_current_) evaluate(rows_, penalty_, current_);
-            at_current_ = true;
-            ++counts_.scans;
-            model_.emplace(rows_, penalty_, current_, rows_.scan(current_.columns));
-        }
+        if (model_) return *model_;
+        if (!at_current_) evaluate(rows_, penalty_, current_);
+        at_current_ = true;
+        ++counts_.scans;
+        model_.emplace(rows_, penalty_, current_);
+        model_is_full_ = !narrow_;
+        if (model_is_full_ && rows_.can_focus()) narrow_ = rows_.focus(shortlist(*model_));
         return *model_;
+    }
+
+    // The columns that look best to add, those that look best in place of each term, and the terms
+    // themselves.
+    std::vector<Index> shortlist(const LocalModel& model) const {
+        const Index k = current_.size();
+        std::vector<std::vector<std::pair<double, Index>>> ranked(k + 1);
+        std::vector<double> costs(k, 0.0), gains(k);
+        for (Index c : model.columns()) {
+            if (!penalty_.allowed[c] || has(c)) continue;
+            ranked[k].emplace_back(-model.add_gain(c), c);
+            model.swap_gains(c, costs.data(), gains.data());
+            for (Index s = 0; s < k; ++s) ranked[s].emplace_back(-gains[s], c);
+        }
+        std::vector<Index> chosen = current_.columns;
+        for (Index s = 0; s <= k; ++s) {
+            const auto most = std::min(ranked[s].size(), s < k ? substitutes : additions);
+            std::partial_sort(ranked[s].begin(), ranked[s].begin() + most, ranked[s].end());
+            for (std::size_t i = 0; i < most; ++i) chosen.push_back(ranked[s][i].second);
+        }
+        std::sort(chosen.begin(), chosen.end());
+        chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
+        return chosen;
     }
 
     bool step(double lambda0, Allow allow) {
@@ -143,8 +192,12 @@ class Exchange {
         return made > 0;
     }
 
-    // Can the step still be taken: what it drops is there, what it adds is not.
+    // Can the step still be taken: what it drops is there, what it adds is not and keeps within the limits.
     bool applies(const Step& step) const {
+        const Limits limits(penalty_, current_.columns);
+        if (!step.added.empty() &&
+            !limits.allow(step.dropped, step.added[0], static_cast<Index>(step.added.size())))
+            return false;
         return (step.dropped == none || has(step.dropped)) &&
                std::none_of(step.added.begin(), step.added.end(), [&](Index c) { return has(c); });
     }
@@ -171,7 +224,9 @@ class Exchange {
         std::vector<Move> moves;
         for (const Nested& range : rows_.nested()) model.best_bumps(range, lambda0 + least_, moves);
         for (Move& m : moves) m.gain -= lambda0 * (penalty_.cost[m.add] + penalty_.cost[m.also]);
-        std::erase_if(moves, [&](const Move& m) { return has(m.add) || has(m.also); });
+        const Limits limits(penalty_, current_.columns);
+        std::erase_if(
+            moves, [&](const Move& m) { return has(m.add) || has(m.also) || !limits.allow(none, m.add, 2); });
         return make_any(most_promising(std::move(moves)), lambda0);
     }
 
@@ -232,26 +287,34 @@ class Exchange {
         return most_promising(std::move(moves));
     }
 
+    bool may_drop(Index position) const { return !penalty_.is_always(current_.columns[position]); }
+
     void list_drops(const LocalModel& model, double lambda0, std::vector<Move>& moves) const {
         for (Index s = 0; s < current_.size(); ++s)
-            moves.push_back(
-                {s, none, none, lambda0 * penalty_.cost[current_.columns[s]] - model.drop_cost(s)});
+            if (may_drop(s))
+                moves.push_back(
+                    {s, none, none, lambda0 * penalty_.cost[current_.columns[s]] - model.drop_cost(s)});
     }
 
     void list_columns(const LocalModel& model, double lambda0, Allow allow, std::vector<Move>& moves) const {
         const Index k = current_.size();
+        const Limits limits(penalty_, current_.columns);
         std::vector<double> costs(k), gains(k);
         for (Index s = 0; s < k; ++s)
-            costs[s] = model.drop_cost(s) - lambda0 * penalty_.cost[current_.columns[s]];
+            costs[s] =
+                may_drop(s) ? model.drop_cost(s) - lambda0 * penalty_.cost[current_.columns[s]] : infinity;
         std::vector<char> taken(rows_.n_columns(), 0);
         for (Index c : current_.columns) taken[c] = 1;
-        for (Index c = 0; c < rows_.n_columns(); ++c) {
+        for (Index c : model.columns()) {
             if (taken[c] || !penalty_.allowed[c]) continue;
             const double price = lambda0 * penalty_.cost[c];
-            if (const double gain = model.add_gain(c) - price; allow.add && gain > least_)
+            if (const double gain = model.add_gain(c) - price;
+                allow.add && gain > least_ && limits.allow(none, c))
                 moves.push_back({none, c, none, gain});
             if (!allow.swap || k == 0) continue;
             model.swap_gains(c, costs.data(), gains.data());
+            for (Index s = 0; penalty_.limited() && s < k; ++s)
+                if (!limits.allow(current_.columns[s], c)) gains[s] = -infinity;
             const auto best = std::max_element(gains.begin(), gains.end());
             if (*best - price > least_) moves.push_back({best - gains.begin(), c, none, *best - price});
         }
@@ -297,6 +360,8 @@ class Exchange {
     Point current_;
     bool at_current_ = true;  // are the rows evaluated at the current point
     double tie_ = 0.0, least_ = 0.0;
+    bool narrow_ = false;              // do scans look at a shortlist
+    bool model_is_full_ = false;       // was the model's scan of all columns
     std::optional<LocalModel> model_;  // of the current point, once it was scanned
     std::map<std::pair<Index, Index>, double> failures_;
     Counts counts_;

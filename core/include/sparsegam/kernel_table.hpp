@@ -23,6 +23,7 @@ struct SwapArgs {
     const double* q;                       // Q_c without the intercept
     const double *shift, *inverse, *cost;  // w_j / M_jj, 1 / M_jj, the cost of dropping j
     double grad, curv, floor;
+    double slack;             // of the gradient, which lambda1 takes
     bool may_rise, may_fall;  // the signs that the column's coefficient may have
 };
 
@@ -41,6 +42,12 @@ struct HistogramKernels {
                        Real* const*) noexcept;
 };
 
+template <class Real>
+struct DenseKernels {
+    double (*sum_squares)(std::int64_t, const double*, const Real*) noexcept;
+    void (*add_squares)(std::int64_t, double, const Real*, double*) noexcept;
+};
+
 struct KernelTable {
     LossSums (*logistic)(LossArgs) noexcept;
     LossSums (*exponential)(LossArgs) noexcept;
@@ -51,8 +58,12 @@ struct KernelTable {
     HistogramKernels<float, std::uint16_t> float_16;
     HistogramKernels<double, std::uint8_t> double_8;
     HistogramKernels<double, std::uint16_t> double_16;
+    DenseKernels<float> dense_float;
+    DenseKernels<double> dense_double;
     void (*swap_gains)(SwapArgs, double*) noexcept;
     void (*bump_gains)(BumpArgs, float*) noexcept;
+    void (*sparse_products)(std::int64_t, const std::int32_t*, const double*, std::int64_t, const double*,
+                            double*) noexcept;
 
     template <class Real, class Code>
     const HistogramKernels<Real, Code>& histogram() const noexcept {
@@ -64,6 +75,14 @@ struct KernelTable {
             return double_8;
         else
             return double_16;
+    }
+
+    template <class Real>
+    const DenseKernels<Real>& dense() const noexcept {
+        if constexpr (sizeof(Real) == 4)
+            return dense_float;
+        else
+            return dense_double;
     }
 
     LossSums evaluate(Loss loss, const LossArgs& args) const noexcept {

@@ -220,7 +220,8 @@ static void swap_gains(SwapArgs a, double* __restrict gains) noexcept {
         const double grad = a.grad - a.q[j] * a.shift[j];
         const double curv = a.curv + a.q[j] * a.q[j] * a.inverse[j];
         const bool inside = grad < 0 ? may_rise : may_fall;
-        const double gain = 0.5 * grad * grad / curv - a.cost[j];
+        const double over = (grad < 0 ? -grad : grad) - a.slack, push = over > 0 ? over : 0.0;
+        const double gain = 0.5 * push * push / curv - a.cost[j];
         gains[j] = (inside && curv > a.floor) ? gain : -1e300;
     }
 }
@@ -242,6 +243,37 @@ static void bump_gains(BumpArgs a, float* __restrict gains) noexcept {
     }
 }
 
+// out[:] += sum of value * channels[row][:] over the entries of one sparse column.
+static void sparse_products(std::int64_t n, const std::int32_t* rows, const double* values, std::int64_t m,
+                            const double* __restrict channels, double* __restrict out) noexcept {
+    for (std::int64_t i = 0; i < n; ++i) {
+        const double value = values[i];
+        const double* __restrict row = channels + std::int64_t(rows[i]) * m;
+#pragma omp simd
+        for (std::int64_t j = 0; j < m; ++j) out[j] += value * row[j];
+    }
+}
+
+// sum of weight * x^2 over the rows of a column
+template <class Real>
+static double sum_squares(std::int64_t n, const double* weight, const Real* column) noexcept {
+    double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+    for (std::int64_t i = 0; i < n; ++i) sum += weight[i] * double(column[i]) * double(column[i]);
+    return sum;
+}
+
+// the same for many columns, one row at a time
+template <class Real>
+static void add_squares(std::int64_t n, double weight, const Real* __restrict row,
+                        double* __restrict sums) noexcept {
+#pragma omp simd
+    for (std::int64_t c = 0; c < n; ++c) sums[c] += weight * double(row[c]) * double(row[c]);
+}
+
+template <class Real>
+static constexpr DenseKernels<Real> dense_kernels = {sum_squares<Real>, add_squares<Real>};
+
 template <class Real, class Code>
 static constexpr HistogramKernels<Real, Code> histogram_kernels = {fill_channel<Real, Code>,
                                                                    accumulate_any<Real, Code>};
@@ -256,8 +288,11 @@ static constexpr KernelTable table = {
     histogram_kernels<float, std::uint16_t>,
     histogram_kernels<double, std::uint8_t>,
     histogram_kernels<double, std::uint16_t>,
+    dense_kernels<float>,
+    dense_kernels<double>,
     swap_gains,
     bump_gains,
+    sparse_products,
 };
 
 }  // namespace sparsegam::SPARSEGAM_ARCH

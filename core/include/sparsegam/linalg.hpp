@@ -25,6 +25,14 @@ inline Lapack& lapack() {
     return routines;
 }
 
+template <class Real>
+auto gemm() {
+    if constexpr (sizeof(Real) == 4)
+        return lapack().sgemm;
+    else
+        return lapack().dgemm;
+}
+
 // C (m x n) = A (m x k) B (k x n), or A' B where A is (k x m); all without gaps.
 template <class Real>
 void multiply(Index m, Index n, Index k, const Real* a, const Real* b, Real* c, bool transpose_a = false) {
@@ -32,14 +40,8 @@ void multiply(Index m, Index n, Index k, const Real* a, const Real* b, Real* c, 
     int rows = static_cast<int>(m), columns = static_cast<int>(n), inner = static_cast<int>(k);
     int leading = transpose_a ? inner : rows;
     Real one = 1, zero = 0;
-    auto* gemm = [] {
-        if constexpr (sizeof(Real) == 4)
-            return lapack().sgemm;
-        else
-            return lapack().dgemm;
-    }();
-    gemm(&first, &second, &rows, &columns, &inner, &one, const_cast<Real*>(a), &leading, const_cast<Real*>(b),
-         &inner, &zero, c, &rows);
+    gemm<Real>()(&first, &second, &rows, &columns, &inner, &one, const_cast<Real*>(a), &leading,
+                 const_cast<Real*>(b), &inner, &zero, c, &rows);
 }
 
 // A symmetric K x K matrix, kept whole.

@@ -20,8 +20,6 @@
 
 namespace sparsegam {
 
-inline constexpr Index none = -1;
-
 struct Move {
     Index drop = none;  // position in the support
     Index add = none;   // column
@@ -58,17 +56,11 @@ inline Point taken(const Step& step, const Penalty& penalty, const Point& from) 
 }
 
 // The quadratic model of one scan: predicts moves and their coefficients.
-class LocalModel {
+class LocalModel final : ScanVisitor {
   public:
-    LocalModel(const Rows& rows, const Penalty& penalty, const Point& point, const Scan& scan)
+    LocalModel(Rows& rows, const Penalty& penalty, const Point& point)
         : rows_(rows), penalty_(penalty), k_(point.size()), refitted_(point) {
-        Gram gram = scan.gram;
-        add_ridge(rows, penalty, point, gram);
-        scale(gram);
-        curvature_ = std::move(gram.curv);
-        inverse_ = curvature_.inverse();
-        solve_support(gram.grad);
-        score_columns(scan, gram.grad);
+        rows.scan(point.columns, *this);
     }
 
     double refit_gain() const {
@@ -77,15 +69,19 @@ class LocalModel {
     const Point& refitted() const { return refitted_; }  // where that leads
     double drop_cost(Index position) const { return drop_[position]; }
 
+    std::span<const Index> columns() const { return columns_; }  // those that were scanned
+
     double add_gain(Index c) const {
+        const double push = std::max(std::abs(grad_[c]) - lasso_weight(rows_, penalty_, c), 0.0);
         if (curv_[c] <= collinear * diagonal_[c] || !may_move(c, -grad_[c])) return -infinity;
-        return 0.5 * grad_[c] * grad_[c] / curv_[c] * rows_.beyond_quadratic(grad_[c], diagonal_[c]);
+        return 0.5 * push * push / curv_[c] * rows_.beyond_quadratic(grad_[c], diagonal_[c]);
     }
 
     // Gains of swapping each position, at its cost, for column c.
     void swap_gains(Index c, const double* costs, double* gains) const noexcept {
         kernels().swap_gains({k_, q(c) + 1, shift_.data(), inverse_diagonal_.data(), costs, grad_[c],
-                              curv_[c], collinear * diagonal_[c], penalty_.high[c] > 0, penalty_.low[c] < 0},
+                              curv_[c], collinear * diagonal_[c], lasso_weight(rows_, penalty_, c),
+                              penalty_.high[c] > 0, penalty_.low[c] < 0},
                              gains);
     }
 
@@ -97,18 +93,20 @@ class LocalModel {
         if (m < 2) return;
         std::vector<double> cross(m * size);
         multiply(size, m, size, curvature_.data(), q(range.first), cross.data());
-        const std::vector<float> cross_f(cross.begin(), cross.end()), q_f(q(range.first), q(range.last));
-        std::vector<float> adjusted(m * m), grad(m), curv(m), raw(m), usable(m), gains(m);
-        multiply(m, m, size, cross_f.data(), q_f.data(), adjusted.data(), true);
+        const std::vector<float> cross_f(cross.begin(), cross.end()),
+            q_f(q(range.first), q(range.first) + m * size);
+        std::vector<float> adjusted(m * std::min(m, at_once)), grad(m), curv(m), raw(m), usable(m), gains(m);
         for (Index b = 0; b < m; ++b) {
             const Index c = range.first + b;
             grad[b] = grad_[c], curv[b] = curv_[c], raw[b] = raw_curv(c), usable[b] = may_bump(c);
         }
         for (Index a = 0; a + 1 < m; ++a) {
+            if (a % at_once == 0)
+                multiply(m, std::min(m - a, at_once), size, cross_f.data(), &q_f[a * size], adjusted.data(), true);
             if (!usable[a]) continue;
             const Index c = range.first + a, next = a + 1;
             kernels().bump_gains(
-                {m - next, &grad[next], &curv[next], &raw[next], &adjusted[a * m + next], &usable[next],
+                {m - next, &grad[next], &curv[next], &raw[next], &adjusted[a % at_once * m + next], &usable[next],
                  grad[a], curv[a], raw[a], collinear, rows_.beyond_quadratic(1.0, 1.0) > 1.0},
                 gains.data());
             const auto best = std::max_element(gains.begin(), gains.begin() + (m - next));
@@ -128,11 +126,12 @@ class LocalModel {
     }
 
   private:
+    static constexpr Index at_once = 256;  // inner columns of bumps: all pairs of 60 000 would take 14 GB
     static constexpr float collinear =
         5e-3f;                          // share of its curvature that a column must keep beside the support
     static constexpr double far = 3.0;  // beyond this many units of score a coefficient has run off
 
-    const double* q(Index c) const { return q_.data() + c * (k_ + 1); }
+    const double* q(Index c) const { return q_.data() + position_[c] * (k_ + 1); }
     bool may_move(Index c, double direction) const {
         return direction > 0 ? penalty_.high[c] > 0 : penalty_.low[c] < 0;
     }
@@ -147,6 +146,17 @@ class LocalModel {
         }
     }
 
+    // Coefficients pressed against their bounds stay there; to drop one is a step along its own slope.
+    void pin(Gram& gram) {
+        pinned_.assign(k_, infinity);
+        for (Index s = 0; s < k_; ++s) {
+            const double w = refitted_.coef[s], slope = gram.grad[s + 1];
+            if (!penalty_.pinned(refitted_.columns[s], w, slope)) continue;
+            pinned_[s] = std::max(0.5 * w * w * gram.curv(s + 1, s + 1) - w * slope, 0.0);
+            hold(gram, s + 1);
+        }
+    }
+
     void solve_support(const std::vector<double>& grad) {
         const auto solved = inverse_.times(grad);
         refitted_.intercept -= solved[0] * scale_[0];
@@ -156,10 +166,15 @@ class LocalModel {
         for (Index i = 0; i <= k_; ++i) refit_gain_ += 0.5 * grad[i] * solved[i];
         for (Index s = 0; s < k_; ++s) {
             const double m = inverse_(s + 1, s + 1), coef = refitted_.coef[s], w = coef / scale_[s + 1];
+            if (pinned_[s] < infinity) {
+                shift_.push_back(0.0);
+                inverse_diagonal_.push_back(0.0);
+                drop_.push_back(pinned_[s]);
+                continue;
+            }
             shift_.push_back(w / m);
             inverse_diagonal_.push_back(1.0 / m);
-            drop_.push_back(0.5 * w * w / m *
-                            growth(rows_.concordance(refitted_.columns[s]) * std::abs(coef)));
+            drop_.push_back(0.5 * w * w / m * growth(rows_.reach(refitted_.columns[s]) * std::abs(coef)));
         }
     }
 
@@ -167,28 +182,50 @@ class LocalModel {
     // looks free; the curvature on the way back grows like exp(R |w|), and so must the cost.
     static double growth(double run) { return run > far ? std::exp(run - far) : 1.0; }
 
-    void score_columns(const Scan& scan, const std::vector<double>& support_grad) {
-        const Index p = rows_.n_columns(), size = k_ + 1;
-        std::vector<double> cross(scan.cross);
-        for (Index c = 0; c < p; ++c)
-            for (Index i = 0; i < size; ++i) cross[c * size + i] *= scale_[i];
-        q_.resize(cross.size());
-        multiply(size, p, size, inverse_.data(), cross.data(), q_.data());
+    void take_gram(Gram gram) override {
+        add_penalties(rows_, penalty_, refitted_, gram);
+        pin(gram);
+        scale(gram);
+        curvature_ = std::move(gram.curv);
+        inverse_ = curvature_.inverse();
+        slopes_ = std::move(gram.grad);
+        free_.assign(k_ + 1, 1.0);
+        free_[0] = penalty_.free_intercept;
+        for (Index s = 0; s < k_; ++s) free_[s + 1] = pinned_[s] == infinity;
+        solve_support(slopes_);
+        const Index p = rows_.n_columns();
+        position_.assign(p, 0);
         grad_.resize(p);
         curv_.resize(p);
         diagonal_.resize(p);
-        for (Index c = 0; c < p; ++c) {
-            const double *before = cross.data() + c * size, *solved = q(c);
-            double adjusted = 0.0, slope = 0.0;
-#pragma omp simd reduction(+ : adjusted, slope)
-            for (Index i = 0; i < size; ++i) {
-                adjusted += before[i] * solved[i];
-                slope += support_grad[i] * solved[i];
-            }
-            diagonal_[c] = scan.curv[c] + ridge_weight(rows_, penalty_, c);
-            curv_[c] = std::max(diagonal_[c] - adjusted, 0.0);
-            grad_[c] = scan.grad[c] - slope;
+    }
+
+    void take_block(const Block& block) override {
+        const Index size = k_ + 1, count = static_cast<Index>(block.columns.size());
+        std::vector<double> cross(count * size);
+        for (Index c = 0; c < count; ++c)
+            for (Index i = 0; i < size; ++i)
+                cross[c * size + i] = block.cross[c * block.cross_stride + i] * scale_[i] * free_[i];
+        q_.resize(q_.size() + cross.size());
+        multiply(size, count, size, inverse_.data(), cross.data(), q_.data() + q_.size() - cross.size());
+        for (Index i = 0; i < count; ++i) {
+            position_[block.columns[i]] = static_cast<Index>(columns_.size());
+            columns_.push_back(block.columns[i]);
+            score_column(block.columns[i], block.grad[i], block.curv[i], &cross[i * size]);
         }
+    }
+
+    void score_column(Index c, double grad, double curv, const double* cross) {
+        const double* solved = q(c);
+        double adjusted = 0.0, slope = 0.0;
+#pragma omp simd reduction(+ : adjusted, slope)
+        for (Index i = 0; i <= k_; ++i) {
+            adjusted += cross[i] * solved[i];
+            slope += slopes_[i] * solved[i];
+        }
+        diagonal_[c] = curv + ridge_weight(rows_, penalty_, c);
+        curv_[c] = std::max(diagonal_[c] - adjusted, 0.0);
+        grad_[c] = grad - slope;
     }
 
     bool may_bump(Index c) const {
@@ -224,7 +261,9 @@ class LocalModel {
             curv += mine * mine * inverse_diagonal_[move.drop];
             back = mine * inverse_diagonal_[move.drop];
         }
-        const double coef = penalty_.clip(move.add, -grad / curv * rows_.stretch(grad, diagonal_[move.add]));
+        const double push = std::max(std::abs(grad) - lasso_weight(rows_, penalty_, move.add), 0.0);
+        const double newton = -std::copysign(push, grad) / curv;
+        const double coef = penalty_.clip(move.add, newton * rows_.stretch(grad, diagonal_[move.add]));
         add_column(move.add, coef, step);
         if (move.drop != none) shift_support(move.drop, back * coef, step);
     }
@@ -249,11 +288,13 @@ class LocalModel {
     const Penalty& penalty_;
     Index k_;
     Point refitted_;
-    std::vector<double> scale_;
-    Symmetric curvature_, inverse_;  // H and M, scaled
+    std::vector<double> pinned_, free_;   // what dropping a pinned coefficient costs; 0 for what may not move
+    std::vector<double> scale_, slopes_;  // units of the support's coefficients, and its gradient in them
+    Symmetric curvature_, inverse_;       // H and M, scaled
     double refit_gain_ = 0.0;
     std::vector<double> shift_, inverse_diagonal_, drop_;  // per support position: w_j / M_jj, 1 / M_jj, cost
-    std::vector<double> q_;                                // k + 1 per column
+    std::vector<Index> columns_, position_;                // that were scanned, and where they stand
+    std::vector<double> q_;                                // k + 1 per column scanned
     std::vector<double> grad_, curv_, diagonal_;           // per column
 };
 

@@ -8,6 +8,7 @@
 #include <functional>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "types.hpp"
@@ -66,17 +67,11 @@ class Pool {
         }
         const std::function<void(Index)> job = task;
         share(n_tasks, job);
-        std::exception_ptr failure;
-        try {
-            work([this] { ticker_.tick(); });
-        } catch (...) {
-            failure = std::current_exception();
-            next_ = n_tasks;
-        }
+        work([this] { ticker_.tick(); });
         std::unique_lock lock(mutex_);
         done_.wait(lock, [this] { return busy_ == 0; });
         job_ = nullptr;
-        if (failure) std::rethrow_exception(failure);
+        if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
     }
 
   private:
@@ -92,11 +87,19 @@ class Pool {
         wake_.notify_all();
     }
 
+    // Tasks until none is left. An exception, whichever thread it is on, ends the round and is thrown by
+    // `run`.
     template <class Before>
-    void work(const Before& before) {
-        for (Index t = next_++; t < n_tasks_; t = next_++) {
-            before();
-            (*job_)(t);
+    void work(const Before& before) noexcept {
+        try {
+            for (Index t = next_++; t < n_tasks_; t = next_++) {
+                before();
+                (*job_)(t);
+            }
+        } catch (...) {
+            std::lock_guard lock(mutex_);
+            if (!failure_) failure_ = std::current_exception();
+            next_ = n_tasks_;
         }
     }
 
@@ -121,6 +124,7 @@ class Pool {
     const std::function<void(Index)>* job_ = nullptr;
     Index n_tasks_ = 0, busy_ = 0, round_ = 0;
     bool closing_ = false;
+    std::exception_ptr failure_;  // the first of this round
     Ticker ticker_;
 };
 

@@ -88,24 +88,38 @@ class Frontier {
         if (progress_) progress_(k, point.value());
     }
 
+    // Swaps at the size just reached, unless this is the model that the size has already.
+    bool improve_size(Index k) {
+        if (k < reached() && known(k) && same_support(exchange_.current(), at(k))) return false;
+        exchange_.swap_all(due(k));
+        record();
+        return true;
+    }
+
+    static bool same_support(const Point& a, const Point& b) {
+        return std::is_permutation(a.columns.begin(), a.columns.end(), b.columns.begin(), b.columns.end());
+    }
+
+    // Is it time to look at all columns again? At every small size, then ever more rarely: a shortlist made
+    // for one size serves those near it.
+    bool due(Index k) {
+        if (std::abs(k - looked_) < std::max(Index{1}, k / 8)) return false;
+        looked_ = k;
+        return true;
+    }
+
     bool grow_from(Index k) {
         if (!known(k) || sizes_[k].grown || exchange_.out_of_time()) return false;
         sizes_[k].grown = true;
         start_at(k);
-        if (!exchange_.grow()) return false;
-        exchange_.swap_all();
-        record();
-        return true;
+        return exchange_.grow() && improve_size(k + 1);
     }
 
     bool shrink_from(Index k) {
         if (!known(k) || sizes_[k].shrunk || exchange_.out_of_time()) return false;
         sizes_[k].shrunk = true;
         start_at(k);
-        if (!exchange_.shrink()) return false;
-        exchange_.swap_all();
-        record();
-        return true;
+        return exchange_.shrink() && improve_size(k - 1);
     }
 
     // Looks for a swap that the scans did not see. True when there was one, and the search goes on from it.
@@ -126,6 +140,7 @@ class Frontier {
     Progress progress_;
     std::vector<Size> sizes_;
     std::optional<Certificate> certificate_;
+    Index looked_ = 0;  // the size at which all columns were last looked at
     bool finished_ = true;
 };
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "penalty.hpp"
@@ -19,24 +21,44 @@ struct RefitOptions {
 };
 
 inline double ridge_weight(const Rows& rows, const Penalty& penalty, Index column) {
-    return 2.0 * penalty.lambda2 * rows.spread()[column];
+    return 2.0 * penalty.lambda2 * (penalty.standardize ? rows.spread()[column] : 1.0);
 }
 
-// Loss and ridge of a point, on the rows.
+inline double lasso_weight(const Rows& rows, const Penalty& penalty, Index column) {
+    if (penalty.lambda1 == 0.0) return 0.0;
+    return penalty.lambda1 * (penalty.standardize ? std::sqrt(rows.spread()[column]) : 1.0);
+}
+
+// Loss and penalty on the coefficients of a point, on the rows.
 inline void evaluate(Rows& rows, const Penalty& penalty, Point& point) {
     point.loss = rows.evaluate(point);
     point.ridge = 0.0;
-    for (Index s = 0; s < point.size(); ++s)
-        point.ridge += 0.5 * ridge_weight(rows, penalty, point.columns[s]) * point.coef[s] * point.coef[s];
+    for (Index s = 0; s < point.size(); ++s) {
+        const Index c = point.columns[s];
+        point.ridge += 0.5 * ridge_weight(rows, penalty, c) * point.coef[s] * point.coef[s] +
+                       lasso_weight(rows, penalty, c) * std::abs(point.coef[s]);
+    }
 }
 
-// Adds the ridge to the ingredients of a Newton step.
-inline void add_ridge(const Rows& rows, const Penalty& penalty, const Point& point, Gram& gram,
-                      Index held = 0) {
+// Takes a coordinate out of a Newton step: it stays where it is.
+inline void hold(Gram& gram, Index i) {
+    for (Index j = 0; j < gram.curv.size(); ++j) gram.curv(i, j) = gram.curv(j, i) = 0.0;
+    gram.curv(i, i) = 1.0;
+    gram.grad[i] = 0.0;
+}
+
+// Adds the penalties to the ingredients of a Newton step on the columns from `held` on. A coefficient does
+// not change its sign within a step (newton_step sees to it), so lambda1 is a constant slope.
+inline void add_penalties(const Rows& rows, const Penalty& penalty, const Point& point, Gram& gram,
+                          Index held = 0) {
+    if (!penalty.free_intercept) hold(gram, 0);
     for (Index s = held; s < point.size(); ++s) {
+        const Index i = s - held + 1;
         const double ridge = ridge_weight(rows, penalty, point.columns[s]);
-        gram.curv(s - held + 1, s - held + 1) += ridge;
-        gram.grad[s - held + 1] += ridge * point.coef[s];
+        gram.curv(i, i) += ridge;
+        gram.grad[i] += ridge * point.coef[s];
+        if (point.coef[s] != 0.0)
+            gram.grad[i] += std::copysign(lasso_weight(rows, penalty, point.columns[s]), point.coef[s]);
     }
 }
 
@@ -107,21 +129,27 @@ class BoxStep {
     std::vector<char> fixed_;
 };
 
+// The bounds of a coefficient within one step: its own and, under lambda1, zero on the side of its sign.
+inline std::pair<double, double> step_bounds(const Penalty& penalty, Index column, double coef) {
+    double low = penalty.low[column], high = penalty.high[column];
+    if (penalty.lambda1 > 0.0 && coef > 0.0) low = std::max(low, 0.0);
+    if (penalty.lambda1 > 0.0 && coef < 0.0) high = std::min(high, 0.0);
+    return {low - coef, high - coef};
+}
+
 inline std::vector<double> newton_step(const Penalty& penalty, const Point& point, const Gram& gram,
                                        Index held = 0) {
-    const bool boxed = std::any_of(point.columns.begin() + held, point.columns.end(),
-                                   [&](Index c) { return penalty.bounded(c); });
-    if (!boxed) {
-        auto step = gram.curv.inverse().times(gram.grad);
-        for (double& d : step) d = -d;
-        return step;
-    }
     std::vector<double> low(point.size() - held + 1, -infinity), high(point.size() - held + 1, infinity);
+    bool boxed = false;
     for (Index s = held; s < point.size(); ++s) {
-        low[s - held + 1] = penalty.low[point.columns[s]] - point.coef[s];
-        high[s - held + 1] = penalty.high[point.columns[s]] - point.coef[s];
+        std::tie(low[s - held + 1], high[s - held + 1]) =
+            step_bounds(penalty, point.columns[s], point.coef[s]);
+        boxed |= penalty.bounded(point.columns[s]) || penalty.lambda1 > 0.0;
     }
-    return BoxStep(gram, std::move(low), std::move(high)).solve();
+    if (boxed) return BoxStep(gram, std::move(low), std::move(high)).solve();
+    auto step = gram.curv.inverse().times(gram.grad);
+    for (double& d : step) d = -d;
+    return step;
 }
 
 inline Point moved(const Point& from, const std::vector<double>& step, double length, Index held = 0) {
@@ -136,7 +164,7 @@ inline void refit(Rows& rows, const Penalty& penalty, Point& point, const RefitO
                   Counts& counts) {
     for (int n = 0; n < options.max_steps; ++n) {
         Gram gram = rows.gram(std::span(point.columns).subspan(options.held));
-        add_ridge(rows, penalty, point, gram, options.held);
+        add_penalties(rows, penalty, point, gram, options.held);
         const auto step = newton_step(penalty, point, gram, options.held);
         double decrease = 0.0;
         for (std::size_t i = 0; i < step.size(); ++i) decrease -= gram.grad[i] * step[i];

@@ -19,19 +19,27 @@ struct Gram {
     std::vector<double> grad;
 };
 
-// Sums over rows at the point last evaluated, for every column c: grad = x_c' g, curv = x_c' (h x_c) and
-// cross = A' (h x_c), and the Gram matrix of the support.
-struct Scan {
-    std::vector<double> grad, curv;
-    std::vector<double> cross;  // k + 1 per column
-    Gram gram;
-};
-
 // Numbers one per column, `stride` apart.
 struct Strided {
     const double* data = nullptr;
     Index stride = 1;
     double operator[](Index i) const { return data[i * stride]; }
+};
+
+// Some columns of a scan: for the i-th of them its sums grad = x' g, curv = x' (h x) and cross = A' (h x).
+struct Block {
+    std::span<const Index> columns;
+    Strided grad, curv;
+    const double* cross;
+    Index cross_stride;
+};
+
+// Who takes in a scan: first the Gram matrix of the support, then the columns, block by block.
+class ScanVisitor {
+  public:
+    virtual ~ScanVisitor() = default;
+    virtual void take_gram(Gram gram) = 0;
+    virtual void take_block(const Block& block) = 0;
 };
 
 // Per column, the sums of g, h and the loss over the rows where a 0/1 column is 1, and over all rows.
@@ -54,7 +62,8 @@ class Rows {
     virtual std::span<const double> spread()
         const = 0;  // sigma_c^2: the weighted norm of the centred column, squared
     virtual std::span<const Nested> nested() const = 0;
-    virtual double concordance(Index column) const = 0;  // R_c: |f'''| <= R_c f'' along the column
+    virtual double reach(Index column)
+        const = 0;  // how far a unit of coefficient moves a typical score; 0: curvature is constant
     virtual double shift_gain(double grad, double curv,
                               double loss) const = 0;  // most that a group's loss can fall
 
@@ -64,7 +73,10 @@ class Rows {
 
     virtual double evaluate(const Point& point) = 0;  // the loss there
     virtual Gram gram(std::span<const Index> support) = 0;
-    virtual const Scan& scan(std::span<const Index> support) = 0;
+    virtual void scan(std::span<const Index> support, ScanVisitor& visitor) = 0;
+    virtual bool can_focus() const = 0;  // does a scan of few columns save work
+    virtual bool focus(
+        std::span<const Index> columns) = 0;  // scan only these from now on; none: all. True if it will
     virtual const Groups& groups(std::span<const Index> columns) = 0;  // at least of these columns
 };
 

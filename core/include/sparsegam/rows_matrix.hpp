@@ -1,0 +1,308 @@
+// sparsegam/rows_matrix.hpp: Rows over raw columns: a scan is one product of the matrix with [g, h, h x_1 ...
+// h x_k].
+//
+// For the squared loss h never changes, so X' diag(s) x_j is computed once, when column j enters a support,
+// and kept; gradients follow from those columns, and a scan then touches no row at all.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <stdexcept>
+#include <unordered_map>
+#include <vector>
+
+#include "column_matrix.hpp"
+#include "rows_local.hpp"
+
+namespace sparsegam {
+
+// Vectors by column, made when first asked for; those not in use are forgotten when they take too much
+// memory.
+class ColumnCache {
+  public:
+    explicit ColumnCache(std::size_t max_bytes) : max_bytes_(max_bytes) {}
+
+    const std::vector<double>* find(Index column) const {
+        const auto at = kept_.find(column);
+        return at == kept_.end() ? nullptr : &at->second;
+    }
+
+    const std::vector<double>& keep(Index column, std::vector<double> values) {
+        return kept_[column] = std::move(values);
+    }
+
+    // Makes room, keeping the columns in use.
+    void trim(std::span<const Index> in_use) {
+        if (kept_.empty() || kept_.size() * kept_.begin()->second.size() * sizeof(double) <= max_bytes_)
+            return;
+        std::erase_if(kept_, [&](const auto& entry) {
+            return std::find(in_use.begin(), in_use.end(), entry.first) == in_use.end();
+        });
+    }
+
+  private:
+    std::size_t max_bytes_;
+    std::unordered_map<Index, std::vector<double>> kept_;
+};
+
+class MatrixRows final : public LocalRows {
+  public:
+    MatrixRows(const Matrix& matrix, const double* y, const double* weight, Loss loss, Index n_threads,
+               std::size_t max_bytes)
+        : LocalRows(matrix.n_rows(), y, weight, loss, n_threads),
+          matrix_(matrix),
+          max_bytes_(max_bytes),
+          all_(matrix.n_columns()),
+          columns_(max_bytes / 4),
+          products_(max_bytes / 2),
+          focus_products_(max_bytes / 4) {
+        std::iota(all_.begin(), all_.end(), Index{0});
+        measure();
+        if (matrix.bytes(matrix.n_columns()) <= max_bytes / 2) floats_ = matrix.in_floats();
+    }
+
+    Index n_columns() const override { return matrix_.n_columns(); }
+    std::span<const Nested> nested() const override { return {}; }
+    double reach(Index column) const override {
+        return self_concordance(loss_) * std::sqrt(spread_[column] / total_weight_);
+    }
+    double beyond_quadratic(double, double) const override { return 1.0; }
+    double stretch(double, double) const override { return 1.0; }
+
+    Gram gram(std::span<const Index> support) override {
+        return loss_ == Loss::squared ? kept_gram(support) : summed_gram(support);
+    }
+
+    void scan(std::span<const Index> support, ScanVisitor& visitor) override {
+        visitor.take_gram(gram(support));
+        if (loss_ == Loss::squared)
+            scan_kept(support, visitor);
+        else
+            scan_summed(support, visitor);
+    }
+
+    bool can_focus() const override { return n_columns() > 400; }
+
+    // Some columns of the matrix, in memory of their own.
+    bool focus(std::span<const Index> columns) override {
+        focus_products_ = ColumnCache(max_bytes_ / 4);
+        focused_.reset();
+        if (columns.empty() || matrix_.bytes(static_cast<Index>(columns.size())) > max_bytes_ / 4)
+            return false;
+        ids_.assign(columns.begin(), columns.end());
+        focused_ = whole().pick(columns);
+        return true;
+    }
+
+    const Groups& groups(std::span<const Index>) override {
+        throw std::logic_error("rows of a raw column do not fall into two groups");
+    }
+
+  protected:
+    void prepare(const Point& point) override {
+        columns_.trim(point.columns);
+        chosen_.clear();
+        for (Index c : point.columns) chosen_.push_back(column(c).data());
+        point_ = point;
+    }
+
+    void score(const Point& point, Index begin, Index end, double* score) const override {
+        std::fill(score, score + (end - begin), point.intercept);
+        for (std::size_t s = 0; s < chosen_.size(); ++s) {
+            const double *x = chosen_[s] + begin, w = point.coef[s];
+            for (Index i = 0; i < end - begin; ++i) score[i] += w * x[i];
+        }
+    }
+
+  private:
+    static constexpr Index chunk =
+        256;  // columns of one product; fixed, so that bits do not depend on threads
+    static constexpr Index at_once =
+        8 * chunk;  // columns handed to a visitor at a time: bounds the memory of a scan
+
+    const std::vector<double>& column(Index c) {
+        if (const auto* kept = columns_.find(c)) return *kept;
+        std::vector<double> values(n_rows_);
+        matrix_.gather(c, values.data());
+        return columns_.keep(c, std::move(values));
+    }
+
+    // What scans look at: all columns, or those in focus.
+    const Matrix& whole() const { return floats_ ? *floats_ : matrix_; }
+    const Matrix& view() const { return focused_ ? *focused_ : whole(); }
+    std::span<const Index> viewed() const { return focused_ ? ids_ : all_; }
+
+    // Products with channels for columns [first, first + count), chunk by chunk on all threads.
+    void multiply(const Matrix& matrix, Index first, Index count, const double* channels, Index m,
+                  double* out) {
+        pool_.run((count + chunk - 1) / chunk, [&](Index t) {
+            const Index from = t * chunk, size = std::min(chunk, count - from);
+            matrix.products(first + from, size, channels, m, out + from * m);
+        });
+    }
+
+    void square(const Matrix& matrix, Index first, Index count, const double* weight, double* out) {
+        pool_.run((count + chunk - 1) / chunk, [&](Index t) {
+            const Index from = t * chunk, size = std::min(chunk, count - from);
+            matrix.squares(first + from, size, weight, out + from);
+        });
+    }
+
+    void measure() {
+        const Index p = n_columns();
+        std::vector<double> channels(2 * n_rows_), sums(2 * p);
+        for (Index i = 0; i < n_rows_; ++i) {
+            channels[2 * i] = weight_[i];
+            channels[2 * i + 1] = weight_[i] * y_[i];
+            total_weight_ += weight_[i];
+        }
+        multiply(matrix_, 0, p, channels.data(), 2, sums.data());
+        squares_.resize(p);
+        square(matrix_, 0, p, weight_, squares_.data());
+        for (Index c = 0; c < p; ++c) {
+            sums_.push_back(sums[2 * c]);
+            with_y_.push_back(sums[2 * c + 1]);
+            spread_.push_back(std::max(squares_[c] - sums_[c] * sums_[c] / total_weight_, 0.0));
+        }
+    }
+
+    // --- losses whose curvature moves: every sum is taken anew
+
+    Gram summed_gram(std::span<const Index> support) {
+        const Index k = static_cast<Index>(support.size()), size = k + 1;
+        std::vector<double> plain(n_rows_ * size), weighted(n_rows_ * size);
+        for (Index j = 0; j < size; ++j) {
+            const double* x = j == 0 ? nullptr : column(support[j - 1]).data();
+            for (Index i = 0; i < n_rows_; ++i) {
+                plain[j * n_rows_ + i] = x ? x[i] : 1.0;
+                weighted[j * n_rows_ + i] = curv_[i] * plain[j * n_rows_ + i];
+            }
+        }
+        Gram gram{Symmetric(size), std::vector<double>(size)};
+        sparsegam::multiply(size, size, n_rows_, plain.data(), weighted.data(), gram.curv.data(), true);
+        sparsegam::multiply(size, Index{1}, n_rows_, plain.data(), grad_.data(), gram.grad.data(), true);
+        return gram;
+    }
+
+    void scan_summed(std::span<const Index> support, ScanVisitor& visitor) {
+        const Index m = static_cast<Index>(support.size()) + 2, p = view().n_columns();
+        std::vector<double> channels(n_rows_ * m);
+        for (Index i = 0; i < n_rows_; ++i) {
+            channels[i * m] = grad_[i];
+            channels[i * m + 1] = curv_[i];
+        }
+        for (Index j = 2; j < m; ++j) {
+            const double* x = column(support[j - 2]).data();
+            for (Index i = 0; i < n_rows_; ++i) channels[i * m + j] = curv_[i] * x[i];
+        }
+        std::vector<double> sums(std::min(p, at_once) * m), curv(std::min(p, at_once));
+        for (Index first = 0; first < p; first += at_once) {
+            const Index count = std::min(at_once, p - first);
+            multiply(view(), first, count, channels.data(), m, sums.data());
+            square(view(), first, count, curv_.data(), curv.data());
+            visitor.take_block(
+                {viewed().subspan(first, count), {sums.data(), m}, {curv.data(), 1}, sums.data() + 1, m});
+        }
+    }
+
+    // --- squared loss: X'X by columns, kept
+
+    // The products of the support with the columns in view.
+    ColumnCache& keep_products(std::span<const Index> support) {
+        ColumnCache& kept = focused_ ? focus_products_ : products_;
+        kept.trim(support);
+        std::vector<Index> missing;
+        for (Index c : support)
+            if (!kept.find(c) && !(focused_ && copy_to_focus(c))) missing.push_back(c);
+        if (missing.empty()) return kept;
+        const Index m = static_cast<Index>(missing.size()), p = view().n_columns();
+        std::vector<double> channels(n_rows_ * m), sums(p * m);
+        for (Index j = 0; j < m; ++j) {
+            const double* x = column(missing[j]).data();
+            for (Index i = 0; i < n_rows_; ++i) channels[i * m + j] = weight_[i] * x[i];
+        }
+        multiply(view(), 0, p, channels.data(), m, sums.data());
+        for (Index j = 0; j < m; ++j) {
+            std::vector<double> product(p);
+            for (Index c = 0; c < p; ++c) product[c] = sums[c * m + j];
+            kept.keep(missing[j], std::move(product));
+        }
+        return kept;
+    }
+
+    bool copy_to_focus(Index c) {
+        const auto* whole = products_.find(c);
+        if (!whole) return false;
+        std::vector<double> part;
+        for (Index id : ids_) part.push_back((*whole)[id]);
+        focus_products_.keep(c, std::move(part));
+        return true;
+    }
+
+    double product(Index a, Index b) {
+        if (a == b) return squares_[a];
+        if (const auto* kept = products_.find(a)) return (*kept)[b];
+        if (const auto* kept = products_.find(b)) return (*kept)[a];
+        const double *x = column(a).data(), *z = column(b).data();
+        double sum = 0.0;
+        for (Index i = 0; i < n_rows_; ++i) sum += weight_[i] * x[i] * z[i];
+        return sum;
+    }
+
+    Gram kept_gram(std::span<const Index> support) {
+        const Index k = static_cast<Index>(support.size());
+        Gram gram{Symmetric(k + 1), std::vector<double>(k + 1)};
+        gram.curv(0, 0) = total_weight_;
+        gram.grad[0] = total_.grad;
+        for (Index i = 0; i < k; ++i) {
+            const Index c = support[i];
+            gram.curv(0, i + 1) = gram.curv(i + 1, 0) = sums_[c];
+            for (Index j = 0; j <= i; ++j)
+                gram.curv(i + 1, j + 1) = gram.curv(j + 1, i + 1) = product(c, support[j]);
+            const double* x = column(c).data();
+            double slope = 0.0;
+            for (Index r = 0; r < n_rows_; ++r) slope += grad_[r] * x[r];
+            gram.grad[i + 1] = slope;
+        }
+        return gram;
+    }
+
+    // g = s (f - y), so x_c' g = b x_c's + sum_j w_j x_c'(s x_j) - x_c'(s y).
+    void scan_kept(std::span<const Index> support, ScanVisitor& visitor) {
+        ColumnCache& cache = keep_products(support);
+        const Index size = static_cast<Index>(support.size()) + 1, p = view().n_columns();
+        std::vector<const double*> kept;
+        for (Index c : support) kept.push_back(cache.find(c)->data());
+        std::vector<double> grad(std::min(p, at_once)), curv(std::min(p, at_once)),
+            cross(std::min(p, at_once) * size);
+        for (Index first = 0; first < p; first += at_once) {
+            const auto columns = viewed().subspan(first, std::min(at_once, p - first));
+            for (std::size_t i = 0; i < columns.size(); ++i) {
+                double* shared = cross.data() + i * size;
+                shared[0] = sums_[columns[i]];
+                grad[i] = shared[0] * point_.intercept - with_y_[columns[i]];
+                curv[i] = squares_[columns[i]];
+                for (Index j = 1; j < size; ++j) {
+                    shared[j] = kept[j - 1][first + i];
+                    grad[i] += shared[j] * point_.coef[j - 1];
+                }
+            }
+            visitor.take_block({columns, {grad.data(), 1}, {curv.data(), 1}, cross.data(), size});
+        }
+    }
+
+    const Matrix& matrix_;
+    std::size_t max_bytes_;
+    std::unique_ptr<Matrix> floats_;   // the matrix in floats: scans are for predictions
+    std::unique_ptr<Matrix> focused_;  // the columns ids_ alone, where scans look only at them
+    std::vector<Index> all_, ids_;
+    Point point_;                                      // last evaluated
+    std::vector<const double*> chosen_;                // its columns
+    ColumnCache columns_, products_, focus_products_;  // x_j, X' diag(s) x_j, and the part of it in focus
+    std::vector<double> sums_, with_y_, squares_;      // per column: x's, x'(s y), x'(s x)
+    double total_weight_ = 0.0;
+};
+
+}  // namespace sparsegam

@@ -1,0 +1,44 @@
+// core/tests/check.hpp: checks that say what failed and go on; main returns whether any did.
+#pragma once
+
+#include <cmath>
+#include <cstdio>
+#include <string>
+
+inline int failures = 0;
+
+inline void report_failure(const char* file, int line, const std::string& what) {
+    if (++failures <= 20) std::fprintf(stderr, "%s:%d: %s\n", file, line, what.c_str());
+}
+
+// Is `got` within `tolerance` of `expected`; equal infinities are, NaN never is.
+inline bool is_near(double got, double expected, double tolerance) {
+    return got == expected || std::abs(got - expected) <= tolerance;
+}
+
+inline std::string difference(const char* what, double got, double expected) {
+    char text[200];
+    std::snprintf(text, sizeof text, "%s is %.17g, expected %.17g", what, got, expected);
+    return text;
+}
+
+// `where` says which case it was; it is looked at only when the check fails.
+#define CHECK(condition, where)                                                                         \
+    do {                                                                                                \
+        if (!(condition)) report_failure(__FILE__, __LINE__, std::string(#condition " in ") + (where)); \
+    } while (false)
+
+#define CHECK_NEAR(got, expected, tolerance, where)                                                   \
+    do {                                                                                              \
+        const double got_ = (got), expected_ = (expected);                                            \
+        if (!is_near(got_, expected_, (tolerance)))                                                   \
+            report_failure(__FILE__, __LINE__, difference(#got, got_, expected_) + " in " + (where)); \
+    } while (false)
+
+inline int finish(const char* name) {
+    if (failures == 0)
+        std::printf("%s: all checks passed\n", name);
+    else
+        std::printf("%s: %d checks failed\n", name, failures);
+    return failures == 0 ? 0 : 1;
+}

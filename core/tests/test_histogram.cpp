@@ -1,0 +1,200 @@
+// core/tests/test_histogram.cpp: sums per column of a threshold design against sums over its expanded
+// columns.
+#include <cstdint>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "check.hpp"
+#include "sparsegam/column_threshold.hpp"
+#include "sparsegam/histogram.hpp"
+
+using namespace sparsegam;
+
+namespace {
+
+std::mt19937_64 random_engine(3);
+
+double uniform(double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(random_engine);
+}
+
+double whole(int most) { return static_cast<double>(random_engine() % (2 * most + 1)) - most; }
+
+// Features of all kinds with the codes that they point to: thresholds, levels, both, one bin, narrow and
+// wide.
+struct Table {
+    std::vector<std::vector<std::uint8_t>> narrow;
+    std::vector<std::vector<std::uint16_t>> wide;
+    std::vector<Feature> features;
+    Index n_rows, n_columns = 0;
+
+    Table(Index rows, std::size_t most) : n_rows(rows) {
+        const std::pair<Index, Index> kinds[] = {{5, 5},     {300, 300}, {4, 0},     {1, 1},
+                                                 {256, 255}, {7, 4},     {400, 390}, {2, 1},
+                                                 {9, 9},     {257, 0},   {3, 3},     {1, 0}};
+        for (auto [n_bins, n_ordered] : kinds)
+            if (features.size() < most) add(n_bins, n_ordered);
+    }
+
+    Index code(const Feature& feature, Index row) const {
+        return feature.codes.narrow ? feature.codes.narrow[row] : feature.codes.wide[row];
+    }
+
+    // Column `bin` of a feature at a row, by its definition.
+    bool holds(const Feature& feature, Index bin, Index row) const {
+        return bin < feature.n_ordered ? code(feature, row) <= bin : code(feature, row) == bin;
+    }
+
+  private:
+    void add(Index n_bins, Index n_ordered) {
+        Feature feature;
+        feature.n_bins = n_bins, feature.n_ordered = n_ordered, feature.offset = n_columns;
+        if (n_bins <= 256)
+            feature.codes.narrow = narrow.emplace_back(random_codes<std::uint8_t>(n_bins)).data();
+        else
+            feature.codes.wide = wide.emplace_back(random_codes<std::uint16_t>(n_bins)).data();
+        features.push_back(feature);
+        n_columns += n_bins;
+    }
+
+    template <class Code>
+    std::vector<Code> random_codes(Index n_bins) const {
+        std::vector<Code> codes(n_rows);
+        for (auto& c : codes) c = static_cast<Code>(random_engine() % n_bins);
+        return codes;
+    }
+};
+
+// Sums of the channels (rows x stride) over the rows where each column holds.
+std::vector<double> naive_sums(const Table& table, const std::vector<double>& channels, Index stride) {
+    std::vector<double> sums(table.n_columns * stride, 0.0);
+    for (const Feature& feature : table.features)
+        for (Index i = 0; i < table.n_rows; ++i)
+            for (Index b = 0; b < feature.n_bins; ++b)
+                if (table.holds(feature, b, i))
+                    for (Index c = 0; c < stride; ++c)
+                        sums[(feature.offset + b) * stride + c] += channels[i * stride + c];
+    return sums;
+}
+
+// Whole numbers, so that floats add them without error and the sums must be equal.
+template <class Real>
+void check_histograms(std::size_t n_features, Index n_channels) {
+    const Table table(333, n_features);
+    const Index stride = padded(n_channels);
+    std::vector<double> channels(table.n_rows * stride);
+    for (auto& c : channels) c = whole(50);
+    std::vector<const Feature*> chosen;
+    for (const Feature& f : table.features) chosen.push_back(&f);
+    Histograms<Real> histograms(chosen, stride);
+    std::vector<double> sums(table.n_columns * stride, 0.0);
+    for (auto [begin, end] : {std::pair<Index, Index>{0, 100}, {100, 101}, {101, 333}}) {
+        const std::vector<Real> rows(channels.begin() + begin * stride, channels.begin() + end * stride);
+        histograms.add(begin, end, rows.data());
+        if (begin == 0) histograms.flush(sums.data());
+    }
+    histograms.flush(sums.data());
+    histograms.flush(sums.data());  // nothing is left to hand over
+    for (const Feature& f : table.features) f.columns_from_bins(sums.data() + f.offset * stride, stride);
+    CHECK(sums == naive_sums(table, channels, stride),
+          std::to_string(n_features) + " features, " + std::to_string(n_channels) + " channels");
+}
+
+void test_histograms() {
+    for (std::size_t n_features = 0; n_features <= 12; ++n_features)
+        for (Index n_channels : {1, 3, 4, 5, 37}) {
+            check_histograms<float>(n_features, n_channels);
+            check_histograms<double>(n_features, n_channels);
+        }
+}
+
+void test_tables() {
+    const Table table(100, 12);
+    const ThresholdDesign design(table.features, table.n_rows);
+    Point point;
+    point.intercept = 0.5;
+    for (Index c : {0, 3, 4, 10, 306, 307, 309, 310, 570}) {
+        point.columns.push_back(c);
+        point.coef.push_back(whole(8));
+    }
+    std::vector<double> score(60, -1.0), expected(60, point.intercept);
+    design.score(design.tables(point), point.intercept, 30, 90, score.data());
+    for (Index s = 0; s < point.size(); ++s) {
+        const Feature& feature = design.feature(design.feature_of(point.columns[s]));
+        for (Index i = 30; i < 90; ++i)
+            if (table.holds(feature, point.columns[s] - feature.offset, i)) expected[i - 30] += point.coef[s];
+    }
+    CHECK(score == expected, "scores by tables");
+}
+
+// The channels [g, h, (loss), h x_1 ... h x_k] as the design makes them, one row after the other.
+std::vector<double> naive_channels(const Table& table, const ThresholdDesign& design, const Channels& from,
+                                   Index stride) {
+    std::vector<double> rows(table.n_rows * stride, 0.0);
+    for (Index i = 0; i < table.n_rows; ++i) {
+        double* row = rows.data() + i * stride;
+        *row++ = from.grad[i], *row++ = from.curv[i];
+        if (from.value) *row++ = from.value[i];
+        for (Index column : from.support) {
+            const Feature& feature = design.feature(design.feature_of(column));
+            *row++ = table.holds(feature, column - feature.offset, i) ? from.curv[i] : 0.0;
+        }
+    }
+    return rows;
+}
+
+template <class Real>
+void check_sum(Index n_rows, Index n_threads, bool with_value, double tolerance) {
+    const Table table(n_rows, 12);
+    const ThresholdDesign design(table.features, n_rows);
+    std::vector<double> grad(n_rows), curv(n_rows), value(n_rows);
+    for (Index i = 0; i < n_rows; ++i)
+        grad[i] = uniform(-1.0, 1.0), curv[i] = uniform(0.0, 1.0), value[i] = uniform(0.0, 2.0);
+    const std::vector<Index> support{1, 100, 306, 309, 570, 571};
+    const Channels channels{grad.data(), curv.data(), with_value ? value.data() : nullptr, support};
+    const Index stride = padded(channels.count());
+    std::vector<Index> every(design.n_features());
+    std::iota(every.begin(), every.end(), Index{0});
+    Pool pool(n_threads);
+    std::vector<double> sums;
+    design.sum<Real>(channels, every, pool, sums);
+    const auto expected = naive_sums(table, naive_channels(table, design, channels, stride), stride);
+    const std::string where = std::to_string(n_rows) + " rows, " + std::to_string(n_threads) + " threads";
+    CHECK(sums.size() == expected.size(), where);
+    for (std::size_t i = 0; i < expected.size(); ++i)
+        CHECK_NEAR(sums[i], expected[i], tolerance * static_cast<double>(n_rows), where);
+}
+
+void test_sums() {
+    for (Index n_rows : {1, 255, 256, 257, 8192, 8193, 20000})
+        for (Index n_threads : {1, 3}) {
+            check_sum<float>(n_rows, n_threads, n_rows % 2 == 0, 2e-6);
+            check_sum<double>(n_rows, n_threads, n_rows % 2 == 0, 1e-14);
+        }
+}
+
+// Only the features asked for are summed; the columns of the others are left alone.
+void test_some_features() {
+    const Table table(50, 6);
+    const ThresholdDesign design(table.features, table.n_rows);
+    const std::vector<double> ones(table.n_rows, 1.0);
+    Pool pool(2);
+    std::vector<double> sums(table.n_columns * padded(2), -7.0);
+    const std::vector<Index> some{0, 5};
+    design.sum<double>({ones.data(), ones.data(), nullptr, {}}, some, pool, sums);
+    CHECK(sums[4 * padded(2)] == 50.0, "the last ordered column holds everywhere");
+    for (Index c = design.feature(1).offset; c < design.feature(5).offset; ++c)
+        CHECK(sums[c * padded(2)] == -7.0, "a column of another feature");
+}
+
+}  // namespace
+
+int main() {
+    test_histograms();
+    test_tables();
+    test_sums();
+    test_some_features();
+    return finish("histogram");
+}

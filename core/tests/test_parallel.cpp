@@ -1,0 +1,117 @@
+// core/tests/test_parallel.cpp: every task runs once, whoever runs it; exceptions end the round, not the
+// pool.
+#include <atomic>
+#include <chrono>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "check.hpp"
+#include "sparsegam/parallel.hpp"
+
+using namespace sparsegam;
+
+namespace {
+
+// Does every one of n tasks run exactly once?
+void check_round(Pool& pool, Index n_tasks, const std::string& where) {
+    std::vector<std::atomic<int>> runs(n_tasks);
+    pool.run(n_tasks, [&](Index t) { ++runs[t]; });
+    for (auto& r : runs) CHECK(r == 1, where + ", " + std::to_string(n_tasks) + " tasks");
+}
+
+void test_every_task_runs_once() {
+    for (Index n_threads : {1, 2, 3, 8}) {
+        Pool pool(n_threads);
+        const std::string where = std::to_string(n_threads) + " threads";
+        CHECK(pool.n_threads() == n_threads, where);
+        for (Index n_tasks : {0, 1, 2, 3, 7, 8, 9, 1000}) check_round(pool, n_tasks, where);
+        for (int round = 0; round < 300; ++round) check_round(pool, round % 5, where);
+    }
+}
+
+void test_an_idle_pool_closes() {
+    for (Index n_threads : {1, 2, 8}) Pool pool(n_threads);
+}
+
+struct Stop : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+void wait_a_little() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
+
+template <class Task>
+bool stops(Pool& pool, Index n_tasks, const Task& task) {
+    try {
+        pool.run(n_tasks, task);
+    } catch (const Stop& stop) {
+        return std::string(stop.what()) == "enough";
+    }
+    return false;
+}
+
+void test_the_ticker_ends_a_round() {
+    for (Index n_threads : {1, 2, 4}) {
+        Pool pool(n_threads);
+        const std::string where = std::to_string(n_threads) + " threads";
+        int polls = 0;
+        pool.ticker().set([&] {
+            if (++polls == 3) throw Stop("enough");
+        });
+        std::atomic<Index> runs{0};
+        const auto task = [&](Index) {
+            wait_a_little();
+            ++runs;
+        };
+        CHECK(stops(pool, 100000, task), where);
+        CHECK(polls == 3 && runs < 10000, where);
+        check_round(pool, 100, where + " after the ticker stopped a round");
+        for (int again = 0; again < 20; ++again) {
+            polls = 2;
+            CHECK(stops(pool, 100000, task), where);
+        }
+        pool.ticker().set({});
+        check_round(pool, 1000, where + " without a ticker");
+    }
+}
+
+// A task that throws (memory runs out) must not end the process, whichever thread it was on.
+void test_a_task_may_throw() {
+    for (Index n_threads : {1, 2, 4}) {
+        Pool pool(n_threads);
+        const std::string where = std::to_string(n_threads) + " threads";
+        for (int again = 0; again < 20; ++again) {
+            CHECK(stops(pool, 1000,
+                        [](Index t) {
+                            wait_a_little();
+                            if (t >= 2) throw Stop("enough");
+                        }),
+                  where);
+            check_round(pool, 10, where + " after a task threw");
+        }
+    }
+}
+
+void test_the_ticker_is_not_called_too_often() {
+    Ticker ticker;
+    int polls = 0;
+    ticker.tick();
+    ticker.set([&] { ++polls; });
+    for (int i = 0; i < 10000; ++i) ticker.tick();
+    CHECK(polls >= 1 && polls < 100, std::to_string(polls) + " polls");
+    const int before = polls;
+    std::this_thread::sleep_for(std::chrono::milliseconds(40));
+    ticker.tick();
+    CHECK(polls == before + 1, "a tick after 40 ms");
+}
+
+}  // namespace
+
+int main() {
+    test_every_task_runs_once();
+    test_an_idle_pool_closes();
+    test_the_ticker_ends_a_round();
+    test_a_task_may_throw();
+    test_the_ticker_is_not_called_too_often();
+    return finish("parallel");
+}
