@@ -89,6 +89,13 @@ class Exchange {
         return !moves.empty() && make(moves.front());
     }
 
+    // The best-looking pair of nested columns, where it promises to come below a value.
+    bool grow_by_two(double below) {
+        least_ = 10.0 * tie_;
+        const auto moves = best_bumps(0.0, current_.value() - below);
+        return !moves.empty() && make(moves.front());
+    }
+
     // The cheapest drop.
     bool shrink() {
         const auto& model = local_model();
@@ -219,15 +226,18 @@ class Exchange {
 
     // Two nested columns at once.
     bool bump_step(double lambda0) {
-        if (current_.size() + 2 > max_terms_) return false;
-        const LocalModel& model = local_model();
+        return current_.size() + 2 <= max_terms_ && make_any(best_bumps(lambda0, lambda0 + least_), lambda0);
+    }
+
+    // The most promising pairs of nested columns that gain at least so much together.
+    std::vector<Move> best_bumps(double lambda0, double least) {
         std::vector<Move> moves;
-        for (const Nested& range : rows_.nested()) model.best_bumps(range, lambda0 + least_, moves);
+        for (const Nested& range : rows_.nested()) local_model().best_bumps(range, least, moves);
         for (Move& m : moves) m.gain -= lambda0 * (penalty_.cost[m.add] + penalty_.cost[m.also]);
         const Limits limits(penalty_, current_.columns);
         std::erase_if(
             moves, [&](const Move& m) { return has(m.add) || has(m.also) || !limits.allow(none, m.add, 2); });
-        return make_any(most_promising(std::move(moves)), lambda0);
+        return most_promising(std::move(moves));
     }
 
     // Re-optimises the support where the last scan says that it is worth a tie.

@@ -31,6 +31,7 @@ class Frontier {
             bool any = false;
             for (Index k = 0; k < max_terms_ && k < reached(); ++k) any |= grow_from(k);
             for (Index k = reached() - 1; k > 0; --k) any |= shrink_from(k);
+            for (Index k = 0; k + 2 < reached(); ++k) any |= grow_by_two_from(k);
             if (!any) return;
         }
         finished_ = false;
@@ -49,7 +50,9 @@ class Frontier {
     }
 
     // Refits the model of a size to the last digit.
-    void polish(Index k) { exchange_.polish(sizes_[k].point); }
+    void polish(Index k) {
+        if (known(k)) exchange_.polish(sizes_[k].point);
+    }
 
     Index best_size(double lambda0) const {
         Index best = none;
@@ -68,23 +71,29 @@ class Frontier {
     const std::optional<Certificate>& certificate() const { return certificate_; }
 
   private:
+    static constexpr double next_to_nothing = 1000.0;  // ties
     static constexpr double worthwhile = 0.03;  // of lambda0: a smaller gain is not worth a scan
 
     struct Size {
         Point point;
-        bool known = false, grown = false, shrunk = false;
+        bool known = false, grown = false, shrunk = false, grown_by_two = false;
     };
 
     double objective(Index k, double lambda0) const {
         return at(k).value() + lambda0 * penalty_.cost_of(at(k));
     }
 
+    // Keeps the current point if it is the best of its size. A better one is a new start for its neighbours, unless
+    // it is better by next to nothing.
     void record() {
         const Point& point = exchange_.current();
         const Index k = point.size();
         if (k >= reached()) sizes_.resize(k + 1);
-        if (known(k) && !(point.value() < at(k).value() - exchange_.tie())) return;
-        sizes_[k] = {point, true, false, false};
+        const double fall = known(k) ? at(k).value() - point.value() : infinity;
+        if (!(fall > exchange_.tie())) return;
+        if (fall > next_to_nothing * exchange_.tie()) sizes_[k] = {};
+        sizes_[k].point = point;
+        sizes_[k].known = true;
         if (progress_) progress_(k, point.value());
     }
 
@@ -113,6 +122,13 @@ class Frontier {
         sizes_[k].grown = true;
         start_at(k);
         return exchange_.grow() && improve_size(k + 1);
+    }
+
+    bool grow_by_two_from(Index k) {
+        if (!known(k) || sizes_[k].grown_by_two || exchange_.out_of_time()) return false;
+        sizes_[k].grown_by_two = true;
+        start_at(k);
+        return exchange_.grow_by_two(at(k + 2).value()) && improve_size(k + 2);
     }
 
     bool shrink_from(Index k) {
