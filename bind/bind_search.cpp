@@ -1,6 +1,7 @@
 // bind/bind_search.cpp: the searches for Python: the GIL is released, Ctrl-C is noticed, a callback hears of
 // each point.
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <map>
@@ -9,6 +10,7 @@
 
 #include "bound.hpp"
 #include "sparsegam/path.hpp"
+#include "sparsegam/swap.hpp"
 
 using namespace sparsegam;
 
@@ -79,6 +81,53 @@ Search fit_at(BoundRows& rows, const Penalty& penalty, double lambda0, Index max
     return search;
 }
 
+Cuts cuts_named(const std::string& name) {
+    if (name == "none") return Cuts::none;
+    if (name == "linear") return Cuts::linear;
+    if (name == "quadratic") return Cuts::quadratic;
+    if (name == "selfconcordant") return Cuts::selfconcordant;
+    throw std::invalid_argument("cuts must be 'none', 'linear', 'quadratic' or 'selfconcordant', got '" +
+                                name + "'");
+}
+
+nb::dict counts_of(const SwapCounts& counts) {
+    nb::dict out;
+    out["terms_tried"] = counts.terms_tried;
+    out["columns_tried"] = counts.columns_tried;
+    out["swaps"] = counts.swaps;
+    out["drops"] = counts.drops;
+    out["cut_linear"] = counts.cut_linear;
+    out["cut_quadratic"] = counts.cut_quadratic;
+    out["cut_selfconcordant"] = counts.cut_selfconcordant;
+    out["line_searches"] = counts.line_searches;
+    out["line_points"] = counts.line_points;
+    return out;
+}
+
+// The paper's search at each lambda0 in turn, warm from the one before: the points, whether all were reached,
+// the counts.
+nb::tuple swap_path(BoundRows& rows, const Penalty& penalty, const Vector<double>& lambda0, Index max_terms,
+                    const std::string& cuts, bool dynamic, Index candidates, Index line_steps,
+                    std::optional<double> time_limit) {
+    check_columns(rows, penalty);
+    SwapOptions options{cuts_named(cuts), dynamic, candidates, static_cast<int>(line_steps)};
+    if (rows.get().loss() == Loss::exponential && (!rows.get().zero_one() || penalty.lambda2 > 0))
+        throw std::invalid_argument("the exponential loss has its closed line for 0/1 columns without ridge");
+    std::vector<Point> points;
+    SwapCounts counts;
+    bool finished = true;
+    {
+        nb::gil_scoped_release released;
+        rows.get().pool().ticker().set(poll_signals);
+        const Deadline deadline(time_limit.value_or(infinity));
+        SwapSearch search(rows.get(), penalty, max_terms, options, deadline);
+        for (double price : view(lambda0)) points.push_back(search.search(price));
+        counts = search.counts();
+        finished = search.finished();
+    }
+    return nb::make_tuple(points, finished, counts_of(counts));
+}
+
 nb::dict counts_of(const Search& search) {
     nb::dict out;
     out["scans"] = search.counts.scans;
@@ -106,10 +155,13 @@ void bind_search(nb::module_& m) {
         .def_ro("points", &Search::points)
         .def_ro("finished", &Search::finished)
         .def_ro("certificate", &Search::certificate)
-        .def_prop_ro("counts", counts_of);
+        .def_prop_ro("counts", [](const Search& search) { return counts_of(search); });
     m.def("frontier", frontier, nb::arg("rows"), nb::arg("penalty"), nb::kw_only(), nb::arg("max_terms"),
           nb::arg("time_limit") = nb::none(), nb::arg("callback") = nb::none());
     m.def("fit_at", fit_at, nb::arg("rows"), nb::arg("penalty"), nb::kw_only(), nb::arg("lambda0"),
           nb::arg("max_terms"), nb::arg("certify") = true, nb::arg("time_limit") = nb::none(),
           nb::arg("callback") = nb::none());
+    m.def("swap_path", swap_path, nb::arg("rows"), nb::arg("penalty"), nb::kw_only(), nb::arg("lambda0"),
+          nb::arg("max_terms"), nb::arg("cuts"), nb::arg("dynamic"), nb::arg("candidates") = 50,
+          nb::arg("line_steps") = 10, nb::arg("time_limit") = nb::none());
 }

@@ -153,3 +153,17 @@ def fit_at(
     callback: Progress | None = None,
 ) -> Search:
     """The best model found for one lambda0 (points[-1]), with its certificate where asked for."""
+
+def swap_path(
+    rows: Rows,
+    penalty: Penalty,
+    *,
+    lambda0: NDArray[np.float64],
+    max_terms: int,
+    cuts: str,
+    dynamic: bool,
+    candidates: int = 50,
+    line_steps: int = 10,
+    time_limit: float | None = None,
+) -> tuple[list[Point], bool, dict[str, int]]:
+    """The paper's swap search at each lambda0 in turn, warm from the one before: points, finished, counts."""

@@ -104,8 +104,9 @@ class Sweep {
         std::erase_if(open, [&](Index c) {
             const Group in{all.grad[c], all.curv[c], all.loss[c]};
             const Group out{all.total_grad - in.grad, all.total_curv - in.curv, all.total_loss - in.loss};
-            inside_[c] = std::max(inside_[c], in.loss - rows_.shift_gain(in.grad, in.curv, in.loss));
-            outside_[c] = std::max(outside_[c], out.loss - rows_.shift_gain(out.grad, out.curv, out.loss));
+            inside_[c] = std::max(inside_[c], in.loss - shift_gain(rows_.loss(), in.grad, in.curv, in.loss));
+            outside_[c] =
+                std::max(outside_[c], out.loss - shift_gain(rows_.loss(), out.grad, out.curv, out.loss));
             if (inside_[c] + outside_[c] + ridge >= must_beat_) return true;
             const Group& farther = std::abs(in.grad) * out.curv > std::abs(out.grad) * in.curv ? in : out;
             targets.push_back(shift - std::clamp(farther.grad / std::max(farther.curv, 1e-300), -1.0, 1.0));

@@ -27,7 +27,7 @@ class Matrix {
     virtual std::unique_ptr<Matrix> pick(std::span<const Index> columns) const = 0;  // a copy of some columns
     virtual std::unique_ptr<Matrix> in_floats() const {
         return nullptr;
-    }                                                      // a copy in floats, where that is faster
+    }  // a copy in floats, where that is faster
     virtual std::size_t bytes(Index n_columns) const = 0;  // about how much memory so many columns take
     // out[c * m + j] = sum over rows of x_c * channel j, for columns [first, first + count)
     virtual void products(Index first, Index count, const double* channels, Index m, double* out) const = 0;

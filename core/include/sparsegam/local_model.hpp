@@ -74,7 +74,7 @@ class LocalModel final : ScanVisitor {
     double add_gain(Index c) const {
         const double push = std::max(std::abs(grad_[c]) - lasso_weight(rows_, penalty_, c), 0.0);
         if (curv_[c] <= collinear * diagonal_[c] || !may_move(c, -grad_[c])) return -infinity;
-        return 0.5 * push * push / curv_[c] * rows_.beyond_quadratic(grad_[c], diagonal_[c]);
+        return 0.5 * push * push / curv_[c] * pure_factor(grad_[c], diagonal_[c]);
     }
 
     // Gains of swapping each position, at its cost, for column c.
@@ -102,12 +102,13 @@ class LocalModel final : ScanVisitor {
         }
         for (Index a = 0; a + 1 < m; ++a) {
             if (a % at_once == 0)
-                multiply(m, std::min(m - a, at_once), size, cross_f.data(), &q_f[a * size], adjusted.data(), true);
+                multiply(m, std::min(m - a, at_once), size, cross_f.data(), &q_f[a * size], adjusted.data(),
+                         true);
             if (!usable[a]) continue;
             const Index c = range.first + a, next = a + 1;
             kernels().bump_gains(
-                {m - next, &grad[next], &curv[next], &raw[next], &adjusted[a % at_once * m + next], &usable[next],
-                 grad[a], curv[a], raw[a], collinear, rows_.beyond_quadratic(1.0, 1.0) > 1.0},
+                {m - next, &grad[next], &curv[next], &raw[next], &adjusted[a % at_once * m + next],
+                 &usable[next], grad[a], curv[a], raw[a], collinear, rows_.loss() == Loss::exponential},
                 gains.data());
             const auto best = std::max_element(gains.begin(), gains.begin() + (m - next));
             if (*best > least) moves.push_back({none, c, c + 1 + (best - gains.begin()), *best});
@@ -132,6 +133,14 @@ class LocalModel final : ScanVisitor {
     static constexpr double far = 3.0;  // beyond this many units of score a coefficient has run off
 
     const double* q(Index c) const { return q_.data() + position_[c] * (k_ + 1); }
+    // A 0/1 column shifts a group of rows, whose best shift and gain may be known beyond the quadratic model.
+    double pure_factor(double grad, double curv) const {
+        return rows_.zero_one() ? beyond_quadratic(rows_.loss(), std::abs(grad) / curv) : 1.0;
+    }
+    double stretch_of(double grad, double curv) const {
+        return rows_.zero_one() ? stretch(rows_.loss(), std::abs(grad) / curv) : 1.0;
+    }
+
     bool may_move(Index c, double direction) const {
         return direction > 0 ? penalty_.high[c] > 0 : penalty_.low[c] < 0;
     }
@@ -263,7 +272,7 @@ class LocalModel final : ScanVisitor {
         }
         const double push = std::max(std::abs(grad) - lasso_weight(rows_, penalty_, move.add), 0.0);
         const double newton = -std::copysign(push, grad) / curv;
-        const double coef = penalty_.clip(move.add, newton * rows_.stretch(grad, diagonal_[move.add]));
+        const double coef = penalty_.clip(move.add, newton * stretch_of(grad, diagonal_[move.add]));
         add_column(move.add, coef, step);
         if (move.drop != none) shift_support(move.drop, back * coef, step);
     }
@@ -279,7 +288,7 @@ class LocalModel final : ScanVisitor {
         const double det = curv_[a] * bump_curv - with_a * with_a;
         const double level = -(grad_[a] * bump_curv - bump_grad * with_a) / det;
         const double height = -(bump_grad * curv_[a] - grad_[a] * with_a) / det;
-        const double stretched = height * rows_.stretch(bump_grad, raw_curv(b) - raw_curv(a));
+        const double stretched = height * stretch_of(bump_grad, raw_curv(b) - raw_curv(a));
         add_column(a, level - stretched, step);
         add_column(b, stretched, step);
     }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -46,6 +47,18 @@ inline Derivatives derivatives(Loss loss, double f, double y) {
 
 // |l'''| <= self_concordance(l) * l'' in f; 0 where the curvature never changes.
 inline double self_concordance(Loss loss) { return loss == Loss::squared ? 0.0 : 1.0; }
+
+// l'' never exceeds this; infinite for the exponential loss.
+inline double steepest_curvature(Loss loss) {
+    switch (loss) {
+        case Loss::logistic:
+            return 0.25;
+        case Loss::exponential:
+            return std::numeric_limits<double>::infinity();
+        default:
+            return 1.0;
+    }
+}
 
 // The most that the loss of a group of rows can fall when their scores are all shifted by the same amount,
 // from the group's sums of gradient, curvature and loss. Exact for the exponential and squared losses. For

@@ -72,7 +72,7 @@ class Frontier {
 
   private:
     static constexpr double next_to_nothing = 1000.0;  // ties
-    static constexpr double worthwhile = 0.03;  // of lambda0: a smaller gain is not worth a scan
+    static constexpr double worthwhile = 0.03;         // of lambda0: a smaller gain is not worth a scan
 
     struct Size {
         Point point;
@@ -83,8 +83,8 @@ class Frontier {
         return at(k).value() + lambda0 * penalty_.cost_of(at(k));
     }
 
-    // Keeps the current point if it is the best of its size. A better one is a new start for its neighbours, unless
-    // it is better by next to nothing.
+    // Keeps the current point if it is the best of its size. A better one is a new start for its neighbours,
+    // unless it is better by next to nothing.
     void record() {
         const Point& point = exchange_.current();
         const Index k = point.size();

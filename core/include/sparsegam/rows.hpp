@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "linalg.hpp"
+#include "loss.hpp"
 #include "types.hpp"
 
 namespace sparsegam {
@@ -54,22 +55,32 @@ struct Nested {
     Index first, last;
 };
 
+// The loss along one column, centred, from the point last evaluated: its value and two derivatives.
+struct LineSums {
+    double value, slope, curv;
+};
+
+// The same at the start of the line, for every column.
+struct Slopes {
+    double value, total_grad;
+    std::vector<double> slope, curv;
+
+    LineSums at(Index column) const { return {value, slope[column], curv[column]}; }
+};
+
 class Rows {
   public:
     virtual ~Rows() = default;
 
+    virtual Loss loss() const = 0;
+    virtual bool zero_one() const = 0;  // is every column 0 or 1
     virtual Index n_columns() const = 0;
     virtual std::span<const double> spread()
-        const = 0;  // sigma_c^2: the weighted norm of the centred column, squared
+        const = 0;  // sigma_c^2: squared weighted norm of the centred column
+    virtual std::span<const double> mean() const = 0;  // weighted, per column
+    virtual double reach(Index column) const = 0;      // how far a unit of coefficient moves a typical score
+    virtual double largest(Index column) const = 0;    // of |x - mean|
     virtual std::span<const Nested> nested() const = 0;
-    virtual double reach(Index column)
-        const = 0;  // how far a unit of coefficient moves a typical score; 0: curvature is constant
-    virtual double shift_gain(double grad, double curv,
-                              double loss) const = 0;  // most that a group's loss can fall
-
-    virtual double beyond_quadratic(double grad,
-                                    double curv) const = 0;      // a shift's gain over its quadratic promise
-    virtual double stretch(double grad, double curv) const = 0;  // its best step over its Newton step
 
     virtual double evaluate(const Point& point) = 0;  // the loss there
     virtual Gram gram(std::span<const Index> support) = 0;
@@ -78,6 +89,8 @@ class Rows {
     virtual bool focus(
         std::span<const Index> columns) = 0;  // scan only these from now on; none: all. True if it will
     virtual const Groups& groups(std::span<const Index> columns) = 0;  // at least of these columns
+    virtual Slopes slopes() = 0;
+    virtual LineSums line(Index column, double step) = 0;
 };
 
 }  // namespace sparsegam

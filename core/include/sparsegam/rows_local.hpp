@@ -22,22 +22,14 @@ class LocalRows : public Rows {
           pool_(n_threads),
           grad_(n_rows),
           curv_(n_rows),
-          value_(n_rows) {}
+          value_(n_rows),
+          scores_(n_rows) {}
 
     Pool& pool() { return pool_; }
     std::span<const double> spread() const override { return spread_; }
 
-    double shift_gain(double grad, double curv, double loss) const override {
-        return sparsegam::shift_gain(loss_, grad, curv, loss);
-    }
-
-    double beyond_quadratic(double grad, double curv) const override {
-        return sparsegam::beyond_quadratic(loss_, std::abs(grad) / curv);
-    }
-
-    double stretch(double grad, double curv) const override {
-        return sparsegam::stretch(loss_, std::abs(grad) / curv);
-    }
+    std::span<const double> mean() const override { return mean_; }
+    Loss loss() const override { return loss_; }
 
     double evaluate(const Point& point) override {
         prepare(point);
@@ -52,26 +44,59 @@ class LocalRows : public Rows {
         return total_.value;
     }
 
+    LineSums line(Index column, double step) override {
+        const Index blocks = (n_rows_ + block - 1) / block;
+        std::vector<LineSums> sums(blocks);
+        pool_.run(blocks, [&](Index b) {
+            sums[b] = line_block(column, step, b * block, std::min((b + 1) * block, n_rows_));
+        });
+        LineSums total{0.0, 0.0, 0.0};
+        for (const auto& s : sums)
+            total = {total.value + s.value, total.slope + s.slope, total.curv + s.curv};
+        return total;
+    }
+
   protected:
     static constexpr Index block = 4096;  // rows; fixed, so that sums do not depend on the number of threads
 
     virtual void prepare(const Point& point) = 0;
     virtual void score(const Point& point, Index begin, Index end, double* score) const = 0;
+    virtual void values(Index column, Index begin, Index end,
+                        double* out) const = 0;  // of a column, not centred
 
     Index n_rows_;
     const double *y_, *weight_;
     Loss loss_;
     Pool pool_;
     std::vector<double> grad_, curv_, value_;  // per row, at the point last evaluated
-    std::vector<double> spread_;               // per column
+    std::vector<double> scores_;               // and its scores
+    std::vector<double> spread_, mean_;        // per column
     LossSums total_{0.0, 0.0, 0.0};
 
   private:
     LossSums evaluate_block(const Point& point, Index begin, Index end) {
-        double scores[block];
-        score(point, begin, end, scores);
-        return kernels().evaluate(loss_, {end - begin, scores, y_ + begin, weight_ + begin,
+        score(point, begin, end, scores_.data() + begin);
+        return kernels().evaluate(loss_, {end - begin, scores_.data() + begin, y_ + begin, weight_ + begin,
                                           grad_.data() + begin, curv_.data() + begin, value_.data() + begin});
+    }
+
+    LineSums line_block(Index column, double step, Index begin, Index end) const {
+        double x[block], score[block], grad[block], curv[block], value[block];
+        values(column, begin, end, x);
+        for (Index i = 0; i < end - begin; ++i) {
+            x[i] -= mean_[column];
+            score[i] = scores_[begin + i] + step * x[i];
+        }
+        LineSums sums{0.0, 0.0, 0.0};
+        sums.value =
+            kernels()
+                .evaluate(loss_, {end - begin, score, y_ + begin, weight_ + begin, grad, curv, value})
+                .value;
+        for (Index i = 0; i < end - begin; ++i) {
+            sums.slope += grad[i] * x[i];
+            sums.curv += curv[i] * x[i] * x[i];
+        }
+        return sums;
     }
 };
 

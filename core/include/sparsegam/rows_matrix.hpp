@@ -63,13 +63,19 @@ class MatrixRows final : public LocalRows {
         if (matrix.bytes(matrix.n_columns()) <= max_bytes / 2) floats_ = matrix.in_floats();
     }
 
+    bool zero_one() const override { return false; }
+    double largest(Index column) const override {
+        std::vector<double> x(n_rows_);
+        matrix_.gather(column, x.data());
+        double most = 0.0;
+        for (double v : x) most = std::max(most, std::abs(v - mean_[column]));
+        return most;
+    }
     Index n_columns() const override { return matrix_.n_columns(); }
     std::span<const Nested> nested() const override { return {}; }
     double reach(Index column) const override {
         return self_concordance(loss_) * std::sqrt(spread_[column] / total_weight_);
     }
-    double beyond_quadratic(double, double) const override { return 1.0; }
-    double stretch(double, double) const override { return 1.0; }
 
     Gram gram(std::span<const Index> support) override {
         return loss_ == Loss::squared ? kept_gram(support) : summed_gram(support);
@@ -100,7 +106,30 @@ class MatrixRows final : public LocalRows {
         throw std::logic_error("rows of a raw column do not fall into two groups");
     }
 
+    // Along x - m: slope x'g - m 1'g, curvature x'(h x) - 2m x'h + m^2 1'h.
+    Slopes slopes() override {
+        const Index p = n_columns();
+        std::vector<double> channels(2 * n_rows_), sums(2 * p);
+        for (Index i = 0; i < n_rows_; ++i) {
+            channels[2 * i] = grad_[i];
+            channels[2 * i + 1] = curv_[i];
+        }
+        multiply(matrix_, 0, p, channels.data(), 2, sums.data());
+        Slopes out{total_.value, total_.grad, std::vector<double>(p), std::vector<double>(p)};
+        square(matrix_, 0, p, curv_.data(), out.curv.data());
+        for (Index c = 0; c < p; ++c) {
+            out.slope[c] = sums[2 * c] - mean_[c] * total_.grad;
+            out.curv[c] += mean_[c] * (mean_[c] * total_.curv - 2.0 * sums[2 * c + 1]);
+        }
+        return out;
+    }
+
   protected:
+    void values(Index column, Index begin, Index end, double* out) const override {
+        const double* kept = const_cast<MatrixRows*>(this)->column(column).data();
+        std::copy(kept + begin, kept + end, out);
+    }
+
     void prepare(const Point& point) override {
         columns_.trim(point.columns);
         chosen_.clear();
@@ -164,6 +193,7 @@ class MatrixRows final : public LocalRows {
         for (Index c = 0; c < p; ++c) {
             sums_.push_back(sums[2 * c]);
             with_y_.push_back(sums[2 * c + 1]);
+            mean_.push_back(sums_[c] / total_weight_);
             spread_.push_back(std::max(squares_[c] - sums_[c] * sums_[c] / total_weight_, 0.0));
         }
     }

@@ -23,8 +23,10 @@ class ThresholdRows final : public LocalRows {
         measure_spread();
     }
 
+    bool zero_one() const override { return true; }
     Index n_columns() const override { return design_.n_columns(); }
     std::span<const Nested> nested() const override { return design_.nested(); }
+    double largest(Index column) const override { return std::max(mean_[column], 1.0 - mean_[column]); }
     double reach(Index) const override { return self_concordance(loss_); }  // every column is 0/1
 
     Gram gram(std::span<const Index> support) override {
@@ -56,7 +58,27 @@ class ThresholdRows final : public LocalRows {
         return groups_;
     }
 
+    // Along x - m: slope x'g - m 1'g, curvature (1 - 2m) x'h + m^2 1'h.
+    Slopes slopes() override {
+        sum<double>({}, every_);
+        Slopes out{total_.value, total_.grad, std::vector<double>(n_columns()),
+                   std::vector<double>(n_columns())};
+        for (Index c = 0; c < n_columns(); ++c) {
+            const double m = mean_[c];
+            out.slope[c] = sums_of(c)[0] - m * total_.grad;
+            out.curv[c] = (1.0 - 2.0 * m) * sums_of(c)[1] + m * m * total_.curv;
+        }
+        return out;
+    }
+
   protected:
+    void values(Index column, Index begin, Index end, double* out) const override {
+        const Feature& feature = design_.feature(design_.feature_of(column));
+        const std::vector<double> ones(end - begin, 1.0);
+        const Index bin = column - feature.offset;
+        feature.codes.fill_channel(begin, end, feature.first(bin), feature.last(bin), ones.data(), 1, out);
+    }
+
     void prepare(const Point& point) override { tables_ = design_.tables(point); }
 
     void score(const Point& point, Index begin, Index end, double* score) const override {
@@ -106,8 +128,11 @@ class ThresholdRows final : public LocalRows {
         const double total = std::accumulate(curv_.begin(), curv_.end(), 0.0);
         const Index stride = padded(channels.count());
         spread_.resize(n_columns());
-        for (Index c = 0; c < n_columns(); ++c)
-            spread_[c] = std::max(sums_[c * stride] * (1.0 - sums_[c * stride] / total), 0.0);
+        mean_.resize(n_columns());
+        for (Index c = 0; c < n_columns(); ++c) {
+            mean_[c] = sums_[c * stride] / total;
+            spread_[c] = std::max(sums_[c * stride] * (1.0 - mean_[c]), 0.0);
+        }
     }
 
     const ThresholdDesign& design_;
