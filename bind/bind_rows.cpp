@@ -62,10 +62,23 @@ auto scan_arrays(BoundRows& rows, const Vector<Index>& support) {
 }
 
 auto gram_arrays(BoundRows& rows, const Vector<Index>& support) {
-    const Gram gram = rows.get().gram(view(support));
+    const Gram gram = rows.get().gram(view(support), false);
     const Index size = gram.curv.size();
     std::vector<double> curv(gram.curv.data(), gram.curv.data() + size * size);
     return nb::make_tuple(as_numpy(std::move(curv)), as_numpy(std::vector<double>(gram.grad)));
+}
+
+auto slope_arrays(BoundRows& rows) {
+    Slopes slopes = rows.get().slopes();
+    return nb::make_tuple(as_numpy(std::move(slopes.slope)), as_numpy(std::move(slopes.curv)));
+}
+
+// A line from the point last evaluated, along one centred column.
+std::tuple<double, double, double> line_sums(BoundRows& rows, Index column, double step) {
+    if (column < 0 || column >= rows.get().n_columns())
+        throw std::invalid_argument("the design does not have this column");
+    const LineSums sums = rows.get().line(column, step);
+    return {sums.value, sums.slope, sums.curv};
 }
 
 auto group_arrays(BoundRows& rows) {
@@ -135,7 +148,9 @@ void bind_rows(nb::module_& m) {
             nb::arg("intercept"), nb::arg("columns"), nb::arg("coef"))
         .def("scan", scan_arrays, nb::arg("support"))
         .def("gram", gram_arrays, nb::arg("support"))
-        .def("groups", group_arrays);
+        .def("groups", group_arrays)
+        .def("slopes", slope_arrays)
+        .def("line", line_sums, nb::arg("column"), nb::arg("step"));
     nb::class_<Penalty>(m, "Penalty")
         .def(
             "__init__",

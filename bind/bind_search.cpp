@@ -99,6 +99,7 @@ nb::dict counts_of(const SwapCounts& counts) {
     out["cut_linear"] = counts.cut_linear;
     out["cut_quadratic"] = counts.cut_quadratic;
     out["cut_selfconcordant"] = counts.cut_selfconcordant;
+    out["closed_lines"] = counts.closed_lines;
     out["line_searches"] = counts.line_searches;
     out["line_points"] = counts.line_points;
     return out;
@@ -113,6 +114,8 @@ nb::tuple swap_path(BoundRows& rows, const Penalty& penalty, const Vector<double
     SwapOptions options{cuts_named(cuts), dynamic, candidates, static_cast<int>(line_steps)};
     if (rows.get().loss() == Loss::exponential && (!rows.get().zero_one() || penalty.lambda2 > 0))
         throw std::invalid_argument("the exponential loss has its closed line for 0/1 columns without ridge");
+    if (penalty.lambda1 > 0 || !penalty.free_intercept)
+        throw std::invalid_argument("the swap search needs an intercept and knows no lambda1");
     std::vector<Point> points;
     SwapCounts counts;
     bool finished = true;

@@ -8,6 +8,7 @@ namespace nb = nanobind;
 void bind_design(nb::module_& m);
 void bind_rows(nb::module_& m);
 void bind_search(nb::module_& m);
+void bind_cuts(nb::module_& m);
 
 namespace {
 
@@ -36,4 +37,5 @@ NB_MODULE(_core, m) {
     bind_design(m);
     bind_rows(m);
     bind_search(m);
+    bind_cuts(m);
 }

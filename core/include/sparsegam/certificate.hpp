@@ -24,13 +24,8 @@ struct Certificate {
 
 class Sweep {
   public:
-    Sweep(Rows& rows, const Penalty& penalty, const Point& point, double tie, Counts& counts)
-        : rows_(rows),
-          penalty_(penalty),
-          point_(point),
-          must_beat_(point.value() - tie),
-          tie_(tie),
-          counts_(counts) {}
+    Sweep(Rows& rows, const Penalty& penalty, const Point& point, double lambda0, double tie, Counts& counts)
+        : rows_(rows), penalty_(penalty), point_(point), lambda0_(lambda0), tie_(tie), counts_(counts) {}
 
     // The first swap that helps, with the other coefficients as they were; none when the point is swap 1-OPT.
     std::optional<Point> find_better() {
@@ -38,6 +33,7 @@ class Sweep {
         for (Index c : point_.columns) taken[c] = 1;
         for (Index j = 0; j < point_.size(); ++j) {
             if (penalty_.is_always(point_.columns[j])) continue;
+            left_ = point_.columns[j];
             const Point dropped = without(j);
             const auto open = open_columns(dropped, taken);
             certificate_.line_searches += static_cast<Index>(open.size());
@@ -56,6 +52,11 @@ class Sweep {
     struct Group {
         double grad, curv, loss;
     };
+
+    // What the point must come below with a column in place of the term that is out: columns differ in price.
+    double must_beat(Index column) const {
+        return point_.value() - tie_ + lambda0_ * (penalty_.cost[left_] - penalty_.cost[column]);
+    }
 
     // The point without its j-th term, at its best intercept: the bounds are sharp near a group's best shift.
     Point without(Index j) {
@@ -107,7 +108,7 @@ class Sweep {
             inside_[c] = std::max(inside_[c], in.loss - shift_gain(rows_.loss(), in.grad, in.curv, in.loss));
             outside_[c] =
                 std::max(outside_[c], out.loss - shift_gain(rows_.loss(), out.grad, out.curv, out.loss));
-            if (inside_[c] + outside_[c] + ridge >= must_beat_) return true;
+            if (inside_[c] + outside_[c] + ridge >= must_beat(c)) return true;
             const Group& farther = std::abs(in.grad) * out.curv > std::abs(out.grad) * in.curv ? in : out;
             targets.push_back(shift - std::clamp(farther.grad / std::max(farther.curv, 1e-300), -1.0, 1.0));
             return false;
@@ -122,17 +123,18 @@ class Sweep {
         next.columns.push_back(column);
         next.coef.push_back(0.0);
         evaluate(rows_, penalty_, next);
-        RefitOptions options{0.1 * tie_, 40, must_beat_};
+        RefitOptions options{0.1 * tie_, 40, must_beat(column)};
         options.held = dropped.size();
         refit(rows_, penalty_, next, options, counts_);
-        if (next.value() < must_beat_) return next;
+        if (next.value() < must_beat(column)) return next;
         return std::nullopt;
     }
 
     Rows& rows_;
     const Penalty& penalty_;
     const Point& point_;
-    double must_beat_, tie_;
+    double lambda0_, tie_;
+    Index left_ = none;                     // the term that is out
     std::vector<double> inside_, outside_;  // lower bounds on the losses of a column's two groups
     Counts& counts_;
     Certificate certificate_;

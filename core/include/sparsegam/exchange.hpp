@@ -107,8 +107,8 @@ class Exchange {
     }
 
     // The certified sweep at the current point; goes on from the better one that it may find.
-    std::pair<Certificate, bool> sweep() {
-        Sweep sweep(rows_, penalty_, current_, tie_, counts_);
+    std::pair<Certificate, bool> sweep(double lambda0) {
+        Sweep sweep(rows_, penalty_, current_, lambda0, tie_, counts_);
         auto better = sweep.find_better();
         at_current_ = false;
         if (better) go_to(*better);
@@ -189,9 +189,9 @@ class Exchange {
         for (const Move& move : moves) {
             if (failed == tries || deadline_.passed()) break;
             const Step step = model.step_of(move);
-            const bool helped = made == 0
-                                    ? attempt(taken(step, penalty_, model.refitted()), lambda0, must_beat)
-                                    : applies(step) && attempt_beside(step, lambda0, share * move.gain);
+            const bool helped =
+                made == 0 ? attempt(taken(step, penalty_, model.refitted()), lambda0, must_beat, move.gain)
+                          : applies(step) && attempt_beside(step, lambda0, share * move.gain);
             ++(helped ? made : failed);
             if (made == 0) failures_[key(move)] = move.gain;
         }
@@ -255,14 +255,16 @@ class Exchange {
         return made;
     }
 
-    // Goes to a predicted point if, refitted where needed, it beats what it must.
-    bool attempt(Point next, double lambda0, double must_beat) {
+    // Goes to a predicted point if it beats what it must, refitted where it misses that by less than it
+    // promised.
+    bool attempt(Point next, double lambda0, double must_beat, double promise = infinity) {
         ++counts_.trials;
         at_current_ = false;
         evaluate(rows_, penalty_, next);
         const double terms = lambda0 * penalty_.cost_of(next);
-        if (!(next.value() + terms < must_beat))
-            refit(rows_, penalty_, next, {0.1 * tie_, 4, must_beat - terms}, counts_);
+        const double missing = next.value() + terms - must_beat;
+        if (missing >= 0.0 && missing < promise)
+            refit(rows_, penalty_, next, {0.1 * tie_, 4, must_beat - terms, 0, true}, counts_);
         if (!(next.value() + terms < must_beat)) {
             ++counts_.failed;
             return false;

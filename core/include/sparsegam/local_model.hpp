@@ -87,31 +87,31 @@ class LocalModel final : ScanVisitor {
 
     // For each column a of a nested range, the b around it with which it gains most: a bump a < x <= b pays
     // for two terms where neither alone pays for one. With z = x_b - x_a, all that is needed is V_az = V_ab -
-    // V_a, V_ab = D_a - B_a'Q_b. In floats: these are predictions, and there are many of them.
+    // V_a, V_ab = D_a - B_a'Q_b. In floats: these are predictions, and there are many of them. Of very many
+    // columns only every few-th is looked at: pairs grow with the square, and swaps find the neighbours.
     void best_bumps(const Nested& range, double least, std::vector<Move>& moves) const {
-        const Index m = range.last - range.first, size = k_ + 1;
+        const Index every = 1 + (range.last - range.first) / too_many;
+        const Index m = (range.last - range.first) / every, size = k_ + 1;
         if (m < 2) return;
-        std::vector<double> cross(m * size);
-        multiply(size, m, size, curvature_.data(), q(range.first), cross.data());
-        const std::vector<float> cross_f(cross.begin(), cross.end()),
-            q_f(q(range.first), q(range.first) + m * size);
-        std::vector<float> adjusted(m * std::min(m, at_once)), grad(m), curv(m), raw(m), usable(m), gains(m);
+        std::vector<double> solved, cross(m * size);
+        std::vector<float> adjusted(m * m), grad(m), curv(m), raw(m), usable(m), gains(m);
         for (Index b = 0; b < m; ++b) {
-            const Index c = range.first + b;
+            const Index c = range.first + b * every;
+            solved.insert(solved.end(), q(c), q(c) + size);
             grad[b] = grad_[c], curv[b] = curv_[c], raw[b] = raw_curv(c), usable[b] = may_bump(c);
         }
+        multiply(size, m, size, curvature_.data(), solved.data(), cross.data());
+        const std::vector<float> cross_f(cross.begin(), cross.end()), q_f(solved.begin(), solved.end());
+        multiply(m, m, size, cross_f.data(), q_f.data(), adjusted.data(), true);
         for (Index a = 0; a + 1 < m; ++a) {
-            if (a % at_once == 0)
-                multiply(m, std::min(m - a, at_once), size, cross_f.data(), &q_f[a * size], adjusted.data(),
-                         true);
             if (!usable[a]) continue;
-            const Index c = range.first + a, next = a + 1;
+            const Index c = range.first + a * every, next = a + 1;
             kernels().bump_gains(
-                {m - next, &grad[next], &curv[next], &raw[next], &adjusted[a % at_once * m + next],
-                 &usable[next], grad[a], curv[a], raw[a], collinear, rows_.loss() == Loss::exponential},
+                {m - next, &grad[next], &curv[next], &raw[next], &adjusted[a * m + next], &usable[next],
+                 grad[a], curv[a], raw[a], collinear, rows_.loss() == Loss::exponential},
                 gains.data());
             const auto best = std::max_element(gains.begin(), gains.begin() + (m - next));
-            if (*best > least) moves.push_back({none, c, c + 1 + (best - gains.begin()), *best});
+            if (*best > least) moves.push_back({none, c, c + (1 + (best - gains.begin())) * every, *best});
         }
     }
 
@@ -127,7 +127,7 @@ class LocalModel final : ScanVisitor {
     }
 
   private:
-    static constexpr Index at_once = 256;  // inner columns of bumps: all pairs of 60 000 would take 14 GB
+    static constexpr Index too_many = 2048;  // columns of one feature whose pairs are all looked at
     static constexpr float collinear =
         5e-3f;                          // share of its curvature that a column must keep beside the support
     static constexpr double far = 3.0;  // beyond this many units of score a coefficient has run off

@@ -43,7 +43,7 @@ class Frontier {
         exchange_.improve(lambda0, {true, true, true}, worthwhile * lambda0);
         if (certify) {
             do exchange_.improve(lambda0, {true, true, true});
-            while (!exchange_.out_of_time() && sweep());
+            while (!exchange_.out_of_time() && sweep(lambda0));
         }
         record();
         finished_ = !exchange_.out_of_time();
@@ -139,8 +139,8 @@ class Frontier {
     }
 
     // Looks for a swap that the scans did not see. True when there was one, and the search goes on from it.
-    bool sweep() {
-        auto [certificate, better] = exchange_.sweep();
+    bool sweep(double lambda0) {
+        auto [certificate, better] = exchange_.sweep(lambda0);
         certificate_ = certificate;
         return better;
     }

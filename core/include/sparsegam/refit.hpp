@@ -18,6 +18,7 @@ struct RefitOptions {
     int max_steps = 40;
     double must_beat = infinity;  // give up once even an optimistic reading of the next step stays above
     Index held = 0;               // leading columns whose coefficients stay as they are
+    bool rough = false;           // steps from sums in floats: for trials
 };
 
 inline double ridge_weight(const Rows& rows, const Penalty& penalty, Index column) {
@@ -163,7 +164,7 @@ inline Point moved(const Point& from, const std::vector<double>& step, double le
 inline void refit(Rows& rows, const Penalty& penalty, Point& point, const RefitOptions& options,
                   Counts& counts) {
     for (int n = 0; n < options.max_steps; ++n) {
-        Gram gram = rows.gram(std::span(point.columns).subspan(options.held));
+        Gram gram = rows.gram(std::span(point.columns).subspan(options.held), options.rough);
         add_penalties(rows, penalty, point, gram, options.held);
         const auto step = newton_step(penalty, point, gram, options.held);
         double decrease = 0.0;

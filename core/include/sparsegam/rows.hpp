@@ -83,7 +83,8 @@ class Rows {
     virtual std::span<const Nested> nested() const = 0;
 
     virtual double evaluate(const Point& point) = 0;  // the loss there
-    virtual Gram gram(std::span<const Index> support) = 0;
+    virtual Gram gram(std::span<const Index> support,
+                      bool rough) = 0;  // rough: good for a step, not for the last digit
     virtual void scan(std::span<const Index> support, ScanVisitor& visitor) = 0;
     virtual bool can_focus() const = 0;  // does a scan of few columns save work
     virtual bool focus(

@@ -77,12 +77,12 @@ class MatrixRows final : public LocalRows {
         return self_concordance(loss_) * std::sqrt(spread_[column] / total_weight_);
     }
 
-    Gram gram(std::span<const Index> support) override {
+    Gram gram(std::span<const Index> support, bool) override {
         return loss_ == Loss::squared ? kept_gram(support) : summed_gram(support);
     }
 
     void scan(std::span<const Index> support, ScanVisitor& visitor) override {
-        visitor.take_gram(gram(support));
+        visitor.take_gram(gram(support, true));
         if (loss_ == Loss::squared)
             scan_kept(support, visitor);
         else

@@ -29,8 +29,11 @@ class ThresholdRows final : public LocalRows {
     double largest(Index column) const override { return std::max(mean_[column], 1.0 - mean_[column]); }
     double reach(Index) const override { return self_concordance(loss_); }  // every column is 0/1
 
-    Gram gram(std::span<const Index> support) override {
-        sum<double>(support, features_on(support));
+    Gram gram(std::span<const Index> support, bool rough) override {
+        if (rough)
+            sum<float>(support, features_on(support));
+        else
+            sum<double>(support, features_on(support));
         return gram_of(support);
     }
 

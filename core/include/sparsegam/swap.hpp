@@ -38,6 +38,7 @@ struct SwapOptions {
 struct SwapCounts {
     Index terms_tried = 0, columns_tried = 0, swaps = 0, drops = 0;
     Index cut_linear = 0, cut_quadratic = 0, cut_selfconcordant = 0;
+    Index closed_lines = 0;                    // exponential loss: settled by the closed form
     Index line_searches = 0, line_points = 0;  // and the values of f that lines took
 };
 
@@ -46,12 +47,15 @@ class SwapSearch {
     SwapSearch(Rows& rows, const Penalty& penalty, Index max_terms, const SwapOptions& options,
                const Deadline& deadline)
         : rows_(rows), penalty_(penalty), max_terms_(max_terms), options_(options), deadline_(deadline) {
+        current_.columns = penalty.always;
+        current_.coef.assign(penalty.always.size(), 0.0);
         refit_to(current_);
         tie_ = 2e-8 * current_.value();
     }
 
     // The search for one lambda0, from where the last one ended.
     const Point& search(double lambda0) {
+        failures_.clear();
         do descend(lambda0);
         while (!deadline_.passed() && swap_one());
         return current_;
@@ -114,14 +118,14 @@ class SwapSearch {
         const auto at =
             std::find(current_.columns.begin(), current_.columns.end(), column) - current_.columns.begin();
         const bool inside = at < current_.size();
-        if (!inside && current_.size() >= max_terms_) return;
+        if (!inside && !may_join(column)) return;
         const double w = inside ? current_.coef[at] : 0.0, steepness = lipschitz(column);
         const double slope = rows_.line(column, 0.0).slope + ridge_weight(rows_, penalty_, column) * w;
         double next = penalty_.clip(column, w - slope / steepness);
         if (next * next < 2.0 * lambda0 * penalty_.cost[column] / steepness) next = 0.0;
         if (next == w) return;
         Point moved = inside ? without(current_, at) : current_;
-        moved.intercept -= (next - w) * rows_.mean()[column];
+        moved.intercept -= next * center(column);
         if (next != 0.0) {
             moved.columns.push_back(column);
             moved.coef.push_back(next);
@@ -178,6 +182,10 @@ class SwapSearch {
         return 0.5 * sums.slope * sums.slope / lipschitz(c);
     }
 
+    bool may_join(Index column) const {
+        return current_.size() < max_terms_ && Limits(penalty_, current_.columns).allow(none, column);
+    }
+
     // --- swaps
 
     bool swap_one() {
@@ -207,7 +215,10 @@ class SwapSearch {
         const double must_beat = current_.value() - tie_;
         Point dropped = without(current_, s);
         evaluate(rows_, penalty_, dropped);
-        if (dropped.value() <= must_beat) return dropped;
+        if (dropped.value() <= must_beat) {
+            ++swap_counts_.drops;
+            return dropped;
+        }
         const Slopes slopes = this->slopes();
         for (Index c : steepest(slopes, dropped, current_.columns[s])) {
             ++swap_counts_.columns_tried;
@@ -236,13 +247,14 @@ class SwapSearch {
     // The step along column c that brings the value below what it must beat; 0 when there is none or a cut
     // rules it out.
     double try_add(const Point& dropped, const LineSums& sums, Index c, double must_beat) {
-        const LinePoint start{0.0, dropped.value(), sums.slope};
         if (closed()) {
+            ++swap_counts_.closed_lines;
             const auto [step, gain] = closed_line(sums);
-            return dropped.value() - gain < must_beat ? step : 0.0;
+            return dropped.value() - gain < must_beat && penalty_.clip(c, step) == step ? step : 0.0;
         }
+        const LinePoint start{0.0, dropped.value(), sums.slope};
         const double step = -sums.slope / lipschitz(c);
-        if (step == 0.0 || ruled_out(dropped, sums, c, start, step, must_beat)) return 0.0;
+        if (ruled_out(dropped, sums, c, start, step, must_beat)) return 0.0;
         const LinePoint found = line_search(dropped, c, step);
         return found.value < must_beat ? found.at : 0.0;
     }
@@ -269,8 +281,9 @@ class SwapSearch {
         return cut;
     }
 
-    // Aggressive steps of twice and three times the thresholding step reach over the minimum; one bisection,
-    // then the cut between the two sides. Without ridge (m = 0) the cuts are tangents, with it parabolas.
+    // Aggressive steps of twice, else three times the thresholding step reach over the minimum, twice with
+    // one bisection; then the cut between the two sides. Without ridge (m = 0) the cuts are tangents, with it
+    // parabolas.
     bool cut_between(const Point& dropped, Index c, const LinePoint& start, double step, double must_beat,
                      double m) {
         Index& count = m > 0.0 ? swap_counts_.cut_quadratic : swap_counts_.cut_linear;
@@ -281,16 +294,16 @@ class SwapSearch {
         if (low(start)) return true;
         LinePoint near = start, far = line(dropped, c, 2.0 * step);
         if (crossed(far)) {
-            near = line(dropped, c, step);
+            const LinePoint middle = line(dropped, c, 1.5 * step);
+            if (low(middle)) return true;
+            near = crossed(middle) ? line(dropped, c, step) : middle;
+            if (crossed(middle)) far = middle;
         } else {
             near = far;
             if (low(near)) return true;
             far = line(dropped, c, 3.0 * step);
             if (!crossed(far)) return low(far);
         }
-        const LinePoint middle = line(dropped, c, 0.5 * (near.at + far.at));
-        if (low(middle)) return true;
-        (crossed(middle) ? far : near) = middle;
         const double bound = m > 0.0 ? quadratic_cut(near, far, m) : linear_cut(near, far);
         return counted(bound >= must_beat, count);
     }
@@ -299,8 +312,9 @@ class SwapSearch {
     // over it.
     LinePoint line_search(const Point& dropped, Index c, double step) {
         ++swap_counts_.line_searches;
-        LinePoint at = line(dropped, c, step);
-        for (int i = 1; i < options_.line_steps; ++i) at = line(dropped, c, at.at - at.slope / lipschitz(c));
+        LinePoint at = line(dropped, c, penalty_.clip(c, step));
+        for (int i = 1; i < options_.line_steps; ++i)
+            at = line(dropped, c, penalty_.clip(c, at.at - at.slope / lipschitz(c)));
         return at;
     }
 
@@ -343,12 +357,14 @@ class SwapSearch {
         Point next = dropped;
         next.intercept -= step * center(c);
         next.columns.push_back(c);
-        next.coef.push_back(penalty_.clip(c, step));
+        next.coef.push_back(step);
         return next;
     }
 
-    static Point without(const Point& point, Index s) {
+    // The point with the s-th coefficient at zero, along its centred column.
+    Point without(const Point& point, Index s) const {
         Point dropped = point;
+        dropped.intercept += dropped.coef[s] * center(dropped.columns[s]);
         dropped.columns.erase(dropped.columns.begin() + s);
         dropped.coef.erase(dropped.coef.begin() + s);
         return dropped;
@@ -357,9 +373,10 @@ class SwapSearch {
     std::vector<Index> outside(const Point& point) const {
         std::vector<char> taken(rows_.n_columns(), 0);
         for (Index c : point.columns) taken[c] = 1;
+        const Limits limits(penalty_, point.columns);
         std::vector<Index> columns;
         for (Index c = 0; c < rows_.n_columns(); ++c)
-            if (!taken[c] && penalty_.allowed[c]) columns.push_back(c);
+            if (!taken[c] && penalty_.allowed[c] && limits.allow(none, c)) columns.push_back(c);
         return columns;
     }
 
