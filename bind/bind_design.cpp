@@ -44,8 +44,7 @@ nb::object unique_edges_of(const Vector<double>& values, Index max_bins) {
 
 template <class Code>
 void check_codes(std::span<const Code> codes, Index n_rows, Index n_bins) {
-    if (static_cast<Index>(codes.size()) != n_rows)
-        throw std::invalid_argument("every feature needs one code per row");
+    if (static_cast<Index>(codes.size()) != n_rows) throw std::invalid_argument("every feature needs one code per row");
     if (!codes.empty() && static_cast<Index>(*std::max_element(codes.begin(), codes.end())) >= n_bins)
         throw std::invalid_argument("a code is not below its feature's number of bins");
 }
@@ -86,11 +85,9 @@ BoundMatrix::BoundMatrix(nb::ndarray<nb::ndim<2>, nb::device::cpu> dense) : kept
     if (!by_rows && !(dense.stride(0) == 1 && dense.stride(1) == n))
         throw std::invalid_argument("a dense matrix must be contiguous, by rows or by columns");
     if (dense.dtype() == nb::dtype<double>())
-        matrix_ =
-            std::make_unique<DenseMatrix<double>>(static_cast<const double*>(dense.data()), n, p, by_rows);
+        matrix_ = std::make_unique<DenseMatrix<double>>(static_cast<const double*>(dense.data()), n, p, by_rows);
     else if (dense.dtype() == nb::dtype<float>())
-        matrix_ =
-            std::make_unique<DenseMatrix<float>>(static_cast<const float*>(dense.data()), n, p, by_rows);
+        matrix_ = std::make_unique<DenseMatrix<float>>(static_cast<const float*>(dense.data()), n, p, by_rows);
     else
         throw std::invalid_argument("a dense matrix must be float32 or float64");
 }
@@ -113,8 +110,8 @@ void bind_design(nb::module_& m) {
     m.def("bin_codes", bin_codes_of, nb::arg("values"), nb::arg("edges"));
     nb::class_<BoundMatrix>(m, "Matrix")
         .def(nb::init<nb::ndarray<nb::ndim<2>, nb::device::cpu>>(), nb::arg("dense"))
-        .def(nb::init<Vector<double>, Vector<std::int32_t>, Vector<Index>, Index>(), nb::arg("data"),
-             nb::arg("rows"), nb::arg("start"), nb::arg("n_rows"))
+        .def(nb::init<Vector<double>, Vector<std::int32_t>, Vector<Index>, Index>(), nb::arg("data"), nb::arg("rows"),
+             nb::arg("start"), nb::arg("n_rows"))
         .def_prop_ro("n_rows", [](const BoundMatrix& d) { return d.get().n_rows(); })
         .def_prop_ro("n_columns", [](const BoundMatrix& d) { return d.get().n_columns(); });
     nb::class_<BoundDesign>(m, "ThresholdDesign")

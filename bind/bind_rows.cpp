@@ -1,5 +1,4 @@
-// bind/bind_rows.cpp: Rows and Penalty for Python; the questions themselves are bound too, for the contract
-// tests.
+// bind/bind_rows.cpp: Rows and Penalty for Python; the questions themselves are bound too, for the contract tests.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
@@ -21,11 +20,11 @@ BoundRows::BoundRows(nb::object design, Vector<double> y, Vector<double> weight,
     if (static_cast<Index>(y.shape(0)) != n || static_cast<Index>(weight.shape(0)) != n)
         throw std::invalid_argument("design, y and weight must have one entry per row");
     if (codes)
-        rows_ = std::make_unique<ThresholdRows>(nb::cast<const BoundDesign&>(design).get(), y_.data(),
-                                                weight_.data(), loss_named(loss), n_threads);
+        rows_ = std::make_unique<ThresholdRows>(nb::cast<const BoundDesign&>(design).get(), y_.data(), weight_.data(),
+                                                loss_named(loss), n_threads);
     else
-        rows_ = std::make_unique<MatrixRows>(nb::cast<const BoundMatrix&>(design).get(), y_.data(),
-                                             weight_.data(), loss_named(loss), n_threads, max_bytes);
+        rows_ = std::make_unique<MatrixRows>(nb::cast<const BoundMatrix&>(design).get(), y_.data(), weight_.data(),
+                                             loss_named(loss), n_threads, max_bytes);
 }
 
 namespace {
@@ -100,9 +99,8 @@ void check_columns(const Vector<T>& array, std::size_t p) {
         throw std::invalid_argument("cost, low, high, allowed and group must have one entry per column");
 }
 
-Penalty make_penalty(double lambda2, const Vector<double>& cost, const Vector<double>& low,
-                     const Vector<double>& high, const Vector<bool>& allowed, const Vector<Index>& group,
-                     const Vector<Index>& always) {
+Penalty make_penalty(double lambda2, const Vector<double>& cost, const Vector<double>& low, const Vector<double>& high,
+                     const Vector<bool>& allowed, const Vector<Index>& group, const Vector<Index>& always) {
     const std::size_t p = cost.shape(0);
     check_columns(low, p);
     check_columns(high, p);
@@ -116,8 +114,7 @@ Penalty make_penalty(double lambda2, const Vector<double>& cost, const Vector<do
     penalty.group = copied(group);
     penalty.always = copied(always);
     std::sort(penalty.always.begin(), penalty.always.end());
-    if (!penalty.always.empty() &&
-        (penalty.always.front() < 0 || penalty.always.back() >= static_cast<Index>(p)))
+    if (!penalty.always.empty() && (penalty.always.front() < 0 || penalty.always.back() >= static_cast<Index>(p)))
         throw std::invalid_argument("always names a column that the design does not have");
     for (Index c : penalty.always) penalty.cost[c] = 0.0;
     for (std::size_t c = 0; c < p; ++c) {
@@ -132,9 +129,9 @@ Penalty make_penalty(double lambda2, const Vector<double>& cost, const Vector<do
 
 void bind_rows(nb::module_& m) {
     nb::class_<BoundRows>(m, "Rows")
-        .def(nb::init<nb::object, Vector<double>, Vector<double>, std::string, Index, std::size_t>(),
-             nb::arg("design"), nb::arg("y"), nb::arg("weight"), nb::kw_only(), nb::arg("loss"),
-             nb::arg("n_threads"), nb::arg("max_bytes") = std::size_t{1} << 28)
+        .def(nb::init<nb::object, Vector<double>, Vector<double>, std::string, Index, std::size_t>(), nb::arg("design"),
+             nb::arg("y"), nb::arg("weight"), nb::kw_only(), nb::arg("loss"), nb::arg("n_threads"),
+             nb::arg("max_bytes") = std::size_t{1} << 28)
         .def_prop_ro("spread",
                      [](BoundRows& rows) {
                          const auto s = rows.get().spread();
@@ -156,8 +153,8 @@ void bind_rows(nb::module_& m) {
             "__init__",
             [](Penalty* self, double lambda2, const Vector<double>& cost, const Vector<double>& low,
                const Vector<double>& high, const Vector<bool>& allowed, const Vector<Index>& group,
-               const Vector<Index>& always, Index max_groups, Index max_per_group, double lambda1,
-               bool standardize, bool free_intercept) {
+               const Vector<Index>& always, Index max_groups, Index max_per_group, double lambda1, bool standardize,
+               bool free_intercept) {
                 Penalty penalty = make_penalty(lambda2, cost, low, high, allowed, group, always);
                 penalty.max_groups = max_groups;
                 penalty.max_per_group = max_per_group;
@@ -166,8 +163,7 @@ void bind_rows(nb::module_& m) {
                 penalty.free_intercept = free_intercept;
                 new (self) Penalty(std::move(penalty));
             },
-            nb::kw_only(), nb::arg("lambda2"), nb::arg("cost"), nb::arg("low"), nb::arg("high"),
-            nb::arg("allowed"), nb::arg("group"), nb::arg("always"), nb::arg("max_groups") = 0,
-            nb::arg("max_per_group") = 0, nb::arg("lambda1") = 0.0, nb::arg("standardize") = true,
-            nb::arg("free_intercept") = true);
+            nb::kw_only(), nb::arg("lambda2"), nb::arg("cost"), nb::arg("low"), nb::arg("high"), nb::arg("allowed"),
+            nb::arg("group"), nb::arg("always"), nb::arg("max_groups") = 0, nb::arg("max_per_group") = 0,
+            nb::arg("lambda1") = 0.0, nb::arg("standardize") = true, nb::arg("free_intercept") = true);
 }

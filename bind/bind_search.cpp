@@ -56,8 +56,7 @@ Search frontier(BoundRows& rows, const Penalty& penalty, Index max_terms, std::o
                 nb::object callback) {
     check_columns(rows, penalty);
     const Progress progress = progress_of(callback);
-    nb::gil_scoped_release
-        released;  // the arrays in use are kept alive by the arguments; callbacks take the GIL back
+    nb::gil_scoped_release released;  // the arrays in use are kept alive by the arguments; callbacks take the GIL back
     rows.get().pool().ticker().set(poll_signals);
     const Deadline deadline(time_limit.value_or(infinity));
     Frontier found(rows.get(), penalty, max_terms, deadline, progress);
@@ -86,8 +85,7 @@ Cuts cuts_named(const std::string& name) {
     if (name == "linear") return Cuts::linear;
     if (name == "quadratic") return Cuts::quadratic;
     if (name == "selfconcordant") return Cuts::selfconcordant;
-    throw std::invalid_argument("cuts must be 'none', 'linear', 'quadratic' or 'selfconcordant', got '" +
-                                name + "'");
+    throw std::invalid_argument("cuts must be 'none', 'linear', 'quadratic' or 'selfconcordant', got '" + name + "'");
 }
 
 nb::dict counts_of(const SwapCounts& counts) {

@@ -11,8 +11,7 @@
 
 class BoundDesign {
   public:
-    BoundDesign(nb::sequence codes, const Vector<sparsegam::Index>& n_bins,
-                const Vector<sparsegam::Index>& n_ordered);
+    BoundDesign(nb::sequence codes, const Vector<sparsegam::Index>& n_bins, const Vector<sparsegam::Index>& n_ordered);
     const sparsegam::ThresholdDesign& get() const { return *design_; }
 
   private:

@@ -19,8 +19,7 @@ namespace {
 bool has_avx2() {
     int leaf[4];
     __cpuidex(leaf, 1, 0);
-    const bool saved =
-        (leaf[2] & (1 << 27)) && (_xgetbv(0) & 0x6) == 0x6;  // the system keeps the wide registers
+    const bool saved = (leaf[2] & (1 << 27)) && (_xgetbv(0) & 0x6) == 0x6;  // the system keeps the wide registers
     const bool fma = leaf[2] & (1 << 12);
     __cpuidex(leaf, 7, 0);
     return saved && fma && (leaf[1] & (1 << 5));

@@ -32,8 +32,7 @@ Values naive_edges(const Values& values, Index max_bins) {
     if (n_distinct <= max_bins) return candidates;
     Values edges;
     for (double candidate : candidates) {
-        const auto below =
-            std::count_if(values.begin(), values.end(), [&](double v) { return v <= candidate; });
+        const auto below = std::count_if(values.begin(), values.end(), [&](double v) { return v <= candidate; });
         if (static_cast<Index>(edges.size()) + 1 < max_bins &&
             below * max_bins >= static_cast<Index>(values.size() * (edges.size() + 1)))
             edges.push_back(candidate);

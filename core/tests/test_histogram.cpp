@@ -1,5 +1,4 @@
-// core/tests/test_histogram.cpp: sums per column of a threshold design against sums over its expanded
-// columns.
+// core/tests/test_histogram.cpp: sums per column of a threshold design against sums over its expanded columns.
 #include <cstdint>
 #include <numeric>
 #include <random>
@@ -16,14 +15,11 @@ namespace {
 
 std::mt19937_64 random_engine(3);
 
-double uniform(double low, double high) {
-    return std::uniform_real_distribution<double>(low, high)(random_engine);
-}
+double uniform(double low, double high) { return std::uniform_real_distribution<double>(low, high)(random_engine); }
 
 double whole(int most) { return static_cast<double>(random_engine() % (2 * most + 1)) - most; }
 
-// Features of all kinds with the codes that they point to: thresholds, levels, both, one bin, narrow and
-// wide.
+// Features of all kinds with the codes that they point to: thresholds, levels, both, one bin, narrow and wide.
 struct Table {
     std::vector<std::vector<std::uint8_t>> narrow;
     std::vector<std::vector<std::uint16_t>> wide;
@@ -31,9 +27,8 @@ struct Table {
     Index n_rows, n_columns = 0;
 
     Table(Index rows, std::size_t most) : n_rows(rows) {
-        const std::pair<Index, Index> kinds[] = {{5, 5},     {300, 300}, {4, 0},     {1, 1},
-                                                 {256, 255}, {7, 4},     {400, 390}, {2, 1},
-                                                 {9, 9},     {257, 0},   {3, 3},     {1, 0}};
+        const std::pair<Index, Index> kinds[] = {{5, 5},     {300, 300}, {4, 0}, {1, 1},   {256, 255}, {7, 4},
+                                                 {400, 390}, {2, 1},     {9, 9}, {257, 0}, {3, 3},     {1, 0}};
         for (auto [n_bins, n_ordered] : kinds)
             if (features.size() < most) add(n_bins, n_ordered);
     }

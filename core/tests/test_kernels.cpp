@@ -29,8 +29,7 @@ struct Named {
     const KernelTable* table;
 };
 
-// The baseline table is compiled here as in bind/kernels_baseline.cpp; the CPU has AVX2 where its table is
-// chosen.
+// The baseline table is compiled here as in bind/kernels_baseline.cpp; the CPU has AVX2 where its table is chosen.
 std::vector<Named> tables() {
     std::vector<Named> out{{"baseline", &baseline::table}};
 #if defined(SPARSEGAM_X86)
@@ -44,9 +43,7 @@ std::vector<Named> tables() {
 
 std::mt19937_64 random_engine(1);
 
-double uniform(double low, double high) {
-    return std::uniform_real_distribution<double>(low, high)(random_engine);
-}
+double uniform(double low, double high) { return std::uniform_real_distribution<double>(low, high)(random_engine); }
 
 // ---------------------------------------------------------------------------------------------- losses
 
@@ -65,8 +62,7 @@ void test_exp() {
 
 void test_log1p() {
     for (double e = 0.0; e <= 1.0; e += 1e-5)
-        CHECK_NEAR(baseline::fast_log1p(e), std::log1p(e), 1e-15 * std::log1p(e),
-                   "log1p(" + std::to_string(e) + ")");
+        CHECK_NEAR(baseline::fast_log1p(e), std::log1p(e), 1e-15 * std::log1p(e), "log1p(" + std::to_string(e) + ")");
     for (double e = 1.0; e > 1e-308; e *= 0.37)
         CHECK_NEAR(baseline::fast_log1p(e) / std::log1p(e), 1.0, 1e-15, "log1p of a small number");
     CHECK(baseline::fast_log1p(0.0) == 0.0, "log1p(0)");
@@ -166,8 +162,8 @@ void test_fill_channel(const Named& named) {
     for (std::int64_t stride : {1, 4, 12})
         for (auto [first, last] : ranges) {
             std::vector<Real> channel(codes.size() * stride, Real(-5)), expected = channel;
-            named.table->histogram<Real, Code>().fill_channel(codes.size(), codes.data(), first, last,
-                                                              curv.data(), stride, channel.data());
+            named.table->histogram<Real, Code>().fill_channel(codes.size(), codes.data(), first, last, curv.data(),
+                                                              stride, channel.data());
             for (std::size_t i = 0; i < codes.size(); ++i)
                 expected[i * stride] = first <= codes[i] && codes[i] <= last ? Real(curv[i]) : Real(0);
             CHECK(channel == expected, named.name + " fill_channel");
@@ -194,8 +190,7 @@ void check_accumulate(const Named& named, int n_features, std::int64_t channels,
         code_pointers.push_back(codes[f].data());
         bin_pointers.push_back(bins[f].data());
         for (std::int64_t i = 0; i < n; ++i)
-            for (std::int64_t c = 0; c < stride; ++c)
-                expected[f][codes[f][i] * stride + c] += rows[i * stride + c];
+            for (std::int64_t c = 0; c < stride; ++c) expected[f][codes[f][i] * stride + c] += rows[i * stride + c];
     }
     named.table->histogram<Real, Code>().accumulate(n_features, n, code_pointers.data(), stride, rows.data(),
                                                     bin_pointers.data());
@@ -252,8 +247,7 @@ struct Bumps {
     float grad_a, curv_a, raw_a;
 
     explicit Bumps(std::int64_t n) : grad(n), curv(n), raw(n), adjusted(n), usable(n) {
-        grad_a = float(uniform(-1.0, 1.0)), curv_a = float(uniform(1.0, 2.0)),
-        raw_a = float(uniform(2.0, 3.0));
+        grad_a = float(uniform(-1.0, 1.0)), curv_a = float(uniform(1.0, 2.0)), raw_a = float(uniform(2.0, 3.0));
         for (std::int64_t b = 0; b < n; ++b) {
             const double shared = uniform(-0.5, 0.8);
             grad[b] = float(uniform(-2.0, 2.0)), curv[b] = float(uniform(1.5, 3.0));
@@ -283,10 +277,9 @@ void test_bump_gains(const Named& named) {
         for (bool exponential : {false, true}) {
             const Bumps bumps(n);
             std::vector<float> gains(n + 1, 7.0f);
-            named.table->bump_gains(
-                {n, bumps.grad.data(), bumps.curv.data(), bumps.raw.data(), bumps.adjusted.data(),
-                 bumps.usable.data(), bumps.grad_a, bumps.curv_a, bumps.raw_a, 5e-3f, exponential},
-                gains.data());
+            named.table->bump_gains({n, bumps.grad.data(), bumps.curv.data(), bumps.raw.data(), bumps.adjusted.data(),
+                                     bumps.usable.data(), bumps.grad_a, bumps.curv_a, bumps.raw_a, 5e-3f, exponential},
+                                    gains.data());
             CHECK(gains[n] == 7.0f, named.name + " bump_gains writes past its end");
             for (std::int64_t b = 0; b < n; ++b) {
                 bool close_call = false;

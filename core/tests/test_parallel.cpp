@@ -1,5 +1,4 @@
-// core/tests/test_parallel.cpp: every task runs once, whoever runs it; exceptions end the round, not the
-// pool.
+// core/tests/test_parallel.cpp: every task runs once, whoever runs it; exceptions end the round, not the pool.
 #include <atomic>
 #include <chrono>
 #include <stdexcept>

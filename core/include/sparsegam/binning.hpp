@@ -18,8 +18,7 @@ struct Distinct {
     std::vector<Index> counts;
 };
 
-inline constexpr double exact =
-    4503599627370496.0;  // 2^52: whole numbers up to here have all their neighbours
+inline constexpr double exact = 4503599627370496.0;  // 2^52: whole numbers up to here have all their neighbours
 
 inline bool whole_and_close(std::span<const double> values, double low, double high) {
     return high - low < small_range && low > -exact && high < exact &&
@@ -55,8 +54,7 @@ inline Distinct distinct_sorted(std::span<const double> values) {
 inline Distinct distinct(std::span<const double> values) {
     if (values.empty()) return {};
     const auto [low, high] = std::minmax_element(values.begin(), values.end());
-    return whole_and_close(values, *low, *high) ? distinct_whole(values, *low, *high)
-                                                : distinct_sorted(values);
+    return whole_and_close(values, *low, *high) ? distinct_whole(values, *low, *high) : distinct_sorted(values);
 }
 
 // Thresholds t of the columns `x <= t`: every distinct value but the largest, or where those would make more
@@ -73,8 +71,7 @@ inline std::vector<double> unique_edges(std::span<const double> values, Index ma
     Index below = 0;
     for (Index i = 0; i + 1 < n_distinct; ++i) {
         below += all.counts[i];
-        if (static_cast<double>(below) >= share * static_cast<double>(edges.size() + 1))
-            edges.push_back(all.values[i]);
+        if (static_cast<double>(below) >= share * static_cast<double>(edges.size() + 1)) edges.push_back(all.values[i]);
         if (static_cast<Index>(edges.size()) == max_bins - 1) break;
     }
     return edges;

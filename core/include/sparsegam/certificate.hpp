@@ -93,8 +93,7 @@ class Sweep {
     }
 
     static bool near(double shift, const std::vector<double>& shifts) {
-        return std::any_of(shifts.begin(), shifts.end(),
-                           [&](double s) { return std::abs(s - shift) < 0.02; });
+        return std::any_of(shifts.begin(), shifts.end(), [&](double s) { return std::abs(s - shift) < 0.02; });
     }
 
     // Raises the lower bounds on both groups' losses with the sums at this shift, keeps the columns still
@@ -106,8 +105,7 @@ class Sweep {
             const Group in{all.grad[c], all.curv[c], all.loss[c]};
             const Group out{all.total_grad - in.grad, all.total_curv - in.curv, all.total_loss - in.loss};
             inside_[c] = std::max(inside_[c], in.loss - shift_gain(rows_.loss(), in.grad, in.curv, in.loss));
-            outside_[c] =
-                std::max(outside_[c], out.loss - shift_gain(rows_.loss(), out.grad, out.curv, out.loss));
+            outside_[c] = std::max(outside_[c], out.loss - shift_gain(rows_.loss(), out.grad, out.curv, out.loss));
             if (inside_[c] + outside_[c] + ridge >= must_beat(c)) return true;
             const Group& farther = std::abs(in.grad) * out.curv > std::abs(out.grad) * in.curv ? in : out;
             targets.push_back(shift - std::clamp(farther.grad / std::max(farther.curv, 1e-300), -1.0, 1.0));

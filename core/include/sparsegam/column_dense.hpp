@@ -13,11 +13,7 @@ class DenseMatrix final : public Matrix {
 
     // The same with values of its own.
     DenseMatrix(std::vector<Real> values, Index n_rows, Index n_columns, bool by_rows)
-        : owned_(std::move(values)),
-          data_(owned_.data()),
-          n_rows_(n_rows),
-          n_columns_(n_columns),
-          by_rows_(by_rows) {}
+        : owned_(std::move(values)), data_(owned_.data()), n_rows_(n_rows), n_columns_(n_columns), by_rows_(by_rows) {}
 
     Index n_rows() const override { return n_rows_; }
     Index n_columns() const override { return n_columns_; }
@@ -35,8 +31,7 @@ class DenseMatrix final : public Matrix {
             const Real* from = by_rows_ ? data_ + columns[c] : data_ + columns[c] * n_rows_;
             for (Index i = 0; i < n_rows_; ++i) values[c * n_rows_ + i] = from[i * step];
         }
-        return std::make_unique<DenseMatrix>(std::move(values), n_rows_, static_cast<Index>(columns.size()),
-                                             false);
+        return std::make_unique<DenseMatrix>(std::move(values), n_rows_, static_cast<Index>(columns.size()), false);
     }
 
     std::unique_ptr<Matrix> in_floats() const override {
@@ -78,8 +73,8 @@ class DenseMatrix final : public Matrix {
         int leading = static_cast<int>(by_rows_ ? n_columns_ : n_rows_);
         Real one = 1, zero = 0;
         Real* from = const_cast<Real*>(by_rows_ ? data_ + first : data_ + first * n_rows_);
-        gemm<Real>()(&no, &order, &rows, &columns, &inner, &one, const_cast<Real*>(channels), &rows, from,
-                     &leading, &zero, out, &rows);
+        gemm<Real>()(&no, &order, &rows, &columns, &inner, &one, const_cast<Real*>(channels), &rows, from, &leading,
+                     &zero, out, &rows);
     }
 
     std::vector<Real> owned_;

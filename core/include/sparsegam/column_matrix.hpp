@@ -1,5 +1,4 @@
-// sparsegam/column_matrix.hpp: raw numeric columns, dense or sparse, behind the few products that Rows asks
-// of them.
+// sparsegam/column_matrix.hpp: raw numeric columns, dense or sparse, behind the few products that Rows asks of them.
 #pragma once
 
 #include <algorithm>
@@ -23,12 +22,10 @@ class Matrix {
     virtual Index n_rows() const = 0;
     virtual Index n_columns() const = 0;
 
-    virtual void gather(Index column, double* out) const = 0;  // one column, all its rows
+    virtual void gather(Index column, double* out) const = 0;                        // one column, all its rows
     virtual std::unique_ptr<Matrix> pick(std::span<const Index> columns) const = 0;  // a copy of some columns
-    virtual std::unique_ptr<Matrix> in_floats() const {
-        return nullptr;
-    }  // a copy in floats, where that is faster
-    virtual std::size_t bytes(Index n_columns) const = 0;  // about how much memory so many columns take
+    virtual std::unique_ptr<Matrix> in_floats() const { return nullptr; }  // a copy in floats, where that is faster
+    virtual std::size_t bytes(Index n_columns) const = 0;                  // about how much memory so many columns take
     // out[c * m + j] = sum over rows of x_c * channel j, for columns [first, first + count)
     virtual void products(Index first, Index count, const double* channels, Index m, double* out) const = 0;
     // out[c] = sum over rows of weight * x_c^2

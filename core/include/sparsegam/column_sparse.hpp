@@ -7,8 +7,7 @@ namespace sparsegam {
 
 class SparseMatrix final : public Matrix {
   public:
-    SparseMatrix(const double* data, const std::int32_t* rows, const Index* start, Index n_rows,
-                 Index n_columns)
+    SparseMatrix(const double* data, const std::int32_t* rows, const Index* start, Index n_rows, Index n_columns)
         : data_(data), rows_(rows), start_(start), n_rows_(n_rows), n_columns_(n_columns) {}
 
     Index n_rows() const override { return n_rows_; }

@@ -1,8 +1,7 @@
 // sparsegam/column_threshold.hpp: the threshold design: features as bin codes, never expanded into columns.
 //
 // A sum over rows for all columns of a feature is one histogram and one prefix sum: O(n) per feature, not
-// O(n x thresholds). Channels carry several sums at once: [g, h, h x_1 ... h x_k] for a scan, [g, h, loss]
-// for groups.
+// O(n x thresholds). Channels carry several sums at once: [g, h, h x_1 ... h x_k] for a scan, [g, h, loss] for groups.
 #pragma once
 
 #include <algorithm>
@@ -26,8 +25,7 @@ struct Channels {
 
 class ThresholdDesign {
   public:
-    ThresholdDesign(std::vector<Feature> features, Index n_rows)
-        : features_(std::move(features)), n_rows_(n_rows) {
+    ThresholdDesign(std::vector<Feature> features, Index n_rows) : features_(std::move(features)), n_rows_(n_rows) {
         for (Index f = 0; f < n_features(); ++f) {
             features_[f].offset = n_columns_;
             n_columns_ += features_[f].n_bins;
@@ -50,12 +48,9 @@ class ThresholdDesign {
         Tables out;
         for (Index s = 0; s < point.size(); ++s) {
             const Index f = feature_of_[point.columns[s]];
-            auto at =
-                std::find_if(out.begin(), out.end(), [&](const auto& entry) { return entry.first == f; });
-            if (at == out.end())
-                at = out.emplace(out.end(), f, std::vector<double>(features_[f].n_bins, 0.0));
-            features_[f].add_to_table(point.columns[s] - features_[f].offset, point.coef[s],
-                                      at->second.data());
+            auto at = std::find_if(out.begin(), out.end(), [&](const auto& entry) { return entry.first == f; });
+            if (at == out.end()) at = out.emplace(out.end(), f, std::vector<double>(features_[f].n_bins, 0.0));
+            features_[f].add_to_table(point.columns[s] - features_[f].offset, point.coef[s], at->second.data());
         }
         return out;
     }
@@ -69,12 +64,10 @@ class ThresholdDesign {
     // left alone. Real is the type that rows are added in: float for a scan, whose results are predictions,
     // else double.
     template <class Real>
-    void sum(const Channels& channels, std::span<const Index> features, Pool& pool,
-             std::vector<double>& sums) const {
+    void sum(const Channels& channels, std::span<const Index> features, Pool& pool, std::vector<double>& sums) const {
         sums.resize(static_cast<std::size_t>(n_columns_ * padded(channels.count())));
         const Index count = static_cast<Index>(features.size());
-        const Index tasks =
-            std::min(count, std::max(pool.n_threads(), n_rows_ > many_rows ? count / 4 : Index{1}));
+        const Index tasks = std::min(count, std::max(pool.n_threads(), n_rows_ > many_rows ? count / 4 : Index{1}));
         pool.run(tasks, [&](Index t) {
             const Index first = count * t / tasks, last = count * (t + 1) / tasks;
             sum_some<Real>(channels, features.subspan(first, last - first), sums.data());
@@ -82,10 +75,9 @@ class ThresholdDesign {
     }
 
   private:
-    static constexpr Index block = 256;      // rows whose channels stay in the first-level cache
-    static constexpr Index few_rows = 8192;  // rows that floats may add up before doubles take over
-    static constexpr Index many_rows =
-        200'000;  // beyond: shorter tasks, so that Ctrl-C is noticed between them
+    static constexpr Index block = 256;          // rows whose channels stay in the first-level cache
+    static constexpr Index few_rows = 8192;      // rows that floats may add up before doubles take over
+    static constexpr Index many_rows = 200'000;  // beyond: shorter tasks, so that Ctrl-C is noticed between them
 
     template <class Real>
     void sum_some(const Channels& channels, std::span<const Index> features, double* sums) const {
@@ -115,15 +107,14 @@ class ThresholdDesign {
         }
         Index channel = 2;
         if (channels.value) {
-            for (Index i = begin; i < end; ++i)
-                rows[(i - begin) * stride + 2] = static_cast<Real>(channels.value[i]);
+            for (Index i = begin; i < end; ++i) rows[(i - begin) * stride + 2] = static_cast<Real>(channels.value[i]);
             channel = 3;
         }
         for (Index column : channels.support) {
             const Feature& feature = features_[feature_of_[column]];
             const Index bin = column - feature.offset;
-            feature.codes.fill_channel(begin, end, feature.first(bin), feature.last(bin),
-                                       channels.curv + begin, stride, rows + channel++);
+            feature.codes.fill_channel(begin, end, feature.first(bin), feature.last(bin), channels.curv + begin, stride,
+                                       rows + channel++);
         }
     }
 

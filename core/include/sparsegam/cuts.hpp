@@ -1,5 +1,4 @@
-// sparsegam/cuts.hpp: lower bounds on the minimum of a convex function of one coefficient, from few of its
-// values.
+// sparsegam/cuts.hpp: lower bounds on the minimum of a convex function of one coefficient, from few of its values.
 //
 // With them a column is ruled out before its line search is run. `f` is the loss along one column with the
 // others held, its ridge included; alpha are slopes of f.

@@ -1,5 +1,4 @@
-// sparsegam/exchange.hpp: adds, drops and swaps, the best-looking first, each verified on the rows before it
-// is made.
+// sparsegam/exchange.hpp: adds, drops and swaps, the best-looking first, each verified on the rows before it is made.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +19,7 @@ class Deadline {
   public:
     explicit Deadline(double seconds = infinity)
         : limited_(seconds < 1e9),
-          end_(std::chrono::steady_clock::now() +
-               std::chrono::microseconds(limited_ ? Index(seconds * 1e6) : 0)) {}
+          end_(std::chrono::steady_clock::now() + std::chrono::microseconds(limited_ ? Index(seconds * 1e6) : 0)) {}
 
     bool passed() const { return limited_ && std::chrono::steady_clock::now() >= end_; }
 
@@ -101,8 +99,7 @@ class Exchange {
         const auto& model = local_model();
         Move move;
         for (Index s = 0; s < current_.size(); ++s)
-            if (may_drop(s) && (move.drop == none || model.drop_cost(s) < model.drop_cost(move.drop)))
-                move.drop = s;
+            if (may_drop(s) && (move.drop == none || model.drop_cost(s) < model.drop_cost(move.drop))) move.drop = s;
         return move.drop != none && make(move);
     }
 
@@ -116,10 +113,10 @@ class Exchange {
     }
 
   private:
-    static constexpr std::size_t listed = 12;  // moves considered per scan
-    static constexpr std::size_t tries = 6;  // of them, those that may fail before the search looks elsewhere
-    static constexpr std::size_t additions = 64,
-                                 substitutes = 4;  // a shortlist's columns: to add, and for each term
+    static constexpr std::size_t listed = 12;      // moves considered per scan
+    static constexpr std::size_t tries = 6;        // of them, those that may fail before the search looks elsewhere
+    static constexpr std::size_t additions = 64;   // columns of a shortlist that may be added
+    static constexpr std::size_t substitutes = 4;  // and that may stand in for each term
     static constexpr Index neighbours = 8;         // columns of one feature this close are one idea
     static constexpr double share = 0.5;           // of its promise that a move must keep beside others
 
@@ -152,8 +149,7 @@ class Exchange {
         return *model_;
     }
 
-    // The columns that look best to add, those that look best in place of each term, and the terms
-    // themselves.
+    // The columns that look best to add, those that look best in place of each term, and the terms themselves.
     std::vector<Index> shortlist(const LocalModel& model) const {
         const Index k = current_.size();
         std::vector<std::vector<std::pair<double, Index>>> ranked(k + 1);
@@ -175,9 +171,7 @@ class Exchange {
         return chosen;
     }
 
-    bool step(double lambda0, Allow allow) {
-        return make_any(best_moves(local_model(), lambda0, allow), lambda0);
-    }
+    bool step(double lambda0, Allow allow) { return make_any(best_moves(local_model(), lambda0, allow), lambda0); }
 
     // Makes the first of these moves that truly helps, then those that keep most of their promise beside it:
     // a trial costs one evaluation, a scan many times that.
@@ -189,9 +183,9 @@ class Exchange {
         for (const Move& move : moves) {
             if (failed == tries || deadline_.passed()) break;
             const Step step = model.step_of(move);
-            const bool helped =
-                made == 0 ? attempt(taken(step, penalty_, model.refitted()), lambda0, must_beat, move.gain)
-                          : applies(step) && attempt_beside(step, lambda0, share * move.gain);
+            const bool helped = made == 0
+                                    ? attempt(taken(step, penalty_, model.refitted()), lambda0, must_beat, move.gain)
+                                    : applies(step) && attempt_beside(step, lambda0, share * move.gain);
             ++(helped ? made : failed);
             if (made == 0) failures_[key(move)] = move.gain;
         }
@@ -202,8 +196,7 @@ class Exchange {
     // Can the step still be taken: what it drops is there, what it adds is not and keeps within the limits.
     bool applies(const Step& step) const {
         const Limits limits(penalty_, current_.columns);
-        if (!step.added.empty() &&
-            !limits.allow(step.dropped, step.added[0], static_cast<Index>(step.added.size())))
+        if (!step.added.empty() && !limits.allow(step.dropped, step.added[0], static_cast<Index>(step.added.size())))
             return false;
         return (step.dropped == none || has(step.dropped)) &&
                std::none_of(step.added.begin(), step.added.end(), [&](Index c) { return has(c); });
@@ -235,8 +228,7 @@ class Exchange {
         for (const Nested& range : rows_.nested()) local_model().best_bumps(range, least, moves);
         for (Move& m : moves) m.gain -= lambda0 * (penalty_.cost[m.add] + penalty_.cost[m.also]);
         const Limits limits(penalty_, current_.columns);
-        std::erase_if(
-            moves, [&](const Move& m) { return has(m.add) || has(m.also) || !limits.allow(none, m.add, 2); });
+        std::erase_if(moves, [&](const Move& m) { return has(m.add) || has(m.also) || !limits.allow(none, m.add, 2); });
         return most_promising(std::move(moves));
     }
 
@@ -255,8 +247,7 @@ class Exchange {
         return made;
     }
 
-    // Goes to a predicted point if it beats what it must, refitted where it misses that by less than it
-    // promised.
+    // Goes to a predicted point if it beats what it must, refitted where it misses that by less than it promised.
     bool attempt(Point next, double lambda0, double must_beat, double promise = infinity) {
         ++counts_.trials;
         at_current_ = false;
@@ -282,9 +273,7 @@ class Exchange {
     }
 
     // A move that failed is not tried again until it looks twice as good.
-    bool has(Index column) const {
-        return std::count(current_.columns.begin(), current_.columns.end(), column) > 0;
-    }
+    bool has(Index column) const { return std::count(current_.columns.begin(), current_.columns.end(), column) > 0; }
 
     bool failed_before(const Move& move) const {
         const auto at = failures_.find(key(move));
@@ -304,8 +293,7 @@ class Exchange {
     void list_drops(const LocalModel& model, double lambda0, std::vector<Move>& moves) const {
         for (Index s = 0; s < current_.size(); ++s)
             if (may_drop(s))
-                moves.push_back(
-                    {s, none, none, lambda0 * penalty_.cost[current_.columns[s]] - model.drop_cost(s)});
+                moves.push_back({s, none, none, lambda0 * penalty_.cost[current_.columns[s]] - model.drop_cost(s)});
     }
 
     void list_columns(const LocalModel& model, double lambda0, Allow allow, std::vector<Move>& moves) const {
@@ -313,15 +301,13 @@ class Exchange {
         const Limits limits(penalty_, current_.columns);
         std::vector<double> costs(k), gains(k);
         for (Index s = 0; s < k; ++s)
-            costs[s] =
-                may_drop(s) ? model.drop_cost(s) - lambda0 * penalty_.cost[current_.columns[s]] : infinity;
+            costs[s] = may_drop(s) ? model.drop_cost(s) - lambda0 * penalty_.cost[current_.columns[s]] : infinity;
         std::vector<char> taken(rows_.n_columns(), 0);
         for (Index c : current_.columns) taken[c] = 1;
         for (Index c : model.columns()) {
             if (taken[c] || !penalty_.allowed[c]) continue;
             const double price = lambda0 * penalty_.cost[c];
-            if (const double gain = model.add_gain(c) - price;
-                allow.add && gain > least_ && limits.allow(none, c))
+            if (const double gain = model.add_gain(c) - price; allow.add && gain > least_ && limits.allow(none, c))
                 moves.push_back({none, c, none, gain});
             if (!allow.swap || k == 0) continue;
             model.swap_gains(c, costs.data(), gains.data());
@@ -361,8 +347,8 @@ class Exchange {
     };
 
     bool alike(const Move& a, const Move& b) const {
-        return a.drop == b.drop && a.add != none && b.add != none &&
-               penalty_.group[a.add] == penalty_.group[b.add] && std::abs(a.add - b.add) < neighbours;
+        return a.drop == b.drop && a.add != none && b.add != none && penalty_.group[a.add] == penalty_.group[b.add] &&
+               std::abs(a.add - b.add) < neighbours;
     }
 
     Rows& rows_;

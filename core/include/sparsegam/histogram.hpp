@@ -1,5 +1,4 @@
-// sparsegam/histogram.hpp: bin codes of one feature, their sums per bin, and the columns those sums stand
-// for.
+// sparsegam/histogram.hpp: bin codes of one feature, their sums per bin, and the columns those sums stand for.
 #pragma once
 
 #include <algorithm>
@@ -41,11 +40,11 @@ struct Codes {
                       Real* channel) const noexcept {
         const Index n = end - begin;
         if (narrow)
-            kernels().histogram<Real, std::uint8_t>().fill_channel(n, narrow + begin, first, last, curv,
-                                                                   stride, channel);
+            kernels().histogram<Real, std::uint8_t>().fill_channel(n, narrow + begin, first, last, curv, stride,
+                                                                   channel);
         else
-            kernels().histogram<Real, std::uint16_t>().fill_channel(n, wide + begin, first, last, curv,
-                                                                    stride, channel);
+            kernels().histogram<Real, std::uint16_t>().fill_channel(n, wide + begin, first, last, curv, stride,
+                                                                    channel);
     }
 };
 
@@ -65,8 +64,7 @@ struct Feature {
             for (Index c = 0; c < stride; ++c) histogram[b * stride + c] += histogram[(b - 1) * stride + c];
     }
 
-    // The contribution of each bin to the score: the terms' coefficients summed over the bins that each
-    // covers.
+    // The contribution of each bin to the score: the terms' coefficients summed over the bins that each covers.
     void add_to_table(Index bin, double coef, double* table) const noexcept {
         for (unsigned b = first(bin); b <= last(bin); ++b) table[b] += coef;
     }
@@ -78,8 +76,7 @@ class Histograms {
   public:
     Histograms(std::span<const Feature* const> features, Index stride)
         : features_(features.begin(), features.end()), stride_(stride) {
-        std::stable_partition(features_.begin(), features_.end(),
-                              [](const Feature* f) { return f->codes.narrow; });
+        std::stable_partition(features_.begin(), features_.end(), [](const Feature* f) { return f->codes.narrow; });
         Index size = 0;
         for (const Feature* f : features_) {
             start_.push_back(size);
@@ -115,22 +112,21 @@ class Histograms {
 
     // Four features of the same code width, or one.
     std::size_t together(std::size_t f) const noexcept {
-        const bool four = f + most <= features_.size() &&
-                          !features_[f]->codes.narrow == !features_[f + most - 1]->codes.narrow;
+        const bool four =
+            f + most <= features_.size() && !features_[f]->codes.narrow == !features_[f + most - 1]->codes.narrow;
         return four ? most : 1;
     }
 
     template <class Code>
-    void add_some(std::size_t first, std::size_t count, Index begin, Index end,
-                  const Real* channels) noexcept {
+    void add_some(std::size_t first, std::size_t count, Index begin, Index end, const Real* channels) noexcept {
         const Code* codes[most];
         Real* bins[most];
         for (std::size_t f = 0; f < count; ++f) {
             codes[f] = features_[first + f]->codes.template as<Code>() + begin;
             bins[f] = bins_.data() + start_[first + f];
         }
-        kernels().histogram<Real, Code>().accumulate(static_cast<Index>(count), end - begin, codes, stride_,
-                                                     channels, bins);
+        kernels().histogram<Real, Code>().accumulate(static_cast<Index>(count), end - begin, codes, stride_, channels,
+                                                     bins);
     }
 
     std::vector<const Feature*> features_;

@@ -1,5 +1,4 @@
-// sparsegam/kernel_table.hpp: the kernels as function pointers, so that one binary runs at its best on every
-// CPU.
+// sparsegam/kernel_table.hpp: the kernels as function pointers, so that one binary runs at its best on every CPU.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +35,7 @@ struct BumpArgs {
 
 template <class Real, class Code>
 struct HistogramKernels {
-    void (*fill_channel)(std::int64_t, const Code*, unsigned, unsigned, const double*, std::int64_t,
-                         Real*) noexcept;
+    void (*fill_channel)(std::int64_t, const Code*, unsigned, unsigned, const double*, std::int64_t, Real*) noexcept;
     void (*accumulate)(std::int64_t, std::int64_t, const Code* const*, std::int64_t, const Real*,
                        Real* const*) noexcept;
 };

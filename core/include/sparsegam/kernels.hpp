@@ -26,8 +26,7 @@ namespace sparsegam::SPARSEGAM_ARCH {
 // exp(x) by x = k log 2 + r, |r| <= log(2)/2, a degree-13 Taylor polynomial in r (error below 1e-17 relative)
 // and 2^k put straight into the exponent bits. Clamped to where doubles are normal.
 SPARSEGAM_INLINE double fast_exp(double x) {
-    const double magic =
-        6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer kept in the low bits
+    const double magic = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer kept in the low bits
     x = x > 708.0 ? 708.0 : x;
     x = x < -708.0 ? -708.0 : x;
     const double shifted = x * 1.4426950408889634074 + magic;
@@ -151,8 +150,7 @@ static void fill_channel(std::int64_t n, const Code* codes, unsigned first, unsi
 }
 
 // histograms[f][codes[f][i]][:] += channels[i][:] for 1 or 4 features: four at once keep the memory busy
-// while one feature's last store is still on its way. 4 * Packs channels: a constant, so that the inner loop
-// unrolls.
+// while one feature's last store is still on its way. 4 * Packs channels: a constant, so that the inner loop unrolls.
 template <int Packs, int Features, class Real, class Code>
 static void accumulate_packs(std::int64_t n, const Code* const* codes, std::int64_t stride,
                              const Real* __restrict channels, Real* const* histograms) noexcept {
@@ -203,13 +201,12 @@ static void accumulate(std::int64_t n, const Code* const* codes, std::int64_t st
 
 // histograms of `features` (1 or 4) features at once.
 template <class Real, class Code>
-static void accumulate_any(std::int64_t features, std::int64_t n, const Code* const* codes,
-                           std::int64_t stride, const Real* channels, Real* const* histograms) noexcept {
+static void accumulate_any(std::int64_t features, std::int64_t n, const Code* const* codes, std::int64_t stride,
+                           const Real* channels, Real* const* histograms) noexcept {
     if (features == 4)
         accumulate<4>(n, codes, stride, channels, histograms);
     else
-        for (std::int64_t f = 0; f < features; ++f)
-            accumulate<1>(n, codes + f, stride, channels, histograms + f);
+        for (std::int64_t f = 0; f < features; ++f) accumulate<1>(n, codes + f, stride, channels, histograms + f);
 }
 
 // Gain of swapping each support position j for one candidate: the formulas are in exchange.hpp.
@@ -238,8 +235,7 @@ static void bump_gains(BumpArgs a, float* __restrict gains) noexcept {
         const float rest = mass * mass - grad * grad;
         const float fall =
             a.exponential ? mass * (mass - __builtin_sqrtf(rest > 0.0f ? rest : 0.0f)) : 0.5f * grad * grad;
-        gains[b] =
-            (a.usable[b] > 0.0f && mass > 0.0f && curv > a.collinear * mass) ? level + fall / curv : -1e30f;
+        gains[b] = (a.usable[b] > 0.0f && mass > 0.0f && curv > a.collinear * mass) ? level + fall / curv : -1e30f;
     }
 }
 
@@ -265,8 +261,7 @@ static double sum_squares(std::int64_t n, const double* weight, const Real* colu
 
 // the same for many columns, one row at a time
 template <class Real>
-static void add_squares(std::int64_t n, double weight, const Real* __restrict row,
-                        double* __restrict sums) noexcept {
+static void add_squares(std::int64_t n, double weight, const Real* __restrict row, double* __restrict sums) noexcept {
 #pragma omp simd
     for (std::int64_t c = 0; c < n; ++c) sums[c] += weight * double(row[c]) * double(row[c]);
 }

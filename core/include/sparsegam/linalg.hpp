@@ -16,8 +16,7 @@ struct Lapack {
     void (*dpotri)(char*, int*, double*, int*, int*) = nullptr;
     void (*dgemm)(char*, char*, int*, int*, int*, double*, double*, int*, double*, int*, double*, double*,
                   int*) = nullptr;
-    void (*sgemm)(char*, char*, int*, int*, int*, float*, float*, int*, float*, int*, float*, float*,
-                  int*) = nullptr;
+    void (*sgemm)(char*, char*, int*, int*, int*, float*, float*, int*, float*, int*, float*, float*, int*) = nullptr;
 };
 
 inline Lapack& lapack() {
@@ -40,8 +39,8 @@ void multiply(Index m, Index n, Index k, const Real* a, const Real* b, Real* c, 
     int rows = static_cast<int>(m), columns = static_cast<int>(n), inner = static_cast<int>(k);
     int leading = transpose_a ? inner : rows;
     Real one = 1, zero = 0;
-    gemm<Real>()(&first, &second, &rows, &columns, &inner, &one, const_cast<Real*>(a), &leading,
-                 const_cast<Real*>(b), &inner, &zero, c, &rows);
+    gemm<Real>()(&first, &second, &rows, &columns, &inner, &one, const_cast<Real*>(a), &leading, const_cast<Real*>(b),
+                 &inner, &zero, c, &rows);
 }
 
 // A symmetric K x K matrix, kept whole.

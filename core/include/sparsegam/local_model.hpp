@@ -27,8 +27,7 @@ struct Move {
     double gain = 0.0;  // predicted fall of the objective, its lambda0 part included
 };
 
-// What a move does to the coefficients: changes of those on the support, the column that leaves, those that
-// enter.
+// What a move does to the coefficients: changes of those on the support, the column that leaves, those that enter.
 struct Step {
     double intercept;
     std::vector<Index> columns;
@@ -63,10 +62,9 @@ class LocalModel final : ScanVisitor {
         rows.scan(point.columns, *this);
     }
 
-    double refit_gain() const {
-        return refit_gain_;
-    }  // what re-optimising the support alone is predicted to gain
-    const Point& refitted() const { return refitted_; }  // where that leads
+    // What re-optimising the support alone is predicted to gain, and where it leads.
+    double refit_gain() const { return refit_gain_; }
+    const Point& refitted() const { return refitted_; }
     double drop_cost(Index position) const { return drop_[position]; }
 
     std::span<const Index> columns() const { return columns_; }  // those that were scanned
@@ -79,10 +77,10 @@ class LocalModel final : ScanVisitor {
 
     // Gains of swapping each position, at its cost, for column c.
     void swap_gains(Index c, const double* costs, double* gains) const noexcept {
-        kernels().swap_gains({k_, q(c) + 1, shift_.data(), inverse_diagonal_.data(), costs, grad_[c],
-                              curv_[c], collinear * diagonal_[c], lasso_weight(rows_, penalty_, c),
-                              penalty_.high[c] > 0, penalty_.low[c] < 0},
-                             gains);
+        kernels().swap_gains(
+            {k_, q(c) + 1, shift_.data(), inverse_diagonal_.data(), costs, grad_[c], curv_[c], collinear * diagonal_[c],
+             lasso_weight(rows_, penalty_, c), penalty_.high[c] > 0, penalty_.low[c] < 0},
+            gains);
     }
 
     // For each column a of a nested range, the b around it with which it gains most: a bump a < x <= b pays
@@ -107,8 +105,8 @@ class LocalModel final : ScanVisitor {
             if (!usable[a]) continue;
             const Index c = range.first + a * every, next = a + 1;
             kernels().bump_gains(
-                {m - next, &grad[next], &curv[next], &raw[next], &adjusted[a * m + next], &usable[next],
-                 grad[a], curv[a], raw[a], collinear, rows_.loss() == Loss::exponential},
+                {m - next, &grad[next], &curv[next], &raw[next], &adjusted[a * m + next], &usable[next], grad[a],
+                 curv[a], raw[a], collinear, rows_.loss() == Loss::exponential},
                 gains.data());
             const auto best = std::max_element(gains.begin(), gains.begin() + (m - next));
             if (*best > least) moves.push_back({none, c, c + (1 + (best - gains.begin())) * every, *best});
@@ -127,10 +125,9 @@ class LocalModel final : ScanVisitor {
     }
 
   private:
-    static constexpr Index too_many = 2048;  // columns of one feature whose pairs are all looked at
-    static constexpr float collinear =
-        5e-3f;                          // share of its curvature that a column must keep beside the support
-    static constexpr double far = 3.0;  // beyond this many units of score a coefficient has run off
+    static constexpr Index too_many = 2048;    // columns of one feature whose pairs are all looked at
+    static constexpr float collinear = 5e-3f;  // share of its curvature that a column must keep beside the support
+    static constexpr double far = 3.0;         // beyond this many units of score a coefficient has run off
 
     const double* q(Index c) const { return q_.data() + position_[c] * (k_ + 1); }
     // A 0/1 column shifts a group of rows, whose best shift and gain may be known beyond the quadratic model.
@@ -170,8 +167,7 @@ class LocalModel final : ScanVisitor {
         const auto solved = inverse_.times(grad);
         refitted_.intercept -= solved[0] * scale_[0];
         for (Index s = 0; s < k_; ++s)
-            refitted_.coef[s] =
-                penalty_.clip(refitted_.columns[s], refitted_.coef[s] - solved[s + 1] * scale_[s + 1]);
+            refitted_.coef[s] = penalty_.clip(refitted_.columns[s], refitted_.coef[s] - solved[s + 1] * scale_[s + 1]);
         for (Index i = 0; i <= k_; ++i) refit_gain_ += 0.5 * grad[i] * solved[i];
         for (Index s = 0; s < k_; ++s) {
             const double m = inverse_(s + 1, s + 1), coef = refitted_.coef[s], w = coef / scale_[s + 1];
@@ -257,8 +253,7 @@ class LocalModel final : ScanVisitor {
 
     void shift_support(Index position, double length, Step& step) const {
         step.intercept += inverse_(0, position + 1) * length * scale_[0];
-        for (Index s = 0; s < k_; ++s)
-            step.change[s] += inverse_(s + 1, position + 1) * length * scale_[s + 1];
+        for (Index s = 0; s < k_; ++s) step.change[s] += inverse_(s + 1, position + 1) * length * scale_[s + 1];
     }
 
     // One column enters; where another leaves, that one's place in the adjustment is given back.

@@ -63,8 +63,7 @@ inline double steepest_curvature(Loss loss) {
 // The most that the loss of a group of rows can fall when their scores are all shifted by the same amount,
 // from the group's sums of gradient, curvature and loss. Exact for the exponential and squared losses. For
 // the logistic loss, |f'''| <= f'' gives f(d) >= f + G d + D (exp(-|d|) + |d| - 1), whose minimum is D
-// psi(|G| / D) below f, psi(u) = u + (1 - u) log(1 - u) for u < 1; beyond, only the loss itself limits the
-// fall.
+// psi(|G| / D) below f, psi(u) = u + (1 - u) log(1 - u) for u < 1; beyond, only the loss itself limits the fall.
 inline double shift_gain(Loss loss, double grad, double curv, double value) {
     if (loss == Loss::exponential) return curv - std::sqrt(std::max(curv * curv - grad * grad, 0.0));
     if (curv <= 0.0) return std::max(value, 0.0);

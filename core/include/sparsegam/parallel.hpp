@@ -87,8 +87,7 @@ class Pool {
         wake_.notify_all();
     }
 
-    // Tasks until none is left. An exception, whichever thread it is on, ends the round and is thrown by
-    // `run`.
+    // Tasks until none is left. An exception, whichever thread it is on, ends the round and is thrown by `run`.
     template <class Before>
     void work(const Before& before) noexcept {
         try {

@@ -1,8 +1,7 @@
 // sparsegam/path.hpp: the best model of each size, by growing and shrinking with exchange in between.
 //
 // Every size has one best model. A size whose model is new may be grown from and shrunk from once; the search
-// ends when nothing is new. The answer for any lambda0 is the size with the lowest loss + ridge + lambda0 *
-// terms.
+// ends when nothing is new. The answer for any lambda0 is the size with the lowest loss + ridge + lambda0 * terms.
 #pragma once
 
 #include <functional>
@@ -79,9 +78,7 @@ class Frontier {
         bool known = false, grown = false, shrunk = false, grown_by_two = false;
     };
 
-    double objective(Index k, double lambda0) const {
-        return at(k).value() + lambda0 * penalty_.cost_of(at(k));
-    }
+    double objective(Index k, double lambda0) const { return at(k).value() + lambda0 * penalty_.cost_of(at(k)); }
 
     // Keeps the current point if it is the best of its size. A better one is a new start for its neighbours,
     // unless it is better by next to nothing.

@@ -12,8 +12,7 @@
 
 namespace sparsegam {
 
-// lambda2 * sum_j (sigma_j w_j)^2 + lambda1 * sum_j sigma_j |w_j|, with sigma_j = 1 where columns are not
-// standardised.
+// lambda2 * sum_j (sigma_j w_j)^2 + lambda1 * sum_j sigma_j |w_j|, with sigma_j = 1 where columns are not standardised.
 struct Penalty {
     double lambda2 = 0.0, lambda1 = 0.0;
     bool standardize = true;

@@ -1,5 +1,4 @@
-// sparsegam/refit.hpp: damped Newton on a fixed support: free intercept, per-column ridge, coefficients in
-// bounds.
+// sparsegam/refit.hpp: damped Newton on a fixed support: free intercept, per-column ridge, coefficients in bounds.
 #pragma once
 
 #include <algorithm>
@@ -50,8 +49,7 @@ inline void hold(Gram& gram, Index i) {
 
 // Adds the penalties to the ingredients of a Newton step on the columns from `held` on. A coefficient does
 // not change its sign within a step (newton_step sees to it), so lambda1 is a constant slope.
-inline void add_penalties(const Rows& rows, const Penalty& penalty, const Point& point, Gram& gram,
-                          Index held = 0) {
+inline void add_penalties(const Rows& rows, const Penalty& penalty, const Point& point, Gram& gram, Index held = 0) {
     if (!penalty.free_intercept) hold(gram, 0);
     for (Index s = held; s < point.size(); ++s) {
         const Index i = s - held + 1;
@@ -68,11 +66,7 @@ inline void add_penalties(const Rows& rows, const Penalty& penalty, const Point&
 class BoxStep {
   public:
     BoxStep(const Gram& gram, std::vector<double> low, std::vector<double> high)
-        : gram_(gram),
-          low_(std::move(low)),
-          high_(std::move(high)),
-          step_(low_.size(), 0.0),
-          fixed_(low_.size(), 0) {}
+        : gram_(gram), low_(std::move(low)), high_(std::move(high)), step_(low_.size(), 0.0), fixed_(low_.size(), 0) {}
 
     std::vector<double> solve() {
         for (std::size_t round = 0; round < 2 * step_.size() + 2; ++round) {
@@ -138,13 +132,11 @@ inline std::pair<double, double> step_bounds(const Penalty& penalty, Index colum
     return {low - coef, high - coef};
 }
 
-inline std::vector<double> newton_step(const Penalty& penalty, const Point& point, const Gram& gram,
-                                       Index held = 0) {
+inline std::vector<double> newton_step(const Penalty& penalty, const Point& point, const Gram& gram, Index held = 0) {
     std::vector<double> low(point.size() - held + 1, -infinity), high(point.size() - held + 1, infinity);
     bool boxed = false;
     for (Index s = held; s < point.size(); ++s) {
-        std::tie(low[s - held + 1], high[s - held + 1]) =
-            step_bounds(penalty, point.columns[s], point.coef[s]);
+        std::tie(low[s - held + 1], high[s - held + 1]) = step_bounds(penalty, point.columns[s], point.coef[s]);
         boxed |= penalty.bounded(point.columns[s]) || penalty.lambda1 > 0.0;
     }
     if (boxed) return BoxStep(gram, std::move(low), std::move(high)).solve();
@@ -161,8 +153,7 @@ inline Point moved(const Point& from, const std::vector<double>& step, double le
 }
 
 // Newton from an evaluated point. Leaves the rows at the point it returns in place.
-inline void refit(Rows& rows, const Penalty& penalty, Point& point, const RefitOptions& options,
-                  Counts& counts) {
+inline void refit(Rows& rows, const Penalty& penalty, Point& point, const RefitOptions& options, Counts& counts) {
     for (int n = 0; n < options.max_steps; ++n) {
         Gram gram = rows.gram(std::span(point.columns).subspan(options.held), options.rough);
         add_penalties(rows, penalty, point, gram, options.held);

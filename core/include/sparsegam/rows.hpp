@@ -72,26 +72,32 @@ class Rows {
   public:
     virtual ~Rows() = default;
 
+    // --- what the columns are like
+
     virtual Loss loss() const = 0;
-    virtual bool zero_one() const = 0;  // is every column 0 or 1
     virtual Index n_columns() const = 0;
-    virtual std::span<const double> spread()
-        const = 0;  // sigma_c^2: squared weighted norm of the centred column
-    virtual std::span<const double> mean() const = 0;  // weighted, per column
-    virtual double reach(Index column) const = 0;      // how far a unit of coefficient moves a typical score
-    virtual double largest(Index column) const = 0;    // of |x - mean|
+    virtual bool zero_one() const = 0;                   // is every column 0 or 1
+    virtual std::span<const double> mean() const = 0;    // weighted, per column
+    virtual std::span<const double> spread() const = 0;  // sigma_c^2: squared weighted norm of the centred column
+    virtual double reach(Index column) const = 0;        // how far a unit of coefficient moves a typical score
+    virtual double largest(Index column) const = 0;      // of |x - mean|
     virtual std::span<const Nested> nested() const = 0;
 
+    // --- sums over rows; all but the first are about the point last evaluated
+
     virtual double evaluate(const Point& point) = 0;  // the loss there
-    virtual Gram gram(std::span<const Index> support,
-                      bool rough) = 0;  // rough: good for a step, not for the last digit
+    // Rough is good for a step, not for the last digit.
+    virtual Gram gram(std::span<const Index> support, bool rough) = 0;
     virtual void scan(std::span<const Index> support, ScanVisitor& visitor) = 0;
-    virtual bool can_focus() const = 0;  // does a scan of few columns save work
-    virtual bool focus(
-        std::span<const Index> columns) = 0;  // scan only these from now on; none: all. True if it will
     virtual const Groups& groups(std::span<const Index> columns) = 0;  // at least of these columns
     virtual Slopes slopes() = 0;
     virtual LineSums line(Index column, double step) = 0;
+
+    // --- scans of a shortlist, where they save work
+
+    virtual bool can_focus() const = 0;
+    // Scans look only at these columns from now on; none: at all. True if they will.
+    virtual bool focus(std::span<const Index> columns) = 0;
 };
 
 }  // namespace sparsegam

@@ -35,24 +35,20 @@ class LocalRows : public Rows {
         prepare(point);
         const Index blocks = (n_rows_ + block - 1) / block;
         std::vector<LossSums> sums(blocks);
-        pool_.run(blocks, [&](Index b) {
-            sums[b] = evaluate_block(point, b * block, std::min((b + 1) * block, n_rows_));
-        });
+        pool_.run(blocks,
+                  [&](Index b) { sums[b] = evaluate_block(point, b * block, std::min((b + 1) * block, n_rows_)); });
         total_ = {0.0, 0.0, 0.0};
-        for (const auto& s : sums)
-            total_ = {total_.value + s.value, total_.grad + s.grad, total_.curv + s.curv};
+        for (const auto& s : sums) total_ = {total_.value + s.value, total_.grad + s.grad, total_.curv + s.curv};
         return total_.value;
     }
 
     LineSums line(Index column, double step) override {
         const Index blocks = (n_rows_ + block - 1) / block;
         std::vector<LineSums> sums(blocks);
-        pool_.run(blocks, [&](Index b) {
-            sums[b] = line_block(column, step, b * block, std::min((b + 1) * block, n_rows_));
-        });
+        pool_.run(blocks,
+                  [&](Index b) { sums[b] = line_block(column, step, b * block, std::min((b + 1) * block, n_rows_)); });
         LineSums total{0.0, 0.0, 0.0};
-        for (const auto& s : sums)
-            total = {total.value + s.value, total.slope + s.slope, total.curv + s.curv};
+        for (const auto& s : sums) total = {total.value + s.value, total.slope + s.slope, total.curv + s.curv};
         return total;
     }
 
@@ -89,9 +85,7 @@ class LocalRows : public Rows {
         }
         LineSums sums{0.0, 0.0, 0.0};
         sums.value =
-            kernels()
-                .evaluate(loss_, {end - begin, score, y_ + begin, weight_ + begin, grad, curv, value})
-                .value;
+            kernels().evaluate(loss_, {end - begin, score, y_ + begin, weight_ + begin, grad, curv, value}).value;
         for (Index i = 0; i < end - begin; ++i) {
             sums.slope += grad[i] * x[i];
             sums.curv += curv[i] * x[i] * x[i];

@@ -1,5 +1,4 @@
-// sparsegam/rows_matrix.hpp: Rows over raw columns: a scan is one product of the matrix with [g, h, h x_1 ...
-// h x_k].
+// sparsegam/rows_matrix.hpp: Rows over raw columns: a scan is one product of the matrix with [g, h, h x_1 ... h x_k].
 //
 // For the squared loss h never changes, so X' diag(s) x_j is computed once, when column j enters a support,
 // and kept; gradients follow from those columns, and a scan then touches no row at all.
@@ -18,8 +17,7 @@
 
 namespace sparsegam {
 
-// Vectors by column, made when first asked for; those not in use are forgotten when they take too much
-// memory.
+// Vectors by column, made when first asked for; those not in use are forgotten when they take too much memory.
 class ColumnCache {
   public:
     explicit ColumnCache(std::size_t max_bytes) : max_bytes_(max_bytes) {}
@@ -35,8 +33,7 @@ class ColumnCache {
 
     // Makes room, keeping the columns in use.
     void trim(std::span<const Index> in_use) {
-        if (kept_.empty() || kept_.size() * kept_.begin()->second.size() * sizeof(double) <= max_bytes_)
-            return;
+        if (kept_.empty() || kept_.size() * kept_.begin()->second.size() * sizeof(double) <= max_bytes_) return;
         std::erase_if(kept_, [&](const auto& entry) {
             return std::find(in_use.begin(), in_use.end(), entry.first) == in_use.end();
         });
@@ -95,8 +92,7 @@ class MatrixRows final : public LocalRows {
     bool focus(std::span<const Index> columns) override {
         focus_products_ = ColumnCache(max_bytes_ / 4);
         focused_.reset();
-        if (columns.empty() || matrix_.bytes(static_cast<Index>(columns.size())) > max_bytes_ / 4)
-            return false;
+        if (columns.empty() || matrix_.bytes(static_cast<Index>(columns.size())) > max_bytes_ / 4) return false;
         ids_.assign(columns.begin(), columns.end());
         focused_ = whole().pick(columns);
         return true;
@@ -146,10 +142,8 @@ class MatrixRows final : public LocalRows {
     }
 
   private:
-    static constexpr Index chunk =
-        256;  // columns of one product; fixed, so that bits do not depend on threads
-    static constexpr Index at_once =
-        8 * chunk;  // columns handed to a visitor at a time: bounds the memory of a scan
+    static constexpr Index chunk = 256;          // columns of one product; fixed, so that bits do not depend on threads
+    static constexpr Index at_once = 8 * chunk;  // columns handed to a visitor at a time: bounds the memory of a scan
 
     const std::vector<double>& column(Index c) {
         if (const auto* kept = columns_.find(c)) return *kept;
@@ -164,8 +158,7 @@ class MatrixRows final : public LocalRows {
     std::span<const Index> viewed() const { return focused_ ? ids_ : all_; }
 
     // Products with channels for columns [first, first + count), chunk by chunk on all threads.
-    void multiply(const Matrix& matrix, Index first, Index count, const double* channels, Index m,
-                  double* out) {
+    void multiply(const Matrix& matrix, Index first, Index count, const double* channels, Index m, double* out) {
         pool_.run((count + chunk - 1) / chunk, [&](Index t) {
             const Index from = t * chunk, size = std::min(chunk, count - from);
             matrix.products(first + from, size, channels, m, out + from * m);
@@ -289,8 +282,7 @@ class MatrixRows final : public LocalRows {
         for (Index i = 0; i < k; ++i) {
             const Index c = support[i];
             gram.curv(0, i + 1) = gram.curv(i + 1, 0) = sums_[c];
-            for (Index j = 0; j <= i; ++j)
-                gram.curv(i + 1, j + 1) = gram.curv(j + 1, i + 1) = product(c, support[j]);
+            for (Index j = 0; j <= i; ++j) gram.curv(i + 1, j + 1) = gram.curv(j + 1, i + 1) = product(c, support[j]);
             const double* x = column(c).data();
             double slope = 0.0;
             for (Index r = 0; r < n_rows_; ++r) slope += grad_[r] * x[r];
@@ -305,8 +297,7 @@ class MatrixRows final : public LocalRows {
         const Index size = static_cast<Index>(support.size()) + 1, p = view().n_columns();
         std::vector<const double*> kept;
         for (Index c : support) kept.push_back(cache.find(c)->data());
-        std::vector<double> grad(std::min(p, at_once)), curv(std::min(p, at_once)),
-            cross(std::min(p, at_once) * size);
+        std::vector<double> grad(std::min(p, at_once)), curv(std::min(p, at_once)), cross(std::min(p, at_once) * size);
         for (Index first = 0; first < p; first += at_once) {
             const auto columns = viewed().subspan(first, std::min(at_once, p - first));
             for (std::size_t i = 0; i < columns.size(); ++i) {

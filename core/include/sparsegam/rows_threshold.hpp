@@ -12,8 +12,7 @@ namespace sparsegam {
 
 class ThresholdRows final : public LocalRows {
   public:
-    ThresholdRows(const ThresholdDesign& design, const double* y, const double* weight, Loss loss,
-                  Index n_threads)
+    ThresholdRows(const ThresholdDesign& design, const double* y, const double* weight, Loss loss, Index n_threads)
         : LocalRows(design.n_rows(), y, weight, loss, n_threads),
           design_(design),
           every_(design.n_features()),
@@ -64,8 +63,7 @@ class ThresholdRows final : public LocalRows {
     // Along x - m: slope x'g - m 1'g, curvature (1 - 2m) x'h + m^2 1'h.
     Slopes slopes() override {
         sum<double>({}, every_);
-        Slopes out{total_.value, total_.grad, std::vector<double>(n_columns()),
-                   std::vector<double>(n_columns())};
+        Slopes out{total_.value, total_.grad, std::vector<double>(n_columns()), std::vector<double>(n_columns())};
         for (Index c = 0; c < n_columns(); ++c) {
             const double m = mean_[c];
             out.slope[c] = sums_of(c)[0] - m * total_.grad;

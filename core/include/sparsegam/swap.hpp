@@ -1,8 +1,6 @@
-// sparsegam/swap.hpp: the paper's local search: thresholding steps, swaps in the order of the gradient, cuts,
-// a queue.
+// sparsegam/swap.hpp: the paper's local search: thresholding steps, swaps in the order of the gradient, cuts, a queue.
 //
-// Columns are centred here, so that a step along one leaves the intercept's optimum nearly alone. For one
-// lambda0:
+// Columns are centred here, so that a step along one leaves the intercept's optimum nearly alone. For one lambda0:
 //   1. descend: add columns and drop terms as the thresholding operation says, refit, until it says nothing;
 //   2. for each term, in order: drop it; if that lowers the loss, keep it so; else try the columns with the
 //   steepest
@@ -28,8 +26,7 @@ enum class Cuts { none, linear, quadratic, selfconcordant };
 
 struct SwapOptions {
     Cuts cuts = Cuts::quadratic;
-    bool dynamic =
-        true;  // terms that failed least often first; else by column, from the start after each swap
+    bool dynamic = true;    // terms that failed least often first; else by column, from the start after each swap
     Index candidates = 50;  // columns tried in place of a term; 0: all
     int line_steps = 10;    // thresholding steps of a line search
 };
@@ -67,8 +64,7 @@ class SwapSearch {
   private:
     static constexpr int most_cycles = 100;
 
-    // Curvature that a step along the centred column never meets more of (logistic: 1/4 at most), ridge
-    // included.
+    // Curvature that a step along the centred column never meets more of (logistic: 1/4 at most), ridge included.
     double lipschitz(Index c) const {
         return steepest_curvature(rows_.loss()) * rows_.spread()[c] + ridge_weight(rows_, penalty_, c);
     }
@@ -99,8 +95,7 @@ class SwapSearch {
         for (Index c = 0; c < rows_.n_columns(); ++c) {
             const bool inside = std::count(current_.columns.begin(), current_.columns.end(), c) > 0;
             const double steep = slopes.slope[c] * slopes.slope[c] / std::max(lipschitz(c), 1e-300);
-            if (penalty_.allowed[c] && (inside || steep > lambda0 * penalty_.cost[c]))
-                order.emplace_back(-steep, c);
+            if (penalty_.allowed[c] && (inside || steep > lambda0 * penalty_.cost[c])) order.emplace_back(-steep, c);
         }
         std::sort(order.begin(), order.end());
         const auto before = current_.columns;
@@ -108,15 +103,12 @@ class SwapSearch {
         RefitOptions intercept{tie_};
         intercept.held = current_.size();
         refit(rows_, penalty_, current_, intercept, counts_);
-        return !std::is_permutation(before.begin(), before.end(), current_.columns.begin(),
-                                    current_.columns.end());
+        return !std::is_permutation(before.begin(), before.end(), current_.columns.begin(), current_.columns.end());
     }
 
-    // T(j, w): c = w - slope / L, kept if |c| >= sqrt(2 lambda0 / L), else zero. The rows are at the current
-    // point.
+    // T(j, w): c = w - slope / L, kept if |c| >= sqrt(2 lambda0 / L), else zero. The rows are at the current point.
     void threshold(Index column, double lambda0) {
-        const auto at =
-            std::find(current_.columns.begin(), current_.columns.end(), column) - current_.columns.begin();
+        const auto at = std::find(current_.columns.begin(), current_.columns.end(), column) - current_.columns.begin();
         const bool inside = at < current_.size();
         if (!inside && !may_join(column)) return;
         const double w = inside ? current_.coef[at] : 0.0, steepness = lipschitz(column);
@@ -237,8 +229,8 @@ class SwapSearch {
             return slopes.at(a).slope * slopes.at(a).slope * rows_.spread()[b] >
                    slopes.at(b).slope * slopes.at(b).slope * rows_.spread()[a];
         };
-        const Index most = options_.candidates == 0 ? Index(columns.size())
-                                                    : std::min<Index>(options_.candidates, columns.size());
+        const Index most =
+            options_.candidates == 0 ? Index(columns.size()) : std::min<Index>(options_.candidates, columns.size());
         std::partial_sort(columns.begin(), columns.begin() + most, columns.end(), steeper);
         columns.resize(most);
         return columns;
@@ -265,14 +257,13 @@ class SwapSearch {
             case Cuts::none:
                 return false;
             case Cuts::selfconcordant:
-                return counted(concordant_cut(start, sums.curv,
-                                              self_concordance(rows_.loss()) * rows_.largest(c)) >= must_beat,
-                               swap_counts_.cut_selfconcordant);
+                return counted(
+                    concordant_cut(start, sums.curv, self_concordance(rows_.loss()) * rows_.largest(c)) >= must_beat,
+                    swap_counts_.cut_selfconcordant);
             case Cuts::linear:
                 return cut_between(dropped, c, start, step, must_beat, 0.0);
             default:
-                return cut_between(dropped, c, start, step, must_beat,
-                                   0.5 * ridge_weight(rows_, penalty_, c));
+                return cut_between(dropped, c, start, step, must_beat, 0.5 * ridge_weight(rows_, penalty_, c));
         }
     }
 
@@ -284,8 +275,7 @@ class SwapSearch {
     // Aggressive steps of twice, else three times the thresholding step reach over the minimum, twice with
     // one bisection; then the cut between the two sides. Without ridge (m = 0) the cuts are tangents, with it
     // parabolas.
-    bool cut_between(const Point& dropped, Index c, const LinePoint& start, double step, double must_beat,
-                     double m) {
+    bool cut_between(const Point& dropped, Index c, const LinePoint& start, double step, double must_beat, double m) {
         Index& count = m > 0.0 ? swap_counts_.cut_quadratic : swap_counts_.cut_linear;
         const auto low = [&](const LinePoint& p) {
             return m > 0.0 && counted(quadratic_cut(p, m) >= must_beat, count);
@@ -308,8 +298,7 @@ class SwapSearch {
         return counted(bound >= must_beat, count);
     }
 
-    // Thresholding steps on one coordinate with the support fixed: each moves towards the minimum and never
-    // over it.
+    // Thresholding steps on one coordinate with the support fixed: each moves towards the minimum and never over it.
     LinePoint line_search(const Point& dropped, Index c, double step) {
         ++swap_counts_.line_searches;
         LinePoint at = line(dropped, c, penalty_.clip(c, step));
@@ -347,8 +336,7 @@ class SwapSearch {
     Slopes slopes() {
         Slopes out = rows_.slopes();
         if (closed())
-            for (Index c = 0; c < rows_.n_columns(); ++c)
-                out.slope[c] += (rows_.mean()[c] - 0.5) * out.total_grad;
+            for (Index c = 0; c < rows_.n_columns(); ++c) out.slope[c] += (rows_.mean()[c] - 0.5) * out.total_grad;
         return out;
     }
 

@@ -12,8 +12,7 @@ using Index = std::int64_t;  // rows and columns: 2^31 rows are not out of reach
 inline constexpr Index none = -1;
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// One model: score = intercept + sum of coef[s] * column[s], with the loss (a sum over rows) and the ridge it
-// has.
+// One model: score = intercept + sum of coef[s] * column[s], with the loss (a sum over rows) and the ridge it has.
 struct Point {
     double intercept = 0.0;
     std::vector<Index> columns;
