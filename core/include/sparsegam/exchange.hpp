@@ -84,23 +84,22 @@ class Exchange {
     // The best-looking addition, whatever it is worth. False when no column is left that would help at all.
     bool grow() {
         const auto moves = best_moves(local_model(), 0.0, {true, false, false});
-        return !moves.empty() && make(moves.front());
+        return !moves.empty() && make(moves.front(), local_model());
     }
 
     // The best-looking pair of nested columns, where it promises to come below a value.
     bool grow_by_two(double below) {
         least_ = 10.0 * tie_;
         const auto moves = best_bumps(0.0, current_.value() - below);
-        return !moves.empty() && make(moves.front());
+        return !moves.empty() && make(moves.front(), local_model());
     }
 
     // The cheapest drop.
     bool shrink() {
-        const auto& model = local_model();
-        Move move;
-        for (Index s = 0; s < current_.size(); ++s)
-            if (may_drop(s) && (move.drop == none || model.drop_cost(s) < model.drop_cost(move.drop))) move.drop = s;
-        return move.drop != none && make(move);
+        if (!at_current_) evaluate(rows_, penalty_, current_);
+        at_current_ = true;
+        if (!model_) return shrink(LocalModel(rows_, penalty_, current_, rows_.gram(current_.columns, true)));
+        return shrink(*model_);
     }
 
     // The certified sweep at the current point; goes on from the better one that it may find.
@@ -240,9 +239,16 @@ class Exchange {
         return attempt(std::move(refitted), 0.0, before);
     }
 
-    bool make(const Move& move) {
-        const bool made =
-            attempt(taken(local_model().step_of(move), penalty_, local_model().refitted()), 0.0, infinity);
+    bool shrink(const LocalModel& model) {
+        Move move;
+        for (Index s = 0; s < current_.size(); ++s)
+            if (may_drop(s) && (move.drop == none || model.drop_cost(s) < model.drop_cost(move.drop))) move.drop = s;
+        return move.drop != none && make(move, model);
+    }
+
+    // Makes a move, whatever comes of it.
+    bool make(const Move& move, const LocalModel& model) {
+        const bool made = attempt(taken(model.step_of(move), penalty_, model.refitted()), 0.0, infinity);
         failures_.clear();
         return made;
     }

@@ -62,6 +62,12 @@ class LocalModel final : ScanVisitor {
         rows.scan(point.columns, *this);
     }
 
+    // The support alone, which is enough for drops.
+    LocalModel(Rows& rows, const Penalty& penalty, const Point& point, Gram gram)
+        : rows_(rows), penalty_(penalty), k_(point.size()), refitted_(point) {
+        take_gram(std::move(gram));
+    }
+
     // What re-optimising the support alone is predicted to gain, and where it leads.
     double refit_gain() const { return refit_gain_; }
     const Point& refitted() const { return refitted_; }
