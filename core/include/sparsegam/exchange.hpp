@@ -43,6 +43,7 @@ class Exchange {
         at_current_ = true;
         tie_ = std::max(2e-8 * current_.value(), 1e-300);
         least_ = 10.0 * tie_;
+        neighbourhood_ = std::min(Index{8}, rows.n_columns() / 128);
     }
 
     const Point& current() const { return current_; }
@@ -87,6 +88,20 @@ class Exchange {
         return !moves.empty() && make(moves.front(), local_model());
     }
 
+    // The same with the best few tried, and the best of them made: a step of greedy selection.
+    bool grow_greedily() {
+        const auto moves = best_moves(local_model(), 0.0, {true, false, false});
+        Point best;
+        for (std::size_t m = 0; m < std::min(moves.size(), tries); ++m) {
+            Point next = taken(local_model().step_of(moves[m]), penalty_, local_model().refitted());
+            evaluate(rows_, penalty_, next);
+            refit(rows_, penalty_, next, {0.1 * tie_, 8, best.value(), 0, true}, counts_);
+            if (next.value() < best.value()) best = std::move(next);
+        }
+        if (!moves.empty()) go_to(best);
+        return !moves.empty();
+    }
+
     // The best-looking pair of nested columns, where it promises to come below a value.
     bool grow_by_two(double below) {
         least_ = 10.0 * tie_;
@@ -116,7 +131,6 @@ class Exchange {
     static constexpr std::size_t tries = 6;        // of them, those that may fail before the search looks elsewhere
     static constexpr std::size_t additions = 64;   // columns of a shortlist that may be added
     static constexpr std::size_t substitutes = 4;  // and that may stand in for each term
-    static constexpr Index neighbours = 8;         // columns of one feature this close are one idea
     static constexpr double share = 0.5;           // of its promise that a move must keep beside others
 
     double objective(const Point& point, double lambda0) const {
@@ -248,9 +262,23 @@ class Exchange {
 
     // Makes a move, whatever comes of it.
     bool make(const Move& move, const LocalModel& model) {
-        const bool made = attempt(taken(model.step_of(move), penalty_, model.refitted()), 0.0, infinity);
+        const bool made = attempt(start_of(model.step_of(move), model), 0.0, infinity);
         failures_.clear();
         return made;
+    }
+
+    // Where a step leads, as predicted; where that is worse than leaving the other coefficients alone (one that
+    // has run off leaves no curvature to go by), a refit from there.
+    Point start_of(const Step& step, const LocalModel& model) {
+        Point next = taken(step, penalty_, model.refitted());
+        evaluate(rows_, penalty_, next);
+        if (step.dropped == none && next.value() < current_.value()) return next;
+        const std::vector<double> zeros(step.added.size(), 0.0);
+        Point plain = taken({0.0, {}, {}, step.dropped, step.added, zeros}, penalty_, current_);
+        evaluate(rows_, penalty_, plain);
+        if (next.value() < plain.value()) return next;
+        refit(rows_, penalty_, plain, {0.1 * tie_}, counts_);
+        return plain;
     }
 
     // Goes to a predicted point if it beats what it must, refitted where it misses that by less than it promised.
@@ -354,7 +382,7 @@ class Exchange {
 
     bool alike(const Move& a, const Move& b) const {
         return a.drop == b.drop && a.add != none && b.add != none && penalty_.group[a.add] == penalty_.group[b.add] &&
-               std::abs(a.add - b.add) < neighbours;
+               std::abs(a.add - b.add) < neighbourhood_;
     }
 
     Rows& rows_;
@@ -364,8 +392,9 @@ class Exchange {
     Point current_;
     bool at_current_ = true;  // are the rows evaluated at the current point
     double tie_ = 0.0, least_ = 0.0;
-    bool narrow_ = false;              // do scans look at a shortlist
-    bool model_is_full_ = false;       // was the model's scan of all columns
+    Index neighbourhood_ = 0;     // columns of one feature this close are one idea; where columns are few, none are
+    bool narrow_ = false;         // do scans look at a shortlist
+    bool model_is_full_ = false;  // was the model's scan of all columns
     std::optional<LocalModel> model_;  // of the current point, once it was scanned
     std::map<std::pair<Index, Index>, double> failures_;
     Counts counts_;

@@ -24,8 +24,11 @@ class Frontier {
         record();
     }
 
-    // All sizes up to max_terms: up, down, until a round improves nothing.
+    // All sizes up to max_terms: greedy selection first, so that no size is worse than that; then swaps, up, down, until
+    // a round improves nothing.
     void search_all() {
+        while (exchange_.current().size() < max_terms_ && !exchange_.out_of_time() && exchange_.grow_greedily())
+            record();
         while (!exchange_.out_of_time()) {
             bool any = false;
             for (Index k = 0; k < max_terms_ && k < reached(); ++k) any |= grow_from(k);
@@ -75,7 +78,7 @@ class Frontier {
 
     struct Size {
         Point point;
-        bool known = false, grown = false, shrunk = false, grown_by_two = false;
+        bool known = false, swapped = false, grown = false, shrunk = false, grown_by_two = false;
     };
 
     double objective(Index k, double lambda0) const { return at(k).value() + lambda0 * penalty_.cost_of(at(k)); }
@@ -94,11 +97,12 @@ class Frontier {
         if (progress_) progress_(k, point.value());
     }
 
-    // Swaps at the size just reached, unless this is the model that the size has already.
+    // Swaps at the size just reached, unless this is a model that was swapped from already.
     bool improve_size(Index k) {
-        if (k < reached() && known(k) && same_support(exchange_.current(), at(k))) return false;
+        if (k < reached() && sizes_[k].swapped && same_support(exchange_.current(), at(k))) return false;
         exchange_.swap_all(due(k));
         record();
+        sizes_[k].swapped = true;
         return true;
     }
 

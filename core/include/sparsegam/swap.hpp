@@ -90,7 +90,7 @@ class SwapSearch {
     // support changed.
     bool cycle(double lambda0) {
         evaluate(rows_, penalty_, current_);
-        const Slopes slopes = this->slopes();
+        const Slopes slopes = rows_.slopes();
         std::vector<std::pair<double, Index>> order;
         for (Index c = 0; c < rows_.n_columns(); ++c) {
             const bool inside = std::count(current_.columns.begin(), current_.columns.end(), c) > 0;
@@ -117,7 +117,7 @@ class SwapSearch {
         if (next * next < 2.0 * lambda0 * penalty_.cost[column] / steepness) next = 0.0;
         if (next == w) return;
         Point moved = inside ? without(current_, at) : current_;
-        moved.intercept -= next * center(column);
+        moved.intercept -= next * rows_.mean()[column];
         if (next != 0.0) {
             moved.columns.push_back(column);
             moved.coef.push_back(next);
@@ -146,7 +146,9 @@ class SwapSearch {
         if (closed()) {
             Point dropped = without(current_, s);
             evaluate(rows_, penalty_, dropped);
-            return closed_line(slopes().at(c)).gain;
+            const Groups& groups = rows_.groups(std::span(&c, 1));
+            return closed_step(groups, c).gain -
+                   shift_gain(rows_.loss(), groups.total_grad, groups.total_curv, dropped.loss);
         }
         return 0.5 * lipschitz(c) * current_.coef[s] * current_.coef[s];
     }
@@ -154,12 +156,13 @@ class SwapSearch {
     bool add_one(double lambda0) {
         if (current_.size() >= max_terms_) return false;
         evaluate(rows_, penalty_, current_);
-        const Slopes slopes = this->slopes();
+        const auto columns = outside(current_);
+        const auto promises = closed() ? closed_promises(columns) : threshold_promises(columns);
         double most = tie_;
         Index best = none;
-        for (Index c : outside(current_)) {
-            const double gain = promise(slopes, c) - lambda0 * penalty_.cost[c];
-            if (gain > most) most = gain, best = c;
+        for (std::size_t i = 0; i < columns.size(); ++i) {
+            const double gain = promises[i] - lambda0 * penalty_.cost[columns[i]];
+            if (gain > most) most = gain, best = columns[i];
         }
         if (best == none) return false;
         current_.columns.push_back(best);
@@ -167,11 +170,19 @@ class SwapSearch {
         return true;
     }
 
-    // What a column gains at least: by a thresholding step, or exactly where the line has a closed form.
-    double promise(const Slopes& slopes, Index c) const {
-        const LineSums sums = slopes.at(c);
-        if (closed()) return closed_line(sums).gain;
-        return 0.5 * sums.slope * sums.slope / lipschitz(c);
+    // What columns gain at least: by a thresholding step, or exactly where the line has a closed form.
+    std::vector<double> threshold_promises(const std::vector<Index>& columns) {
+        const Slopes slopes = rows_.slopes();
+        std::vector<double> gains;
+        for (Index c : columns) gains.push_back(0.5 * slopes.slope[c] * slopes.slope[c] / lipschitz(c));
+        return gains;
+    }
+
+    std::vector<double> closed_promises(const std::vector<Index>& columns) {
+        const Groups& groups = rows_.groups(columns);
+        std::vector<double> gains;
+        for (Index c : columns) gains.push_back(closed_step(groups, c).gain);
+        return gains;
     }
 
     bool may_join(Index column) const {
@@ -211,13 +222,16 @@ class SwapSearch {
             ++swap_counts_.drops;
             return dropped;
         }
-        const Slopes slopes = this->slopes();
-        for (Index c : steepest(slopes, dropped, current_.columns[s])) {
+        const Slopes slopes = rows_.slopes();
+        const auto columns = steepest(slopes, dropped, current_.columns[s]);
+        const Groups* groups = closed() ? &rows_.groups(columns) : nullptr;
+        for (Index c : columns) {
             ++swap_counts_.columns_tried;
-            const double step = try_add(dropped, slopes.at(c), c, must_beat);
-            if (step == 0.0) continue;
+            auto better =
+                groups ? try_add_closed(dropped, *groups, c, must_beat) : try_add(dropped, slopes.at(c), c, must_beat);
+            if (!better) continue;
             ++swap_counts_.swaps;
-            return stepped(dropped, c, step);
+            return better;
         }
         return std::nullopt;
     }
@@ -236,19 +250,22 @@ class SwapSearch {
         return columns;
     }
 
-    // The step along column c that brings the value below what it must beat; 0 when there is none or a cut
-    // rules it out.
-    double try_add(const Point& dropped, const LineSums& sums, Index c, double must_beat) {
-        if (closed()) {
-            ++swap_counts_.closed_lines;
-            const auto [step, gain] = closed_line(sums);
-            return dropped.value() - gain < must_beat && penalty_.clip(c, step) == step ? step : 0.0;
-        }
+    // The point after the step along column c that brings the value below what it must beat; none when there
+    // is no such step or a cut rules it out.
+    std::optional<Point> try_add(const Point& dropped, const LineSums& sums, Index c, double must_beat) {
         const LinePoint start{0.0, dropped.value(), sums.slope};
         const double step = -sums.slope / lipschitz(c);
-        if (ruled_out(dropped, sums, c, start, step, must_beat)) return 0.0;
+        if (ruled_out(dropped, sums, c, start, step, must_beat)) return std::nullopt;
         const LinePoint found = line_search(dropped, c, step);
-        return found.value < must_beat ? found.at : 0.0;
+        if (!(found.value < must_beat)) return std::nullopt;
+        return joined(dropped, c, found.at, -found.at * rows_.mean()[c]);
+    }
+
+    std::optional<Point> try_add_closed(const Point& dropped, const Groups& groups, Index c, double must_beat) {
+        ++swap_counts_.closed_lines;
+        const auto [coef, shift, gain] = closed_step(groups, c);
+        if (!(dropped.value() - gain < must_beat) || penalty_.clip(c, coef) != coef) return std::nullopt;
+        return joined(dropped, c, coef, shift);
     }
 
     bool ruled_out(const Point& dropped, const LineSums& sums, Index c, const LinePoint& start, double step,
@@ -315,44 +332,41 @@ class SwapSearch {
         return {step, sums.value + dropped.ridge + 0.5 * ridge * step * step, sums.slope + ridge * step};
     }
 
-    // The exponential loss of 0/1 columns, read as -1/1: with H the loss and d the share of it where y and
-    // the column disagree, the best step along the column is log((1 - d) / d) / 2 and leaves 2 H sqrt(d (1 -
-    // d)). Along x - 1/2, which is half the column, the slope is H (d - 1/2) and the step twice as long.
+    // The exponential loss along a 0/1 column with the intercept free: each of its two groups of rows shifts
+    // by itself. In a group of loss W, of which the share d is on the negative labels, the best shift is
+    // log((1 - d) / d) / 2 and leaves 2 W sqrt(d (1 - d)): theorem 5.1 group by group.
     bool closed() const { return rows_.loss() == Loss::exponential; }
 
-    struct ClosedLine {
-        double step, gain;
+    struct ClosedStep {
+        double coef, shift, gain;  // shift: of the intercept
     };
 
-    static ClosedLine closed_line(const LineSums& sums) {
-        const double d = std::clamp(0.5 + sums.slope / sums.value, 1e-9, 1.0 - 1e-9);
-        return {std::log((1.0 - d) / d), sums.value * (1.0 - 2.0 * std::sqrt(d * (1.0 - d)))};
+    static ClosedStep closed_step(const Groups& groups, Index c) {
+        const double grad = groups.grad[c], curv = groups.curv[c];
+        const double rest_grad = groups.total_grad - grad, rest_curv = groups.total_curv - curv;
+        const double inside = closed_shift(grad, curv), outside = closed_shift(rest_grad, rest_curv);
+        return {inside - outside, outside,
+                shift_gain(Loss::exponential, grad, curv, curv) +
+                    shift_gain(Loss::exponential, rest_grad, rest_curv, rest_curv)};
     }
 
-    // Where a column has its zero: at its mean or, for the closed line, half way.
-    double center(Index c) const { return closed() ? 0.5 : rows_.mean()[c]; }
-
-    // Slopes along the columns from their centers.
-    Slopes slopes() {
-        Slopes out = rows_.slopes();
-        if (closed())
-            for (Index c = 0; c < rows_.n_columns(); ++c) out.slope[c] += (rows_.mean()[c] - 0.5) * out.total_grad;
-        return out;
+    static double closed_shift(double grad, double curv) {
+        const double d = std::clamp(0.5 + 0.5 * grad / std::max(curv, 1e-300), 1e-9, 1.0 - 1e-9);
+        return 0.5 * std::log((1.0 - d) / d);
     }
 
-    // The point after a step along the centred column c.
-    Point stepped(const Point& dropped, Index c, double step) const {
+    static Point joined(const Point& dropped, Index c, double coef, double shift) {
         Point next = dropped;
-        next.intercept -= step * center(c);
+        next.intercept += shift;
         next.columns.push_back(c);
-        next.coef.push_back(step);
+        next.coef.push_back(coef);
         return next;
     }
 
     // The point with the s-th coefficient at zero, along its centred column.
     Point without(const Point& point, Index s) const {
         Point dropped = point;
-        dropped.intercept += dropped.coef[s] * center(dropped.columns[s]);
+        dropped.intercept += dropped.coef[s] * rows_.mean()[dropped.columns[s]];
         dropped.columns.erase(dropped.columns.begin() + s);
         dropped.coef.erase(dropped.coef.begin() + s);
         return dropped;
