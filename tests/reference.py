@@ -51,8 +51,8 @@ class ReferenceRows:
     def evaluate(self, columns, theta):
         """Move to the model theta = (b, w) on the columns; return its loss."""
         value, grad, curv = derivatives(self.y, self.support(columns) @ np.asarray(theta), self.loss)
-        self.g, self.h = self.weight * grad, self.weight * curv
-        return float(self.weight @ value)
+        self.value, self.g, self.h = self.weight * value, self.weight * grad, self.weight * curv
+        return float(self.value.sum())
 
     def gradient(self, columns):
         """A'g."""
@@ -67,6 +67,10 @@ class ReferenceRows:
         """For every column c: G_c = x_c'g, D_c = x_c'(h x_c), B_c = A'(h x_c)."""
         hX = self.h[:, None] * self.X
         return self.X.T @ self.g, (self.X * hX).sum(0), hX.T @ self.support(columns)
+
+    def groups(self):
+        """Sums of gradient, curvature and loss over the rows where each 0/1 column is 1."""
+        return self.X.T @ self.g, self.X.T @ self.h, self.X.T @ self.value
 
 
 def refit(X, y, weight, loss, ridge, max_iter=100):

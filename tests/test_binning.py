@@ -1,16 +1,24 @@
 """Bins: thresholds at the unique values, codes that agree with x <= t, extra bins after the ordered ones."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from sparsegam import frames
-from sparsegam.binning import Feature, bin_table, learn
+from sparsegam.binning import Binning, Feature, Learner, bin_table
+from sparsegam.columns import Column
+from sparsegam.scales import NUMBER, Scale
 from sparsegam.terms import Condition
 
 columns = hnp.arrays(np.float64, st.integers(1, 60), elements=st.integers(-8, 8).map(float) | st.floats(-1e6, 1e6))
+
+
+def learn(values, name, **binning):
+    return Learner([name], Binning(**binning)).learn(Column(name, NUMBER, values), 0)[0]
 
 
 @given(columns)
@@ -72,6 +80,87 @@ def test_a_bin_without_a_condition_is_an_error(bin_):
 
 def test_tables_are_binned_column_by_column():
     X = np.array([[1, 5], [2, 5], [3, 5]])
-    features, codes = bin_table(frames.read(X), max_bins=1000)
+    features, codes = bin_table(frames.read(X), Binning())
     assert [feature.name for feature in features] == ["x0", "x1"]
     assert [code.tolist() for code in codes] == [[0, 1, 2], [0, 0, 0]]
+
+
+def test_special_values_given_for_all_columns_go_for_numbers_only():
+    X = pd.DataFrame({"n": [-9.0, 1.0, 2.0, -8.0], "b": [True, False, True, True], "c": ["a", "b", "a", "b"]})
+    features, codes = bin_table(frames.read(X), Binning(special_values=[-9, -8, -7], min_category_count=1))
+    assert features[0].special_values == (-9.0, -8.0, -7.0)
+    assert features[0].edges.tolist() == [1.0]
+    assert codes[0].tolist() == [2, 0, 1, 3]
+    assert features[1].special == features[2].special == ()
+
+
+def test_levels_have_bins_and_rare_ones_share_one():
+    X = pd.DataFrame({"job": ["clerk"] * 5 + ["baker"] * 5 + ["smith"] * 4 + ["ranger", None]})
+    (feature,), (codes,) = bin_table(frames.read(X), Binning())
+    assert (feature.n_ordered, feature.n_bins) == (0, 4)
+    assert [str(c.text("job")) for c in feature.conditions().values()] == [
+        "job == baker",
+        "job == clerk",
+        "job in {ranger, smith}",
+        "job is missing",
+    ]
+    assert codes.tolist() == [1] * 5 + [0] * 5 + [2] * 5 + [3]
+
+
+def test_the_most_frequent_levels_are_kept_beyond_max_bins():
+    X = pd.DataFrame({"c": list("aabbbccccd")})
+    (feature,), (codes,) = bin_table(frames.read(X), Binning(max_bins=3, min_category_count=1))
+    assert feature.n_bins == 3
+    assert feature.condition(2) == Condition("in", ("a", "d"))
+    assert codes.tolist() == [2, 2, 0, 0, 0, 1, 1, 1, 1, 2]
+
+
+def test_columns_can_be_declared_categories():
+    X = pd.DataFrame({"code": [3, 1, 3, 2], "other": [1, 2, 3, 4]})
+    features, _ = bin_table(frames.read(X), Binning(categorical=["code"], min_category_count=1))
+    assert features[0].scale == Scale("category", (1, 2, 3))
+    assert features[1].scale == NUMBER
+
+
+def test_thresholds_can_be_given():
+    X = pd.DataFrame(
+        {"age": [20.0, 30.0, 40.0], "grade": pd.Categorical(["lo", "hi", "mid"], ["lo", "mid", "hi"], ordered=True)}
+    )
+    features, _ = bin_table(frames.read(X), Binning(thresholds={"age": [35, 25, 25.0], "grade": ["mid"]}))
+    assert features[0].edges.tolist() == [25.0, 35.0]
+    assert features[1].condition(0) == Condition("<=", "mid")
+
+
+@given(
+    st.lists(st.sampled_from([-9.0, 0.0, 1.0, 2.5, np.nan]), min_size=1, max_size=30),
+    st.lists(st.sampled_from(["a", "b", "c", None]), min_size=1, max_size=30),
+)
+def test_indicators_are_the_conditions(numbers, levels):
+    n = min(len(numbers), len(levels))
+    X = pl.DataFrame({"x": numbers[:n], "c": levels[:n]}, schema={"x": pl.Float64, "c": pl.String})
+    table = frames.read(X)
+    features, codes = bin_table(table, Binning(special_values=[-9], min_category_count=1))
+    for j, (feature, code) in enumerate(zip(features, codes, strict=True)):
+        expected = [code <= b if b < feature.n_ordered else code == b for b in feature.conditions()]
+        found = feature.indicators(table.column(j).on(feature.scale))
+        np.testing.assert_array_equal(found, np.reshape(expected, (len(expected), n)).T)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"categorical": "all"}, "categorical must be 'auto' or a list of columns, got 'all'"),
+        ({"categorical": ["nobody"]}, "categorical names the column 'nobody', but the columns are 'x', 'c'"),
+        ({"thresholds": [1]}, "thresholds must be a dict"),
+        ({"thresholds": {"x": 1}}, r"thresholds\['x'\] must be a list of values, got 1"),
+        ({"thresholds": {"x": ["a"]}}, "thresholds of column 'x' do not fit, which holds numbers: 'a' is not"),
+        ({"thresholds": {"c": ["a"]}}, "thresholds are given for column 'c', which holds categories"),
+        ({"special_values": ["unknown"]}, "special_values of column 'x' do not fit"),
+        ({"special_values": {"z": [1]}}, "special_values names the column 'z'"),
+        ({"min_category_count": 0}, "min_category_count must be an integer >= 1, got 0"),
+    ],
+)
+def test_wrong_options_are_refused_by_name(options, message):
+    X = pd.DataFrame({"x": [1.0, 2.0], "c": ["a", "b"]})
+    with pytest.raises(ValueError, match=message):
+        bin_table(frames.read(X), Binning(**options))

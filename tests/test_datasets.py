@@ -10,9 +10,11 @@ from sklearn.metrics import roc_auc_score
 from sparsegam.datasets import (
     fetch_compas,
     fetch_fico,
+    fetch_recidivism,
     make_correlated_classification,
     make_correlated_regression,
     make_credit,
+    make_recidivism,
 )
 
 DATA = Path(os.environ.get("SPARSEGAM_DATA", Path(__file__).parents[2] / "shared" / "data"))
@@ -250,3 +252,50 @@ class TestPublished:
         monkeypatch.setattr("sklearn.datasets.fetch_openml", refuse)
         with pytest.raises(ConnectionError, match="pass path="):
             fetch()
+
+
+class TestRecidivism:
+    @pytest.fixture(scope="class")
+    @classmethod
+    def rows(cls):
+        return make_recidivism()
+
+    def test_has_the_shape_of_the_published_table(self, rows):
+        assert rows.data.shape == (20_000, 8)
+        n_values = [len(np.unique(column)) for column in rows.data.T]
+        assert n_values[:5] + n_values[7:] == [2, 7, 11, 2, 2, 8]
+        assert sum(min(n, 1000) - 1 for n in n_values) == 2024
+
+    def test_the_truth_drew_the_labels(self, rows):
+        score = np.full(20_000, rows.truth.intercept)
+        for term in rows.truth.terms:
+            score += term.coef * (rows.data[:, rows.feature_names.index(term.feature)] <= term.threshold)
+        np.testing.assert_allclose(rows.truth.probability, 1 / (1 + np.exp(-score)))
+        assert rows.target.mean() == pytest.approx(rows.truth.probability.mean(), abs=0.01)
+        assert 0.74 < roc_auc_score(rows.target, rows.truth.probability) < 0.80
+
+    def test_ages_are_in_order(self, rows):
+        age, first = (rows.data[:, rows.feature_names.index(name)] for name in ("age", "age_first_case"))
+        assert (first <= age).all()
+        assert (age <= 80).all()
+
+    def test_larger_n_continues_the_rows(self, rows):
+        small = make_recidivism(300)
+        np.testing.assert_array_equal(small.data, rows.data[:300])
+        np.testing.assert_array_equal(small.target, rows.target[:300])
+
+    def test_no_rows_is_an_error(self):
+        with pytest.raises(ValueError, match="at least 1"):
+            make_recidivism(0)
+
+    def test_the_loader_reads_dutch_and_counts_rows(self, rows, tmp_path):
+        header = "sekse,cgebland,lnvgalguz,dum1120,dum21plus,leeftijd,lftinsz1inclvtt,delcuziv,rec4"
+        path = tmp_path / "netherlands.csv"
+        table = np.column_stack([rows.data, rows.target])
+        np.savetxt(path, table, delimiter=",", header=header, comments="", fmt="%.9g")
+        loaded = fetch_recidivism(path)
+        np.testing.assert_allclose(loaded.data, rows.data, atol=1e-5)
+        np.testing.assert_array_equal(loaded.target, rows.target)
+        np.savetxt(path, table[:100], delimiter=",", header=header, comments="")
+        with pytest.raises(ValueError, match="100 rows"):
+            fetch_recidivism(path)

@@ -1,6 +1,7 @@
 """The estimators: scikit-learn's own checks, the objective they promise, weights, names and warnings."""
 
 import pickle
+import re
 import subprocess
 import sys
 
@@ -8,15 +9,25 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn import config_context
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import make_column_transformer
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sparsegam
-from sparsegam import SparseGAMClassifier, SparseGAMRegressor, gam_path
+from sparsegam import (
+    SparseGAMClassifier,
+    SparseGAMClassifierCV,
+    SparseGAMRegressor,
+    SparseGAMRegressorCV,
+    ThresholdBinner,
+    gam_path,
+)
 
 NAMES = ["age", "income", "debt", "trades"]
 
@@ -41,7 +52,17 @@ def regression():
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@parametrize_with_checks([SparseGAMClassifier(), SparseGAMClassifier(loss="exponential"), SparseGAMRegressor()])
+@pytest.mark.filterwarnings("ignore:The least populated class in y has only:UserWarning")
+@parametrize_with_checks(
+    [
+        SparseGAMClassifier(),
+        SparseGAMClassifier(loss="exponential"),
+        SparseGAMRegressor(),
+        SparseGAMClassifierCV(),
+        SparseGAMRegressorCV(),
+        ThresholdBinner(),
+    ]
+)
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
 
@@ -243,6 +264,49 @@ def test_it_lives_in_pipelines_searches_and_pickles(table):
     assert search.best_score_ > 0.6
     again = pickle.loads(pickle.dumps(search.best_estimator_))
     np.testing.assert_array_equal(again.predict_proba(X), search.predict_proba(X))
+
+
+def test_it_lives_beside_transformers(table):
+    X, y = table
+    columns = make_column_transformer((StandardScaler(), ["age", "income"]), remainder="passthrough")
+    pipeline = make_pipeline(columns.set_output(transform="pandas"), SparseGAMClassifier()).fit(X, y)
+    assert "standardscaler__age" in pipeline[-1].model_.features
+    assert pipeline.score(X, y) > 0.7
+
+
+def test_it_can_be_calibrated(table):
+    X, y = table
+    calibrated = CalibratedClassifierCV(SparseGAMClassifier(), cv=2).fit(X, y)
+    assert calibrated.predict_proba(X).shape == (400, 2)
+
+
+@pytest.mark.parametrize("estimator", [SparseGAMClassifier(), SparseGAMClassifierCV(cv=2, max_terms=5)])
+def test_weights_are_routed(table, estimator):
+    X, y = table
+    weight = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
+    expected = clone(estimator).fit(X, y, sample_weight=weight).model_
+    with config_context(enable_metadata_routing=True):
+        asking = clone(estimator).set_fit_request(sample_weight=True)
+        pipeline = make_pipeline(FunctionTransformer(), asking).fit(X, y, sample_weight=weight)
+    assert pipeline[-1].model_ == expected
+
+
+@pytest.mark.parametrize("estimator", [SparseGAMClassifier(), SparseGAMClassifierCV(cv=2, max_terms=5)])
+def test_notebooks_show_the_equation(table, estimator):
+    assert "1[A" not in estimator._repr_html_()
+    fitted = clone(estimator).fit(*table)
+    for shown in (fitted._repr_html_(), fitted._repr_mimebundle_()["text/html"]):
+        assert "1[A &lt;= " in shown
+        assert type(fitted).__name__ in shown
+
+
+@pytest.mark.parametrize(
+    "public", [SparseGAMClassifier, SparseGAMRegressor, SparseGAMClassifierCV, SparseGAMRegressorCV]
+)
+def test_every_parameter_is_documented(public):
+    assert "{" not in (public.__doc__ or "").split("Parameters")[1].replace('{"', "")
+    for name in public().get_params():
+        assert re.search(rf"^    [\w, ]*\b{name}\b[\w, ]* : ", public.__doc__, re.MULTILINE), name
 
 
 def test_public_names_are_there_and_lazy():

@@ -7,20 +7,51 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sparsegam.binner import ThresholdBinner
     from sparsegam.estimators import SparseGAMClassifier, SparseGAMRegressor
+    from sparsegam.linear import LinearPath, SparseLinearClassifier, SparseLinearRegressor, linear_path
+    from sparsegam.linear_model import LinearModel
+    from sparsegam.linear_selection import SparseLinearClassifierCV, SparseLinearRegressorCV
     from sparsegam.model import Model
     from sparsegam.path import Path, gam_path
+    from sparsegam.selection import SparseGAMClassifierCV, SparseGAMRegressorCV
 
     __version__: str
 
-__all__ = ["Model", "Path", "SparseGAMClassifier", "SparseGAMRegressor", "gam_path"]
+__all__ = [
+    "LinearModel",
+    "LinearPath",
+    "Model",
+    "Path",
+    "SparseGAMClassifier",
+    "SparseGAMClassifierCV",
+    "SparseGAMRegressor",
+    "SparseGAMRegressorCV",
+    "SparseLinearClassifier",
+    "SparseLinearClassifierCV",
+    "SparseLinearRegressor",
+    "SparseLinearRegressorCV",
+    "ThresholdBinner",
+    "gam_path",
+    "linear_path",
+]
 
 _HOME = {
+    "LinearModel": "sparsegam.linear_model",
+    "LinearPath": "sparsegam.linear",
     "Model": "sparsegam.model",
     "Path": "sparsegam.path",
     "SparseGAMClassifier": "sparsegam.estimators",
+    "SparseGAMClassifierCV": "sparsegam.selection",
     "SparseGAMRegressor": "sparsegam.estimators",
+    "SparseGAMRegressorCV": "sparsegam.selection",
+    "SparseLinearClassifier": "sparsegam.linear",
+    "SparseLinearClassifierCV": "sparsegam.linear_selection",
+    "SparseLinearRegressor": "sparsegam.linear",
+    "SparseLinearRegressorCV": "sparsegam.linear_selection",
+    "ThresholdBinner": "sparsegam.binner",
     "gam_path": "sparsegam.path",
+    "linear_path": "sparsegam.linear",
 }
 _MODULES = ("datasets",)
 

@@ -69,6 +69,12 @@ class Rows:
     def groups(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Sums of gradient, curvature and loss over the rows where each column is 1, at the last point."""
 
+    def slopes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Slope and curvature of the loss along each centred column, at the last point."""
+
+    def line(self, column: int, step: float) -> tuple[float, float, float]:
+        """Loss, slope and curvature after a step along one centred column from the last point."""
+
 class Penalty:
     """What columns cost: lambda2 and, per column, its share of lambda0, bounds, whether it may enter, its feature.
 
@@ -167,3 +173,20 @@ def swap_path(
     time_limit: float | None = None,
 ) -> tuple[list[Point], bool, dict[str, int]]:
     """The paper's swap search at each lambda0 in turn, warm from the one before: points, finished, counts."""
+
+class LinePoint:
+    """A point on a convex function of one coefficient: where, its value and its slope."""
+
+    def __init__(self, at: float, value: float, slope: float) -> None: ...
+
+def linear_cut(a: LinePoint, b: LinePoint) -> float:
+    """Where the tangents of two points on both sides of the minimum meet: a lower bound on it."""
+
+def quadratic_cut_one(a: LinePoint, m: float) -> float:
+    """The least of the parabola that touches in a point, where f - m x^2 is convex: a lower bound on the minimum."""
+
+def quadratic_cut_two(a: LinePoint, b: LinePoint, m: float) -> float:
+    """The same from two points on both sides of the minimum."""
+
+def concordant_cut(a: LinePoint, curv: float, r: float) -> float:
+    """A lower bound on the minimum from one point and its curvature, where |f'''| <= r f''; may be minus infinity."""

@@ -22,12 +22,13 @@ MAX_TERMS = 30
 LAMBDA2 = 1e-3
 BAR = 40  # characters of the longest bar
 PICTURE = FilePath("demo") / "shape_functions.png"
+REPORT = FilePath("demo") / "report.html"
 
 T = TypeVar("T")
 
 
 def main() -> None:
-    """Fit the frontier and one model, print both, compare with boosted trees, and draw the shape functions."""
+    """Fit the frontier and one model, print both, compare with boosted trees, draw the shapes, write a report."""
     credit = make_credit()
     X, X_test, y, y_test, rows, rows_test = train_test_split(
         credit.frame,
@@ -55,6 +56,13 @@ def main() -> None:
 
     _heading("Shape functions")
     print(_draw_shapes(model.model_.shape_functions(), credit, rows))
+
+    _heading("The report")
+    REPORT.parent.mkdir(exist_ok=True)
+    file = model.report(
+        REPORT, X, y, X_test=X_test, y_test=y_test, title="Who defaults? A model of simulated credit data"
+    )
+    print(f"written to {file} ({file.stat().st_size / 1000:.0f} kB): open it in a browser")
 
 
 def _timed(job: Callable[[], T]) -> tuple[T, float]:

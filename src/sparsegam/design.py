@@ -10,7 +10,10 @@ from sparsegam.binning import Codes, Feature
 from sparsegam.rules import Rules
 from sparsegam.terms import Term
 
+Weight = NDArray[np.float64]
+
 NO_COLUMNS = np.zeros(0, dtype=np.int64)
+NEGLIGIBLE = 1e-3  # of the weight of an average row: rows that weigh less together can tell nothing
 
 
 class Design:
@@ -22,15 +25,19 @@ class Design:
         One per source column.
     codes : sequence of ndarray
         Their bin codes.
+    weight : ndarray, optional
+        Weights of the rows.
     """
 
-    def __init__(self, features: Sequence[Feature], codes: Sequence[Codes]) -> None:
+    def __init__(self, features: Sequence[Feature], codes: Sequence[Codes], weight: Weight | None = None) -> None:
         self.features = tuple(features)
         self.n_bins = np.array([feature.n_bins for feature in features], dtype=np.int64)
         self.n_ordered = np.array([feature.n_ordered for feature in features], dtype=np.int64)
         self.offset = np.cumsum(self.n_bins) - self.n_bins
         self.group = np.repeat(np.arange(len(self.features)), self.n_bins)
-        self.counts = np.concatenate([_counts(feature, code) for feature, code in zip(features, codes, strict=True)])
+        self.counts = self._sums(codes)
+        varied = weight is not None and weight.min() < weight.max()
+        self.shares = self._sums(codes, weight / weight.mean()) if weight is not None and varied else self.counts
         self.core = _core.ThresholdDesign(codes, self.n_bins, self.n_ordered)
 
     @property
@@ -52,10 +59,11 @@ class Design:
         """Tell which columns may enter a model.
 
         The last ordered bin of a feature may not: its column is constant or, beside special and missing values, the
-        complement of theirs. Nor may columns that hold (or fail) for too few rows.
+        complement of theirs. Nor may columns that hold (or fail) for too few rows, or for rows of next to no weight.
         """
-        smaller_side = np.minimum(self.counts, self.core.n_rows - self.counts)
-        allowed: NDArray[np.bool_] = smaller_side >= rules.min_samples_bin
+        n = self.core.n_rows
+        allowed: NDArray[np.bool_] = np.minimum(self.counts, n - self.counts) >= rules.min_samples_bin
+        allowed &= np.minimum(self.shares, n - self.shares) >= NEGLIGIBLE
         allowed[(self.offset + self.n_ordered - 1)[self.n_ordered > 0]] = False
         allowed[np.isin(self.group, rules.never(self.names))] = False
         return allowed
@@ -92,6 +100,15 @@ class Design:
             max_per_group=rules.max_terms_per_feature or 0,
         )
 
+    def _sums(self, codes: Sequence[Codes], weight: Weight | None = None) -> Weight:
+        """Sum the weights of the rows for which each column is 1; without weights, count them."""
+        parts = []
+        for feature, code in zip(self.features, codes, strict=True):
+            sums = np.bincount(code, weight, minlength=feature.n_bins).astype(np.float64)
+            np.cumsum(sums[: feature.n_ordered], out=sums[: feature.n_ordered])
+            parts.append(sums)
+        return np.concatenate(parts)
+
     def _is_ordered(self) -> NDArray[np.bool_]:
         """Tell which columns are `x <= t`."""
         bin_ = np.arange(self.n_columns) - self.offset[self.group]
@@ -108,10 +125,3 @@ class Design:
                 )
                 raise ValueError(msg)
         return directions
-
-
-def _counts(feature: Feature, codes: Codes) -> NDArray[np.int64]:
-    """Count the rows for which each column of a feature is 1."""
-    counts = np.bincount(codes, minlength=feature.n_bins).astype(np.int64)
-    np.cumsum(counts[: feature.n_ordered], out=counts[: feature.n_ordered])
-    return counts

@@ -165,6 +165,29 @@ class Regresses(RegressorMixin):  # type: ignore[misc]
 class SparseGAM(SparseModel):
     """What the additive models share: tables of any columns, binned and searched."""
 
+    def report(self, file: Any, X: Any = None, y: Any = None, **options: Any) -> Any:
+        """Write a report on the fitted model: one HTML file that opens anywhere.
+
+        Parameters
+        ----------
+        file : str or path-like
+            The file to write.
+        X, y : array-like or data frame, and array-like, optional
+            The rows of the fit.
+        **options : dict
+            `X_test`, `y_test`, `title` and others of `sparsegam.report.write_report`.
+
+        Returns
+        -------
+        pathlib.Path
+            The file.
+        """
+        from sparsegam.report import write_report
+
+        check_is_fitted(self)
+        known = {"settings": self.get_params(), "path": getattr(self, "path_", None)}
+        return write_report(file, self.model_, X, y, **known | options)
+
     def _pose(self, table: Table, target: Vector, weight: Vector, options: Options) -> Problem:
         given = vars(self)
         return pose(table, target, weight, options, pick(Binning, given), pick(Rules, given))

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_array
 
 from sparsegam.columns import Column, Rows, Values, from_array, from_levels, from_objects
 
@@ -81,14 +80,16 @@ def read(X: Any) -> Table:
 
     Parameters
     ----------
-    X : ndarray, array-like, or data frame known to narwhals
-        The input; one row per sample.
+    X : ndarray, array-like, data frame known to narwhals, or Table
+        The input; one row per sample. A Table comes back as it is.
 
     Returns
     -------
     Table
         The input as columns to be read one at a time.
     """
+    if isinstance(X, Table):
+        return X
     frame = _as_frame(X)
     return _read_array(X) if frame is None else _read_frame(frame)
 
@@ -139,6 +140,8 @@ def _refuse_lazy(X: Any) -> None:
 
 def _read_array(X: Any) -> Table:
     """Read an array; rows of a list may mix numbers and text, which NumPy would turn into text throughout."""
+    from sklearn.utils import check_array  # here, as it takes a second to import, and frames can do without
+
     if isinstance(X, list | tuple):
         X = _from_list(X)
     array = check_array(X, dtype=None, ensure_all_finite=False, input_name="X")

@@ -11,17 +11,20 @@ from numpy.typing import NDArray
 
 from sparsegam import equation, schema
 from sparsegam.columns import Values
+from sparsegam.deploying import Deployable
+from sparsegam.edits import Edit
 from sparsegam.frames import Table, read
 from sparsegam.scales import NUMBER, UNSEEN, Scale, Value
 from sparsegam.shapes import ShapeFunction, shape_of
 from sparsegam.terms import Term
+from sparsegam.viewing import Viewable
 
 # P(second class) = 1 / (1 + exp(-slope * score))
 SLOPES = {"logistic": 1.0, "exponential": 2.0}
 
 
 @dataclass(frozen=True)
-class Model:
+class Model(Deployable, Viewable):
     """score(x) = intercept + the coefficients of the terms that hold for x.
 
     Attributes
@@ -40,6 +43,8 @@ class Model:
         Values of a feature that are out of its ordering: no `x <= t` holds for them.
     scales : dict of str to Scale
         What the values of a feature are, where they are not numbers; categories of features in use only.
+    edits : tuple of Edit
+        What was done to the model by hand, in order.
 
     Notes
     -----
@@ -54,6 +59,7 @@ class Model:
     classes: tuple[Any, Any] | None = None
     special_values: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
     scales: Mapping[str, Scale] = field(default_factory=dict)
+    edits: tuple[Edit, ...] = ()
 
     @property
     def n_terms(self) -> int:
@@ -155,6 +161,7 @@ class Model:
                     for name, values in self.special_values.items()
                 },
                 "terms": [schema.term_to_json(term) for term in self.terms],
+                "edits": [edit.to_json() for edit in self.edits],
             }
         )
 
@@ -218,4 +225,4 @@ def _warn_unseen(counts: dict[str, int]) -> None:
     if counts:
         where = ", ".join(f"{count} in column {name!r}" for name, count in counts.items())
         msg = f"X has values whose level was not in the training data ({where}): they add nothing to the score."
-        warnings.warn(msg, UserWarning, stacklevel=2)
+        warnings.warn(msg, UserWarning, stacklevel=5)  # to where a user asked for scores

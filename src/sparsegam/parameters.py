@@ -20,7 +20,8 @@ features_always, features_never : list of columns, optional
     Features of which every model has at least one term (the step that helps most by itself is kept in; it counts
     as a term), and features that no model has. Columns go by name, or by position.
 feature_cost : dict from column to float, optional
-    Factor on lambda0 for the terms of a feature, 1 where none is given.
+    Factor on lambda0 for the terms of a feature, 1 where none is given. Frontiers (paths and cross-validation) go by
+    the number of terms and have no use for it.
 monotone : dict from column to {"increasing", "decreasing"}, or list, optional
     How the score may move as a feature grows; a list holds 1, -1 or 0 for each column. Missing and special values
     are out of the order, and free.

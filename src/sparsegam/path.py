@@ -30,7 +30,7 @@ from sparsegam.targets import binary, one_column, real, weights
 
 
 @documented
-def gam_path(  # noqa: PLR0913
+def gam_path(  # noqa: D417, PLR0913  (`documented` fills in the others)
     X: Any,
     y: Any,
     *,
@@ -183,7 +183,7 @@ class Path:
         matplotlib.axes.Axes
             The axes.
         """
-        ax = _new_axes() if ax is None else ax
+        ax = new_axes() if ax is None else ax
         chosen = ~np.isnan(self.lambda0)
         ax.plot(self.n_terms, self.objective, marker="o", markerfacecolor="white", color="tab:blue")
         ax.plot(self.n_terms[chosen], self.objective[chosen], "o", color="tab:blue", label="best at some lambda0")
@@ -283,7 +283,8 @@ def search_path(problem: Problem, classes: NDArray[Any] | None, callback: Progre
     )
 
 
-def _new_axes() -> Any:
+def new_axes() -> Any:
+    """Return the axes of a new figure."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:

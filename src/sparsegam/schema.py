@@ -1,11 +1,13 @@
 """What the JSON of a model must look like: every part is checked before any of it is used."""
 
+import hashlib
 import json
-import math
+import sys
 from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
+from sparsegam.edits import edit_from_json
 from sparsegam.scales import NUMBER, SCALE_KINDS, Scale, Value
 from sparsegam.terms import KINDS, Condition, Term
 
@@ -13,23 +15,25 @@ FORMAT = "sparsegam.Model"
 VERSION = 1
 LOSSES = ("logistic", "exponential", "squared")
 REQUIRED = {"format", "version", "loss", "classes", "intercept", "feature_names", "special_values", "terms"}
-OPTIONAL = {"scales"}
+OPTIONAL = {"scales", "edits", "sha256"}
+SHOWN = 200  # characters of a wrong value that an error quotes
 
 Scales = Mapping[str, Scale]
 
 
 def write(content: dict[str, Any]) -> str:
-    """Write the parts of a model as JSON; floats come back to the bit."""
-    return json.dumps({"format": FORMAT, "version": VERSION, **content}, indent=2, allow_nan=False)
+    """Write the parts of a model as JSON; floats come back to the bit, and a hash tells of later changes."""
+    content = {"format": FORMAT, "version": VERSION, **content}
+    return json.dumps({**content, "sha256": _hash(content)}, indent=2, allow_nan=False)
 
 
 def parse(text: str) -> dict[str, Any]:
     """Read the parts of a model from JSON, checked; raise a ValueError that says what is wrong."""
-    content = json.loads(text)
+    content = _loaded(text)
     _check_header(content)
     names = _names(content["feature_names"])
     scales = _scales(content.get("scales", {}), names)
-    return {
+    parts = {
         "loss": _loss(content["loss"]),
         "classes": _classes(content["classes"], content["loss"]),
         "intercept": _finite(content["intercept"], "intercept"),
@@ -37,7 +41,10 @@ def parse(text: str) -> dict[str, Any]:
         "scales": scales,
         "special_values": _special_values(content["special_values"], names, scales),
         "terms": tuple(_term(term, names, scales) for term in _list(content["terms"], "terms")),
+        "edits": tuple(edit_from_json(edit) for edit in _list(content.get("edits", []), "edits")),
     }
+    _check_hash(content)
+    return parts
 
 
 def label_to_json(label: Any) -> Any:
@@ -66,10 +73,50 @@ def scale_to_json(scale: Scale) -> dict[str, Any]:
     return {"kind": scale.kind, "levels": list(scale.levels)} if scale.has_levels else {"kind": scale.kind}
 
 
+def _loaded(text: Any) -> Any:
+    """Parse JSON; refuse what is cut off, nested without end, twice the same key, or no number."""
+    try:
+        return json.loads(text, object_pairs_hook=_object, parse_constant=_refuse_constant)
+    except RecursionError:
+        msg = "not a sparsegam model: the text is nested too deeply."
+        raise ValueError(msg) from None
+    except json.JSONDecodeError as error:
+        msg = f"not a sparsegam model: the text is no JSON ({error}): is the file whole?"
+        raise ValueError(msg) from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    out = dict(pairs)
+    _expect([key for key, _ in pairs], "an object's keys", "unique", holds=len(out) == len(pairs))
+    return out
+
+
+def _refuse_constant(name: str) -> None:
+    _expect(name, "a number", "finite", holds=False)
+
+
+def _hash(content: Mapping[str, Any]) -> str:
+    """Return the hash of everything but the hash, independent of order and white space."""
+    rest = {key: value for key, value in content.items() if key != "sha256"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def _check_hash(content: Mapping[str, Any]) -> None:
+    if "sha256" in content and content["sha256"] != _hash(content):
+        msg = (
+            "not a sparsegam model as it was written: its content was changed later (sha256 differs). Get it from its "
+            "source again, or take the line sha256 out to vouch for the change."
+        )
+        raise ValueError(msg)
+
+
 def _check_header(content: Any) -> None:
     _expect(content, "the text", "one JSON object", holds=isinstance(content, dict))
     _expect(content.get("format"), "format", repr(FORMAT), holds=content.get("format") == FORMAT)
     version = content.get("version")
+    if isinstance(version, int) and version > VERSION:
+        msg = f"not a sparsegam model for this release: a newer one wrote it (format {version}, not {VERSION}): update."
+        raise ValueError(msg)
     _expect(version, "version", f"{VERSION}, the one that this sparsegam reads", holds=version == VERSION)
     good = content.keys() >= REQUIRED and content.keys() <= REQUIRED | OPTIONAL
     _expect(sorted(content), "its keys", str(sorted(REQUIRED)), holds=good)
@@ -158,12 +205,14 @@ def _list(values: Any, name: str) -> list[Any]:
 
 
 def _finite(value: Any, name: str) -> float:
-    good = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    good = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
     _expect(value, name, "a finite number", holds=good)
     return float(value)
 
 
 def _expect(found: Any, name: str, wanted: str, *, holds: bool) -> None:
     if not holds:
-        msg = f"not a sparsegam model: {name} must be {wanted}, got {found!r}."
+        shown = repr(found)
+        shown = shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}..."
+        msg = f"not a sparsegam model: {name} must be {wanted}, got {shown}."
         raise ValueError(msg)

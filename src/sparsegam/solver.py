@@ -100,6 +100,7 @@ class Problem:
     options: Options
     total_weight: float
     n_candidates: int
+    cost: NDArray[np.float64] | None = None  # factor on lambda0 by column, where they are not all one
 
     @property
     def max_terms(self) -> int:
@@ -117,11 +118,13 @@ class Fit:
     finished: bool
     counts: dict[str, int]
     certificate: Certificate | None
+    factor: float | None = None  # sum of the terms' factors on lambda0, where they are not all one
 
     @property
     def objective(self) -> float:
         """Loss, ridge and the price of all terms."""
-        return self.point.loss + self.point.ridge + self.lambda0 * len(self.point.columns)
+        factor = len(self.point.columns) if self.factor is None else self.factor
+        return self.point.loss + self.point.ridge + self.lambda0 * factor
 
 
 def pose(
@@ -136,12 +139,13 @@ def pose(
     kept = weight > 0
     if not kept.all():
         table, y, weight = table.keep(kept), y[kept], weight[kept]
-    design = Design(*bin_table(table, binning))
+    design = Design(*bin_table(table, binning), weight)
     rows = _core.Rows(design.core, y, weight, loss=options.loss, n_threads=options.n_threads)
     allowed = design.candidates(rules)
     always = _always(design, rows, options, rules, allowed)
     penalty = design.penalty(float(options.lambda2), rules, allowed=allowed, always=always)
-    return Problem(design, rows, penalty, options, float(weight.sum()), int(np.count_nonzero(allowed)))
+    cost = rules.costs(design.names)[design.group] if rules.feature_cost else None
+    return Problem(design, rows, penalty, options, float(weight.sum()), int(np.count_nonzero(allowed)), cost)
 
 
 def frontier(problem: Problem, callback: Progress | None = None) -> _core.Search:
@@ -242,7 +246,9 @@ def _fit_at(problem: Problem, lambda0: float, callback: Progress | None = None, 
             time_limit=problem.options.time_limit,
             callback=callback,
         )
-    return Fit(search.points[-1], lambda0, search.finished, dict(search.counts), _certificate(search.certificate))
+    point = search.points[-1]
+    factor = None if problem.cost is None else float(problem.cost[point.columns].sum())
+    return Fit(point, lambda0, search.finished, dict(search.counts), _certificate(search.certificate), factor)
 
 
 class _BlasLimit:

@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import assert_all_finite, column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
 
 Vector = NDArray[np.float64]
 
 
 def one_column(y: Any, n_rows: int) -> NDArray[Any]:
     """Return y as a vector of n_rows finite values."""
+    from sklearn.utils import assert_all_finite, column_or_1d  # here and below, as it takes a second to import
+
     values: NDArray[Any] = column_or_1d(y, warn=True)
     if values.size != n_rows:
         msg = f"X and y must have the same number of rows, got {n_rows} and {values.size}."
@@ -24,6 +24,8 @@ def one_column(y: Any, n_rows: int) -> NDArray[Any]:
 
 def real(y: NDArray[Any]) -> Vector:
     """Return the responses of a regression as float64."""
+    from sklearn.utils import assert_all_finite
+
     values = np.ascontiguousarray(y, dtype=np.float64)
     assert_all_finite(values, input_name="y")
     return values
@@ -49,6 +51,8 @@ def weights(sample_weight: Any, n_rows: int) -> Vector:
     """Return one weight per row, not negative and not all zero; ones where none are given."""
     if sample_weight is None:
         return np.ones(n_rows)
+    from sklearn.utils import assert_all_finite
+
     weight = np.ascontiguousarray(sample_weight, dtype=np.float64)
     if weight.shape != (n_rows,):
         msg = f"sample_weight must hold one number per row, got shape {weight.shape} for {n_rows} rows."
@@ -90,6 +94,8 @@ def _mapped_weights(class_weight: Mapping[Any, float], classes: NDArray[Any]) ->
 
 
 def _refuse_multiclass(y: NDArray[Any]) -> None:
+    from sklearn.utils.multiclass import check_classification_targets
+
     check_classification_targets(y)
     found = np.unique(y)
     msg = (

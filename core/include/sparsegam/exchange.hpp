@@ -55,7 +55,9 @@ class Exchange {
     void polish(Point& point) {
         at_current_ = false;
         evaluate(rows_, penalty_, point);
-        refit(rows_, penalty_, point, {1e-9 * point.value()}, counts_);
+        RefitOptions options{1e-9 * point.value()};
+        options.last_digit = true;
+        refit(rows_, penalty_, point, options, counts_);
     }
 
     void go_to(const Point& point) {

@@ -18,6 +18,7 @@ struct RefitOptions {
     double must_beat = infinity;  // give up once even an optimistic reading of the next step stays above
     Index held = 0;               // leading columns whose coefficients stay as they are
     bool rough = false;           // steps from sums in floats: for trials
+    bool last_digit = false;      // go on beyond the tolerance where that is cheap
 };
 
 inline double ridge_weight(const Rows& rows, const Penalty& penalty, Index column) {
@@ -154,6 +155,7 @@ inline Point moved(const Point& from, const std::vector<double>& step, double le
 
 // Newton from an evaluated point. Leaves the rows at the point it returns in place.
 inline void refit(Rows& rows, const Penalty& penalty, Point& point, const RefitOptions& options, Counts& counts) {
+    double last = infinity;
     for (int n = 0; n < options.max_steps; ++n) {
         Gram gram = rows.gram(std::span(point.columns).subspan(options.held), options.rough);
         add_penalties(rows, penalty, point, gram, options.held);
@@ -175,7 +177,12 @@ inline void refit(Rows& rows, const Penalty& penalty, Point& point, const RefitO
             return;
         }
         point = std::move(next);
-        if (decrease < options.tolerance) return;  // with the step made: Newton's last one squares the error
+        // The step is made: Newton's last one squares the error. For the last digit it goes on while it converges like
+        // that; a coefficient that runs off (a pure group) converges step by step and is let go.
+        const bool squaring = decrease < 0.05 * last;
+        last = decrease;
+        if (decrease < options.tolerance && !(options.last_digit && squaring && decrease > 1e-8 * options.tolerance))
+            return;
     }
 }
 

@@ -1,9 +1,10 @@
-"""Data sets: simulated credit data, the paper's simulated designs, and the published FICO and COMPAS tables."""
+"""Data sets: simulated credit and recidivism data, the paper's simulated designs, and the published tables."""
 
 from sparsegam.datasets.correlated import make_correlated_classification, make_correlated_regression
 from sparsegam.datasets.credit import make_credit
 from sparsegam.datasets.dataset import AdditiveTruth, Dataset, LinearTruth, Term
 from sparsegam.datasets.published import fetch_compas, fetch_fico
+from sparsegam.datasets.recidivism import fetch_recidivism, make_recidivism
 
 __all__ = [
     "AdditiveTruth",
@@ -12,7 +13,9 @@ __all__ = [
     "Term",
     "fetch_compas",
     "fetch_fico",
+    "fetch_recidivism",
     "make_correlated_classification",
     "make_correlated_regression",
     "make_credit",
+    "make_recidivism",
 ]

@@ -58,7 +58,7 @@ def fetch_fico(path: str | PathLike[str] | None = None) -> Dataset[None]:
         If the table lacks a column or does not have its 10459 rows.
     """
     columns = _load("FICO", path, FICO_OPENML_ID, FICO_LABEL)
-    _require("FICO", columns, [FICO_LABEL, *FICO_FEATURES], FICO_ROWS)
+    require("FICO", columns, [FICO_LABEL, *FICO_FEATURES], FICO_ROWS)
     data = np.column_stack([_integers(columns, name) for name in FICO_FEATURES])
     return Dataset(data, _equals(columns, FICO_LABEL, "Bad", "Good"), list(FICO_FEATURES), None)
 
@@ -92,7 +92,7 @@ def fetch_compas(path: str | PathLike[str] | None = None, *, raw: bool = False) 
         If the table lacks a column or does not have its 7214 rows.
     """
     columns = _load("COMPAS", path, COMPAS_OPENML_ID, COMPAS_LABEL)
-    _require("COMPAS", columns, [COMPAS_LABEL, COMPAS_SCREENED, *COMPAS_COUNTS, *COMPAS_CHOICES], COMPAS_ROWS)
+    require("COMPAS", columns, [COMPAS_LABEL, COMPAS_SCREENED, *COMPAS_COUNTS, *COMPAS_CHOICES], COMPAS_ROWS)
     features = {
         **{name: _integers(columns, name) for name in COMPAS_COUNTS},
         **{name: _equals(columns, name, *levels) for name, levels in COMPAS_CHOICES.items()},
@@ -112,10 +112,10 @@ def _table(features: dict[str, Any], target: NDArray[np.int64]) -> Dataset[None]
 
 
 def _load(title: str, path: str | PathLike[str] | None, openml_id: int, label: str) -> Columns:
-    return _fetch_openml(title, openml_id, label) if path is None else _read_csv(title, Path(path))
+    return _fetch_openml(title, openml_id, label) if path is None else read_csv(title, Path(path))
 
 
-def _read_csv(title: str, path: Path) -> Columns:
+def read_csv(title: str, path: Path) -> Columns:
     """Columns of a csv or csv.gz file, as text."""
     if not path.is_file():
         msg = f"no {title} table at {path}: `path` must name a csv or csv.gz file"
@@ -143,7 +143,8 @@ def _fetch_openml(title: str, openml_id: int, label: str) -> Columns:
     return {str(name): frame[name].astype(str).to_numpy(dtype=np.str_) for name in frame.columns}
 
 
-def _require(title: str, columns: Columns, names: list[str], n_rows: int) -> None:
+def require(title: str, columns: Columns, names: list[str], n_rows: int) -> None:
+    """Raise unless a table has these columns and so many rows."""
     missing = [name for name in names if name not in columns]
     if missing:
         msg = f"this {title} table lacks {missing}; pass path= with a copy that has all published columns"

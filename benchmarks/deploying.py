@@ -1,0 +1,202 @@
+"""From model to decision: exports against decision_function, what rounding costs, small points beside FasterRisk.
+
+python -m benchmarks.deploying [--parts exports rounding small] [--data FOLDER] [--fasterrisk PYTHON]
+
+`exports` runs every export where it is meant to run (tests/engines.py) on 10,000 rows of each table; engines that are
+not installed are listed with the reason. `rounding` is five-fold cross-validated test AUC before and after rounding to
+points. `small` needs FasterRisk 0.1.10 in an environment of its own, whose interpreter --fasterrisk names.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.metrics import log_loss, roc_auc_score
+from sklearn.model_selection import StratifiedKFold
+
+from benchmarks import runner
+from benchmarks.data import REPOSITORY, data_directory
+from sparsegam import SparseGAMClassifier, gam_path
+from sparsegam.datasets import fetch_compas, make_credit
+
+sys.path.append(str(REPOSITORY / "tests"))
+import engines
+
+PARTS = ("exports", "rounding", "small")
+N_ROWS = 10_000
+FEW_ROWS = {"excel": 100}  # its formula engine works cell by cell
+ROUNDING_SIZES = (10, 12, 15, 20)
+SMALL_SIZES = (5, 10)
+SPECIAL = [-7, -8, -9]
+Data = tuple[pd.DataFrame, NDArray[np.int64]]
+
+
+def raw_tables(folder: Path) -> Iterator[tuple[str, pd.DataFrame, NDArray[np.int64], dict[str, Any]]]:
+    """List the tables as they come: FICO, COMPAS with its texts and missing values, simulated credit with some more."""
+    yield "FICO", *fico(folder), {"special_values": SPECIAL}
+    compas = pd.read_csv(folder / "compas.csv.gz").drop(columns=["is_recid", "score_text"])
+    y = compas.pop("two_year_recid").to_numpy()
+    yield "COMPAS", compas, y, {}
+    credit = make_credit(N_ROWS)
+    frame = credit.frame.astype(float).mask(np.random.default_rng(0).random(credit.frame.shape) < 0.03)
+    yield "simulated", frame, credit.target, {"special_values": SPECIAL}
+
+
+def fico(folder: Path) -> Data:
+    """Read FICO; Bad is 1."""
+    frame = pd.read_csv(folder / "fico.csv.gz")
+    y = (frame.pop("RiskPerformance") == "Bad").to_numpy(dtype=np.int64)
+    return frame, y
+
+
+def compas_of_the_paper(folder: Path) -> Data:
+    """Read COMPAS as the paper has it."""
+    data = fetch_compas(folder / "compas.csv.gz")
+    return data.frame, data.target
+
+
+def exports(folder: Path) -> pd.DataFrame:
+    """Measure the largest difference of each export to decision_function."""
+    rows = []
+    for name, frame, y, options in raw_tables(folder):
+        model = SparseGAMClassifier(lambda0=5, **options).fit(frame, y).model_
+        sample = frame.iloc[np.random.default_rng(1).choice(len(frame), N_ROWS, replace=len(frame) < N_ROWS)]
+        for engine in engines.ENGINES:
+            n = FEW_ROWS.get(engine, N_ROWS)
+            taken = sample.iloc[:n].reset_index(drop=True).assign(**{engines.KEY: np.arange(n)})
+            rows.append(
+                {"table": name, "terms": model.n_terms, "export": engine, "rows": n, **differ(engine, model, taken)}
+            )
+            print(rows[-1], flush=True)
+    return pd.DataFrame(rows)
+
+
+def differ(engine: str, model: Any, frame: pd.DataFrame) -> dict[str, Any]:
+    """Return the largest differences of score and probability, and the seconds it took, or why there are none."""
+    start = time.perf_counter()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            score, probability = engines.ENGINES[engine](model, frame)
+    except engines.Absent as reason:
+        return {"score_differs": np.nan, "probability_differs": np.nan, "note": str(reason)}
+    return {
+        "score_differs": np.abs(score - model.decision_function(frame)).max(),
+        "probability_differs": np.abs(probability - model.predict_proba(frame)[:, 1]).max(),
+        "seconds": time.perf_counter() - start,
+    }
+
+
+def folds(data: Data) -> Iterator[tuple[int, Data, Data]]:
+    """Split into five folds, training rows and test rows of each."""
+    frame, y = data
+    for fold, (train, test) in enumerate(StratifiedKFold(5, shuffle=True, random_state=0).split(frame, y)):
+        yield fold, (frame.iloc[train], y[train]), (frame.iloc[test], y[test])
+
+
+def rounding(folder: Path) -> pd.DataFrame:
+    """Measure test AUC and log loss before and after rounding to 20 points per doubling of the odds."""
+    rows = []
+    for name, data in (("FICO", fico(folder)), ("COMPAS", compas_of_the_paper(folder))):
+        for fold, (X, y), (X_test, y_test) in folds(data):
+            path = gam_path(X, y, max_terms=max(ROUNDING_SIZES))
+            for k in ROUNDING_SIZES:
+                model = path.at(n_terms=k)
+                start = time.perf_counter()
+                card = model.scorecard(X, y, pdo=20, odds=50, base_points=600)
+                seconds = time.perf_counter() - start
+                risks = [m.predict_proba(X_test)[:, 1] for m in (model, card)]
+                auc, loss = ([measure(y_test, p) for p in risks] for measure in (roc_auc_score, log_loss))
+                cell = {"table": name, "fold": fold, "terms": k, "auc_before": auc[0], "auc_after": auc[1]}
+                cell |= {"loss_before": loss[0], "loss_after": loss[1], "auc_lost": auc[0] - auc[1], "seconds": seconds}
+                rows.append(cell)
+    return pd.DataFrame(rows)
+
+
+def small(folder: Path, fasterrisk: str) -> pd.DataFrame:
+    """Measure points from -5 to 5 beside FasterRisk: same folds, same threshold columns, same number of terms."""
+    rows = []
+    for name, data in (("COMPAS", compas_of_the_paper(folder)), ("FICO", fico(folder))):
+        for fold, train, test in folds(data):
+            for k in SMALL_SIZES:
+                cell = {"table": name, "fold": fold, "terms": k}
+                rows += [cell | ours(train, test, k), cell | theirs(train, test, k, fasterrisk)]
+                print(rows[-2], rows[-1], flush=True)
+    return pd.DataFrame(rows)
+
+
+def ours(train: Data, test: Data, k: int) -> dict[str, Any]:
+    """Search a model of k terms from the raw table and round it; the clock sees both."""
+    start = time.perf_counter()
+    card = gam_path(*train, max_terms=k).at(n_terms=k).scorecard(*train, method="small", max_points=5)
+    seconds = time.perf_counter() - start
+    worth = {"auc": roc_auc_score(test[1], card.score(test[0])), "train_auc": card.rounding.auc_after}
+    return {"contender": "sparsegam", "seconds": seconds, **worth}
+
+
+def theirs(train: Data, test: Data, k: int, python: str) -> dict[str, Any]:
+    """Let FasterRisk search the ready 0/1 columns; the clock sees its optimisation only."""
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place) / "rows.npz"
+        X = columns(train[0], train[0])
+        np.savez(path, X=X, y=2 * train[1] - 1, X_test=columns(test[0], train[0]))
+        command = [python, str(Path(__file__).parent / "fasterrisk_worker.py"), str(path), str(k)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    answer = json.loads(done.stdout.splitlines()[-1])
+    trained = X[:, answer["columns"]] @ np.array(answer["points"])
+    worth = {"auc": roc_auc_score(test[1], answer["scores"]), "train_auc": roc_auc_score(train[1], trained)}
+    return {"contender": "FasterRisk 0.1.10", "seconds": answer["seconds"], **worth}
+
+
+def columns(frame: pd.DataFrame, learned: pd.DataFrame) -> NDArray[np.uint8]:
+    """Expand a table to `x <= t` for every training value of a feature but its largest."""
+    parts = [frame[name].to_numpy()[:, None] <= np.unique(learned[name])[:-1] for name in learned]
+    return np.column_stack(parts).astype(np.uint8)
+
+
+def options() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", help="folder of the tables (default: $SPARSEGAM_DATA, else ../shared/data)")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--fasterrisk", help="the interpreter of an environment with FasterRisk 0.1.10")
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Run the parts, print what they found, write results/deploying-*.csv."""
+    args = options()
+    folder = data_directory(args.data)
+    if "exports" in args.parts:
+        table = exports(folder)
+        print(table.drop(columns=["seconds"]).to_string(index=False))
+        runner.save("deploying-exports.csv", table)
+    if "rounding" in args.parts:
+        table = rounding(folder)
+        print(table.groupby(["table", "terms"]).mean().drop(columns="fold").to_string(float_format="{:.5f}".format))
+        print("largest loss of mean test AUC:", table.groupby(["table", "terms"])["auc_lost"].mean().max())
+        runner.save("deploying-rounding.csv", table)
+    if "small" in args.parts:
+        if args.fasterrisk is None:
+            print("small: skipped, as --fasterrisk names no interpreter")
+            return
+        table = small(folder, args.fasterrisk)
+        means = table.groupby(["table", "terms", "contender"]).mean().drop(columns="fold")
+        print(means.to_string(float_format="{:.4f}".format))
+        runner.save("deploying-small.csv", table)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,31 @@
+"""Runs FasterRisk in an environment of its own (it pins old packages): reads an npz, prints a JSON line.
+
+python fasterrisk_worker.py rows.npz SIZE    with X, y, X_test in the file; y is -1 or 1, the columns are 0 or 1
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+
+import numpy as np
+from fasterrisk.fasterrisk import RiskScoreOptimizer
+
+
+def main() -> None:
+    """Optimise one risk score and print its time, its points and its test scores."""
+    rows = np.load(sys.argv[1])
+    start = time.perf_counter()
+    optimizer = RiskScoreOptimizer(X=rows["X"].astype(float), y=rows["y"].astype(float), k=int(sys.argv[2]))
+    optimizer.optimize()
+    seconds = time.perf_counter() - start
+    multiplier, base, points = optimizer.get_models(model_index=0)
+    scores = (rows["X_test"] @ points + base) / multiplier
+    used = np.flatnonzero(points)
+    answer = {"seconds": seconds, "columns": used.tolist(), "points": points[used].tolist(), "scores": scores.tolist()}
+    print(json.dumps(answer))
+
+
+if __name__ == "__main__":
+    main()

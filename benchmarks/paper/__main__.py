@@ -1,0 +1,47 @@
+"""Reruns the paper's experiments: `python -m benchmarks.paper [figure ...] [--quick] [--data PATH] [--resume]`."""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+from benchmarks.paper import check, figures, models
+from benchmarks.paper.cells import FIGURES, Scale
+from benchmarks.paper.runner import PAPER, Worker, run
+
+MODELS = "models"
+CHECK = "check"
+
+
+def main() -> None:
+    """Run the figures that were named, or all; draw what they gave; say how the claims stand."""
+    options = _options()
+    start, worker = time.perf_counter(), Worker(options.data)
+    for figure in options.figures or [*FIGURES, MODELS, CHECK]:
+        print(f"== {figure}", flush=True)
+        if figure == MODELS:
+            models.run(options.data, quick=options.quick)
+        elif figure == CHECK:
+            check.report()
+        else:
+            table = run(figure, FIGURES[figure](Scale(options.quick)), worker, resume=options.resume)
+            figures.draw(figure, table)
+    worker.close()
+    print(f"{time.perf_counter() - start:.0f} s; tables and figures are under {PAPER}")
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.paper", description=__doc__)
+    parser.add_argument("figures", nargs="*", metavar="figure", help=f"of {', '.join([*FIGURES, MODELS, CHECK])}")
+    parser.add_argument("--quick", action="store_true", help="fewer folds and prices: minutes, not hours")
+    parser.add_argument("--data", help="folder of the real tables (default: $SPARSEGAM_DATA, else ../shared/data)")
+    parser.add_argument("--resume", action="store_true", help="keep the cells that an earlier run finished")
+    options = parser.parse_args()
+    unknown = set(options.figures) - {*FIGURES, MODELS, CHECK}
+    if unknown:
+        parser.error(f"no figure {sorted(unknown)}: choose from {', '.join([*FIGURES, MODELS, CHECK])}")
+    return options
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,133 @@
+"""Draws the figures of the paper from the tables that the cells gave: times, trade-offs, recovery, orderings."""
+
+from __future__ import annotations
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from benchmarks.paper.runner import PAPER
+
+COLOURS = {
+    "exchange": "black",
+    "exchange, certified": "dimgray",
+    "fastsparsegams": "tab:orange",
+    "swap, no cuts": "tab:brown",
+    "swap, linear cuts": "tab:purple",
+    "swap, quadratic cuts": "tab:green",
+    "swap, quadratic + dynamic": "tab:blue",
+    "swap, self-concordant + dynamic": "tab:cyan",
+    "swap, exponential": "tab:red",
+    "swap, sequential": "tab:green",
+    "swap, dynamic": "tab:blue",
+    "LASSO": "tab:pink",
+    "MCP 1.5": "tab:olive",
+    "MCP 25": "darkgreen",
+}
+TITLES = {"fico": "FICO", "compas": "COMPAS", "netherlands": "NETHERLANDS (simulated)"}
+
+
+def draw(figure: str, table: pd.DataFrame) -> None:
+    """Draw one figure next to its table; an empty table draws nothing."""
+    if table.empty or "n_terms" not in table:
+        return
+    table = table[table["n_terms"].notna()].assign(label=_labels(table))
+    picture = PICTURES[figure](table)
+    picture.savefig(PAPER / f"{figure}.png", dpi=70)
+
+
+def times(table: pd.DataFrame) -> Figure:
+    """Seconds of a fit against lambda0, a panel per lambda2, and the AUC that the time buys."""
+    ridges = sorted(table.loc[table["lambda2"] > 0, "lambda2"].unique())
+    shown = [ridge for ridge in (1e-5, 1e-3) if ridge in ridges] or ridges[:2]
+    picture = Figure(figsize=(5.2 * len(shown), 7.6), layout="constrained")
+    axes = picture.subplots(2, len(shown), squeeze=False)
+    for n, ridge in enumerate(shown):
+        cells = table[(table["lambda2"] == ridge) | (table["lambda2"] == 0)]
+        _times(axes[0, n], cells, f"{TITLES[cells['table'].iloc[0]]}, lambda2 = {ridge:g}")
+        _bought(axes[1, n], cells)
+    axes[0, 0].legend(fontsize=6.5)
+    return picture
+
+
+def _times(axis: Axes, cells: pd.DataFrame, title: str) -> None:
+    for label, line in cells.groupby("label", sort=False):
+        mean = line.groupby("lambda0")["seconds"].mean()
+        axis.plot(mean.index, mean, marker="o", ms=3, color=_colour(label), ls=_style(label), label=label)
+    axis.set(title=title, xlabel="lambda0", ylabel="seconds, one thread", yscale="log")
+
+
+def _bought(axis: Axes, cells: pd.DataFrame) -> None:
+    for label, points in cells.groupby("label", sort=False):
+        marker = "x" if "exponential" in label else "o"
+        axis.scatter(points["seconds"], points["test_auc"], s=14, marker=marker, color=_colour(label))
+    axis.set(xlabel="seconds", ylabel="test AUC", xscale="log")
+
+
+def tradeoffs(table: pd.DataFrame) -> Figure:
+    """AUC and accuracy, training and test, against the number of terms: all folds and settings."""
+    names = ["train_accuracy", "test_accuracy", "train_auc", "test_auc"]
+    picture = _panels(table, names)
+    picture.suptitle(TITLES[table["table"].iloc[0]])
+    return picture
+
+
+def recovery(table: pd.DataFrame) -> Figure:
+    """AUC and recovery F1 against the number of terms on the simulated data."""
+    return _panels(table, ["train_auc", "test_auc", "f1"])
+
+
+def _panels(table: pd.DataFrame, names: list[str]) -> Figure:
+    picture = Figure(figsize=(3.6 * len(names), 4.4), layout="constrained")
+    table = table[table["n_terms"].between(1, 60)]
+    for axis, name in zip(picture.subplots(1, len(names)), names, strict=True):
+        for label, points in table.groupby("label", sort=False):
+            best = points.groupby(["n_terms", "fold"])[name].max().groupby("n_terms").mean()
+            axis.plot(best.index, best, lw=1.2, color=_colour(label), ls=_style(label), label=label)
+        axis.set(xlabel="terms", ylabel=name.replace("_", " "))
+        low = table.loc[table["n_terms"] >= 3, name].quantile(0.02)
+        axis.set_ylim(bottom=low)
+    axis.legend(fontsize=6)
+    return picture
+
+
+def orderings(table: pd.DataFrame) -> Figure:
+    """Seconds of the whole path, and recovery along it."""
+    picture = Figure(figsize=(9, 3.6), layout="constrained")
+    left, right = picture.subplots(1, 2)
+    for label, line in table.groupby("label", sort=False):
+        left.barh(label, line["seconds"].iloc[0], color=_colour(label))
+        right.plot(line["n_terms"], line["f1"], marker=".", color=_colour(label), label=label)
+    left.set(xlabel="seconds for the whole path")
+    right.set(xlabel="terms", ylabel="recovery F1")
+    right.legend(fontsize=7)
+    return picture
+
+
+def _labels(table: pd.DataFrame) -> pd.Series:
+    """The method, with its loss where another method of that name has the other loss."""
+    both = table["method"].isin(["exchange", "exchange, certified", "fastsparsegams"])
+    exponential = table["loss_name"] == "exponential"
+    return table["method"].where(~(both & exponential), table["method"] + ", exponential")
+
+
+def _colour(label: str) -> str:
+    if label.startswith("ElasticNet"):
+        return "lightpink"
+    return COLOURS.get(label.removesuffix(", exponential"), COLOURS.get(label, "gray"))
+
+
+def _style(label: str) -> str:
+    return "--" if label.endswith("exponential") else "-"
+
+
+PICTURES = {
+    "fig3": times,
+    "fig6": times,
+    "fig7": times,
+    "fig4": recovery,
+    "fig5": tradeoffs,
+    "fig5n": tradeoffs,
+    "fig8": tradeoffs,
+    "d1": orderings,
+}

@@ -1,0 +1,199 @@
+"""The methods of the figures, each a function of a fold and a cell that returns its models: ours first, then the peers.
+
+Ours take the features, binning inside the clock; the peers take the ready 0/1 (or real) columns for nothing.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from benchmarks.paper.cells import Cell
+from benchmarks.paper.solution import Solution
+from benchmarks.paper.tables import Fold
+
+Method = Callable[[Fold, Cell], Iterator[Solution]]
+
+MOST_TERMS = 60  # of a path
+TIMED_TERMS = 200  # of a single fit
+PATH_STEPS = 40  # values of the penalty along a path of a continuous one; the papers' packages have 100
+SHORTEST = 0.02  # last penalty of such a path, as a share of the first
+
+SWAPS = {
+    "swap, no cuts": {"cuts": "none", "order": "sequential"},
+    "swap, linear cuts": {"cuts": "linear", "order": "sequential"},
+    "swap, quadratic cuts": {"cuts": "quadratic", "order": "sequential"},
+    "swap, quadratic + dynamic": {"cuts": "quadratic", "order": "dynamic"},
+    "swap, self-concordant + dynamic": {"cuts": "selfconcordant", "order": "dynamic"},
+    "swap, exponential": {"cuts": "none", "order": "dynamic"},
+    "swap, sequential": {"cuts": "auto", "order": "sequential"},
+    "swap, dynamic": {"cuts": "auto", "order": "dynamic"},
+}
+
+
+def method_named(name: str) -> Method:
+    """Find a method by the name it has in the figures."""
+    if name in SWAPS:
+        return swap
+    family = name.split(",")[0].split(" ")[0]
+    return {
+        "exchange": exchange,
+        "fastsparsegams": fastsparsegams,
+        "LASSO": continuous,
+        "ElasticNet": continuous,
+        "MCP": continuous,
+    }[family]
+
+
+def unavailable(name: str) -> str | None:
+    """Say why a method cannot run here; None where it can."""
+    if name.startswith("L0Learn"):
+        if shutil.which("Rscript") is None:
+            return "R is not installed, so L0Learn is left out (fastsparsegams is built on its code)"
+        return "L0Learn through R is not wired up: run it by hand on the folds of tables.py"
+    package = {"fastsparsegams": "fastsparsegams", "LASSO": "skglm", "ElasticNet": "skglm", "MCP": "skglm"}
+    needed = package.get(name.split(",")[0].split(" ")[0])
+    if needed is None:
+        return None
+    from importlib.util import find_spec
+
+    return None if find_spec(needed) else f"{needed} is not installed: pip install -r benchmarks/requirements.txt"
+
+
+def exchange(fold: Fold, cell: Cell) -> Iterator[Solution]:
+    """Our own search: one price, or the whole frontier."""
+    start = time.perf_counter()
+    models = _frontier(fold, cell) if cell.lambda0 is None else [(cell.lambda0, _single(fold, cell))]
+    seconds = time.perf_counter() - start
+    for lambda0, model in models:
+        yield _ours(model, fold, cell, lambda0, seconds)
+
+
+def _single(fold: Fold, cell: Cell) -> Any:
+    from sparsegam import SparseGAMClassifier, SparseLinearClassifier
+
+    settings = {"loss": cell.loss, "lambda0": cell.lambda0, "lambda2": cell.lambda2, "n_jobs": 1}
+    if fold.linear:
+        return SparseLinearClassifier(**settings).fit(fold.train, fold.y).model_
+    return SparseGAMClassifier(**settings, certify="certified" in cell.method).fit(_frame(fold), fold.y).model_
+
+
+def _frontier(fold: Fold, cell: Cell) -> list[tuple[float, Any]]:
+    from sparsegam import gam_path, linear_path
+
+    settings = {"loss": cell.loss, "lambda2": cell.lambda2, "max_terms": MOST_TERMS, "n_jobs": 1}
+    if cell.loss == "squared":
+        settings["max_terms"] = 150
+    search = linear_path if fold.linear else gam_path
+    path = search(fold.train if fold.linear else _frame(fold), fold.y, **settings)
+    return list(zip(path.lambda0, path, strict=True))
+
+
+def swap(fold: Fold, cell: Cell) -> Iterator[Solution]:
+    """The paper's search: one price cold, or a path of them, warm."""
+    from sparsegam.swap import linear_swap_path, swap_path
+
+    search = linear_swap_path if fold.linear else swap_path
+    prices = path_prices(fold, cell) if cell.lambda0 is None else np.array([cell.lambda0])
+    limits = {"max_terms": TIMED_TERMS, "n_jobs": 1}
+    start = time.perf_counter()
+    path = search(
+        fold.train if fold.linear else _frame(fold),
+        fold.y,
+        loss=cell.loss,
+        lambda0=prices,
+        lambda2=cell.lambda2,
+        **SWAPS[cell.method],
+        **limits,
+    )
+    seconds = time.perf_counter() - start
+    for lambda0, model in zip(prices, path, strict=True):
+        yield _ours(model, fold, cell, lambda0, seconds, path.search_stats)
+
+
+def path_prices(fold: Fold, cell: Cell) -> Any:
+    """Prices from one that lets a single term in down to one that lets in about as many as a figure shows."""
+    y = fold.y if cell.loss == "squared" else fold.signs
+    gain = ((fold.matrix - fold.matrix.mean(0)).T @ (y - y.mean())) ** 2 / np.maximum(fold.spread, 1e-12)
+    largest = 0.5 * gain.max()
+    if cell.loss == "squared":
+        return np.geomspace(0.5 * largest, 2e-4 * largest, cell.points)
+    return np.geomspace(0.25 * largest, max(0.0005 * largest, 0.8), cell.points)
+
+
+def fastsparsegams(fold: Fold, cell: Cell) -> Iterator[Solution]:
+    """The authors' package: one price, or its own path."""
+    from fastsparsegams import fit
+
+    exponential = cell.loss == "exponential"
+    penalty = {"penalty": "L0"} if exponential else {"penalty": "L0L2", "gamma_min": cell.lambda2}
+    if not exponential:
+        penalty["gamma_max"] = cell.lambda2
+    if cell.lambda0 is None:
+        grid = {"num_gamma": 1, "num_lambda": 100, "max_support_size": MOST_TERMS}
+    else:
+        grid = {"lambda_grid": [[cell.lambda0]], "num_lambda": None, "num_gamma": None}
+        grid["max_support_size"] = TIMED_TERMS
+    start = time.perf_counter()
+    found = fit(fold.matrix, fold.signs, loss=cell.loss.capitalize(), algorithm="CDPSI", **penalty, **grid)
+    seconds = time.perf_counter() - start
+    models = zip(found.lambda_0[0], found.coeffs[0].toarray().T, found.intercepts[0], strict=True)
+    for lambda0, coef, intercept in models:
+        used = np.flatnonzero(coef)
+        yield Solution(used, coef[used], float(intercept), seconds, cell.loss, float(lambda0), cell.lambda2)
+
+
+def continuous(fold: Fold, cell: Cell) -> Iterator[Solution]:
+    """LASSO, ElasticNet and MCP by skglm, on standardised columns, along a path of the penalty."""
+    from skglm import GeneralizedLinearEstimator
+    from skglm.datafits import Logistic
+
+    mean, scale = fold.matrix.mean(0), np.sqrt(np.maximum(fold.spread / len(fold.y), 1e-12))
+    X = np.asfortranarray((fold.matrix - mean) / scale)
+    penalty, solver = _continuous(cell)
+    largest = np.abs(X.T @ (fold.signs - fold.signs.mean())).max() / (2 * len(fold.y))
+    estimator = GeneralizedLinearEstimator(Logistic(), penalty(largest), solver)
+    for strength in largest * np.geomspace(0.98, SHORTEST, cell.points):
+        estimator.penalty = penalty(strength)
+        start = time.perf_counter()
+        estimator.fit(X, fold.signs)
+        seconds = time.perf_counter() - start
+        coef = np.ravel(estimator.coef_) / scale
+        used = np.flatnonzero(coef)
+        yield Solution(used, coef[used], float(np.ravel(estimator.intercept_)[0] - mean @ coef), seconds)
+        if used.size > MOST_TERMS:
+            return
+
+
+def _continuous(cell: Cell) -> tuple[Callable[[float], Any], Any]:
+    """The penalty as a function of its strength, and a solver for it."""
+    from skglm.penalties import L1_plus_L2, MCPenalty
+    from skglm.solvers import AndersonCD, ProxNewton
+
+    settings = {"warm_start": True, "fit_intercept": True, "tol": 1e-4}
+    if cell.method.startswith("MCP"):
+        return lambda a: MCPenalty(a, cell.shape), AndersonCD(max_iter=30, **settings)
+    ratio = cell.shape or 1.0
+    return lambda a: L1_plus_L2(a / ratio, ratio), ProxNewton(**settings)
+
+
+def _frame(fold: Fold) -> Any:
+    import pandas as pd
+
+    return pd.DataFrame(fold.train, columns=list(fold.names))
+
+
+def _ours(
+    model: Any, fold: Fold, cell: Cell, lambda0: float, seconds: float, counts: dict[str, int] | None = None
+) -> Solution:
+    """A model of ours in terms of the columns of the matrix."""
+    if fold.linear:
+        columns, coef = np.array(model.columns, dtype=np.int64), np.array(model.weights)
+    else:
+        columns = np.array([fold.column(term.feature, term.condition.value) for term in model.terms], dtype=np.int64)
+        coef = np.array([term.coef for term in model.terms])
+    return Solution(columns, coef, model.intercept, seconds, cell.loss, float(lambda0), cell.lambda2, counts or {})

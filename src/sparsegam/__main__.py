@@ -1,0 +1,8 @@
+"""`python -m sparsegam` is the command line."""
+
+import sys
+
+from sparsegam.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,218 @@
+"""How good a model is on given rows: metrics with confidence intervals, the ROC curve, calibration, confusion."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsegam.model import SLOPES, Model
+
+Vector = NDArray[np.float64]
+BOOTSTRAPS = 200
+MAX_BOOTSTRAP_ROWS = 20_000  # see `_bootstrap`
+SEED = 0
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A number and its confidence interval."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+    better: str  # "higher" or "lower"
+
+
+@dataclass(frozen=True)
+class CalibrationBin:
+    """Rows of similar prediction: mean prediction, mean outcome with its interval, and how many rows."""
+
+    predicted: float
+    observed: float
+    low: float
+    high: float
+    count: int
+
+
+def positives(model: Model, y: Any) -> NDArray[np.bool_]:
+    """Tell which labels are those of the second class; refuse labels that are neither.
+
+    Parameters
+    ----------
+    model : Model
+        A classification model.
+    y : array-like of shape (n_rows,)
+        Labels.
+
+    Returns
+    -------
+    ndarray of bool
+        True for the second class.
+    """
+    if model.classes is None:
+        msg = "this needs a classification model, and the model is a regression."
+        raise ValueError(msg)
+    labels = np.asarray(y)
+    upper = labels == model.classes[1]
+    strange = labels[~(upper | (labels == model.classes[0]))]
+    if strange.size:
+        msg = f"y holds {strange[0]!r}, but the classes of the model are {list(model.classes)}: convert the labels."
+        raise ValueError(msg)
+    return np.asarray(upper, dtype=np.bool_)
+
+
+def assess(model: Model, score: Vector, y: Any, *, level: float = 0.95) -> list[Metric]:
+    """Measure scores against outcomes.
+
+    Parameters
+    ----------
+    model : Model
+        The model that gave the scores.
+    score : ndarray of shape (n_rows,)
+        Its scores.
+    y : array-like of shape (n_rows,)
+        What happened.
+    level : float
+        Level of the intervals: DeLong's for the area under the ROC curve, percentiles of the bootstrap for the others.
+
+    Returns
+    -------
+    list of Metric
+        AUC, log loss, Brier score and accuracy at 1/2; for regressions R squared, RMSE and mean absolute error.
+    """
+    if model.classes is None:
+        return _regression(score, np.asarray(y, dtype=np.float64), level)
+    upper = positives(model, y)
+    return [_auc_metric(score, upper, level), *_by_bootstrap(_classification(model), score, upper, level)]
+
+
+def roc_curve(score: Vector, upper: NDArray[np.bool_]) -> tuple[Vector, Vector, Vector]:
+    """Return false-positive rate, true-positive rate and threshold at each distinct score, from the highest down."""
+    order = np.argsort(-score, kind="stable")
+    ends = np.append(np.flatnonzero(np.diff(score[order])), score.size - 1)
+    hits = np.cumsum(upper[order])[ends]
+    false = ends + 1 - hits
+    start = np.zeros(1)
+    return (
+        np.concatenate([start, false / max(false[-1], 1)]),
+        np.concatenate([start, hits / max(hits[-1], 1)]),
+        np.concatenate([[np.inf], score[order][ends]]),
+    )
+
+
+def auc(score: Vector, upper: NDArray[np.bool_]) -> tuple[float, float]:
+    """Return the area under the ROC curve and its standard error by DeLong's method; ties count one half.
+
+    With mid-ranks R in the pooled sample and r within each class, the placements of the n positives and m negatives are
+    v = (R+ - r+) / m and u = 1 - (R- - r-) / n; the area is mean(v), its variance var(v)/n + var(u)/m.
+    """
+    n, m = int(upper.sum()), int((~upper).sum())
+    if n == 0 or m == 0:
+        return float("nan"), float("nan")
+    ranks = _ranks(score)
+    v = (ranks[upper] - _ranks(score[upper])) / m
+    u = 1.0 - (ranks[~upper] - _ranks(score[~upper])) / n
+    variance = (np.var(v, ddof=1) / n if n > 1 else 0.0) + (np.var(u, ddof=1) / m if m > 1 else 0.0)
+    return float(v.mean()), float(np.sqrt(variance))
+
+
+def _ranks(values: Vector) -> Vector:
+    """Return the rank of each value from 1 on; equal values share the middle of theirs."""
+    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    middle = np.cumsum(counts) - (counts - 1) / 2
+    return np.asarray(middle[inverse])
+
+
+def calibration(predicted: Vector, observed: Vector, *, n_bins: int = 10, level: float = 0.95) -> list[CalibrationBin]:
+    """Compare mean prediction with mean outcome in bins of equally many rows; equal predictions stay together.
+
+    Intervals are Wilson's for outcomes of 0 and 1, normal ones otherwise.
+    """
+    z = NormalDist().inv_cdf(0.5 + level / 2)
+    cuts = np.unique(np.quantile(predicted, np.linspace(0, 1, n_bins + 1)[1:-1]))
+    member = np.searchsorted(cuts, predicted, side="left")
+    share = bool(np.isin(observed, (0.0, 1.0)).all())
+    return [
+        _calibration_bin(predicted[member == b], observed[member == b], z, share=share)
+        for b in range(cuts.size + 1)
+        if np.any(member == b)
+    ]
+
+
+def _calibration_bin(predicted: Vector, observed: Vector, z: float, *, share: bool) -> CalibrationBin:
+    n, mean = observed.size, float(observed.mean())
+    if share:
+        centre = (mean + z * z / (2 * n)) / (1 + z * z / n)
+        half = z * np.sqrt(mean * (1 - mean) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    else:
+        centre, half = mean, z * float(observed.std()) / np.sqrt(n)
+    return CalibrationBin(float(predicted.mean()), mean, float(centre - half), float(centre + half), n)
+
+
+def _auc_metric(score: Vector, upper: NDArray[np.bool_], level: float) -> Metric:
+    value, error = auc(score, upper)
+    reach = NormalDist().inv_cdf(0.5 + level / 2) * error
+    return Metric("AUC", value, max(value - reach, 0.0), min(value + reach, 1.0), "higher")
+
+
+Losses = dict[str, tuple[str, Callable[[Vector, Any], Vector]]]
+"""Metrics that are means over rows: by name, which way is better and the summand of each row."""
+
+
+def _classification(model: Model) -> Losses:
+    slope = SLOPES[model.loss]
+
+    def log_loss(score: Vector, upper: NDArray[np.bool_]) -> Vector:
+        return np.logaddexp(0.0, np.where(upper, -slope, slope) * score)
+
+    def brier(score: Vector, upper: NDArray[np.bool_]) -> Vector:
+        return np.asarray((model.probabilities(score)[:, 1] - upper) ** 2)
+
+    def accuracy(score: Vector, upper: NDArray[np.bool_]) -> Vector:
+        return np.asarray((score > 0) == upper, dtype=np.float64)
+
+    return {"Log loss": ("lower", log_loss), "Brier score": ("lower", brier), "Accuracy": ("higher", accuracy)}
+
+
+def _by_bootstrap(losses: Losses, score: Vector, y: Any, level: float) -> list[Metric]:
+    out = []
+    for name, (better, summand) in losses.items():
+        parts = summand(score, y)
+        low, high = np.quantile(_bootstrap(parts[:, None])[:, 0], [(1 - level) / 2, (1 + level) / 2])
+        out.append(Metric(name, float(parts.mean()), float(low), float(high), better))
+    return out
+
+
+def _regression(score: Vector, y: Vector, level: float) -> list[Metric]:
+    squares = (y - score) ** 2
+    columns = np.column_stack([squares, np.abs(y - score), y, y * y])
+
+    def measures(means: Vector) -> Vector:
+        variance = np.maximum(means[:, 3] - means[:, 2] ** 2, 1e-300)
+        return np.column_stack([1 - means[:, 0] / variance, np.sqrt(means[:, 0]), means[:, 1]])
+
+    values = measures(columns.mean(axis=0)[None])[0]
+    ends = np.quantile(measures(_bootstrap(columns)), [(1 - level) / 2, (1 + level) / 2], axis=0)
+    names = (("R²", "higher"), ("RMSE", "lower"), ("Mean absolute error", "lower"))
+    return [
+        Metric(name, float(values[i]), float(ends[0, i]), float(ends[1, i]), better)
+        for i, (name, better) in enumerate(names)
+    ]
+
+
+def _bootstrap(columns: Vector) -> Vector:
+    """Return means of the columns over rows drawn with replacement, one line per draw.
+
+    Rows beyond MAX_BOOTSTRAP_ROWS are not drawn one by one: the mean of so many is normal, with the covariance of the
+    columns over the number of rows.
+    """
+    rng = np.random.default_rng(SEED)
+    n = columns.shape[0]
+    if n > MAX_BOOTSTRAP_ROWS:
+        covariance = np.atleast_2d(np.cov(columns, rowvar=False)) / n
+        return np.asarray(rng.multivariate_normal(columns.mean(axis=0), covariance, size=BOOTSTRAPS))
+    return np.stack([columns[rng.integers(0, n, n)].mean(axis=0) for _ in range(BOOTSTRAPS)])

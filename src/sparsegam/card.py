@@ -1,0 +1,133 @@
+"""A model card in Markdown: data, settings, terms, figures, edits, versions and a hash, for the file of the model."""
+
+import hashlib
+import platform
+from collections.abc import Mapping
+from datetime import datetime, timezone
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numpy as np
+
+from sparsegam.editing import total_loss
+from sparsegam.model import Model
+from sparsegam.rounding import events_of
+from sparsegam.steps import as_table, step_model
+from sparsegam.targets import one_column, real
+
+PACKAGES = ("sparsegam", "numpy", "scipy", "scikit-learn")
+
+
+def card(
+    model: Model,
+    X: Any = None,
+    y: Any = None,
+    *,
+    settings: Mapping[str, Any] | None = None,
+    about: Mapping[str, str] | None = None,
+) -> str:
+    """Write a model card.
+
+    Parameters
+    ----------
+    model : Model
+        The model.
+    X, y : table and labels, optional
+        Rows to judge the model on, best ones that it was not fitted to.
+    settings : dict, optional
+        How it was fitted, such as `estimator.get_params()`; those that are None are left out.
+    about : dict of str to str, optional
+        Further sections: title and text, such as intended use, data, limits.
+
+    Returns
+    -------
+    str
+        Markdown.
+    """
+    parts = [f"# Model card: {_kind(model)}", _summary(model)]
+    parts += [f"## {title}\n\n{text}" for title, text in (about or {}).items()]
+    if X is not None and y is not None:
+        parts.append(f"## Figures\n\n{_table(['measure', 'value'], figures(model, X, y).items())}")
+    if settings:
+        given = {name: value for name, value in settings.items() if value is not None}
+        parts.append(f"## Settings\n\n{_table(['setting', 'value'], given.items())}")
+    parts.append(f"## Terms\n\n{_terms(model)}\n\n```\n{model.equation()}\n```")
+    parts.append(f"## Edits\n\n{_edits(model)}")
+    parts.append(f"## Versions\n\n{_versions(model)}")
+    return "\n\n".join(parts) + "\n"
+
+
+def model_hash(model: Model) -> str:
+    """Return the SHA-256 of the model's JSON: equal for equal models, edits and all."""
+    return hashlib.sha256(model.to_json().encode()).hexdigest()
+
+
+def figures(model: Model, X: Any, y: Any) -> dict[str, str]:
+    """Return how well a model does on rows: loss, and AUC, accuracy and calibration, or R squared."""
+    table = as_table(X)
+    n = table.n_rows
+    score = model.score_table(table)
+    if model.classes is None:
+        target = real(one_column(y, n))
+        r2 = 1 - np.sum((target - score) ** 2) / np.sum((target - target.mean()) ** 2)
+        return {"rows": str(n), "R squared": f"{r2:.4f}", "mean squared error": f"{np.mean((target - score) ** 2):.6g}"}
+    from sklearn.metrics import roc_auc_score
+
+    event = events_of(model, y, n)
+    risk = model.probabilities(score)[:, 1]
+    loss = total_loss(model.loss, np.where(event, 1.0, -1.0), score, np.ones(n)) / n
+    return {
+        "rows": str(n),
+        f"share of {model.classes[1]}": f"{event.mean():.4f}",
+        "AUC": f"{roc_auc_score(event, score):.4f}",
+        "accuracy": f"{np.mean((score > 0) == event):.4f}",
+        "mean predicted risk": f"{risk.mean():.4f}",
+        f"{model.loss} loss per row": f"{loss:.4f}",
+    }
+
+
+def _kind(model: Model) -> str:
+    return "sparse additive regression" if model.classes is None else "sparse additive classifier"
+
+
+def _summary(model: Model) -> str:
+    n, k = len(model.feature_names), len(model.features)
+    classes = "" if model.classes is None else f" It tells `{model.classes[1]}` from `{model.classes[0]}`."
+    return f"{model.n_terms} terms of {k} out of {n} features, fitted with the {model.loss} loss.{classes}"
+
+
+def _terms(model: Model) -> str:
+    rows = [
+        (table.feature, text, f"{step.adds:+.4f}")
+        for table in step_model(model).tables
+        for text, step in zip(table.texts(), table.steps, strict=True)
+    ]
+    return _table(["feature", "value", "adds"], rows)
+
+
+def _edits(model: Model) -> str:
+    return "\n".join(f"{i}. {_escaped(str(edit))}" for i, edit in enumerate(model.edits, start=1)) or "None."
+
+
+def _versions(model: Model) -> str:
+    rows = [("SHA-256 of the model's JSON", f"`{model_hash(model)}`"), ("Python", platform.python_version())]
+    rows += [(name, _version(name)) for name in PACKAGES]
+    rows.append(("card written", datetime.now(timezone.utc).isoformat(timespec="seconds")))
+    return _table(["what", "which"], rows)
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed as a package"
+
+
+def _table(header: list[str], rows: Any) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join(f"| {' | '.join(_escaped(str(cell)) for cell in line)} |" for line in lines)
+
+
+def _escaped(text: str) -> str:
+    """Keep text of the data within its cell, and free of tags."""
+    return text.replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")

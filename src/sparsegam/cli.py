@@ -1,0 +1,172 @@
+"""The command line: `sparsegam fit | predict | report | path | compare | export | scorecard | demo`."""
+
+import argparse
+import json
+import os
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from sparsegam.commands_deploying import add_export, add_scorecard
+
+OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        The words after `sparsegam`; those of the shell by default.
+
+    Returns
+    -------
+    int
+        The exit code: 0, 1 where the command failed, 2 where it was not understood, 130 after Ctrl-C.
+    """
+    options = _parser().parse_args(arguments)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", UserWarning)
+            warnings.showwarning = _note_warning
+            return _run(options)
+    except KeyboardInterrupt:
+        return _fail("stopped", INTERRUPTED)
+    except BrokenPipeError:  # who reads our output has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+    except MemoryError:
+        return _fail("not enough memory: take a sample of the rows, or fewer columns", FAILED)
+    except (ValueError, TypeError, OSError, ImportError) as error:
+        if options.debug:
+            raise
+        return _fail(_one_line(error), FAILED)
+
+
+def _run(options: argparse.Namespace) -> int:
+    if options.command == "demo":
+        from sparsegam.demo import main as demo
+
+        demo()
+        return OK
+    from sparsegam import commands
+
+    run: Callable[[argparse.Namespace], Any] = getattr(commands, f"run_{options.command}")
+    answer = run(options)
+    for note in answer.notes:
+        _note(note)
+    print(json.dumps(answer.data, ensure_ascii=False) if options.json else answer.text)
+    sys.stdout.flush()
+    return OK
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="sparsegam", description="Sparse additive models that a person can read.")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="command")
+    fit = _command(commands, "fit", "fit a model to a table and print it")
+    _data_options(fit)
+    _search_options(fit)
+    size = fit.add_mutually_exclusive_group()
+    size.add_argument("--terms", type=int, metavar="K", help="the best model with K terms")
+    size.add_argument("--lambda0", type=_lambda0, help="price of a term: a number, aic or bic (default)")
+    size.add_argument("--cv", action="store_true", help="choose the number of terms by cross-validation")
+    fit.add_argument("--out", "-o", metavar="MODEL.json", help="write the model")
+    fit.add_argument("--report", metavar="REPORT.html", help="write a report too")
+    fit.add_argument("--test", metavar="FILE", help="rows for the report to measure on")
+    predict = _command(commands, "predict", "score the rows of a table with a model")
+    predict.add_argument("model", help="a model that `fit --out` wrote")
+    predict.add_argument("data", help="CSV, Parquet, Feather or Excel, also .gz")
+    predict.add_argument("--out", "-o", metavar="FILE.csv", help="write here instead of printing")
+    predict.add_argument("--encoding", default="utf-8")
+    report = _command(commands, "report", "write a report on a model: one HTML file")
+    report.add_argument("model", help="a model that `fit --out` wrote")
+    _data_options(report)
+    _search_options(report)
+    report.add_argument("--test", metavar="FILE", help="rows to measure on; else those of the data")
+    report.add_argument("--out", "-o", default="report.html", metavar="REPORT.html")
+    path = _command(commands, "path", "the best model of each size")
+    _data_options(path)
+    _search_options(path)
+    path.add_argument("--max-terms", type=int, default=30, metavar="K")
+    path.add_argument("--models", action="store_true", help="with --json, the models themselves too")
+    compare = _command(commands, "compare", "other kinds of models on the same folds")
+    _data_options(compare)
+    _search_options(compare)
+    compare.add_argument("--lambda0", type=_lambda0, help="price of a term: a number, aic or bic (default)")
+    compare.add_argument("--folds", type=int, default=5)
+    add_export(partial(_command, commands))
+    add_scorecard(partial(_command, commands), _data_options)
+    _command(commands, "demo", "a tour on simulated credit data")
+    return parser
+
+
+def _command(commands: Any, name: str, help_: str) -> argparse.ArgumentParser:
+    command: argparse.ArgumentParser = commands.add_parser(name, help=help_, description=help_)
+    command.add_argument("--json", action="store_true", help="print JSON, for machines")
+    command.add_argument("--quiet", "-q", action="store_true", help="no progress bar")
+    command.add_argument("--debug", action="store_true", help="show where an error came from")
+    return command
+
+
+def _data_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("data", help="CSV, Parquet, Feather or Excel, also .gz")
+    command.add_argument("--target", "-t", required=True, help="the column to be predicted")
+    command.add_argument("--positive", metavar="LABEL", help="the label whose probability is wanted")
+    command.add_argument("--drop", nargs="+", default=[], metavar="COLUMN", help="columns to leave out")
+    command.add_argument("--encoding", default="utf-8", help="of a CSV file (default utf-8)")
+
+
+def _search_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--loss", choices=("logistic", "exponential"), default="logistic", help="of classes")
+    command.add_argument("--lambda2", type=float, default=1e-3, help="ridge penalty (default 0.001)")
+    command.add_argument("--special", nargs="+", type=float, default=[], metavar="VALUE", help="codes out of the order")
+    command.add_argument("--categorical", nargs="+", default=[], metavar="COLUMN", help="numbers that are categories")
+    command.add_argument(
+        "--monotone", nargs="+", type=_direction, default=[], metavar="COLUMN=increasing", help="directions"
+    )
+    command.add_argument("--max-features", type=int, metavar="N")
+    command.add_argument("--max-bins", type=int, default=1000, metavar="N")
+    command.add_argument("--n-jobs", type=int, metavar="N", help="threads (default 1, -1 is all)")
+    command.add_argument("--time-limit", type=float, metavar="SECONDS")
+
+
+def _lambda0(text: str) -> float | str:
+    try:
+        return text if text in ("aic", "bic") else float(text)
+    except ValueError:
+        msg = f"must be a number, aic or bic, got {text!r}"
+        raise argparse.ArgumentTypeError(msg) from None
+
+
+def _direction(text: str) -> tuple[str, str]:
+    name, equals, direction = text.rpartition("=")
+    if not equals or direction not in ("increasing", "decreasing"):
+        msg = f"must be COLUMN=increasing or COLUMN=decreasing, got {text!r}"
+        raise argparse.ArgumentTypeError(msg)
+    return name, direction
+
+
+def _fail(text: str, code: int) -> int:
+    print(f"sparsegam: {text}", file=sys.stderr)
+    return code
+
+
+def _note(text: str) -> None:
+    print(f"sparsegam: note: {text}", file=sys.stderr)
+
+
+def _note_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    _note(" ".join(str(message).split()))
+
+
+def _one_line(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.filename:
+        return f"{error.filename}: {error.strerror}"
+    return " ".join(str(error).split())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,102 @@
+"""Two commands that lead from a model to decisions: `sparsegam export` and `sparsegam scorecard`."""
+
+import argparse
+import json
+from argparse import Namespace
+from collections.abc import Callable
+from pathlib import Path as FilePath
+from typing import Any
+
+# The choices are written out, so that `sparsegam --help` need not load what they belong to; a test compares them.
+DIALECTS = ("duckdb", "postgresql", "sqlite", "spark", "bigquery", "tsql")
+METHODS = ("pdo", "min_max", "plain", "small")
+DIRECTIONS = ("higher_is_safer", "higher_is_riskier")
+BASES = ("apart", "folded")
+FORMATS = ("sql", "python", "javascript", "pmml", "latex", "json", "onnx", "excel")
+BINARY = ("onnx", "excel")
+ENDINGS = {".html": "to_html", ".csv": "to_csv"}
+
+AddCommand = Callable[[str, str], argparse.ArgumentParser]
+
+
+def add_export(command: AddCommand) -> None:
+    """Declare `sparsegam export`."""
+    export = command("export", "write a model so that it runs elsewhere")
+    export.add_argument("model", help="a model that `fit --out` wrote")
+    export.add_argument("--to", choices=FORMATS, required=True, help="the language or format")
+    export.add_argument("--out", "-o", metavar="FILE", help="write here instead of printing (onnx and excel need it)")
+    export.add_argument("--dialect", choices=DIALECTS, default="postgresql", help="of SQL (default postgresql)")
+    export.add_argument("--table", default="rows", help="of SQL: the table to score")
+    export.add_argument("--keep", nargs="+", default=[], metavar="COLUMN", help="of SQL: columns to pass through")
+
+
+def add_scorecard(command: AddCommand, data_options: Callable[[argparse.ArgumentParser], None]) -> None:
+    """Declare `sparsegam scorecard`."""
+    card = command("scorecard", "turn a model into whole points")
+    card.add_argument("model", help="a model that `fit --out` wrote")
+    data_options(card)
+    card.set_defaults(categorical=[])
+    card.add_argument("--method", choices=METHODS, default="pdo")
+    card.add_argument("--pdo", type=float, default=20.0, help="points that double the odds")
+    card.add_argument("--odds", type=float, default=50.0, help="odds at the base points")
+    card.add_argument("--base-points", type=float, default=600.0)
+    card.add_argument("--max-points", type=int, default=5, help="of a term, with --method small")
+    card.add_argument("--direction", choices=DIRECTIONS)
+    card.add_argument("--base", choices=BASES, default="apart")
+    card.add_argument("--nonnegative", action="store_true", help="no step below zero")
+    card.add_argument("--out", "-o", metavar="FILE", help="write .html, .csv or .xlsx too")
+
+
+def export_model(options: Namespace) -> tuple[str, dict[str, Any]]:
+    """Write the export; the text to print and the data for machines."""
+    from sparsegam.commands import check_writable, read_model
+
+    check_writable(options.out)
+    if options.to in BINARY and options.out is None:
+        msg = f"--to {options.to} writes a file that is no text: say where with --out."
+        raise ValueError(msg)
+    model = read_model(options.model)
+    text = _written(model, options)
+    if options.out is None:
+        return text, {"format": options.to, "text": text}
+    if options.to not in BINARY:
+        FilePath(options.out).write_text(text, encoding="utf-8")
+    return f"written: {options.out}", {"format": options.to, "file": options.out}
+
+
+def make_scorecard(options: Namespace, table: Any, y: Any) -> tuple[str, dict[str, Any]]:
+    """Make the card on rows that were read, and write it where asked for."""
+    from sparsegam.commands import check_writable, read_model
+
+    check_writable(options.out)
+    names = ("method", "pdo", "odds", "base_points", "max_points", "direction", "base", "nonnegative")
+    card = read_model(options.model).scorecard(table, y, **{name: getattr(options, name) for name in names})
+    data = {"base": card.base, "formula": card.formula(), "steps": card.table(), "rounding": vars(card.rounding)}
+    if options.out:
+        _write_card(card, FilePath(options.out))
+    return str(card), data
+
+
+def _written(model: Any, options: Namespace) -> str:
+    """Return the text of an export; formats that are no text go to their file."""
+    if options.to == "onnx":
+        FilePath(options.out).write_bytes(model.to_onnx().SerializeToString())
+    elif options.to == "excel":
+        model.to_excel(options.out)
+    elif options.to == "sql":
+        return str(model.to_sql(options.table, dialect=options.dialect, keep=options.keep))
+    else:
+        return str(getattr(model, f"to_{options.to}")())
+    return ""
+
+
+def _write_card(card: Any, path: FilePath) -> None:
+    if path.suffix == ".xlsx":
+        card.to_excel(path)
+    elif path.suffix == ".json":
+        path.write_text(json.dumps(card.table(), indent=2), encoding="utf-8")
+    elif path.suffix in ENDINGS:
+        path.write_text(getattr(card, ENDINGS[path.suffix])(), encoding="utf-8")
+    else:
+        msg = f"cannot write {path}: a scorecard is written as .html, .csv, .xlsx or .json."
+        raise ValueError(msg)

@@ -1,0 +1,177 @@
+"""Other kinds of models on the same folds: linear ones, gradient boosting, and EBM where it is installed."""
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsegam.frames import Table
+from sparsegam.outcome import Outcome
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How one kind of model did: score on each fold, seconds per fit, and its size in words."""
+
+    name: str
+    scores: NDArray[np.float64]
+    seconds: float
+    size: str
+
+
+def compare(outcome: Outcome, settings: dict[str, Any], *, folds: int = 5) -> list[Standing]:
+    """Fit each kind of model on the same folds and score it on the rows left out.
+
+    Parameters
+    ----------
+    outcome : Outcome
+        Features and labels.
+    settings : dict
+        Options of the sparse model.
+    folds : int
+        Number of folds, shuffled with seed 0, stratified for classes.
+
+    Returns
+    -------
+    list of Standing
+        AUC for classes, R squared for regressions; one thread each.
+    """
+    from sklearn.model_selection import KFold, StratifiedKFold
+    from threadpoolctl import threadpool_limits
+
+    X = as_frame(outcome.table)
+    y = outcome.signs if outcome.classes is None else (outcome.signs > 0).astype(np.int64)
+    splitter = KFold if outcome.classes is None else StratifiedKFold
+    parts = list(splitter(folds, shuffle=True, random_state=0).split(X, y))
+    out = []
+    with threadpool_limits(limits=1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name, new, size in _contenders(outcome, settings):
+            out.append(_standing(name, new, size, X, y, parts))
+    return out
+
+
+def as_frame(table: Table) -> Any:
+    """Return a table as a pandas DataFrame: categories as such, dates as dates."""
+    try:
+        import pandas as pd
+    except ImportError as error:
+        msg = "this needs pandas: pip install pandas."
+        raise ValueError(msg) from error
+    columns: dict[str, Any] = {}
+    for j, name in enumerate(table.labels):
+        column = table.column(j)
+        if column.scale.has_levels:
+            codes = np.where(np.isnan(column.values), -1, column.values).astype(np.intp)
+            ordered = column.scale.kind == "ordered"
+            columns[name] = pd.Categorical.from_codes(codes, pd.Index(column.scale.levels), ordered=ordered)
+        elif column.scale.kind == "date":
+            days = [None if np.isnan(number) else column.scale.value(float(number)) for number in column.values]
+            columns[name] = np.array(days, dtype=object)
+        elif column.scale.kind == "datetime":
+            whole = np.where(np.isnan(column.values), 0, column.values).astype("int64").astype("datetime64[us]")
+            columns[name] = np.where(np.isnan(column.values), np.datetime64("NaT"), whole)
+        else:
+            columns[name] = column.values
+    return pd.DataFrame(columns)
+
+
+Contender = tuple[str, Callable[[], Any], Callable[[Any], str]]
+
+
+def _contenders(outcome: Outcome, settings: dict[str, Any]) -> list[Contender]:
+    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+    from sklearn.linear_model import LogisticRegression, Ridge
+
+    from sparsegam.estimators import SparseGAMClassifier, SparseGAMRegressor
+
+    sparse, trees, linear = (
+        (SparseGAMRegressor, HistGradientBoostingRegressor, Ridge)
+        if outcome.classes is None
+        else (SparseGAMClassifier, HistGradientBoostingClassifier, LogisticRegression)
+    )
+    options = {} if outcome.classes is None else {"max_iter": 2000}
+    rows: list[Contender] = [
+        ("sparsegam", lambda: sparse(**settings), lambda model: f"{model.n_terms_} terms"),
+        (
+            "linear (all features)",
+            lambda: _pipeline(linear(**options)),
+            lambda model: f"{model[-1].coef_.size} coefficients",
+        ),
+        ("gradient boosting", lambda: _numbered(trees(random_state=0)), lambda model: f"{model[-1].n_iter_} trees"),
+    ]
+    return rows + _ebm(regression=outcome.classes is None)
+
+
+def _ebm(*, regression: bool) -> list[Contender]:
+    try:
+        from interpret.glassbox import ExplainableBoostingClassifier, ExplainableBoostingRegressor
+    except ImportError:
+        return []
+    kind = ExplainableBoostingRegressor if regression else ExplainableBoostingClassifier
+    return [
+        (
+            "EBM (no interactions)",
+            lambda: kind(interactions=0, n_jobs=1, random_state=0),
+            lambda m: f"{len(m.bins_)} shapes",
+        )
+    ]
+
+
+def _encoder(*, one_hot: bool) -> Any:
+    """Turn dates into numbers and categories into columns or codes."""
+    from sklearn.compose import make_column_selector, make_column_transformer
+    from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder
+
+    levels = (
+        OneHotEncoder(handle_unknown="ignore", min_frequency=5)
+        if one_hot
+        else OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
+    )
+    return make_column_transformer(
+        (levels, make_column_selector(dtype_include="category")),
+        (FunctionTransformer(_days), make_column_selector(dtype_include=["datetime", object])),
+        remainder="passthrough",
+        sparse_threshold=0.0,
+    )
+
+
+def _days(frame: Any) -> Any:
+    import pandas as pd
+
+    return frame.apply(lambda column: (pd.to_datetime(column) - pd.Timestamp(0)) / pd.Timedelta(days=1))
+
+
+def _pipeline(model: Any) -> Any:
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    return make_pipeline(
+        _encoder(one_hot=True), SimpleImputer(strategy="median", add_indicator=True), StandardScaler(), model
+    )
+
+
+def _numbered(model: Any) -> Any:
+    from sklearn.pipeline import make_pipeline
+
+    return make_pipeline(_encoder(one_hot=False), model)
+
+
+def _standing(name: str, new: Callable[[], Any], size: Callable[[Any], str], X: Any, y: Any, parts: Any) -> Standing:
+    from sklearn.metrics import r2_score, roc_auc_score
+
+    scores, seconds, model = [], [], None
+    for train, test in parts:
+        start = time.perf_counter()
+        model = new().fit(X.iloc[train], y[train])
+        seconds.append(time.perf_counter() - start)
+        if hasattr(model, "predict_proba"):
+            scores.append(roc_auc_score(y[test], model.predict_proba(X.iloc[test])[:, 1]))
+        else:
+            scores.append(r2_score(y[test], model.predict(X.iloc[test])))
+    return Standing(name, np.array(scores), float(np.mean(seconds)), size(model))

@@ -1,0 +1,219 @@
+"""Cross-validation of a whole frontier: every size scored on every fold, in parallel, and a rule that picks one."""
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs  # type: ignore[import-untyped]
+from numpy.typing import NDArray
+from sklearn import config_context
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.metrics import get_scorer, log_loss, make_scorer
+from sklearn.utils import _safe_indexing
+
+from sparsegam.frames import Table
+from sparsegam.path import Path
+from sparsegam.progress import new_bar
+from sparsegam.solver import one_blas_thread
+
+Vector = NDArray[np.float64]
+Rows = NDArray[np.intp]
+RULES = ("one_se", "best")
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a frontier is searched on: all of the rows that count, as numbers, and as the user gave them."""
+
+    X: Any
+    y: NDArray[Any]
+    table: Table
+    target: Vector
+    weight: Vector
+    score_weight: Vector | None
+    classes: NDArray[Any] | None
+    solve: Callable[[Table, Vector, Vector], Path]
+    scorer: Callable[..., float]
+
+    def path(self, rows: Rows | None = None) -> Path:
+        """Search the frontier of some rows, or of all."""
+        if rows is None:
+            return self.solve(self.table, self.target, self.weight)
+        self._check_classes(rows)
+        return self.solve(self.table.keep(rows), self.target[rows], self.weight[rows])
+
+    def fold(self, train: Rows, test: Rows) -> tuple[NDArray[np.int64], Vector]:
+        """Search the frontier of the training rows; return its sizes, and the score of each on the test rows."""
+        path = self.path(train)
+        test = test[self.weight[test] > 0]
+        if test.size == 0:
+            msg = "a fold has no row of positive weight to be tested on: use fewer folds."
+            raise ValueError(msg)
+        table, X = self.table.keep(test).loaded(), _safe_indexing(self.X, test)
+        with config_context(skip_parameter_validation=True), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="X has values whose level was not in the training data")
+            scores = [self._score(model, table, X, test) for model in path]
+        return path.n_terms, np.array(scores)
+
+    def _score(self, model: Any, table: Table, X: Any, test: Rows) -> float:
+        kind = ScoredRegressor if self.classes is None else ScoredClassifier
+        scored = kind(model, X, model.score_table(table), self.classes)
+        extra = {}
+        if self.score_weight is not None and _takes_weights(self.scorer):
+            extra["sample_weight"] = self.score_weight[test]
+        return float(self.scorer(scored, X, self.y[test], **extra))
+
+    def _check_classes(self, rows: Rows) -> None:
+        seen = self.target[rows][self.weight[rows] > 0]
+        if self.classes is not None and (seen.size == 0 or seen.min() == seen.max()):
+            msg = "the training rows of a fold hold one class only: use fewer folds, or a stratified splitter as cv."
+            raise ValueError(msg)
+
+
+class Scored(BaseEstimator):  # type: ignore[misc]
+    """A model of the frontier as scikit-learn's scorers want it: the scores of the test rows are known already.
+
+    Parameters
+    ----------
+    model : Model
+        The model.
+    X : array or frame
+        The test rows.
+    scores : ndarray
+        Their scores.
+    classes : ndarray or None
+        The labels of a classification.
+    """
+
+    def __init__(self, model: Any, X: Any, scores: Vector, classes: Any) -> None:
+        self.model = model
+        self.X = X
+        self.scores = scores
+        self.classes_ = classes
+
+    def _scores(self, X: Any) -> Vector:
+        scores: Vector = self.scores if X is self.X else self.model.decision_function(X)
+        return scores
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+
+class ScoredClassifier(ClassifierMixin, Scored):  # type: ignore[misc]
+    """A classification model with known scores."""
+
+    def decision_function(self, X: Any) -> Vector:
+        """Return the scores."""
+        return self._scores(X)
+
+    def predict_proba(self, X: Any) -> Vector:
+        """Return the probabilities of both classes."""
+        probabilities: Vector = self.model.probabilities(self._scores(X))
+        return probabilities
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the likelier classes."""
+        labels: NDArray[Any] = self.classes_[(self._scores(X) > 0).astype(np.intp)]
+        return labels
+
+
+class ScoredRegressor(RegressorMixin, Scored):  # type: ignore[misc]
+    """A regression model with known scores."""
+
+    def predict(self, X: Any) -> Vector:
+        """Return the predictions."""
+        return self._scores(X)
+
+
+def cross_validate(
+    task: Task, folds: Sequence[tuple[Rows, Rows]], n_jobs: int | None, verbose: int
+) -> tuple[Path, Vector]:
+    """Search the frontier of all rows and of each fold.
+
+    Returns
+    -------
+    Path
+        The frontier of all rows.
+    ndarray of shape (n_sizes, n_folds)
+        The test scores of the path's sizes. Where a fold's frontier lacks a size, its largest smaller one counts.
+    """
+    jobs = [delayed(task.path)(), *(delayed(task.fold)(train, test) for train, test in folds)]
+    bar = new_bar(verbose, len(jobs), "frontier")
+    found = []
+    with one_blas_thread():
+        for result in Parallel(n_jobs=n_jobs, backend="threading", return_as="generator")(jobs):
+            found.append(result)
+            if bar is not None:
+                bar.update()
+    if bar is not None:
+        bar.close()
+    path, *scored = found
+    columns = [scores[np.searchsorted(sizes, path.n_terms, side="right") - 1] for sizes, scores in scored]
+    return path, np.column_stack(columns)
+
+
+def scorer_named(scoring: Any, classes: NDArray[Any] | None) -> Callable[..., float]:
+    """Return a scikit-learn scorer; the log loss is told the classes, so that a fold may hold rows of one only."""
+    if isinstance(scoring, str) and scoring == "neg_log_loss" and classes is not None:
+        scorer: Callable[..., float] = make_scorer(
+            log_loss, response_method="predict_proba", greater_is_better=False, labels=classes
+        )
+    else:
+        scorer = get_scorer(scoring)
+    return scorer
+
+
+def threads_per_search(n_jobs: int | None, n_searches: int) -> int:
+    """Number of threads left for each of several searches at once."""
+    return max(1, int(effective_n_jobs(n_jobs)) // n_searches)
+
+
+def standard_error(scores: Vector) -> Vector:
+    """Standard error of the mean over folds, for each size."""
+    n_folds = scores.shape[1]
+    error: Vector = scores.std(axis=1, ddof=1) / np.sqrt(n_folds) if n_folds > 1 else np.zeros(len(scores))
+    return error
+
+
+def choose(scores: Vector, rule: str) -> int:
+    """Pick a size: the one with the best mean score, or the smallest that is within one standard error of it."""
+    mean = scores.mean(axis=1)
+    if not np.isfinite(mean).all():
+        msg = f"scoring gave values that are not finite (mean scores by size: {mean}): choose another scoring or cv."
+        raise ValueError(msg)
+    best = int(np.argmax(mean))
+    if rule == "best":
+        return best
+    return int(np.flatnonzero(mean >= mean[best] - standard_error(scores)[best])[0])
+
+
+def results(path: Path, scores: Vector) -> dict[str, Any]:
+    """Return all scores by size, as scikit-learn names them."""
+    mean = scores.mean(axis=1)
+    return {
+        "n_terms": path.n_terms,
+        "lambda0": path.lambda0,
+        "mean_test_score": mean,
+        "std_test_score": scores.std(axis=1),
+        "se_test_score": standard_error(scores),
+        "rank_test_score": np.argsort(np.argsort(-mean, kind="stable"), kind="stable") + 1,
+    } | {f"split{i}_test_score": column for i, column in enumerate(scores.T)}
+
+
+def middle_price(path: Path, index: int) -> float:
+    """Return a price per term at which a size is the best of the path; NaN where there is none."""
+    upper = path.lambda0[index]
+    below = path.lambda0[index + 1 :]
+    lower = np.nanmax(below) if np.isfinite(below).any() else 0.0
+    if np.isinf(upper):
+        return float(2 * lower if lower > 0 else 1.0)
+    return float((upper + lower) / 2)
+
+
+def _takes_weights(scorer: Any) -> bool:
+    """Tell whether a scorer's metric has a use for weights; functions of the user's own are called without."""
+    metric = getattr(scorer, "_score_func", None)
+    return metric is not None and "sample_weight" in signature(metric).parameters

@@ -1,0 +1,91 @@
+"""What a model can be turned into: the methods of Model that lead to decisions, each loading its module when called."""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sparsegam.drift import Drift, Profile
+    from sparsegam.editing import Editor
+    from sparsegam.reasons import Reasons
+    from sparsegam.scorecard import Scorecard
+
+
+class Deployable:
+    """Scorecards, reason codes, exports, edits and checks of a model."""
+
+    def scorecard(self: Any, X: Any = None, y: Any = None, *, sample_weight: Any = None, **scaling: Any) -> "Scorecard":
+        """Return the model as whole points; see `sparsegam.scorecard.scorecard` for the options."""
+        from sparsegam.scorecard import scorecard
+
+        return scorecard(self, X, y, sample_weight=sample_weight, **scaling)
+
+    def reason_codes(self: Any, X: Any, k: int = 4, **options: Any) -> "Reasons":
+        """Return the features that cost each row most; see `sparsegam.reasons.reason_codes`."""
+        from sparsegam.reasons import reason_codes
+
+        return reason_codes(self, X, k, **options)
+
+    def to_sql(self: Any, table: str, **options: Any) -> str:
+        """Return a query that scores a table; see `sparsegam.export.sql.to_sql`."""
+        from sparsegam.export.sql import to_sql
+
+        return to_sql(self, table, **options)
+
+    def to_python(self: Any) -> str:
+        """Return a Python module that scores rows without this package."""
+        from sparsegam.export.python import to_python
+
+        return to_python(self)
+
+    def to_javascript(self: Any) -> str:
+        """Return a JavaScript module that scores rows."""
+        from sparsegam.export.javascript import to_javascript
+
+        return to_javascript(self)
+
+    def to_onnx(self: Any) -> Any:
+        """Return an ONNX graph; needs onnx."""
+        from sparsegam.export.onnx import to_onnx
+
+        return to_onnx(self)
+
+    def to_pmml(self: Any, **options: Any) -> str:
+        """Return a PMML Scorecard; see `sparsegam.export.pmml.to_pmml`."""
+        from sparsegam.export.pmml import to_pmml
+
+        return to_pmml(self, **options)
+
+    def to_excel(self: Any, path: Any, X: Any = None, **options: Any) -> None:
+        """Write a workbook with live formulas; needs openpyxl."""
+        from sparsegam.export.excel import to_excel
+
+        to_excel(self, path, X, **options)
+
+    def to_latex(self: Any, **options: Any) -> str:
+        """Return the model as a LaTeX table and equation."""
+        from sparsegam.export.latex import to_latex
+
+        return to_latex(self, **options)
+
+    def edit(self: Any, X: Any, y: Any, *, who: str, **options: Any) -> "Editor":
+        """Return an editor of a copy of the model; see `sparsegam.editing.Editor`."""
+        from sparsegam.editing import Editor
+
+        return Editor(self, X, y, who=who, **options)
+
+    def profile(self: Any, X: Any) -> "Profile":
+        """Return how rows spread over the steps, to be kept for `drift`; see `sparsegam.drift.profile`."""
+        from sparsegam.drift import profile
+
+        return profile(self, X)
+
+    def drift(self: Any, X: Any, reference: Any) -> "Drift":
+        """Return how far new rows have moved from the reference; see `sparsegam.drift.drift`."""
+        from sparsegam.drift import drift
+
+        return drift(self, X, reference)
+
+    def card(self: Any, X: Any = None, y: Any = None, **options: Any) -> str:
+        """Return a model card in Markdown; see `sparsegam.card.card`."""
+        from sparsegam.card import card
+
+        return card(self, X, y, **options)

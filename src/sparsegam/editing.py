@@ -1,0 +1,299 @@
+"""Editing on the record: a person changes one thing, the rest is fitted again, and what it cost is written down."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timezone
+from typing import Any
+
+import numpy as np
+
+from sparsegam.checks import check_number
+from sparsegam.columns import Values
+from sparsegam.edits import Edit
+from sparsegam.model import Model
+from sparsegam.rounding import events_of, indicator
+from sparsegam.scales import NUMBER, Scale
+from sparsegam.steps import as_table, step_numbers
+from sparsegam.targets import one_column, real, weights
+from sparsegam.terms import Condition, Kind, Term
+
+NEWTON_STEPS = 100
+SETTLED = 1e-10
+FLOOR = 1e-8  # on the diagonal, so that columns of no rows do no harm
+
+Key = tuple[str, Condition]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows that edits are judged and fitted on: target (-1 and 1, or the response) and weights."""
+
+    numbers: dict[str, Values]
+    target: Values
+    weight: Values
+
+    def columns(self, model: Model, terms: Sequence[Term]) -> Values:
+        """Return the 0/1 columns of terms."""
+        found = [indicator(model, term, self.numbers[term.feature]).astype(np.float64) for term in terms]
+        return np.column_stack(found) if found else np.zeros((self.target.size, 0))
+
+
+class Editor:
+    """Changes a model step by step; every change is refitted, judged and recorded.
+
+    Parameters
+    ----------
+    model : Model
+        The model to start from; it stays as it is.
+    X, y : table and labels
+        Rows to fit and to judge on, usually those of the first fit.
+    who : str
+        Who edits.
+    sample_weight : array-like, optional
+        Weights of the rows.
+    lambda2 : float
+        Ridge penalty of the refits, as of the estimators.
+
+    Attributes
+    ----------
+    model : Model
+        The model as it is now, with all edits in `model.edits`.
+
+    Examples
+    --------
+    >>> from sparsegam import SparseGAMClassifier
+    >>> from sparsegam.editing import Editor
+    >>> ages = [[a] for a in range(20, 60)]
+    >>> answers = [int(a > 40) ^ (a % 7 == 0) for (a,) in ages]
+    >>> model = SparseGAMClassifier(lambda0=2).fit(ages, answers).model_
+    >>> editor = Editor(model, ages, answers, who="A. Analyst")
+    >>> editor.move("x0", 40, 45, why="policy counts in fives").terms[0].condition.value
+    45.0
+    """
+
+    def __init__(
+        self, model: Model, X: Any, y: Any, *, who: str, sample_weight: Any = None, lambda2: float = 1e-3
+    ) -> None:
+        check_number("lambda2", lambda2, at_least=0.0)
+        _check_words("who", who)
+        self._rows = _read_rows(model, X, y, sample_weight)
+        self._lambda2 = float(lambda2)
+        self._who = who
+        self._fixed: set[Key] = set()
+        self._past: list[tuple[Model, set[Key]]] = []
+        self.model = model
+
+    def move(self, feature: str, old: Any, new: Any, *, why: str) -> Model:
+        """Move a threshold, and fit the coefficients again."""
+        term = self._term(feature, old, "<=")
+        value = _on_scale(new, self._scale(feature), feature)
+        if any(_key(t) == (feature, Condition("<=", value)) for t in self.model.terms):
+            msg = f"column {feature!r} has a step at {value!r} already: merge one of the two instead."
+            raise ValueError(msg)
+        moved = replace(term, condition=Condition("<=", value))
+        self._fixed = {_key(moved) if key == _key(term) else key for key in self._fixed}
+        terms = [moved if t is term else t for t in self.model.terms]
+        return self._record("move", f"{term.condition.text(feature)} to {moved.condition.text(feature)}", terms, why)
+
+    def merge(self, feature: str, threshold: Any, *, why: str) -> Model:
+        """Make one step of the two on both sides of a threshold, and fit the coefficients again."""
+        term = self._term(feature, threshold, "<=")
+        terms = [t for t in self.model.terms if t is not term]
+        return self._record("merge", f"the steps on both sides of {term.condition.text(feature)}", terms, why)
+
+    def fix(self, feature: str, value: Any, coef: float, *, why: str, kind: Kind | None = None) -> Model:
+        """Give a term a coefficient, which later refits leave alone, and fit the others again.
+
+        Parameters
+        ----------
+        feature : str
+            Column of the term.
+        value : value or None
+            What its condition asks for; None for `is missing`.
+        coef : float
+            The coefficient.
+        why : str
+            The reason, kept on the record.
+        kind : {"<=", "==", "in", "missing"}, optional
+            The condition, needed only where two terms ask for the same value.
+
+        Returns
+        -------
+        Model
+            The model after the edit.
+        """
+        check_number("abs(coef)", abs(coef), at_least=0.0)
+        term = self._term(feature, value, kind)
+        self._fixed = self._fixed | {_key(term)}
+        terms = [replace(t, coef=float(coef)) if t is term else t for t in self.model.terms]
+        return self._record("fix", f"{term.condition.text(feature)} at {coef:g} (was {term.coef:.4g})", terms, why)
+
+    def drop(self, feature: str, value: Any, *, why: str, kind: Kind | None = None) -> Model:
+        """Take one term out, and fit the others again."""
+        term = self._term(feature, value, kind)
+        return self._record("drop", term.condition.text(feature), [t for t in self.model.terms if t is not term], why)
+
+    def forbid(self, feature: str, *, why: str) -> Model:
+        """Take a feature out altogether, and fit the others again."""
+        if feature not in self.model.features:
+            msg = f"the model does not use column {feature!r}: it uses {', '.join(self.model.features)}."
+            raise ValueError(msg)
+        return self._record("forbid", feature, [t for t in self.model.terms if t.feature != feature], why)
+
+    def undo(self) -> Model:
+        """Take the last edit back, record and all."""
+        if not self._past:
+            msg = "there is no edit to undo."
+            raise ValueError(msg)
+        self.model, self._fixed = self._past.pop()
+        return self.model
+
+    def _record(self, action: str, what: str, terms: Sequence[Term], why: str) -> Model:
+        _check_words("why", why)
+        before = self.model
+        after = _refitted(replace(before, terms=tuple(terms)), before, self._rows, self._fixed, self._lambda2)
+        (loss_before, auc_before), (loss_after, auc_after) = (_worth(m, self._rows) for m in (before, after))
+        when = datetime.now(timezone.utc).isoformat(timespec="seconds")
+        edit = Edit(action, what, self._who, why, when, loss_before, loss_after, auc_before, auc_after)
+        self._past.append((before, set(self._fixed)))
+        self.model = replace(after, edits=(*before.edits, edit))
+        return self.model
+
+    def _scale(self, feature: str) -> Scale:
+        return self.model.scales.get(feature, NUMBER)
+
+    def _term(self, feature: str, value: Any, kind: Kind | None = None) -> Term:
+        mine = [t for t in self.model.terms if t.feature == feature and kind in (None, t.condition.kind)]
+        wanted = _asked(value, self._scale(feature), feature)
+        found = [t for t in mine if t.condition.value == wanted]
+        if len(found) == 1:
+            return found[0]
+        has = ", ".join(t.condition.text(feature) for t in mine) or "none"
+        msg = f"{value!r} names {len(found)} terms of column {feature!r}, which has: {has}."
+        raise ValueError(msg)
+
+
+def _check_words(name: str, words: Any) -> None:
+    if not isinstance(words, str) or not words.strip():
+        msg = f"{name} must be said in words for the record, got {words!r}."
+        raise ValueError(msg)
+
+
+def _read_rows(model: Model, X: Any, y: Any, sample_weight: Any) -> Rows:
+    table = as_table(X)
+    if model.classes is None:
+        target = real(one_column(y, table.n_rows))
+    else:
+        target = np.where(events_of(model, y, table.n_rows), 1.0, -1.0)
+    return Rows(step_numbers(model, table), target, weights(sample_weight, table.n_rows))
+
+
+def _refitted(model: Model, before: Model, rows: Rows, fixed: set[Key], lambda2: float) -> Model:
+    """Fit intercept and free coefficients; features that went one way only before keep to it."""
+    columns = rows.columns(model, model.terms)
+    direction = _directions(before)
+    held = np.array([_key(t) in fixed for t in model.terms], dtype=bool)
+    coef = np.array([t.coef for t in model.terms], dtype=np.float64)
+    while True:
+        intercept, fitted = _fit(columns, coef, held, rows, (model.loss, lambda2), model.intercept)
+        wrong = ~held & np.array([fitted[j] * direction.get(_key(t), 0) < 0 for j, t in enumerate(model.terms)], bool)
+        if not wrong.any():
+            break
+        held, coef = held | wrong, np.where(wrong, 0.0, coef)
+    terms = (replace(t, coef=float(w)) for t, w in zip(model.terms, fitted, strict=True))
+    return replace(model, intercept=intercept, terms=tuple(t for t in terms if t.coef or _key(t) in fixed))
+
+
+def _directions(model: Model) -> dict[Any, int]:
+    """Return the sign of all `<=` coefficients of a feature, where they have but one."""
+    out: dict[Any, int] = {}
+    for name in model.features:
+        ordered = [t for t in model.terms if t.feature == name and t.condition.kind == "<="]
+        signs = {int(np.sign(t.coef)) for t in ordered} - {0}
+        if len(signs) == 1:
+            out |= dict.fromkeys(map(_key, ordered), signs.pop())
+    return out
+
+
+def _fit(
+    columns: Values, coef: Values, held: Any, rows: Rows, options: tuple[str, float], intercept: float
+) -> tuple[float, Values]:
+    """Minimise the loss and the ridge over intercept and free coefficients, by damped Newton steps."""
+    loss, lambda2 = options
+    free = np.column_stack([np.ones(rows.target.size), columns[:, ~held]])
+    offset = columns[:, held] @ coef[held]
+    mean = rows.weight @ free / rows.weight.sum()
+    ridge = lambda2 * (rows.weight @ (free - mean) ** 2)
+    ridge[0] = 0.0
+    theta = np.concatenate([[intercept], coef[~held]])
+
+    def objective(at: Values) -> float:
+        return total_loss(loss, rows.target, offset + free @ at, rows.weight) + float(ridge @ at**2)
+
+    value = objective(theta)
+    for _ in range(NEWTON_STEPS):
+        g, h = _slopes(loss, rows.target, offset + free @ theta)
+        gradient = free.T @ (rows.weight * g) + 2 * ridge * theta
+        hessian = (free.T * (rows.weight * h)) @ free + np.diag(2 * ridge + FLOOR)
+        step = np.linalg.solve(hessian, -gradient)
+        size = 1.0
+        while size > 1e-6 and objective(theta + size * step) > value:
+            size /= 2
+        new = objective(theta + size * step)
+        if not new < value - SETTLED * max(1.0, abs(value)):
+            break
+        theta, value = theta + size * step, new
+    out = coef.copy()
+    out[~held] = theta[1:]
+    return float(theta[0]), out
+
+
+def total_loss(loss: str, target: Values, score: Values, weight: Values) -> float:
+    """Return the loss of scores, summed over rows with their weights."""
+    if loss == "squared":
+        each = 0.5 * (target - score) ** 2
+    else:
+        each = np.logaddexp(0, -target * score) if loss == "logistic" else np.exp(-target * score)
+    return float(weight @ each)
+
+
+def _slopes(loss: str, target: Values, score: Values) -> tuple[Values, Values]:
+    """Return gradient and curvature of the loss in each row."""
+    if loss == "squared":
+        return score - target, np.ones(score.size)
+    if loss == "exponential":
+        curvature = np.exp(-target * score)
+        return -target * curvature, curvature
+    p = 0.5 * (1.0 + np.tanh(0.5 * score))
+    return p - (target > 0), p * (1 - p)
+
+
+def _worth(model: Model, rows: Rows) -> tuple[float, float | None]:
+    """Return loss and AUC of a model on the rows."""
+    score = model.intercept + rows.columns(model, model.terms) @ np.array([t.coef for t in model.terms])
+    loss = total_loss(model.loss, rows.target, score, rows.weight)
+    if model.classes is None:
+        return loss, None
+    from sklearn.metrics import roc_auc_score
+
+    return loss, float(roc_auc_score(rows.target > 0, score, sample_weight=rows.weight))
+
+
+def _key(term: Term) -> Key:
+    return term.feature, term.condition
+
+
+def _asked(value: Any, scale: Scale, feature: str) -> Any:
+    if value is None:
+        return None
+    if isinstance(value, tuple | list | set):
+        return tuple(_on_scale(v, scale, feature) for v in value)
+    return _on_scale(value, scale, feature)
+
+
+def _on_scale(value: Any, scale: Scale, feature: str) -> Any:
+    try:
+        return scale.value(scale.number(value))
+    except (ValueError, TypeError) as error:
+        msg = f"column {feature!r}: {error}"
+        raise ValueError(msg) from error

@@ -1,0 +1,70 @@
+"""The record of an edit: what was done to a model by hand, by whom, why, and what it cost."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+ACTIONS = ("move", "merge", "fix", "drop", "forbid")
+OPTIONAL = ("auc_before", "auc_after")
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One edit.
+
+    Attributes
+    ----------
+    action : {"move", "merge", "fix", "drop", "forbid"}
+        What was done.
+    what : str
+        To which term, in words.
+    who, why, when : str
+        Who did it, for what reason, and at what time (ISO, UTC).
+    loss_before, loss_after : float
+        Loss on the rows of the edit, a sum; lower is better.
+    auc_before, auc_after : float or None
+        Area under the ROC curve there; None for a regression.
+    """
+
+    action: str
+    what: str
+    who: str
+    why: str
+    when: str
+    loss_before: float
+    loss_after: float
+    auc_before: float | None = None
+    auc_after: float | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the record as JSON knows it."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        auc = "" if self.auc_before is None else f", AUC {self.auc_before:.4f} to {self.auc_after:.4f}"
+        change = f"loss {self.loss_before:.2f} to {self.loss_after:.2f}{auc}"
+        return f"{self.when} {self.who}: {self.action} {self.what} ({self.why}); {change}"
+
+
+def edit_from_json(content: Any) -> Edit:
+    """Read a record, checked; raise a ValueError that says what is wrong."""
+    names = [field.name for field in fields(Edit)]
+    if not isinstance(content, Mapping) or set(content) != set(names):
+        msg = f"not a sparsegam model: an edit must be an object with {names}, got {content!r}."
+        raise ValueError(msg)
+    for name in names:
+        if not _good(name, content[name]):
+            msg = f"not a sparsegam model: {name} of an edit is wrong: {content[name]!r}."
+            raise ValueError(msg)
+    return Edit(**content)
+
+
+def _good(name: str, value: Any) -> bool:
+    if name == "action":
+        return value in ACTIONS
+    if name in ("what", "who", "why", "when"):
+        return isinstance(value, str)
+    if value is None:
+        return name in OPTIONAL
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

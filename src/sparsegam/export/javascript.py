@@ -1,0 +1,85 @@
+"""A JavaScript function that scores one row, for browsers and Node, without dependencies."""
+
+import json
+from datetime import date, datetime, timezone
+from typing import Any
+
+from sparsegam.scales import Value
+from sparsegam.steps import StepModel, StepTable, step_model
+
+HELPERS = """// Scores rows: written by sparsegam; needs nothing else.
+function missing(x) {
+  return x === null || x === undefined || (typeof x === "number" && Number.isNaN(x));
+}
+
+// Milliseconds since 1970, in UTC, of a Date or of ISO text; times without a zone are taken for UTC.
+function milliseconds(x) {
+  if (x instanceof Date) return x.getTime();
+  const text = String(x).replace(" ", "T");
+  return Date.parse(text.length > 10 && !/(Z|[+-]\\d\\d:?\\d\\d)$/.test(text) ? text + "Z" : text);
+}
+"""
+EXPORTS = 'if (typeof module !== "undefined") module.exports = { %s };'
+
+
+def to_javascript(model: Any) -> str:
+    """Write `score(row)` and, for a classifier, `probability(row)`.
+
+    Parameters
+    ----------
+    model : Model, Scorecard or fitted estimator
+        What scores.
+
+    Returns
+    -------
+    str
+        Source code, also a CommonJS module. A row is an object; null, undefined and NaN are missing. Times are
+        compared in milliseconds, all that JavaScript has.
+    """
+    steps = step_model(model)
+    body = [line for table in steps.tables for line in _feature(table)]
+    lines = [HELPERS, "function score(row) {", f"  let total = {_js(steps.base)};"]
+    lines += ["  let x;"] if body else []
+    lines += [*body, "  return total;", "}", ""]
+    names = ["score"] if steps.classes is None else ["score", "probability"]
+    return "\n".join([*lines, *_probability(steps), EXPORTS % ", ".join(names), ""])
+
+
+def _feature(table: StepTable) -> list[str]:
+    missing, *others = table.steps
+    value = f"row[{_js(table.feature)}]"
+    lines = [f"  x = {value};", f"  if (missing(x)) total += {_js(missing.adds)};"]
+    x = "milliseconds(x)" if table.scale.is_time else "x"
+    for step in others[:-1]:
+        asked = [_js(value) for value in step.values]
+        if step.kind == "upto":
+            test = f"{x} <= {asked[0]}"
+        elif table.scale.has_levels:
+            test = f"[{', '.join(asked)}].includes({x})"
+        else:
+            test = " || ".join(f"Number({x}) === Number({one})" for one in asked)
+        lines.append(f"  else if ({test}) total += {_js(step.adds)};")
+    if others[-1].adds:
+        lines.append(f"  else total += {_js(others[-1].adds)};")
+    return lines
+
+
+def _probability(steps: StepModel) -> list[str]:
+    if steps.classes is None:
+        return []
+    log_odds = f"{_js(steps.shift)} + {_js(steps.slope)} * score(row)"
+    return [
+        f"// Probability of {_js(steps.classes[1])}.",
+        "function probability(row) {",
+        f"  return 0.5 * (1 + Math.tanh(0.5 * ({log_odds})));",
+        "}",
+        "",
+    ]
+
+
+def _js(value: Value) -> str:
+    """Write a value; JSON's texts are JavaScript's but for two line ends, and for tags that would end a script."""
+    if isinstance(value, date):
+        moment = value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)
+        return repr(moment.replace(tzinfo=timezone.utc).timestamp() * 1000)
+    return json.dumps(value).replace("</", "<\\/").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

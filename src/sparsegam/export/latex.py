@@ -1,0 +1,77 @@
+"""LaTeX: the model as a table of steps and an equation, for papers and reports."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from sparsegam.steps import StepModel, StepTable, step_model
+
+SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+}
+
+
+def to_latex(model: Any, *, digits: int = 3) -> str:
+    """Write the model as LaTeX.
+
+    Parameters
+    ----------
+    model : Model, Scorecard or fitted estimator
+        What scores.
+    digits : int
+        Digits after the point; whole numbers have none. It is for reading: numbers are rounded.
+
+    Returns
+    -------
+    str
+        A `tabular` of features, steps and what they add, then a displayed equation; no packages are needed.
+    """
+    steps = step_model(model)
+    rows = [row for table in steps.tables for row in _rows(table, digits)]
+    table = [
+        r"\begin{tabular}{llr}",
+        r"\hline",
+        r"Feature & Value & Adds \\",
+        r"\hline",
+        rf"Base & & ${_number(steps.base, digits)}$ \\",
+        *rows,
+        r"\hline",
+        r"\end{tabular}",
+    ]
+    return "\n".join([*table, *_equation(steps, digits), ""])
+
+
+def escaped(text: str) -> str:
+    """Return text of the data so that LaTeX prints it as it is."""
+    return "".join(SPECIAL.get(c, c) for c in text)
+
+
+def _rows(table: StepTable, digits: int) -> Iterator[str]:
+    for i, (text, step) in enumerate(zip(table.texts(), table.steps, strict=True)):
+        name = escaped(table.feature) if i == 0 else ""
+        shown = escaped(text).replace(r"\textless{}=", r"$\leq$").replace(r"\textgreater{}", "$>$")
+        yield rf"{name} & {shown} & ${_number(step.adds, digits)}$ \\"
+
+
+def _equation(steps: StepModel, digits: int) -> list[str]:
+    if steps.classes is None:
+        return []
+    label = escaped(str(steps.classes[1]))
+    shift = "" if steps.shift == 0 else f"{steps.shift:.{digits + 2}g} + "
+    slope = "" if steps.slope == 1 else rf"{steps.slope:.{digits + 2}g} \cdot "
+    exponent = rf"-({shift}{slope}\mathrm{{score}})"
+    return [rf"\[ P(\mbox{{{label}}}) = \frac{{1}}{{1 + \exp({exponent})}} \]"]
+
+
+def _number(value: float, digits: int) -> str:
+    return str(int(value)) if value == int(value) else f"{value:.{digits}f}"

@@ -1,0 +1,143 @@
+"""ONNX: the model as a graph of standard operators in 64-bit floats, for onnxruntime and its kin."""
+
+from typing import Any
+
+import numpy as np
+
+from sparsegam.columns import Values
+from sparsegam.steps import StepModel, StepTable, step_model
+
+OPSET, ML_OPSET, IR_VERSION = 17, 3, 8  # what runtimes of 2022 read
+MISSING_TEXT = ""  # ONNX has no missing text
+
+
+def to_onnx(model: Any) -> Any:
+    """Build an ONNX graph; needs the package onnx, running it needs onnxruntime.
+
+    Parameters
+    ----------
+    model : Model, Scorecard or fitted estimator
+        What scores.
+
+    Returns
+    -------
+    onnx.ModelProto
+        One input of shape (n, 1) per feature in use, by its name: text for categories of text (missing is the empty
+        text), else float64 (missing is NaN; False and True are 0 and 1, dates are days and times microseconds since
+        1970). Outputs `score` and, for a classifier, `probability` of the second class, both float64 of shape (n, 1).
+    """
+    onnx = _import_onnx()
+    graph = _Graph(onnx, step_model(model))
+    proto = onnx.helper.make_model(
+        graph.build(),
+        producer_name="sparsegam",
+        ir_version=IR_VERSION,
+        opset_imports=[onnx.helper.make_opsetid("", OPSET), onnx.helper.make_opsetid("ai.onnx.ml", ML_OPSET)],
+    )
+    onnx.checker.check_model(proto)
+    return proto
+
+
+class _Graph:
+    """Collects nodes and constants while the features are written one after another."""
+
+    def __init__(self, onnx: Any, steps: StepModel) -> None:
+        self._onnx = onnx
+        self._steps = steps
+        self._nodes: list[Any] = []
+        self._constants: list[Any] = []
+        self._used = set(steps.features)  # names of inputs are taken
+
+    def build(self) -> Any:
+        """Return the whole graph."""
+        helper, proto = self._onnx.helper, self._onnx.TensorProto
+        total = self._constant(np.array([[self._steps.base]]))
+        for table in self._steps.tables:
+            total = self._node("Add", total, self._feature(table))
+        outputs = {"score": total}
+        if self._steps.classes is not None:
+            scaled = self._node("Mul", total, self._constant(np.array([[self._steps.slope]])))
+            log_odds = self._node("Add", scaled, self._constant(np.array([[self._steps.shift]])))
+            outputs["probability"] = self._node("Sigmoid", log_odds)
+        for name, source in outputs.items():
+            self._nodes.append(helper.make_node("Identity", [source], [name]))
+        inputs = [
+            helper.make_tensor_value_info(t.feature, proto.STRING if t.scale.is_text else proto.DOUBLE, ["n", 1])
+            for t in self._steps.tables
+        ]
+        results = [helper.make_tensor_value_info(name, proto.DOUBLE, ["n", 1]) for name in outputs]
+        return helper.make_graph(self._nodes, "sparsegam", inputs, results, self._constants)
+
+    def _feature(self, table: StepTable) -> str:
+        return self._by_text(table) if table.scale.is_text else self._by_number(table)
+
+    def _by_text(self, table: StepTable) -> str:
+        """Look the text up: the position of its step, then what that adds."""
+        position = {MISSING_TEXT: 0}
+        for i, step in enumerate(table.steps):
+            position |= {str(level): i for level in step.values}
+        found = self._node(
+            "LabelEncoder",
+            table.feature,
+            domain="ai.onnx.ml",
+            keys_strings=list(position),
+            values_int64s=list(position.values()),
+            default_int64=len(table.steps) - 1,
+        )
+        return self._node("Gather", self._constant(table.adds), found)
+
+    def _by_number(self, table: StepTable) -> str:
+        """Count the thresholds below the value; single values and missing ones then overrule."""
+        x = table.feature
+        uptos = [step for step in table.steps if step.kind == "upto"]
+        adds = np.array([step.adds for step in uptos] + [table.steps[-1].adds])
+        edges = np.array([table.number(step.values[0]) for step in uptos])
+        out = self._of_edges(x, edges, adds) if uptos else self._spread_over(x, float(adds[0]))
+        for step in table.steps:
+            for value in step.values if step.kind == "equal" else ():
+                same = self._node("Equal", x, self._constant(np.array([[table.number(value)]])))
+                out = self._node("Where", same, self._constant(np.array([[step.adds]])), out)
+        absent = self._node("IsNaN", x)
+        return self._node("Where", absent, self._constant(np.array([[table.steps[0].adds]])), out)
+
+    def _of_edges(self, x: str, edges: Values, adds: Values) -> str:
+        above = self._node("Greater", x, self._constant(edges[None, :]))
+        counted = self._node("Cast", above, to=self._onnx.TensorProto.INT64)
+        position = self._node("ReduceSum", counted, self._constant(np.array([1], dtype=np.int64)), keepdims=1)
+        return self._node("Gather", self._constant(adds), position)
+
+    def _spread_over(self, x: str, value: float) -> str:
+        """Return a constant with a row per row of x."""
+        never = self._node("And", self._node("IsNaN", x), self._node("Not", self._node("IsNaN", x)))
+        constant = self._constant(np.array([[value]]))
+        return self._node("Where", never, constant, constant)
+
+    def _node(self, operator: str, *inputs: str, **attributes: Any) -> str:
+        name = self._fresh()
+        self._nodes.append(self._onnx.helper.make_node(operator, list(inputs), [name], **attributes))
+        return name
+
+    def _constant(self, value: Any) -> str:
+        name = self._fresh()
+        array = np.asarray(value, dtype=np.int64 if value.dtype == np.int64 else np.float64)
+        self._constants.append(self._onnx.numpy_helper.from_array(array, name))
+        return name
+
+    def _fresh(self) -> str:
+        name = f"_{len(self._nodes) + len(self._constants)}"
+        while name in self._used:
+            name += "_"
+        self._used.add(name)
+        return name
+
+
+def _import_onnx() -> Any:
+    try:
+        import onnx
+        import onnx.checker
+        import onnx.helper
+        import onnx.numpy_helper
+    except ImportError as error:
+        msg = "ONNX export needs onnx: pip install 'sparsegam[export]'."
+        raise ImportError(msg) from error
+    return onnx

@@ -1,0 +1,167 @@
+"""PMML 4.4: the model as a Scorecard, whose characteristics are the features and whose attributes are their steps."""
+
+from collections.abc import Iterator
+from typing import Any
+from xml.etree import ElementTree
+
+from sparsegam.reasons import ReasonTable, reason_table
+from sparsegam.scales import Value
+from sparsegam.steps import Step, StepModel, StepTable
+
+NAMESPACE = "http://www.dmg.org/PMML-4_4"
+
+
+def to_pmml(model: Any, *, reasons: ReasonTable | None = None) -> str:
+    """Write the model as a PMML Scorecard.
+
+    Parameters
+    ----------
+    model : Model, Scorecard or fitted estimator
+        What scores.
+    reasons : ReasonTable, optional
+        Codes and baseline of the reasons, which PMML engines give by themselves; each feature's own name, and the
+        best of its steps, unless told.
+
+    Returns
+    -------
+    str
+        The document. Texts are strings, all else is double: False and True are 0 and 1, dates are days and times
+        microseconds since 1970. Outputs are `score`, `probability` of the second class, and `reason_1` to `reason_4`.
+    """
+    table = reason_table(model) if reasons is None else reasons
+    steps = table.steps
+    root = ElementTree.Element("PMML", {"xmlns": NAMESPACE, "version": "4.4"})
+    header = _child(root, "Header", description="written by sparsegam")
+    _child(header, "Application", name="sparsegam")
+    fields = _child(root, "DataDictionary", numberOfFields=str(len(steps.tables)))
+    for feature in steps.tables:
+        kind = {"optype": "categorical", "dataType": "string"} if feature.scale.is_text else _continuous()
+        _child(fields, "DataField", name=feature.feature, **kind)
+    _scorecard(root, table)
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="unicode", xml_declaration=True)
+
+
+def _scorecard(root: ElementTree.Element, table: ReasonTable) -> None:
+    steps = table.steps
+    above = _speaks_against(table)
+    card = _child(
+        root,
+        "Scorecard",
+        modelName="sparsegam",
+        functionName="regression",
+        algorithmName="sparse additive model",
+        initialScore=repr(float(steps.base)),
+        useReasonCodes="true",
+        reasonCodeAlgorithm="pointsAbove" if above else "pointsBelow",
+        baselineMethod="other",
+    )
+    schema = _child(card, "MiningSchema")
+    for name in steps.features:
+        _child(schema, "MiningField", name=name, usageType="active", invalidValueTreatment="asIs")
+    _outputs(card, steps)
+    features = _child(card, "Characteristics")
+    for j, feature in enumerate(steps.tables):
+        _characteristic(features, table, j, feature, sign=1 if above else -1)
+
+
+def _speaks_against(table: ReasonTable) -> bool:
+    """Tell whether what is lost grows with what is added."""
+    for steps, lost in zip(table.steps.tables, table.lost, strict=True):
+        low, high = int(steps.adds.argmin()), int(steps.adds.argmax())
+        if steps.adds[low] < steps.adds[high]:
+            return bool(lost[low] < lost[high])
+    return True
+
+
+def _characteristic(parent: ElementTree.Element, table: ReasonTable, j: int, feature: StepTable, *, sign: int) -> None:
+    baseline = float(feature.adds[0] - sign * table.lost[j][0])
+    said = table.said[j]
+    node = _child(
+        parent, "Characteristic", name=feature.feature, reasonCode=said[-1][0], baselineScore=repr(round(baseline, 10))
+    )
+    for step, (code, _) in zip(feature.steps, said, strict=True):
+        attribute = _child(node, "Attribute", reasonCode=code, partialScore=repr(float(step.adds)))
+        _predicate(attribute, feature, step)
+
+
+def _predicate(parent: ElementTree.Element, table: StepTable, step: Step) -> None:
+    if step.kind == "rest":
+        _child(parent, "True")
+    elif step.kind == "missing":
+        _child(parent, "SimplePredicate", field=table.feature, operator="isMissing")
+    elif step.kind == "upto":
+        value = _text(step.values[0], table)
+        _child(parent, "SimplePredicate", field=table.feature, operator="lessOrEqual", value=value)
+    elif len(step.values) == 1:
+        value = _text(step.values[0], table)
+        _child(parent, "SimplePredicate", field=table.feature, operator="equal", value=value)
+    else:
+        _one_of(parent, table, step)
+
+
+def _one_of(parent: ElementTree.Element, table: StepTable, step: Step) -> None:
+    """Write several values as alternatives: plain, and free of the quoting rules of PMML's arrays."""
+    either = _child(parent, "CompoundPredicate", booleanOperator="or")
+    for value in step.values:
+        _child(either, "SimplePredicate", field=table.feature, operator="equal", value=_text(value, table))
+
+
+def _outputs(card: ElementTree.Element, steps: StepModel) -> None:
+    output = _child(card, "Output")
+    _child(output, "OutputField", name="score", feature="predictedValue", **_continuous())
+    if steps.classes is not None:
+        field = _child(output, "OutputField", name="probability", feature="transformedValue", **_continuous())
+        _logistic(field, steps)
+    for rank in range(1, min(4, len(steps.tables)) + 1):
+        _child(
+            output,
+            "OutputField",
+            name=f"reason_{rank}",
+            feature="reasonCode",
+            rank=str(rank),
+            optype="categorical",
+            dataType="string",
+        )
+
+
+def _logistic(field: ElementTree.Element, steps: StepModel) -> None:
+    """Write 1 / (1 + exp(-shift - slope * score))."""
+    quotient = _apply(field, "/", 1.0)
+    total = _apply(quotient, "+", 1.0)
+    power = _apply(total, "exp")
+    difference = _apply(power, "-", -steps.shift)
+    product = _apply(difference, "*", steps.slope)
+    _child(product, "FieldRef", field="score")
+
+
+def _apply(parent: ElementTree.Element, function: str, *constants: float) -> ElementTree.Element:
+    node = _child(parent, "Apply", function=function)
+    for constant in constants:
+        _child(node, "Constant", dataType="double").text = repr(float(constant))
+    return node
+
+
+def _continuous() -> dict[str, str]:
+    return {"optype": "continuous", "dataType": "double"}
+
+
+def _text(value: Value, table: StepTable) -> str:
+    return str(value) if table.scale.is_text else repr(table.number(value))
+
+
+def _child(parent: ElementTree.Element, tag: str, **attributes: str) -> ElementTree.Element:
+    for name, value in attributes.items():
+        _check_characters(name, value)
+    return ElementTree.SubElement(parent, tag, attributes)
+
+
+def _check_characters(name: str, value: str) -> None:
+    bad = list(_controls(value))
+    if bad:
+        msg = f"{name}={value!r} holds the character {bad[0]!r}, which XML cannot write: rename it."
+        raise ValueError(msg)
+
+
+def _controls(value: str) -> Iterator[str]:
+    return (c for c in value if ord(c) < 32 and c not in "\t\n\r")

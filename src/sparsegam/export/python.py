@@ -1,0 +1,94 @@
+"""A Python function that scores one row with nothing but the standard library."""
+
+from datetime import date
+from typing import Any
+
+from sparsegam.scales import Value
+from sparsegam.steps import StepModel, StepTable, step_model
+
+HEADER = '''"""Scores rows: written by sparsegam, needs Python's standard library only."""
+
+import datetime
+import math
+'''
+HELPERS = '''
+
+def _missing(x):
+    return x is None or x != x
+
+
+def _since(x):
+    """Return the time since 1970, in UTC, of a date, a time or ISO text."""
+    if isinstance(x, str):
+        x = datetime.datetime.fromisoformat(x)
+    if not isinstance(x, datetime.datetime):
+        x = datetime.datetime(x.year, x.month, x.day)
+    if x.tzinfo is not None:
+        x = x.astimezone(datetime.timezone.utc).replace(tzinfo=None)
+    return x - datetime.datetime(1970, 1, 1)
+
+
+'''
+
+
+def to_python(model: Any) -> str:
+    """Write a module with `score(row)` and, for a classifier, `probability(row)`.
+
+    Parameters
+    ----------
+    model : Model, Scorecard or fitted estimator
+        What scores.
+
+    Returns
+    -------
+    str
+        Source code. A row is a mapping from column name to value; None, NaN or an absent name is missing.
+    """
+    steps = step_model(model)
+    lines = [HEADER.rstrip("\n"), HELPERS.rstrip("\n"), "", "", "def score(row):"]
+    lines.append('    """Return the score of a row, a mapping from column name to value."""')
+    lines.append(f"    total = {steps.base!r}")
+    for table in steps.tables:
+        lines += _feature(table)
+    lines.append("    return total")
+    return "\n".join([*lines, *_probability(steps), ""])
+
+
+def _feature(table: StepTable) -> list[str]:
+    time = table.scale.is_time
+    missing, *others = table.steps
+    lines = [f"    x = row.get({table.feature!r})", "    if _missing(x):", f"        total += {missing.adds!r}"]
+    if time and len(others) > 1:
+        lines += ["    else:", "        x = _since(x)"]
+        pad, first = "        ", "if"
+    else:
+        pad, first = "    ", "elif"
+    for step in others[:-1]:
+        asked = [_literal(value, time=time) for value in step.values]
+        test = f"x <= {asked[0]}" if step.kind == "upto" else f"x in ({', '.join(asked)},)"
+        lines += [f"{pad}{first} {test}:", f"{pad}    total += {step.adds!r}"]
+        first = "elif"
+    if others[-1].adds:
+        lines += [f"{pad}else:", f"{pad}    total += {others[-1].adds!r}"]
+    return lines
+
+
+def _literal(value: Value, *, time: bool) -> str:
+    if not time:
+        return repr(value)
+    if not isinstance(value, date):
+        msg = f"{value!r} is not a date."
+        raise TypeError(msg)
+    return f"_since({value.isoformat()!r})"
+
+
+def _probability(steps: StepModel) -> list[str]:
+    if steps.classes is None:
+        return []
+    return [
+        "",
+        "",
+        "def probability(row):",
+        f"    # the probability of {steps.classes[1]!r}",
+        f"    return 0.5 * (1.0 + math.tanh(0.5 * ({steps.shift!r} + {steps.slope!r} * score(row))))",
+    ]

@@ -1,0 +1,133 @@
+"""SQL: one SELECT that gives score, probability, points and reasons of every row of a table."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sparsegam.export.dialects import Dialect, dialect_of, number
+from sparsegam.reasons import ReasonTable
+from sparsegam.steps import StepModel, StepTable, step_model
+
+INDENT = "    "
+MAX_EXPONENT = 700.0  # PostgreSQL's exp fails beyond 709
+
+
+def to_sql(
+    model: Any,
+    table: str,
+    *,
+    dialect: str = "duckdb",
+    keep: Sequence[str] = (),
+    points: Any = None,
+    reasons: ReasonTable | None = None,
+) -> str:
+    """Write a query that scores every row of a table.
+
+    Parameters
+    ----------
+    model : Model, Scorecard or fitted estimator
+        What scores.
+    table : str
+        Name of the table, with dots between schema and table.
+    dialect : {"duckdb", "postgresql", "sqlite", "spark", "bigquery", "tsql"}
+        The database.
+    keep : sequence of str
+        Columns to pass through, such as the key of a row; SQL promises no order of rows.
+    points : Scorecard, optional
+        Adds its total as the column `points`.
+    reasons : ReasonTable, optional
+        Adds `reason_1`, `reason_2` and so on: codes of the features that cost most, NULL where there are fewer.
+
+    Returns
+    -------
+    str
+        The query, with the columns of `keep`, `score`, `probability` (of the second class; not for regressions),
+        `points` and reasons.
+
+    Notes
+    -----
+    NULL is missing, and so is NaN where a database has it. SQLite needs its mathematical functions for `probability`,
+    dates as ISO text, and compares text as bytes. Databases that ignore case or trailing blanks in comparisons may
+    take other texts for a level.
+    """
+    steps, way = step_model(model), dialect_of(dialect)
+    columns = [f"source.{way.name(name)}" for name in keep]
+    columns.append(f"{_sum(steps, way)} AS score")
+    if points is not None:
+        columns.append(f"{_sum(step_model(points), way)} AS points")
+    if reasons is not None:
+        columns += [
+            f"{_case(t, way, [number(x) for x in lost])} AS lost_{j}"
+            for j, (t, lost) in enumerate(zip(reasons.steps.tables, reasons.lost, strict=True))
+        ]
+        columns += [f"{_case(t, way, _codes(said, way))} AS code_{j}" for j, t, said in _enumerated(reasons)]
+    source = ".".join(way.name(part) for part in table.split("."))
+    inner = f"SELECT\n{_indented(columns)}\nFROM {source} AS source"
+    outer = [f"scored.{way.name(name)}" for name in keep] + ["scored.score"]
+    outer += [] if steps.classes is None else [f"{_probability(steps, way)} AS probability"]
+    outer += [] if points is None else ["scored.points"]
+    outer += [] if reasons is None else [f"{_reason(reasons, i)} AS reason_{i + 1}" for i in range(reasons.k)]
+    return f"SELECT\n{_indented(outer)}\nFROM (\n{_shifted(inner)}\n) AS scored"
+
+
+def score_expression(model: Any, *, dialect: str = "duckdb") -> str:
+    """Write the score as one expression over the columns, for a view or a generated column."""
+    return _sum(step_model(model), dialect_of(dialect))
+
+
+def _sum(steps: StepModel, way: Dialect) -> str:
+    parts = [way.as_double(number(steps.base))]
+    parts += [_case(table, way, [number(adds) for adds in table.adds]) for table in steps.tables]
+    return "\n  + ".join(parts)
+
+
+def _case(table: StepTable, way: Dialect, results: Sequence[str]) -> str:
+    """Write one feature: the result of the first condition that holds."""
+    lines = [f"WHEN {_condition(table, i, way)} THEN {results[i]}" for i in range(len(table.steps) - 1)]
+    return f"CASE {' '.join(lines)} ELSE {results[-1]} END"
+
+
+def _condition(table: StepTable, i: int, way: Dialect) -> str:
+    step = table.steps[i]
+    if step.kind == "missing":
+        return way.missing(table.feature, table.scale)
+    column = way.column(table.feature, table.scale)
+    asked = [way.literal(value) for value in step.values]
+    if step.kind == "upto":
+        return f"{column} <= {asked[0]}"
+    return f"{column} = {asked[0]}" if len(asked) == 1 else f"{column} IN ({', '.join(asked)})"
+
+
+def _probability(steps: StepModel, way: Dialect) -> str:
+    """Write the logistic function; log odds that could be too large for EXP are cut."""
+    log_odds = f"({number(steps.shift)} + {number(steps.slope)} * scored.score)"
+    if max(abs(steps.shift + steps.slope * end) for end in steps.range()) > MAX_EXPONENT:
+        limit = number(MAX_EXPONENT)
+        cut = f"WHEN {log_odds} > {limit} THEN {limit} WHEN {log_odds} < -{limit} THEN -{limit}"
+        log_odds = f"(CASE {cut} ELSE {log_odds} END)"
+    return f"1 / (1 + EXP(-{way.as_double(log_odds)}))"
+
+
+def _codes(said: Sequence[tuple[str, str]], way: Dialect) -> list[str]:
+    return [way.text(code) for code, _ in said]
+
+
+def _enumerated(reasons: ReasonTable) -> list[tuple[int, StepTable, tuple[tuple[str, str], ...]]]:
+    return [(j, t, said) for j, (t, said) in enumerate(zip(reasons.steps.tables, reasons.said, strict=True))]
+
+
+def _reason(reasons: ReasonTable, rank: int) -> str:
+    """Write the code of the feature that so many others go before: larger losses, or equal ones of earlier features."""
+    n = len(reasons.lost)
+    lines = []
+    for j in range(n):
+        before = [f"CASE WHEN lost_{i} {'>=' if i < j else '>'} lost_{j} THEN 1 ELSE 0 END" for i in range(n) if i != j]
+        lines.append(f"WHEN lost_{j} > 0 AND {' + '.join(before) or '0'} = {rank} THEN code_{j}")
+    return f"CASE {' '.join(lines)} END" if lines else "NULL"
+
+
+def _indented(columns: Sequence[str]) -> str:
+    return ",\n".join(_shifted(column) for column in columns)
+
+
+def _shifted(text: str) -> str:
+    return "\n".join(INDENT + line for line in text.split("\n"))

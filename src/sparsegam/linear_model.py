@@ -1,0 +1,238 @@
+"""A fitted linear model: an intercept and a few coefficients, evaluated with NumPy alone, printed, kept as JSON."""
+
+import html
+import json
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsegam import schema
+from sparsegam.matrix import NumericMatrix, Vector, read_matrix
+from sparsegam.model import SLOPES
+
+FORMAT = "sparsegam.LinearModel"
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class LinearModel:
+    """score(x) = intercept + the sum of coefficient times value over the columns in use.
+
+    Attributes
+    ----------
+    intercept : float
+        Score where all columns in use are zero.
+    columns : tuple of int
+        Positions of the columns in use, ascending.
+    weights : tuple of float
+        Their coefficients.
+    n_features : int
+        Number of columns of the training matrix, used or not.
+    loss : {"logistic", "exponential", "squared"}
+        Loss the model was fitted with; it says how a score becomes a probability.
+    classes : tuple or None
+        The two labels, the second one being the one whose probability grows with the score; None for regression.
+    feature_names : tuple of str or None
+        All columns of the training matrix; None where they had no names.
+    """
+
+    intercept: float
+    columns: tuple[int, ...]
+    weights: tuple[float, ...]
+    n_features: int
+    loss: str
+    classes: tuple[Any, Any] | None = None
+    feature_names: tuple[str, ...] | None = None
+
+    @property
+    def n_terms(self) -> int:
+        """Number of columns in use."""
+        return len(self.columns)
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Names of the columns in use; x0, x1, ... where they have none."""
+        return tuple(f"x{j}" if self.feature_names is None else self.feature_names[j] for j in self.columns)
+
+    @property
+    def terms(self) -> tuple[tuple[str, float], ...]:
+        """Name and coefficient of each column in use."""
+        return tuple(zip(self.features, self.weights, strict=True))
+
+    @property
+    def coef(self) -> Vector:
+        """Coefficients of all columns, zero where they are not in use."""
+        coef = np.zeros(self.n_features)
+        coef[list(self.columns)] = self.weights
+        return coef
+
+    def decision_function(self, X: Any) -> Vector:
+        """Return the score of each row.
+
+        Parameters
+        ----------
+        X : array-like, scipy.sparse matrix or data frame
+            Frames are looked up by column name where the model has names and need only the columns in use; arrays
+            and sparse matrices by position.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Log odds for the logistic loss, half of them for the exponential loss, predictions for the squared loss.
+        """
+        return self.score_table(read_matrix(X))
+
+    def score_table(self, matrix: NumericMatrix) -> Vector:
+        """Return the score of each row of a matrix that was read already."""
+        return self.intercept + matrix.times(self._positions(matrix), np.array(self.weights, dtype=np.float64))
+
+    def predict_proba(self, X: Any) -> Vector:
+        """Return the probability of each class, one column per class."""
+        return self.probabilities(self.decision_function(X))
+
+    def probabilities(self, score: Vector) -> Vector:
+        """Turn scores into the probabilities of both classes."""
+        if self.classes is None:
+            msg = "predict_proba needs a classification model; this one is a regression: use predict."
+            raise ValueError(msg)
+        upper = 0.5 * (1.0 + np.tanh(0.5 * SLOPES[self.loss] * score))  # the logistic function, without overflow
+        return np.column_stack([1.0 - upper, upper])
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the likelier class of each row, or its score for a regression."""
+        score = self.decision_function(X)
+        return score if self.classes is None else np.array(self.classes)[(score > 0).astype(np.intp)]
+
+    def equation(self, *, digits: int = 4) -> str:
+        """Write the model as text, one line per column in use.
+
+        Parameters
+        ----------
+        digits : int
+            Significant digits of the coefficients.
+
+        Returns
+        -------
+        str
+            The equation.
+        """
+        name = "prediction" if self.classes is None else "score"
+        lines = [f"    {weight:+.{digits}g} x {feature}" for feature, weight in self.terms]
+        return "\n".join([f"{name} = {self.intercept:.{digits}g}", *lines, *self._probability_line()])
+
+    def to_json(self) -> str:
+        """Write the model as JSON text that `from_json` reads back without loss."""
+        content = {
+            "format": FORMAT,
+            "version": VERSION,
+            "loss": self.loss,
+            "classes": None if self.classes is None else [schema.label_to_json(label) for label in self.classes],
+            "intercept": self.intercept,
+            "columns": self.columns,
+            "weights": self.weights,
+            "n_features": self.n_features,
+            "feature_names": self.feature_names,
+        }
+        return json.dumps(content, indent=2, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> "LinearModel":
+        """Read a model that `to_json` wrote; anything else is refused with a ValueError.
+
+        Parameters
+        ----------
+        text : str
+            The JSON text. It is parsed, never executed.
+
+        Returns
+        -------
+        LinearModel
+            The same model.
+        """
+        content = json.loads(text)
+        problem = _wrong_with(content)
+        if problem:
+            msg = f"not a sparsegam linear model: {problem}."
+            raise ValueError(msg)
+        names, classes = content["feature_names"], content["classes"]
+        return cls(
+            intercept=float(content["intercept"]),
+            columns=tuple(content["columns"]),
+            weights=tuple(map(float, content["weights"])),
+            n_features=content["n_features"],
+            loss=content["loss"],
+            classes=None if classes is None else (classes[0], classes[1]),
+            feature_names=None if names is None else tuple(names),
+        )
+
+    def _positions(self, matrix: NumericMatrix) -> NDArray[np.int64]:
+        """Say where the columns in use are: by name where both sides have names, else by position."""
+        if self.feature_names is None or matrix.names is None:
+            if matrix.n_columns != self.n_features:
+                msg = f"X has {matrix.n_columns} columns, but the model was fitted with {self.n_features}."
+                raise ValueError(msg)
+            return np.array(self.columns, dtype=np.int64)
+        position = {name: j for j, name in enumerate(matrix.names)}
+        absent = [name for name in self.features if name not in position]
+        if absent:
+            msg = f"X lacks the columns {absent}: add them, or pass an array to go by position."
+            raise ValueError(msg)
+        return np.array([position[name] for name in self.features], dtype=np.int64)
+
+    def _probability_line(self) -> list[str]:
+        if self.classes is None:
+            return []
+        slope = SLOPES[self.loss]
+        return [f"P({self.classes[1]}) = 1 / (1 + exp(-{'' if slope == 1 else f'{slope:g} '}score))"]
+
+    def __str__(self) -> str:
+        return self.equation()
+
+    def __repr__(self) -> str:
+        return f"<LinearModel: {self.loss}, {self.n_terms} of {self.n_features} columns>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self.equation())}</pre>"
+
+
+def _wrong_with(content: Any) -> str:
+    """Say what keeps parsed JSON from being a model; empty where nothing does."""
+    if not isinstance(content, dict) or content.get("format") != FORMAT or content.get("version") != VERSION:
+        return f"format must be {FORMAT!r} and version {VERSION}"
+    parts = {"loss", "classes", "intercept", "columns", "weights", "n_features", "feature_names"}
+    if content.keys() != {"format", "version"} | parts:
+        return f"its parts must be {sorted(parts)}, got {sorted(content)}"
+    if content["loss"] not in schema.LOSSES or (content["loss"] == "squared") != (content["classes"] is None):
+        return f"loss must be one of {schema.LOSSES}, with classes unless squared, got {content['loss']!r}"
+    return _wrong_labels(content) or _wrong_numbers(content)
+
+
+def _wrong_labels(content: dict[str, Any]) -> str:
+    classes, names, n = content["classes"], content["feature_names"], content["n_features"]
+    if classes is not None and not (_list_of(classes, str | int | float) and len(classes) == 2):
+        return f"classes must be two labels, got {classes!r}"
+    if not _is_whole(n) or (names is not None and not (_list_of(names, str) and len(names) == n)):
+        return "n_features must be a whole number, and feature_names as many names, or null"
+    return ""
+
+
+def _wrong_numbers(content: dict[str, Any]) -> str:
+    columns, weights, n = content["columns"], content["weights"], content["n_features"]
+    if not isinstance(columns, list) or not all(_is_whole(j) and j < n for j in columns):
+        return f"columns must be positions below {n}, got {columns!r}"
+    numbers: list[Any] = [content["intercept"], *weights] if isinstance(weights, list) else [None]
+    finite = _list_of(numbers, int | float) and all(map(math.isfinite, numbers))
+    if not finite or len(set(columns)) < len(columns) or len(weights) != len(columns):
+        return "intercept and weights must be finite numbers, one weight per column"
+    return ""
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _list_of(values: Any, kind: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(value, kind) for value in values)

@@ -1,0 +1,232 @@
+"""More than two classes: one model for each class against the rest, and probabilities made to add up to one."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils import assert_all_finite, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+
+from sparsegam.model import SLOPES
+from sparsegam.targets import weights
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class OneVsRestModel:
+    """One two-class model per class: its score is high where the class is likely.
+
+    Attributes
+    ----------
+    models : tuple of Model or LinearModel
+        Class against rest, in the order of `classes`.
+    classes : tuple
+        The labels.
+    """
+
+    models: tuple[Any, ...]
+    classes: tuple[Any, ...]
+
+    @property
+    def loss(self) -> str:
+        """Loss the models were fitted with."""
+        return str(self.models[0].loss)
+
+    @property
+    def feature_names(self) -> Any:
+        """All columns of the training data."""
+        return self.models[0].feature_names
+
+    @property
+    def intercept(self) -> Vector:
+        """Intercept of each model."""
+        return np.array([model.intercept for model in self.models])
+
+    @property
+    def coef(self) -> Vector:
+        """Coefficients of linear models, a row per class."""
+        return np.array([model.coef for model in self.models])
+
+    @property
+    def terms(self) -> tuple[Any, ...]:
+        """Terms of each model."""
+        return tuple(model.terms for model in self.models)
+
+    @property
+    def n_terms(self) -> int:
+        """Number of terms of all models together."""
+        return sum(model.n_terms for model in self.models)
+
+    def decision_function(self, X: Any) -> Vector:
+        """Return the scores of each row, one column per class."""
+        return np.column_stack([model.decision_function(X) for model in self.models])
+
+    def score_table(self, table: Any) -> Vector:
+        """Return the scores of each row of a table that was read already."""
+        return np.column_stack([model.score_table(table) for model in self.models])
+
+    def predict_proba(self, X: Any) -> Vector:
+        """Return the probability of each class, one column per class."""
+        return self.probabilities(self.decision_function(X))
+
+    def probabilities(self, scores: Vector) -> Vector:
+        """Turn scores into probabilities: each model's own, divided by their sum.
+
+        The models know nothing of each other, so their probabilities need not add up to one; dividing makes them do so
+        and leaves their order as it is. Taken by logarithms, so that a row all models refuse is still well defined.
+        """
+        logs = -np.logaddexp(0.0, -SLOPES[self.loss] * scores)
+        shares = np.exp(logs - logs.max(axis=1, keepdims=True))
+        out: Vector = shares / shares.sum(axis=1, keepdims=True)
+        return out
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the likeliest class of each row."""
+        labels: NDArray[Any] = np.array(self.classes)[self.decision_function(X).argmax(axis=1)]
+        return labels
+
+    def equation(self, **options: Any) -> str:
+        """Write the models as text, one after the other."""
+        texts = [model.equation(**options) for model in self.models]
+        return "\n\n".join(f"# {label} against the rest\n{t}" for label, t in zip(self.classes, texts, strict=True))
+
+    def __str__(self) -> str:
+        return self.equation()
+
+    def __repr__(self) -> str:
+        return f"<OneVsRestModel: {self.loss}, {len(self.classes)} classes, {self.n_terms} terms>"
+
+
+class OneVsRest:
+    """Gives a two-class estimator any number of classes; to stand first among its bases.
+
+    With two classes nothing changes. With more, a copy of the estimator is fitted for each class against the rest;
+    `estimators_` holds them and `model_` joins their models. Then `n_terms_`, `loss_`, `objective_` and the counts of
+    `search_stats_` are sums over the classes, `n_iter_` is the largest, and probabilities are normalised: each model's
+    own, divided by their sum.
+    """
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Search the model, or one for each class where there are more than two.
+
+        Parameters
+        ----------
+        X : array-like, data frame or (linear models) scipy.sparse matrix of shape (n_rows, n_features)
+            What the estimator takes.
+        y : array-like of shape (n_rows,)
+            Labels of two or more classes.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of the rows; a weight of 2 is the same as the row twice, 0 the same as no row.
+
+        Returns
+        -------
+        self : estimator
+            The fitted estimator.
+        """
+        if y is None or not _many_classes(y, sample_weight):
+            vars(self).pop("estimators_", None)
+            return super().fit(X, y, sample_weight)  # type: ignore[misc]
+        labels = column_or_1d(y, warn=True)
+        weight = weights(sample_weight, len(labels))
+        classes = np.unique(labels[weight > 0])
+        weight = _class_weights(self.class_weight, classes, labels, weight)  # type: ignore[attr-defined]
+        parts = [_part(self).fit(X, labels == label, weight) for label in classes]
+        self._join(parts, classes)
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the likeliest class of each row.
+
+        Parameters
+        ----------
+        X : array-like, data frame or (linear models) scipy.sparse matrix of shape (n_rows, n_features)
+            Rows with the columns that the model was fitted with.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels out of `classes_`.
+        """
+        scores = self._scores(X)  # type: ignore[attr-defined]
+        best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[best]
+        return labels
+
+    def _join(self, parts: Sequence[Any], classes: NDArray[Any]) -> None:
+        """Keep what was fitted for each class as one model."""
+        self.estimators_ = list(parts)
+        self.classes_ = classes
+        self._keep_model(OneVsRestModel(tuple(part.model_ for part in parts), tuple(classes.tolist())))  # type: ignore[attr-defined]
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(parts[0], name):
+                setattr(self, name, getattr(parts[0], name))
+            else:
+                vars(self).pop(name, None)
+        self.lambda0_ = parts[0].lambda0_
+        self.loss_ = sum(part.loss_ for part in parts)
+        self.objective_ = sum(part.objective_ for part in parts)
+        self.n_iter_ = max(part.n_iter_ for part in parts)
+        self.search_stats_ = {name: sum(part.search_stats_[name] for part in parts) for name in parts[0].search_stats_}
+        if hasattr(parts[0], "certificate_"):
+            self.certificate_: Any = tuple(part.certificate_ for part in parts)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.classifier_tags.multi_class = True
+        return tags
+
+
+def _part(estimator: Any) -> Any:
+    """Return an unfitted copy for one class; the weights of classes are in those of the rows already."""
+    return clone(estimator).set_params(class_weight=None)
+
+
+def _many_classes(y: Any, sample_weight: Any) -> bool:
+    """Tell whether rows of positive weight have more than two labels, without the sort that text makes slow."""
+    labels = column_or_1d(y)
+    if labels.dtype.kind == "f":
+        assert_all_finite(labels, input_name="y")
+    if labels.size == 0:
+        return False
+    if sample_weight is not None:
+        weight = np.asarray(sample_weight)
+        labels = labels[weight > 0] if weight.shape == labels.shape and weight.dtype.kind in "fiub" else labels
+    others = labels[labels != labels[0]] if labels.size else labels
+    if others.size == 0 or not np.any(others != others[0]):
+        return False
+    check_classification_targets(labels)
+    return True
+
+
+def _class_weights(class_weight: Any, classes: NDArray[Any], labels: NDArray[Any], weight: Vector) -> Vector:
+    """Multiply row weights by those of the classes: a mapping, or "balanced" for equal totals."""
+    if class_weight is None:
+        return weight
+    position = np.clip(np.searchsorted(classes, labels), 0, len(classes) - 1)
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        total = np.bincount(position, weight, minlength=len(classes))
+        factors = total.sum() / (len(classes) * total)
+    elif isinstance(class_weight, Mapping):
+        factors = _mapped(class_weight, classes)
+    else:
+        msg = f"class_weight must be None, 'balanced' or a dict from class to weight, got {class_weight!r}."
+        raise ValueError(msg)
+    out: Vector = weight * factors[position]
+    return out
+
+
+def _mapped(class_weight: Mapping[Any, float], classes: NDArray[Any]) -> Vector:
+    known = classes.tolist()
+    unknown = [label for label in class_weight if label not in known]
+    if unknown:
+        msg = f"class_weight names {unknown}, but the classes of y are {known}."
+        raise ValueError(msg)
+    factors = np.array([class_weight.get(label, 1.0) for label in known], dtype=np.float64)
+    if not (np.isfinite(factors).all() and factors.min() > 0):
+        msg = f"class_weight must hold positive numbers, got {dict(class_weight)!r}."
+        raise ValueError(msg)
+    return factors

@@ -1,0 +1,113 @@
+"""The pieces of a shape function, each with its words, its contribution and the number of rows in it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+
+from sparsegam.columns import Values
+from sparsegam.scales import UNSEEN, text
+from sparsegam.shapes import ShapeFunction
+
+PieceKind = Literal["step", "special", "level", "other", "missing"]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A set of values of a feature that all add the same to the score.
+
+    Attributes
+    ----------
+    kind : {"step", "special", "level", "other", "missing"}
+        A step is an interval `low < x <= high`; "other" is all levels that no term names.
+    label : str
+        The values in words, as in `63 < x <= 71`.
+    contribution : float
+        What they add to the score.
+    count : int or None
+        Rows with such values; None where no data were given.
+    low, high : float
+        The ends of a step, as numbers on the scale; the value itself for special values.
+    """
+
+    kind: PieceKind
+    label: str
+    contribution: float
+    count: int | None = None
+    low: float = -np.inf
+    high: float = np.inf
+
+
+def pieces_of(shape: ShapeFunction, numbers: Values | None = None) -> list[Piece]:
+    """Return the pieces of a shape function: in order, then special values, then missing ones.
+
+    Parameters
+    ----------
+    shape : ShapeFunction
+        What the feature adds to the score.
+    numbers : ndarray, optional
+        Values of the feature, as numbers on the scale, to be counted.
+
+    Returns
+    -------
+    list of Piece
+        A piece for missing values only where they are found or have a contribution.
+    """
+    body = _levels(shape, numbers) if shape.scale.kind == "category" else _ordered(shape, numbers)
+    n_missing = None if numbers is None else int(np.isnan(numbers).sum())
+    missing = [Piece("missing", "missing", shape.missing, n_missing)] if shape.missing or n_missing else []
+    return [*body, *missing]
+
+
+def importance(shape: ShapeFunction, numbers: Values) -> float:
+    """Return the mean distance of the contributions from their mean."""
+    contributions = shape.at(numbers)
+    return float(np.abs(contributions - contributions.mean()).mean()) if contributions.size else 0.0
+
+
+def _ordered(shape: ShapeFunction, numbers: Values | None) -> Iterator[Piece]:
+    present = None if numbers is None else numbers[~np.isnan(numbers)]
+    plain = None if present is None else present[~np.isin(present, list(shape.special))]
+    counts = [None] * shape.values.size if plain is None else _step_counts(shape, plain)
+    ends = [-np.inf, *shape.edges.tolist(), np.inf]
+    for (low, high), value, count in zip(pairwise(ends), shape.values.tolist(), counts, strict=True):
+        yield Piece("step", _step_label(shape, low, high), value, count, low, high)
+    for number, value in shape.special.items():
+        count = None if present is None else int(np.count_nonzero(present == number))
+        yield Piece("special", f"= {text(shape.scale.value(number))}", value, count, number, number)
+
+
+def _step_counts(shape: ShapeFunction, numbers: Values) -> list[int]:
+    if shape.scale.has_levels:
+        numbers = numbers[numbers != UNSEEN]
+    steps = np.searchsorted(shape.edges, numbers, side="left")
+    counts: list[int] = np.bincount(steps, minlength=shape.values.size).tolist()
+    return counts
+
+
+def _step_label(shape: ShapeFunction, low: float, high: float) -> str:
+    if np.isinf(low) and np.isinf(high):
+        return "any other value" if shape.special or shape.missing else "any value"
+    if np.isinf(low):
+        return f"≤ {text(shape.scale.value(high))}"
+    if np.isinf(high):
+        return f"> {text(shape.scale.value(low))}"
+    return f"{text(shape.scale.value(low))} < x ≤ {text(shape.scale.value(high))}"
+
+
+def _levels(shape: ShapeFunction, numbers: Values | None) -> Iterator[Piece]:
+    """Return the named levels from the highest contribution down, then all others as one piece."""
+    named = sorted(shape.levels.items(), key=lambda item: -item[1])
+    counts = {} if numbers is None else _level_counts(shape, numbers)
+    for level, value in named:
+        yield Piece("level", text(level), value, None if numbers is None else counts.get(level, 0))
+    rest = None if numbers is None else int((~np.isnan(numbers)).sum()) - sum(counts.get(name, 0) for name, _ in named)
+    yield Piece("other", "any other level", 0.0, rest)
+
+
+def _level_counts(shape: ShapeFunction, numbers: Values) -> dict[str | int | float, int]:
+    known = numbers[numbers >= 0].astype(np.intp)
+    counts = np.bincount(known, minlength=len(shape.scale.levels)).tolist()
+    return dict(zip(shape.scale.levels, counts, strict=True))

@@ -1,0 +1,11 @@
+"""Pictures of models with matplotlib: shape functions, one row, the frontier, calibration, the ROC curve.
+
+Each function takes `ax=` to draw into and returns the figure.
+"""
+
+from sparsegam.plots.frontier import plot_frontier
+from sparsegam.plots.quality import plot_calibration, plot_roc
+from sparsegam.plots.shape import plot_shape, plot_shapes
+from sparsegam.plots.waterfall import plot_contributions
+
+__all__ = ["plot_calibration", "plot_contributions", "plot_frontier", "plot_roc", "plot_shape", "plot_shapes"]

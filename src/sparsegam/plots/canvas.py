@@ -1,0 +1,50 @@
+"""Figures and colours: those of Okabe and Ito, which the colour-blind tell apart and which differ in print."""
+
+from typing import Any
+
+BLUE, ORANGE, GREEN, GREY, PALE = "#0072B2", "#D55E00", "#009E73", "#555555", "#D8DEE6"
+
+
+def canvas(ax: Any = None, *, width: float = 6.0, height: float = 4.0) -> tuple[Any, Any]:
+    """Return a figure and its axes: those given, or new ones.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw into.
+    width, height : float
+        Size of a new figure, in inches.
+
+    Returns
+    -------
+    tuple of Figure and Axes
+        Where to draw.
+    """
+    if ax is not None:
+        return ax.figure, ax
+    figure = new_figure(width, height)
+    return figure, figure.subplots()
+
+
+def new_figure(width: float, height: float) -> Any:
+    """Return an empty figure whose parts do not overlap."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        msg = "plots need matplotlib: pip install 'sparsegam[plot]'."
+        raise ImportError(msg) from error
+    return plt.figure(figsize=(width, height), layout="constrained")
+
+
+def plain(ax: Any) -> None:
+    """Take away what carries no information."""
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.tick_params(labelsize=8)
+
+
+def shortened(name: str, most: int = 34) -> str:
+    """Cut a long name in its middle, where it says least."""
+    if len(name) <= most:
+        return name
+    head = (most - 1) // 2
+    return f"{name[:head]}…{name[-(most - 1 - head) :]}"

@@ -1,0 +1,84 @@
+"""The frontier: loss, and score on rows one chooses, against the number of terms."""
+
+from typing import Any
+
+import numpy as np
+
+from sparsegam.assessment import auc, positives
+from sparsegam.columns import Values
+from sparsegam.frames import read
+from sparsegam.path import Path
+from sparsegam.plots.canvas import BLUE, GREEN, ORANGE, canvas, new_figure, plain
+
+
+def plot_frontier(path: Path, X: Any = None, y: Any = None, *, n_terms: int | None = None, ax: Any = None) -> Any:
+    """Draw the loss of the best model of each size; with rows, the score of each on them too.
+
+    Parameters
+    ----------
+    path : Path
+        The models by size.
+    X, y : array-like or data frame, and array-like, optional
+        Rows to score the models on, such as a test set: AUC for classes, R squared for regressions.
+    n_terms : int, optional
+        The size chosen, to be marked.
+    ax : matplotlib.axes.Axes or pair of them, optional
+        Where to draw the loss (and the score); a new figure by default.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure.
+    """
+    figure, loss_axes, score_axes = _places(ax, scored=X is not None)
+    if loss_axes is not None:
+        _draw_loss(loss_axes, path)
+    if score_axes is not None:
+        label = "AUC" if path.models[0].classes is not None else "R²"
+        score_axes.plot(path.n_terms, scores(path, X, y), marker="s", markersize=3.5, color=GREEN, linewidth=1.2)
+        score_axes.set_ylabel(f"{label} on the rows given", fontsize=8)
+    for axes in (loss_axes, score_axes):
+        if axes is not None:
+            _finish(axes, n_terms)
+    return figure
+
+
+def scores(path: Path, X: Any, y: Any) -> Values:
+    """Return the AUC of each model on some rows, or its R squared for a regression."""
+    table = read(X).loaded()
+    if path.models[0].classes is None:
+        target = np.asarray(y, dtype=np.float64)
+        spread = float(np.var(target)) or 1.0
+        return np.array([1 - float(np.mean((target - m.score_table(table)) ** 2)) / spread for m in path])
+    upper = positives(path.models[0], y)
+    return np.array([auc(model.score_table(table), upper)[0] for model in path])
+
+
+def _places(ax: Any, *, scored: bool) -> tuple[Any, Any, Any]:
+    """Return the figure and the axes of loss and score, None for what is not drawn."""
+    if ax is not None and np.size(ax) > 1:
+        first, second = np.ravel(ax)[:2]
+        return first.figure, first, second if scored else None
+    if ax is None and scored:
+        figure = new_figure(9.0, 3.4)
+        first, second = figure.subplots(1, 2)
+        return figure, first, second
+    figure, axes = canvas(ax)
+    return (figure, None, axes) if scored else (figure, axes, None)
+
+
+def _draw_loss(ax: Any, path: Path) -> None:
+    best = ~np.isnan(path.lambda0)
+    ax.plot(path.n_terms, path.objective, color=BLUE, linewidth=1.2, marker="o", markersize=4, markerfacecolor="white")
+    ax.plot(path.n_terms[best], path.objective[best], "o", color=BLUE, markersize=4, label="best at some lambda0")
+    ax.set_ylabel("loss and ridge, summed over rows", fontsize=8)
+    ax.legend(frameon=False, fontsize=8)
+
+
+def _finish(ax: Any, n_terms: int | None) -> None:
+    if n_terms is not None:
+        ax.axvline(n_terms, color=ORANGE, linewidth=1.2, linestyle="--", zorder=0, label=f"chosen: {n_terms} terms")
+        ax.legend(frameon=False, fontsize=8)
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.set_xlabel("number of terms", fontsize=8)
+    plain(ax)

@@ -1,0 +1,227 @@
+"""Shape functions as steps, with the data's density underneath and the rows in each step."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from sparsegam.columns import Values
+from sparsegam.frames import Table, read
+from sparsegam.model import Model
+from sparsegam.pieces import Piece, importance, pieces_of
+from sparsegam.plots.canvas import BLUE, GREY, ORANGE, PALE, canvas, new_figure, plain, shortened
+from sparsegam.scales import text
+from sparsegam.shapes import ShapeFunction
+
+MOST_COUNTS = 10  # pieces whose rows are written out
+NARROW = 0.07  # share of the width below which a step has no room for its count
+MOST_LEVELS = 20
+TAIL = 0.005  # share of rows at either end that may be cut off the picture
+
+
+def plot_shape(model: Model, feature: str, X: Any = None, *, ax: Any = None) -> Any:
+    """Draw what one feature adds to the score.
+
+    Parameters
+    ----------
+    model : Model
+        The model.
+    feature : str
+        A feature that the model uses.
+    X : array-like or data frame, optional
+        Rows whose density is drawn underneath, and counted per step.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure.
+    """
+    shapes = model.shape_functions()
+    if feature not in shapes:
+        msg = f"the model does not use {feature!r}; it uses {list(shapes)}."
+        raise ValueError(msg)
+    figure, ax = canvas(ax, width=5.0, height=3.2)
+    numbers = _numbers(model, feature, None if X is None else read(X))
+    _draw(ax, feature, shapes[feature], numbers)
+    ax.set_ylabel("adds to the score", fontsize=8)
+    return figure
+
+
+def plot_shapes(model: Model, X: Any = None, *, features: Sequence[str] | None = None, ax: Any = None) -> Any:
+    """Draw what each feature adds to the score, the most important first where rows are given.
+
+    Parameters
+    ----------
+    model : Model
+        The model.
+    X : array-like or data frame, optional
+        Rows whose density is drawn underneath, and counted per step.
+    features : sequence of str, optional
+        The features to draw, in this order; all by default.
+    ax : sequence of matplotlib.axes.Axes, optional
+        Where to draw, one for each feature; a new figure, as long as need be, by default.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure.
+    """
+    table = None if X is None else read(X)
+    names = ranked(model, table) if features is None else list(features)
+    if ax is None:
+        figure, axes = _grid(len(names))
+    else:
+        axes = list(np.ravel(ax))
+        figure = axes[0].figure
+    if len(axes) < len(names):
+        msg = f"ax holds {len(axes)} axes for {len(names)} features: pass one for each, or name fewer features."
+        raise ValueError(msg)
+    shapes = model.shape_functions()
+    for axis, name in zip(axes, names, strict=False):
+        _draw(axis, name, shapes[name], _numbers(model, name, table))
+    if ax is None and names:
+        figure.supylabel("adds to the score", fontsize=9)
+    return figure
+
+
+def ranked(model: Model, table: Table | None) -> list[str]:
+    """Return the features in use, the most important first where rows are given."""
+    shapes = model.shape_functions()
+    if table is None:
+        return list(shapes)
+    weight = {name: importance(shape, _numbers(model, name, table)) for name, shape in shapes.items()}  # type: ignore[arg-type]
+    return sorted(shapes, key=lambda name: -weight[name])
+
+
+def _numbers(model: Model, feature: str, table: Table | None) -> Values | None:
+    if table is None:
+        return None
+    scale = model.shape_functions()[feature].scale
+    names = model.feature_names if table.names is None else table.names
+    return table.column(list(names).index(feature)).on(scale)
+
+
+def _grid(n: int) -> tuple[Any, list[Any]]:
+    """Return a figure with room for n pictures, at most three in a row."""
+    columns = min(max(n, 1), 3)
+    rows = -(-max(n, 1) // columns)
+    figure = new_figure(4.0 * columns if columns > 1 else 5.0, 2.5 * rows + 0.3)
+    axes = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
+    for spare in axes[n:]:
+        spare.set_axis_off()
+    return figure, axes
+
+
+def _draw(ax: Any, name: str, shape: ShapeFunction, numbers: Values | None) -> None:
+    parts = pieces_of(shape, numbers)
+    if shape.scale.kind == "category":
+        _draw_levels(ax, parts)
+    else:
+        _draw_steps(ax, shape, parts, numbers)
+    ax.set_title(shortened(name), fontsize=9)
+    plain(ax)
+
+
+def _draw_steps(ax: Any, shape: ShapeFunction, parts: list[Piece], numbers: Values | None) -> None:
+    steps = [piece for piece in parts if piece.kind == "step"]
+    apart = [piece for piece in parts if piece.kind != "step" and (piece.contribution or piece.count)]
+    low, high = _range(shape, numbers)
+    ends = np.clip([low, *shape.edges, high], low, high)
+    ax.axhline(0.0, color=PALE, linewidth=0.8, zorder=0)
+    ax.stairs(shape.values, ends, baseline=None, color=BLUE, linewidth=1.8)
+    places = _apart_places(low, high, len(apart))
+    ax.plot(places, [piece.contribution for piece in apart], linestyle="none", marker="D", color=ORANGE, markersize=5)
+    _room_below(ax, parts)
+    if numbers is not None:
+        _draw_density(ax, shape, numbers, (low, high))
+        wide = np.diff(ends) > NARROW * (high - low)
+        middles = zip(steps, (ends[:-1] + ends[1:]) / 2, strict=True)
+        placed = [pair for pair, fits in zip(middles, wide, strict=True) if fits]
+        _write_counts(ax, [*placed, *zip(apart, places, strict=True)])
+    _mark_x(ax, shape, (low, high), dict(zip(places, apart, strict=True)))
+
+
+def _range(shape: ShapeFunction, numbers: Values | None) -> tuple[float, float]:
+    """Return the part of the scale to be shown: all edges, and nearly all rows."""
+    edges = shape.edges
+    seen = np.empty(0) if numbers is None else numbers[~(np.isnan(numbers) | np.isin(numbers, list(shape.special)))]
+    if seen.size:
+        low, high = np.quantile(seen, [TAIL, 1 - TAIL])
+    else:
+        low, high = (edges[0], edges[-1]) if edges.size else (0.0, 1.0)
+    if edges.size:
+        low, high = min(low, edges[0]), max(high, edges[-1])
+    width = (high - low) or 1.0
+    return float(low - 0.05 * width), float(high + 0.05 * width)
+
+
+def _apart_places(low: float, high: float, n: int) -> list[float]:
+    """Return where special and missing values stand: to the right of the ordered ones."""
+    return [high + (0.06 + 0.1 * i) * (high - low) for i in range(n)]
+
+
+def _room_below(ax: Any, parts: list[Piece]) -> None:
+    """Leave the lower quarter of the axes to the density, and some room above for the counts."""
+    values = [piece.contribution for piece in parts] + [0.0]
+    height = (max(values) - min(values)) or 1.0
+    ax.set_ylim(min(values) - 0.4 * height, max(values) + 0.2 * height)
+
+
+def _draw_density(ax: Any, shape: ShapeFunction, numbers: Values, limits: tuple[float, float]) -> None:
+    seen = numbers[~(np.isnan(numbers) | np.isin(numbers, list(shape.special)))]
+    counts, ends = np.histogram(seen, bins=40, range=limits)
+    if counts.max() > 0:
+        below = ax.inset_axes([0.0, 0.0, 1.0, 0.17], sharex=ax, zorder=0)
+        below.stairs(counts, ends, fill=True, color=PALE)
+        below.set_axis_off()
+
+
+def _write_counts(ax: Any, placed: list[tuple[Piece, float]]) -> None:
+    if len(placed) > MOST_COUNTS:
+        return
+    for piece, x in placed:
+        ax.annotate(
+            f"{piece.count:,}",
+            (x, piece.contribution),
+            xytext=(0, 4),
+            textcoords="offset points",
+            ha="center",
+            fontsize=6.5,
+            color=GREY,
+        )
+
+
+def _mark_x(ax: Any, shape: ShapeFunction, limits: tuple[float, float], apart: dict[float, Piece]) -> None:
+    """Label the ordinary part as its scale reads, and each special value by its own name."""
+    if shape.scale.is_time:
+        ticks = np.linspace(*limits, 4)[1:-1].tolist()
+    elif shape.scale.has_levels:
+        ticks = [float(i) for i in range(len(shape.scale.levels))]
+    else:
+        ticks = [float(tick) for tick in ax.get_xticks() if limits[0] <= tick <= limits[1]]
+        ticks = ticks[:: max(1, len(ticks) // 5)]
+    room = 0.04 * (limits[1] - limits[0])
+    ticks = [tick for tick in ticks if not apart or tick < min(apart) - room]
+    words = [_tick(shape, tick) for tick in ticks] + [piece.label.removeprefix("= ") for piece in apart.values()]
+    ax.set_xticks([*ticks, *apart], words, rotation=30 if apart or shape.scale.has_levels else 0, ha="center")
+    ax.set_xlim(limits[0], max([limits[1], *(place + 0.05 * (limits[1] - limits[0]) for place in apart)]))
+
+
+def _tick(shape: ShapeFunction, number: float) -> str:
+    if shape.scale.kind == "number":
+        return f"{number:g}"
+    if shape.scale.is_time:
+        number = round(number)
+        return text(shape.scale.value(number))[:10]
+    return text(shape.scale.value(number)) if number == int(number) else ""
+
+
+def _draw_levels(ax: Any, parts: list[Piece]) -> None:
+    shown = parts if len(parts) <= MOST_LEVELS else [*parts[: MOST_LEVELS // 2], *parts[-MOST_LEVELS // 2 :]]
+    places = np.arange(len(shown))[::-1]
+    ax.axvline(0.0, color=PALE, linewidth=0.8, zorder=0)
+    ax.barh(places, [piece.contribution for piece in shown], color=BLUE, height=0.6)
+    words = [shortened(piece.label, 18) + ("" if piece.count is None else f" ({piece.count:,})") for piece in shown]
+    ax.set_yticks(places, words)

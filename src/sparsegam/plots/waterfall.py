@@ -1,0 +1,96 @@
+"""The contributions of one row: from the intercept, feature by feature, to the score."""
+
+from typing import Any
+
+import numpy as np
+
+from sparsegam.frames import Table, read
+from sparsegam.model import Model
+from sparsegam.plots.canvas import BLUE, GREY, ORANGE, canvas, plain, shortened
+from sparsegam.scales import UNSEEN, text
+
+
+def plot_contributions(model: Model, X: Any, *, row: int = 0, max_features: int = 20, ax: Any = None) -> Any:
+    """Draw how the score of one row comes about.
+
+    Parameters
+    ----------
+    model : Model
+        The model.
+    X : array-like or data frame
+        Rows.
+    row : int
+        Position of the row to be drawn.
+    max_features : int
+        Features beyond the largest so many contributions are drawn as one bar.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure.
+    """
+    table = read(X)
+    if not 0 <= row < table.n_rows:
+        msg = f"row must be from 0 to {table.n_rows - 1}, got {row}."
+        raise ValueError(msg)
+    bars = _bars(model, table.keep(np.array([row])), max_features)
+    figure, ax = canvas(ax, width=6.5, height=1.2 + 0.27 * (len(bars) + 1))
+    _draw(ax, model, bars)
+    return figure
+
+
+def _bars(model: Model, table: Table, max_features: int) -> list[tuple[str, float]]:
+    """Return words and contribution of each feature, the largest first, the smallest together."""
+    parts = model.contributions(table)[0]
+    bars = [
+        (f"{shortened(name)} = {_value(model, table, name)}", float(part))
+        for name, part in zip(model.features, parts, strict=True)
+    ]
+    bars.sort(key=lambda bar: -abs(bar[1]))
+    rest = bars[max_features:]
+    return bars[:max_features] + ([(f"{len(rest)} others", sum(part for _, part in rest))] if rest else [])
+
+
+def _value(model: Model, table: Table, name: str) -> str:
+    scale = model.shape_functions()[name].scale
+    names = list(model.feature_names if table.names is None else table.names)
+    column = table.column(names.index(name))
+    number = float(column.on(scale)[0])
+    if np.isnan(number):
+        return "missing"
+    return "an unseen level" if scale.has_levels and number == UNSEEN else shortened(text(scale.value(number)), 20)
+
+
+def _draw(ax: Any, model: Model, bars: list[tuple[str, float]]) -> None:
+    """Draw the bars from the top down, each starting where the one above it ended."""
+    ends = np.cumsum([model.intercept, *(part for _, part in bars)])
+    places = np.arange(len(bars))[::-1]
+    for place, start, (_, part) in zip(places, ends, bars, strict=False):
+        colour, hatch = (ORANGE, "") if part > 0 else (BLUE, "////")
+        ax.barh(place, part, left=start, height=0.62, color=colour, hatch=hatch, edgecolor="white", linewidth=0)
+        ax.plot([start, start], [place - 0.31, place + 0.69], color=GREY, linewidth=0.6, zorder=3)
+    _write(ax, bars, places, ends)
+    ax.axvline(model.intercept, color=GREY, linewidth=0.6, linestyle=":", zorder=0)
+    ax.set_yticks([*places, -1], [*(words for words, _ in bars), "score"])
+    ax.plot(ends[-1], -1, marker="D", color=GREY, markersize=6)
+    ax.set_ylim(-1.6, len(bars) - 0.3)
+    ax.set_xlabel(f"score (starts at the intercept, {model.intercept:.3g})", fontsize=8)
+    ax.set_title(_verdict(model, float(ends[-1])), fontsize=9)
+    plain(ax)
+
+
+def _write(ax: Any, bars: list[tuple[str, float]], places: Any, ends: Any) -> None:
+    """Write each contribution beside the far end of its bar, and leave room for it."""
+    reach = float(np.ptp(ends)) or 1.0
+    ax.set_xlim(ends.min() - 0.15 * reach, ends.max() + 0.15 * reach)
+    for place, (_, part), start, end in zip(places, bars, ends[:-1], ends[1:], strict=True):
+        x = max(start, end)
+        ax.annotate(f"{part:+.3g}", (x, place), (4, 0), textcoords="offset points", va="center", fontsize=7)
+
+
+def _verdict(model: Model, score: float) -> str:
+    if model.classes is None:
+        return f"prediction {score:.4g}"
+    return f"score {score:.3g}: P({model.classes[1]}) = {model.probabilities(np.array([score]))[0, 1]:.3f}"

@@ -1,0 +1,226 @@
+"""Reason codes: which features cost a row most, against what they would add at best, in the middle or on average."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsegam.checks import check_choice, check_integer
+from sparsegam.columns import Values
+from sparsegam.steps import StepModel, StepTable, as_table, step_model
+
+BASELINES = ("max", "median", "population")
+DIGITS = 10  # what is lost is compared after rounding, so that ties are ties wherever it is computed
+NONE = -1  # no reason
+
+
+@dataclass(frozen=True)
+class Reason:
+    """One feature that cost points: its code and text, the step that holds, and how much was lost there."""
+
+    feature: str
+    code: str
+    text: str
+    step: str
+    lost: float
+
+
+@dataclass(frozen=True, eq=False)
+class ReasonTable:
+    """What each step of each feature loses against the baseline, and how to say so.
+
+    Attributes
+    ----------
+    steps : StepModel
+        The model.
+    lost : tuple of ndarray
+        For each feature, the loss of each step in units of the score; above zero where the step speaks against a row.
+    said : tuple of tuple of (code, text)
+        For each feature, the code and the text of each step.
+    k : int
+        Largest number of reasons of a row.
+    """
+
+    steps: StepModel
+    lost: tuple[Values, ...]
+    said: tuple[tuple[tuple[str, str], ...], ...]
+    k: int = 4
+
+    def of(self, X: Any) -> "Reasons":
+        """Return the k largest losses of each row; features in the order of the table where they tie."""
+        where = np.reshape(self.steps.locate(X), (len(self.lost), as_table(X).n_rows)).T.astype(np.intp)
+        lost = np.zeros(where.shape)
+        for j, loss in enumerate(self.lost):
+            lost[:, j] = loss[where[:, j]]
+        order = np.argsort(-lost, axis=1, kind="stable")[:, : self.k]
+        sorted_lost = np.take_along_axis(lost, order, axis=1)
+        counts = sorted_lost > 0
+        return Reasons(
+            self,
+            np.where(counts, order, NONE),
+            np.where(counts, np.take_along_axis(where, order, axis=1), NONE),
+            np.where(counts, sorted_lost, 0.0),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Reasons:
+    """The reasons of many rows: positions of features and of their steps (-1: none), and what was lost."""
+
+    table: ReasonTable
+    feature: NDArray[np.intp]
+    step: NDArray[np.intp]
+    lost: Values
+
+    def __len__(self) -> int:
+        return len(self.feature)
+
+    def __getitem__(self, row: int) -> list[Reason]:
+        """Return the reasons of one row, the largest loss first."""
+        return list(self._reasons(row))
+
+    def __iter__(self) -> Iterator[list[Reason]]:
+        return (self[row] for row in range(len(self)))
+
+    def codes(self) -> NDArray[np.object_]:
+        """Return the codes, a row per row and a column per rank; None where there are fewer reasons."""
+        out = np.full(self.feature.shape, None, dtype=object)
+        for j, said in enumerate(self.table.said):
+            mine = self.feature == j
+            out[mine] = np.array([code for code, _ in said], dtype=object)[self.step[mine]]
+        return out
+
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame with reason_1, lost_1, reason_2, and so on."""
+        import pandas as pd
+
+        codes = self.codes()
+        columns: dict[str, Any] = {}
+        for rank in range(codes.shape[1]):
+            columns[f"reason_{rank + 1}"] = codes[:, rank]
+            columns[f"lost_{rank + 1}"] = self.lost[:, rank]
+        return pd.DataFrame(columns)
+
+    def _reasons(self, row: int) -> Iterator[Reason]:
+        for j, i, lost in zip(self.feature[row], self.step[row], self.lost[row], strict=True):
+            if j == NONE:
+                return
+            steps = self.table.steps.tables[j]
+            code, text = self.table.said[j][i]
+            yield Reason(steps.feature, code, text, steps.texts()[i], float(lost))
+
+
+def reason_codes(model: Any, X: Any, k: int = 4, **options: Any) -> Reasons:
+    """Say why rows score badly: at most k features each, the largest loss first, one reason per feature.
+
+    Parameters
+    ----------
+    model : Model, Scorecard or fitted estimator
+        What scores the rows.
+    X : table
+        The rows.
+    k : int
+        Largest number of reasons of a row.
+    **options
+        The options `baseline`, `reference`, `adverse` and `texts` of `reason_table`.
+
+    Returns
+    -------
+    Reasons
+        For each row a list of Reason; `codes()` and `to_frame()` give all at once.
+    """
+    return reason_table(model, k=k, **options).of(X)
+
+
+def reason_table(
+    model: Any,
+    *,
+    baseline: str = "max",
+    reference: Any = None,
+    adverse: Any = None,
+    texts: Mapping[Any, Any] | None = None,
+    k: int = 4,
+) -> ReasonTable:
+    """Work out what each step loses, once for all rows (and for the SQL that gives reasons).
+
+    Parameters
+    ----------
+    model : Model, Scorecard or fitted estimator
+        What scores the rows.
+    baseline : {"max", "median", "population"}
+        What a feature is held against: the best of its steps, its median or its mean in the reference.
+    reference : table, optional
+        Rows that stand for the population, usually those of the fit. "median" and "population" need it; "max" takes
+        the best step that occurs in it, and of all steps without it.
+    adverse : label, optional
+        The class that speaks against a row; the second one unless told.
+    texts : dict, optional
+        What to say: from a feature, or a pair (feature, step) with the step as scorecards write it, to a text or to a
+        pair (code, text). Code and text are the feature's name where there is nothing.
+    k : int
+        Largest number of reasons of a row.
+
+    Returns
+    -------
+    ReasonTable
+        The losses and the texts.
+    """
+    check_choice("baseline", baseline, BASELINES)
+    check_integer("k", k, at_least=1)
+    steps = step_model(model)
+    if reference is None and baseline != "max":
+        msg = f"baseline={baseline!r} needs reference=, the rows that stand for the population (those of the fit)."
+        raise ValueError(msg)
+    sign = _adverse_sign(steps, adverse)
+    where = [None] * len(steps.tables) if reference is None else steps.locate(reference)
+    lost = tuple(_lost(table.adds * sign, at, baseline) for table, at in zip(steps.tables, where, strict=True))
+    said = texts or {}
+    _check_texts(steps, said)
+    return ReasonTable(steps, lost, tuple(_said(table, said) for table in steps.tables), k)
+
+
+def _lost(against: Values, where: NDArray[np.intp] | None, baseline: str) -> Values:
+    """Return how much each step speaks against a row, less the baseline."""
+    seen = against if where is None else against[where]
+    middle = seen.min() if baseline == "max" else np.median(seen) if baseline == "median" else seen.mean()
+    out: Values = np.round(against - middle, DIGITS)
+    return out
+
+
+def _adverse_sign(steps: StepModel, adverse: Any) -> int:
+    if adverse is None:
+        adverse = None if steps.classes is None else steps.classes[1]
+    if steps.classes is None:
+        if adverse is not None:
+            msg = f"adverse={adverse!r} names a class, but the model is a regression, where high is adverse."
+            raise ValueError(msg)
+        return 1
+    if adverse not in steps.classes:
+        msg = f"adverse must be one of the classes {steps.classes}, got {adverse!r}."
+        raise ValueError(msg)
+    return (1 if adverse == steps.classes[1] else -1) * (1 if steps.slope > 0 else -1)
+
+
+def _check_texts(steps: StepModel, texts: Mapping[Any, Any]) -> None:
+    known = set(steps.feature_names)
+    for key in texts:
+        if (key[0] if isinstance(key, tuple) else key) not in known:
+            msg = f"texts names {key!r}, but the model was fitted to the columns {list(steps.feature_names[:10])}."
+            raise ValueError(msg)
+
+
+def _said(table: StepTable, texts: Mapping[Any, Any]) -> tuple[tuple[str, str], ...]:
+    default = texts.get(table.feature, table.feature)
+    found = [texts.get((table.feature, step), default) for step in table.texts()]
+    return tuple(_pair(said, table.feature) for said in found)
+
+
+def _pair(said: Any, feature: str) -> tuple[str, str]:
+    if isinstance(said, str):
+        return feature, said
+    if isinstance(said, tuple) and len(said) == 2 and all(isinstance(part, str) for part in said):
+        return said[0], said[1]
+    msg = f"texts must hold a text or a pair (code, text), got {said!r} for column {feature!r}."
+    raise ValueError(msg)

@@ -1,0 +1,103 @@
+"""The features of a report: step functions to be drawn and evaluated in the page, with the density of the data."""
+
+from typing import Any
+
+import numpy as np
+
+from sparsegam.columns import Values
+from sparsegam.pieces import Piece, importance, pieces_of
+from sparsegam.report.material import Material
+from sparsegam.scales import text
+from sparsegam.shapes import ShapeFunction
+
+DENSITY_BINS = 40
+TAIL = 0.005  # share of rows at either end that may be beyond the picture and the slider
+
+
+def features_part(material: Material) -> list[dict[str, Any]]:
+    """Return the features in use, the most important first where the data are known."""
+    order = list(material.model.features)
+    features = [
+        _feature(name, order.index(name), shape, material.numbers(name))
+        for name, shape in material.model.shape_functions().items()
+    ]
+    return sorted(features, key=lambda feature: -feature["importance"])
+
+
+def _feature(name: str, place: int, shape: ShapeFunction, numbers: Values | None) -> dict[str, Any]:
+    """Return one feature; `place` is its turn in the sum, so that the page adds up in the same order as Python."""
+    low, high = _range(shape, numbers)
+    return {
+        "name": name,
+        "place": place,
+        "kind": shape.scale.kind,
+        "levels": [text(level) for level in shape.scale.levels],
+        "level_values": [shape.levels.get(level, 0.0) for level in shape.scale.levels],
+        "edges": shape.edges.tolist(),
+        "values": shape.values.tolist(),
+        "special": [
+            {"number": number, "label": text(shape.scale.value(number)), "value": value}
+            for number, value in shape.special.items()
+        ],
+        "missing": shape.missing,
+        "pieces": [_piece(piece) for piece in pieces_of(shape, numbers)],
+        "importance": _importance(shape, numbers),
+        "range": [low, high],
+        "density": _density(shape, numbers, (low, high)),
+        "start": _start(shape, numbers),
+        "whole": numbers is not None and bool(np.all(np.mod(numbers[~np.isnan(numbers)], 1) == 0)),
+    }
+
+
+def _piece(piece: Piece) -> dict[str, Any]:
+    return {
+        "kind": piece.kind,
+        "label": piece.label,
+        "value": piece.contribution,
+        "count": piece.count,
+        "low": piece.low if np.isfinite(piece.low) else None,
+        "high": piece.high if np.isfinite(piece.high) else None,
+    }
+
+
+def _importance(shape: ShapeFunction, numbers: Values | None) -> float:
+    if numbers is not None:
+        return importance(shape, numbers)
+    return float(np.ptp([*shape.values, *shape.special.values(), *shape.levels.values(), shape.missing, 0.0]))
+
+
+def _ordinary(shape: ShapeFunction, numbers: Values | None) -> Values:
+    if numbers is None:
+        return np.empty(0)
+    return numbers[~(np.isnan(numbers) | np.isin(numbers, list(shape.special)))]
+
+
+def _range(shape: ShapeFunction, numbers: Values | None) -> tuple[float, float]:
+    """Return the part of the scale to be shown: all edges, and nearly all rows."""
+    seen, edges = _ordinary(shape, numbers), shape.edges
+    ends = [*(np.quantile(seen, [TAIL, 1 - TAIL]) if seen.size else ()), *edges[:1], *edges[-1:]]
+    if not ends:
+        return 0.0, 1.0
+    low, high = float(min(ends)), float(max(ends))
+    width = (high - low) or 1.0
+    beyond = 0.0 if seen.size else 0.1 * width
+    return low - beyond, (high if high > low else low + width) + beyond
+
+
+def _density(shape: ShapeFunction, numbers: Values | None, limits: tuple[float, float]) -> list[int]:
+    seen = _ordinary(shape, numbers)
+    if not seen.size or shape.scale.kind == "category":
+        return []
+    counts: list[int] = np.histogram(seen, bins=DENSITY_BINS, range=limits)[0].tolist()
+    return counts
+
+
+def _start(shape: ShapeFunction, numbers: Values | None) -> float | None:
+    """Return a value for the form to start with: one in the middle of the data, or the most frequent level."""
+    seen = _ordinary(shape, numbers)
+    if shape.scale.has_levels:
+        known = seen[seen >= 0].astype(np.intp)
+        return float(np.bincount(known).argmax()) if known.size else 0.0
+    if seen.size:
+        return float(np.quantile(seen, 0.5, method="lower"))
+    return float(shape.edges[0]) if shape.edges.size else None

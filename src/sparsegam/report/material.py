@@ -1,0 +1,127 @@
+"""What a report is made of: the model, the rows it was fitted to and tested on, and the frontier around it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsegam.assessment import positives
+from sparsegam.binning import Binning
+from sparsegam.columns import Column, Values
+from sparsegam.frames import Table, read
+from sparsegam.model import Model
+from sparsegam.parameters import pick
+from sparsegam.path import Path, search_path
+from sparsegam.rules import Rules
+from sparsegam.solver import Options, Problem, pose
+from sparsegam.targets import class_weights, weights
+
+FURTHER_TERMS = 8  # how far beyond the model the frontier is searched
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Rows and what happened to them."""
+
+    table: Table
+    y: NDArray[Any]
+
+    @staticmethod
+    def of(X: Any, y: Any) -> "Sample | None":
+        """Read rows, or return None where there are none."""
+        if X is None or y is None:
+            return None
+        table, outcome = read(X).loaded(), np.asarray(y)
+        if outcome.shape != (table.n_rows,):
+            msg = f"X and y must have the same number of rows, got {table.n_rows} and {outcome.shape}."
+            raise ValueError(msg)
+        return Sample(table, outcome)
+
+
+@dataclass(frozen=True)
+class Material:
+    """All that a report is computed from.
+
+    Attributes
+    ----------
+    model : Model
+        The model.
+    title : str
+        Heading of the report.
+    train, test : Sample or None
+        Rows the model was fitted to, and rows to measure it on.
+    settings : mapping
+        Options that the model was fitted with.
+    path : Path or None
+        The frontier, where it is known already.
+    """
+
+    model: Model
+    title: str
+    train: Sample | None = None
+    test: Sample | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    path: Path | None = None
+    sample_weight: Any = None
+
+    @property
+    def measured(self) -> Sample | None:
+        """The rows to measure on: those of the test or, for want of them, those of the fit."""
+        return self.train if self.test is None else self.test
+
+    @cached_property
+    def rules(self) -> Rules:
+        """What the model had to obey."""
+        return pick(Rules, self.settings)
+
+    @cached_property
+    def problem(self) -> Problem | None:
+        """The search problem that the model answers, posed again."""
+        if self.train is None:
+            return None
+        given = {"lambda2": 1e-3} | dict(self.settings) | self._binning()
+        given |= {"loss": self.model.loss, "max_terms": self.model.n_terms + FURTHER_TERMS, "certify": False}
+        target, weight = self._target(self.train)
+        options = pick(Options, given)
+        return pose(self.train.table, target, weight, options, pick(Binning, given), self.rules)
+
+    @cached_property
+    def frontier(self) -> Path | None:
+        """The best models of the sizes around this one."""
+        if self.path is not None or self.problem is None:
+            return self.path
+        classes = None if self.model.classes is None else np.array(self.model.classes)
+        return search_path(self.problem, classes)
+
+    def column(self, sample: Sample, name: str) -> Column:
+        """Return a column of a sample, by name where it has names, else by position."""
+        names = self.model.feature_names if sample.table.names is None else sample.table.names
+        return sample.table.column(list(names).index(name))
+
+    def numbers(self, name: str) -> Values | None:
+        """Return the training values of a feature in use as numbers on its scale."""
+        if self.train is None:
+            return None
+        return self.column(self.train, name).on(self.model.shape_functions()[name].scale)
+
+    def _binning(self) -> dict[str, Any]:
+        """Recover from the model what its settings do not say: special values, numbers taken as categories."""
+        out: dict[str, Any] = {}
+        if self.settings.get("special_values") is None and self.model.special_values:
+            out["special_values"] = dict(self.model.special_values)
+        if self.settings.get("categorical", "auto") == "auto":
+            scales = self.model.scales.items()
+            forced = [name for name, scale in scales if scale.kind == "category" and not scale.is_text]
+            out["categorical"] = forced or "auto"
+        return out
+
+    def _target(self, sample: Sample) -> tuple[Values, Values]:
+        weight = weights(self.sample_weight, sample.table.n_rows)
+        if self.model.classes is None:
+            return np.ascontiguousarray(sample.y, dtype=np.float64), weight
+        signs = np.where(positives(self.model, sample.y), 1.0, -1.0)
+        classes = np.array(self.model.classes)
+        return signs, class_weights(self.settings.get("class_weight"), classes, signs, weight)

@@ -1,0 +1,105 @@
+"""Puts the content of a report into its page: template, style and script become one file that asks for no other."""
+
+import json
+import math
+import os
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path as FilePath
+from typing import Any
+
+from sparsegam.files import write_whole
+from sparsegam.model import Model
+from sparsegam.path import Path
+from sparsegam.report.content import content
+from sparsegam.report.material import Material, Sample
+
+
+def write_report(  # noqa: PLR0913
+    file: str | os.PathLike[str],
+    model: Model,
+    X: Any = None,
+    y: Any = None,
+    *,
+    X_test: Any = None,
+    y_test: Any = None,
+    title: str = "A sparse additive model",
+    settings: Mapping[str, Any] | None = None,
+    path: Path | None = None,
+    sample_weight: Any = None,
+) -> FilePath:
+    """Write a report on a model: one HTML file that opens anywhere and asks for nothing from outside.
+
+    Parameters
+    ----------
+    file : str or path-like
+        The file to write; it appears whole or not at all.
+    model : Model
+        The model.
+    X, y : array-like or data frame, and array-like, optional
+        The rows that the model was fitted to. Without them the report has the equation, the shape functions and the
+        scoring form, but no densities, metrics, frontier or alternatives.
+    X_test, y_test : array-like or data frame, and array-like, optional
+        Rows to measure the model on; without them it is measured on X and y, and the report says so.
+    title : str
+        Heading of the report.
+    settings : mapping, optional
+        Options that the model was fitted with; estimators pass their parameters. They are printed, and the frontier and
+        the alternatives are searched under them.
+    path : Path, optional
+        The frontier of X and y, where it is known already; searched otherwise.
+    sample_weight : array-like, optional
+        Weights of the rows of X in the search of frontier and alternatives.
+
+    Returns
+    -------
+    pathlib.Path
+        The file.
+    """
+    material = Material(
+        model=_checked(model),
+        title=title,
+        train=Sample.of(X, y),
+        test=Sample.of(X_test, y_test),
+        settings=settings or {},
+        path=path,
+        sample_weight=sample_weight,
+    )
+    return write_whole(FilePath(file), page(content(material)))
+
+
+def _checked(model: Any) -> Model:
+    if isinstance(model, Model):
+        return model
+    msg = f"a report is on one additive model, got {type(model).__name__}: of several classes, report on one."
+    raise ValueError(msg)
+
+
+def page(parts: Mapping[str, Any]) -> str:
+    """Return the HTML of a report; the content cannot end its script element, nor is it ever parsed as HTML."""
+    data = json.dumps(_finite(parts), allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    fills = {
+        "{{title}}": escape(str(parts["title"])),
+        "{{style}}": _part("report.css"),
+        "{{script}}": _part("report.js"),
+        "{{content}}": data.replace("<", "\\u003c"),
+    }
+    head, *rest = _part("report.html").split("{{")
+    out = [head]
+    for piece in rest:
+        name, _, tail = piece.partition("}}")
+        out += [fills["{{" + name + "}}"], tail]
+    return "".join(out)
+
+
+def _finite(value: Any) -> Any:
+    """Replace what JSON cannot hold, infinities and NaN, by null."""
+    if isinstance(value, Mapping):
+        return {key: _finite(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _part(name: str) -> str:
+    return FilePath(__file__).with_name(name).read_text(encoding="utf-8")

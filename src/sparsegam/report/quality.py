@@ -1,0 +1,68 @@
+"""The quality part of a report: metrics with intervals, calibration, the ROC curve, confusion at every threshold."""
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from sparsegam.assessment import assess, auc, calibration, positives, roc_curve
+from sparsegam.columns import Values
+from sparsegam.path import Path
+from sparsegam.report.material import Material, Sample
+
+THRESHOLDS = 200
+ROC_POINTS = 200
+
+
+def quality_part(material: Material) -> dict[str, Any] | None:
+    """Return what is measured on the test rows or, for want of them, on the training rows."""
+    sample = material.measured
+    if sample is None:
+        return None
+    score = material.model.score_table(sample.table)
+    out = {
+        "rows": sample.table.n_rows,
+        "held_out": material.test is not None,
+        "metrics": [asdict(metric) for metric in assess(material.model, score, sample.y)],
+    }
+    if material.model.classes is None:
+        bins = calibration(score, np.asarray(sample.y, dtype=np.float64))
+        return out | {"calibration": [asdict(b) for b in bins], "roc": None, "confusion": None}
+    return out | _of_classes(material, sample, score)
+
+
+def _of_classes(material: Material, sample: Sample, score: Values) -> dict[str, Any]:
+    upper = positives(material.model, sample.y)
+    probability = material.model.probabilities(score)[:, 1]
+    false, true, _ = roc_curve(score, upper)
+    shown = np.unique(np.linspace(0, false.size - 1, ROC_POINTS).astype(np.intp))
+    thresholds = np.linspace(0, 1, THRESHOLDS + 1)
+    return {
+        "calibration": [asdict(b) for b in calibration(probability, upper.astype(np.float64))],
+        "roc": {"false": np.round(false[shown], 5).tolist(), "true": np.round(true[shown], 5).tolist()},
+        "confusion": {
+            "true": _at_least(probability[upper], thresholds),
+            "false": _at_least(probability[~upper], thresholds),
+            "positives": int(upper.sum()),
+            "negatives": int((~upper).sum()),
+        },
+    }
+
+
+def _at_least(probability: Values, thresholds: Values) -> list[int]:
+    """Count, for each threshold, the rows above it."""
+    counts: list[int] = (probability.size - np.searchsorted(np.sort(probability), thresholds, side="right")).tolist()
+    return counts
+
+
+def size_score(material: Material, path: Path) -> Values | None:
+    """Return the AUC (or R squared) of each model of the frontier on the rows that are measured."""
+    sample = material.measured
+    if sample is None:
+        return None
+    scores = [model.score_table(sample.table) for model in path]
+    if material.model.classes is None:
+        y = np.asarray(sample.y, dtype=np.float64)
+        return np.array([1 - float(np.mean((y - score) ** 2)) / (float(np.var(y)) or 1.0) for score in scores])
+    upper = positives(material.model, sample.y)
+    return np.array([auc(score, upper)[0] for score in scores])

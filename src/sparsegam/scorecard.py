@@ -1,0 +1,360 @@
+"""Scorecards: whole points per feature step, what they lose against the model, and the risk that a total stands for."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsegam.checks import check_boolean, check_choice, check_integer, check_number
+from sparsegam.columns import Values
+from sparsegam.frames import Table
+from sparsegam.model import SLOPES, Model
+from sparsegam.rounding import Patterns, Points, events_of, patterns_of, round_small, round_to_line
+from sparsegam.steps import StepModel, StepTable, as_table, step_model
+from sparsegam.targets import weights
+
+METHODS = ("pdo", "min_max", "plain", "small")
+DIRECTIONS = {"higher_is_safer": -1, "higher_is_riskier": 1}
+BASES = ("apart", "folded")
+MAX_RISK_LINES = 25  # totals that are listed one by one; more are put into bands
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """How log odds become points; wrong values are refused when it is made.
+
+    Attributes
+    ----------
+    method : {"pdo", "min_max", "plain", "small"}
+        `pdo`: `base_points` at odds of `odds` to 1, and `pdo` more for twice the odds. `min_max`: the possible scores
+        run from `lowest` to `highest`. `plain`: `multiplier` points per unit of log odds. `small`: at most
+        `max_points` per term, the multiplier being searched, and at most `max_terms` terms, if that is given; for
+        scores that are added up by hand.
+    direction : {"higher_is_safer", "higher_is_riskier"} or None
+        Whether points fall or rise with the probability of the second class; the odds meant are those of the class
+        that points speak for. None means safer, as in credit, but riskier for `small`, as in medicine.
+    base : {"apart", "folded"}
+        Whether the base points are a line of their own or spread evenly over the features.
+    nonnegative : bool
+        Whether no step may have negative points: each feature starts at zero, and the base takes the difference.
+    """
+
+    method: str = "pdo"
+    pdo: float = 20.0
+    odds: float = 50.0
+    base_points: float = 600.0
+    lowest: int = 300
+    highest: int = 850
+    multiplier: float = 100.0
+    max_points: int = 5
+    max_terms: int | None = None
+    direction: str | None = None
+    base: str = "apart"
+    nonnegative: bool = False
+
+    def __post_init__(self) -> None:
+        check_choice("method", self.method, METHODS)
+        check_choice("base", self.base, BASES)
+        if self.direction is not None:
+            check_choice("direction", self.direction, tuple(DIRECTIONS))
+        for name in ("pdo", "odds", "multiplier"):
+            check_number(name, getattr(self, name), at_least=0.0)
+            if getattr(self, name) == 0:
+                msg = f"{name} must be above zero, got 0."
+                raise ValueError(msg)
+        check_integer("max_points", self.max_points, at_least=1)
+        if self.max_terms is not None:
+            check_integer("max_terms", self.max_terms, at_least=1)
+        check_boolean("nonnegative", self.nonnegative)
+        if not self.lowest < self.highest:
+            msg = f"lowest must be below highest, got {self.lowest!r} and {self.highest!r}."
+            raise ValueError(msg)
+
+    @property
+    def sign(self) -> int:
+        """1 where points rise with the probability of the second class, -1 where they fall."""
+        default = "higher_is_riskier" if self.method == "small" else "higher_is_safer"
+        return DIRECTIONS[self.direction or default]
+
+    def line(self, low: float, high: float) -> tuple[float, float]:
+        """Return factor and offset of points = offset + factor * sign * log odds, for log odds from low to high."""
+        if self.method == "pdo":
+            factor = self.pdo / math.log(2)
+            return factor, self.base_points - factor * math.log(self.odds)
+        if self.method == "min_max":
+            factor = (self.highest - self.lowest) / (high - low or 1.0)
+            return factor, self.lowest - factor * min(self.sign * low, self.sign * high)
+        return self.multiplier, 0.0
+
+
+@dataclass(frozen=True)
+class Rounding:
+    """What whole points cost: area under the ROC curve and log loss per row, before and after."""
+
+    n_rows: int
+    auc_before: float
+    auc_after: float
+    log_loss_before: float
+    log_loss_after: float
+
+    def __str__(self) -> str:
+        return (
+            f"on {self.n_rows} rows: AUC {self.auc_before:.4f} before rounding, {self.auc_after:.4f} after; "
+            f"log loss {self.log_loss_before:.4f} before, {self.log_loss_after:.4f} after"
+        )
+
+
+@dataclass(frozen=True)
+class RiskLine:
+    """Totals from `low` to `high`: how many rows and events were there, their rate, and the risk of the formula."""
+
+    low: int
+    high: int
+    rows: float
+    events: float
+    rate: float
+    risk: float
+
+
+@dataclass(frozen=True)
+class Scorecard:
+    """Base points and whole points per step; `steps` holds them, and all exports take a scorecard for a model.
+
+    Attributes
+    ----------
+    steps : StepModel
+        The points, and the line from a total to the log odds of the second class.
+    scaling : Scaling
+        How it was asked for.
+    rounding : Rounding or None
+        What the whole numbers cost, where rows were given.
+    counts : tuple of ndarray
+        Rows in each step, by feature, where rows were given.
+    risks : tuple of RiskLine
+        Totals and their risk, where rows were given.
+    """
+
+    steps: StepModel
+    scaling: Scaling
+    rounding: Rounding | None = None
+    counts: tuple[NDArray[np.float64], ...] = ()
+    risks: tuple[RiskLine, ...] = ()
+
+    @property
+    def base(self) -> int:
+        """Base points."""
+        return int(self.steps.base)
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The features that have points."""
+        return self.steps.features
+
+    def score(self, X: Any) -> Points:
+        """Return the total points of each row."""
+        return np.rint(self.steps.score(X)).astype(np.int64)
+
+    def predict_proba(self, X: Any) -> Values:
+        """Return the probability of each class, one column per class."""
+        upper = self.steps.probability(self.steps.score(X))
+        return np.column_stack([1.0 - upper, upper])
+
+    def table(self) -> list[dict[str, Any]]:
+        """Return the card as rows with feature, step and points (and rows and share, where they were counted)."""
+        rows: list[dict[str, Any]] = []
+        for j, table in enumerate(self.steps.tables):
+            for i, (text, step) in enumerate(zip(table.texts(), table.steps, strict=True)):
+                row = {"feature": table.feature, "step": text, "points": int(step.adds)}
+                if self.counts:
+                    share = float(self.counts[j][i] / self.counts[j].sum())
+                    row |= {"rows": float(self.counts[j][i]), "share": share}
+                rows.append(row)
+        return rows
+
+    def formula(self) -> str:
+        """Write how a total becomes a probability."""
+        label = "event" if self.steps.classes is None else self.steps.classes[1]
+        return f"P({label}) = 1 / (1 + exp(-({self.steps.shift:.6g} {self.steps.slope:+.6g} x points)))"
+
+    def to_html(self) -> str:
+        """Return the card as a page of its own, to be read or printed."""
+        from sparsegam.cardview import to_html
+
+        return to_html(self)
+
+    def to_csv(self) -> str:
+        """Return the card as CSV text."""
+        from sparsegam.cardview import to_csv
+
+        return to_csv(self)
+
+    def to_excel(self, path: Any) -> None:
+        """Write the card as a workbook; needs openpyxl."""
+        from sparsegam.cardview import to_excel
+
+        to_excel(self, path)
+
+    def __str__(self) -> str:
+        from sparsegam.cardview import to_text
+
+        return to_text(self)
+
+    def __repr__(self) -> str:
+        low, high = self.steps.range()
+        return f"<Scorecard: {len(self.features)} features, {low:.0f} to {high:.0f} points>"
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+
+def scorecard(model: Model, X: Any = None, y: Any = None, *, sample_weight: Any = None, **scaling: Any) -> Scorecard:
+    """Turn a classification model into whole points.
+
+    Parameters
+    ----------
+    model : Model
+        The model.
+    X, y : table and labels, optional
+        Rows on which the roundings are searched together for the lowest log loss, usually those of the fit. Without
+        them every coefficient is rounded by itself, and nothing can be reported.
+    sample_weight : array-like, optional
+        Weights of the rows.
+    **scaling
+        The attributes of Scaling: `method`, `pdo`, `odds`, `base_points`, `lowest`, `highest`, `multiplier`,
+        `max_points`, `max_terms`, `direction`, `base`, `nonnegative`.
+
+    Returns
+    -------
+    Scorecard
+        The card.
+    """
+    options = Scaling(**scaling)
+    if model.classes is None:
+        msg = "a scorecard needs a classification model; this one is a regression: its predictions are in units of y."
+        raise ValueError(msg)
+    if (X is None) != (y is None) or (X is None and options.method == "small"):
+        msg = "a scorecard needs both X and y (method='small' always does): pass the rows of the fit."
+        raise ValueError(msg)
+    rows = None if X is None else as_table(X)
+    patterns = None if rows is None else patterns_of(model, rows, y, sample_weight)
+    points, a, b = _points(model, patterns, options)
+    steps = replace(step_model(_pointed(model, points)), slope=b, shift=a)
+    steps = _shifted(steps, options)
+    card = Scorecard(steps, options)
+    return card if rows is None else _reported(card, model, rows, events_of(model, y, rows.n_rows), sample_weight)
+
+
+def best_scorecard(models: Iterable[Model], X: Any, y: Any, *, sample_weight: Any = None, **scaling: Any) -> Scorecard:
+    """Make a scorecard of each of several models and return the one with the lowest log loss on the rows.
+
+    For small points: terms that are best with real coefficients need not be best with points from -5 to 5, so that a
+    card of ten terms may be found in a model of fifteen (`max_terms=10`).
+
+    Parameters
+    ----------
+    models : iterable of Model
+        The models, such as those of a path.
+    X, y : table and labels
+        The rows.
+    sample_weight : array-like, optional
+        Weights of the rows.
+    **scaling
+        The attributes of Scaling.
+
+    Returns
+    -------
+    Scorecard
+        The best card.
+    """
+    rows = as_table(X)
+    cards = [scorecard(model, rows, y, sample_weight=sample_weight, **scaling) for model in models]
+    if not cards:
+        msg = "models is empty: pass at least one, such as path.models[5:10]."
+        raise ValueError(msg)
+    return min(cards, key=lambda card: card.rounding.log_loss_after if card.rounding else math.inf)
+
+
+def _points(model: Model, patterns: Patterns | None, options: Scaling) -> tuple[Points, float, float]:
+    """Return base and points of each term, and the line from totals to log odds of the second class."""
+    slope = SLOPES[model.loss]
+    coef = slope * np.array([term.coef for term in model.terms], dtype=np.float64)
+    if options.method == "small" and patterns is not None:
+        points, a, b = round_small(patterns, options.sign * coef, options.max_points, options.max_terms)
+        return np.concatenate([[0], points]), a, b
+    low, high = (slope * end for end in step_model(model).range())
+    factor, offset = options.line(low, high)
+    a, b = -options.sign * offset / factor, options.sign / factor
+    exact = options.sign * factor * np.concatenate([[slope * model.intercept], coef])
+    exact[0] += offset
+    points = np.rint(exact).astype(np.int64) if patterns is None else round_to_line(patterns, exact, a, b)
+    return points, a, b
+
+
+def _pointed(model: Model, points: Points) -> Model:
+    """Put points in place of coefficients; terms that got none are gone."""
+    terms = (replace(term, coef=float(p)) for term, p in zip(model.terms, points[1:], strict=True))
+    return replace(model, intercept=float(points[0]), terms=tuple(term for term in terms if term.coef))
+
+
+def _shifted(steps: StepModel, options: Scaling) -> StepModel:
+    """Move points between the base and the features, as asked for; totals stay, but that `small` starts from zero."""
+    moves = [-int(table.adds.min()) if options.nonnegative else 0 for table in steps.tables]
+    base = int(steps.base) - sum(moves)
+    shift = steps.shift
+    if options.method == "small":
+        base, shift = 0, steps.shift + steps.slope * base
+    if options.base == "folded" and moves:
+        each, left = divmod(base, len(moves))
+        moves = [move + each + (j < left) for j, move in enumerate(moves)]
+        base = 0
+    tables = tuple(_moved(table, move) for table, move in zip(steps.tables, moves, strict=True))
+    if options.nonnegative and options.base == "folded" and min((t.adds.min() for t in tables), default=0) < 0:
+        msg = "the base points are too low to keep all steps at zero or above: raise base_points, or use base='apart'."
+        raise ValueError(msg)
+    return replace(steps, base=float(base), tables=tables, shift=shift)
+
+
+def _moved(table: StepTable, points: int) -> StepTable:
+    return table.changed(lambda adds: adds + points)
+
+
+def _reported(card: Scorecard, model: Model, rows: Table, event: NDArray[np.bool_], sample_weight: Any) -> Scorecard:
+    """Add what the rows say: what rounding cost, how many rows each step has, the risk of each total."""
+    from sklearn.metrics import log_loss, roc_auc_score
+
+    weight = weights(sample_weight, event.size)
+    before = step_model(model).probability(step_model(model).score(rows))
+    total = card.score(rows)
+    after = card.steps.probability(total.astype(np.float64))
+    auc = [float(roc_auc_score(event, p, sample_weight=weight)) for p in (before, after)]
+    loss = [float(log_loss(event, p, sample_weight=weight)) for p in (before, after)]
+    counts = tuple(
+        np.bincount(where, weight, len(table.steps)).astype(np.float64)
+        for where, table in zip(card.steps.locate(rows), card.steps.tables, strict=True)
+    )
+    risks = tuple(_risk_lines(card, total, event, weight))
+    return replace(card, rounding=Rounding(event.size, *auc, *loss), counts=counts, risks=risks)
+
+
+def _risk_lines(card: Scorecard, total: Points, event: NDArray[np.bool_], weight: Values) -> list[RiskLine]:
+    lines = []
+    for low, high in _bands(np.unique(total), card.scaling):
+        inside = (total >= low) & (total <= high)
+        rows, events = float(weight[inside].sum()), float(weight[inside & event].sum())
+        if rows:
+            mean = np.average(card.steps.probability(total[inside].astype(np.float64)), weights=weight[inside])
+            lines.append(RiskLine(low, high, rows, events, events / rows, float(mean)))
+    return lines
+
+
+def _bands(totals: Points, options: Scaling) -> Sequence[tuple[int, int]]:
+    """List the totals one by one where they are few, else in bands of equal width."""
+    if totals.size <= MAX_RISK_LINES:
+        return [(int(t), int(t)) for t in totals]
+    wide = math.ceil(float(np.ptp(totals)) / MAX_RISK_LINES)
+    width = max(round(options.pdo), wide) if options.method == "pdo" else max(wide, 1)
+    start = int(totals[0]) // width * width
+    return [(low, low + width - 1) for low in range(start, int(totals[-1]) + 1, width)]

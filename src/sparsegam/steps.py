@@ -1,0 +1,227 @@
+"""A model as tables of steps: the first step of a feature that holds gives what the feature adds to the score.
+
+Scorecards, reason codes and exports are made of these tables, so that none of them reads terms in a way of its own.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsegam.columns import Values
+from sparsegam.frames import Table, read
+from sparsegam.model import SLOPES, Model
+from sparsegam.scales import NUMBER, Level, Scale, Value, text
+from sparsegam.shapes import ShapeFunction
+
+Position = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Step:
+    """What is added where a condition holds and none of the steps before it does.
+
+    `missing`: the value is missing; `equal`: it is one of `values`; `upto`: it is at most `values[0]`; `rest`: always.
+    """
+
+    kind: Literal["missing", "equal", "upto", "rest"]
+    adds: float
+    values: tuple[Value, ...] = ()
+
+
+@dataclass(frozen=True)
+class StepTable:
+    """The steps of one feature: missing first, then single values, then thresholds from below, and the rest."""
+
+    feature: str
+    scale: Scale
+    steps: tuple[Step, ...]
+
+    @property
+    def adds(self) -> Values:
+        """What each step adds."""
+        return np.array([step.adds for step in self.steps], dtype=np.float64)
+
+    def locate(self, numbers: Values) -> Position:
+        """Return the position of the step of each value, given as a number on the scale."""
+        out = np.full(numbers.size, len(self.steps) - 1, dtype=np.intp)
+        for i, step in reversed(list(enumerate(self.steps[:-1]))):
+            out[self._holds(step, numbers)] = i
+        return out
+
+    def texts(self) -> tuple[str, ...]:
+        """Write the condition of each step, as `62 < x <= 69` without the x where there is no order."""
+        return tuple(_texts(self))
+
+    def changed(self, change: Callable[[float], float]) -> "StepTable":
+        """Return the same steps with other contributions."""
+        return replace(self, steps=tuple(replace(step, adds=change(step.adds)) for step in self.steps))
+
+    def number(self, value: Value) -> float:
+        """Return what other programs take for a value that is no text: levels that are numbers stand for themselves."""
+        if self.scale.has_levels and isinstance(value, int | float):
+            return float(value)
+        return self.scale.number(value)
+
+    def _holds(self, step: Step, numbers: Values) -> NDArray[np.bool_]:
+        if step.kind == "missing":
+            return np.isnan(numbers)
+        asked = [self.scale.number(value) for value in step.values]
+        return np.isin(numbers, asked) if step.kind == "equal" else numbers <= asked[0]
+
+
+@dataclass(frozen=True)
+class StepModel:
+    """score = base + what the steps add; P(second class) = 1 / (1 + exp(-(shift + slope * score))).
+
+    Attributes
+    ----------
+    base : float
+        Score before anything is added.
+    tables : tuple of StepTable
+        One per feature in use.
+    feature_names : tuple of str
+        All columns of the training table: arrays are read by these positions.
+    classes : tuple or None
+        The two labels; None for a regression, which has no probability.
+    slope, shift : float
+        From score to log odds of the second class.
+    """
+
+    base: float
+    tables: tuple[StepTable, ...]
+    feature_names: tuple[str, ...]
+    classes: tuple[Any, Any] | None = None
+    slope: float = 1.0
+    shift: float = 0.0
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The features in use."""
+        return tuple(table.feature for table in self.tables)
+
+    @property
+    def scales(self) -> dict[str, Scale]:
+        """The scales of the features in use."""
+        return {table.feature: table.scale for table in self.tables}
+
+    def locate(self, X: Any) -> list[Position]:
+        """Return, for each table, the position of the step that holds in each row."""
+        numbers = step_numbers(self, as_table(X))
+        return [table.locate(numbers[table.feature]) for table in self.tables]
+
+    def score(self, X: Any) -> Values:
+        """Return the score of each row."""
+        rows = as_table(X)
+        out = np.full(rows.n_rows, self.base)
+        for table, where in zip(self.tables, self.locate(rows), strict=True):
+            out += table.adds[where]
+        return out
+
+    def probability(self, score: Values) -> Values:
+        """Turn scores into probabilities of the second class."""
+        if self.classes is None:
+            msg = "a regression has no probabilities: use its scores."
+            raise ValueError(msg)
+        out: Values = 0.5 * (1.0 + np.tanh(0.5 * (self.shift + self.slope * score)))  # logistic, without overflow
+        return out
+
+    def range(self) -> tuple[float, float]:
+        """Return the lowest and the highest score that any row can have."""
+        low = self.base + sum(float(table.adds.min()) for table in self.tables)
+        return low, self.base + sum(float(table.adds.max()) for table in self.tables)
+
+
+def step_model(model: Any) -> StepModel:
+    """Return a model, or anything that holds its own steps (a scorecard), as tables of steps."""
+    if isinstance(model, StepModel):
+        return model
+    if hasattr(model, "steps"):
+        return step_model(model.steps)
+    if hasattr(model, "model_"):
+        return step_model(model.model_)
+    if not isinstance(model, Model):
+        msg = f"a Model, a Scorecard or a fitted estimator is wanted, got {type(model).__name__}."
+        raise TypeError(msg)
+    return StepModel(
+        base=model.intercept,
+        tables=tuple(_table(name, shape) for name, shape in model.shape_functions().items()),
+        feature_names=model.feature_names,
+        classes=None if model.classes is None else (_plain(model.classes[0]), _plain(model.classes[1])),
+        slope=SLOPES.get(model.loss, 1.0),
+    )
+
+
+def as_table(X: Any) -> Table:
+    """Return what a user passes as a table; one that was read already stays as it is."""
+    return X if isinstance(X, Table) else read(X)
+
+
+def step_numbers(model: Model | StepModel, table: Table) -> dict[str, Values]:
+    """Return the columns of the features in use, as numbers on the scales of the model."""
+    return {
+        name: table.column(_column(table, name, model.feature_names)).on(model.scales.get(name, NUMBER))
+        for name in model.features
+    }
+
+
+def _plain(label: Any) -> Any:
+    return label.item() if hasattr(label, "item") else label
+
+
+def _column(table: Table, name: str, feature_names: tuple[str, ...]) -> int:
+    names = feature_names if table.names is None else table.names
+    if table.names is None and table.n_columns != len(feature_names):
+        msg = f"X has {table.n_columns} columns, but the model was fitted with {len(feature_names)}."
+        raise ValueError(msg)
+    if name not in names:
+        msg = f"X lacks the column {name!r}: add it, or pass an array to go by position."
+        raise ValueError(msg)
+    return list(names).index(name)
+
+
+def _table(name: str, shape: ShapeFunction) -> StepTable:
+    steps = _level_steps(shape) if shape.scale.has_levels else _number_steps(shape)
+    return StepTable(name, shape.scale, (Step("missing", float(shape.missing)), *steps))
+
+
+def _number_steps(shape: ShapeFunction) -> Iterator[Step]:
+    special = sorted(shape.special.items(), key=lambda pair: (pair[1], pair[0]))
+    for adds, group in groupby(special, key=lambda pair: pair[1]):
+        yield Step("equal", float(adds), tuple(shape.scale.value(number) for number, _ in group))
+    for edge, adds in zip(shape.thresholds, shape.values[:-1], strict=True):
+        yield Step("upto", float(adds), (edge,))
+    yield Step("rest", float(shape.values[-1]))
+
+
+def _level_steps(shape: ShapeFunction) -> Iterator[Step]:
+    """Group levels that add the same: neighbours for an ordered scale, any for a category. Others add nothing."""
+    adds = shape.at(np.arange(len(shape.scale.levels), dtype=np.float64))
+    pairs: list[tuple[float, Level]] = list(zip(adds.tolist(), shape.scale.levels, strict=True))
+    if shape.scale.kind == "category":
+        pairs.sort(key=lambda pair: pair[0])  # stable: levels keep their order
+    for value, group in groupby(pairs, key=lambda pair: pair[0]):
+        if value:
+            yield Step("equal", float(value), tuple(level for _, level in group))
+    yield Step("rest", 0.0)
+
+
+def _texts(table: StepTable) -> Iterator[str]:
+    lower: str | None = None
+    for step in table.steps:
+        if step.kind == "missing":
+            yield "missing"
+        elif step.kind == "equal":
+            yield ", ".join(map(text, step.values))
+        elif table.scale.kind == "boolean":
+            yield "False" if step.kind == "upto" else "True" if lower else "any other"
+            lower = "False"
+        elif step.kind == "upto":
+            upper = text(step.values[0])
+            yield f"<= {upper}" if lower is None else f"> {lower} to {upper}"
+            lower = upper
+        else:
+            yield "any other" if lower is None else f"> {lower}"

@@ -1,0 +1,332 @@
+"""The paper's own search, by name: thresholding, swaps in the order of the gradient, cuts, a queue of terms.
+
+Liu, Zhong, Seltzer, Rudin (AISTATS 2022), algorithms 1 to 5 and theorem 5.1. The exchange search of this package is
+faster and reaches lower objectives; this one is for comparison, and to rerun the paper's experiments.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsegam import _core
+from sparsegam.binning import Binning
+from sparsegam.checks import check_choice, check_integer, check_number
+from sparsegam.design import Design
+from sparsegam.frames import read
+from sparsegam.linear_problem import LinearDesign, Terms, pose_linear
+from sparsegam.matrix import read_matrix
+from sparsegam.parameters import documented, pick
+from sparsegam.path import build_model
+from sparsegam.rules import Rules
+from sparsegam.solver import Fit, Options, Problem, check_lambda0, one_blas_thread, pose, price
+from sparsegam.targets import binary, one_column, real, weights
+
+CUTS = ("auto", "none", "linear", "quadratic", "selfconcordant")
+ORDERS = ("dynamic", "sequential")
+
+
+@dataclass(frozen=True)
+class Swaps:
+    """How the swap search goes about it; wrong values are refused when it is made.
+
+    Attributes
+    ----------
+    cuts : {"auto", "none", "linear", "quadratic", "selfconcordant"}
+        Which lower bound rules out a column before its line search. Quadratic cuts need lambda2 > 0 and are linear
+        without it; "auto" is the self-concordant one. None of them changes the result. The exponential loss has a
+        closed form in their place.
+    order : {"dynamic", "sequential"}
+        Which term to try next: the one that failed least often, or the first by column.
+    candidates : int
+        Number of columns tried in the place of a term, those with the steepest slopes; 0 for all.
+    line_steps : int
+        Number of thresholding steps of a line search.
+    """
+
+    cuts: str = "auto"
+    order: str = "dynamic"
+    candidates: int = 50
+    line_steps: int = 10
+
+    def __post_init__(self) -> None:
+        check_choice("cuts", self.cuts, CUTS)
+        check_choice("order", self.order, ORDERS)
+        check_integer("candidates", self.candidates, at_least=0)
+        check_integer("line_steps", self.line_steps, at_least=1)
+
+
+@dataclass(frozen=True)
+class SwapPath:
+    """The models of a swap search, one for each pair of lambda2 and lambda0 that was asked for.
+
+    Attributes
+    ----------
+    models : tuple of Model or LinearModel
+        The models, by lambda2, then in the order of lambda0 as it was given.
+    lambda0, lambda2 : ndarray
+        The prices of each model.
+    n_terms, loss, objective : ndarray
+        Its size, its loss, and its loss with ridge and the price of all terms.
+    finished : bool
+        False where `time_limit` ended the search.
+    search_stats : dict
+        Terms and columns tried, swaps and drops made, columns ruled out by each cut, line searches and their points.
+    """
+
+    models: tuple[Any, ...]
+    lambda0: NDArray[np.float64]
+    lambda2: NDArray[np.float64]
+    n_terms: NDArray[np.int64]
+    loss: NDArray[np.float64]
+    objective: NDArray[np.float64]
+    finished: bool
+    search_stats: dict[str, int]
+
+    def __len__(self) -> int:
+        return len(self.models)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.models)
+
+
+@documented
+def swap_path(  # noqa: D417, PLR0913
+    X: Any,
+    y: Any,
+    *,
+    loss: str = "logistic",
+    lambda0: Any = (5.0,),
+    lambda2: Any = 1e-3,
+    cuts: str = "auto",
+    order: str = "dynamic",
+    candidates: int = 50,
+    line_steps: int = 10,
+    max_terms: int | None = None,
+    max_features: int | None = None,
+    max_terms_per_feature: int | None = None,
+    features_always: Any = None,
+    features_never: Any = None,
+    feature_cost: Any = None,
+    monotone: Any = None,
+    max_bins: int = 1000,
+    thresholds: Any = None,
+    min_samples_bin: int = 1,
+    categorical: Any = "auto",
+    min_category_count: int = 5,
+    special_values: Any = None,
+    sample_weight: Any = None,
+    n_jobs: int | None = None,
+    time_limit: float | None = None,
+) -> SwapPath:
+    """Find additive models by the paper's swap search, at each lambda0 warm from the one above it.
+
+    It looks for models f with k terms that no swap of one term for another column improves, of
+
+        sum_i s_i loss(y_i, f(x_i)) + lambda0 k + lambda2 sum_j (sigma_j w_j)^2.
+
+    Parameters
+    ----------
+    X : array-like or data frame of shape (n_rows, n_features)
+        Numbers, booleans, dates, text and categories; values may be missing.
+    y : array-like of shape (n_rows,)
+        Labels of two classes, or numbers for the squared loss.
+    loss : {"logistic", "exponential", "squared"}
+        The loss, summed over rows. The exponential one needs lambda2=0.
+    lambda0 : float, {"aic", "bic"}, or a sequence of them
+        Prices of a term. They are searched from the largest down, and answered in the order given.
+    lambda2 : float or sequence of float
+        Ridge penalties on the standardised coefficients; each starts anew.
+    cuts, order, candidates, line_steps
+        How to search: see `Swaps`.
+    max_terms : int, optional
+        Largest number of terms.
+    {table}
+    sample_weight : array-like of shape (n_rows,), optional
+        Weights of the rows; a weight of 2 is the same as the row twice.
+    {run}
+
+    Returns
+    -------
+    SwapPath
+        A model for each lambda2 and lambda0, and counts of what the search did.
+
+    Examples
+    --------
+    >>> from sparsegam.swap import swap_path
+    >>> ages = [[a] for a in range(20, 60)]
+    >>> answers = ["no" if a <= 40 else "yes" for (a,) in ages]
+    >>> path = swap_path(ages, answers, lambda0=[3.0, 2.0], lambda2=0.01, cuts="quadratic")
+    >>> path.n_terms
+    array([1, 1])
+    """
+    given = locals()
+    swaps, binning, rules = pick(Swaps, given), pick(Binning, given), pick(Rules, given)
+    table = read(X)
+    classes, target, weight = _target(y, loss, sample_weight, table.n_rows)
+
+    def posed(options: Options) -> Problem:
+        return pose(table, target, weight, options, binning, rules)
+
+    def model(design: Design, point: _core.Point) -> Any:
+        return build_model(design, point, loss, classes)
+
+    return _grid(posed, model, given, swaps)
+
+
+@documented
+def linear_swap_path(  # noqa: D417, PLR0913
+    X: Any,
+    y: Any,
+    *,
+    loss: str = "logistic",
+    lambda0: Any = (5.0,),
+    lambda2: Any = 1e-3,
+    cuts: str = "auto",
+    order: str = "dynamic",
+    candidates: int = 50,
+    line_steps: int = 10,
+    max_terms: int | None = None,
+    sample_weight: Any = None,
+    n_jobs: int | None = None,
+    time_limit: float | None = None,
+) -> SwapPath:
+    """Find linear models by the paper's swap search, at each lambda0 warm from the one above it.
+
+    As `swap_path`, but the candidates are the columns of X themselves.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_rows, n_columns)
+        Numbers.
+    y : array-like of shape (n_rows,)
+        Labels of two classes, or numbers for the squared loss.
+    loss : {"logistic", "squared"}
+        The loss, summed over rows.
+    lambda0 : float, {"aic", "bic"}, or a sequence of them
+        Prices of a column. They are searched from the largest down, and answered in the order given.
+    lambda2 : float or sequence of float
+        Ridge penalties on the standardised coefficients; each starts anew.
+    cuts, order, candidates, line_steps
+        How to search: see `Swaps`.
+    max_terms : int, optional
+        Largest number of columns in use.
+    sample_weight : array-like of shape (n_rows,), optional
+        Weights of the rows.
+    {run}
+
+    Returns
+    -------
+    SwapPath
+        A model for each lambda2 and lambda0, and counts of what the search did.
+    """
+    given = locals()
+    swaps = pick(Swaps, given)
+    matrix = read_matrix(X)
+    classes, target, weight = _target(y, loss, sample_weight, matrix.n_rows)
+
+    def posed(options: Options) -> Problem:
+        return pose_linear(matrix, target, weight, options, Terms())
+
+    def model(design: LinearDesign, point: _core.Point) -> Any:
+        return design.model(point, loss, classes)
+
+    return _grid(posed, model, given, swaps)
+
+
+def fit_swap(problem: Problem, lambda0: float | str, swaps: Swaps) -> Fit:
+    """Search one price per term with the paper's search: what `solver.fit` is for the exchange search."""
+    unit = _price(lambda0, problem)
+    points, finished, counts = search_swap(problem, np.array([unit]), swaps)
+    return Fit(points[-1], unit, finished, counts, None)
+
+
+def search_swap(
+    problem: Problem, lambda0: NDArray[np.float64], swaps: Swaps
+) -> tuple[list[_core.Point], bool, dict[str, int]]:
+    """Run the search at each price in turn, warm from the one before."""
+    if problem.options.loss == "exponential" and problem.options.lambda2 > 0:
+        msg = (
+            "the swap search has a closed form for the exponential loss without ridge only, got "
+            f"lambda2={problem.options.lambda2!r}: set lambda2=0."
+        )
+        raise ValueError(msg)
+    with one_blas_thread():
+        return _core.swap_path(
+            problem.rows,
+            problem.penalty,
+            lambda0=lambda0,
+            max_terms=problem.max_terms,
+            cuts="selfconcordant" if swaps.cuts == "auto" else swaps.cuts,
+            dynamic=swaps.order == "dynamic",
+            candidates=int(swaps.candidates),
+            line_steps=int(swaps.line_steps),
+            time_limit=problem.options.time_limit,
+        )
+
+
+def _grid(
+    posed: Callable[[Options], Problem], model: Callable[[Any, _core.Point], Any], given: dict[str, Any], swaps: Swaps
+) -> SwapPath:
+    """Search all pairs of prices and put the models into the words of the data."""
+    ridges = [_number("lambda2", value) for value in _listed(given["lambda2"])]
+    problem = posed(pick(Options, {**given, "lambda2": ridges[0]}))
+    units = np.array([_price(value, problem) for value in _listed(given["lambda0"])])
+    order = np.argsort(-units, kind="stable")
+    points: list[_core.Point] = []
+    counts: Counter[str] = Counter()
+    finished = True
+    for n, ridge in enumerate(ridges):
+        part = problem if n == 0 else posed(replace(problem.options, lambda2=ridge))
+        found, done, searched = search_swap(part, units[order], swaps)
+        points += [found[i] for i in np.argsort(order)]
+        counts.update(searched)
+        finished &= done
+    loss = np.array([point.loss for point in points])
+    n_terms = np.array([len(point.columns) for point in points], dtype=np.int64)
+    prices = np.tile(units, len(ridges))
+    return SwapPath(
+        models=tuple(model(problem.design, point) for point in points),
+        lambda0=prices,
+        lambda2=np.repeat(ridges, units.size),
+        n_terms=n_terms,
+        loss=loss,
+        objective=loss + np.array([point.ridge for point in points]) + prices * n_terms,
+        finished=finished,
+        search_stats=dict(counts),
+    )
+
+
+def _target(
+    y: Any, loss: str, sample_weight: Any, n_rows: int
+) -> tuple[NDArray[Any] | None, NDArray[np.float64], NDArray[np.float64]]:
+    """Return the classes (none for the squared loss), the labels as the core wants them, and the weights."""
+    labels, weight = one_column(y, n_rows), weights(sample_weight, n_rows)
+    if loss == "squared":
+        return None, real(labels), weight
+    return *binary(labels, weight), weight
+
+
+def _price(lambda0: float | str, problem: Problem) -> float:
+    check_lambda0(lambda0)
+    if isinstance(lambda0, str) and problem.options.loss == "squared":
+        msg = f"the swap search cannot estimate the noise that {lambda0!r} needs: give lambda0 as a number."
+        raise ValueError(msg)
+    return price(lambda0, problem.total_weight)
+
+
+def _listed(values: Any) -> Sequence[Any]:
+    one = isinstance(values, str) or np.ndim(values) == 0
+    listed = [values] if one else list(values)
+    if not listed:
+        msg = "lambda0 and lambda2 must hold at least one price, got none."
+        raise ValueError(msg)
+    return listed
+
+
+def _number(name: str, value: Any) -> float:
+    check_number(name, value, at_least=0.0)
+    return float(value)

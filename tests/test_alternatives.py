@@ -1,0 +1,71 @@
+"""Substitutes of terms: costs are true ones, twins cost nothing, rules are obeyed."""
+
+import numpy as np
+import pytest
+
+from sparsegam.alternatives import alternatives, objective_of
+from sparsegam.binning import Binning
+from sparsegam.frames import read
+from sparsegam.path import search_path
+from sparsegam.rules import Rules
+from sparsegam.solver import Options, pose
+
+
+def make_problem(loss="logistic", rules=None, n=400):
+    """Column 2 repeats column 0, but for its units; column 3 is noise."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 12, (n, 4)).astype(float)
+    X[:, 2] = 10 * X[:, 0]
+    score = 2.0 * (X[:, 0] <= 5) - 1.5 * (X[:, 1] <= 3) - 0.5
+    y = (
+        np.where(rng.random(n) < 1 / (1 + np.exp(-score)), 1.0, -1.0)
+        if loss != "squared"
+        else score + rng.normal(size=n)
+    )
+    rules = rules or Rules()
+    options = Options(loss=loss, lambda2=1e-3, max_terms=6)
+    problem = pose(read(X), y, np.ones(n), options, Binning(), rules)
+    classes = None if loss == "squared" else np.array([0, 1])
+    return problem, search_path(problem, classes), rules
+
+
+@pytest.mark.parametrize("loss", ["logistic", "exponential", "squared"])
+def test_costs_are_those_of_the_frontier(loss):
+    problem, path, rules = make_problem(loss)
+    model = path.at(n_terms=2)
+    assert objective_of(problem, model) == pytest.approx(path.objective[2], rel=1e-6)
+    found = alternatives(problem, model, rules)
+    cheapest = min(a.drop_cost for a in found)
+    assert path.objective[2] + cheapest == pytest.approx(path.objective[1], rel=1e-4)
+
+
+def test_a_twin_costs_nothing():
+    problem, path, rules = make_problem()
+    found = {a.term.feature: a for a in alternatives(problem, path.at(n_terms=2), rules)}
+    term = found.get("x0", found.get("x2"))
+    twin = term.substitutes[0]
+    assert {term.term.feature, twin.term.feature} == {"x0", "x2"}
+    assert twin.cost == pytest.approx(0.0, abs=1e-2)
+    assert twin.term.coef == pytest.approx(term.term.coef, rel=1e-2)
+
+
+def test_rules_are_obeyed():
+    problem, path, rules = make_problem(rules=Rules(monotone={"x1": "increasing"}, features_never=["x2"]))
+    for alternative in alternatives(problem, path.at(n_terms=3), rules):
+        for substitute in alternative.substitutes:
+            assert substitute.term.feature != "x2"
+            assert substitute.term.feature != "x1" or substitute.term.coef <= 0
+
+
+def test_terms_that_are_no_columns():
+    problem, path, rules = make_problem()
+    assert alternatives(problem, path.at(n_terms=0), rules) == []
+    model = path.at(n_terms=6)
+    with pytest.raises(ValueError, match="no column for the term"):
+        alternatives(pose_with_few_bins(), model, rules)
+
+
+def pose_with_few_bins():
+    X = np.arange(80.0).reshape(20, 4) + 0.5
+    y = np.tile([-1.0, 1.0], 10)
+    return pose(read(X), y, np.ones(20), Options("logistic", 1e-3, 3), Binning(), Rules())

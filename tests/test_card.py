@@ -1,0 +1,30 @@
+"""Model cards: all that a reader of the file must know; the same model, the same hash."""
+
+from dataclasses import replace
+
+from sparsegam import SparseGAMClassifier, SparseGAMRegressor
+from sparsegam.card import model_hash
+from sparsegam.datasets import make_credit
+
+
+def test_card_of_a_classifier():
+    data = make_credit(2000)
+    gam = SparseGAMClassifier(lambda0=8).fit(data.frame, data.target)
+    edited = gam.model_.edit(data.frame, data.target, who="A. Analyst").forbid(gam.model_.features[0], why="a | <b>")
+    text = edited.card(data.frame, data.target, settings=gam.get_params(), about={"Intended use": "Teaching."})
+    for part in ("# Model card", "Intended use", "AUC", "lambda0", "A. Analyst", model_hash(edited), "a \\| &lt;b>"):
+        assert part in text
+    assert all(name in text for name in edited.features)
+
+
+def test_card_of_a_regression():
+    gam = SparseGAMRegressor(lambda0=0.1).fit([[1], [2], [3], [4]], [0.0, 0.0, 6.0, 6.0])
+    text = gam.model_.card([[1], [4]], [0.0, 6.0])
+    assert "R squared" in text
+    assert "## Edits\n\nNone." in text
+
+
+def test_hash_follows_the_model():
+    model = SparseGAMRegressor(lambda0=0.1).fit([[1], [2]], [0.0, 6.0]).model_
+    assert model_hash(model) == model_hash(replace(model))
+    assert model_hash(model) != model_hash(replace(model, intercept=1.0))

@@ -1,0 +1,54 @@
+"""`sparsegam export` and `sparsegam scorecard`: what they print and write, and what they refuse."""
+
+import json
+
+import pytest
+
+from sparsegam import commands_deploying, scorecard
+from sparsegam.cli import main
+from sparsegam.datasets import make_credit
+from sparsegam.export.dialects import DIALECTS
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("files")
+    data = make_credit(800)
+    data.frame.assign(bad=data.target).to_csv(folder / "rows.csv", index=False)
+    arguments = ["fit", str(folder / "rows.csv"), "-t", "bad", "--terms", "4", "-q", "-o", str(folder / "model.json")]
+    assert main(arguments) == 0
+    return folder
+
+
+def test_choices_are_those_of_the_library():
+    assert tuple(DIALECTS) == commands_deploying.DIALECTS
+    assert scorecard.METHODS == commands_deploying.METHODS
+    assert tuple(scorecard.DIRECTIONS) == commands_deploying.DIRECTIONS
+    assert scorecard.BASES == commands_deploying.BASES
+
+
+@pytest.mark.parametrize("to", ["sql", "python", "javascript", "pmml", "latex", "json"])
+def test_export_prints_and_writes_the_same(files, capsys, to):
+    assert main(["export", str(files / "model.json"), "--to", to]) == 0
+    printed = capsys.readouterr().out
+    assert main(["export", str(files / "model.json"), "--to", to, "-o", str(files / "out")]) == 0
+    assert (files / "out").read_text().strip() == printed.strip()
+
+
+def test_files_that_are_no_text(files, capsys):
+    pytest.importorskip("openpyxl")
+    assert main(["export", str(files / "model.json"), "--to", "excel"]) == 1
+    assert "say where with --out" in capsys.readouterr().err
+    assert main(["export", str(files / "model.json"), "--to", "excel", "-o", str(files / "book.xlsx")]) == 0
+    assert (files / "book.xlsx").read_bytes()[:2] == b"PK"
+
+
+def test_scorecard(files, capsys):
+    arguments = ["scorecard", str(files / "model.json"), str(files / "rows.csv"), "-t", "bad"]
+    assert main([*arguments, "-o", str(files / "card.html")]) == 0
+    assert "Rounding, on 800 rows" in capsys.readouterr().out
+    assert "<table>" in (files / "card.html").read_text()
+    assert main([*arguments, "--method", "small", "--json"]) == 0
+    assert all(abs(row["points"]) <= 20 for row in json.loads(capsys.readouterr().out)["steps"])
+    assert main([*arguments, "-o", str(files / "card.doc")]) == 1
+    assert "is written as .html" in capsys.readouterr().err

@@ -1,0 +1,115 @@
+"""Edits: one change by hand, the rest fitted again, all of it on the record and in the JSON."""
+
+import numpy as np
+import pytest
+
+from sparsegam import Model, SparseGAMClassifier, SparseGAMRegressor
+from sparsegam.datasets import make_credit
+from sparsegam.editing import Editor
+from sparsegam.terms import Condition, Term
+
+
+@pytest.fixture(scope="module")
+def credit():
+    data = make_credit(2500)
+    return data.frame, data.target
+
+
+@pytest.fixture(scope="module")
+def model(credit):
+    return SparseGAMClassifier(lambda0=6, special_values=[-7, -8, -9]).fit(*credit).model_
+
+
+def editor_of(model, credit):
+    return model.edit(*credit, who="A. Analyst")
+
+
+def thresholds(model, feature):
+    return [t.condition.value for t in model.terms if t.feature == feature and t.condition.kind == "<="]
+
+
+def first_threshold(model):
+    return next((t.feature, t.condition.value) for t in model.terms if t.condition.kind == "<=")
+
+
+def test_refit_without_a_change_is_the_fit(model, credit):
+    feature, value = first_threshold(model)
+    term = next(t for t in model.terms if t.feature == feature and t.condition.value == value)
+    again = editor_of(model, credit).fix(feature, value, term.coef, why="as it is")
+    np.testing.assert_allclose([t.coef for t in again.terms], [t.coef for t in model.terms], atol=2e-3)
+    assert again.edits[0].loss_after == pytest.approx(again.edits[0].loss_before, abs=1e-3)
+
+
+def test_move_merge_drop_forbid(model, credit):
+    editor = editor_of(model, credit)
+    feature, value = first_threshold(model)
+    assert value + 1 in thresholds(editor.move(feature, value, value + 1, why="round number"), feature)
+    assert value + 1 not in thresholds(editor.merge(feature, value + 1, why="too fine"), feature)
+    other = editor.model.terms[-1]
+    dropped = editor.drop(other.feature, other.condition.value, kind=other.condition.kind, why="unstable")
+    assert other.condition not in [t.condition for t in dropped.terms if t.feature == other.feature]
+    gone = editor.model.features[0]
+    assert gone not in editor.forbid(gone, why="not allowed by policy").features
+    assert [e.action for e in editor.model.edits] == ["move", "merge", "drop", "forbid"]
+    assert all(e.loss_after >= e.loss_before - 1.0 and e.who == "A. Analyst" for e in editor.model.edits)
+    assert model.edits == ()
+
+
+def test_fixed_coefficients_stay(model, credit):
+    editor = editor_of(model, credit)
+    feature, value = first_threshold(model)
+    editor.fix(feature, value, 0.5, why="agreed")
+    other = next(t for t in model.terms if t.feature != feature)
+    after = editor.drop(other.feature, other.condition.value, kind=other.condition.kind, why="unstable")
+    assert next(t.coef for t in after.terms if (t.feature, t.condition.value) == (feature, value)) == 0.5
+
+
+def test_refits_keep_directions():
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 10, 400).astype(float)
+    y = (rng.random(400) < np.where(x == 5, 0.9, 0.2 + 0.05 * x)).astype(int)
+    terms = tuple(Term("x0", Condition("<=", t), -0.3) for t in (2.0, 5.0, 7.0))
+    model = Model(0.0, terms, ("x0",), "logistic", (0, 1))
+    after = Editor(model, x[:, None], y, who="me").move("x0", 2, 4, why="test")
+    assert all(t.coef <= 0 for t in after.terms)
+
+
+def test_undo(model, credit):
+    editor = editor_of(model, credit)
+    feature, value = first_threshold(model)
+    editor.drop(feature, value, kind="<=", why="try")
+    assert editor.undo() is model
+    with pytest.raises(ValueError, match="no edit to undo"):
+        editor.undo()
+
+
+def test_edits_are_kept_in_json(model, credit):
+    edited = editor_of(model, credit).forbid(model.features[0], why="ünïcode & <tags>")
+    again = Model.from_json(edited.to_json())
+    assert again == edited
+    assert again.edits[0].why == "ünïcode & <tags>"
+
+
+def test_regression():
+    x = np.arange(40.0)
+    y = np.where(x <= 20, 1.0, 3.0)
+    model = SparseGAMRegressor(lambda0=0.5).fit(x[:, None], y).model_
+    after = model.edit(x[:, None], y, who="me").move("x0", 20, 25, why="test")
+    assert after.edits[0].auc_before is None
+    assert after.intercept == pytest.approx(3.0, abs=0.01)
+
+
+def test_wrong_edits_are_refused(model, credit):
+    editor = editor_of(model, credit)
+    feature, value = first_threshold(model)
+    with pytest.raises(ValueError, match=r"names 0 terms of column"):
+        editor.drop(feature, 12345, why="?")
+    with pytest.raises(ValueError, match="why must be said in words"):
+        editor.drop(feature, value, kind="<=", why=" ")
+    with pytest.raises(ValueError, match="does not use column 'salary'"):
+        editor.forbid("salary", why="?")
+    with pytest.raises(ValueError, match="is not a finite number"):
+        editor.move(feature, value, "high", why="?")
+    with pytest.raises(ValueError, match="who must be said in words"):
+        Editor(model, *credit, who="")
+    assert editor.model is model

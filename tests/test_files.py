@@ -1,0 +1,120 @@
+"""Tables from files: every kind reads as the same table, and bad files are refused in one line."""
+
+import datetime as dt
+import gzip
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sparsegam import files
+from sparsegam.files import FileError, guess, read_file
+from sparsegam.frames import read
+
+TEXT = "age,city,member,since,y\n30,Rome,true,2020-01-05,1\n41.5,,false,2021-02-03,0\n,Oslo,true,,1\n"
+
+
+def values_by_name(table):
+    return {name: table.column(j) for j, name in enumerate(table.labels)}
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "numbers"),
+    [
+        (["1", "2.5", "-3e2"], "number", [1, 2.5, -300]),
+        (["1", "", "NA", "?", "nan"], "number", [1, np.nan, np.nan, np.nan, np.nan]),
+        (["True", "false", ""], "boolean", [1, 0, np.nan]),
+        (["2020-01-01", "1970-01-02", ""], "date", [18262, 1, np.nan]),
+        (["1970-01-01T00:00:01", "1970-01-01 00:00:02"], "datetime", [1e6, 2e6]),
+        (["b", "a", "b ", ""], "category", [1, 0, 1, np.nan]),
+        (["1", "a"], "category", [0, 1]),
+        (["", ""], "number", [np.nan, np.nan]),
+    ],
+)
+def test_types_are_guessed(values, kind, numbers):
+    column = guess("x", values)
+    assert column.scale.kind == kind
+    np.testing.assert_array_equal(column.values, numbers)
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("zipped", [False, True])
+def test_csv_of_any_delimiter(tmp_path, delimiter, zipped):
+    text = TEXT.replace(",", delimiter).encode("utf-8-sig")
+    file = tmp_path / ("t.csv.gz" if zipped else "t.csv")
+    file.write_bytes(gzip.compress(text) if zipped else text)
+    table = read_file(file)
+    assert table.labels == ("age", "city", "member", "since", "y")
+    assert [table.column(j).scale.kind for j in range(5)] == ["number", "category", "boolean", "date", "number"]
+
+
+@pytest.mark.parametrize("ending", ["parquet", "feather", "xlsx"])
+def test_other_formats_read_as_frames_do(tmp_path, ending):
+    frame = pd.DataFrame({"a": [1.0, np.nan, 3.0], "b": ["x", None, "y"], "c": [dt.datetime(2020, 1, 1)] * 3})
+    file = tmp_path / f"t.{ending}"
+    writers = {"parquet": frame.to_parquet, "feather": frame.to_feather, "xlsx": frame.to_excel}
+    writers[ending](file, **({"index": False} if ending == "xlsx" else {}))
+    mine, theirs = values_by_name(read_file(file)), values_by_name(read(frame))
+    for name, column in theirs.items():
+        assert mine[name].scale == column.scale
+        np.testing.assert_array_equal(mine[name].values, column.values)
+
+
+BAD = {
+    "empty.csv": (b"", "empty"),
+    "blank.csv": (b"\n\n", "empty"),
+    "header.csv": (b"a,b\n", "no rows"),
+    "ragged.csv": (b"a,b\n1,2\n1,2,3\n", "row 2 has 3 fields"),
+    "binary.csv": (b"\x00\x01\x02" * 100, "no text file"),
+    "latin.csv": ("a,b\nh\xe9,1\n".encode("latin-1"), "byte 0xe9 in line 2"),
+    "twice.csv": (b"a,a\n1,2\n", "'a' appears more than once"),
+    "damaged.csv.gz": (gzip.compress(b"a,b\n1,2\n" * 100)[:-20], "damaged"),
+    "broken.parquet": (b"no parquet at all", "cannot be read"),
+    "broken.feather": (b"no feather at all", "cannot be read"),
+    "broken.xlsx": (b"no workbook at all", "cannot be read"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_files_are_refused_in_one_line(tmp_path, name):
+    content, message = BAD[name]
+    file = tmp_path / name
+    file.write_bytes(content)
+    with pytest.raises(FileError, match=message) as caught:
+        read_file(file)
+    assert "\n" not in str(caught.value)
+    assert name in str(caught.value)
+
+
+def test_no_file_and_folders(tmp_path):
+    with pytest.raises(FileError, match="no such file"):
+        read_file(tmp_path / "absent.csv")
+    with pytest.raises(FileError, match="folder"):
+        read_file(tmp_path)
+
+
+def test_a_file_too_large_for_the_machine(tmp_path, monkeypatch):
+    file = tmp_path / "big.csv"
+    with file.open("wb") as stream:
+        stream.write(TEXT.encode())
+        stream.truncate(2_000_000_000)  # sparse: takes no room
+    monkeypatch.setattr(files, "_free_memory", lambda: 1_000_000_000)
+    with pytest.raises(FileError, match=r"GB of memory, and 1\.0 GB are free"):
+        read_file(file)
+
+
+def test_large_csv_goes_through_pyarrow(tmp_path, monkeypatch):
+    file = tmp_path / "t.csv"
+    file.write_text("a,b\n1,x\n2,y\n")
+    plain = values_by_name(read_file(file))
+    monkeypatch.setattr(files, "LARGE", 1)
+    large = values_by_name(read_file(file))
+    assert {n: c.values.tolist() for n, c in plain.items()} == {n: c.values.tolist() for n, c in large.items()}
+
+
+def test_other_encodings_by_name(tmp_path):
+    file = tmp_path / "t.csv"
+    file.write_bytes("a,b\nh\xe9,1\n".encode("latin-1"))
+    assert read_file(file, encoding="latin-1").column(0).scale.levels == ("h\xe9",)
+    with pytest.raises(FileError, match="no encoding named 'klingon'"):
+        read_file(file, encoding="klingon")

@@ -1,0 +1,433 @@
+"""Linear models against enumeration, ordinary and logistic regression, and the inputs that break careless code."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from reference import best_subsets, column_scale, refit
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from sparsegam import LinearModel, SparseLinearClassifier, SparseLinearRegressor, _core, linear_path
+from sparsegam.datasets import make_correlated_classification
+from sparsegam.matrix import read_matrix
+
+LOSSES = ("logistic", "squared")
+
+
+def make_rows(n=120, p=8, seed=0, loss="logistic", rho=0.5):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p)) + rho / (1 - rho) * rng.normal(size=(n, 1))
+    coef = np.zeros(p)
+    coef[: min(3, p)] = [1.5, -1.0, 0.8][:p]
+    score = X @ coef + 0.3
+    y = (
+        score + rng.normal(size=n)
+        if loss == "squared"
+        else np.where(rng.random(n) < 1 / (1 + np.exp(-score)), 1.0, -1.0)
+    )
+    return X, y
+
+
+def estimator(loss, **options):
+    return SparseLinearRegressor(**options) if loss == "squared" else SparseLinearClassifier(loss=loss, **options)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@parametrize_with_checks([SparseLinearClassifier(), SparseLinearRegressor()])
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("seed", range(4))
+def test_the_frontier_is_that_of_enumeration(loss, seed):
+    X, y = make_rows(n=80, p=7, seed=seed, loss=loss)
+    best = best_subsets(X, y, np.ones(len(y)), loss, 0.01, 7)
+    path = linear_path(X, y, loss=loss, lambda2=0.01)
+    values = np.array([value for value, _, _ in best])
+    np.testing.assert_allclose(path.objective, values[: len(path)], rtol=1e-7)
+    np.testing.assert_allclose(path.objective[-1], values[len(path) - 1 :], rtol=1e-6)  # sizes that gain nothing
+    for model, (_, columns, theta) in zip(path, best, strict=False):
+        assert model.columns == columns
+        np.testing.assert_allclose([model.intercept, *model.weights], theta, atol=1e-4)
+
+
+def test_squared_loss_with_twelve_columns_is_enumeration():
+    X, y = make_rows(n=60, p=12, seed=3, loss="squared", rho=0.8)
+    best = best_subsets(X, y, np.ones(len(y)), "squared", 0.0, 4)
+    path = linear_path(X, y, loss="squared", lambda2=0.0, max_terms=4)
+    np.testing.assert_allclose(path.objective, [value for value, _, _ in best], rtol=1e-8)
+
+
+def test_fixed_supports_are_ordinary_and_logistic_regression():
+    X, y = make_rows(p=3, loss="squared")
+    ours = SparseLinearRegressor(lambda0=0.0, lambda2=0.0).fit(X, y)
+    theirs = LinearRegression().fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-6)
+    assert ours.intercept_ == pytest.approx(theirs.intercept_)
+    X, y = make_rows(p=3)
+    ours = SparseLinearClassifier(lambda0=0.0, lambda2=0.0).fit(X, y)
+    theirs = LogisticRegression(C=np.inf, tol=1e-10).fit(X, y)
+    assert ours.coef_.shape == theirs.coef_.shape == (1, 3)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-4)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-5)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_objective_is_what_it_says(loss):
+    X, y = make_rows(loss=loss)
+    model = estimator(loss, lambda0=2.0, lambda2=0.02, lambda1=0.1).fit(X, y)
+    f = model.model_.decision_function(X)
+    by_hand = 0.5 * ((y - f) ** 2).sum() if loss == "squared" else np.logaddexp(0, -y * f).sum()
+    scale = column_scale(X, np.ones(len(y)))
+    w = np.ravel(model.coef_)
+    assert model.loss_ == pytest.approx(by_hand)
+    penalties = 0.02 * scale @ w**2 + 0.1 * np.sqrt(scale) @ np.abs(w)
+    assert model.objective_ == pytest.approx(by_hand + penalties + 2.0 * model.n_terms_)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize(
+    "form",
+    [np.asfortranarray, np.ascontiguousarray, sp.csr_matrix, sp.csc_array, sp.coo_array, pd.DataFrame, pl.DataFrame],
+)
+def test_every_form_of_the_matrix_gives_the_same_model(loss, form):
+    X, y = make_rows(p=30, n=200, loss=loss)
+    X[np.abs(X) < 0.5] = 0.0
+    expected = estimator(loss).fit(X, y)
+    found = estimator(loss).fit(form(X), y)
+    np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(found.predict(form(X)), expected.predict(X), rtol=1e-6)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_float32_is_the_same_to_its_precision(loss):
+    X, y = make_rows(p=30, n=200, loss=loss)
+    expected = estimator(loss).fit(X, y).coef_
+    for order in "CF":
+        found = estimator(loss).fit(np.asarray(X, dtype=np.float32, order=order), y).coef_
+        np.testing.assert_allclose(found, expected, atol=1e-4)
+
+
+def test_the_matrix_is_copied_only_where_it_must_be():
+    X, _ = make_rows()
+    for given in (X, np.asfortranarray(X), X.astype(np.float32)):
+        assert read_matrix(given).values is given
+    sparse = sp.csc_matrix(X)
+    assert np.shares_memory(read_matrix(sparse).values.data, sparse.data)
+    assert np.shares_memory(read_matrix(pd.DataFrame(X, copy=False)).values, X)
+    assert read_matrix(X[:, ::2]).values.flags.c_contiguous
+
+
+def test_a_sparse_matrix_with_duplicates_is_read_as_their_sum_and_left_alone():
+    given = sp.csc_matrix((np.array([1.0, 2.0, 4.0]), np.array([0, 0, 1]), np.array([0, 2, 3])), shape=(2, 2))
+    np.testing.assert_array_equal(read_matrix(given).values.toarray(), [[3.0, 0.0], [0.0, 4.0]])
+    assert given.data.tolist() == [1.0, 2.0, 4.0]
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("bounds", [(0.0, np.inf), (-0.5, 0.5), (-np.inf, 0.0)])
+def test_bounds_are_kept_and_the_best_within_them_found(loss, bounds):
+    X, y = make_rows(loss=loss)
+    path = linear_path(X, y, loss=loss, coef_bounds=bounds, lambda2=0.0, max_terms=4)
+    coef = path.coef_path_.toarray()
+    assert coef.min() >= bounds[0]
+    assert coef.max() <= bounds[1]
+    free = linear_path(X, y, loss=loss, lambda2=0.0, max_terms=4)
+    assert (path.objective >= free.objective[: len(path)] - 1e-6).all()
+
+
+def test_bounds_may_differ_by_column():
+    X, y = make_rows(loss="squared")
+    low, high = np.full(8, -np.inf), np.full(8, np.inf)
+    low[1], high[0] = 0.0, 1.0
+    model = SparseLinearRegressor(coef_bounds=(low, high)).fit(X, y)
+    assert model.coef_[1] >= 0
+    assert model.coef_[0] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_unpenalized_columns_are_always_in_and_free(loss):
+    X, y = make_rows(loss=loss)
+    frame = pd.DataFrame(X, columns=list("abcdefgh"))
+    model = estimator(loss, lambda0=1e6, lambda2=0.0, unpenalized=["h", 5]).fit(frame, y)
+    assert model.model_.features == ("f", "h")
+    _, objective = refit(X[:, [5, 7]], y, np.ones(len(y)), loss, np.zeros(2))
+    assert model.objective_ == pytest.approx(objective)
+    path = linear_path(frame, y, loss=loss, unpenalized=["h"], max_terms=3)
+    assert path.n_terms.tolist() == [1, 2, 3]
+    assert all("h" in model.features for model in path)
+
+
+def test_noiseless_recovery_is_exact():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 300))
+    coef = np.zeros(300)
+    coef[[5, 50, 120, 200, 299]] = [1.0, -2.0, 0.5, 3.0, -1.0]
+    model = SparseLinearRegressor(lambda2=0.0).fit(X, X @ coef + 7)
+    np.testing.assert_allclose(model.coef_, coef, atol=1e-8)
+    assert model.intercept_ == pytest.approx(7.0)
+
+
+def test_correlation_where_coordinate_descent_is_stuck():
+    rng = np.random.default_rng(1)
+    a, b = rng.normal(size=(2, 300))
+    decoy = a + b + 0.3 * rng.normal(size=300)
+    X = np.column_stack([decoy, a, b, rng.normal(size=(300, 5))])
+    y = a + b + 0.01 * rng.normal(size=300)
+    assert linear_path(X, y, loss="squared", lambda2=0.0).at(n_terms=1).columns == (0,)
+    assert linear_path(X, y, loss="squared", lambda2=0.0).at(n_terms=2).columns == (1, 2)
+
+
+def test_the_paper_design_beats_the_true_support():
+    rows = make_correlated_classification(seed=0)
+    y = np.where(rows.target > 0, 1.0, -1.0)
+    ours = linear_path(rows.data, y, lambda2=1e-3, max_terms=25)
+    X = rows.data[:, rows.truth.support]
+    truth = linear_path(X, y, lambda2=1e-3, max_terms=25, unpenalized=range(25))
+    assert ours.objective[25] <= truth.objective[-1]
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_many_more_columns_than_rows(loss):
+    X, y = make_rows(n=40, p=2000, loss=loss)
+    path = linear_path(X, y, loss=loss, lambda2=1e-3, max_terms=10)
+    assert path.n_terms.tolist() == list(range(11))
+    assert (np.diff(path.objective) < 0).all()
+    assert np.isfinite(estimator(loss).fit(X, y).coef_).all()
+
+
+def test_separable_classes_end_and_stay_finite():
+    X = np.column_stack([np.linspace(-1, 1, 60), np.random.default_rng(0).normal(size=60)])
+    y = X[:, 0] > 0
+    for lambda2 in (0.0, 1e-3):
+        model = SparseLinearClassifier(lambda2=lambda2).fit(X, y)
+        assert model.score(X, y) == 1.0
+        assert np.isfinite(model.coef_).all()
+        assert np.isfinite(model.predict_proba(X)).all()
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_collinear_and_constant_columns_are_no_trouble(loss):
+    X, y = make_rows(loss=loss)
+    extended = np.column_stack([X, X, X[:, 0] + X[:, 1], np.full(len(y), 0.1), np.zeros(len(y))])
+    path = linear_path(extended, y, loss=loss, lambda2=0.0, max_terms=19)
+    plain = linear_path(X, y, loss=loss, lambda2=0.0)
+    assert np.isfinite(path.objective).all()
+    assert not {17, 18} & {j for model in path for j in model.columns}
+    assert path.objective.min() == pytest.approx(plain.objective.min(), rel=1e-3)
+    kept = estimator(loss, unpenalized=[17]).fit(extended, y)
+    assert np.isfinite(kept.coef_).all()
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("spread", [1e-8, 1e-3, 1e3, 1e8])
+def test_units_do_not_matter(loss, spread):
+    X, y = make_rows(loss=loss)
+    units = np.where(np.arange(8) % 2, spread, 1.0)
+    expected = estimator(loss, lambda0=2.0).fit(X, y)
+    found = estimator(loss, lambda0=2.0).fit(X * units, y)
+    np.testing.assert_allclose(found.coef_ * units, expected.coef_, rtol=1e-5, atol=1e-9)
+    assert found.objective_ == pytest.approx(expected.objective_)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("far", [1e4, 1e8])
+@pytest.mark.parametrize("form", [np.asarray, sp.csc_matrix])
+def test_columns_far_from_zero_are_seen(loss, far, form):
+    X, y = make_rows(loss=loss)
+    moved = X.copy()
+    moved[:, 0] += far
+    expected = estimator(loss, lambda0=2.0).fit(X, y)
+    found = estimator(loss, lambda0=2.0).fit(form(moved), y)
+    np.testing.assert_allclose(found.coef_, expected.coef_, atol=1e-5)
+    np.testing.assert_allclose(found.predict(form(moved)), expected.predict(X), atol=1e-4)
+
+
+@pytest.mark.parametrize("unit", [1e-8, 1e8])
+def test_units_of_the_response_do_not_matter(unit):
+    X, y = make_rows(loss="squared")
+    expected = SparseLinearRegressor().fit(X, y)
+    found = SparseLinearRegressor().fit(X, unit * (y + 1e3))
+    np.testing.assert_allclose(found.coef_ / unit, expected.coef_, rtol=1e-5, atol=1e-9)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_lambda1_shrinks(loss):
+    X, y = make_rows(loss=loss)
+    sizes = [np.abs(estimator(loss, lambda0=0.1, lambda1=lambda1).fit(X, y).coef_).sum() for lambda1 in (0.0, 0.5, 2.0)]
+    assert sizes[0] > sizes[1] > sizes[2]
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_without_an_intercept(loss):
+    X, y = make_rows(p=3, loss=loss)
+    model = estimator(loss, lambda0=0.0, lambda2=0.0, fit_intercept=False).fit(X, y)
+    assert model.intercept_ == 0
+    if loss == "squared":
+        np.testing.assert_allclose(model.coef_, LinearRegression(fit_intercept=False).fit(X, y).coef_, rtol=1e-6)
+    constant = np.column_stack([X, np.ones(len(y))])
+    with_one = estimator(loss, lambda0=0.0, lambda2=0.0, fit_intercept=False).fit(constant, y)
+    with_intercept = estimator(loss, lambda0=0.0, lambda2=0.0).fit(X, y)
+    assert np.ravel(with_one.coef_)[3] == pytest.approx(np.ravel(with_intercept.intercept_)[0], rel=1e-3)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_weights_are_repetitions(loss):
+    X, y = make_rows(loss=loss)
+    times = np.random.default_rng(0).integers(0, 4, len(y))
+    weighted = estimator(loss).fit(X, y, sample_weight=times)
+    repeated = estimator(loss).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+    np.testing.assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-5, atol=1e-9)
+    assert weighted.objective_ == pytest.approx(repeated.objective_)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_little_memory_gives_the_same_models(loss):
+    X, y = make_rows(n=150, p=600, loss=loss)
+    found = []
+    for max_bytes in (2**28, 2**10):
+        rows = _core.Rows(
+            _core.Matrix(np.asfortranarray(X)), y, np.ones(150), loss=loss, n_threads=1, max_bytes=max_bytes
+        )
+        penalty = _core.Penalty(
+            lambda2=1e-2,
+            cost=np.ones(600),
+            low=np.full(600, -np.inf),
+            high=np.full(600, np.inf),
+            allowed=np.ones(600, dtype=bool),
+            group=np.arange(600),
+            always=np.zeros(0, dtype=np.int64),
+        )
+        search = _core.frontier(rows, penalty, max_terms=8)
+        found.append([point.loss + point.ridge for point in search.points])
+    np.testing.assert_allclose(found[1][:4], found[0][:4], rtol=1e-6)
+    np.testing.assert_allclose(found[1], found[0], rtol=0.02)
+
+
+def test_the_number_of_threads_does_not_matter():
+    X, y = make_rows(p=600)
+    one, two = (linear_path(X, y, max_terms=8, n_jobs=n_jobs) for n_jobs in (1, 2))
+    assert (one.coef_path_ != two.coef_path_).nnz == 0
+
+
+def test_exponential_loss_wants_two_valued_columns():
+    X, y = make_rows()
+    with pytest.raises(ValueError, match=r"columns of two values each .* column 'x0' has more.*loss='logistic'"):
+        SparseLinearClassifier(loss="exponential").fit(X, y)
+    for binary in ((X > 0).astype(float), sp.csr_matrix((X > 0).astype(float)), np.where(X > 0, 3.0, -1.0)):
+        assert SparseLinearClassifier(loss="exponential").fit(binary, y).score(binary, y) > 0.6
+
+
+def test_what_is_no_number_is_refused_by_name():
+    X, y = make_rows()
+    frame = pd.DataFrame(X, columns=list("abcdefgh"))
+    frame.loc[3, "c"] = np.nan
+    with pytest.raises(ValueError, match="NaN or infinity in column 'c': impute"):
+        SparseLinearClassifier().fit(frame, y)
+    X[0, 1] = np.inf
+    with pytest.raises(ValueError, match="infinity in column 'x1'"):
+        SparseLinearClassifier().fit(sp.csr_matrix(X), y)
+    with pytest.raises(ValueError, match="column 'c' hold something else"):
+        SparseLinearClassifier().fit(frame.assign(c="text"), y)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"coef_bounds": (1.0, 2.0)}, "low <= 0 <= high"),
+        ({"coef_bounds": ([0.0, 0.0], 1.0)}, "one number for each of the 8 columns"),
+        ({"coef_bounds": 3}, r"pair \(low, high\)"),
+        ({"unpenalized": ["nothing"]}, "unpenalized names the column 'nothing'"),
+        ({"unpenalized": "x0"}, "must be a list of columns"),
+        ({"unpenalized": [0, 1], "max_terms": 1}, "max_terms is 1"),
+        ({"lambda1": -1}, "lambda1 must be a finite number >= 0"),
+        ({"fit_intercept": 2}, "fit_intercept must be True or False"),
+        ({"lambda0": "cv"}, "lambda0 must be one of"),
+    ],
+)
+def test_wrong_options_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        SparseLinearClassifier(**options).fit(*make_rows())
+
+
+@pytest.mark.parametrize("labels", [(0, 1, 2), ("a", "b", "c")])
+def test_more_than_two_classes(labels):
+    X, _ = make_rows(n=300)
+    rng = np.random.default_rng(0)
+    position = np.digitize(X[:, 0] + 0.3 * rng.normal(size=300), np.quantile(X[:, 0], [0.33, 0.67]))
+    y = np.array(labels)[position]
+    model = SparseLinearClassifier().fit(X, y)
+    assert model.classes_.tolist() == list(labels)
+    assert model.coef_.shape == (3, 8)
+    assert model.intercept_.shape == (3,)
+    assert model.decision_function(X).shape == (300, 3)
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+    own = np.column_stack([part.predict_proba(X)[:, 1] for part in model.estimators_])
+    np.testing.assert_allclose(model.predict_proba(X), own / own.sum(axis=1, keepdims=True))
+    np.testing.assert_array_equal(model.model_.predict(X), model.predict(X))
+    assert model.objective_ == pytest.approx(sum(part.objective_ for part in model.estimators_))
+    assert not hasattr(model.fit(X, y == labels[0]), "estimators_")
+    assert model.coef_.shape == (1, 8)
+
+
+def test_class_weights():
+    X, y = make_rows(n=300)
+    rare = y * np.where(np.arange(300) < 60, 1, 0)
+    balanced = SparseLinearClassifier(class_weight="balanced").fit(X, rare)
+    counts = {label: 300 / (3 * np.sum(rare == label)) for label in (-1.0, 0.0, 1.0)}
+    mapped = SparseLinearClassifier(class_weight=counts).fit(X, rare)
+    np.testing.assert_allclose(balanced.coef_, mapped.coef_, rtol=1e-6)
+    with pytest.raises(ValueError, match="class_weight names"):
+        SparseLinearClassifier(class_weight={7: 1.0}).fit(X, rare)
+    path = linear_path(X, y, class_weight={1.0: 2.0}, max_terms=2)
+    again = linear_path(X, y, sample_weight=np.where(y > 0, 2.0, 1.0), max_terms=2)
+    np.testing.assert_allclose(path.objective, again.objective)
+
+
+def test_paths_answer_by_size_and_by_price():
+    X, y = make_rows(n=300)
+    path = linear_path(X, y)
+    assert path.coef_path_.shape == (8, len(path))
+    np.testing.assert_array_equal(path.coef_path_[:, [2]].toarray()[:, 0], path.at(n_terms=2).coef)
+    assert path.intercept_path_[2] == path.at(n_terms=2).intercept
+    for lambda0 in (1.0, "aic", "bic"):
+        fitted = SparseLinearClassifier(lambda0=lambda0).fit(X, y)
+        assert path.at(lambda0=lambda0).columns == fitted.model_.columns
+    for lambda0 in (1.0, 5.0, 10.0, 20.0):  # one price is searched directly, which may miss a pair of columns
+        best = (path.objective + lambda0 * path.n_terms).min()
+        assert SparseLinearClassifier(lambda0=lambda0).fit(X, y).objective_ <= best + 0.3 * lambda0
+    assert list(path.to_frame()["n_terms"]) == list(range(9))
+    assert "Path: logistic, 0 to 8 terms" in repr(path)
+
+
+def test_models_print_and_come_back():
+    X, y = make_rows()
+    frame = pd.DataFrame(X, columns=list("abcdefgh"))
+    fitted = SparseLinearClassifier(lambda0=2.0).fit(frame, np.where(y > 0, "yes", "no"))
+    model = fitted.model_
+    assert "x a\n" in str(model)
+    assert "P(yes)" in str(model)
+    again = LinearModel.from_json(model.to_json())
+    assert again == model
+    np.testing.assert_array_equal(again.predict(frame[frame.columns[::-1]]), fitted.predict(frame))
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(fitted)).coef_, fitted.coef_)
+    with pytest.raises(ValueError, match="lacks the columns"):
+        model.predict(frame[["h"]])
+    for text in (
+        "{}",
+        model.to_json().replace("logistic", "cubic"),
+        model.to_json().replace('"n_features": 8', '"n_features": 1'),
+    ):
+        with pytest.raises(ValueError, match="not a sparsegam linear model"):
+            LinearModel.from_json(text)
+
+
+def test_time_runs_out_with_a_warning():
+    rows = make_correlated_classification(n=400, p=400, k=10)
+    with pytest.warns(UserWarning, match="time_limit=0"):
+        SparseLinearClassifier(time_limit=0).fit(rows.data, rows.target)

@@ -1,0 +1,111 @@
+"""Plots: every one returns its figure, draws into given axes, and copes with tiny and large models."""
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+
+mpl.use("Agg")
+
+from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
+
+from sparsegam import Model, SparseGAMRegressor, gam_path
+from sparsegam.plots import plot_calibration, plot_contributions, plot_frontier, plot_roc, plot_shape, plot_shapes
+from sparsegam.terms import Condition, Term
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def table():
+    """Numbers with missing and special values, a category, a date and a boolean."""
+    rng = np.random.default_rng(0)
+    n = 500
+    frame = pd.DataFrame({f"x{j}": rng.integers(0, 30, n).astype(float) for j in range(12)})
+    frame["city"] = rng.choice(["Rome", "Oslo", "Lima", "Bern"], n)
+    frame["day"] = pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 500, n), unit="D")
+    frame["flag"] = rng.random(n) < 0.5
+    frame.loc[::9, "x0"] = np.nan
+    frame.loc[::7, "x1"] = -9
+    score = (frame["x0"] <= 12) * 2 + (frame["city"] == "Rome") - (frame["x1"] == -9) + frame["flag"] - 1.5
+    return frame, (rng.random(n) < 1 / (1 + np.exp(-score))).astype(int)
+
+
+@pytest.fixture(scope="module")
+def path(table):
+    frame, y = table
+    return gam_path(frame, y, max_terms=60, special_values={"x1": [-9]})
+
+
+@pytest.mark.parametrize("n_terms", [0, 1, 60])
+@pytest.mark.parametrize("with_data", [True, False])
+def test_shapes_of_any_number_of_terms(table, path, n_terms, with_data):
+    model = path.at(n_terms=n_terms)
+    figure = plot_shapes(model, table[0] if with_data else None)
+    assert isinstance(figure, Figure)
+    figure.canvas.draw()
+    titles = {ax.get_title() for ax in figure.axes}
+    assert set(model.features) <= titles
+
+
+def test_a_step_is_drawn_where_it_is():
+    model = Model(0.5, (Term("a", Condition("<=", 3.0), -2.0),), ("a",), "squared")
+    figure = plot_shape(model, "a", pd.DataFrame({"a": [1.0, 2.0, 5.0]}))
+    patch = next(p for p in figure.axes[0].patches if p.get_linewidth() > 1.5)
+    np.testing.assert_array_equal(patch.get_data().values, [-2.0, 0.0])
+    assert patch.get_data().edges[1] == 3.0
+    assert [text.get_text() for text in figure.axes[0].texts] == ["2", "1"]
+
+
+def test_given_axes_are_used(table, path):
+    frame, y = table
+    model = path.at(n_terms=4)
+    for draw in (
+        lambda ax: plot_shape(model, model.features[0], frame, ax=ax),
+        lambda ax: plot_contributions(model, frame, row=3, ax=ax),
+        lambda ax: plot_frontier(path, n_terms=4, ax=ax),
+        lambda ax: plot_calibration(model, frame, y, ax=ax),
+        lambda ax: plot_roc(model, frame, y, ax=ax),
+    ):
+        figure, ax = plt.subplots()
+        assert draw(ax) is figure
+        assert ax.has_data()
+
+
+@pytest.mark.parametrize("n_terms", [0, 1, 60])
+def test_contributions_end_at_the_score(table, path, n_terms):
+    model = path.at(n_terms=n_terms)
+    figure = plot_contributions(model, table[0], row=11, max_features=5)
+    marker = figure.axes[0].lines[-1]
+    np.testing.assert_allclose(marker.get_xdata()[0], model.decision_function(table[0])[11])
+
+
+def test_frontier_with_scores_has_two_panels(table, path):
+    figure = plot_frontier(path, *table, n_terms=10)
+    assert len(figure.axes) == 2
+    assert figure.axes[1].get_ylabel().startswith("AUC")
+
+
+def test_regressions(table):
+    frame, y = table
+    gam = SparseGAMRegressor(lambda0=1.0).fit(frame, y * 2.0)
+    plot_calibration(gam.model_, frame, y * 2.0).canvas.draw()
+    plot_contributions(gam.model_, frame).canvas.draw()
+    with pytest.raises(ValueError, match="classification"):
+        plot_roc(gam.model_, frame, y)
+
+
+def test_errors_name_the_remedy(table, path):
+    frame, _ = table
+    model = path.at(n_terms=3)
+    with pytest.raises(ValueError, match="does not use 'nothing'"):
+        plot_shape(model, "nothing")
+    with pytest.raises(ValueError, match="row must be from 0 to 499"):
+        plot_contributions(model, frame, row=500)
+    with pytest.raises(ValueError, match="pass one for each"):
+        plot_shapes(model, ax=plt.subplots()[1])

@@ -1,0 +1,88 @@
+"""Scales: values become numbers and come back."""
+
+from datetime import date, datetime, timedelta, timezone
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sparsegam.columns import Column, from_objects
+from sparsegam.scales import BOOLEAN, DATE, DATETIME, NUMBER, UNSEEN, Scale, text
+
+GRADES = Scale("ordered", ("lo", "mid", "hi"))
+
+
+@given(st.dates())
+def test_dates_come_back(day):
+    assert DATE.value(DATE.number(day)) == day
+    assert DATE.number(day.isoformat()) == DATE.number(day)
+
+
+@given(st.datetimes(datetime(1800, 1, 1), datetime(2200, 1, 1)))
+def test_times_come_back(time):
+    assert DATETIME.value(DATETIME.number(time)) == time
+    elsewhere = time.replace(tzinfo=timezone.utc).astimezone(timezone(timedelta(hours=9)))
+    assert DATETIME.number(elsewhere) == DATETIME.number(time)
+
+
+@pytest.mark.parametrize(
+    ("scale", "value"),
+    [(NUMBER, 2.5), (BOOLEAN, True), (BOOLEAN, False), (GRADES, "mid"), (Scale("category", (1, 2)), 2)],
+)
+def test_other_values_come_back(scale, value):
+    assert scale.value(scale.number(value)) == value
+
+
+@pytest.mark.parametrize(
+    ("scale", "value"),
+    [(NUMBER, "1"), (NUMBER, np.nan), (NUMBER, None), (DATE, 3), (DATE, "soon"), (GRADES, "none"), (DATETIME, np.inf)],
+)
+def test_other_values_are_refused(scale, value):
+    assert not scale.holds(value)
+    with pytest.raises((ValueError, TypeError)):
+        scale.number(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (63.0, "63"),
+        (0.1, "0.1"),
+        (1e300, "1e+300"),
+        (True, "True"),
+        ("clerk", "clerk"),
+        (date(2020, 1, 2), "2020-01-02"),
+        (datetime(2020, 1, 2), "2020-01-02"),
+        (datetime(2020, 1, 2, 3, 4), "2020-01-02 03:04:00"),
+    ],
+)
+def test_values_read_well(value, expected):
+    assert text(value) == expected
+
+
+def test_levels_are_looked_up_by_name():
+    column = from_objects(["hi", "lo", "top", None], "grade")
+    np.testing.assert_array_equal(column.on(GRADES), [2, 0, UNSEEN, np.nan])
+
+
+def test_numbers_can_be_levels():
+    column = Column("code", NUMBER, np.array([3.0, 1.0, np.nan, 7.0]))
+    np.testing.assert_array_equal(column.on(Scale("category", (1, 3))), [1, 0, np.nan, UNSEEN])
+
+
+def test_days_and_times_meet():
+    day, time = DATE.number(date(2020, 1, 2)), DATETIME.number(datetime(2020, 1, 2))
+    assert Column("d", DATE, np.array([day])).on(DATETIME) == time
+    assert Column("d", DATETIME, np.array([time])).on(DATE) == day
+
+
+def test_nothing_but_gaps_fits_any_scale():
+    column = Column("x", NUMBER, np.array([np.nan]))
+    for scale in (GRADES, DATE, BOOLEAN):
+        assert np.isnan(column.on(scale)).all()
+
+
+def test_dates_are_no_categories():
+    with pytest.raises(ValueError, match="column 'd' holds dates, which are ordered"):
+        Column("d", DATE, np.zeros(1)).as_category()

@@ -1,0 +1,156 @@
+"""Scorecards: points searched together, conventions kept, nothing lost on the way to the table."""
+
+import csv
+import io
+import itertools
+
+import numpy as np
+import pytest
+
+from sparsegam import SparseGAMClassifier, gam_path
+from sparsegam.datasets import make_credit
+from sparsegam.model import Model
+from sparsegam.rounding import Patterns, fit_lines, patterns_of, round_small, round_to_line
+from sparsegam.scorecard import scorecard
+from sparsegam.terms import Condition, Term
+
+
+@pytest.fixture(scope="module")
+def credit():
+    data = make_credit(3000)
+    return data.frame, data.target
+
+
+@pytest.fixture(scope="module")
+def model(credit):
+    X, y = credit
+    return gam_path(X, y, max_terms=12, special_values=[-7, -8, -9]).at(n_terms=12)
+
+
+def log_loss(patterns, log_odds):
+    return float(patterns.loss(np.asarray(log_odds, dtype=float)[:, None])[0])
+
+
+def test_pdo_means_what_it_says(model, credit):
+    card = scorecard(model, *credit, pdo=20, odds=50, base_points=600)
+    odds_of_good = 1 / card.steps.probability(np.array([600.0, 620.0])) - 1
+    np.testing.assert_allclose(odds_of_good, [50, 100])
+
+
+def test_worked_example():
+    # log odds of "bad" are -ln 50 without the term: 600 points; twice the odds of "bad" where it holds: 20 fewer
+    model = Model(-np.log(50), (Term("x", Condition("<=", 1.0), np.log(2)),), ("x",), "logistic", ("good", "bad"))
+    card = scorecard(model)
+    assert (card.base, card.score([[0], [2], [None]]).tolist()) == (600, [580, 600, 600])
+    riskier = scorecard(model, direction="higher_is_riskier", odds=1 / 50)
+    assert riskier.score([[0], [2]]).tolist() == [620, 600]
+
+
+def test_min_max_spans_the_range(model, credit):
+    low, high = scorecard(model, *credit, method="min_max", lowest=300, highest=850).steps.range()
+    assert abs(low - 300) <= model.n_terms
+    assert abs(high - 850) <= model.n_terms
+
+
+@pytest.mark.parametrize("options", [{}, {"base": "folded"}, {"nonnegative": True}, {"method": "plain"}])
+def test_totals_and_probabilities_follow_the_model(model, credit, options):
+    X, y = credit
+    card = scorecard(model, X, y, **options)
+    difference = card.predict_proba(X)[:, 1] - model.predict_proba(X)[:, 1]
+    assert np.abs(difference).max() < 0.05
+    assert card.rounding.auc_before - card.rounding.auc_after < 0.002
+    if options.get("nonnegative"):
+        assert min(row["points"] for row in card.table()) == 0
+    if options.get("base") == "folded":
+        assert card.base == 0
+
+
+def test_small_points_are_small_and_keep_their_sign(model, credit):
+    X, y = credit
+    points, _, b = round_small(patterns_of(model, X, y), np.array([t.coef for t in model.terms]), 5)
+    assert np.abs(points).max() <= 5
+    assert all(p * term.coef >= 0 for p, term in zip(points, model.terms, strict=True))
+    assert b > 0
+    card = scorecard(model, X, y, method="small", nonnegative=True)
+    assert card.base == 0
+    assert card.rounding.auc_before - card.rounding.auc_after < 0.005
+
+
+def test_small_points_are_the_best_of_all():
+    rng = np.random.default_rng(0)
+    holds = np.array(list(itertools.product([0, 1], repeat=3)))
+    events, others = rng.integers(1, 50, 8).astype(float), rng.integers(1, 50, 8).astype(float)
+    patterns = Patterns(holds, events, others)
+    found, a, b = round_small(patterns, np.array([0.4, 0.9, -0.6]), 2)
+    box = np.array(list(itertools.product(range(3), range(3), range(-2, 1))))
+    assert fit_lines(patterns, found[None, :])[0][0] == pytest.approx(fit_lines(patterns, box)[0].min(), abs=1e-8)
+    assert log_loss(patterns, a + b * (holds @ found)) == pytest.approx(fit_lines(patterns, found[None])[0][0])
+
+
+def test_rounding_together_is_no_worse_than_one_by_one(model, credit):
+    patterns = patterns_of(model, *credit)
+    exact = 3.3 * np.array([model.intercept, *(t.coef for t in model.terms)])
+    holds = np.column_stack([np.ones(len(patterns.holds)), patterns.holds])
+    together = round_to_line(patterns, exact, 0.0, 1 / 3.3)
+    nearest = np.rint(exact)
+    assert np.abs(together - exact).max() < 1
+    assert log_loss(patterns, holds @ together / 3.3) < log_loss(patterns, holds @ nearest / 3.3)
+
+
+def test_rows_of_patterns_add_up(model, credit):
+    X, y = credit
+    weight = np.linspace(0.5, 2, len(y))
+    patterns = patterns_of(model, X, y, weight)
+    assert patterns.total == pytest.approx(weight.sum())
+    assert patterns.events.sum() == pytest.approx(weight[y == 1].sum())
+
+
+def test_risk_table_counts_every_row(model, credit):
+    X, y = credit
+    card = scorecard(model, X, y)
+    assert sum(line.rows for line in card.risks) == len(y)
+    assert sum(line.events for line in card.risks) == y.sum()
+    assert all(a.high < b.low for a, b in itertools.pairwise(card.risks))
+
+
+def test_shown_everywhere(model, credit, tmp_path):
+    card = scorecard(model, *credit)
+    text, page = str(card), card.to_html()
+    rows = list(csv.DictReader(io.StringIO(card.to_csv())))
+    assert len(rows) == 1 + len(card.table())
+    assert rows[0] == {"feature": "", "step": "base", "points": str(card.base)}
+    assert "AUC" in text
+    assert "fall with the risk of 1" in text
+    assert "<script" not in page
+    openpyxl = pytest.importorskip("openpyxl")
+    card.to_excel(tmp_path / "card.xlsx")
+    assert openpyxl.load_workbook(tmp_path / "card.xlsx")["Scorecard"]["C2"].value == card.base
+
+
+def test_text_of_the_data_is_escaped():
+    evil = "=cmd|' /C calc'!A0<script>"
+    model = Model(0.0, (Term(evil, Condition("<=", 1.0), 1.0),), (evil,), "logistic", ("a", "b"))
+    card = scorecard(model)
+    assert "<script>" not in card.to_html()
+    assert "'=cmd" in card.to_csv()
+
+
+def test_wrong_options_are_refused(model, credit):
+    X, y = credit
+    with pytest.raises(ValueError, match="method must be one of"):
+        scorecard(model, X, y, method="woe")
+    with pytest.raises(ValueError, match="needs both X and y"):
+        scorecard(model, method="small")
+    with pytest.raises(ValueError, match="pdo must be above zero"):
+        scorecard(model, X, y, pdo=0)
+    with pytest.raises(ValueError, match="y holds 7"):
+        scorecard(model, X, np.full(len(y), 7))
+    with pytest.raises(ValueError, match="base points are too low"):
+        scorecard(model, X, y, base="folded", nonnegative=True, base_points=-5000)
+
+
+def test_exponential_loss_has_twice_the_slope(credit):
+    X, y = credit
+    model = SparseGAMClassifier(loss="exponential", lambda0=20).fit(X, y).model_
+    card = scorecard(model, X, y)
+    assert np.abs(card.predict_proba(X) - model.predict_proba(X)).max() < 0.05

@@ -1,0 +1,219 @@
+"""Choosing the size: folds, scorers, rules, groups and weights, and what is kept."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import log_loss, make_scorer, roc_auc_score
+from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit, StratifiedKFold, cross_val_score
+
+from sparsegam import Path, SparseGAMClassifier, SparseGAMClassifierCV, SparseGAMRegressorCV, gam_path
+from sparsegam.crossval import choose, middle_price
+
+FOLDS = StratifiedKFold(3, shuffle=True, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.integers(0, 20, (500, 3)).astype(float), columns=["age", "debt", "noise"])
+    X["job"] = rng.choice(["clerk", "baker", "smith"], 500)
+    X.loc[rng.random(500) < 0.1, "debt"] = np.nan
+    f = 2.0 * (X.age <= 8) - 1.5 * (X.job == "smith") + 1.5 * X.debt.isna() - 0.3
+    return X, np.where(rng.random(500) < 1 / (1 + np.exp(-f)), "yes", "no")
+
+
+@pytest.fixture(scope="module")
+def fitted(table):
+    return SparseGAMClassifierCV(cv=FOLDS, max_terms=12).fit(*table)
+
+
+def test_it_keeps_what_it_found(table, fitted):
+    X, y = table
+    assert isinstance(fitted.path_, Path)
+    results = fitted.cv_results_
+    assert results["n_terms"].tolist() == fitted.path_.n_terms.tolist()
+    assert {"split0_test_score", "split2_test_score", "std_test_score", "rank_test_score"} <= set(results)
+    assert fitted.best_n_terms_ == fitted.n_terms_ == len(fitted.terms_)
+    assert fitted.model_ is fitted.path_.at(n_terms=fitted.best_n_terms_)
+    assert 2 <= fitted.n_terms_ <= 6
+    assert {"age", "job"} <= set(fitted.model_.features)
+    assert fitted.score(X, y) > 0.65
+    assert fitted.best_score_ == results["mean_test_score"][fitted.best_n_terms_]
+
+
+def test_the_scores_are_those_of_frontiers_fitted_to_the_folds(table, fitted):
+    X, y = table
+    for i, (train, test) in enumerate(FOLDS.split(X, y)):
+        path = gam_path(X.iloc[train], y[train], max_terms=12)
+        by_hand = [-log_loss(y[test], model.predict_proba(X.iloc[test]), labels=["no", "yes"]) for model in path]
+        found = fitted.cv_results_[f"split{i}_test_score"]
+        np.testing.assert_allclose(found[: len(by_hand)], by_hand[: len(found)], rtol=1e-9)
+        np.testing.assert_allclose(found[len(by_hand) :], by_hand[-1], rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "scoring",
+    ["roc_auc", "neg_brier_score", "accuracy", make_scorer(roc_auc_score, response_method="predict_proba"), None],
+)
+def test_any_scorer(table, scoring):
+    X, y = table
+    labels = (y == "yes").astype(int)
+    gam = SparseGAMClassifierCV(cv=FOLDS, max_terms=4, scoring=scoring).fit(X, labels)
+    train, test = next(FOLDS.split(X, labels))
+    model = gam_path(X.iloc[train], labels[train], max_terms=4).at(n_terms=2)
+    if scoring == "roc_auc":
+        expected = roc_auc_score(labels[test], model.decision_function(X.iloc[test]))
+        assert gam.cv_results_["split0_test_score"][2] == pytest.approx(expected)
+
+
+def test_a_scorer_may_look_at_the_rows(table):
+    seen = []
+
+    def scorer(estimator, X, y):
+        seen.append(len(X))
+        return float(np.mean(estimator.predict(X.copy()) == y))
+
+    gam = SparseGAMClassifierCV(cv=FOLDS, max_terms=3, scoring=scorer).fit(*table)
+    by_name = SparseGAMClassifierCV(cv=FOLDS, max_terms=3, scoring="accuracy").fit(*table)
+    np.testing.assert_array_equal(gam.cv_results_["mean_test_score"], by_name.cv_results_["mean_test_score"])
+    assert set(seen) == {166, 167}
+
+
+def test_rules():
+    scores = np.array([[0.5, 0.5], [0.7, 0.8], [0.75, 0.79], [0.74, 0.9], [0.7, 0.8]])
+    assert choose(scores, "best") == 3
+    assert choose(scores, "one_se") == 1
+    assert choose(scores[:, :1], "one_se") == 2
+    with pytest.raises(ValueError, match="not finite"):
+        choose(np.array([[np.nan]]), "best")
+
+
+def test_one_se_is_smaller_than_best(table):
+    sizes = [
+        SparseGAMClassifierCV(cv=FOLDS, max_terms=12, rule=r).fit(*table).best_n_terms_ for r in ("one_se", "best")
+    ]
+    assert sizes[0] <= sizes[1]
+
+
+def test_the_price_gives_the_size_back(fitted):
+    for index, price in enumerate(fitted.path_.lambda0):
+        middle = middle_price(fitted.path_, index)
+        assert np.isnan(middle) == np.isnan(price)
+        if not np.isnan(price):
+            assert fitted.path_.at(lambda0=middle).n_terms == index
+    assert fitted.lambda0_ == fitted.best_lambda0_
+
+
+def test_threads_change_nothing(table, fitted):
+    two = clone(fitted).set_params(n_jobs=2).fit(*table)
+    assert two.model_ == fitted.model_
+    np.testing.assert_array_equal(two.cv_results_["mean_test_score"], fitted.cv_results_["mean_test_score"])
+
+
+@pytest.mark.parametrize(
+    "make", [pl.from_pandas, lambda X: pl.from_pandas(X).to_arrow(), lambda X: X.to_numpy().tolist()]
+)
+def test_other_tables_give_the_same_scores(table, fitted, make):
+    X, y = table
+    again = clone(fitted).fit(make(X), y)
+    np.testing.assert_allclose(again.cv_results_["mean_test_score"], fitted.cv_results_["mean_test_score"])
+
+
+def test_groups_and_splitters(table):
+    X, y = table
+    groups = np.arange(len(y)) % 7
+    gam = SparseGAMClassifierCV(cv=GroupKFold(3), max_terms=3).fit(X, y, groups=groups)
+    given = SparseGAMClassifierCV(cv=list(GroupKFold(3).split(X, y, groups)), max_terms=3).fit(X, y)
+    np.testing.assert_array_equal(gam.cv_results_["mean_test_score"], given.cv_results_["mean_test_score"])
+    with pytest.raises(ValueError, match="groups"):
+        SparseGAMClassifierCV(cv=GroupKFold(3)).fit(X, y)
+    assert len(SparseGAMClassifierCV(cv=ShuffleSplit(4, random_state=0), max_terms=1).fit(X, y).cv_results_) == 10
+
+
+def test_rows_without_weight_are_not_there(table):
+    X, y = table
+    weight = (np.arange(len(y)) % 3 > 0).astype(float)
+    folds = list(KFold(3).split(X))
+    weighted = SparseGAMClassifierCV(cv=folds, max_terms=5).fit(X, y, sample_weight=weight)
+    kept = np.flatnonzero(weight)
+    place = {row: i for i, row in enumerate(kept)}
+    smaller = [tuple(np.array([place[i] for i in part if i in place]) for part in fold) for fold in folds]
+    absent = SparseGAMClassifierCV(cv=smaller, max_terms=5).fit(X.iloc[kept], y[kept])
+    np.testing.assert_allclose(weighted.cv_results_["mean_test_score"], absent.cv_results_["mean_test_score"])
+    assert weighted.model_ == absent.model_
+
+
+def test_regression(table):
+    X, _ = table
+    rng = np.random.default_rng(1)
+    y = 3.0 * (X.age <= 8) + X.debt.isna() + rng.normal(size=len(X))
+    gam = SparseGAMRegressorCV(cv=3, max_terms=10, n_jobs=2).fit(X, y)
+    assert gam.score(X, y) > 0.6
+    assert gam.cv_results_["mean_test_score"].max() < 0
+    assert cross_val_score(SparseGAMRegressorCV(cv=2, max_terms=4), X, y, cv=2).mean() > 0.5
+
+
+def test_rules_of_the_table_hold_in_every_model(table):
+    X, y = table
+    gam = SparseGAMClassifierCV(cv=2, max_terms=6, features_never=["job"], monotone={"age": "decreasing"}).fit(X, y)
+    assert all("job" not in model.features for model in gam.path_)
+    for model in gam.path_:
+        shape = model.shape_functions().get("age")
+        assert shape is None or (np.diff(shape.values) <= 0).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"rule": "two_se"}, "rule must be one of 'one_se', 'best', got 'two_se'"),
+        ({"max_terms": None}, "max_terms must be an integer >= 0, got None"),
+        ({"loss": "squared"}, "use SparseGAMRegressorCV"),
+        ({"scoring": "beauty"}, "beauty"),
+        ({"cv": KFold(2)}, "one class only: use fewer folds, or a stratified splitter"),
+    ],
+)
+def test_wrong_options_are_refused(table, options, message):
+    X, y = table
+    order = np.argsort(y)
+    with pytest.raises(ValueError, match=message):
+        SparseGAMClassifierCV(**options).fit(X.iloc[order[150:350]], y[order[150:350]]) if "cv" not in options else (
+            SparseGAMClassifierCV(**options).fit(X.iloc[:100], np.repeat(["no", "yes"], 50))
+        )
+
+
+def test_time_limit_warns(table):
+    with pytest.warns(ConvergenceWarning, match="stopped by time_limit=0.0 s"):
+        SparseGAMClassifierCV(cv=2, time_limit=0.0).fit(*table)
+
+
+def test_the_callback_hears_of_every_frontier(table):
+    seen = []
+    SparseGAMClassifierCV(cv=2, max_terms=3, n_jobs=2, callback=lambda *event: seen.append(event)).fit(*table)
+    assert len(seen) >= 9
+
+
+def test_it_pickles_and_clones(table, fitted):
+    again = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(again.predict_proba(table[0]), fitted.predict_proba(table[0]))
+    assert not hasattr(clone(fitted), "model_")
+
+
+def test_plot(fitted):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    ax = fitted.plot()
+    assert ax.get_ylabel() == "score (neg_log_loss)"
+    assert fitted.plot(ax) is ax
+    matplotlib.pyplot.close("all")
+
+
+def test_it_agrees_with_the_plain_estimator(table, fitted):
+    if np.isnan(fitted.best_lambda0_):
+        pytest.skip("the size chosen is best at no price")
+    plain = SparseGAMClassifier(lambda0=fitted.best_lambda0_).fit(*table)
+    assert plain.objective_ <= fitted.objective_ + fitted.best_lambda0_ * fitted.n_terms_ + 1.0

@@ -1,0 +1,212 @@
+"""The paper's swap search: ends where no swap helps, whatever the cuts and the order; and its Python face."""
+
+import numpy as np
+import pytest
+from brute_force import minimise
+from problems import random_problem
+
+from sparsegam import _core
+from sparsegam.datasets import make_correlated_classification, make_correlated_regression, make_credit
+from sparsegam.swap import Swaps, linear_swap_path, swap_path
+
+CUTS = ("none", "linear", "quadratic", "selfconcordant")
+SEEDS = range(8)
+TIE = 1e-6  # of the loss: swaps that gain less are not asked for
+
+
+def search(problem, lambda0=1.0, lambda2=1e-3, **options):
+    """The last point of the search, and its counts; all columns are tried unless said otherwise."""
+    settings = {"max_terms": 50, "cuts": "none", "dynamic": True, "candidates": 0, "line_steps": 10, **options}
+    ridge = 0.0 if problem.loss == "exponential" else lambda2
+    penalty = settings.pop("penalty", None) or problem.penalty(ridge)
+    prices = np.atleast_1d(np.asarray(lambda0, dtype=float))
+    points, finished, counts = _core.swap_path(problem.rows(), penalty, lambda0=prices, **settings)
+    assert finished
+    return points[-1], counts
+
+
+def null_loss(problem):
+    return problem.frontier(max_terms=0).points[0].loss
+
+
+def swapped_values(problem, point, lambda2):
+    """Value of the best swap of each term: it leaves along its centred column, another enters along its own.
+
+    For the exponential loss the intercept moves along with the column that enters.
+    """
+    X, ridge = problem.X, problem.ridge(lambda2)
+    centred = X - problem.weight @ X / problem.weight.sum()
+    columns = np.setdiff1d(problem.candidates, point.columns)
+    columns = columns[problem.rows().spread[columns] > 0]
+    A = centred[:, columns].T[:, :, None]
+    penalty = ridge[columns][:, None]
+    if problem.loss == "exponential":
+        A, penalty = np.concatenate([A, np.ones_like(A)], axis=2), np.zeros((len(columns), 2))
+    scores = point.intercept + X[:, point.columns] @ point.coef
+    for j, coef in zip(point.columns, point.coef, strict=True):
+        offset = np.tile(scores - coef * centred[:, j], (len(columns), 1))
+        kept = ridge[point.columns] @ point.coef**2 - ridge[j] * coef**2
+        yield minimise(problem, A, offset, penalty).min() + kept
+
+
+def least_of_groups(problem, scores, *groups):
+    """Theorem 5.1 for groups of rows that shift by themselves: 2 W sqrt(d (1 - d)) of each."""
+    c = problem.weight * np.exp(-problem.y * scores)
+    return sum(2 * np.sqrt(c[rows & (problem.y > 0)].sum() * c[rows & (problem.y < 0)].sum()) for rows in groups)
+
+
+@pytest.fixture(scope="module")
+def credit():
+    return make_credit(1500, seed=1)
+
+
+class TestSearch:
+    @pytest.mark.parametrize("seed", SEEDS)
+    @pytest.mark.parametrize("loss", ["logistic", "squared", "exponential"])
+    def test_no_swap_helps_on_exit(self, loss, seed):
+        problem = random_problem(seed, loss, n=120)
+        lambda2 = 0.0 if loss == "exponential" else 1e-3
+        point, _ = search(problem, lambda2=lambda2, line_steps=500)
+        assert len(point.columns) > 0
+        value = point.loss + point.ridge
+        assert min(swapped_values(problem, point, lambda2)) >= value - TIE * null_loss(problem)
+
+    @pytest.mark.parametrize("seed", SEEDS)
+    @pytest.mark.parametrize("loss", ["logistic", "squared"])
+    @pytest.mark.parametrize("lambda2", [0.0, 1e-3, 0.1])
+    def test_cuts_do_not_change_the_result(self, loss, seed, lambda2):
+        problem = random_problem(seed, loss, n=120)
+        found = [search(problem, lambda2=lambda2, cuts=cuts)[0] for cuts in CUTS]
+        for point in found[1:]:
+            np.testing.assert_array_equal(point.columns, found[0].columns)
+            assert point.loss == pytest.approx(found[0].loss)
+
+    @pytest.mark.parametrize("cuts", CUTS)
+    @pytest.mark.parametrize("loss", ["logistic", "squared", "exponential"])
+    def test_every_column_tried_is_settled_once(self, loss, cuts):
+        problem = random_problem(3, loss, n=120)
+        _, counts = search(problem, cuts=cuts, candidates=5)
+        cut = counts["cut_linear"] + counts["cut_quadratic"] + counts["cut_selfconcordant"]
+        assert counts["columns_tried"] == cut + counts["line_searches"] + counts["closed_lines"]
+        assert counts["columns_tried"] <= 5 * counts["terms_tried"]
+        assert counts["line_points"] >= 10 * counts["line_searches"]
+        assert counts["swaps"] <= counts["terms_tried"]
+
+    @pytest.mark.parametrize("cuts", CUTS[1:])
+    def test_a_cut_counts_as_its_own_kind(self, cuts):
+        _, counts = search(random_problem(3, "logistic", n=120), cuts=cuts)
+        kinds = [kind for kind in CUTS[1:] if counts[f"cut_{kind}"]]
+        assert kinds == [cuts]
+
+    def test_quadratic_cuts_are_linear_without_ridge(self):
+        _, counts = search(random_problem(3, "logistic", n=120), cuts="quadratic", lambda2=0.0)
+        assert counts["cut_quadratic"] == 0 < counts["cut_linear"]
+
+    @pytest.mark.parametrize("seed", SEEDS)
+    @pytest.mark.parametrize("loss", ["logistic", "squared", "exponential"])
+    def test_the_loss_is_that_of_the_point_and_terms_pay_for_themselves(self, loss, seed):
+        problem = random_problem(seed, loss, n=120)
+        point, _ = search(problem, lambda0=1.0, lambda2=0.0)
+        assert problem.rows().evaluate(point.intercept, point.columns, point.coef) == pytest.approx(point.loss)
+        assert point.loss + len(point.columns) <= null_loss(problem) * (1 + 1e-9)
+
+    def test_a_dear_term_stays_out(self):
+        point, counts = search(random_problem(0, "logistic"), lambda0=1e6)
+        assert len(point.columns) == 0
+        assert counts["terms_tried"] == 0
+
+    def test_the_price_of_a_term_is_the_least_it_gains(self):
+        """Surrogate 1-OPT: no term's thresholding step would make it zero."""
+        problem = random_problem(5, "logistic", n=120)
+        point, _ = search(problem, lambda0=1.0, lambda2=1e-3)
+        steepness = (0.25 + 2e-3) * problem.rows().spread[point.columns]
+        assert (0.5 * steepness * point.coef**2 >= 1.0).all()
+
+    def test_the_exponential_keeps_what_pays_by_the_closed_form(self):
+        problem = random_problem(5, "exponential", n=200)
+        point, _ = search(problem, lambda0=1.0)
+        assert len(point.columns) > 0
+        scores, everyone = point.intercept + problem.X[:, point.columns] @ point.coef, np.ones(200, dtype=bool)
+        for j, coef in zip(point.columns, point.coef, strict=True):
+            holds = problem.X[:, j] == 1
+            dropped = scores - coef * holds
+            gain = least_of_groups(problem, dropped, everyone) - least_of_groups(problem, dropped, holds, ~holds)
+            assert gain >= 1.0
+            assert least_of_groups(problem, dropped, holds, ~holds) == pytest.approx(point.loss, rel=1e-6)
+
+    def test_bounds_limits_and_fixed_columns_hold(self):
+        problem = random_problem(1, "logistic", n=150)
+        p = problem.n_columns
+        always = problem.candidates[:1].astype(np.int64)
+        penalty = problem.penalty(1e-3, high=np.zeros(p), always=always, max_groups=2)
+        point, _ = search(problem, lambda0=0.2, penalty=penalty)
+        group = np.repeat(np.arange(len(problem.codes)), problem.n_bins)
+        assert (point.coef <= 0).all()
+        assert always[0] in point.columns
+        assert len(set(group[point.columns])) <= 2
+
+    @pytest.mark.parametrize("changes", [{"lambda1": 0.1}, {"free_intercept": False}])
+    def test_what_it_does_not_know_is_refused(self, changes):
+        problem = random_problem(1, "logistic")
+        with pytest.raises(ValueError, match="swap search"):
+            search(problem, penalty=problem.penalty(**changes))
+
+
+class TestOrder:
+    def test_dynamic_tries_fewer_terms(self):
+        credit = make_credit(3000, seed=3)
+        tried = {}
+        for order in ("dynamic", "sequential"):
+            path = swap_path(credit.data, credit.target, lambda0=[4.0, 3.0, 2.0], order=order)
+            tried[order] = path.search_stats["terms_tried"]
+        assert tried["dynamic"] < tried["sequential"]
+
+
+class TestPath:
+    def test_models_come_in_the_order_of_the_prices(self, credit):
+        path = swap_path(credit.data, credit.target, lambda0=[3.0, 9.0, 5.0], lambda2=[1e-3, 0.1])
+        assert len(path) == 6
+        np.testing.assert_array_equal(path.lambda0, [3, 9, 5, 3, 9, 5])
+        np.testing.assert_array_equal(path.lambda2, [1e-3] * 3 + [0.1] * 3)
+        assert path.n_terms[0] >= path.n_terms[2] >= path.n_terms[1]
+        np.testing.assert_array_equal(path.n_terms, [model.n_terms for model in path])
+
+    def test_the_models_have_the_losses_it_says(self, credit):
+        path = swap_path(credit.data, credit.target, lambda0=[6.0, 3.0], lambda2=0.0, loss="exponential")
+        signs = np.where(credit.target == 1, 1, -1)
+        for model, loss in zip(path, path.loss, strict=True):
+            assert np.exp(-signs * model.decision_function(credit.data)).sum() == pytest.approx(loss)
+
+    def test_names_of_criteria_are_prices(self, credit):
+        path = swap_path(credit.data, credit.target, lambda0="bic")
+        assert path.lambda0[0] == pytest.approx(np.log(1500) / 2)
+
+    def test_linear_models_find_the_true_columns(self):
+        rows = make_correlated_regression(400, 60, 5, rho=0.5, seed=2)
+        path = linear_swap_path(rows.data, rows.target, loss="squared", lambda0=[20.0], lambda2=0.0)
+        np.testing.assert_array_equal(path.models[0].columns, rows.truth.support)
+
+    def test_linear_classifiers_do_too(self):
+        rows = make_correlated_classification(1500, 40, 4, rho=0.3, seed=2)
+        path = linear_swap_path(rows.data, rows.target, lambda0=[8.0], lambda2=1e-4, cuts="quadratic")
+        np.testing.assert_array_equal(path.models[0].columns, rows.truth.support)
+
+    @pytest.mark.parametrize(
+        ("options", "words"),
+        [
+            ({"cuts": "cubic"}, "cuts must be one of"),
+            ({"order": "random"}, "order must be one of"),
+            ({"candidates": -1}, "candidates must be an integer >= 0"),
+            ({"line_steps": 0}, "line_steps must be an integer >= 1"),
+            ({"lambda0": []}, "at least one price"),
+            ({"lambda2": -1.0}, "lambda2 must be a finite number >= 0"),
+            ({"loss": "exponential"}, "set lambda2=0"),
+            ({"loss": "squared", "lambda0": "bic"}, "give lambda0 as a number"),
+        ],
+    )
+    def test_wrong_options_are_refused(self, options, words):
+        with pytest.raises(ValueError, match=words):
+            swap_path([[1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 1], **options)
+
+    def test_options_stand_by_themselves(self):
+        assert Swaps().candidates == 50
