@@ -79,7 +79,7 @@ BoundDesign::BoundDesign(nb::sequence codes, const Vector<Index>& n_bins, const 
     design_.emplace(std::move(features), std::max(n_rows, Index{0}));
 }
 
-BoundMatrix::BoundMatrix(nb::ndarray<nb::ndim<2>, nb::device::cpu> dense) : kept_(nb::cast(dense)) {
+BoundMatrix::BoundMatrix(nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu> dense) : kept_(nb::cast(dense)) {
     const Index n = static_cast<Index>(dense.shape(0)), p = static_cast<Index>(dense.shape(1));
     const bool by_rows = dense.stride(1) == 1 && dense.stride(0) == p;
     if (!by_rows && !(dense.stride(0) == 1 && dense.stride(1) == n))
@@ -109,7 +109,7 @@ void bind_design(nb::module_& m) {
     m.def("unique_edges", unique_edges_of, nb::arg("values"), nb::arg("max_bins"));
     m.def("bin_codes", bin_codes_of, nb::arg("values"), nb::arg("edges"));
     nb::class_<BoundMatrix>(m, "Matrix")
-        .def(nb::init<nb::ndarray<nb::ndim<2>, nb::device::cpu>>(), nb::arg("dense"))
+        .def(nb::init<nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>>(), nb::arg("dense"))
         .def(nb::init<Vector<double>, Vector<std::int32_t>, Vector<Index>, Index>(), nb::arg("data"), nb::arg("rows"),
              nb::arg("start"), nb::arg("n_rows"))
         .def_prop_ro("n_rows", [](const BoundMatrix& d) { return d.get().n_rows(); })

@@ -195,8 +195,6 @@ def test_bad_data_is_refused_by_name(table):
         SparseGAMClassifier().fit(X.assign(debt=np.inf), y)
     with pytest.raises(ValueError, match="one class only"):
         SparseGAMClassifier().fit(X, np.full(len(y), "yes"))
-    with pytest.raises(ValueError, match=r"Only binary classification is supported.*3 classes"):
-        SparseGAMClassifier().fit(X, np.arange(len(y)) % 3)
     with pytest.raises(ValueError, match="column 'debt' contains infinity"):
         SparseGAMClassifier().fit(X, y).predict(X.assign(debt=np.inf))
 
@@ -320,3 +318,16 @@ def test_public_names_are_there_and_lazy():
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"
+
+
+def test_more_than_two_classes_are_one_model_each_against_the_rest():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 30, size=(300, 2)).astype(float)
+    y = np.array(["low", "middle", "high"])[(X[:, 0] > 9).astype(int) + (X[:, 0] > 19).astype(int)]
+    gam = SparseGAMClassifier().fit(X, y)
+    probabilities = gam.predict_proba(X)
+    assert gam.classes_.tolist() == ["high", "low", "middle"]
+    assert np.allclose(probabilities.sum(axis=1), 1.0)
+    assert (gam.classes_[probabilities.argmax(axis=1)] == gam.predict(X)).all()
+    assert np.mean(gam.predict(X) == y) == 1.0
+    assert len(gam.estimators_) == 3

@@ -15,6 +15,7 @@ from sparsegam import targets
 from sparsegam.binning import Binning
 from sparsegam.frames import Table, read
 from sparsegam.model import Model
+from sparsegam.multiclass import OneVsRest
 from sparsegam.parameters import documented, keep_arguments, pick
 from sparsegam.path import build_model
 from sparsegam.progress import Progress, watched
@@ -254,7 +255,7 @@ class FitsOne(SparseModel):
 
 
 @documented
-class SparseGAMClassifier(Classifies, FitsOne, SparseGAM):
+class SparseGAMClassifier(OneVsRest, Classifies, FitsOne, SparseGAM):
     """Sparse additive classifier of step functions.
 
     Minimises, over models f(x) = b + sum_j w_j phi_j(x) with k terms, each of them `x <= t`, `x == level`,

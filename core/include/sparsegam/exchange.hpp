@@ -33,6 +33,30 @@ struct Allow {
     bool add, drop, swap;
 };
 
+// The few columns that gain most, kept as they come: to list all of them for every term would take k times the
+// memory of a scan.
+class Best {
+  public:
+    explicit Best(std::size_t most) : most_(most) {}
+
+    void offer(double gain, Index column) {
+        if (ranked_.size() == most_ && !(std::pair(-gain, column) < ranked_.front())) return;
+        ranked_.emplace_back(-gain, column);
+        std::push_heap(ranked_.begin(), ranked_.end());
+        if (ranked_.size() <= most_) return;
+        std::pop_heap(ranked_.begin(), ranked_.end());
+        ranked_.pop_back();
+    }
+
+    void append_to(std::vector<Index>& columns) const {
+        for (const auto& [gain, column] : ranked_) columns.push_back(column);
+    }
+
+  private:
+    std::size_t most_;
+    std::vector<std::pair<double, Index>> ranked_;  // a heap, the worst in front
+};
+
 class Exchange {
   public:
     Exchange(Rows& rows, const Penalty& penalty, Index max_terms, const Deadline& deadline)
@@ -167,20 +191,18 @@ class Exchange {
     // The columns that look best to add, those that look best in place of each term, and the terms themselves.
     std::vector<Index> shortlist(const LocalModel& model) const {
         const Index k = current_.size();
-        std::vector<std::vector<std::pair<double, Index>>> ranked(k + 1);
+        std::vector<Best> best(k, Best(substitutes));
+        Best to_add(additions);
         std::vector<double> costs(k, 0.0), gains(k);
         for (Index c : model.columns()) {
             if (!penalty_.allowed[c] || has(c)) continue;
-            ranked[k].emplace_back(-model.add_gain(c), c);
+            to_add.offer(model.add_gain(c), c);
             model.swap_gains(c, costs.data(), gains.data());
-            for (Index s = 0; s < k; ++s) ranked[s].emplace_back(-gains[s], c);
+            for (Index s = 0; s < k; ++s) best[s].offer(gains[s], c);
         }
         std::vector<Index> chosen = current_.columns;
-        for (Index s = 0; s <= k; ++s) {
-            const auto most = std::min(ranked[s].size(), s < k ? substitutes : additions);
-            std::partial_sort(ranked[s].begin(), ranked[s].begin() + most, ranked[s].end());
-            for (std::size_t i = 0; i < most; ++i) chosen.push_back(ranked[s][i].second);
-        }
+        for (Best& list : best) list.append_to(chosen);
+        to_add.append_to(chosen);
         std::sort(chosen.begin(), chosen.end());
         chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
         return chosen;
