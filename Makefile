@@ -10,7 +10,7 @@ SOURCES := CMakeLists.txt pyproject.toml $(shell find bind core -name '*.cpp' -o
 CXX_FILES := $(shell find bind core -name '*.cpp' -o -name '*.hpp' 2>/dev/null)
 CORE_BUILD := build/core
 
-.PHONY: help demo test core-test lint types format bench sanitize clean
+.PHONY: help demo test core-test lint types docs format bench paper paper-quick sanitize clean
 .DELETE_ON_ERROR:
 
 help: ## list the commands
@@ -40,6 +40,9 @@ lint: $(VENV)/.lint ## ruff, clang-format and codespell; changes nothing
 types: $(VENV)/.lint $(VENV)/.installed ## mypy, strict, on src/
 	$(BIN)/mypy
 
+docs: $(VENV)/.installed $(VENV)/.docs ## build the docs, warnings as errors
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
+
 format: $(VENV)/.lint ## let ruff and clang-format rewrite the code
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
@@ -47,6 +50,12 @@ format: $(VENV)/.lint ## let ruff and clang-format rewrite the code
 
 bench: $(VENV)/.installed $(VENV)/.demo $(VENV)/.peers ## run the benchmarks
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)
+
+paper: $(VENV)/.installed $(VENV)/.demo $(VENV)/.peers ## rerun the paper's experiments; ARGS="fig5 --resume" for one
+	$(BIN)/python -m benchmarks.paper $(ARGS)
+
+paper-quick: $(VENV)/.installed $(VENV)/.demo $(VENV)/.peers ## the same on small grids, in minutes
+	$(BIN)/python -m benchmarks.paper --quick $(ARGS)
 
 clean: ## remove the environment and everything built
 	rm -rf $(VENV) build dist demo .mypy_cache .pytest_cache .ruff_cache .hypothesis
@@ -71,7 +80,7 @@ $(VENV)/.peers: $(VENV)/.environment benchmarks/requirements.txt
 	@touch $@
 
 # The extras are read from pyproject.toml, so that they are written down once.
-$(VENV)/.test $(VENV)/.lint $(VENV)/.demo: $(VENV)/.%: $(VENV)/.environment pyproject.toml tools/extra.py
+$(VENV)/.test $(VENV)/.lint $(VENV)/.demo $(VENV)/.docs: $(VENV)/.%: $(VENV)/.environment pyproject.toml tools/extra.py
 	$(BIN)/python tools/extra.py $* >$@.txt
 	$(PIP) install --quiet --requirement $@.txt
 	@touch $@

@@ -143,14 +143,18 @@ def run_pmml(model: Any, frame: pd.DataFrame) -> Scores:
     if shutil.which("java") is None:
         reason = "java is not installed"
         raise Absent(reason)
+    found = pmml_rows(pypmml.Model.fromString(export.to_pmml(model)), model, frame)
+    return found["score"].to_numpy(dtype=float), found["probability"].to_numpy(dtype=float)
+
+
+def pmml_rows(scorer: Any, model: Any, frame: pd.DataFrame) -> pd.DataFrame:
+    """All outputs of a PMML document for the rows of a frame."""
     tables = step_model(model).tables
     columns = [_tensor(frame[t.feature], t.scale, missing_text=None).ravel().tolist() for t in tables]
     rows = [[_plain(value) for value in row] for row in zip(*columns, strict=True)]
-    scorer = pypmml.Model.fromString(export.to_pmml(model))
     # pypmml writes frames with 10 digits; its own call takes all of them
     answer = json.loads(scorer.call("predict", json.dumps({"columns": [t.feature for t in tables], "data": rows})))
-    found = pd.DataFrame(answer["data"], columns=answer["columns"])
-    return found["score"].to_numpy(dtype=float), found["probability"].to_numpy(dtype=float)
+    return pd.DataFrame(answer["data"], columns=answer["columns"])
 
 
 def run_excel(model: Any, frame: pd.DataFrame) -> Scores:

@@ -163,3 +163,24 @@ def test_module_runs_and_does_not_import_what_it_does_not_need(data):
     assert done.stdout.splitlines()[-1] == "[]"
     done = subprocess.run([sys.executable, "-m", "sparsegam", "--help"], capture_output=True, text=True, check=True)
     assert "fit" in done.stdout
+
+
+def test_bugs_are_one_line_too(data, capsys, monkeypatch):
+    def broken(*_, **__):
+        msg = "name 'x' is not\ndefined"
+        raise NameError(msg)
+
+    monkeypatch.setattr("sparsegam.commands.read_file", broken)
+    code, _, errors = run(capsys, "fit", data, "-t", "answer")
+    assert code == 1
+    assert errors == "sparsegam: this is a bug: NameError: name 'x' is not defined (--debug shows where)\n"
+
+
+def test_a_peer_that_fails_is_a_line_of_the_comparison(data, capsys, monkeypatch):
+    def broken(*_):
+        raise RuntimeError
+
+    monkeypatch.setattr("sparsegam.compare._numbered", broken)
+    code, text, _ = run(capsys, "compare", data, "-t", "answer", "--drop", "amount", "--folds", 2)
+    assert code == 0
+    assert "failed: RuntimeError" in text

@@ -113,3 +113,9 @@ def test_wrong_edits_are_refused(model, credit):
     with pytest.raises(ValueError, match="who must be said in words"):
         Editor(model, *credit, who="")
     assert editor.model is model
+
+
+def test_edits_are_in_the_report(model, credit, tmp_path):
+    edited = editor_of(model, credit).forbid(model.features[0], why="policy seven")
+    page = edited.report(tmp_path / "report.html", *credit).read_text(encoding="utf-8")
+    assert "policy seven" in page

@@ -10,12 +10,15 @@ import pytest
 
 from sparsegam import export
 from sparsegam.model import Model
+from sparsegam.reasons import reason_table
 from sparsegam.scales import BOOLEAN, DATE, DATETIME, Scale
+from sparsegam.scorecard import scorecard
 from sparsegam.steps import step_model
 from sparsegam.terms import Condition, Term
 
 TOLERANCE = 1e-9
 FEW = {"excel": 60}  # rows of an engine that interprets formulas one by one
+SLOW = {"excel": pytest.mark.slow}
 DIGITS = {"excel": 8}  # Excel compares 15 digits, its stand-in 15 after the point: no closer neighbours there
 AGE, INCOME, CITY = "age", 'net "income" [k]', "city's name"
 LEVELS = ("Aix", "Bonn", "O'Fallon", 'Q"x"', "Zürich", "back\\slash")
@@ -40,6 +43,7 @@ def additive_model(loss="logistic"):
         Term("since", Condition("missing"), 0.09),
         Term("seen", Condition("<=", datetime(2021, 5, 6, 7, 8, 9)), -0.27),
         Term("zone", Condition("in", (3, 7)), 0.66),
+        Term("zone", Condition("missing"), -0.07),
     ]
     return Model(
         intercept=-0.123456789,
@@ -98,7 +102,7 @@ def run(engine, model, frame):
         pytest.skip(str(reason))
 
 
-@pytest.mark.parametrize("engine", engines.ENGINES)
+@pytest.mark.parametrize("engine", [pytest.param(e, marks=SLOW.get(e, ())) for e in engines.ENGINES])
 @pytest.mark.parametrize("loss", ["logistic", "exponential"])
 def test_every_export_scores_alike(engine, loss):
     if loss == "exponential" and engine in ("postgresql", "excel", "pmml"):
@@ -109,6 +113,35 @@ def test_every_export_scores_alike(engine, loss):
     found = run(engine, model, frame)
     np.testing.assert_allclose(found[0], expected, rtol=0, atol=TOLERANCE)
     np.testing.assert_allclose(found[1], probability, rtol=0, atol=TOLERANCE)
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "python", "javascript", "onnx"])
+def test_scorecards_are_exported_as_models_are(engine):
+    card, frame = scorecard(additive_model(), method="plain"), random_table(300)
+    found = run(engine, card, frame)
+    assert found[0].tolist() == card.score(frame).tolist()
+    np.testing.assert_allclose(found[1], card.predict_proba(frame)[:, 1], rtol=0, atol=TOLERANCE)
+
+
+def test_pmml_engines_give_the_reasons():
+    frame = random_table(200)
+    table = reason_table(additive_model(), k=1)
+    pypmml = pytest.importorskip("pypmml")
+    try:
+        scorer = pypmml.Model.fromString(export.to_pmml(additive_model(), reasons=table))
+    except Exception as error:
+        pytest.skip(f"no PMML engine: {error}")
+    found = engines.pmml_rows(scorer, additive_model(), frame)["reason_1"]
+    lost = table.of(frame)
+    clear = lost.lost[:, 0] > 0
+    assert found[clear].tolist() == lost.codes()[clear, 0].tolist()
+
+
+@pytest.mark.parametrize("to", [export.to_onnx, export.to_pmml])
+def test_models_without_inputs_are_refused(to):
+    pytest.importorskip("onnx")
+    with pytest.raises(ValueError, match="the model has no terms"):
+        to(Model(1.0, (), ("x",), "logistic", classes=(0, 1)))
 
 
 def test_steps_score_alike():

@@ -67,6 +67,7 @@ BAD = {
     "ragged.csv": (b"a,b\n1,2\n1,2,3\n", "row 2 has 3 fields"),
     "binary.csv": (b"\x00\x01\x02" * 100, "no text file"),
     "latin.csv": ("a,b\nh\xe9,1\n".encode("latin-1"), "byte 0xe9 in line 2"),
+    "wide.csv": ("a,b\n1,2\n".encode("utf-16"), "UTF-16"),
     "twice.csv": (b"a,a\n1,2\n", "'a' appears more than once"),
     "damaged.csv.gz": (gzip.compress(b"a,b\n1,2\n" * 100)[:-20], "damaged"),
     "broken.parquet": (b"no parquet at all", "cannot be read"),

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from browser import opened
+from browser import one_chromium, opened  # noqa: F401
 
 from sparsegam import SparseGAMClassifier, SparseGAMClassifierCV, SparseGAMRegressor, gam_path
 from sparsegam.files import write_whole
@@ -187,14 +187,14 @@ FILL = """([name, value]) => {
 }"""
 
 
-def test_form_scores_as_decision_function_does(mixed, written):
+def test_form_scores_as_decision_function_does(chromium, mixed, written):
     frame, _, gam = mixed
     cases = random_cases(frame, 60)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # unseen levels
         expected = gam.model_.decision_function(as_frame(cases))
     levels = {name: list(scale.levels) for name, scale in gam.model_.scales.items()}
-    with opened(written) as (tab, wrong):
+    with opened(chromium, written) as (tab, wrong):
         found = []
         for case in cases:
             for name, value in case.items():
@@ -205,8 +205,8 @@ def test_form_scores_as_decision_function_does(mixed, written):
 
 
 @pytest.mark.parametrize(("color_scheme", "width"), [("light", 1200), ("dark", 1200), ("light", 380)])
-def test_page_is_whole_on_any_screen(written, color_scheme, width):
-    with opened(written, color_scheme=color_scheme, width=width) as (tab, wrong):
+def test_page_is_whole_on_any_screen(chromium, written, color_scheme, width):
+    with opened(chromium, written, color_scheme=color_scheme, width=width) as (tab, wrong):
         assert tab.inner_text("h1") == "Mixed <b>data</b>"
         assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
         unnamed = tab.evaluate(
@@ -217,8 +217,8 @@ def test_page_is_whole_on_any_screen(written, color_scheme, width):
         assert wrong == []
 
 
-def test_keyboard_reads_the_steps_and_moves_the_threshold(written):
-    with opened(written) as (tab, wrong):
+def test_keyboard_reads_the_steps_and_moves_the_threshold(chromium, written):
+    with opened(chromium, written) as (tab, wrong):
         card = tab.locator("#shape-grid .card").first
         card.locator("svg").focus()
         tab.keyboard.press("ArrowRight")
@@ -233,22 +233,22 @@ def test_keyboard_reads_the_steps_and_moves_the_threshold(written):
         assert wrong == []
 
 
-def test_form_says_what_it_cannot_read(written):
-    with opened(written) as (tab, wrong):
+def test_form_says_what_it_cannot_read(chromium, written):
+    with opened(chromium, written) as (tab, wrong):
         tab.evaluate(FILL, ["number", "abc"])
         assert "number: please type a number" in tab.inner_text("#result")
         assert tab.get_attribute("#result", "data-score") is None
         assert wrong == []
 
 
-def test_two_hundred_features_stay_small(tmp_path):
+def test_two_hundred_features_stay_small(chromium, tmp_path):
     rng = np.random.default_rng(0)
     X = rng.integers(0, 20, (400, 200)).astype(float)
     y = (rng.integers(5, 15, 200) >= X) @ rng.normal(size=200) + rng.normal(size=400)
     gam = SparseGAMRegressor(lambda0=0.5, max_terms=60).fit(X, y)
     file = write_report(tmp_path / "wide.html", gam.model_, X, y, settings=gam.get_params())
     assert file.stat().st_size < 1_000_000
-    with opened(file) as (tab, wrong):
+    with opened(chromium, file) as (tab, wrong):
         assert tab.locator("#reading tbody tr").count() == 200
         tab.fill("#form-filter", gam.model_.features[0])
         assert tab.locator("#form .field:visible").count() >= 1

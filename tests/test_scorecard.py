@@ -11,7 +11,7 @@ from sparsegam import SparseGAMClassifier, gam_path
 from sparsegam.datasets import make_credit
 from sparsegam.model import Model
 from sparsegam.rounding import Patterns, fit_lines, patterns_of, round_small, round_to_line
-from sparsegam.scorecard import scorecard
+from sparsegam.scorecard import best_scorecard, scorecard
 from sparsegam.terms import Condition, Term
 
 
@@ -154,3 +154,25 @@ def test_exponential_loss_has_twice_the_slope(credit):
     model = SparseGAMClassifier(loss="exponential", lambda0=20).fit(X, y).model_
     card = scorecard(model, X, y)
     assert np.abs(card.predict_proba(X) - model.predict_proba(X)).max() < 0.05
+
+
+def test_fewer_terms_for_a_card_by_hand(credit):
+    X, y = credit
+    path = gam_path(X, y, max_terms=9)
+    card = scorecard(path.at(n_terms=9), X, y, method="small", max_terms=5)
+    steps = sum(step.kind in ("equal", "upto") for table in card.steps.tables for step in table.steps)
+    assert steps <= 5
+    best = best_scorecard(path.models[5:10], X, y, method="small", max_terms=5)
+    alone = scorecard(path.at(n_terms=5), X, y, method="small")
+    assert best.rounding.log_loss_after <= alone.rounding.log_loss_after
+
+
+def test_terms_are_chosen_for_whole_points():
+    rng = np.random.default_rng(1)
+    holds = np.array(list(itertools.product([0, 1], repeat=4)))
+    patterns = Patterns(holds, rng.integers(1, 60, 16).astype(float), rng.integers(1, 60, 16).astype(float))
+    found, _, _ = round_small(patterns, np.array([0.4, 0.9, -0.6, 0.2]), 2, max_terms=2)
+    box = np.array(list(itertools.product(range(3), range(3), range(-2, 1), range(3))))
+    box = box[np.count_nonzero(box, axis=1) <= 2]
+    assert np.count_nonzero(found) <= 2
+    assert fit_lines(patterns, found[None, :])[0][0] == pytest.approx(fit_lines(patterns, box)[0].min(), abs=1e-8)

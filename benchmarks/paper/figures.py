@@ -46,7 +46,7 @@ def times(table: pd.DataFrame) -> Figure:
         cells = table[(table["lambda2"] == ridge) | (table["lambda2"] == 0)]
         _times(axes[0, n], cells, f"{TITLES[cells['table'].iloc[0]]}, lambda2 = {ridge:g}")
         _bought(axes[1, n], cells)
-    axes[0, 0].legend(fontsize=6.5)
+    axes[1, 0].legend(*axes[0, 0].get_legend_handles_labels(), fontsize=6)
     return picture
 
 
@@ -54,14 +54,14 @@ def _times(axis: Axes, cells: pd.DataFrame, title: str) -> None:
     for label, line in cells.groupby("label", sort=False):
         mean = line.groupby("lambda0")["seconds"].mean()
         axis.plot(mean.index, mean, marker="o", ms=3, color=_colour(label), ls=_style(label), label=label)
-    axis.set(title=title, xlabel="lambda0", ylabel="seconds, one thread", yscale="log")
+    axis.set(title=title, xlabel="lambda0", ylabel="CPU seconds, one thread", yscale="log")
 
 
 def _bought(axis: Axes, cells: pd.DataFrame) -> None:
     for label, points in cells.groupby("label", sort=False):
         marker = "x" if "exponential" in label else "o"
         axis.scatter(points["seconds"], points["test_auc"], s=14, marker=marker, color=_colour(label))
-    axis.set(xlabel="seconds", ylabel="test AUC", xscale="log")
+    axis.set(xlabel="CPU seconds", ylabel="test AUC", xscale="log")
 
 
 def tradeoffs(table: pd.DataFrame) -> Figure:
@@ -82,8 +82,8 @@ def _panels(table: pd.DataFrame, names: list[str]) -> Figure:
     table = table[table["n_terms"].between(1, 60)]
     for axis, name in zip(picture.subplots(1, len(names)), names, strict=True):
         for label, points in table.groupby("label", sort=False):
-            best = points.groupby(["n_terms", "fold"])[name].max().groupby("n_terms").mean()
-            axis.plot(best.index, best, lw=1.2, color=_colour(label), ls=_style(label), label=label)
+            marker = "x" if label.endswith("exponential") else "o"
+            axis.scatter(points["n_terms"], points[name], s=7, marker=marker, color=_colour(label), label=label)
         axis.set(xlabel="terms", ylabel=name.replace("_", " "))
         low = table.loc[table["n_terms"] >= 3, name].quantile(0.02)
         axis.set_ylim(bottom=low)
@@ -98,7 +98,7 @@ def orderings(table: pd.DataFrame) -> Figure:
     for label, line in table.groupby("label", sort=False):
         left.barh(label, line["seconds"].iloc[0], color=_colour(label))
         right.plot(line["n_terms"], line["f1"], marker=".", color=_colour(label), label=label)
-    left.set(xlabel="seconds for the whole path")
+    left.set(xlabel="CPU seconds for the whole path")
     right.set(xlabel="terms", ylabel="recovery F1")
     right.legend(fontsize=7)
     return picture

@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return OK
     except MemoryError:
         return _fail("not enough memory: take a sample of the rows, or fewer columns", FAILED)
-    except (ValueError, TypeError, OSError, ImportError) as error:
+    except Exception as error:
         if options.debug:
             raise
         return _fail(_one_line(error), FAILED)
@@ -165,7 +165,10 @@ def _note_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 def _one_line(error: BaseException) -> str:
     if isinstance(error, OSError) and error.filename:
         return f"{error.filename}: {error.strerror}"
-    return " ".join(str(error).split())
+    text = " ".join(str(error).split())
+    if isinstance(error, ValueError | TypeError | OSError | ImportError):
+        return text
+    return f"this is a bug: {type(error).__name__}: {text} (--debug shows where)"
 
 
 if __name__ == "__main__":

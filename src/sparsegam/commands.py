@@ -118,9 +118,17 @@ def run_compare(options: Namespace) -> Answer:
         settings.pop("loss", None)
     standings = compare(outcome, settings | {"lambda0": options.lambda0 or "bic"}, folds=options.folds)
     score = "R²" if outcome.classes is None else "AUC"
-    rows = [[s.name, f"{s.scores.mean():.4f} ± {s.scores.std():.4f}", f"{s.seconds:.2f}", s.size] for s in standings]
+    rows = [
+        [s.name, f"{s.scores.mean():.4f} ± {s.scores.std():.4f}", f"{s.seconds:.2f}", s.size]
+        if s.scores.size
+        else [s.name, "", "", s.size]
+        for s in standings
+    ]
     text = _aligned(["model", f"{score} ({options.folds} folds)", "fit, s", "size (last fold)"], rows)
-    data = {s.name: {"scores": s.scores.tolist(), "seconds": s.seconds, "size": s.size} for s in standings}
+    data = {
+        s.name: {"scores": s.scores.tolist(), "seconds": s.seconds if s.scores.size else None, "size": s.size}
+        for s in standings
+    }
     return Answer(f"{_data_text(options.data, outcome)}\n\n{text}", data, notes)
 
 
@@ -270,7 +278,7 @@ def _data_text(name: str, outcome: Outcome) -> str:
     for kind, columns in by_type.items():
         names = ", ".join(column.name for column in columns[:NAMES_SHOWN])
         more = ", ..." if len(columns) > NAMES_SHOWN else ""
-        lines.append(f"  {len(columns)} {kind}: {names}{more}")
+        lines.append(f"  {kind} ({len(columns)}): {names}{more}")
     missing = {c.name: int(np.isnan(c.values).sum()) for columns in by_type.values() for c in columns}
     some = [f"{name} ({count})" for name, count in missing.items() if count]
     if some:

@@ -15,7 +15,7 @@ from sparsegam.outcome import Outcome
 
 @dataclass(frozen=True)
 class Standing:
-    """How one kind of model did: score on each fold, seconds per fit, and its size in words."""
+    """How one kind of model did: score on each fold, seconds per fit, and its size in words; no scores if it failed."""
 
     name: str
     scores: NDArray[np.float64]
@@ -51,7 +51,12 @@ def compare(outcome: Outcome, settings: dict[str, Any], *, folds: int = 5) -> li
     with threadpool_limits(limits=1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name, new, size in _contenders(outcome, settings):
-            out.append(_standing(name, new, size, X, y, parts))
+            try:
+                out.append(_standing(name, new, size, X, y, parts))
+            except Exception as error:
+                if name == "sparsegam":
+                    raise
+                out.append(Standing(name, np.empty(0), float("nan"), f"failed: {type(error).__name__}"))
     return out
 
 
@@ -116,8 +121,8 @@ def _ebm(*, regression: bool) -> list[Contender]:
     return [
         (
             "EBM (no interactions)",
-            lambda: kind(interactions=0, n_jobs=1, random_state=0),
-            lambda m: f"{len(m.bins_)} shapes",
+            lambda: _undated(kind(interactions=0, n_jobs=1, random_state=0)),
+            lambda m: f"{len(m[-1].bins_)} shapes",
         )
     ]
 
@@ -154,6 +159,19 @@ def _pipeline(model: Any) -> Any:
     return make_pipeline(
         _encoder(one_hot=True), SimpleImputer(strategy="median", add_indicator=True), StandardScaler(), model
     )
+
+
+def _undated(model: Any) -> Any:
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer
+
+    return make_pipeline(FunctionTransformer(_without_dates), model)
+
+
+def _without_dates(frame: Any) -> Any:
+    """Return the frame with dates as numbers of days."""
+    dated = list(frame.select_dtypes(include=["datetime", object]).columns)
+    return frame.assign(**_days(frame[dated])) if dated else frame
 
 
 def _numbered(model: Any) -> Any:

@@ -67,7 +67,7 @@ class Editor:
     >>> answers = [int(a > 40) ^ (a % 7 == 0) for (a,) in ages]
     >>> model = SparseGAMClassifier(lambda0=2).fit(ages, answers).model_
     >>> editor = Editor(model, ages, answers, who="A. Analyst")
-    >>> editor.move("x0", 40, 45, why="policy counts in fives").terms[0].condition.value
+    >>> editor.move("x0", 42, 45, why="policy counts in fives").terms[0].condition.value
     45.0
     """
 

@@ -41,10 +41,15 @@ class Edit:
         """Return the record as JSON knows it."""
         return asdict(self)
 
+    def cells(self) -> list[str]:
+        """Return the record as the cells of a table: when, who, what, why, loss, AUC."""
+        auc = "" if self.auc_before is None else f"{self.auc_before:.4f} to {self.auc_after:.4f}"
+        loss = f"{self.loss_before:.2f} to {self.loss_after:.2f}"
+        return [self.when, self.who, f"{self.action} {self.what}", self.why, loss, auc]
+
     def __str__(self) -> str:
-        auc = "" if self.auc_before is None else f", AUC {self.auc_before:.4f} to {self.auc_after:.4f}"
-        change = f"loss {self.loss_before:.2f} to {self.loss_after:.2f}{auc}"
-        return f"{self.when} {self.who}: {self.action} {self.what} ({self.why}); {change}"
+        when, who, what, why, loss, auc = self.cells()
+        return f"{when} {who}: {what} ({why}); loss {loss}" + (f", AUC {auc}" if auc else "")
 
 
 def edit_from_json(content: Any) -> Edit:

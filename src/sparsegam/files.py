@@ -153,6 +153,8 @@ def _is_missing(value: str) -> bool:
 
 def _decoded(file: FilePath, encoding: str) -> str:
     raw = _unzipped(file)
+    if raw[:2] in (b"\xff\xfe", b"\xfe\xff") and encoding.lower() == "utf-8":
+        _refuse(file, "this is UTF-16: save the file as UTF-8, or pass --encoding utf-16")
     if b"\0" in raw[:4096] and not encoding.lower().startswith("utf-16"):
         _refuse(file, "this is no text file: give CSV, or the right ending (.parquet, .feather, .xlsx)")
     try:

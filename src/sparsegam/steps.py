@@ -129,6 +129,12 @@ class StepModel:
         out: Values = 0.5 * (1.0 + np.tanh(0.5 * (self.shift + self.slope * score)))  # logistic, without overflow
         return out
 
+    def check_inputs(self, format_: str) -> None:
+        """Raise where a format needs an input and the model has none."""
+        if not self.tables:
+            msg = f"{format_} needs at least one feature, but the model has no terms: its score is always {self.base}."
+            raise ValueError(msg)
+
     def range(self) -> tuple[float, float]:
         """Return the lowest and the highest score that any row can have."""
         low = self.base + sum(float(table.adds.min()) for table in self.tables)

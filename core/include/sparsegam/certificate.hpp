@@ -121,7 +121,7 @@ class Sweep {
         next.columns.push_back(column);
         next.coef.push_back(0.0);
         evaluate(rows_, penalty_, next);
-        RefitOptions options{0.1 * tie_, 40, must_beat(column)};
+        RefitOptions options{0.1 * tie_, 100};  // to the end: a proof does not give up early
         options.held = dropped.size();
         refit(rows_, penalty_, next, options, counts_);
         if (next.value() < must_beat(column)) return next;

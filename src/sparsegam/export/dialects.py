@@ -87,12 +87,18 @@ class Dialect:
     def missing(self, name: str, scale: Scale) -> str:
         """Write the condition that a value is missing: NULL or, for numbers, NaN."""
         quoted = self.name(name)
-        nan = f" OR {self.nan.format(x=quoted)}" if self.nan and scale.kind == "number" else ""
+        nan = f" OR {self.nan.format(x=quoted)}" if self.nan and _of_numbers(scale) else ""
         return f"{quoted} IS NULL{nan}"
 
     def as_double(self, expression: str) -> str:
         """Write a conversion to a 64-bit float."""
         return f"CAST({expression} AS {self.double})"
+
+
+def _of_numbers(scale: Scale) -> bool:
+    """Tell whether a column holds numbers, which may be NaN: as such, or as levels."""
+    levels = scale.has_levels and not any(isinstance(level, str | bool) for level in scale.levels)
+    return scale.kind == "number" or levels
 
 
 def number(value: float) -> str:

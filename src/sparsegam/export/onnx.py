@@ -27,7 +27,9 @@ def to_onnx(model: Any) -> Any:
         1970). Outputs `score` and, for a classifier, `probability` of the second class, both float64 of shape (n, 1).
     """
     onnx = _import_onnx()
-    graph = _Graph(onnx, step_model(model))
+    steps = step_model(model)
+    steps.check_inputs("ONNX")
+    graph = _Graph(onnx, steps)
     proto = onnx.helper.make_model(
         graph.build(),
         producer_name="sparsegam",

@@ -30,6 +30,7 @@ def to_pmml(model: Any, *, reasons: ReasonTable | None = None) -> str:
     """
     table = reason_table(model) if reasons is None else reasons
     steps = table.steps
+    steps.check_inputs("PMML")
     root = ElementTree.Element("PMML", {"xmlns": NAMESPACE, "version": "4.4"})
     header = _child(root, "Header", description="written by sparsegam")
     _child(header, "Application", name="sparsegam")

@@ -44,12 +44,10 @@ def _term(term: Term) -> dict[str, Any]:
 def _sentence(material: Material, features: list[dict[str, Any]], quality: dict[str, Any] | None) -> str:
     model = material.model
     goal = "predicts a number" if model.classes is None else f"gives the probability of {model.classes[1]}"
-    count = f"{model.n_terms} condition{'' if model.n_terms == 1 else 's'}"
+    count = "one condition" if model.n_terms == 1 else f"each of {model.n_terms} conditions"
     used = f"{len(model.features)} of {len(model.feature_names)} features"
     heavy = [feature["name"] for feature in features[:3]]
-    first = (
-        f"This model {goal}: it starts at {model.intercept:.3g} and adds a fixed amount for each of {count} on {used}"
-    )
+    first = f"This model {goal}: it starts at {model.intercept:.3g} and adds a fixed amount for {count} on {used}"
     first += f", above all {_listed(heavy)}." if heavy else "."
     if quality is None:
         return first

@@ -60,6 +60,7 @@ def facts_part(material: Material) -> dict[str, Any]:
         "settings": {name: _plain(value) for name, value in material.settings.items() if _tells(value)},
         "versions": {"python": platform.python_version()} | {name: _version(name) for name in PACKAGES},
         "hashes": hashes,
+        "edits": [edit.cells() for edit in material.model.edits],
         "rows": None if material.train is None else material.train.table.n_rows,
         "test_rows": None if material.test is None else material.test.table.n_rows,
         "date": datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),

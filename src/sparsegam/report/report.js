@@ -27,9 +27,9 @@
 
   function table(caption, header, rows, label = caption) {
     const numeric = header.map((_, j) => rows.length > 0 && rows.every((row) => typeof row[j] === "string" && /^[+−\d.,\s%–]*$/.test(row[j])));
-    const cell = (tag, value, j) => make(tag, { class: numeric[j] ? "number" : null, scope: tag === "th" ? "col" : null }, value);
-    const body = rows.map((row) => make("tr", {}, ...row.map((value, j) => cell("td", value, j))));
-    const inner = make("table", {}, make("caption", {}, caption), make("thead", {}, make("tr", {}, ...header.map((value, j) => cell("th", value, j)))), make("tbody", {}, ...body));
+    const cell = (tag, value, j) => make(tag, { class: numeric[j] ? "number" : null, scope: tag === "th" ? "col" : null, role: tag === "th" ? "columnheader" : "cell", "data-label": tag === "td" ? header[j] : null }, value);
+    const body = rows.map((row) => make("tr", { role: "row" }, ...row.map((value, j) => cell("td", value, j))));
+    const inner = make("table", { role: "table" }, make("caption", {}, caption), make("thead", { role: "rowgroup" }, make("tr", { role: "row" }, ...header.map((value, j) => cell("th", value, j)))), make("tbody", { role: "rowgroup" }, ...body));
     return make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, inner);
   }
 
@@ -427,6 +427,7 @@
     const hash = (value) => make("span", { class: "hash" }, value);
     const rows = [...Object.entries({ loss: report.loss, ...part.settings }), ...Object.entries(part.versions), ["written", part.date], ...Object.entries(part.hashes).map(([name, value]) => ["SHA-256 of the " + name, hash(value)])];
     section.append(table("Settings, versions, hashes", ["what", "value"], rows));
+    if (part.edits.length) section.append(table("Edits by hand", ["when", "who", "what", "why", "loss", "AUC"], part.edits));
   }
 
   function filters() {
