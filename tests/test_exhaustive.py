@@ -110,9 +110,15 @@ def certified(seed, loss, lambda2, **options):
 
 
 def assert_certified(problem, search, lambda2):
-    """The model is proved swap 1-OPT, and it is. Return how many terms it has."""
+    """The model is proved swap 1-OPT, and it is. Return how many terms it has.
+
+    Where a coefficient has run off, Newton sees no curvature, and nothing may be claimed.
+    """
     (point,), proof = search.points, search.certificate
     swaps = all_swaps(problem, point, lambda2)
+    if np.abs(point.coef).max(initial=0.0) > 30:
+        assert not proof.swap_optimal
+        return len(point.columns)
     assert proof.swap_optimal
     assert proof.pairs == np.isfinite(swaps).sum()
     assert proof.line_searches <= proof.pairs
@@ -133,12 +139,11 @@ def test_no_swap_beats_a_certified_model(loss, lambda2):
     assert np.count_nonzero(n_terms) >= 10
 
 
-@pytest.mark.xfail(strict=False, reason="far-off coefficients: line searches give up, and sums of losses lose digits")
 @pytest.mark.parametrize(
     ("loss", "seed", "n"),
     [("logistic", 119, 60), ("logistic", 182, 60), ("logistic", 239, 150), ("exponential", 166, 150)],
 )
-def test_certificates_hold_where_coefficients_run_off(loss, seed, n):
+def test_certificates_claim_nothing_where_coefficients_run_off(loss, seed, n):
     assert_certified(*certified(seed, loss, 0.0, n=n, strength=(0.5, 3.0, 6.0)[seed % 3]), 0.0)
 
 
