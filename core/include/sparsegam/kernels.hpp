@@ -218,10 +218,7 @@ static void swap_gains(SwapArgs a, double* __restrict gains) noexcept {
         const double curv = a.curv + a.q[j] * a.q[j] * a.inverse[j];
         const bool inside = grad < 0 ? may_rise : may_fall;
         const double over = (grad < 0 ? -grad : grad) - a.slack, push = over > 0 ? over : 0.0;
-        const double rest = a.group * a.group - grad * grad;
-        const double fall =
-            a.group > 0 ? a.group * (a.group - __builtin_sqrt(rest > 0 ? rest : 0.0)) : 0.5 * push * push;
-        gains[j] = (inside && curv > a.floor) ? fall / curv - a.cost[j] : -1e300;
+        gains[j] = (inside && curv > a.floor) ? 0.5 * push * push / curv - a.cost[j] : -1e300;
     }
 }
 

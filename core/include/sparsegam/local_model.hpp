@@ -83,10 +83,9 @@ class LocalModel final : ScanVisitor {
 
     // Gains of swapping each position, at its cost, for column c.
     void swap_gains(Index c, const double* costs, double* gains) const noexcept {
-        const bool exact = rows_.zero_one() && rows_.loss() == Loss::exponential;
         kernels().swap_gains(
             {k_, q(c) + 1, shift_.data(), inverse_diagonal_.data(), costs, grad_[c], curv_[c], collinear * diagonal_[c],
-             lasso_weight(rows_, penalty_, c), penalty_.high[c] > 0, penalty_.low[c] < 0, exact ? diagonal_[c] : 0.0},
+             lasso_weight(rows_, penalty_, c), penalty_.high[c] > 0, penalty_.low[c] < 0},
             gains);
     }
 

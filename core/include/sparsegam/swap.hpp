@@ -2,10 +2,8 @@
 //
 // Columns are centred here, so that a step along one leaves the intercept's optimum nearly alone. For one lambda0:
 //   1. descend: add columns and drop terms as the thresholding operation says, refit, until it says nothing;
-//   2. for each term, in order: drop it; if that lowers the loss, keep it so; else try the columns with the
-//   steepest
-//      slopes in its place, ruling out by cuts those that cannot win, and make the first swap that lowers the
-//      loss;
+//   2. for each term, in order: drop it; if that lowers the loss, keep it so; else try the columns with the steepest
+//      slopes in its place, ruling out by cuts those that cannot win, and make the first swap that lowers the loss;
 //   3. end when every term was tried in vain.
 #pragma once
 
