@@ -62,12 +62,12 @@ def equal_sizes(figure: str, table: pd.DataFrame) -> None:
     means = best.groupby(["loss_name", "method", "n_terms", "lambda2"]).agg(["mean", "count"])
     whole = means[means["count"] == table["fold"].nunique()]["mean"]
     by_size = whole.groupby(["loss_name", "method", "n_terms"]).max()
-    ours = by_size.xs("exchange", level="method").groupby("n_terms").max()
+    ours = by_size.xs("exchange", level="method")  # of the same loss: the better of two would be chosen on test rows
     for (loss, method), line in by_size.groupby(["loss_name", "method"]):
         if method in OURS:
             continue
         sizes = line.droplevel(["loss_name", "method"])
-        short = (sizes - ours.reindex(sizes.index)).dropna()
+        short = (sizes - ours[loss].reindex(sizes.index)).dropna()
         if short.empty:
             continue
         count, at = int((short > AUC_SLACK).sum()), short.idxmax()
