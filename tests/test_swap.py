@@ -5,7 +5,7 @@ import pytest
 from brute_force import minimise
 from problems import random_problem
 
-from sparsegam import _core
+from sparsegam import SparseGAMClassifier, _core
 from sparsegam.datasets import make_correlated_classification, make_correlated_regression, make_credit
 from sparsegam.swap import Swaps, linear_swap_path, swap_path
 
@@ -210,3 +210,17 @@ class TestPath:
 
     def test_options_stand_by_themselves(self):
         assert Swaps().candidates == 50
+
+
+def test_the_estimator_runs_it_by_name():
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 20, size=(400, 3)).astype(float)
+    y = rng.random(400) < 1 / (1 + np.exp(1.5 - 3 * (X[:, 0] <= 8)))
+    found = {
+        search: SparseGAMClassifier(lambda0=3.0, search=search, cuts="linear", order="sequential").fit(X, y)
+        for search in ("exchange", "swap")
+    }
+    assert found["swap"].search_stats_["terms_tried"] > 0
+    assert found["exchange"].objective_ <= found["swap"].objective_ + 1e-6
+    with pytest.raises(ValueError, match="search must be one of 'exchange', 'swap', got 'anneal'"):
+        SparseGAMClassifier(search="anneal").fit(X, y)

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparsegam import targets
 from sparsegam.binning import Binning
+from sparsegam.checks import check_choice
 from sparsegam.frames import Table, read
 from sparsegam.model import Model
 from sparsegam.multiclass import OneVsRest
@@ -23,6 +24,7 @@ from sparsegam.rules import Rules
 from sparsegam.solver import DEFAULT_MAX_TERMS, Fit, Options, Problem, check_lambda0, fit, pose
 
 Vector = NDArray[np.float64]
+SEARCHES = ("exchange", "swap")
 
 
 class SparseModel(BaseEstimator):  # type: ignore[misc]
@@ -231,7 +233,7 @@ class FitsOne(SparseModel):
     def _search(self, problem: Problem) -> None:
         """Search and keep what was found."""
         with watched(self.callback, self.verbose, self.max_terms) as report:
-            found = fit(problem, self.lambda0, report)
+            found = self._found(problem, report)
         self._keep_model(build_model(problem.design, found.point, problem.options.loss, self.classes_))
         self.lambda0_ = found.lambda0
         self.objective_ = found.objective
@@ -240,6 +242,15 @@ class FitsOne(SparseModel):
         self.search_stats_ = found.counts
         self.n_iter_ = max(1, found.counts.get("moves", 1))
         self._warn(found)
+
+    def _found(self, problem: Problem, report: Progress | None) -> Fit:
+        """Run the search that was asked for by name."""
+        check_choice("search", self.search, SEARCHES)
+        if self.search == "exchange":
+            return fit(problem, self.lambda0, report)
+        from sparsegam.swap import Swaps, fit_swap
+
+        return fit_swap(problem, self.lambda0, pick(Swaps, vars(self)))
 
     def _warn(self, found: Fit) -> None:
         if not found.finished:
@@ -277,6 +288,12 @@ class SparseGAMClassifier(OneVsRest, Classifies, FitsOne, SparseGAM):
     class_weight : dict or "balanced", optional
         Weights of the classes, multiplied with `sample_weight`; "balanced" gives both the same total.
     {run}
+    search : {"exchange", "swap"}
+        "exchange" scores every add, drop and swap at once, with the others re-optimised; "swap" is the paper's search.
+    cuts : {"auto", "none", "linear", "quadratic", "selfconcordant"}
+        For "swap": the lower bound that rules out a column before its line search.
+    order : {"dynamic", "sequential"}
+        For "swap": try the term that failed least often first, or go by column.
     certify : bool
         Whether to prove that no exchange of one term for another column helps, and to go on from any better model that
         the proof finds. Takes several times as long, and often finds a lower objective.
@@ -339,6 +356,9 @@ class SparseGAMClassifier(OneVsRest, Classifies, FitsOne, SparseGAM):
         class_weight: Any = None,
         n_jobs: int | None = None,
         time_limit: float | None = None,
+        search: str = "exchange",
+        cuts: str = "auto",
+        order: str = "dynamic",
         certify: bool = False,
         verbose: int = 0,
         callback: Progress | None = None,
@@ -366,6 +386,12 @@ class SparseGAMRegressor(Regresses, FitsOne, SparseGAM):
     {search}
     {table}
     {run}
+    search : {"exchange", "swap"}
+        "exchange" scores every add, drop and swap at once, with the others re-optimised; "swap" is the paper's search.
+    cuts : {"auto", "none", "linear", "quadratic", "selfconcordant"}
+        For "swap": the lower bound that rules out a column before its line search.
+    order : {"dynamic", "sequential"}
+        For "swap": try the term that failed least often first, or go by column.
     certify : bool
         Whether to prove that no exchange of one term for another column helps, and to go on from any better model that
         the proof finds. Takes several times as long, and often finds a lower objective.
@@ -420,6 +446,9 @@ class SparseGAMRegressor(Regresses, FitsOne, SparseGAM):
         special_values: Any = None,
         n_jobs: int | None = None,
         time_limit: float | None = None,
+        search: str = "exchange",
+        cuts: str = "auto",
+        order: str = "dynamic",
         certify: bool = False,
         verbose: int = 0,
         callback: Progress | None = None,
