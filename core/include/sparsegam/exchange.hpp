@@ -2,59 +2,22 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "best.hpp"
 #include "certificate.hpp"
+#include "deadline.hpp"
 #include "local_model.hpp"
 
 namespace sparsegam {
 
-// How long a search may go on. What it has when time is up is its answer. Beyond 30 years there is no limit.
-class Deadline {
-  public:
-    explicit Deadline(double seconds = infinity)
-        : limited_(seconds < 1e9),
-          end_(std::chrono::steady_clock::now() + std::chrono::microseconds(limited_ ? Index(seconds * 1e6) : 0)) {}
-
-    bool passed() const { return limited_ && std::chrono::steady_clock::now() >= end_; }
-
-  private:
-    bool limited_;
-    std::chrono::steady_clock::time_point end_;
-};
-
 // Which moves a search step may make.
 struct Allow {
     bool add, drop, swap;
-};
-
-// The few columns that gain most, kept as they come: to list all of them for every term would take k times the
-// memory of a scan.
-class Best {
-  public:
-    explicit Best(std::size_t most) : most_(most) {}
-
-    void offer(double gain, Index column) {
-        if (ranked_.size() == most_ && !(std::pair(-gain, column) < ranked_.front())) return;
-        ranked_.emplace_back(-gain, column);
-        std::push_heap(ranked_.begin(), ranked_.end());
-        if (ranked_.size() <= most_) return;
-        std::pop_heap(ranked_.begin(), ranked_.end());
-        ranked_.pop_back();
-    }
-
-    void append_to(std::vector<Index>& columns) const {
-        for (const auto& [gain, column] : ranked_) columns.push_back(column);
-    }
-
-  private:
-    std::size_t most_;
-    std::vector<std::pair<double, Index>> ranked_;  // a heap, the worst in front
 };
 
 class Exchange {
