@@ -80,6 +80,12 @@ std::tuple<double, double, double> line_sums(BoundRows& rows, Index column, doub
     return {sums.value, sums.slope, sums.curv};
 }
 
+double shifted(BoundRows& rows, Index column, double on, double off) {
+    if (column < 0 || column >= rows.get().n_columns())
+        throw std::invalid_argument("the design does not have this column");
+    return rows.get().shift(column, on, off);
+}
+
 auto group_arrays(BoundRows& rows) {
     std::vector<Index> every(rows.get().n_columns());
     std::iota(every.begin(), every.end(), Index{0});
@@ -143,6 +149,7 @@ void bind_rows(nb::module_& m) {
                 return rows.get().evaluate(point_of(intercept, columns, coef));
             },
             nb::arg("intercept"), nb::arg("columns"), nb::arg("coef"))
+        .def("shift", shifted, nb::arg("column"), nb::arg("on"), nb::arg("off"))
         .def("scan", scan_arrays, nb::arg("support"))
         .def("gram", gram_arrays, nb::arg("support"))
         .def("groups", group_arrays)

@@ -50,7 +50,15 @@ class ReferenceRows:
 
     def evaluate(self, columns, theta):
         """Move to the model theta = (b, w) on the columns; return its loss."""
-        value, grad, curv = derivatives(self.y, self.support(columns) @ np.asarray(theta), self.loss)
+        return self._move(self.support(columns) @ np.asarray(theta))
+
+    def shift(self, column, on, off):
+        """Move the scores where a 0/1 column is 1 by `on`, the others by `off`; return the loss."""
+        return self._move(self.scores + np.where(self.X[:, column] == 1, on, off))
+
+    def _move(self, scores):
+        value, grad, curv = derivatives(self.y, scores, self.loss)
+        self.scores = scores
         self.value, self.g, self.h = self.weight * value, self.weight * grad, self.weight * curv
         return float(self.value.sum())
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from problems import random_problem
-from scipy.optimize import minimize_scalar
+from scipy.optimize import minimize, minimize_scalar
 
 from sparsegam import _core
 
@@ -192,6 +192,13 @@ def closed_form(X_column, y, weight, scores):
     return c.sum(), d, 0.5 * np.log((1 - d) / d)
 
 
+def core_step(x, y, weight, scores):
+    """What the core makes of the sums over the two groups of rows."""
+    c = weight * np.exp(-y * scores)
+    sums = [(float(-(y * c)[rows].sum()), float(c[rows].sum())) for rows in (x == 1, x == 0)]
+    return _core.closed_step(*sums[0], *sums[1])
+
+
 def random_exponential(seed):
     """A 0/1 column that both classes are on both sides of, labels, weights, scores."""
     rng = np.random.default_rng(seed)
@@ -224,11 +231,32 @@ class TestExponentialLoss:
 
     @few
     @given(seeds)
-    def test_the_core_makes_the_same_step(self, seed):
-        x, y, weight, _ = random_exponential(seed)
-        H, d, w = closed_form(x, y, weight, np.zeros(x.size))
-        design = _core.ThresholdDesign([(1 - x).astype(np.uint8)], np.array([2]), np.array([2]))
-        rows = _core.Rows(design, y.astype(float), weight, loss="exponential", n_threads=1)
-        rows.evaluate(0.0, np.zeros(0, dtype=np.int64), np.zeros(0))
-        after = rows.evaluate(-w, np.array([0]), np.array([2 * w]))
-        assert after == pytest.approx(2 * H * np.sqrt(d * (1 - d)), rel=1e-10)
+    def test_the_core_steps_to_the_minimum_with_the_intercept_free(self, seed):
+        x, y, weight, scores = random_exponential(seed)
+        coef, shift, gain, worth = core_step(x, y, weight, scores)
+
+        def loss(theta):
+            return weight @ np.exp(-y * (scores + theta[0] * x + theta[1]))
+
+        found = minimize(loss, [0.0, 0.0], tol=1e-12)
+        without = minimize_scalar(lambda b: loss([0.0, b]), bracket=(-1, 1), tol=1e-12)
+        assert (coef, shift) == pytest.approx(tuple(found.x), abs=1e-4)
+        assert loss([0.0, 0.0]) - gain == pytest.approx(found.fun, rel=1e-9)
+        assert worth == pytest.approx(without.fun - found.fun, abs=1e-7 * without.fun)
+
+    @few
+    @given(seeds)
+    def test_the_core_takes_the_theorem_s_step_where_both_groups_are_mirrored(self, seed):
+        """A group that is the other with its labels turned shifts the other way: the intercept stays for -1 and 1."""
+        x, y, weight, scores = random_exponential(seed)
+        x, y = np.concatenate([x, 1 - x]), np.concatenate([y, -y])
+        weight, scores = np.tile(weight, 2), np.concatenate([scores, -scores])
+        H, d, w = closed_form(x, y, weight, scores)
+        coef, shift, gain, _ = core_step(x, y, weight, scores)
+        assert (coef, shift) == pytest.approx((2 * w, -w), abs=1e-9)
+        assert H - gain == pytest.approx(2 * H * np.sqrt(d * (1 - d)), rel=1e-10)
+
+    def test_a_pure_group_does_not_run_off(self):
+        coef, shift, gain, _ = _core.closed_step(-5.0, 5.0, 0.0, 10.0)
+        assert coef == pytest.approx(0.5 * np.log(1e9), rel=1e-3)
+        assert (shift, gain) == pytest.approx((0.0, 5.0))

@@ -21,6 +21,7 @@ class Oracle:
         self._rows = ReferenceRows(problem.X, problem.y, problem.weight, problem.loss)
         self.spread = column_scale(problem.X, problem.weight)
         self.groups = self._rows.groups
+        self.shift = self._rows.shift
 
     def evaluate(self, intercept, columns, coef):
         return self._rows.evaluate(columns, [intercept, *coef])
@@ -185,6 +186,40 @@ def test_groups_are_the_rows_where_a_column_is_one(make, problem, support, theta
     for mine, expected in zip(rows.groups(), oracle.groups(), strict=True):
         np.testing.assert_allclose(mine, expected, atol=1e-12 * np.abs(expected).max())
     assert rows.groups()[2][3] == pytest.approx(total)  # the last of four ordered bins: all rows
+
+
+@pytest.mark.parametrize("make", ROWS_OF_CODES.values(), ids=ROWS_OF_CODES.keys())
+def test_a_shift_is_the_point_with_one_coefficient_changed(make, problem, support, theta):
+    rows, expected = make(problem), make(problem)
+    move(rows, support, theta)
+    total = rows.shift(3, -0.7, 0.2)
+    assert total == pytest.approx(move(expected, [*support, 3], [theta[0] + 0.2, *theta[1:], -0.9]), rel=1e-12)
+    for mine, sums in zip(
+        (*rows.groups(), *rows.gram(support)), (*expected.groups(), *expected.gram(support)), strict=True
+    ):
+        np.testing.assert_allclose(mine, sums, rtol=0, atol=1e-12 * np.abs(sums).max())
+
+
+@pytest.mark.parametrize("make", list(ROWS_OF_CODES.values())[1:], ids=list(ROWS_OF_CODES)[1:])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_thousand_shifts_lose_no_more_than_rounding(make, loss):
+    """There and back for each term, as the swap search goes; lines start at the shifted scores."""
+    problem, rng = random_problem(5, loss, n=5000), np.random.default_rng(5)
+    rows, support, coef = make(problem), np.array([1, 4, 9]), np.array([0.5, -2.0, 8.0])
+    before = rows.evaluate(0.3, support, coef)
+    for _ in range(500):
+        column, on, off = int(rng.choice(problem.candidates)), *rng.uniform(-3, 3, 2)
+        rows.shift(column, on, off)
+        after = rows.shift(column, -on, -off)
+    assert after == pytest.approx(before, rel=1e-11)
+    assert rows.line(4, 0.0)[0] == pytest.approx(rows.shift(4, 0.0, 0.0), rel=1e-11)
+    assert rows.shift(4, 0.5, -1.0) == pytest.approx(rows.line(4, 0.0)[0], rel=1e-11)
+
+
+@pytest.mark.parametrize("make", ROWS_OF_MATRICES.values(), ids=ROWS_OF_MATRICES.keys())
+def test_raw_columns_have_no_two_groups_to_shift(make, problem):
+    with pytest.raises(RuntimeError, match="do not fall into two groups"):
+        make(problem).shift(0, 1.0, 0.0)
 
 
 def test_answers_are_about_the_point_last_evaluated(rows, support, theta):

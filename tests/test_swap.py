@@ -11,6 +11,7 @@ from sparsegam.swap import Swaps, linear_swap_path, swap_path
 
 CUTS = ("none", "linear", "quadratic", "selfconcordant")
 SEEDS = range(8)
+MANY_BINS = ((12, 12), (9, 7), (15, 15), (6, 0), (10, 10))
 TIE = 1e-6  # of the loss: swaps that gain less are not asked for
 
 
@@ -70,6 +71,14 @@ class TestSearch:
         assert len(point.columns) > 0
         value = point.loss + point.ridge
         assert min(swapped_values(problem, point, lambda2)) >= value - TIE * null_loss(problem)
+
+    @pytest.mark.parametrize("seed", [4, 5, 6])
+    def test_nor_where_swaps_were_made_on_the_way(self, seed):
+        """The exponential loss multiplies weights on the way from one term to the next: errors there would show."""
+        problem = random_problem(seed, "exponential", n=400, kinds=MANY_BINS)
+        point, counts = search(problem, lambda0=3.0)
+        assert 0 < counts["swaps"] < counts["terms_tried"] - len(point.columns)
+        assert min(swapped_values(problem, point, 0.0)) >= point.loss - TIE * null_loss(problem)
 
     @pytest.mark.parametrize("seed", SEEDS)
     @pytest.mark.parametrize("loss", ["logistic", "squared"])

@@ -126,6 +126,37 @@ void test_losses(const Named& named) {
     }
 }
 
+// What the exponential loss is after a shift of two groups, evaluated from the shifted scores.
+void check_reweight(const Named& named, double on, double off, std::int64_t first, std::int64_t n) {
+    LossRows rows = loss_rows(Loss::exponential);
+    for (auto& score : rows.score) score = std::clamp(score, -30.0, 30.0);
+    named.table->evaluate(Loss::exponential, rows.args(0, 2051));
+    std::vector<double> x(2051);
+    for (auto& holds : x) holds = random_engine() % 3 == 0 ? 1.0 : 0.0;
+    LossRows naive = rows;
+    for (std::int64_t i = first; i < first + n; ++i) naive.score[i] += x[i] > 0.0 ? on : off;
+    const LossSums expected = named.table->evaluate(Loss::exponential, naive.args(first, n));
+    const LossSums sums = named.table->reweight({n, &x[first], &rows.y[first], on, off, std::exp(on), std::exp(off),
+                                                 std::exp(-on), std::exp(-off), &rows.score[first], &rows.grad[first],
+                                                 &rows.curv[first], &rows.value[first]});
+    for (std::int64_t i = 0; i < 2051; ++i) {
+        const std::string row = named.name + " reweight, row " + std::to_string(i);
+        CHECK(rows.score[i] == naive.score[i], row);
+        CHECK_NEAR(rows.value[i], naive.value[i], 2e-14 * naive.value[i], row);
+        CHECK_NEAR(rows.grad[i], naive.grad[i], 2e-14 * naive.value[i], row);
+        CHECK_NEAR(rows.curv[i], naive.curv[i], 2e-14 * naive.value[i], row);
+    }
+    CHECK_NEAR(sums.value, expected.value, 1e-13 * expected.value, named.name + " reweight, sum of values");
+    CHECK_NEAR(sums.grad, expected.grad, 1e-13 * expected.value, named.name + " reweight, sum of gradients");
+    CHECK_NEAR(sums.curv, expected.curv, 1e-13 * expected.value, named.name + " reweight, sum of curvatures");
+}
+
+void test_reweight(const Named& named) {
+    for (double on : {-2.5, 0.0, 0.7})
+        for (double off : {-0.3, 0.0, 9.0})
+            for (std::int64_t n : {0, 1, 3, 8, 17, 2048}) check_reweight(named, on, off, 3, n);
+}
+
 // ------------------------------------------------------------------------------------------ bin codes
 
 template <class Code>
@@ -330,6 +361,7 @@ void test_bump_gains(const Named& named) {
 
 void test_table(const Named& named) {
     test_losses(named);
+    test_reweight(named);
     test_add_table(named, named.table->add_table_8);
     test_add_table(named, named.table->add_table_16);
     test_fill_channel<float, std::uint8_t>(named);

@@ -60,6 +60,9 @@ class Rows:
     @property
     def spread(self) -> NDArray[np.float64]: ...
     def evaluate(self, intercept: float, columns: NDArray[np.int64], coef: NDArray[np.float64]) -> float: ...
+    def shift(self, column: int, on: float, off: float) -> float:
+        """Loss after the scores moved by `on` where a 0/1 column is 1, else by `off`; the last point from now on."""
+
     def scan(self, support: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Gradient and curvature per column, and cross products (columns x (terms + 1), flat), at the last point."""
 
@@ -178,6 +181,9 @@ class LinePoint:
     """A point on a convex function of one coefficient: where, its value and its slope."""
 
     def __init__(self, at: float, value: float, slope: float) -> None: ...
+
+def closed_step(on_grad: float, on_curv: float, off_grad: float, off_curv: float) -> tuple[float, float, float, float]:
+    """Exponential loss: best coefficient of a 0/1 column, shift of the intercept, fall of the loss, worth as a term."""
 
 def linear_cut(a: LinePoint, b: LinePoint) -> float:
     """Where the tangents of two points on both sides of the minimum meet: a lower bound on it."""

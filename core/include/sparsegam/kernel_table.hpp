@@ -17,6 +17,17 @@ struct LossSums {
     double value, grad, curv;
 };
 
+// Exponential loss: a row's weight is multiplied by one of four constants, from its label and a 0/1 column.
+struct ReweightArgs {
+    std::int64_t n;
+    const double *x, *y;          // IN
+    double on, off;               // what the scores move by where x is 1 and where it is 0
+    double up_on, up_off;         // exp(on), exp(off): the factors of negative labels
+    double down_on, down_off;     // exp(-on), exp(-off): of positive ones
+    double *score, *grad, *curv;  // IN and OUT
+    double* value;
+};
+
 struct SwapArgs {
     std::int64_t k;
     const double* q;                       // Q_c without the intercept
@@ -50,6 +61,7 @@ struct KernelTable {
     LossSums (*logistic)(LossArgs) noexcept;
     LossSums (*exponential)(LossArgs) noexcept;
     LossSums (*squared)(LossArgs) noexcept;
+    LossSums (*reweight)(ReweightArgs) noexcept;
     void (*add_table_8)(std::int64_t, const std::uint8_t*, const double*, double*) noexcept;
     void (*add_table_16)(std::int64_t, const std::uint16_t*, const double*, double*) noexcept;
     HistogramKernels<float, std::uint8_t> float_8;

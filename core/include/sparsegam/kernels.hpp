@@ -115,6 +115,25 @@ static LossSums exponential(LossArgs a) noexcept {
     return {sum, sum_grad, sum_curv};
 }
 
+// The exponential loss after a shift of two groups of rows: products in the place of exponentials.
+static LossSums reweight(ReweightArgs a) noexcept {
+    double sum = 0.0, sum_grad = 0.0;
+#pragma omp simd reduction(+ : sum, sum_grad)
+    for (std::int64_t i = 0; i < a.n; ++i) {
+        const bool on = a.x[i] > 0.0;
+        const double up = on ? a.up_on : a.up_off, down = on ? a.down_on : a.down_off;
+        const double value = a.value[i] * (a.y[i] > 0.0 ? down : up);
+        const double grad = -a.y[i] * value;
+        a.score[i] += on ? a.on : a.off;
+        a.grad[i] = grad;
+        a.curv[i] = value;
+        a.value[i] = value;
+        sum += value;
+        sum_grad += grad;
+    }
+    return {sum, sum_grad, sum};
+}
+
 static LossSums squared(LossArgs a) noexcept {
     double sum = 0.0, sum_grad = 0.0, sum_curv = 0.0;
 #pragma omp simd reduction(+ : sum, sum_grad, sum_curv)
@@ -276,6 +295,7 @@ static constexpr KernelTable table = {
     logistic,
     exponential,
     squared,
+    reweight,
     add_table<std::uint8_t>,
     add_table<std::uint16_t>,
     histogram_kernels<float, std::uint8_t>,

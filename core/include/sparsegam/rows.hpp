@@ -86,6 +86,10 @@ class Rows {
     // --- sums over rows; all but the first are about the point last evaluated
 
     virtual double evaluate(const Point& point) = 0;  // the loss there
+    // One coefficient changes: the scores where a 0/1 column is 1 move by `on`, the others by `off`. The loss
+    // there, which is now the point last evaluated. For the exponential loss products with four constants, whose
+    // rounding errors stay until the next `evaluate`.
+    virtual double shift(Index column, double on, double off) = 0;
     // Rough is good for a step, not for the last digit.
     virtual Gram gram(std::span<const Index> support, bool rough) = 0;
     virtual void scan(std::span<const Index> support, ScanVisitor& visitor) = 0;

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <stdexcept>
 #include <vector>
 
 #include "kernel_table.hpp"
@@ -33,13 +35,15 @@ class LocalRows : public Rows {
 
     double evaluate(const Point& point) override {
         prepare(point);
-        const Index blocks = (n_rows_ + block - 1) / block;
-        std::vector<LossSums> sums(blocks);
-        pool_.run(blocks,
-                  [&](Index b) { sums[b] = evaluate_block(point, b * block, std::min((b + 1) * block, n_rows_)); });
-        total_ = {0.0, 0.0, 0.0};
-        for (const auto& s : sums) total_ = {total_.value + s.value, total_.grad + s.grad, total_.curv + s.curv};
-        return total_.value;
+        return sum_blocks([&](Index begin, Index end) { return evaluate_block(point, begin, end); });
+    }
+
+    double shift(Index column, double on, double off) override {
+        if (!zero_one()) throw std::logic_error("rows of a raw column do not fall into two groups");
+        return sum_blocks([&](Index begin, Index end) {
+            return loss_ == Loss::exponential ? reweight_block(column, on, off, begin, end)
+                                              : shift_block(column, on, off, begin, end);
+        });
     }
 
     LineSums line(Index column, double step) override {
@@ -70,10 +74,39 @@ class LocalRows : public Rows {
     LossSums total_{0.0, 0.0, 0.0};
 
   private:
+    template <class Part>
+    double sum_blocks(Part part) {
+        const Index blocks = (n_rows_ + block - 1) / block;
+        std::vector<LossSums> sums(blocks);
+        pool_.run(blocks, [&](Index b) { sums[b] = part(b * block, std::min((b + 1) * block, n_rows_)); });
+        total_ = {0.0, 0.0, 0.0};
+        for (const auto& s : sums) total_ = {total_.value + s.value, total_.grad + s.grad, total_.curv + s.curv};
+        return total_.value;
+    }
+
     LossSums evaluate_block(const Point& point, Index begin, Index end) {
         score(point, begin, end, scores_.data() + begin);
+        return evaluate_scores(begin, end);
+    }
+
+    LossSums evaluate_scores(Index begin, Index end) {
         return kernels().evaluate(loss_, {end - begin, scores_.data() + begin, y_ + begin, weight_ + begin,
                                           grad_.data() + begin, curv_.data() + begin, value_.data() + begin});
+    }
+
+    LossSums shift_block(Index column, double on, double off, Index begin, Index end) {
+        double x[block];
+        values(column, begin, end, x);
+        for (Index i = 0; i < end - begin; ++i) scores_[begin + i] += x[i] > 0.0 ? on : off;
+        return evaluate_scores(begin, end);
+    }
+
+    LossSums reweight_block(Index column, double on, double off, Index begin, Index end) {
+        double x[block];
+        values(column, begin, end, x);
+        return kernels().reweight({end - begin, x, y_ + begin, on, off, std::exp(on), std::exp(off), std::exp(-on),
+                                   std::exp(-off), scores_.data() + begin, grad_.data() + begin, curv_.data() + begin,
+                                   value_.data() + begin});
     }
 
     LineSums line_block(Index column, double step, Index begin, Index end) const {

@@ -17,31 +17,22 @@
 
 #include "cuts.hpp"
 #include "exchange.hpp"
+#include "exponential.hpp"
+#include "swap_options.hpp"
 
 namespace sparsegam {
-
-enum class Cuts { none, linear, quadratic, selfconcordant };
-
-struct SwapOptions {
-    Cuts cuts = Cuts::quadratic;
-    bool dynamic = true;    // terms that failed least often first; else by column, from the start after each swap
-    Index candidates = 50;  // columns tried in place of a term; 0: all
-    int line_steps = 10;    // thresholding steps of a line search
-};
-
-// What the search did, in numbers that do not depend on the machine.
-struct SwapCounts {
-    Index terms_tried = 0, columns_tried = 0, swaps = 0, drops = 0;
-    Index cut_linear = 0, cut_quadratic = 0, cut_selfconcordant = 0;
-    Index closed_lines = 0;                    // exponential loss: settled by the closed form
-    Index line_searches = 0, line_points = 0;  // and the values of f that lines took
-};
 
 class SwapSearch {
   public:
     SwapSearch(Rows& rows, const Penalty& penalty, Index max_terms, const SwapOptions& options,
                const Deadline& deadline)
-        : rows_(rows), penalty_(penalty), max_terms_(max_terms), options_(options), deadline_(deadline) {
+        : rows_(rows),
+          penalty_(penalty),
+          max_terms_(max_terms),
+          options_(options),
+          deadline_(deadline),
+          every_(rows.n_columns()) {
+        std::iota(every_.begin(), every_.end(), Index{0});
         current_.columns = penalty.always;
         current_.coef.assign(penalty.always.size(), 0.0);
         refit_to(current_);
@@ -141,19 +132,15 @@ class SwapSearch {
 
     double worth_of(Index s) {
         const Index c = current_.columns[s];
-        if (closed()) {
-            Point dropped = without(current_, s);
-            evaluate(rows_, penalty_, dropped);
-            const Groups& groups = rows_.groups(std::span(&c, 1));
-            return closed_step(groups, c).gain -
-                   shift_gain(rows_.loss(), groups.total_grad, groups.total_curv, dropped.loss);
-        }
-        return 0.5 * lipschitz(c) * current_.coef[s] * current_.coef[s];
+        if (!closed()) return 0.5 * lipschitz(c) * current_.coef[s] * current_.coef[s];
+        drop(s);
+        const double worth = closed_step(rows_.groups(std::span(&c, 1)), c).worth;
+        undo_drop(s);
+        return worth;
     }
 
     bool add_one(double lambda0) {
         if (current_.size() >= max_terms_) return false;
-        evaluate(rows_, penalty_, current_);
         const auto columns = outside(current_);
         const auto promises = closed() ? closed_promises(columns) : threshold_promises(columns);
         double most = tie_;
@@ -163,9 +150,15 @@ class SwapSearch {
             if (gain > most) most = gain, best = columns[i];
         }
         if (best == none) return false;
-        current_.columns.push_back(best);
-        current_.coef.push_back(0.0);
+        current_ = closed() ? stepped(best) : joined(current_, best, 0.0, 0.0);
         return true;
+    }
+
+    // The current point with a column at its best coefficient, where that is in bounds.
+    Point stepped(Index c) {
+        const ClosedStep step = closed_step(rows_.groups(std::span(&c, 1)), c);
+        const bool inside = penalty_.clip(c, step.coef) == step.coef;
+        return inside ? joined(current_, c, step.coef, step.shift) : joined(current_, c, 0.0, 0.0);
     }
 
     // What columns gain at least: by a thresholding step, or exactly where the line has a closed form.
@@ -214,16 +207,14 @@ class SwapSearch {
     std::optional<Point> delete_or_swap(Index s) {
         ++swap_counts_.terms_tried;
         const double must_beat = current_.value() - tie_;
-        Point dropped = without(current_, s);
-        evaluate(rows_, penalty_, dropped);
+        const Point dropped = drop(s);
         if (dropped.value() <= must_beat) {
             ++swap_counts_.drops;
             return dropped;
         }
-        const Slopes slopes = rows_.slopes();
-        const auto columns = steepest(slopes, dropped, current_.columns[s]);
-        const Groups* groups = closed() ? &rows_.groups(columns) : nullptr;
-        for (Index c : columns) {
+        const Groups* groups = closed() ? &rows_.groups(every_) : nullptr;
+        const Slopes slopes = groups ? slopes_of(*groups) : rows_.slopes();
+        for (Index c : steepest(slopes, dropped, current_.columns[s])) {
             ++swap_counts_.columns_tried;
             auto better =
                 groups ? try_add_closed(dropped, *groups, c, must_beat) : try_add(dropped, slopes.at(c), c, must_beat);
@@ -231,7 +222,36 @@ class SwapSearch {
             ++swap_counts_.swaps;
             return better;
         }
+        undo_drop(s);
         return std::nullopt;
+    }
+
+    // Takes the rows from the current point to where its s-th term is gone. For the exponential loss each row's
+    // weight is multiplied, and by the inverse on the way back; the next refit evaluates anew.
+    Point drop(Index s) {
+        Point dropped = without(current_, s);
+        if (closed())
+            dropped.loss = shift_term(s, -1.0);
+        else
+            evaluate(rows_, penalty_, dropped);
+        return dropped;
+    }
+
+    void undo_drop(Index s) {
+        if (closed()) shift_term(s, 1.0);
+    }
+
+    double shift_term(Index s, double sign) {
+        const Index c = current_.columns[s];
+        const double coef = sign * current_.coef[s], centre = coef * rows_.mean()[c];
+        return rows_.shift(c, coef - centre, -centre);
+    }
+
+    // The same sums in the place of a second pass: along x - m the slope is x'g - m 1'g.
+    Slopes slopes_of(const Groups& groups) const {
+        Slopes out{groups.total_loss, groups.total_grad, {}, {}};
+        for (Index c : every_) out.slope.push_back(groups.grad[c] - rows_.mean()[c] * groups.total_grad);
+        return out;
     }
 
     std::vector<Index> steepest(const Slopes& slopes, const Point& dropped, Index left) const {
@@ -261,9 +281,9 @@ class SwapSearch {
 
     std::optional<Point> try_add_closed(const Point& dropped, const Groups& groups, Index c, double must_beat) {
         ++swap_counts_.closed_lines;
-        const auto [coef, shift, gain] = closed_step(groups, c);
-        if (!(dropped.value() - gain < must_beat) || penalty_.clip(c, coef) != coef) return std::nullopt;
-        return joined(dropped, c, coef, shift);
+        const ClosedStep step = closed_step(groups, c);
+        if (!(dropped.value() - step.gain < must_beat) || penalty_.clip(c, step.coef) != step.coef) return std::nullopt;
+        return joined(dropped, c, step.coef, step.shift);
     }
 
     bool ruled_out(const Point& dropped, const LineSums& sums, Index c, const LinePoint& start, double step,
@@ -330,28 +350,8 @@ class SwapSearch {
         return {step, sums.value + dropped.ridge + 0.5 * ridge * step * step, sums.slope + ridge * step};
     }
 
-    // The exponential loss along a 0/1 column with the intercept free: each of its two groups of rows shifts
-    // by itself. In a group of loss W, of which the share d is on the negative labels, the best shift is
-    // log((1 - d) / d) / 2 and leaves 2 W sqrt(d (1 - d)): theorem 5.1 group by group.
+    // The exponential loss needs no line searches: exponential.hpp has its closed form.
     bool closed() const { return rows_.loss() == Loss::exponential; }
-
-    struct ClosedStep {
-        double coef, shift, gain;  // shift: of the intercept
-    };
-
-    static ClosedStep closed_step(const Groups& groups, Index c) {
-        const double grad = groups.grad[c], curv = groups.curv[c];
-        const double rest_grad = groups.total_grad - grad, rest_curv = groups.total_curv - curv;
-        const double inside = closed_shift(grad, curv), outside = closed_shift(rest_grad, rest_curv);
-        return {inside - outside, outside,
-                shift_gain(Loss::exponential, grad, curv, curv) +
-                    shift_gain(Loss::exponential, rest_grad, rest_curv, rest_curv)};
-    }
-
-    static double closed_shift(double grad, double curv) {
-        const double d = std::clamp(0.5 + 0.5 * grad / std::max(curv, 1e-300), 1e-9, 1.0 - 1e-9);
-        return 0.5 * std::log((1.0 - d) / d);
-    }
 
     static Point joined(const Point& dropped, Index c, double coef, double shift) {
         Point next = dropped;
@@ -385,6 +385,7 @@ class SwapSearch {
     Index max_terms_;
     SwapOptions options_;
     const Deadline& deadline_;
+    std::vector<Index> every_;  // all columns
     Point current_;
     double tie_ = 1e-9;
     std::map<Index, Index> failures_;
