@@ -14,7 +14,7 @@ CORE_BUILD := build/core
 .DELETE_ON_ERROR:
 
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z%-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.installed $(VENV)/.demo ## fit, print and plot a model of simulated credit data
 	$(BIN)/python -m sparsegam.demo
@@ -51,11 +51,14 @@ format: $(VENV)/.lint ## let ruff and clang-format rewrite the code
 bench: $(VENV)/.installed $(VENV)/.demo $(VENV)/.peers ## run the benchmarks
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)
 
-paper: $(VENV)/.installed $(VENV)/.demo $(VENV)/.peers ## rerun the paper's experiments; ARGS="fig5 --resume" for one
+paper: $(VENV)/.installed $(VENV)/.demo $(VENV)/.peers ## rerun the paper's experiments; ARGS=--resume goes on after a break
 	$(BIN)/python -m benchmarks.paper $(ARGS)
 
 paper-quick: $(VENV)/.installed $(VENV)/.demo $(VENV)/.peers ## the same on small grids, in minutes
 	$(BIN)/python -m benchmarks.paper --quick $(ARGS)
+
+paper-%: $(VENV)/.installed $(VENV)/.demo $(VENV)/.peers ## one part of it: fig3 to fig13, fig5n, d1, models, check
+	$(BIN)/python -m benchmarks.paper $* $(ARGS)
 
 clean: ## remove the environment and everything built
 	rm -rf $(VENV) build dist demo .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -11,20 +11,24 @@ from benchmarks.paper.runner import PAPER, Worker, run
 
 MODELS = "models"
 CHECK = "check"
+PARTS = (*FIGURES, MODELS, CHECK)
+# Figures of the paper that come out of another one's part.
+SAME = {"fig9": "fig4", **dict.fromkeys(("fig10", "fig11", "fig12", "fig13"), MODELS)}
 
 
 def main() -> None:
     """Run the figures that were named, or all; draw what they gave; say how the claims stand."""
     options = _options()
     start, worker = time.perf_counter(), Worker(options.data)
-    for figure in options.figures or [*FIGURES, MODELS, CHECK]:
+    for figure in dict.fromkeys(SAME.get(name, name) for name in options.figures or PARTS):
         print(f"== {figure}", flush=True)
         if figure == MODELS:
             models.run(options.data, quick=options.quick)
         elif figure == CHECK:
             check.report()
         else:
-            table = run(figure, FIGURES[figure](Scale(options.quick)), worker, resume=options.resume)
+            cells, again = FIGURES[figure](Scale(options.quick)), tuple(options.again)
+            table = run(figure, cells, worker, resume=options.resume or bool(again), again=again)
             figures.draw(figure, table)
     worker.close()
     print(f"{time.perf_counter() - start:.0f} s; tables and figures are under {PAPER}")
@@ -32,14 +36,17 @@ def main() -> None:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.paper", description=__doc__)
-    parser.add_argument("figures", nargs="*", metavar="figure", help=f"of {', '.join([*FIGURES, MODELS, CHECK])}")
+    parser.add_argument("figures", nargs="*", metavar="figure", help=f"of {', '.join([*PARTS, *SAME])}")
     parser.add_argument("--quick", action="store_true", help="fewer folds and prices: minutes, not hours")
     parser.add_argument("--data", help="folder of the real tables (default: $SPARSEGAM_DATA, else ../shared/data)")
     parser.add_argument("--resume", action="store_true", help="keep the cells that an earlier run finished")
+    parser.add_argument(
+        "--again", nargs="+", default=[], metavar="METHOD", help="as --resume, but run these methods' cells anew"
+    )
     options = parser.parse_args()
-    unknown = set(options.figures) - {*FIGURES, MODELS, CHECK}
+    unknown = set(options.figures) - {*PARTS, *SAME}
     if unknown:
-        parser.error(f"no figure {sorted(unknown)}: choose from {', '.join([*FIGURES, MODELS, CHECK])}")
+        parser.error(f"no figure {sorted(unknown)}: choose from {', '.join([*PARTS, *SAME])}")
     return options
 
 

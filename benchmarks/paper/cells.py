@@ -81,6 +81,8 @@ def sparsity(table: str, scale: Scale) -> Iterator[Cell]:
             yield Cell(table, fold, "swap, quadratic + dynamic", lambda2=lambda2, points=points)
             if slow:
                 yield Cell(table, fold, "fastsparsegams", lambda2=lambda2)
+            if not scale.quick:
+                yield Cell(table, fold, "L0Learn", lambda2=lambda2)
         if slow:
             yield Cell(table, fold, "fastsparsegams", "exponential")
             yield from _continuous(table, fold, points)
@@ -94,6 +96,8 @@ def simulated(scale: Scale) -> Iterator[Cell]:
             yield Cell("classification", seed, "exchange", lambda2=lambda2)
             yield Cell("classification", seed, "swap, quadratic + dynamic", lambda2=lambda2, points=points)
             yield Cell("classification", seed, "fastsparsegams", lambda2=lambda2)
+            if not scale.quick:
+                yield Cell("classification", seed, "L0Learn", lambda2=lambda2)
         yield from _continuous("classification", seed, points)
         for ratio in scale.pick(RATIOS, (0.5,)):
             yield Cell("classification", seed, f"ElasticNet {ratio:g}", shape=ratio, points=points)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pandas as pd
+from matplotlib import colormaps
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from benchmarks.paper.runner import PAPER
@@ -12,6 +16,7 @@ COLOURS = {
     "exchange": "black",
     "exchange, certified": "dimgray",
     "fastsparsegams": "tab:orange",
+    "L0Learn": "gold",
     "swap, no cuts": "tab:brown",
     "swap, linear cuts": "tab:purple",
     "swap, quadratic cuts": "tab:green",
@@ -32,8 +37,8 @@ def draw(figure: str, table: pd.DataFrame) -> None:
     if table.empty or "n_terms" not in table:
         return
     table = table[table["n_terms"].notna()].assign(label=_labels(table))
-    picture = PICTURES[figure](table)
-    picture.savefig(PAPER / f"{figure}.png", dpi=70)
+    for name, picture in PICTURES[figure].items():
+        picture(table).savefig(PAPER / f"{name}.png", dpi=70)
 
 
 def times(table: pd.DataFrame) -> Figure:
@@ -74,7 +79,12 @@ def tradeoffs(table: pd.DataFrame) -> Figure:
 
 def recovery(table: pd.DataFrame) -> Figure:
     """AUC and recovery F1 against the number of terms on the simulated data."""
-    return _panels(table, ["train_auc", "test_auc", "f1"])
+    return _panels(table[~table["method"].str.startswith("ElasticNet")], ["train_auc", "test_auc", "f1"])
+
+
+def elastic(table: pd.DataFrame) -> Figure:
+    """The same for ElasticNet from LASSO on, beside the L0 methods."""
+    return _panels(table[~table["method"].str.startswith("MCP")], ["train_auc", "test_auc", "f1"])
 
 
 def _panels(table: pd.DataFrame, names: list[str]) -> Figure:
@@ -113,7 +123,7 @@ def _labels(table: pd.DataFrame) -> pd.Series:
 
 def _colour(label: str) -> str:
     if label.startswith("ElasticNet"):
-        return "lightpink"
+        return to_hex(colormaps["plasma"](float(label.split(" ")[1])))
     return COLOURS.get(label.removesuffix(", exponential"), COLOURS.get(label, "gray"))
 
 
@@ -121,13 +131,13 @@ def _style(label: str) -> str:
     return "--" if label.endswith("exponential") else "-"
 
 
-PICTURES = {
-    "fig3": times,
-    "fig6": times,
-    "fig7": times,
-    "fig4": recovery,
-    "fig5": tradeoffs,
-    "fig5n": tradeoffs,
-    "fig8": tradeoffs,
-    "d1": orderings,
+PICTURES: dict[str, dict[str, Callable[[pd.DataFrame], Figure]]] = {
+    "fig3": {"fig3": times},
+    "fig6": {"fig6": times},
+    "fig7": {"fig7": times},
+    "fig4": {"fig4": recovery, "fig9": elastic},
+    "fig5": {"fig5": tradeoffs},
+    "fig5n": {"fig5n": tradeoffs},
+    "fig8": {"fig8": tradeoffs},
+    "d1": {"d1": orderings},
 }

@@ -1,8 +1,10 @@
-"""What the paper prints, as numbers: its FICO models at lambda0 = 5, its times, its boosted trees."""
+"""What the paper prints, as numbers: its FICO and NETHERLANDS models, its times, its boosted trees."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
+
+from sparsegam.datasets import recidivism
 
 
 class Printed(NamedTuple):
@@ -67,6 +69,34 @@ FICO_LOGISTIC = Printed(
         ("NetFractionRevolvingBurden", 73, -0.5681891),
         ("NumRevolvingTradesWBalance", 7, -0.4969551),
     ),
+)
+# The paper prices women; here the term is `sex <= 0`, men, and the intercept has the women's price.
+NETHERLANDS_EXPONENTIAL = Printed(
+    "exponential",
+    0.0,
+    2.73,
+    3.114342 - 0.1439394,
+    (
+        ("sex", 0, 0.1439394),
+        ("log_previous_cases", 0.0, -0.4739628),
+        ("log_previous_cases", 1.098612289, -0.3336059),
+        ("log_previous_cases", 1.609437912, -0.3083761),
+        ("age", 22.26146475, 0.2887266),
+        ("age", 28.48266213076, 0.2354507),
+        ("age", 39.07432555374, 0.1951787),
+        ("age", 46.91581109, 0.2304243),
+        ("age_first_case", 28.06920954072, -0.1674992),
+        ("offence_type", 7, 0.1526613),
+        ("previous_11_to_20", 0, -1.381801),
+        ("previous_over_20", 0, -1.856642),
+    ),
+)
+NETHERLANDS_LOGISTIC = Printed(
+    "logistic",
+    1e-3,
+    7.2,
+    recidivism.INTERCEPT,
+    tuple((term.feature, term.threshold, term.coef) for term in recidivism.TERMS),  # what the simulator draws from
 )
 FICO_LAMBDA0 = 5.0
 NETHERLANDS_LAMBDA0 = 7.0

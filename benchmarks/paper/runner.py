@@ -6,9 +6,10 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterable
 from dataclasses import asdict
-from pathlib import Path
+from importlib.util import find_spec
 from typing import Any
 
 import pandas as pd
@@ -17,10 +18,11 @@ from benchmarks.data import REPOSITORY
 from benchmarks.paper.cells import Cell
 from benchmarks.paper.methods import unavailable
 from benchmarks.paper.tables import missing
-from benchmarks.runner import RESULTS
 
-PAPER = Path(RESULTS, "paper")
+PAPER = REPOSITORY / "benchmarks" / "results" / "paper"
 SETTINGS = {"loss": "loss_name"}  # a row's `loss` is a number
+TRIES = 2  # fastsparsegams 0.2.0 ends in a segmentation fault now and then
+BETWEEN_LINES = 15.0  # seconds, where there is no bar
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
@@ -32,7 +34,16 @@ class Worker:
         self._process: subprocess.Popen[str] | None = None
 
     def ask(self, cell: Cell) -> dict[str, Any]:
-        """Have one cell run; its rows, or why it failed."""
+        """Have one cell run; its rows, or why it failed. Where the process dies, a fresh one has another try."""
+        crashes = []
+        for _ in range(TRIES):
+            reply = self._ask(cell)
+            if "died" not in reply:
+                return {**reply, **({"crashes": crashes} if crashes else {})}
+            crashes.append(reply["died"])
+        return {"failed": f"the process ended {TRIES} times, with status {crashes}"}
+
+    def _ask(self, cell: Cell) -> dict[str, Any]:
         process = self._running()
         assert process.stdin is not None
         assert process.stdout is not None
@@ -42,7 +53,7 @@ class Worker:
         if line:
             return json.loads(line)
         self._process = None
-        return {"failed": f"the process ended with status {process.wait()}"}
+        return {"died": process.wait()}
 
     def close(self) -> None:
         """Let the process end."""
@@ -63,12 +74,13 @@ class Worker:
 class Store:
     """The results of a figure: a JSON-lines file that grows cell by cell, and the table made of it."""
 
-    def __init__(self, figure: str, *, resume: bool) -> None:
+    def __init__(self, figure: str, *, resume: bool, again: tuple[str, ...] = ()) -> None:
         PAPER.mkdir(parents=True, exist_ok=True)
         self._lines = PAPER / f"{figure}.jsonl"
         self._table = PAPER / f"{figure}.csv"
         if not resume:
             self._lines.unlink(missing_ok=True)
+        self._drop(again)
         self.done = {entry["key"] for entry in self._entries() if "failed" not in entry}
 
     def keep(self, cell: Cell, reply: dict[str, Any]) -> None:
@@ -76,10 +88,10 @@ class Store:
         with self._lines.open("a") as stream:
             stream.write(json.dumps({"key": cell.key, "cell": asdict(cell), **reply}) + "\n")
 
-    def table(self) -> pd.DataFrame:
-        """All rows so far, each with the setting of its cell; also written as CSV."""
+    def table(self, asked_for: set[str]) -> pd.DataFrame:
+        """The rows of these cells, each with the setting of its cell; also written as CSV."""
         rows = []
-        for entry in self._entries():
+        for entry in (entry for entry in self._entries() if entry["key"] in asked_for):
             setting = {SETTINGS.get(name, name): value for name, value in entry["cell"].items() if name != "lambda0"}
             asked = entry["cell"]["lambda0"]
             failure = [{"lambda0": asked, "failed": entry["failed"]}] if "failed" in entry else []
@@ -88,6 +100,16 @@ class Store:
         table.to_csv(self._table, index=False)
         return table
 
+    def _drop(self, again: tuple[str, ...]) -> None:
+        """Take out what is to be run again, and the half line that a run leaves if it is killed while it writes."""
+        if not self._lines.exists():
+            return
+        lines = [line for line in self._lines.read_text().splitlines(keepends=True) if line.endswith("\n")]
+        kept = [line for line in lines if not json.loads(line)["cell"]["method"].startswith(again)]
+        tidy = self._lines.with_suffix(".tidy")
+        tidy.write_text("".join(kept))
+        tidy.replace(self._lines)
+
     def _entries(self) -> list[dict[str, Any]]:
         if not self._lines.exists():
             return []
@@ -95,17 +117,27 @@ class Store:
         return list({entry["key"]: entry for entry in entries}.values())  # what failed may have been run again
 
 
-def run(figure: str, cells: Iterable[Cell], worker: Worker, *, resume: bool) -> pd.DataFrame:
-    """Run what is not done yet, with a bar; what cannot run here is said once and left out."""
-    store = Store(figure, resume=resume)
+def run(
+    figure: str, cells: Iterable[Cell], worker: Worker, *, resume: bool, again: tuple[str, ...] = ()
+) -> pd.DataFrame:
+    """Run what is not done yet, with a bar; what cannot run here is said once and left out.
+
+    `again` names methods, by how they begin, whose cells are run though they are done: what has changed since.
+    """
+    store = Store(figure, resume=resume, again=again)
+    cells = list(cells)
     possible = list(_possible(cells, worker.data))
     todo = [cell for cell in possible if cell.key not in store.done]
+    if len(todo) < len(possible):
+        print(f"  {len(possible) - len(todo)} of {len(possible)} cells are done already", flush=True)
     for cell in _watched(todo, figure):
         reply = worker.ask(cell)
         if "failed" in reply:
             print(f"  {cell.key}: {reply['failed']}", flush=True)
+        if "crashes" in reply:
+            print(f"  {cell.key}: ended with status {reply['crashes']}, then ran", flush=True)
         store.keep(cell, reply)
-    return store.table()
+    return store.table({cell.key for cell in cells})
 
 
 def _possible(cells: Iterable[Cell], data: str | None) -> Iterable[Cell]:
@@ -120,15 +152,18 @@ def _possible(cells: Iterable[Cell], data: str | None) -> Iterable[Cell]:
 
 
 def _watched(cells: list[Cell], figure: str) -> Iterable[Cell]:
-    try:
+    """A bar on a terminal that has tqdm; else a line now and then, so that a log shows how far it is."""
+    if sys.stderr.isatty() and find_spec("tqdm"):
         from tqdm import tqdm
-    except ImportError:
-        return _counted(cells, figure)
-    return tqdm(cells, desc=figure, unit="cell", disable=None)
+
+        return tqdm(cells, desc=figure, unit="cell")
+    return _counted(cells, figure)
 
 
 def _counted(cells: list[Cell], figure: str) -> Iterable[Cell]:
-    for n, cell in enumerate(cells, 1):
-        if n == 1 or n % 10 == 0 or n == len(cells):
-            print(f"  {figure}: {n} of {len(cells)}", flush=True)
+    start = said = time.monotonic()
+    for n, cell in enumerate(cells):
+        if n == 0 or time.monotonic() - said > BETWEEN_LINES:
+            said = time.monotonic()
+            print(f"  {figure}: {n} of {len(cells)} cells in {said - start:.0f} s", flush=True)
         yield cell
