@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from sparsegam import SparseGAMClassifier, SparseGAMRegressor
+from sparsegam import Model, SparseGAMClassifier, SparseGAMRegressor
 from sparsegam.card import model_hash
 from sparsegam.datasets import make_credit
 
@@ -15,6 +15,7 @@ def test_card_of_a_classifier():
     for part in ("# Model card", "Intended use", "AUC", "lambda0", "A. Analyst", model_hash(edited), "a \\| &lt;b>"):
         assert part in text
     assert all(name in text for name in edited.features)
+    assert "## Rows of the fit\n\n2000 rows." in text
 
 
 def test_card_of_a_regression():
@@ -22,9 +23,11 @@ def test_card_of_a_regression():
     text = gam.model_.card([[1], [4]], [0.0, 6.0])
     assert "R squared" in text
     assert "## Edits\n\nNone." in text
+    assert "Rows of the fit" not in replace(gam.model_, intercept=1.0).card()
 
 
 def test_hash_follows_the_model():
     model = SparseGAMRegressor(lambda0=0.1).fit([[1], [2]], [0.0, 6.0]).model_
-    assert model_hash(model) == model_hash(replace(model))
+    assert model_hash(model) == model_hash(Model.from_json(model.to_json()))
+    assert model_hash(model) != model_hash(replace(model))  # which forgets the rows of the fit
     assert model_hash(model) != model_hash(replace(model, intercept=1.0))

@@ -1,4 +1,4 @@
-"""`sparsegam export` and `sparsegam scorecard`: what they print and write, and what they refuse."""
+"""`sparsegam export`, `sparsegam scorecard` and `sparsegam drift`: what they print and write, and what they refuse."""
 
 import json
 
@@ -52,3 +52,21 @@ def test_scorecard(files, capsys):
     assert all(abs(row["points"]) <= 20 for row in json.loads(capsys.readouterr().out)["steps"])
     assert main([*arguments, "-o", str(files / "card.doc")]) == 1
     assert "is written as .html" in capsys.readouterr().err
+
+
+def test_drift(files, capsys):
+    model, rows = str(files / "model.json"), str(files / "rows.csv")
+    assert main(["drift", model, rows, "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["rows_before"] == data["rows_now"] == 800
+    assert {line["reading"] for line in [*data["features"].values(), data["score"]]} == {"stable"}
+    assert main(["drift", model, rows, "--reference", rows]) == 0
+    assert "800 rows before, 800 now" in capsys.readouterr().out
+
+
+def test_drift_of_a_model_that_forgot(files, capsys):
+    content = json.loads((files / "model.json").read_text())
+    del content["profile"], content["sha256"]
+    (files / "old.json").write_text(json.dumps({**content, "version": 1}))
+    assert main(["drift", str(files / "old.json"), str(files / "rows.csv")]) == 1
+    assert "Pass the rows of the fit as reference" in capsys.readouterr().err

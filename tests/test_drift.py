@@ -1,11 +1,16 @@
 """Drift: nothing moves where rows are the same, what moves is named, profiles hold no rows."""
 
+import pickle
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from sparsegam import SparseGAMClassifier
-from sparsegam.drift import Profile, stability_index
+from sparsegam import Model, SparseGAMClassifier, SparseGAMClassifierCV, SparseGAMRegressor, gam_path
+from sparsegam.drift import drift as drift_of
+from sparsegam.drift import stability_index
+from sparsegam.profile import Profile
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +51,117 @@ def test_profiles_stand_for_the_rows(model, data):
     assert model.drift(new, profile).to_frame().equals(model.drift(new, data[0]).to_frame())
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"format": "sparsegam.Profile", "version": 9}', "[" * 100_000])
+FITS = {
+    "classifier": lambda X, y: SparseGAMClassifier(lambda0=1, special_values={"z": [-9]}).fit(X, y).model_,
+    "swap": lambda X, y: SparseGAMClassifier(lambda0=3, search="swap", lambda2=0).fit(X, y).model_,
+    "regressor": lambda X, y: SparseGAMRegressor(special_values={"z": [-9, -8]}, max_bins=9).fit(X, y).model_,
+    "path": lambda X, y: gam_path(X, y, max_terms=12, min_category_count=80).at(n_terms=12),
+    "cross-validated": lambda X, y: SparseGAMClassifierCV(max_terms=4, cv=2).fit(X, y).model_,
+}
+
+
+def mixed_table(n=1500):
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(
+        {
+            "score": rng.normal(size=n).round(1),  # the name of what stands beside the features
+            "z": rng.choice([-9, -8, 1, 2, 3, 4, 5, 6], n),
+            "city": rng.choice(["a", "b", "c", "d", None], n, p=[0.4, 0.3, 0.2, 0.05, 0.05]),
+            "grade": pd.Categorical(rng.choice(["low", "mid", "high"], n), ["low", "mid", "high", "top"], ordered=True),
+            "day": pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 40, n), unit="D"),
+            "member": rng.random(n) < 0.5,
+        }
+    )
+    logit = frame["score"] + (frame["z"] == -9) - (frame["city"] == "a") + (frame["grade"] == "low") * frame["z"] / 4
+    logit += (frame["day"] > pd.Timestamp("2024-01-15")) * 1.0 - frame["member"] + frame["city"].isna()
+    frame.loc[rng.random(n) < 0.1, "score"] = np.nan
+    return frame, (rng.random(n) < 1 / (1 + np.exp(-logit.fillna(0)))).astype(int).to_numpy()
+
+
+@pytest.mark.parametrize("fit", FITS)
+def test_models_remember_the_rows_of_their_fit(fit):
+    X, y = mixed_table()
+    model = FITS[fit](X, y)
+    assert len(model.features) >= 2
+    kept, counted = model.training_profile(), model.profile(X)
+    assert kept.n_rows == len(X)
+    assert list(kept.shares) == list(counted.shares) == list(model.features)
+    for name, share in counted.shares.items():
+        np.testing.assert_allclose(kept.shares[name], share, atol=1e-12)
+        assert kept.kinds[name] == pytest.approx(counted.kinds[name])
+    np.testing.assert_allclose(kept.bands, counted.bands, rtol=1e-12)
+    np.testing.assert_allclose(kept.score, counted.score, atol=1e-12)
+    assert model.drift(X).worst.psi < 1e-12
+
+
+@pytest.mark.parametrize("again", [lambda m: Model.from_json(m.to_json()), lambda m: pickle.loads(pickle.dumps(m))])
+def test_what_they_remember_is_kept(again):
+    X, y = mixed_table()
+    model = FITS["classifier"](X, y)
+    new = X.iloc[:200].assign(z=-9)
+    assert str(again(model).drift(new)) == str(model.drift(new))
+    assert model.drift(new)["z"].reading == "moved"
+    assert again(again(model)).to_json() == model.to_json()
+
+
+def test_they_remember_no_rows():
+    sizes = []
+    for n in (1000, 20_000):
+        X = np.random.default_rng(0).normal(size=(n, 2))
+        model = SparseGAMClassifier(max_bins=16, max_terms=2).fit(X, X[:, 0] + X[:, 1] > 0).model_
+        sizes.append(len(pickle.dumps(model)))
+    assert sizes[1] < sizes[0] + 500
+
+
+def test_rows_without_weight_are_not_remembered():
+    X, y = mixed_table()
+    weight = (np.arange(len(X)) % 3 > 0).astype(float)
+    model = SparseGAMClassifier(lambda0=3).fit(X, y, weight).model_
+    assert model.training_profile().n_rows == weight.sum()
+    assert model.drift(X[weight > 0]).worst.psi < 1e-12
+
+
+def test_models_that_remember_nothing_say_so(model, data):
+    assert replace(model, intercept=1.0).training is None
+    for forgetful in (replace(model, intercept=1.0), model.scorecard(*data), Model(1.0, (), ("x",), "squared")):
+        with pytest.raises(ValueError, match=r"does not remember the rows.*Pass the rows of the fit as reference"):
+            drift_of(forgetful, data[0])
+
+
+def test_edited_models_remember_the_rows_of_the_edit(model, data):
+    threshold = next(t.condition.value for t in model.terms if t.condition.kind == "<=")
+    editor = model.edit(*data, who="me")
+    edited = editor.move("x", threshold, threshold + 0.5, why="to see")
+    assert edited.drift(data[0]).worst.psi == 0.0
+    assert edited.training_profile().shares["x"].tolist() == edited.profile(data[0]).shares["x"].tolist()
+    assert edited.training_profile().shares["x"].tolist() != model.training_profile().shares["x"].tolist()
+    assert "city" not in editor.forbid("city", why="to see").training_profile().shares
+    assert editor.undo() is edited
+
+
+def test_features_named_score_stay_apart():
+    X, y = mixed_table()
+    drift = FITS["classifier"](X, y).drift(X.assign(score=5.0))
+    assert drift["score"].now["missing"] == 0.0 < drift["score"].before["missing"]
+    assert drift.score.psi != drift["score"].psi
+
+
+def test_profiles_of_one_kind_come_back(model):
+    rows = pd.DataFrame({"x": np.full(49, np.nan), "city": ["nowhere"] * 49})  # 49 times 1 / 49 is not 1 in floats
+    kinds = Profile.from_json(model.profile(rows).to_json()).kinds
+    assert (kinds["x"]["missing"], kinds["city"]["unseen"]) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        '{"format": "sparsegam.Profile", "version": 1}',
+        '{"format": "sparsegam.Profile", "version": 2}',
+        "[" * 100_000,
+    ],
+)
 def test_other_profiles_are_refused(text):
     with pytest.raises(ValueError, match="not a sparsegam profile"):
         Profile.from_json(text)

@@ -195,7 +195,7 @@ def broken_term(**changes):
         "{}",
         "not json",
         broken(format="other"),
-        broken(version=2),
+        broken(version=3),
         broken(extra=1),
         broken(loss="hinge"),
         broken(loss=["logistic"]),

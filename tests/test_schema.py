@@ -3,18 +3,41 @@
 import json
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import sparsegam.export
 from sparsegam import Model
+from sparsegam.profile import Profile
 from sparsegam.terms import Condition, Term
 
 TERMS = (Term("a", Condition("<=", 0.1), 1 / 3), Term("b", Condition("missing"), -1.0))
-TEXT = Model(0.5, TERMS, ("a", "b"), "logistic", ("no", "yes")).to_json()
+KINDS = {"missing": 0.25, "special": 0.0, "unseen": 0.0}
+PROFILE = Profile(
+    8,
+    {"a": np.array([0.25, 0.5, 0.25]), "b": np.array([0.25, 0.75])},
+    {"a": KINDS, "b": KINDS},
+    np.array([0.7]),
+    np.array([0.5, 0.5]),
+)
+TEXT = Model(0.5, TERMS, ("a", "b"), "logistic", ("no", "yes")).remembering(PROFILE).to_json()
+OF_FORMAT_1 = (
+    '{"format": "sparsegam.Model", "version": 1, "loss": "logistic", "classes": ["no", "yes"], "intercept": 0.5, '
+    '"feature_names": ["a", "b", "c"], "scales": {"c": {"kind": "category", "levels": ["x", "y", "z"]}}, '
+    '"special_values": {"a": [-9.0]}, "terms": [{"feature": "a", "kind": "<=", "value": 0.1, "coef": '
+    '0.3333333333333333}, {"feature": "b", "kind": "missing", "value": null, "coef": -1.0}, {"feature": "c", '
+    '"kind": "in", "value": ["x", "y"], "coef": 0.25}], "edits": [], "sha256": '
+    '"4a25b975924d668a40f6fd75a359b77891fec1c102ae8cca59b5fd7598264434"}'
+)
 
 
 def changed(**changes):
     return json.dumps({**json.loads(TEXT), **changes})
+
+
+def profiled(**changes):
+    return changed(profile={**PROFILE.content(), **changes})
 
 
 def test_it_comes_back():
@@ -31,13 +54,16 @@ def test_files_without_a_hash_or_edits_are_read():
     ("text", "message"),
     [
         (changed(intercept=0.6), "its content was changed later"),
-        (changed(terms=[]), "its content was changed later"),
+        (changed(terms=[]), "the features of its profile must be"),
         (changed(sha256="0" * 64), "its content was changed later"),
         (TEXT[:-40], "is the file whole"),
         ("", "is the file whole"),
-        (changed(version=2), "a newer one wrote it"),
+        (changed(version=3), "a newer one wrote it"),
         (changed(version=10**30), "a newer one wrote it"),
-        (changed(version="1"), "version must be 1"),
+        (changed(version="1"), "version must be one of"),
+        (changed(version=True), "version must be one of"),
+        (changed(version=0), "version must be one of"),
+        (changed(version=1), "its keys must be"),
         ("[" * 200_000, "nested too deeply"),
         ('{"a":' * 200_000, "nested too deeply"),
         (TEXT.replace('"loss"', '"loss": "squared", "loss"'), "keys must be unique"),
@@ -48,6 +74,23 @@ def test_files_without_a_hash_or_edits_are_read():
         (changed(edits=[{"action": "run"}]), "an edit must be an object"),
         (changed(intercept="__import__('os').system('false')"), "intercept must be a finite number"),
         (changed(loss="x" * 100_000), r"loss must be one of .{,400}\.\.\.\."),
+        (profiled(n_rows=9), "its content was changed later"),
+        (changed(profile=None), "in its profile, a profile must be an object"),
+        (profiled(n_rows=0), "in its profile, n_rows must be a count"),
+        (profiled(n_rows=True), "n_rows must be a count"),
+        (profiled(n_rows="os.system"), "n_rows must be a count"),
+        (profiled(rows=[[1, 2]]), "a profile must be an object with"),
+        (profiled(bands=[0.7, 0.7]), "bands must be finite numbers that rise"),
+        (profiled(bands=[10**400]), "bands must be finite numbers that rise"),
+        (profiled(bands=[0.7, 0.8]), "number of shares of the score must be 3"),
+        (profiled(score=[0.5, "0.5"]), "shares of the score must be numbers"),
+        (profiled(score={}), "score must be a list"),
+        (profiled(shares={"a": [0.5, 0.6], "b": [0.25, 0.75]}), "shares of 'a' must be numbers from 0 to 1 whose sum"),
+        (profiled(shares={"a": [-1, 2], "b": [1]}), "shares of 'a' must be numbers"),
+        (profiled(shares=[]), "shares must be lists by feature"),
+        (profiled(kinds={"a": KINDS}), "the features of kinds must be those of shares"),
+        (profiled(kinds={"a": KINDS, "b": {"missing": 2.0, "special": 0, "unseen": 0}}), "kinds of 'b' must be"),
+        (profiled(kinds={}, shares={}), r"the features of its profile must be \['a', 'b'\]"),
     ],
 )
 def test_anything_else_is_refused(text, message):
@@ -55,10 +98,29 @@ def test_anything_else_is_refused(text, message):
         Model.from_json(text)
 
 
+def test_format_1_stays_readable():
+    model = Model.from_json(OF_FORMAT_1)
+    assert [term.condition.value for term in model.terms] == [0.1, None, ("x", "y")]
+    with pytest.raises(ValueError, match="read from a file of format 1"):
+        model.drift(pd.DataFrame({"a": [1.0], "b": [2.0], "c": ["x"]}))
+    assert Model.from_json(model.to_json()) == model
+
+
+def test_profiles_of_other_steps_are_refused_when_they_are_used():
+    content = json.loads(profiled(shares={"a": [0.5, 0.5], "b": [0.25, 0.75]}))
+    del content["sha256"]
+    with pytest.raises(ValueError, match="the profile is of another model"):
+        Model.from_json(json.dumps(content)).drift(pd.DataFrame({"a": [1.0], "b": [2.0]}))
+
+
 def test_published_schema_describes_it():
     jsonschema = pytest.importorskip("jsonschema")
     schema = json.loads((Path(sparsegam.export.__file__).parent / "model.schema.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
-    jsonschema.validate(json.loads(TEXT), schema)
+    for text in (TEXT, OF_FORMAT_1):
+        jsonschema.validate(json.loads(text), schema)
+    for text in (changed(version=1), profiled(n_rows=0), profiled(score=[2.0])):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(json.loads(text), schema)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(json.loads(changed(loss="hinge")), schema)

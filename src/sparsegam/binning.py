@@ -131,6 +131,15 @@ class Feature:
         msg = f"bin {bin_} of feature {self.name!r} stands for no condition (it has {self.edges.size} thresholds)."
         raise ValueError(msg)
 
+    def representatives(self) -> Values:
+        """Return a number in each bin: the terms that hold for it hold for all of the bin."""
+        if self.bin_of_level is None:
+            above = len(self.scale.levels) - 1.0 if self.scale.has_levels else np.inf
+            first = np.append(self.edges, above)
+        else:
+            first = np.unique(self.bin_of_level, return_index=True)[1].astype(np.float64)
+        return np.concatenate([first, self.special, [np.nan] * self.missing])
+
     def conditions(self) -> dict[int, Condition]:
         """All conditions by bin; the last ordered bin has none."""
         return {b: self.condition(b) for b in range(self.n_bins) if b != self.n_ordered - 1}

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sparsegam.drift import training_profile
 from sparsegam.editing import total_loss
 from sparsegam.model import Model
 from sparsegam.rounding import events_of
@@ -52,13 +53,14 @@ def card(
         given = {name: value for name, value in settings.items() if value is not None}
         parts.append(f"## Settings\n\n{_table(['setting', 'value'], given.items())}")
     parts.append(f"## Terms\n\n{_terms(model)}\n\n```\n{model.equation()}\n```")
+    parts += _training(model)
     parts.append(f"## Edits\n\n{_edits(model)}")
     parts.append(f"## Versions\n\n{_versions(model)}")
     return "\n\n".join(parts) + "\n"
 
 
 def model_hash(model: Model) -> str:
-    """Return the SHA-256 of the model's JSON: equal for equal models, edits and all."""
+    """Return the SHA-256 of the model's JSON: equal for equal models, edits, profile and all."""
     return hashlib.sha256(model.to_json().encode()).hexdigest()
 
 
@@ -103,6 +105,15 @@ def _terms(model: Model) -> str:
         for text, step in zip(table.texts(), table.steps, strict=True)
     ]
     return _table(["feature", "value", "adds"], rows)
+
+
+def _training(model: Model) -> list[str]:
+    """Tell of the rows of the fit what the model remembers."""
+    seen = training_profile(model)
+    if seen is None:
+        return []
+    rows = [(name, f"{kinds['missing']:.1%}", f"{kinds['special']:.1%}") for name, kinds in seen.kinds.items()]
+    return [f"## Rows of the fit\n\n{seen.n_rows} rows.\n\n{_table(['feature', 'missing', 'special'], rows)}"]
 
 
 def _edits(model: Model) -> str:

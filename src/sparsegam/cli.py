@@ -1,4 +1,4 @@
-"""The command line: `sparsegam fit | predict | report | path | compare | export | scorecard | demo`."""
+"""The command line: `sparsegam fit | predict | report | path | compare | export | scorecard | drift | demo`."""
 
 import argparse
 import json
@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from sparsegam.commands_deploying import add_export, add_scorecard
+from sparsegam.commands_deploying import add_drift, add_export, add_scorecard
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -99,6 +99,7 @@ def _parser() -> argparse.ArgumentParser:
     compare.add_argument("--folds", type=int, default=5)
     add_export(partial(_command, commands))
     add_scorecard(partial(_command, commands), _data_options)
+    add_drift(partial(_command, commands))
     _command(commands, "demo", "a tour on simulated credit data")
     return parser
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from sparsegam.binning import Binning
 from sparsegam.columns import Column
-from sparsegam.commands_deploying import export_model, make_scorecard
+from sparsegam.commands_deploying import export_model, make_scorecard, measure_drift
 from sparsegam.files import read_file, write_whole
 from sparsegam.frames import Table
 from sparsegam.model import Model
@@ -141,6 +141,11 @@ def run_scorecard(options: Namespace) -> Answer:
     """Turn a model into whole points, searched on the rows of a file."""
     outcome, notes = _outcome(options)
     return Answer(*make_scorecard(options, outcome.table, outcome.y), notes)
+
+
+def run_drift(options: Namespace) -> Answer:
+    """Say how far new rows have moved from those of the fit."""
+    return Answer(*measure_drift(options))
 
 
 def read_model(name: str) -> Model:

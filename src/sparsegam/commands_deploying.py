@@ -1,4 +1,4 @@
-"""Two commands that lead from a model to decisions: `sparsegam export` and `sparsegam scorecard`."""
+"""Commands that lead from a model to decisions: `sparsegam export`, `sparsegam scorecard` and `sparsegam drift`."""
 
 import argparse
 import json
@@ -47,6 +47,15 @@ def add_scorecard(command: AddCommand, data_options: Callable[[argparse.Argument
     card.add_argument("--out", "-o", metavar="FILE", help="write .html, .csv or .xlsx too")
 
 
+def add_drift(command: AddCommand) -> None:
+    """Declare `sparsegam drift`."""
+    drift = command("drift", "how far new rows have moved from those that a model was fitted on")
+    drift.add_argument("model", help="a model that `fit --out` wrote")
+    drift.add_argument("data", help="the new rows: CSV, Parquet, Feather or Excel, also .gz")
+    drift.add_argument("--reference", metavar="FILE", help="compare with these rows instead of those of the fit")
+    drift.add_argument("--encoding", default="utf-8")
+
+
 def export_model(options: Namespace) -> tuple[str, dict[str, Any]]:
     """Write the export; the text to print and the data for machines."""
     from sparsegam.commands import check_writable, read_model
@@ -75,6 +84,22 @@ def make_scorecard(options: Namespace, table: Any, y: Any) -> tuple[str, dict[st
     if options.out:
         _write_card(card, FilePath(options.out))
     return str(card), data
+
+
+def measure_drift(options: Namespace) -> tuple[str, dict[str, Any]]:
+    """Compare the rows of a file with those of the fit, or with those of another file."""
+    from sparsegam.commands import read_model
+    from sparsegam.files import read_file
+
+    before = None if options.reference is None else read_file(options.reference, encoding=options.encoding)
+    found = read_model(options.model).drift(read_file(options.data, encoding=options.encoding), before)
+    lines = {line.name: {"psi": line.psi, "reading": line.reading, **_now(line)} for line in found.lines[:-1]}
+    score = {"psi": found.score.psi, "reading": found.score.reading}
+    return str(found), {"rows_before": found.n_before, "rows_now": found.n_now, "features": lines, "score": score}
+
+
+def _now(line: Any) -> dict[str, Any]:
+    return {"before": dict(line.before), "now": dict(line.now)}
 
 
 def _written(model: Any, options: Namespace) -> str:

@@ -3,8 +3,9 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sparsegam.drift import Drift, Profile
+    from sparsegam.drift import Drift
     from sparsegam.editing import Editor
+    from sparsegam.profile import Profile
     from sparsegam.reasons import Reasons
     from sparsegam.scorecard import Scorecard
 
@@ -73,13 +74,19 @@ class Deployable:
         return Editor(self, X, y, who=who, **options)
 
     def profile(self: Any, X: Any) -> "Profile":
-        """Return how rows spread over the steps, to be kept for `drift`; see `sparsegam.drift.profile`."""
+        """Return how rows spread over the steps, to be compared by `drift`; see `sparsegam.drift.profile`."""
         from sparsegam.drift import profile
 
         return profile(self, X)
 
-    def drift(self: Any, X: Any, reference: Any) -> "Drift":
-        """Return how far new rows have moved from the reference; see `sparsegam.drift.drift`."""
+    def training_profile(self: Any) -> "Profile | None":
+        """Return how the rows of the fit spread over the steps, where the model remembers it."""
+        from sparsegam.drift import training_profile
+
+        return training_profile(self)
+
+    def drift(self: Any, X: Any, reference: Any = None) -> "Drift":
+        """Return how far new rows have moved from those of the fit, or from others; see `sparsegam.drift.drift`."""
         from sparsegam.drift import drift
 
         return drift(self, X, reference)

@@ -38,7 +38,8 @@ class Design:
         self.counts = self._sums(codes)
         varied = weight is not None and weight.min() < weight.max()
         self.shares = self._sums(codes, weight / weight.mean()) if weight is not None and varied else self.counts
-        self.core = _core.ThresholdDesign(codes, self.n_bins, self.n_ordered)
+        self.codes = tuple(codes)
+        self.core = _core.ThresholdDesign(codes, self.n_bins, self.n_ordered)  # reads the codes where they are
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -73,6 +74,21 @@ class Design:
         j = int(np.searchsorted(self.offset, column, side="right")) - 1
         feature = self.features[j]
         return Term(feature.name, feature.condition(column - int(self.offset[j])), coef)
+
+    def column_counts(self, j: int) -> Weight:
+        """Return for how many rows each column of feature j is 1."""
+        out: Weight = self.counts[self.offset[j] : self.offset[j] + self.n_bins[j]].copy()
+        return out
+
+    def bin_tables(self, columns: NDArray[np.int64], coef: Weight) -> dict[int, Weight]:
+        """Return, for each feature that some columns are of, what these add to the score in each of its bins."""
+        group = self.group[columns]
+        last = columns - self.offset[group]
+        first = np.where(last < self.n_ordered[group], 0, last)
+        tables = {j: np.zeros(self.n_bins[j]) for j in dict.fromkeys(group.tolist())}
+        for j, low, high, value in zip(group.tolist(), first.tolist(), last.tolist(), coef.tolist(), strict=True):
+            tables[j][low : high + 1] += value
+        return tables
 
     def penalty(
         self,

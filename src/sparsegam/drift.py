@@ -3,7 +3,6 @@
 population stability index = sum over steps (new share - old share) * log(new share / old share)
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,57 +10,15 @@ from typing import Any
 import numpy as np
 
 from sparsegam.columns import Values
+from sparsegam.model import Model
+from sparsegam.profile import KINDS, Profile
 from sparsegam.scales import UNSEEN
 from sparsegam.steps import StepModel, StepTable, as_table, step_model, step_numbers
+from sparsegam.training import band_counts, histogram_of
 
-FORMAT, VERSION = "sparsegam.Profile", 1
 SCORE = "score"
-N_BANDS = 10
 NEGLIGIBLE = 1e-4  # least share of a step, so that an empty one has a logarithm
 LEVELS = ((0.25, "moved"), (0.1, "watch"), (-np.inf, "stable"))  # the usual reading of the index
-KINDS = ("missing", "special", "unseen")
-
-
-@dataclass(frozen=True, eq=False)
-class Profile:
-    """How rows spread over the steps of a model: small, without any row in it, kept as JSON beside the model.
-
-    Attributes
-    ----------
-    n_rows : int
-        Number of rows.
-    shares : dict of str to ndarray
-        For each feature in use, the share of each step; for the score, that of each band.
-    kinds : dict of str to dict
-        For each feature in use, the shares of missing, special and unseen values.
-    bands : ndarray
-        The scores at which one band ends and the next begins.
-    """
-
-    n_rows: int
-    shares: Mapping[str, Values]
-    kinds: Mapping[str, Mapping[str, float]]
-    bands: Values
-
-    def to_json(self) -> str:
-        """Write the profile as JSON."""
-        shares = {name: values.tolist() for name, values in self.shares.items()}
-        content = {"n_rows": self.n_rows, "shares": shares, "kinds": self.kinds, "bands": self.bands.tolist()}
-        return json.dumps({"format": FORMAT, "version": VERSION, **content}, indent=2, allow_nan=False)
-
-    @classmethod
-    def from_json(cls, text: str) -> "Profile":
-        """Read what `to_json` wrote; anything else is refused with a ValueError."""
-        try:
-            content = json.loads(text)
-            if (content["format"], content["version"]) != (FORMAT, VERSION):
-                raise ValueError
-            shares = {str(name): np.array(values, dtype=np.float64) for name, values in content["shares"].items()}
-            kinds = {str(n): {k: float(v[k]) for k in KINDS} for n, v in content["kinds"].items()}
-            return cls(int(content["n_rows"]), shares, kinds, np.array(content["bands"], dtype=np.float64))
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            msg = f"not a sparsegam profile of version {VERSION}: make it again with profile(model, X)."
-            raise ValueError(msg) from error
 
 
 @dataclass(frozen=True)
@@ -88,11 +45,16 @@ class Drift:
     n_now: int
 
     def __getitem__(self, name: str) -> Moved:
-        """Return the line of a feature, or of "score"."""
+        """Return the line of a feature, or of "score" (by `score`, where a feature has that name)."""
         found = [line for line in self.lines if line.name == name]
         if not found:
             raise KeyError(name)
         return found[0]
+
+    @property
+    def score(self) -> Moved:
+        """The line of the score."""
+        return self.lines[-1]
 
     @property
     def worst(self) -> Moved:
@@ -140,16 +102,32 @@ def profile(model: Any, X: Any, *, bands: Values | None = None) -> Profile:
         The shares.
     """
     steps, table = step_model(model), as_table(X)
-    numbers = step_numbers(steps, table)
-    shares = {t.feature: _shares(t.locate(numbers[t.feature]), len(t.steps)) for t in steps.tables}
-    kinds = {t.feature: _kinds(t, numbers[t.feature]) for t in steps.tables}
-    score = steps.score(table)
-    ends = np.unique(np.quantile(score, np.linspace(0, 1, N_BANDS + 1)[1:-1])) if bands is None else bands
-    shares[SCORE] = _shares(np.searchsorted(ends, score, side="left"), ends.size + 1)
-    return Profile(table.n_rows, shares, kinds, ends)
+    return profile_of_numbers(steps, step_numbers(steps, table), table.n_rows, bands)
 
 
-def drift(model: Any, X: Any, reference: Any) -> Drift:
+def profile_of_numbers(
+    steps: StepModel, numbers: Mapping[str, Values], n_rows: int, bands: Values | None = None
+) -> Profile:
+    """Count how rows spread, given the columns of the features in use as numbers on their scales."""
+    score = np.full(n_rows, steps.base)
+    for table in steps.tables:
+        score += table.adds[table.locate(numbers[table.feature])]
+    ends = histogram_of(score).bands()[0] if bands is None else bands
+    each = np.ones(n_rows)
+    counted = {t.feature: (numbers[t.feature], each) for t in steps.tables}
+    return _profile(steps, counted, n_rows, ends, band_counts(score, ends))
+
+
+def training_profile(model: Any) -> Profile | None:
+    """Return how the rows of the fit spread over the steps of a model, or None where it does not remember them."""
+    model = getattr(model, "model_", model)
+    seen = model.training if isinstance(model, Model) else None
+    if seen is None or isinstance(seen, Profile):
+        return seen
+    return _profile(step_model(model), seen.bins(), seen.n_rows, *seen.scores.bands())
+
+
+def drift(model: Any, X: Any, reference: Any = None) -> Drift:
     """Compare new rows with those of the fit.
 
     Parameters
@@ -158,22 +136,24 @@ def drift(model: Any, X: Any, reference: Any) -> Drift:
         The model.
     X : table
         The new rows.
-    reference : table or Profile
-        The rows of the fit, or their profile.
+    reference : table or Profile, optional
+        What to compare with: rows, or their profile. By default what the model remembers of the rows of its fit (of its
+        last edit, if it was edited).
 
     Returns
     -------
     Drift
         A line per feature in use and one for the score.
     """
-    before = reference if isinstance(reference, Profile) else profile(model, reference)
+    before = _reference(model, reference)
     _check_fits(step_model(model), before)
     now = profile(model, X, bands=before.bands)
-    lines = tuple(
-        Moved(name, stability_index(share, now.shares[name]), before.kinds.get(name, {}), now.kinds.get(name, {}))
+    lines = [
+        Moved(name, stability_index(share, now.shares[name]), before.kinds[name], now.kinds[name])
         for name, share in before.shares.items()
-    )
-    return Drift(lines, before.n_rows, now.n_rows)
+    ]
+    score = Moved(SCORE, stability_index(before.score, now.score), {}, {})
+    return Drift((*lines, score), before.n_rows, now.n_rows)
 
 
 def stability_index(before: Values, now: Values) -> float:
@@ -182,24 +162,46 @@ def stability_index(before: Values, now: Values) -> float:
     return float(np.sum((new - old) * np.log(new / old)))
 
 
-def _shares(where: Any, size: int) -> Values:
-    out: Values = np.bincount(where, minlength=size) / where.size
-    return out
+def _reference(model: Any, reference: Any) -> Profile:
+    if reference is not None:
+        return reference if isinstance(reference, Profile) else profile(model, reference)
+    remembered = training_profile(model)
+    if remembered is None:
+        msg = (
+            f"this {type(model).__name__} does not remember the rows of its fit: scorecards do not, nor do models that "
+            "were written by hand, changed by dataclasses.replace or read from a file of format 1. Pass the rows of "
+            "the fit as reference, or their profile."
+        )
+        raise ValueError(msg)
+    return remembered
 
 
-def _kinds(table: StepTable, numbers: Values) -> dict[str, float]:
+def _profile(
+    steps: StepModel, counted: Mapping[str, tuple[Values, Values]], n_rows: int, ends: Values, bands: Values
+) -> Profile:
+    """Make shares of numbers that stand for one row each, or for as many as are counted beside them."""
+    shares, kinds = {}, {}
+    for table in steps.tables:
+        numbers, counts = counted[table.feature]
+        shares[table.feature] = np.bincount(table.locate(numbers), counts, len(table.steps)) / n_rows
+        kinds[table.feature] = _kinds(table, numbers, counts, n_rows)
+    return Profile(n_rows, shares, kinds, ends, bands / n_rows)
+
+
+def _kinds(table: StepTable, numbers: Values, counts: Values, n_rows: int) -> dict[str, float]:
     special = [table.scale.number(v) for step in table.steps if step.kind == "equal" for v in step.values]
     levels = table.scale.has_levels
-    return {
-        "missing": float(np.isnan(numbers).mean()),
-        "special": 0.0 if levels else float(np.isin(numbers, special).mean()),
-        "unseen": float((numbers == UNSEEN).mean()) if levels else 0.0,
+    found = {
+        "missing": np.isnan(numbers),
+        "special": np.isin(numbers, [] if levels else special),
+        "unseen": (numbers == UNSEEN) & levels,
     }
+    return {kind: float(counts[where].sum()) / n_rows for kind, where in found.items()}  # whole counts: at most 1
 
 
 def _check_fits(steps: StepModel, before: Profile) -> None:
     wanted = {t.feature: len(t.steps) for t in steps.tables}
-    found = {name: share.size for name, share in before.shares.items() if name != SCORE}
-    if wanted != found or SCORE not in before.shares:
+    found = {name: share.size for name, share in before.shares.items()}
+    if wanted != found:
         msg = f"the profile is of another model: it has steps {found}, the model {wanted}. Make it again."
         raise ValueError(msg)

@@ -9,11 +9,12 @@ import numpy as np
 
 from sparsegam.checks import check_number
 from sparsegam.columns import Values
+from sparsegam.drift import profile_of_numbers
 from sparsegam.edits import Edit
 from sparsegam.model import Model
 from sparsegam.rounding import events_of, indicator
 from sparsegam.scales import NUMBER, Scale
-from sparsegam.steps import as_table, step_numbers
+from sparsegam.steps import as_table, step_model, step_numbers
 from sparsegam.targets import one_column, real, weights
 from sparsegam.terms import Condition, Kind, Term
 
@@ -156,7 +157,10 @@ class Editor:
         when = datetime.now(timezone.utc).isoformat(timespec="seconds")
         edit = Edit(action, what, self._who, why, when, loss_before, loss_after, auc_before, auc_after)
         self._past.append((before, set(self._fixed)))
-        self.model = replace(after, edits=(*before.edits, edit))
+        after = replace(after, edits=(*before.edits, edit))
+        self.model = after.remembering(
+            profile_of_numbers(step_model(after), self._rows.numbers, self._rows.target.size)
+        )
         return self.model
 
     def _scale(self, feature: str) -> Scale:

@@ -3,8 +3,9 @@
 import html
 import warnings
 from collections.abc import Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +15,14 @@ from sparsegam.columns import Values
 from sparsegam.deploying import Deployable
 from sparsegam.edits import Edit
 from sparsegam.frames import Table, read
+from sparsegam.profile import Profile
 from sparsegam.scales import NUMBER, UNSEEN, Scale, Value
 from sparsegam.shapes import ShapeFunction, shape_of
 from sparsegam.terms import Term
 from sparsegam.viewing import Viewable
+
+if TYPE_CHECKING:
+    from sparsegam.training import Training
 
 # P(second class) = 1 / (1 + exp(-slope * score))
 SLOPES = {"logistic": 1.0, "exponential": 2.0}
@@ -45,6 +50,9 @@ class Model(Deployable, Viewable):
         What the values of a feature are, where they are not numbers; categories of features in use only.
     edits : tuple of Edit
         What was done to the model by hand, in order.
+    training : Training, Profile or None
+        How the rows of the fit spread, for `drift`; no row is in it. A model that is written by hand, or made of
+        another by `dataclasses.replace`, has none.
 
     Notes
     -----
@@ -60,6 +68,8 @@ class Model(Deployable, Viewable):
     special_values: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
     scales: Mapping[str, Scale] = field(default_factory=dict)
     edits: tuple[Edit, ...] = ()
+    # not an argument, so that `replace` never hands the rows of one model to another
+    training: "Training | Profile | None" = field(default=None, init=False, compare=False)
 
     @property
     def n_terms(self) -> int:
@@ -71,6 +81,12 @@ class Model(Deployable, Viewable):
         """Names of the features in use, in the order of the table."""
         used = {term.feature for term in self.terms}
         return tuple(name for name in self.feature_names if name in used)
+
+    def remembering(self, training: "Training | Profile | None") -> "Model":
+        """Return the same model with what it shall remember of the rows of its fit."""
+        out = copy(self)
+        object.__setattr__(out, "training", training)
+        return out
 
     def decision_function(self, X: Any) -> Values:
         """Return the score of each row.
@@ -149,6 +165,7 @@ class Model(Deployable, Viewable):
     def to_json(self) -> str:
         """Write the model as JSON text that `from_json` reads back without loss."""
         classes = None if self.classes is None else [schema.label_to_json(label) for label in self.classes]
+        seen = self.training_profile()
         return schema.write(
             {
                 "loss": self.loss,
@@ -162,6 +179,7 @@ class Model(Deployable, Viewable):
                 },
                 "terms": [schema.term_to_json(term) for term in self.terms],
                 "edits": [edit.to_json() for edit in self.edits],
+                **({} if seen is None else {"profile": seen.content()}),
             }
         )
 
@@ -179,7 +197,9 @@ class Model(Deployable, Viewable):
         Model
             The same model.
         """
-        return cls(**schema.parse(text))
+        parts = schema.parse(text)
+        seen = parts.pop("profile")
+        return cls(**parts).remembering(seen)
 
     def _probability_line(self) -> list[str]:
         if self.classes is None:

@@ -27,6 +27,7 @@ from sparsegam.solver import (
     price,
 )
 from sparsegam.targets import binary, one_column, real, weights
+from sparsegam.training import training_of
 
 
 @documented
@@ -228,7 +229,7 @@ class Path:
 def build_model(design: Design, point: _core.Point, loss: str, classes: NDArray[Any] | None) -> Model:
     """Put one point of a search into the words of the data."""
     order = np.argsort(point.columns)
-    return Model(
+    model = Model(
         intercept=float(point.intercept),
         terms=tuple(design.term(int(point.columns[i]), float(point.coef[i])) for i in order),
         feature_names=design.names,
@@ -237,6 +238,7 @@ def build_model(design: Design, point: _core.Point, loss: str, classes: NDArray[
         special_values={feature.name: feature.special_values for feature in design.features if feature.special},
         scales=_scales(design, set(design.group[point.columns])),
     )
+    return model.remembering(training_of(design, point))
 
 
 def _scales(design: Design, used: set[int]) -> dict[str, Scale]:

@@ -8,14 +8,15 @@ from datetime import date
 from typing import Any
 
 from sparsegam.edits import edit_from_json
+from sparsegam.profile import Profile, profile_from
 from sparsegam.scales import NUMBER, SCALE_KINDS, Scale, Value
 from sparsegam.terms import KINDS, Condition, Term
 
 FORMAT = "sparsegam.Model"
-VERSION = 1
+VERSION = 2
 LOSSES = ("logistic", "exponential", "squared")
 REQUIRED = {"format", "version", "loss", "classes", "intercept", "feature_names", "special_values", "terms"}
-OPTIONAL = {"scales", "edits", "sha256"}
+OPTIONAL = {1: {"scales", "edits", "sha256"}, 2: {"scales", "edits", "profile", "sha256"}}  # by version
 SHOWN = 200  # characters of a wrong value that an error quotes
 
 Scales = Mapping[str, Scale]
@@ -33,6 +34,7 @@ def parse(text: str) -> dict[str, Any]:
     _check_header(content)
     names = _names(content["feature_names"])
     scales = _scales(content.get("scales", {}), names)
+    terms = tuple(_term(term, names, scales) for term in _list(content["terms"], "terms"))
     parts = {
         "loss": _loss(content["loss"]),
         "classes": _classes(content["classes"], content["loss"]),
@@ -40,8 +42,9 @@ def parse(text: str) -> dict[str, Any]:
         "feature_names": names,
         "scales": scales,
         "special_values": _special_values(content["special_values"], names, scales),
-        "terms": tuple(_term(term, names, scales) for term in _list(content["terms"], "terms")),
+        "terms": terms,
         "edits": tuple(edit_from_json(edit) for edit in _list(content.get("edits", []), "edits")),
+        "profile": _profile(content["profile"], terms) if "profile" in content else None,
     }
     _check_hash(content)
     return parts
@@ -117,8 +120,9 @@ def _check_header(content: Any) -> None:
     if isinstance(version, int) and version > VERSION:
         msg = f"not a sparsegam model for this release: a newer one wrote it (format {version}, not {VERSION}): update."
         raise ValueError(msg)
-    _expect(version, "version", f"{VERSION}, the one that this sparsegam reads", holds=version == VERSION)
-    good = content.keys() >= REQUIRED and content.keys() <= REQUIRED | OPTIONAL
+    known = type(version) is int and version in OPTIONAL
+    _expect(version, "version", f"one of {sorted(OPTIONAL)}, which this sparsegam reads", holds=known)
+    good = content.keys() >= REQUIRED and content.keys() <= REQUIRED | OPTIONAL[version]
     _expect(sorted(content), "its keys", str(sorted(REQUIRED)), holds=good)
 
 
@@ -188,6 +192,19 @@ def _condition(kind: Any, value: Any, scale: Scale) -> Condition:
         return Condition("in", tuple(_value(v, scale, "value") for v in _list(value, "value")))
     _expect(kind, "kind", "== for categories", holds=kind == "==" or scale.kind != "category")
     return Condition(kind, _value(value, scale, "value"))
+
+
+def _profile(content: Any, terms: tuple[Term, ...]) -> Profile:
+    try:
+        profile = profile_from(content)
+    except ValueError as error:
+        msg = f"not a sparsegam model: in its profile, {error}."
+        raise ValueError(msg) from None
+    used = {term.feature for term in terms}
+    _expect(
+        sorted(profile.features), "the features of its profile", f"{sorted(used)}", holds={*profile.features} == used
+    )
+    return profile
 
 
 def _value(value: Any, scale: Scale, name: str) -> Value:

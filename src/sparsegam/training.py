@@ -1,0 +1,97 @@
+"""What a fit remembers of its rows: how many fell into each bin of the features in use, and how their scores spread.
+
+All of it is counts, so that it costs a fit next to nothing; the shares of a Profile are made of them when asked for.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsegam import _core
+from sparsegam.binning import Feature
+from sparsegam.columns import Values
+from sparsegam.design import Design
+
+TENTHS = np.arange(1, 10) / 10
+N_BUCKETS = 1021  # a prime: scores that are evenly spaced, as small integers are, meet no border between buckets
+INSIDE = 1 - 1e-12  # so that the highest score is in the last bucket, not behind it
+
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram:
+    """How many scores fell into each of many narrow buckets from `low` to `high`."""
+
+    low: float
+    high: float
+    counts: Counts
+
+    def bands(self) -> tuple[Values, Values]:
+        """Return where bands of about a tenth of the rows each end, and how many rows each holds."""
+        upto = np.cumsum(self.counts)
+        tenths = np.unique(np.searchsorted(upto, upto[-1] * TENTHS))
+        tenths = tenths[tenths < N_BUCKETS - 1]
+        ends = self.low + (self.high - self.low) * (tenths + 1) / N_BUCKETS
+        return ends, np.diff(upto[tenths], prepend=0, append=upto[-1]).astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """The rows of a fit in counts; rows count once each, whatever their weights.
+
+    Attributes
+    ----------
+    n_rows : int
+        Number of rows.
+    columns : tuple of (Feature, ndarray)
+        For each feature in use, for how many rows each of its columns is 1.
+    scores : Histogram
+        The scores.
+    """
+
+    n_rows: int
+    columns: tuple[tuple[Feature, Values], ...]
+    scores: Histogram
+
+    def bins(self) -> dict[str, tuple[Values, Values]]:
+        """Return, for each feature in use, a number in each of its bins and how many rows the bin holds."""
+        return {feature.name: (feature.representatives(), _bin_counts(feature, n)) for feature, n in self.columns}
+
+
+def training_of(design: Design, point: _core.Point) -> Training:
+    """Count the rows of a search by what one of its models sees of them."""
+    tables = design.bin_tables(point.columns, point.coef)
+    score = _scores(design, float(point.intercept), tables)
+    columns = tuple((design.features[j], design.column_counts(j)) for j in sorted(tables))
+    return Training(score.size, columns, histogram_of(score))
+
+
+def histogram_of(score: Values) -> Histogram:
+    """Count scores in buckets: one pass without branches, where exact tenths would take several times as long."""
+    low, high = float(score.min()), float(score.max())
+    place = score - low
+    place *= N_BUCKETS * INSIDE / (high - low or 1.0)
+    return Histogram(low, high, np.bincount(place.astype(np.intp), minlength=N_BUCKETS))
+
+
+def band_counts(score: Values, ends: Values) -> Values:
+    """Count the rows of each band."""
+    upto = [np.count_nonzero(score <= end) for end in ends]
+    return np.diff([0, *upto, score.size]).astype(np.float64)
+
+
+def _scores(design: Design, intercept: float, tables: dict[int, Values]) -> Values:
+    """Return the score of each row, given what each bin of each feature in use adds."""
+    out = np.full(design.core.n_rows, intercept)
+    part = np.empty_like(out)
+    for j, table in tables.items():
+        table.take(design.codes[j], out=part, mode="clip")  # codes are in range; "clip" spares a buffer
+        out += part
+    return out
+
+
+def _bin_counts(feature: Feature, counts: Values) -> Values:
+    """Return how many rows each bin holds: columns of ordered bins hold the rows of all bins below them."""
+    return np.concatenate([np.diff(counts[: feature.n_ordered], prepend=0.0), counts[feature.n_ordered :]])
