@@ -87,6 +87,12 @@ def test_small_points_are_the_best_of_all():
     assert log_loss(patterns, a + b * (holds @ found)) == pytest.approx(fit_lines(patterns, found[None])[0][0])
 
 
+def test_small_points_have_no_common_divisor(credit):
+    X, y = credit
+    model = gam_path(X, y, max_terms=1).at(n_terms=1)
+    assert {row["points"] for row in scorecard(model, X, y, method="small").table()} <= {-1, 0, 1}
+
+
 def test_rounding_together_is_no_worse_than_one_by_one(model, credit):
     patterns = patterns_of(model, *credit)
     exact = 3.3 * np.array([model.intercept, *(t.coef for t in model.terms)])

@@ -166,6 +166,7 @@ def round_small(
     if max_terms is not None:
         best, box = thin_out(best, box, loss_of, max_terms)
     best = descend(best, box, loss_of, pairs=best.size <= MAX_PAIRED)
+    best //= max(int(np.gcd.reduce(best)), 1)  # 2 and 4 say no more than 1 and 2, and are harder to add
     _, a, b = fit_lines(patterns, best[None, :])
     return best, float(a[0]), float(b[0])
 
@@ -199,7 +200,7 @@ def _exchanges(points: Points, box: Box) -> Points:
                 new = points.copy()
                 new[j], new[c] = 0, p
                 found.append(new)
-    return np.array(found, dtype=np.int64).reshape(-1, points.size)
+    return np.array(found, dtype=np.int64).reshape(len(found), points.size)
 
 
 def descend(points: Points, box: Box, loss_of: LossOf, *, pairs: bool) -> Points:

@@ -232,19 +232,14 @@ def scorecard(model: Model, X: Any = None, y: Any = None, *, sample_weight: Any 
         The card.
     """
     options = Scaling(**scaling)
-    if model.classes is None:
-        msg = "a scorecard needs a classification model; this one is a regression: its predictions are in units of y."
-        raise ValueError(msg)
+    _check_classes(model)
     if (X is None) != (y is None) or (X is None and options.method == "small"):
         msg = "a scorecard needs both X and y (method='small' always does): pass the rows of the fit."
         raise ValueError(msg)
-    rows = None if X is None else as_table(X)
-    patterns = None if rows is None else patterns_of(model, rows, y, sample_weight)
-    points, a, b = _points(model, patterns, options)
-    steps = replace(step_model(_pointed(model, points)), slope=b, shift=a)
-    steps = _shifted(steps, options)
-    card = Scorecard(steps, options)
-    return card if rows is None else _reported(card, model, rows, events_of(model, y, rows.n_rows), sample_weight)
+    if X is None:
+        return _card(model, *_points(model, None, options), options)
+    rows = as_table(X)
+    return _reported(*best_rounding([model], rows, y, sample_weight, options), rows, y, sample_weight)
 
 
 def best_scorecard(models: Iterable[Model], X: Any, y: Any, *, sample_weight: Any = None, **scaling: Any) -> Scorecard:
@@ -270,11 +265,36 @@ def best_scorecard(models: Iterable[Model], X: Any, y: Any, *, sample_weight: An
         The best card.
     """
     rows = as_table(X)
-    cards = [scorecard(model, rows, y, sample_weight=sample_weight, **scaling) for model in models]
-    if not cards:
+    return _reported(*best_rounding(models, rows, y, sample_weight, Scaling(**scaling)), rows, y, sample_weight)
+
+
+def best_rounding(
+    models: Iterable[Model], rows: Table, y: Any, sample_weight: Any, options: Scaling
+) -> tuple[Scorecard, Model]:
+    """Round each of several models; return the card with the lowest log loss, without a report, and its model."""
+    best, lowest = None, math.inf
+    for model in models:
+        _check_classes(model)
+        patterns = patterns_of(model, rows, y, sample_weight)
+        points, a, b = _points(model, patterns, options)
+        loss = float(patterns.loss((a + b * (points[0] + patterns.holds @ points[1:]))[:, None])[0])
+        if best is None or loss < lowest:
+            best, lowest = (_card(model, points, a, b, options), model), loss
+    if best is None:
         msg = "models is empty: pass at least one, such as path.models[5:10]."
         raise ValueError(msg)
-    return min(cards, key=lambda card: card.rounding.log_loss_after if card.rounding else math.inf)
+    return best
+
+
+def _check_classes(model: Model) -> None:
+    if model.classes is None:
+        msg = "a scorecard needs a classification model; this one is a regression: its predictions are in units of y."
+        raise ValueError(msg)
+
+
+def _card(model: Model, points: Points, a: float, b: float, options: Scaling) -> Scorecard:
+    steps = replace(step_model(_pointed(model, points)), slope=b, shift=a)
+    return Scorecard(_shifted(steps, options), options)
 
 
 def _points(model: Model, patterns: Patterns | None, options: Scaling) -> tuple[Points, float, float]:
@@ -321,10 +341,11 @@ def _moved(table: StepTable, points: int) -> StepTable:
     return table.changed(lambda adds: adds + points)
 
 
-def _reported(card: Scorecard, model: Model, rows: Table, event: NDArray[np.bool_], sample_weight: Any) -> Scorecard:
+def _reported(card: Scorecard, model: Model, rows: Table, y: Any, sample_weight: Any) -> Scorecard:
     """Add what the rows say: what rounding cost, how many rows each step has, the risk of each total."""
     from sklearn.metrics import log_loss, roc_auc_score
 
+    event = events_of(model, y, rows.n_rows)
     weight = weights(sample_weight, event.size)
     before = step_model(model).probability(step_model(model).score(rows))
     total = card.score(rows)
