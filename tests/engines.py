@@ -1,4 +1,4 @@
-"""Runs every export where it is meant to run: databases, Node, onnxruntime, a PMML engine, a formula engine.
+"""Runs every export where it is meant to run: databases, Node, onnxruntime, PMML engines, spreadsheets.
 
 Each engine takes a model and a pandas frame with a column `row_id` beside the features, and returns the scores and the
 probabilities of the rows in order. An engine that is not installed raises Absent with the reason.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import datetime
+import importlib.util
 import io
 import json
 import math
@@ -16,6 +17,7 @@ import shutil
 import sqlite3
 import subprocess
 import tempfile
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,6 +31,16 @@ from sparsegam.export import excel
 from sparsegam.steps import step_model
 
 KEY = "row_id"
+POSTGRESQL_TYPES = {
+    bool: "boolean",
+    str: "text",
+    datetime.datetime: "timestamp",
+    datetime.date: "date",
+    int: "bigint",
+    float: "double precision",
+}
+SPARK_TYPES = POSTGRESQL_TYPES | {str: "string", float: "double"}
+TIMES = ("timestamp", "date")
 Scores = tuple[np.ndarray, np.ndarray]
 
 
@@ -81,7 +93,7 @@ def run_postgresql(model: Any, frame: pd.DataFrame) -> Scores:
     """Score in a PostgreSQL server started for this."""
     with postgresql() as psql:
         names = {name: '"' + name.replace('"', '""') + '"' for name in frame}
-        types = ", ".join(f"{names[name]} {_postgresql_type(frame[name])}" for name in frame)
+        types = ", ".join(f"{names[name]} {_sql_type(frame[name], POSTGRESQL_TYPES)}" for name in frame)
         text = io.StringIO()
         csv.writer(text, lineterminator="\n").writerows([_iso(v) for v in row.values()] for row in records(frame))
         query = export.to_sql(model, "the rows", dialect="postgresql", keep=[KEY])
@@ -90,6 +102,65 @@ def run_postgresql(model: Any, frame: pd.DataFrame) -> Scores:
         script += f"COPY ({query}) TO STDOUT WITH (FORMAT csv);\n"
         answer = psql(script)
     return _in_order([[float(cell) for cell in row] for row in csv.reader(io.StringIO(answer)) if len(row) == 3])
+
+
+def run_spark(model: Any, frame: pd.DataFrame) -> Scores:
+    """Score in Spark, on this machine."""
+    _module("pyspark")
+    if shutil.which("java") is None:
+        reason = "java is not installed"
+        raise Absent(reason)
+    from pyspark.sql import SparkSession
+
+    settings = {"spark.ui.enabled": "false", "spark.sql.session.timeZone": "UTC", "spark.sql.shuffle.partitions": "1"}
+    builder = SparkSession.builder.master("local[1]").appName("sparsegam")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    types = {name: _sql_type(frame[name], SPARK_TYPES) for name in frame}
+    # times go in as text, so that no time zone of this machine comes between
+    texts = ", ".join(f"`{name}` {'string' if t in TIMES else t}" for name, t in types.items())
+    rows = [[_iso(value) for value in row.values()] for row in records(frame)]
+    columns = [f"CAST(`{name}` AS {t}) AS `{name}`" for name, t in types.items()]
+    session = builder.getOrCreate()
+    try:
+        session.sparkContext.setLogLevel("ERROR")
+        session.createDataFrame(rows, texts).selectExpr(*columns).createOrReplaceTempView("rows_seen")
+        found = session.sql(export.to_sql(model, "rows_seen", dialect="spark", keep=[KEY])).collect()
+    finally:
+        session.stop()
+    return _in_order([list(row) for row in found])
+
+
+def run_bigquery(model: Any, frame: pd.DataFrame) -> Scores:
+    """Score in DuckDB, by the query for BigQuery as sqlglot reads it: BigQuery itself cannot be had."""
+    return _translated(model, frame, "bigquery")
+
+
+def run_tsql(model: Any, frame: pd.DataFrame) -> Scores:
+    """Score in DuckDB, by the query for SQL Server as sqlglot reads it; booleans are bits there, and NaN is NULL."""
+    bits = {name: frame[name].map({True: 1, False: 0}) for name in frame if set(frame[name]) <= {True, False, None}}
+    return _translated(model, frame.assign(**bits).replace({np.nan: None}), "tsql")
+
+
+def _translated(model: Any, frame: pd.DataFrame, dialect: str) -> Scores:
+    """Parse a query in its dialect, which fails where it is none, and run it in DuckDB's."""
+    duckdb, sqlglot = _module("duckdb"), _module("sqlglot")
+    tree = sqlglot.parse_one(export.to_sql(model, "the rows", dialect=dialect, keep=[KEY]), read=dialect)
+    tree = tree.transform(lambda node: _for_duckdb(sqlglot.exp, node))
+    with duckdb.connect() as connection:
+        connection.register("rows_seen", frame)
+        connection.execute('CREATE TABLE "the rows" AS SELECT * FROM rows_seen')
+        return _in_order(connection.execute(tree.sql(dialect="duckdb")).fetchall())
+
+
+def _for_duckdb(exp: Any, node: Any) -> Any:
+    """Put right what sqlglot leaves: DuckDB compares bytes and has one kind of text; float has 53 bits in T-SQL."""
+    if isinstance(node, exp.Collate):
+        return node.this.transform(lambda inner: _for_duckdb(exp, inner))
+    if isinstance(node, exp.National):
+        return exp.Literal.string(node.this)
+    is_float = isinstance(node, exp.DataType) and node.this == exp.DataType.Type.FLOAT
+    return exp.DataType.build("DOUBLE", dialect="duckdb") if is_float else node
 
 
 def run_python(model: Any, frame: pd.DataFrame) -> Scores:
@@ -157,6 +228,56 @@ def pmml_rows(scorer: Any, model: Any, frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(answer["data"], columns=answer["columns"])
 
 
+def pmml_schema() -> Any:
+    """The XML Schema of PMML 4.4, out of the jars that some Python packages bring (nothing of them is imported)."""
+    etree = _module("lxml.etree").etree
+    for package in ("jpmml_evaluator", "sklearn2pmml"):
+        spec = importlib.util.find_spec(package)
+        for folder in [] if spec is None else spec.submodule_search_locations or []:
+            for jar in Path(folder).rglob("pmml-model-[0-9]*.jar"):
+                with zipfile.ZipFile(jar) as archive:
+                    return etree.XMLSchema(etree.fromstring(archive.read("pmml.xsd")))
+    reason = "neither jpmml_evaluator nor sklearn2pmml is installed, which bring the schema of PMML"
+    raise Absent(reason)
+
+
+def run_jpmml(model: Any, frame: pd.DataFrame) -> Scores:
+    """Score in JPMML-Evaluator, row by row."""
+    jpmml = _module("jpmml_evaluator")
+    if shutil.which("java") is None:
+        reason = "java is not installed"
+        raise Absent(reason)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.pmml"
+        path.write_text(export.to_pmml(model))
+        evaluator = jpmml.make_evaluator(str(path), backend="py4j").verify()
+    columns = {t.feature: _tensor(frame[t.feature], t.scale, missing_text=None) for t in step_model(model).tables}
+    rows = zip(*(map(_plain, values.ravel().tolist()) for values in columns.values()), strict=True)
+    found = [evaluator.evaluate(dict(zip(columns, row, strict=True))) for row in rows]
+    return np.array([one["score"] for one in found]), np.array([one["probability"] for one in found])
+
+
+def run_libreoffice(model: Any, frame: pd.DataFrame) -> Scores:
+    """Score by the workbook's formulas, in LibreOffice without a window."""
+    office = shutil.which("soffice") or shutil.which("libreoffice")
+    openpyxl = _module("openpyxl")
+    if office is None:
+        reason = "LibreOffice is not installed"
+        raise Absent(reason)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "book.xlsx"
+        export.to_excel(model, path, frame)
+        home = f"-env:UserInstallation=file://{folder}/home"
+        command = [office, home, "--headless", "--convert-to", "xlsx", "--outdir", f"{folder}/out", str(path)]
+        subprocess.run(command, capture_output=True, check=True, timeout=600)
+        book = openpyxl.load_workbook(Path(folder) / "out" / "book.xlsx", data_only=True, read_only=True)
+        found = list(book["Score"].iter_rows(min_row=2, max_row=len(frame) + 1, values_only=True))
+        book.close()
+    width = len(step_model(model).tables)
+    scores = np.array([row[2 * width : 2 * width + 2] for row in found], dtype=float)
+    return scores[:, 0], scores[:, 1]
+
+
 def run_excel(model: Any, frame: pd.DataFrame) -> Scores:
     """Score by the workbook's formulas, in the engine `formulas` (slow: few rows)."""
     formulas = _module("formulas")
@@ -179,12 +300,17 @@ ENGINES: dict[str, Callable[[Any, pd.DataFrame], Scores]] = {
     "duckdb": run_duckdb,
     "sqlite": run_sqlite,
     "postgresql": run_postgresql,
+    "spark": run_spark,
+    "bigquery": run_bigquery,
+    "tsql": run_tsql,
     "python": run_python,
     "javascript": run_javascript,
     "json": run_json,
     "onnx": run_onnx,
     "pmml": run_pmml,
+    "jpmml": run_jpmml,
     "excel": run_excel,
+    "libreoffice": run_libreoffice,
 }
 
 
@@ -243,17 +369,9 @@ def _iso(value: Any) -> Any:
     return value.isoformat() if isinstance(value, datetime.date) else value
 
 
-def _postgresql_type(column: pd.Series) -> str:
+def _sql_type(column: pd.Series, types: dict[type, str]) -> str:
     kinds = {type(value) for value in map(_plain, column.tolist())} - {type(None)}
-    if kinds <= {bool}:
-        return "boolean"
-    if kinds <= {str}:
-        return "text"
-    if kinds <= {datetime.datetime, pd.Timestamp}:
-        return "timestamp"
-    if kinds <= {datetime.date}:
-        return "date"
-    return "bigint" if kinds <= {int} else "double precision"
+    return next(name for kind, name in types.items() if kinds <= {kind} or kind is float)
 
 
 def _tensor(column: pd.Series, scale: Any, missing_text: Any = "") -> np.ndarray:
