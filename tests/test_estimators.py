@@ -53,6 +53,7 @@ def regression():
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @pytest.mark.filterwarnings("ignore:The least populated class in y has only:UserWarning")
+@pytest.mark.filterwarnings("ignore:class .* has .* fewer than the 5 folds:UserWarning")
 @parametrize_with_checks(
     [
         SparseGAMClassifier(),

@@ -10,6 +10,7 @@ from sparsegam import SparseLinearClassifierCV, SparseLinearRegressorCV
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @pytest.mark.filterwarnings("ignore:The least populated class in y has only:UserWarning")
+@pytest.mark.filterwarnings("ignore:class .* has .* fewer than the 5 folds:UserWarning")
 @parametrize_with_checks([SparseLinearClassifierCV(), SparseLinearRegressorCV()])
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)

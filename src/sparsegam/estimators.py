@@ -64,7 +64,7 @@ class SparseModel(BaseEstimator):  # type: ignore[misc]
 
 
 class Classifies(ClassifierMixin):  # type: ignore[misc]
-    """What classifiers share: two classes, probabilities."""
+    """What classifiers share: labels, probabilities."""
 
     def _target(self, y: Any, sample_weight: Any, n_rows: int) -> tuple[Vector, Vector]:
         """Return the labels as -1 and 1, and the weights of the rows; keep the classes."""
@@ -90,14 +90,15 @@ class Classifies(ClassifierMixin):  # type: ignore[misc]
 
         Returns
         -------
-        ndarray of shape (n_rows,)
-            Intercept plus the coefficients of the terms that hold; above zero for the second class.
+        ndarray of shape (n_rows,) or (n_rows, n_classes)
+            Intercept plus the coefficients of the terms that hold; above zero for the second class. With more than two
+            classes, a column for each against the rest.
         """
         scores: Vector = self._scores(X)
         return scores
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the likelier class of each row.
+        """Return the likeliest class of each row.
 
         Parameters
         ----------
@@ -110,11 +111,12 @@ class Classifies(ClassifierMixin):  # type: ignore[misc]
             Labels out of `classes_`.
         """
         scores = self._scores(X)
-        labels: NDArray[Any] = self.classes_[(scores > 0).astype(np.intp)]
+        best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[best]
         return labels
 
     def predict_proba(self, X: Any) -> Vector:
-        """Return the probabilities of both classes.
+        """Return the probabilities of the classes.
 
         Parameters
         ----------
@@ -123,17 +125,13 @@ class Classifies(ClassifierMixin):  # type: ignore[misc]
 
         Returns
         -------
-        ndarray of shape (n_rows, 2)
-            One column per class, in the order of `classes_`.
+        ndarray of shape (n_rows, n_classes)
+            One column per class, in the order of `classes_`. With more than two, those of each class against the rest,
+            divided by their sum.
         """
         scores = self._scores(X)
         probabilities: Vector = self.model_.probabilities(scores)
         return probabilities
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
 
 
 class Regresses(RegressorMixin):  # type: ignore[misc]

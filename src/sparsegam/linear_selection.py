@@ -9,6 +9,7 @@ from sparsegam.columns import Rows
 from sparsegam.estimators import Classifies, Regresses
 from sparsegam.linear import SparseLinear, search_linear_path
 from sparsegam.matrix import NumericMatrix, Vector, read_matrix
+from sparsegam.multiclass_selection import ChoosesForEach
 from sparsegam.parameters import SECTIONS, documented, keep_arguments
 from sparsegam.path import Path
 from sparsegam.progress import Progress
@@ -51,7 +52,7 @@ class ChoosesColumns(ChoosesSize, SparseLinear):
 
 
 @documented
-class SparseLinearClassifierCV(Classifies, ChoosesColumns):
+class SparseLinearClassifierCV(ChoosesForEach, Classifies, ChoosesColumns):
     """Best-subset linear classifier that chooses its number of columns by cross-validation.
 
     The frontier (the best model of each size up to `max_terms`) is searched on all rows and on the training rows of
@@ -77,12 +78,16 @@ class SparseLinearClassifierCV(Classifies, ChoosesColumns):
         Scores by size, as in SparseGAMClassifierCV.
     best_n_terms_, best_score_, best_lambda0_ : int, float, float
         The size chosen, its mean score, and a price per column at which it is best (NaN where there is none).
-    coef_, intercept_ : ndarray of shape (1, n_features), ndarray of shape (1,)
+    coef_, intercept_ : ndarray of shape (1, n_features) and (1,), or (n_classes, n_features) and (n_classes,)
         Coefficients of all columns, and the intercept, fitted to all rows.
-    model_, n_terms_, classes_ : LinearModel, int, ndarray of shape (2,)
+    model_, n_terms_, classes_ : LinearModel or OneVsRestModel, int, ndarray
         The model, the number of columns in use, the labels.
     n_features_in_, feature_names_in_ : int, ndarray
         The columns seen in `fit`.
+
+    Notes
+    -----
+    {each_class}
     """
 
     _default_scoring = "neg_log_loss"

@@ -101,13 +101,33 @@ class OneVsRestModel:
         return f"<OneVsRestModel: {self.loss}, {len(self.classes)} classes, {self.n_terms} terms>"
 
 
-class OneVsRest:
+class JoinsClasses:
+    """What estimators share that fit one model for each class against the rest: `estimators_`, joined in `model_`.
+
+    Then `n_terms_`, `loss_` and `objective_` are sums over the classes, `n_iter_` is the largest, and probabilities are
+    normalised: each model's own, divided by their sum.
+    """
+
+    def _join(self, parts: Sequence[Any], classes: NDArray[Any]) -> None:
+        """Keep what was fitted for each class as one model."""
+        self.estimators_ = list(parts)
+        self.classes_ = classes
+        self._keep_model(OneVsRestModel(tuple(part.model_ for part in parts), tuple(classes.tolist())))  # type: ignore[attr-defined]
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(parts[0], name):
+                setattr(self, name, getattr(parts[0], name))
+            else:
+                vars(self).pop(name, None)
+        self.loss_ = sum(part.loss_ for part in parts)
+        self.objective_ = sum(part.objective_ for part in parts)
+        self.n_iter_ = max(part.n_iter_ for part in parts)
+
+
+class OneVsRest(JoinsClasses):
     """Gives a two-class estimator any number of classes; to stand first among its bases.
 
-    With two classes nothing changes. With more, a copy of the estimator is fitted for each class against the rest;
-    `estimators_` holds them and `model_` joins their models. Then `n_terms_`, `loss_`, `objective_` and the counts of
-    `search_stats_` are sums over the classes, `n_iter_` is the largest, and probabilities are normalised: each model's
-    own, divided by their sum.
+    With two classes nothing changes. With more, a copy of the estimator is fitted for each class against the rest, and
+    the counts of `search_stats_` are sums over the classes.
     """
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
@@ -127,57 +147,23 @@ class OneVsRest:
         self : estimator
             The fitted estimator.
         """
-        if y is None or not _many_classes(y, sample_weight):
+        if y is None or not many_classes(y, sample_weight):
             vars(self).pop("estimators_", None)
             return super().fit(X, y, sample_weight)  # type: ignore[misc]
         labels = column_or_1d(y, warn=True)
         weight = weights(sample_weight, len(labels))
         classes = np.unique(labels[weight > 0])
-        weight = _class_weights(self.class_weight, classes, labels, weight)  # type: ignore[attr-defined]
+        weight = class_weights(self.class_weight, classes, labels, weight)  # type: ignore[attr-defined]
         parts = [_part(self).fit(X, labels == label, weight) for label in classes]
         self._join(parts, classes)
         return self
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the likeliest class of each row.
-
-        Parameters
-        ----------
-        X : array-like, data frame or (linear models) scipy.sparse matrix of shape (n_rows, n_features)
-            Rows with the columns that the model was fitted with.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Labels out of `classes_`.
-        """
-        scores = self._scores(X)  # type: ignore[attr-defined]
-        best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        labels: NDArray[Any] = self.classes_[best]
-        return labels
-
     def _join(self, parts: Sequence[Any], classes: NDArray[Any]) -> None:
-        """Keep what was fitted for each class as one model."""
-        self.estimators_ = list(parts)
-        self.classes_ = classes
-        self._keep_model(OneVsRestModel(tuple(part.model_ for part in parts), tuple(classes.tolist())))  # type: ignore[attr-defined]
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(parts[0], name):
-                setattr(self, name, getattr(parts[0], name))
-            else:
-                vars(self).pop(name, None)
+        super()._join(parts, classes)
         self.lambda0_ = parts[0].lambda0_
-        self.loss_ = sum(part.loss_ for part in parts)
-        self.objective_ = sum(part.objective_ for part in parts)
-        self.n_iter_ = max(part.n_iter_ for part in parts)
         self.search_stats_ = {name: sum(part.search_stats_[name] for part in parts) for name in parts[0].search_stats_}
         if hasattr(parts[0], "certificate_"):
             self.certificate_: Any = tuple(part.certificate_ for part in parts)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.classifier_tags.multi_class = True
-        return tags
 
 
 def _part(estimator: Any) -> Any:
@@ -185,7 +171,7 @@ def _part(estimator: Any) -> Any:
     return clone(estimator).set_params(class_weight=None)
 
 
-def _many_classes(y: Any, sample_weight: Any) -> bool:
+def many_classes(y: Any, sample_weight: Any) -> bool:
     """Tell whether rows of positive weight have more than two labels, without the sort that text makes slow."""
     labels = column_or_1d(y)
     if labels.dtype.kind == "f":
@@ -202,7 +188,7 @@ def _many_classes(y: Any, sample_weight: Any) -> bool:
     return True
 
 
-def _class_weights(class_weight: Any, classes: NDArray[Any], labels: NDArray[Any], weight: Vector) -> Vector:
+def class_weights(class_weight: Any, classes: NDArray[Any], labels: NDArray[Any], weight: Vector) -> Vector:
     """Multiply row weights by those of the classes: a mapping, or "balanced" for equal totals."""
     if class_weight is None:
         return weight

@@ -22,14 +22,26 @@ from sparsegam.crossval import (
 )
 from sparsegam.estimators import Classifies, Regresses, SparseGAM, SparseModel
 from sparsegam.frames import Table
-from sparsegam.parameters import documented, keep_arguments, pick
+from sparsegam.multiclass_selection import ChoosesForEach
+from sparsegam.parameters import SECTIONS, documented, keep_arguments, pick
 from sparsegam.path import Path, new_axes, search_path
 from sparsegam.progress import Progress, serialized
 from sparsegam.solver import Options, Problem
 
+SECTIONS["{each_class}"] = """\
+With more than two classes, a size is chosen for each class against the rest, on the same folds and by the same
+scoring, which then sees True for the class and False for the rest. `estimators_` holds the choices; `path_` and
+`cv_results_` are tuples, `best_n_terms_`, `best_score_`, `best_lambda0_` and `lambda0_` arrays, in the order of
+`classes_`; `n_terms_`, `loss_` and `objective_` are sums. `predict_proba` divides the probabilities of the models
+by their sum.
+"""
+
 
 class ChoosesSize(SparseModel):
     """Fits the frontier and chooses a size by cross-validation; `_pose` says how a table becomes a problem."""
+
+    path_: Any
+    cv_results_: Any
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
         """Search the frontier of all rows and of each fold, and choose a size.
@@ -50,6 +62,38 @@ class ChoosesSize(SparseModel):
         self : estimator
             The fitted estimator.
         """
+        return self._choose(X, y, sample_weight, groups=groups)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the mean score against the number of terms, its standard error as a band, and the size chosen.
+
+        With more than two classes, there is a line for each.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes.
+        """
+        ax = new_axes() if ax is None else ax
+        for part, name in self._choices():
+            drawn_choice(ax, part.cv_results_, part.best_n_terms_, name)
+        ax.set(xlabel="number of terms", ylabel=f"score ({self.scoring or self._default_scoring})")
+        ax.legend()
+        return ax
+
+    def _choices(self) -> list[tuple[Any, str]]:
+        """Return the estimators that chose a size, each with the start of its labels: this one, or one per class."""
+        if not hasattr(self, "estimators_"):
+            return [(self, "")]
+        return [(part, f"{label}: ") for part, label in zip(self.estimators_, self.classes_, strict=True)]
+
+    def _choose(self, X: Any, y: Any, sample_weight: Any, *, fit_weight: Any = None, groups: Any = None) -> Any:
+        """Fit; weights of the classes may be in `fit_weight` already, which then stands for those of the rows."""
         check_choice("rule", self.rule, RULES)
         check_integer("max_terms", self.max_terms, at_least=0)
         table = self._read(X)
@@ -63,7 +107,7 @@ class ChoosesSize(SparseModel):
             y=labels,
             table=table.loaded(),
             target=target,
-            weight=weight,
+            weight=weight if fit_weight is None else fit_weight,
             score_weight=None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64),
             classes=self.classes_,
             solve=lambda *rows: self._solve(*rows, n_threads=n_threads),
@@ -71,29 +115,6 @@ class ChoosesSize(SparseModel):
         )
         self._keep_choice(*cross_validate(task, folds, self.n_jobs, self.verbose))
         return self
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the mean score against the number of terms, its standard error as a band, and the size chosen.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            The axes.
-        """
-        ax = new_axes() if ax is None else ax
-        sizes, mean = self.cv_results_["n_terms"], self.cv_results_["mean_test_score"]
-        error = self.cv_results_["se_test_score"]
-        ax.fill_between(sizes, mean - error, mean + error, alpha=0.25, color="tab:blue", label="one standard error")
-        ax.plot(sizes, mean, marker="o", markersize=3, color="tab:blue", label="mean over folds")
-        ax.axvline(self.best_n_terms_, color="tab:orange", label=f"chosen: {self.best_n_terms_} terms")
-        ax.set(xlabel="number of terms", ylabel=f"score ({self.scoring or self._default_scoring})")
-        ax.legend()
-        return ax
 
     def _solve(self, table: Table, target: Any, weight: Any, *, n_threads: int) -> Path:
         options = pick(Options, vars(self) | {"loss": self._loss(), "n_jobs": n_threads})
@@ -118,8 +139,16 @@ class ChoosesSize(SparseModel):
             warnings.warn(msg, ConvergenceWarning, stacklevel=3)
 
 
+def drawn_choice(ax: Any, scores: dict[str, Any], chosen: int, name: str) -> None:
+    """Draw the mean score of each size, its standard error as a band, and the size chosen."""
+    sizes, mean, error = (scores[key] for key in ("n_terms", "mean_test_score", "se_test_score"))
+    (line,) = ax.plot(sizes, mean, marker="o", markersize=3, label=f"{name}mean over folds, and one standard error")
+    ax.fill_between(sizes, mean - error, mean + error, alpha=0.25, color=line.get_color())
+    ax.axvline(chosen, color=line.get_color(), linestyle="--", label=f"{name}chosen: {chosen} terms")
+
+
 @documented
-class SparseGAMClassifierCV(Classifies, ChoosesSize, SparseGAM):
+class SparseGAMClassifierCV(ChoosesForEach, Classifies, ChoosesSize, SparseGAM):
     """Sparse additive classifier of step functions that chooses its number of terms by cross-validation.
 
     The frontier (the best model of each size up to `max_terms`) is searched on all rows and on the training rows of
@@ -138,7 +167,7 @@ class SparseGAMClassifierCV(Classifies, ChoosesSize, SparseGAM):
         "one_se" takes the smallest size whose mean score is within one standard error of the best.
     {table}
     class_weight : dict or "balanced", optional
-        Weights of the classes in fitting (not in scoring), multiplied with `sample_weight`; "balanced" gives both the
+        Weights of the classes in fitting (not in scoring), multiplied with `sample_weight`; "balanced" gives all the
         same total.
     n_jobs : int, optional
         Number of threads, shared by the folds; None is one, -1 is all cores. The result does not depend on it.
@@ -161,12 +190,16 @@ class SparseGAMClassifierCV(Classifies, ChoosesSize, SparseGAM):
         The model of that size, fitted to all rows, and its parts.
     loss_, objective_ : float
         Its loss, and its loss with the ridge penalty.
-    classes_ : ndarray of shape (2,)
-        The labels; scores above zero stand for the second.
+    classes_ : ndarray
+        The labels; with two of them, scores above zero stand for the second.
     n_iter_ : int
         Number of moves that the search on all rows made.
     n_features_in_, feature_names_in_ : int, ndarray
         The columns seen in `fit`.
+
+    Notes
+    -----
+    {each_class}
     """
 
     _default_scoring = "neg_log_loss"

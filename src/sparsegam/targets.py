@@ -101,6 +101,6 @@ def _refuse_multiclass(y: NDArray[Any]) -> None:
     msg = (
         "Only binary classification is supported. The type of the target is multiclass: "
         f"y holds {found.size} classes ({', '.join(map(repr, found[:5].tolist()))}, ...). "
-        "Wrap the estimator in sklearn.multiclass.OneVsRestClassifier."
+        "Take one class against the rest (y == class), or a classifier, which does that for each."
     )
     raise ValueError(msg)

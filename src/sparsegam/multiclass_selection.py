@@ -1,0 +1,113 @@
+"""More than two classes where the size is chosen: one choice for each class against the rest, all on the same folds."""
+
+import warnings
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import check_cv
+from sklearn.utils import column_or_1d
+
+from sparsegam.multiclass import JoinsClasses, Vector, class_weights, many_classes
+from sparsegam.targets import weights
+
+Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
+
+
+class ChoosesForEach(JoinsClasses):
+    """Gives a classifier that chooses its size any number of classes; to stand first among its bases.
+
+    With two classes nothing changes. With more, a size is chosen for each class against the rest. What a choice leaves
+    behind is then kept by class: `path_` and `cv_results_` are tuples, `best_n_terms_`, `best_score_`, `best_lambda0_`
+    and `lambda0_` arrays, in the order of `classes_`.
+    """
+
+    class_weight: Any
+    cv: Any
+    path_: Any
+    cv_results_: Any
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
+        """Search the frontier of all rows and of each fold, and choose a size: one, or one for each of several classes.
+
+        Parameters
+        ----------
+        X : array-like, data frame or (linear models) scipy.sparse matrix of shape (n_rows, n_features)
+            What the estimator takes.
+        y : array-like of shape (n_rows,)
+            Labels of two or more classes.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of the rows, in fitting and in scoring; 0 is the same as no row.
+        groups : array-like of shape (n_rows,), optional
+            Groups of rows, for splitters that keep them together.
+
+        Returns
+        -------
+        self : estimator
+            The fitted estimator.
+        """
+        if y is None or not many_classes(y, sample_weight):
+            vars(self).pop("estimators_", None)
+            return super().fit(X, y, sample_weight, groups)  # type: ignore[misc]
+        labels = column_or_1d(y, warn=True)
+        weight = weights(sample_weight, len(labels))
+        classes = np.unique(labels[weight > 0])
+        fit_weight = class_weights(self.class_weight, classes, labels, weight)
+        folds = self._folds(X, labels, weight, groups)
+        settings = self.get_params(deep=False) | {"class_weight": None}  # type: ignore[attr-defined]
+        parts = []
+        for label in classes:  # a fold that trains on no row of a class (it has a single one) says nothing about it
+            rows = (labels == label) & (weight > 0)
+            part = type(self)(**settings | {"cv": [fold for fold in folds if rows[fold[0]].any()]})
+            parts.append(part._choose(X, labels == label, sample_weight, fit_weight=fit_weight))  # type: ignore[attr-defined]
+        self._join(parts, classes)
+        return self
+
+    def _folds(self, X: Any, labels: NDArray[Any], weight: Vector, groups: Any) -> list[Fold]:
+        """Split once for all classes, so that stratified folds hold the same share of each."""
+        splitter = check_cv(self.cv, labels, classifier=True)
+        stratified = self.cv is None or isinstance(self.cv, Integral)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="The least populated class")  # ours names it
+            folds: list[Fold] = list(splitter.split(X, labels, groups))
+        if stratified:
+            _warn_of_few_rows(labels[weight > 0], len(folds))
+        else:
+            _check_folds(labels, weight, folds)
+        return folds
+
+    def _join(self, parts: Sequence[Any], classes: NDArray[Any]) -> None:
+        super()._join(parts, classes)
+        self.path_ = tuple(part.path_ for part in parts)
+        self.cv_results_ = tuple(part.cv_results_ for part in parts)
+        for name in ("best_n_terms_", "best_score_", "best_lambda0_", "lambda0_"):
+            setattr(self, name, np.array([getattr(part, name) for part in parts]))
+
+
+def _warn_of_few_rows(labels: NDArray[Any], n_folds: int) -> None:
+    """Warn where a class has fewer rows than there are stratified folds."""
+    classes, counts = np.unique(labels, return_counts=True)
+    label, n = min(zip(classes.tolist(), counts.tolist(), strict=True), key=lambda pair: pair[1])
+    if n < n_folds:
+        msg = (
+            f"class {label!r} has {n} row{'s' * (n > 1)} of positive weight, fewer than the {n_folds} folds; its "
+            "size is chosen by little. Use fewer folds, merge it with another class, or leave it out."
+        )
+        warnings.warn(msg, UserWarning, stacklevel=4)
+
+
+def _check_folds(labels: NDArray[Any], weight: Vector, folds: Sequence[Fold]) -> None:
+    """Refuse folds whose training rows lack a class: there is nothing to learn about it there."""
+    classes = np.unique(labels[weight > 0])
+    for number, (train, _) in enumerate(folds):
+        missing = np.setdiff1d(classes, labels[train][weight[train] > 0])
+        if missing.size:
+            label = missing.tolist()[0]
+            n = int(np.count_nonzero((labels == label) & (weight > 0)))
+            msg = (
+                f"the training rows of fold {number} have no row of class {label!r}, which has {n} in all: use fewer "
+                "folds or a stratified splitter as cv, merge the class with another, or leave it out."
+            )
+            raise ValueError(msg)

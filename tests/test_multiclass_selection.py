@@ -1,0 +1,158 @@
+"""Choosing the size with more than two classes: one choice a class, the same folds for all, few rows, weights."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
+
+from sparsegam import SparseGAMClassifierCV, SparseLinearClassifierCV
+
+FOLDS = StratifiedKFold(3, shuffle=True, random_state=0)
+LABELS = np.array(["bird", "cat", "dog"])
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """Columns 0 and 1 tell the classes apart, the others are noise."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(240, 6))
+    score = np.column_stack([3 * X[:, 0], -3 * X[:, 0], 3 * X[:, 1]]) + rng.gumbel(size=(240, 3))
+    return X, LABELS[score.argmax(axis=1)]
+
+
+@pytest.fixture(scope="module", params=[SparseGAMClassifierCV, SparseLinearClassifierCV])
+def kind(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def fitted(rows, kind):
+    return kind(cv=FOLDS, max_terms=4).fit(*rows)
+
+
+def test_each_class_has_its_choice(rows, fitted):
+    X, y = rows
+    assert fitted.classes_.tolist() == LABELS.tolist()
+    assert len(fitted.estimators_) == len(fitted.path_) == len(fitted.cv_results_) == 3
+    for name in ("best_n_terms_", "best_score_", "best_lambda0_", "lambda0_"):
+        np.testing.assert_array_equal(getattr(fitted, name), [getattr(part, name) for part in fitted.estimators_])
+    assert fitted.n_terms_ == fitted.best_n_terms_.sum()
+    assert fitted.score(X, y) > 0.7
+
+
+def test_a_choice_is_that_of_the_class_against_the_rest_on_the_same_folds(rows, kind, fitted):
+    X, y = rows
+    for i, label in enumerate(LABELS):
+        alone = kind(cv=list(FOLDS.split(X, y)), max_terms=4).fit(X, y == label)
+        scores = fitted.cv_results_[i]["mean_test_score"]
+        np.testing.assert_array_equal(scores, alone.cv_results_["mean_test_score"])
+        np.testing.assert_array_equal(fitted.decision_function(X)[:, i], alone.decision_function(X))
+
+
+def test_probabilities_are_those_of_the_models_divided_by_their_sum(rows, fitted):
+    X, _ = rows
+    own = np.column_stack([part.predict_proba(X)[:, 1] for part in fitted.estimators_])
+    probabilities = fitted.predict_proba(X)
+    np.testing.assert_allclose(probabilities, own / own.sum(axis=1, keepdims=True))
+    assert (fitted.classes_[probabilities.argmax(axis=1)] == fitted.predict(X)).all()
+
+
+def test_rows_without_weight_are_not_there(rows, kind):
+    X, y = rows
+    weight = np.r_[np.ones(200), np.zeros(40)]
+    other = np.r_[y[:200], np.repeat("unicorn", 40)]
+    weighted = kind(cv=[(np.arange(120), np.arange(120, 240))], max_terms=3).fit(X, other, sample_weight=weight)
+    absent = kind(cv=[(np.arange(120), np.arange(120, 200))], max_terms=3).fit(X[:200], y[:200])
+    assert weighted.classes_.tolist() == LABELS.tolist()
+    np.testing.assert_allclose(weighted.decision_function(X), absent.decision_function(X))
+    np.testing.assert_allclose(weighted.best_score_, absent.best_score_)
+
+
+def test_weights_of_rows_count_as_often(rows, kind):
+    X, y = rows
+    twice = np.r_[np.arange(240), np.arange(60)]
+    folds = [(np.arange(150), np.arange(150, 240))]
+    longer = [(np.r_[np.arange(150), np.arange(240, 300)], np.arange(150, 240))]
+    weight = np.r_[np.full(60, 2.0), np.ones(180)]
+    weighted = kind(cv=folds, max_terms=3).fit(X, y, sample_weight=weight)
+    repeated = kind(cv=longer, max_terms=3).fit(X[twice], y[twice])
+    np.testing.assert_allclose(weighted.decision_function(X), repeated.decision_function(X), atol=1e-6)
+
+
+def test_weights_of_classes_are_for_fitting_only(rows, kind, fitted):
+    X, y = rows
+    factors = {"bird": 5.0, "cat": 1.0, "dog": 1.0}
+    weighted = kind(cv=FOLDS, max_terms=4, class_weight=factors).fit(X, y)
+    assert (weighted.predict(X) == "bird").sum() > (fitted.predict(X) == "bird").sum()
+    same = kind(cv=FOLDS, max_terms=4, class_weight=dict.fromkeys(LABELS, 3.0), lambda2=0.0).fit(X, y)
+    plain = kind(cv=FOLDS, max_terms=4, lambda2=0.0).fit(X, y)
+    np.testing.assert_allclose(same.best_score_, plain.best_score_, rtol=1e-4)
+    constant = weighted.cv_results_[0]["split0_test_score"][0]  # of the intercept alone: the loss of rows, each once
+    train, test = next(FOLDS.split(X, y))
+    share = 5 * np.mean(y[train] == "bird") / (5 * np.mean(y[train] == "bird") + np.mean(y[train] != "bird"))
+    expected = np.mean(np.log(np.where(y[test] == "bird", share, 1 - share)))
+    assert constant == pytest.approx(expected, rel=1e-4)
+
+
+def test_a_class_with_fewer_rows_than_folds_is_warned_of_by_name(rows, kind):
+    X, y = rows
+    few = np.r_[np.flatnonzero(y == "dog")[:3], np.flatnonzero(y != "dog")]
+    with pytest.warns(UserWarning, match=r"class 'dog' has 3 rows of positive weight, fewer than the 5 folds"):
+        model = kind(max_terms=2).fit(X[few], y[few].astype(object))
+    assert model.predict_proba(X).shape == (240, 3)
+    with pytest.warns(UserWarning, match=r"class 'dog' has 1 row of positive weight, fewer than the 5 folds"):
+        model = kind(max_terms=2).fit(X[few[2:]], y[few[2:]])
+    assert "split4_test_score" not in model.cv_results_[2]
+    assert "split4_test_score" in model.cv_results_[0]
+
+
+def test_folds_that_train_without_a_class_are_refused(rows, kind):
+    X, y = rows
+    order = np.argsort(y, kind="stable")
+    with pytest.raises(ValueError, match=r"training rows of fold 0 have no row of class 'bird', which has \d+ in all"):
+        kind(cv=KFold(2), max_terms=2).fit(X[order], y[order].astype(object))
+
+
+def test_groups_and_generators_of_folds(rows, kind):
+    X, y = rows
+    groups = np.arange(240) % 7
+    grouped = kind(cv=GroupKFold(3), max_terms=2).fit(X, y, groups=groups)
+    given = kind(cv=GroupKFold(3).split(X, y, groups), max_terms=2).fit(X, y)
+    np.testing.assert_array_equal(grouped.best_score_, given.best_score_)
+
+
+def test_two_classes_after_three_leave_nothing_behind(rows, kind, fitted):
+    X, y = rows
+    two = y != "dog"
+    again = clone(fitted).fit(X, y).fit(X[two], y[two])
+    assert not hasattr(again, "estimators_")
+    assert again.decision_function(X).shape == (240,)
+    assert isinstance(again.best_n_terms_, int)
+
+
+def test_it_pickles_and_draws(rows, fitted):
+    again = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(again.predict_proba(rows[0]), fitted.predict_proba(rows[0]))
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    names = [text.get_text() for text in fitted.plot().get_legend().get_texts()]
+    assert f"dog: chosen: {fitted.best_n_terms_[2]} terms" in names
+    matplotlib.pyplot.close("all")
+
+
+def test_tables_and_sparse_matrices(rows):
+    X, y = rows
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    frame["f"] = np.where(X[:, 5] > 0, "up", "down")
+    gam = SparseGAMClassifierCV(cv=FOLDS, max_terms=3).fit(frame, y)
+    assert gam.feature_names_in_.tolist() == list("abcdef")
+    assert len(gam.terms_) == 3
+    dense = SparseLinearClassifierCV(cv=FOLDS, max_terms=3).fit(X, y)
+    sparse = SparseLinearClassifierCV(cv=FOLDS, max_terms=3).fit(sp.csc_array(X), y)
+    assert dense.coef_.shape == (3, 6)
+    assert dense.intercept_.shape == (3,)
+    np.testing.assert_allclose(sparse.coef_, dense.coef_, rtol=1e-6, atol=1e-9)
