@@ -15,28 +15,28 @@ from typing import Any
 import numpy as np
 
 from benchmarks import memory
-from benchmarks.linear_contenders import Coef, LinearContender, LinearData, load_package
+from benchmarks.linear_contenders import Coef, LinearContender, load_package
+from benchmarks.linear_data import LinearData
 
 ENOUGH_SECONDS = 1.5
 MAX_FITS = 5
-LARGEST_REFIT = 120  # terms; larger supports (of the lasso) are not compared by objective
+LONG_SECONDS = 20.0  # a fit so long is repeated in other rounds only
 
 
 @dataclass(frozen=True)
 class LinearJob:
-    """What to measure: `cell` names the question; `repeat` says if the clock may see several fits."""
+    """What to measure.
+
+    `cell` names the question; a `timed` job fits several times. Supports are refitted, and so compared by objective, at
+    each lambda2 of `yardsticks`.
+    """
 
     cell: str
     contender: LinearContender
     sources: tuple[Any, ...]
-    threads: int = 1
-    repeat: bool = True
     yardsticks: tuple[float, ...] = ()
-
-    @property
-    def judged_at(self) -> tuple[float, ...]:
-        """Values of lambda2 at which supports are refitted: the contender's own, unless it has none."""
-        return self.yardsticks or (self.contender.lambda2,)
+    timed: bool = False
+    threads: int = 1
 
 
 def measure(job: LinearJob, source: Any) -> Iterator[dict[str, Any]]:
@@ -49,28 +49,30 @@ def measure(job: LinearJob, source: Any) -> Iterator[dict[str, Any]]:
     times = [time.perf_counter() - start]
     peak = max(0, memory.peak_bytes() - before) / 1e6
     result = {"seed": source.seed, "peak_mb": peak, "input_mb": _megabytes(data.X)}
-    models = list(job.contender.models(fitted, data))
-    result["judged"] = [judged(models, data, job.contender.loss, lambda2) for lambda2 in job.judged_at]
-    yield result | {"seconds": times[0]}
-    while job.repeat and len(times) < MAX_FITS and sum(times) < ENOUGH_SECONDS:
+    models = job.contender.models(fitted, data)
+    result["models"] = [judge(*model, data, job) for model in models]
+    result["truth"] = {str(ridge): refitted(data.support, data, job, ridge) for ridge in job.yardsticks}
+    yield result | {"seconds": times[0], "fits": 1}
+    while job.timed and _again(times):
         start = time.perf_counter()
         job.contender.fit(data, job.threads)
         times.append(time.perf_counter() - start)
-        yield result | {"seconds": min(times)}
+        yield result | {"seconds": min(times), "fits": len(times)}
 
 
-def judged(models: list[tuple[float, Coef]], data: LinearData, loss: str, lambda2: float) -> dict[str, Any]:
-    """Judge all models, and the true support beside them, by one yardstick."""
-    each = [judge(intercept, coef, data, loss, lambda2) for intercept, coef in models]
-    return {"lambda2": lambda2, "models": each, "truth": refitted(data.support, data, loss, lambda2)}
+def _again(times: list[float]) -> bool:
+    """Tell whether to fit once more: twice unless that takes long, then until there are enough seconds or fits."""
+    if len(times) == 1:
+        return times[0] < LONG_SECONDS
+    return len(times) < MAX_FITS and sum(times) < ENOUGH_SECONDS
 
 
-def judge(intercept: float, coef: Coef, data: LinearData, loss: str, lambda2: float) -> dict[str, Any]:
-    """Say how large a model is, what its support is worth once refitted, what it recovers and how well it ranks."""
+def judge(intercept: float, coef: Coef, data: LinearData, job: LinearJob) -> dict[str, Any]:
+    """Say how large a model is, what it recovers, how well it ranks, and what its support is worth once refitted."""
     chosen = np.flatnonzero(coef)
     hits = np.intersect1d(chosen, data.support).size
-    found = {"n_terms": int(chosen.size), "f1": 2 * hits / (chosen.size + data.support.size)}
-    found["objective"] = refitted(chosen, data, loss, lambda2) if 0 < chosen.size <= LARGEST_REFIT else None
+    found: dict[str, Any] = {"n_terms": int(chosen.size), "f1": 2 * hits / (chosen.size + data.support.size)}
+    found |= {f"objective {ridge:g}": refitted(chosen, data, job, ridge) for ridge in job.yardsticks}
     if data.y_test.size:
         from sklearn.metrics import roc_auc_score
 
@@ -78,14 +80,15 @@ def judge(intercept: float, coef: Coef, data: LinearData, loss: str, lambda2: fl
     return found
 
 
-def refitted(support: Any, data: LinearData, loss: str, lambda2: float) -> float:
+def refitted(support: Any, data: LinearData, job: LinearJob, lambda2: float) -> float:
     """Loss + lambda2 sum (sigma w)^2 at the best coefficients of a support: the same yardstick for everyone."""
     from sparsegam import linear_path
 
+    if not len(support):
+        return float(linear_path(data.X, data.y, loss=job.contender.loss, max_terms=0).objective[0])
     kept = list(range(len(support)))
-    X = data.X[:, support]
-    path = linear_path(X, data.y, loss=loss, lambda2=lambda2, max_terms=len(kept), unpenalized=kept)
-    return float(path.objective[-1])
+    settings = {"loss": job.contender.loss, "lambda2": lambda2, "max_terms": len(kept)}
+    return float(linear_path(data.X[:, support], data.y, unpenalized=kept, **settings).objective[-1])
 
 
 def _megabytes(X: Any) -> float:

@@ -24,7 +24,17 @@ from benchmarks.objective import Worth, objective
 from benchmarks.worker import Job
 
 RESULTS = Path(__file__).resolve().parent / "results"
-PACKAGES = ("sparsegam", "fastsparsegams", "abess", "interpret-core", "lightgbm", "numpy", "scipy", "scikit-learn")
+PACKAGES = (
+    "sparsegam",
+    "fastsparsegams",
+    "abess",
+    "interpret-core",
+    "lightgbm",
+    "skglm",
+    "numpy",
+    "scipy",
+    "scikit-learn",
+)
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -65,7 +75,7 @@ def run_one(job: Job, *, timeout: float) -> dict[str, Any]:
         job_file, result_file = Path(folder, "job"), Path(folder, "result")
         job_file.write_bytes(pickle.dumps(job))
         command = [sys.executable, "-m", "benchmarks.worker", str(job_file), str(result_file)]
-        status = _status(command, environment, timeout)
+        status = status_of(command, environment, timeout)
         if not result_file.exists():
             return row | {"status": status}
         result = json.loads(result_file.read_text())
@@ -134,7 +144,7 @@ def machine() -> dict[str, Any]:
     return host | {"python": platform.python_version()} | versions
 
 
-def _status(command: Sequence[str], environment: dict[str, str], timeout: float) -> str:
+def status_of(command: Sequence[str], environment: dict[str, str], timeout: float) -> str:
     """Run a command and say "ok", or why there is no result: the last line of stderr, the signal, or the clock."""
     try:
         process = subprocess.run(
