@@ -60,6 +60,20 @@ auto scan_arrays(BoundRows& rows, const Vector<Index>& support) {
                           as_numpy(std::move(scan.cross)));
 }
 
+// A rescan the same way: grad, curv (where columns are 0/1) and cross (columns x entered).
+auto rescan_arrays(BoundRows& rows, const Vector<Index>& entered) {
+    std::vector<double> grad, curv, cross;
+    rows.get().rescan(view(entered), [&](const Block& block) {
+        for (std::size_t c = 0; c < block.columns.size(); ++c) {
+            grad.push_back(block.grad[c]);
+            if (block.curv.data) curv.push_back(block.curv[c]);
+            const double* first = block.cross + c * block.cross_stride;
+            cross.insert(cross.end(), first, first + entered.shape(0));
+        }
+    });
+    return nb::make_tuple(as_numpy(std::move(grad)), as_numpy(std::move(curv)), as_numpy(std::move(cross)));
+}
+
 auto gram_arrays(BoundRows& rows, const Vector<Index>& support) {
     const Gram gram = rows.get().gram(view(support), false);
     const Index size = gram.curv.size();
@@ -151,6 +165,7 @@ void bind_rows(nb::module_& m) {
             nb::arg("intercept"), nb::arg("columns"), nb::arg("coef"))
         .def("shift", shifted, nb::arg("column"), nb::arg("on"), nb::arg("off"))
         .def("scan", scan_arrays, nb::arg("support"))
+        .def("rescan", rescan_arrays, nb::arg("entered"))
         .def("gram", gram_arrays, nb::arg("support"))
         .def("groups", group_arrays)
         .def("slopes", slope_arrays)

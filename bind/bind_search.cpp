@@ -132,6 +132,7 @@ nb::tuple swap_path(BoundRows& rows, const Penalty& penalty, const Vector<double
 nb::dict counts_of(const Search& search) {
     nb::dict out;
     out["scans"] = search.counts.scans;
+    out["rescans"] = search.counts.rescans;
     out["trials"] = search.counts.trials;
     out["failed"] = search.counts.failed;
     out["moves"] = search.counts.moves;

@@ -148,7 +148,7 @@ void check_sum(Index n_rows, Index n_threads, bool with_value, double tolerance)
     for (Index i = 0; i < n_rows; ++i)
         grad[i] = uniform(-1.0, 1.0), curv[i] = uniform(0.0, 1.0), value[i] = uniform(0.0, 2.0);
     const std::vector<Index> support{1, 100, 306, 309, 570, 571};
-    const Channels channels{grad.data(), curv.data(), with_value ? value.data() : nullptr, support};
+    const Channels channels{grad.data(), curv.data(), with_value ? value.data() : nullptr, curv.data(), support};
     const Index stride = padded(channels.count());
     std::vector<Index> every(design.n_features());
     std::iota(every.begin(), every.end(), Index{0});
@@ -178,7 +178,7 @@ void test_some_features() {
     Pool pool(2);
     std::vector<double> sums(table.n_columns * padded(2), -7.0);
     const std::vector<Index> some{0, 5};
-    design.sum<double>({ones.data(), ones.data(), nullptr, {}}, some, pool, sums);
+    design.sum<double>({ones.data(), ones.data(), nullptr, nullptr, {}}, some, pool, sums);
     CHECK(sums[4 * padded(2)] == 50.0, "the last ordered column holds everywhere");
     for (Index c = design.feature(1).offset; c < design.feature(5).offset; ++c)
         CHECK(sums[c * padded(2)] == -7.0, "a column of another feature");

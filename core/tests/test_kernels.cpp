@@ -274,6 +274,42 @@ void test_sparse_products(const Named& named) {
         }
 }
 
+// -------------------------------------------------------------------------------------- projections
+
+// Columns of `size` numbers, a few more apart; what is between them is not touched.
+void test_columns(const Named& named) {
+    for (std::int64_t size = 1; size < 20; ++size) {
+        const std::int64_t n = 7, stride = size + 3;
+        std::vector<float> q(n * stride);
+        std::vector<double> curv(n), x(size), cross(n), out(n);
+        for (float& v : q) v = static_cast<float>(uniform(-1.0, 1.0));
+        for (auto* values : {&curv, &x, &cross})
+            for (double& v : *values) v = uniform(-1.0, 1.0);
+        named.table->dots({n, size, stride, q.data(), nullptr}, x.data(), out.data());
+        auto joined = q, left = q;
+        auto joined_curv = curv, left_curv = curv;
+        named.table->join({n, size, stride, joined.data(), joined_curv.data()}, x.data(), cross.data(), 0.7, 1.3);
+        const std::int64_t gone = size / 2;
+        named.table->leave({n, size, stride, left.data(), left_curv.data()}, gone, x.data(), 0.7);
+        for (std::int64_t c = 0; c < n; ++c) {
+            const float *mine = &q[c * stride], *more = &joined[c * stride], *less = &left[c * stride];
+            double dot = 0.0;
+            for (std::int64_t j = 0; j < size; ++j) {
+                dot += mine[j] * x[j];
+                CHECK_NEAR(more[j], mine[j] - x[j] * cross[c] * 0.7, 1e-6, named.name + " join");
+                if (j != gone)
+                    CHECK_NEAR(less[j - (j > gone)], mine[j] - x[j] * mine[gone] * 0.7, 1e-6, named.name + " leave");
+            }
+            CHECK_NEAR(out[c], dot, 1e-13, named.name + " dots");
+            CHECK_NEAR(more[size], cross[c] * 0.7 * 1.3, 1e-6, named.name + " join");
+            CHECK(more[size + 1] == mine[size + 1], named.name + " join writes past its end");
+            CHECK(less[size] == mine[size], named.name + " leave writes past its end");
+            CHECK_NEAR(joined_curv[c], curv[c] - cross[c] * cross[c] * 0.7, 1e-14, named.name + " join");
+            CHECK_NEAR(left_curv[c], curv[c] + double(mine[gone]) * mine[gone] * 0.7, 1e-14, named.name + " leave");
+        }
+    }
+}
+
 // -------------------------------------------------------------------------------------------- gains
 
 constexpr double no_gain = -1e300;
@@ -281,9 +317,10 @@ constexpr double no_gain = -1e300;
 void test_swap_gains(const Named& named) {
     for (std::int64_t k = 0; k < 40; ++k)
         for (int signs = 0; signs < 4; ++signs) {
-            std::vector<double> q(k), shift(k), inverse(k), cost(k), gains(k + 1, 7.0);
+            std::vector<float> q(k);
+            std::vector<double> shift(k), inverse(k), cost(k), gains(k + 1, 7.0);
             for (std::int64_t j = 0; j < k; ++j) {
-                q[j] = uniform(-1.0, 1.0), shift[j] = uniform(-2.0, 2.0);
+                q[j] = static_cast<float>(uniform(-1.0, 1.0)), shift[j] = uniform(-2.0, 2.0);
                 inverse[j] = uniform(0.1, 2.0), cost[j] = uniform(0.0, 1.0);
             }
             const SwapArgs args{.k = k,
@@ -300,7 +337,7 @@ void test_swap_gains(const Named& named) {
             named.table->swap_gains(args, gains.data());
             CHECK(gains[k] == 7.0, named.name + " swap_gains writes past its end");
             for (std::int64_t j = 0; j < k; ++j) {
-                const double g = args.grad - q[j] * shift[j], v = args.curv + q[j] * q[j] * inverse[j];
+                const double g = args.grad - q[j] * shift[j], v = args.curv + double(q[j]) * q[j] * inverse[j];
                 if (std::abs(v - args.floor) < 1e-9 || std::abs(g) < 1e-9) continue;  // either side is right
                 const bool may = v > args.floor && (g < 0 ? args.may_rise : args.may_fall);
                 const double push = std::max(std::abs(g) - args.slack, 0.0);
@@ -375,6 +412,7 @@ void test_table(const Named& named) {
     test_squares<float>(named);
     test_squares<double>(named);
     test_sparse_products(named);
+    test_columns(named);
     test_swap_gains(named);
     test_bump_gains(named);
 }

@@ -66,6 +66,11 @@ class Rows:
     def scan(self, support: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Gradient and curvature per column, and cross products (columns x (terms + 1), flat), at the last point."""
 
+    def rescan(
+        self, entered: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Gradient (and curvature of 0/1 columns) at the last point; products under the curvature of the last scan."""
+
     def gram(self, support: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Curvature (flat) and gradient on the support, intercept first, at the last point."""
 

@@ -13,7 +13,7 @@ from sparsegam.linear_model import LinearModel
 from sparsegam.matrix import NumericMatrix, Vector
 from sparsegam.solver import Options, Problem
 
-FAR_FROM_ZERO = 1e3  # |mean| / standard deviation beyond which sums of squares lose the digits that matter
+FAR_FROM_ZERO = 100.0  # |mean| / standard deviation beyond which sums of squares lose the digits that matter
 NO_VARIATION = 1e-13  # standard deviation / |mean| below which a column is constant, but for rounding
 SMALLEST_CAP = 2**26  # bytes that the core may keep beside the matrix, however small that is
 LARGEST_CAP = 2**30  # and however large

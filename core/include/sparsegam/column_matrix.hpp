@@ -28,6 +28,8 @@ class Matrix {
     virtual std::size_t bytes(Index n_columns) const = 0;                  // about how much memory so many columns take
     // out[c * m + j] = sum over rows of x_c * channel j, for columns [first, first + count)
     virtual void products(Index first, Index count, const double* channels, Index m, double* out) const = 0;
+    // out[c] = sum over rows of weight * x_c, in doubles whatever the matrix is in: a spread is the rest of such sums
+    virtual void sums(Index first, Index count, const double* weight, double* out) const = 0;
     // out[c] = sum over rows of weight * x_c^2
     virtual void squares(Index first, Index count, const double* weight, double* out) const = 0;
 };

@@ -45,6 +45,13 @@ class SparseMatrix final : public Matrix {
         }
     }
 
+    void sums(Index first, Index count, const double* weight, double* out) const override {
+        for (Index c = 0; c < count; ++c) {
+            out[c] = 0.0;
+            for (Index i = start_[first + c]; i < start_[first + c + 1]; ++i) out[c] += weight[rows_[i]] * data_[i];
+        }
+    }
+
     void squares(Index first, Index count, const double* weight, double* out) const override {
         for (Index c = 0; c < count; ++c) {
             out[c] = 0.0;

@@ -15,9 +15,9 @@
 
 namespace sparsegam {
 
-// What each row adds to its bins. `value` is the third channel where it is asked for.
+// What each row adds to its bins. `value` is the third channel where it is asked for; those of the support carry `held`.
 struct Channels {
-    const double *grad, *curv, *value;
+    const double *grad, *curv, *value, *held;
     std::span<const Index> support;
 
     Index count() const { return 2 + (value ? 1 : 0) + static_cast<Index>(support.size()); }
@@ -113,7 +113,7 @@ class ThresholdDesign {
         for (Index column : channels.support) {
             const Feature& feature = features_[feature_of_[column]];
             const Index bin = column - feature.offset;
-            feature.codes.fill_channel(begin, end, feature.first(bin), feature.last(bin), channels.curv + begin, stride,
+            feature.codes.fill_channel(begin, end, feature.first(bin), feature.last(bin), channels.held + begin, stride,
                                        rows + channel++);
         }
     }

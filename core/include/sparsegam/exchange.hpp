@@ -8,10 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "best.hpp"
 #include "certificate.hpp"
 #include "deadline.hpp"
-#include "local_model.hpp"
+#include "scout.hpp"
 
 namespace sparsegam {
 
@@ -23,7 +22,7 @@ struct Allow {
 class Exchange {
   public:
     Exchange(Rows& rows, const Penalty& penalty, Index max_terms, const Deadline& deadline)
-        : rows_(rows), penalty_(penalty), max_terms_(max_terms), deadline_(deadline) {
+        : rows_(rows), penalty_(penalty), max_terms_(max_terms), deadline_(deadline), scout_(rows, penalty, max_terms) {
         current_.columns = penalty.always;
         current_.coef.assign(penalty.always.size(), 0.0);
         polish(current_);
@@ -42,32 +41,34 @@ class Exchange {
     void polish(Point& point) {
         at_current_ = false;
         evaluate(rows_, penalty_, point);
-        RefitOptions options{1e-9 * point.value()};
-        options.last_digit = true;
-        refit(rows_, penalty_, point, options, counts_);
+        refit(rows_, penalty_, point, {1e-9 * point.value(), 40, infinity, 0, false, true}, counts_);
     }
 
     void go_to(const Point& point) {
         current_ = point;
         at_current_ = false;
-        model_.reset();
-        model_is_full_ = false;
+        model_ = nullptr;
+        seen_ = false;
         failures_.clear();
     }
 
     // Makes moves that lower loss + ridge + lambda0 * terms by more than `least` until none does and no refit
-    // is worth a tie. Most scans look at a shortlist of columns, where that saves work; before it ends, it
-    // looks at all.
+    // is worth as much. Most looks are cheap ones (scout.hpp); before it ends, a new scan of all columns has met the
+    // support.
     void improve(double lambda0, Allow allow, double least = 0.0) {
         least_ = std::max(10.0 * tie_, least);
-        while (!deadline_.passed() && (move(lambda0, allow) || look_at_all())) {
+        const auto bump = [&] { return allow.add && bump_step(lambda0); };
+        const auto on = [&] {
+            return step(lambda0, allow) || (scan_is_dear() && bump()) || look_again() || bump() || settle();
+        };
+        while (!deadline_.passed() && on()) {
         }
     }
 
     // Swaps until none helps, among the columns in focus or, if thorough, among all.
-    void swap_all(bool thorough) {
+    void swap_all(bool thorough, double lambda0) {
         least_ = 10.0 * tie_;
-        while (!deadline_.passed() && (move(0.0, {false, false, true}) || (thorough && look_at_all()))) {
+        while (!deadline_.passed() && (step(lambda0, {false, false, true}) || (thorough && look_again()) || settle())) {
         }
     }
 
@@ -77,8 +78,10 @@ class Exchange {
         return !moves.empty() && make(moves.front(), local_model());
     }
 
-    // The same with the best few tried, and the best of them made: a step of greedy selection.
+    // A step of greedy selection: the best few are tried, and the best of them is made. Where predictions are exact, or
+    // swaps will put right what they got wrong, the first will do.
     bool grow_greedily() {
+        if (rows_.loss() == Loss::squared || rows_.can_focus()) return grow();
         const auto moves = best_moves(local_model(), 0.0, {true, false, false});
         Point best;
         for (std::size_t m = 0; m < std::min(moves.size(), tries); ++m) {
@@ -116,59 +119,32 @@ class Exchange {
     }
 
   private:
-    static constexpr std::size_t listed = 12;      // moves considered per scan
-    static constexpr std::size_t tries = 6;        // of them, those that may fail before the search looks elsewhere
-    static constexpr std::size_t additions = 64;   // columns of a shortlist that may be added
-    static constexpr std::size_t substitutes = 4;  // and that may stand in for each term
-    static constexpr double share = 0.5;           // of its promise that a move must keep beside others
+    static constexpr std::size_t listed = 12;  // moves considered per scan
+    static constexpr std::size_t tries = 6;    // of them, those that may fail before the search looks elsewhere
+    static constexpr double share = 0.5;       // of its promise that a move must keep beside others
 
     double objective(const Point& point, double lambda0) const {
         return point.value() + lambda0 * penalty_.cost_of(point);
     }
 
-    bool move(double lambda0, Allow allow) {
-        return step(lambda0, allow) || settle() || (allow.add && bump_step(lambda0));
-    }
+    // Scans beside many terms cost more than looking for pairs.
+    bool scan_is_dear() const { return current_.size() > 32; }
 
-    // The next scan will be of all columns. False when the last one was.
-    bool look_at_all() {
-        if (!narrow_ || model_is_full_) return false;
-        rows_.focus({});
-        narrow_ = false;
-        model_.reset();
+    // The next model will be that of a new scan of all columns. False when one has met this support.
+    bool look_again() {
+        if (seen_) return false;
+        scout_.renew();
+        model_ = nullptr;
         return true;
     }
 
-    // The model of the current point. A scan of all columns chooses those that the next scans look at.
     const LocalModel& local_model() {
         if (model_) return *model_;
         if (!at_current_) evaluate(rows_, penalty_, current_);
         at_current_ = true;
-        ++counts_.scans;
-        model_.emplace(rows_, penalty_, current_);
-        model_is_full_ = !narrow_;
-        if (model_is_full_ && rows_.can_focus()) narrow_ = rows_.focus(shortlist(*model_));
+        model_ = &scout_.look(current_, counts_);
+        seen_ |= scout_.saw_all();
         return *model_;
-    }
-
-    // The columns that look best to add, those that look best in place of each term, and the terms themselves.
-    std::vector<Index> shortlist(const LocalModel& model) const {
-        const Index k = current_.size();
-        std::vector<Best> best(k, Best(substitutes));
-        Best to_add(additions);
-        std::vector<double> costs(k, 0.0), gains(k);
-        for (Index c : model.columns()) {
-            if (!penalty_.allowed[c] || has(c)) continue;
-            to_add.offer(model.add_gain(c), c);
-            model.swap_gains(c, costs.data(), gains.data());
-            for (Index s = 0; s < k; ++s) best[s].offer(gains[s], c);
-        }
-        std::vector<Index> chosen = current_.columns;
-        for (Best& list : best) list.append_to(chosen);
-        to_add.append_to(chosen);
-        std::sort(chosen.begin(), chosen.end());
-        chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
-        return chosen;
     }
 
     bool step(double lambda0, Allow allow) { return make_any(best_moves(local_model(), lambda0, allow), lambda0); }
@@ -176,8 +152,7 @@ class Exchange {
     // Makes the first of these moves that truly helps, then those that keep most of their promise beside it:
     // a trial costs one evaluation, a scan many times that.
     bool make_any(const std::vector<Move>& moves, double lambda0) {
-        LocalModel model = *std::move(model_);
-        model_.reset();
+        const LocalModel& model = local_model();
         const double must_beat = objective(current_, lambda0) - model.refit_gain() - tie_;
         std::size_t made = 0, failed = 0;
         for (const Move& move : moves) {
@@ -189,7 +164,6 @@ class Exchange {
             ++(helped ? made : failed);
             if (made == 0) failures_[key(move)] = move.gain;
         }
-        if (made == 0) model_.emplace(std::move(model));
         return made > 0;
     }
 
@@ -210,6 +184,8 @@ class Exchange {
         at_current_ = objective(next, lambda0) < objective(current_, lambda0) - least;
         if (at_current_) {
             ++counts_.moves;
+            model_ = nullptr;
+            seen_ = false;
             current_ = std::move(next);
         } else {
             ++counts_.failed;
@@ -234,10 +210,13 @@ class Exchange {
 
     // Re-optimises the support where the last scan says that it is worth a tie.
     bool settle() {
-        if (local_model().refit_gain() < tie_) return false;
+        if (local_model().refit_gain() < least_) return false;
         const double before = current_.value();
+        const bool seen = seen_;
         Point refitted = local_model().refitted();
-        return attempt(std::move(refitted), 0.0, before);
+        const bool settled = attempt(std::move(refitted), 0.0, before);
+        seen_ = seen;
+        return settled;
     }
 
     bool shrink(const LocalModel& model) {
@@ -285,7 +264,8 @@ class Exchange {
         if (next.size() != current_.size()) failures_.clear();
         current_ = std::move(next);
         at_current_ = true;
-        model_.reset();
+        model_ = nullptr;
+        seen_ = false;
         return true;
     }
 
@@ -379,10 +359,10 @@ class Exchange {
     Point current_;
     bool at_current_ = true;  // are the rows evaluated at the current point
     double tie_ = 0.0, least_ = 0.0;
-    Index neighbourhood_ = 0;     // columns of one feature this close are one idea; where columns are few, none are
-    bool narrow_ = false;         // do scans look at a shortlist
-    bool model_is_full_ = false;  // was the model's scan of all columns
-    std::optional<LocalModel> model_;  // of the current point, once it was scanned
+    Index neighbourhood_ = 0;  // columns of one feature this close are one idea; where columns are few, none are
+    Scout scout_;
+    const LocalModel* model_ = nullptr;  // of the current point, once it was looked at
+    bool seen_ = false;                  // has a new scan of all columns met the current support
     std::map<std::pair<Index, Index>, double> failures_;
     Counts counts_;
 };

@@ -30,11 +30,18 @@ struct ReweightArgs {
 
 struct SwapArgs {
     std::int64_t k;
-    const double* q;                       // Q_c without the intercept
+    const float* q;                        // Q_c without the intercept
     const double *shift, *inverse, *cost;  // w_j / M_jj, 1 / M_jj, the cost of dropping j
     double grad, curv, floor;
     double slack;             // of the gradient, which lambda1 takes
     bool may_rise, may_fall;  // the signs that the column's coefficient may have
+};
+
+// n columns with `size` numbers each, `stride` apart, and one curvature each.
+struct ColumnArgs {
+    std::int64_t n, size, stride;
+    float* q;
+    double* curv;
 };
 
 struct BumpArgs {
@@ -72,6 +79,9 @@ struct KernelTable {
     DenseKernels<double> dense_double;
     void (*swap_gains)(SwapArgs, double*) noexcept;
     void (*bump_gains)(BumpArgs, float*) noexcept;
+    void (*dots)(ColumnArgs, const double*, double*) noexcept;
+    void (*leave)(ColumnArgs, std::int64_t, const double*, double) noexcept;
+    void (*join)(ColumnArgs, const double*, const double*, double, double) noexcept;
     void (*sparse_products)(std::int64_t, const std::int32_t*, const double*, std::int64_t, const double*,
                             double*) noexcept;
 

@@ -233,8 +233,9 @@ static void swap_gains(SwapArgs a, double* __restrict gains) noexcept {
     const bool may_rise = a.may_rise, may_fall = a.may_fall;
 #pragma omp simd
     for (std::int64_t j = 0; j < a.k; ++j) {
-        const double grad = a.grad - a.q[j] * a.shift[j];
-        const double curv = a.curv + a.q[j] * a.q[j] * a.inverse[j];
+        const double q = a.q[j];
+        const double grad = a.grad - q * a.shift[j];
+        const double curv = a.curv + q * q * a.inverse[j];
         const bool inside = grad < 0 ? may_rise : may_fall;
         const double over = (grad < 0 ? -grad : grad) - a.slack, push = over > 0 ? over : 0.0;
         gains[j] = (inside && curv > a.floor) ? 0.5 * push * push / curv - a.cost[j] : -1e300;
@@ -254,6 +255,42 @@ static void bump_gains(BumpArgs a, float* __restrict gains) noexcept {
         const float fall =
             a.exponential ? mass * (mass - __builtin_sqrtf(rest > 0.0f ? rest : 0.0f)) : 0.5f * grad * grad;
         gains[b] = (a.usable[b] > 0.0f && mass > 0.0f && curv > a.collinear * mass) ? level + fall / curv : -1e30f;
+    }
+}
+
+// out[c] = q_c'x
+static void dots(ColumnArgs a, const double* __restrict x, double* __restrict out) noexcept {
+    for (std::int64_t c = 0; c < a.n; ++c) {
+        const float* __restrict q = a.q + c * a.stride;
+        double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+        for (std::int64_t i = 0; i < a.size; ++i) sum += q[i] * x[i];
+        out[c] = sum;
+    }
+}
+
+// The i-th of the support leaves: the formulas of this and the next are in projection.hpp.
+static void leave(ColumnArgs a, std::int64_t i, const double* __restrict mine, double inverse) noexcept {
+    for (std::int64_t c = 0; c < a.n; ++c) {
+        float* q = a.q + c * a.stride;
+        const double share = q[i] * inverse;
+        a.curv[c] += q[i] * share;
+#pragma omp simd
+        for (std::int64_t j = 0; j < i; ++j) q[j] = float(q[j] - mine[j] * share);
+        for (std::int64_t j = i + 1; j < a.size; ++j) q[j - 1] = float(q[j] - mine[j] * share);
+    }
+}
+
+// A column joins the support, whose entry is in the units of its curvature.
+static void join(ColumnArgs a, const double* __restrict solved, const double* __restrict cross, double inverse,
+                 double unit) noexcept {
+    for (std::int64_t c = 0; c < a.n; ++c) {
+        float* __restrict q = a.q + c * a.stride;
+        const double share = cross[c] * inverse;
+        a.curv[c] -= cross[c] * share;
+#pragma omp simd
+        for (std::int64_t j = 0; j < a.size; ++j) q[j] = float(q[j] - solved[j] * share);
+        q[a.size] = float(share * unit);
     }
 }
 
@@ -306,6 +343,9 @@ static constexpr KernelTable table = {
     dense_kernels<double>,
     swap_gains,
     bump_gains,
+    dots,
+    leave,
+    join,
     sparse_products,
 };
 

@@ -54,6 +54,22 @@ class Symmetric {
     double& operator()(Index i, Index j) { return data_[i + j * size_]; }
     double operator()(Index i, Index j) const { return data_[i + j * size_]; }
 
+    // The same without its i-th row and column.
+    Symmetric without(Index i) const {
+        Symmetric out(size_ - 1);
+        for (Index c = 0; c < size_ - 1; ++c)
+            for (Index r = 0; r < size_ - 1; ++r) out(r, c) = (*this)(r + (r >= i), c + (c >= i));
+        return out;
+    }
+
+    // The same with one more row and column, of zeros.
+    Symmetric bordered() const {
+        Symmetric out(size_ + 1);
+        for (Index c = 0; c < size_; ++c)
+            for (Index r = 0; r < size_; ++r) out(r, c) = (*this)(r, c);
+        return out;
+    }
+
     std::vector<double> times(const std::vector<double>& x) const {
         std::vector<double> out(size_, 0.0);
         for (Index j = 0; j < size_; ++j)

@@ -1,13 +1,14 @@
 // sparsegam/local_model.hpp: the quadratic model of one scan: what every add, drop and swap would gain, and
 // where it leads.
 //
-// At a point with support A = [1, X_S], theta = (b, w), gradient r = A'g + ridge and curvature H = A'hA +
-// ridge, let M = H^-1. The quadratic model has its minimum on the support at theta* = theta - M r. For a
-// column c outside,
-//     Q_c = M B_c,  G_c* = G_c - Q_c'r (its gradient at theta*),  V_c = D_c - B_c'Q_c (its curvature once S
-//     adjusted) add c        gains  G*^2 / 2V drop j       costs  w*_j^2 / 2M_jj swap j -> c  gains  G'^2 /
-//     2V' - the drop's cost,  G' = G* - Q_cj w*_j / M_jj,  V' = V + Q_cj^2 / M_jj
-// Exact for the squared loss, a prediction for the others: exchange.hpp verifies on the rows.
+// At a point with support A = [1, X_S], theta = (b, w) and gradient r = A'g + ridge, let H, M, Q_c and V_c be as in
+// projection.hpp. The quadratic model has its minimum on the support at theta* = theta - M r, where a column c outside
+// has the gradient G_c* = G_c - Q_c'r. Then
+//     add c        gains  G*^2 / 2V
+//     drop j       costs  w*_j^2 / 2M_jj
+//     swap j -> c  gains  G'^2 / 2V' - the drop's cost,  G' = G* - Q_cj w*_j / M_jj,  V' = V + Q_cj^2 / M_jj
+// Exact for the squared loss, a prediction for the others: exchange.hpp verifies on the rows. So the curvature need not
+// be that of the very point: a model can follow the search to points nearby for the price of their gradients.
 #pragma once
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "kernel_table.hpp"
+#include "projection.hpp"
 #include "refit.hpp"
 
 namespace sparsegam {
@@ -57,35 +59,74 @@ inline Point taken(const Step& step, const Penalty& penalty, const Point& from) 
 // The quadratic model of one scan: predicts moves and their coefficients.
 class LocalModel final : ScanVisitor {
   public:
-    LocalModel(Rows& rows, const Penalty& penalty, const Point& point)
-        : rows_(rows), penalty_(penalty), k_(point.size()), refitted_(point) {
+    // A scan of so many columns; `room` is how many may enter before a new one is due.
+    LocalModel(Rows& rows, const Penalty& penalty, const Point& point, Index n_columns, Index room)
+        : rows_(rows), penalty_(penalty), n_columns_(n_columns), room_(room), k_(point.size()), refitted_(point) {
         rows.scan(point.columns, *this);
+        meet_support(slopes_);
+        project_slopes();
     }
 
     // The support alone, which is enough for drops.
     LocalModel(Rows& rows, const Penalty& penalty, const Point& point, Gram gram)
         : rows_(rows), penalty_(penalty), k_(point.size()), refitted_(point) {
         take_gram(std::move(gram));
+        meet_support(slopes_);
     }
+
+    // The same of some columns only, with room for so many to enter.
+    LocalModel narrowed(std::span<const Index> columns, Index room) const {
+        LocalModel out(*this, beside_.narrowed(columns, room));
+        for (Index c : columns) out.grad_.push_back(grad_[at(c)]);
+        for (Index c : columns)
+            if (!mass_.empty()) out.mass_.push_back(mass_[at(c)]);
+        return out;
+    }
+
+    // Goes over to the point last evaluated, holding the curvature of the scan. False where it cannot: then it is spent.
+    bool follow(const Point& point) {
+        std::vector<Index> entered;
+        for (Index c : point.columns)
+            if (position(c) == none) entered.push_back(c);
+        if (!knows(entered) || boxed(point)) return false;
+        for (Index s = k_ - 1; s >= 0; --s)
+            if (std::find(point.columns.begin(), point.columns.end(), refitted_.columns[s]) == point.columns.end())
+                leave_support(s);
+        std::vector<std::vector<double>> cross(entered.size(), std::vector<double>(columns().size()));
+        const double total = rows_.rescan(entered, [&](const Block& block) { take_rescan(block, cross); });
+        for (std::size_t e = 0; e < entered.size(); ++e)
+            if (!join_support(entered[e], std::move(cross[e]))) return false;
+        if (refitted_.columns != point.columns) return false;
+        refitted_ = point;
+        meet_support(slopes_at(total));
+        project_slopes();
+        ++age_;
+        return true;
+    }
+
+    // To how many points it has followed the search since the scan; always new where curvature never changes.
+    Index age() const { return self_concordance(rows_.loss()) > 0.0 ? age_ : 0; }
 
     // What re-optimising the support alone is predicted to gain, and where it leads.
     double refit_gain() const { return refit_gain_; }
     const Point& refitted() const { return refitted_; }
     double drop_cost(Index position) const { return drop_[position]; }
 
-    std::span<const Index> columns() const { return columns_; }  // those that were scanned
+    std::span<const Index> columns() const { return beside_.columns(); }  // those that were scanned
 
     double add_gain(Index c) const {
-        const double push = std::max(std::abs(grad_[c]) - lasso_weight(rows_, penalty_, c), 0.0);
-        if (curv_[c] <= collinear * diagonal_[c] || !may_move(c, -grad_[c])) return -infinity;
-        return 0.5 * push * push / curv_[c] * pure_factor(grad_[c], diagonal_[c]);
+        const Index i = at(c);
+        const double push = std::max(std::abs(grad_[i]) - lasso_weight(rows_, penalty_, c), 0.0);
+        if (beside_.curv(i) <= least_curv(i) || !may_move(c, -grad_[i])) return -infinity;
+        return 0.5 * push * push / beside_.curv(i) * pure_factor(i);
     }
 
     // Gains of swapping each position, at its cost, for column c.
     void swap_gains(Index c, const double* costs, double* gains) const noexcept {
+        const Index i = at(c);
         kernels().swap_gains(
-            {k_, q(c) + 1, shift_.data(), inverse_diagonal_.data(), costs, grad_[c], curv_[c], collinear * diagonal_[c],
-             lasso_weight(rows_, penalty_, c), penalty_.high[c] > 0, penalty_.low[c] < 0},
+            {k_, beside_.q(i) + 1, shift_.data(), inverse_diagonal_.data(), costs, grad_[i], beside_.curv(i),
+             least_curv(i), lasso_weight(rows_, penalty_, c), penalty_.high[c] > 0, penalty_.low[c] < 0},
             gains);
     }
 
@@ -100,11 +141,11 @@ class LocalModel final : ScanVisitor {
         std::vector<double> solved, cross(m * size);
         std::vector<float> adjusted(m * m), grad(m), curv(m), raw(m), usable(m), gains(m);
         for (Index b = 0; b < m; ++b) {
-            const Index c = range.first + b * every;
-            solved.insert(solved.end(), q(c), q(c) + size);
-            grad[b] = grad_[c], curv[b] = curv_[c], raw[b] = raw_curv(c), usable[b] = may_bump(c);
+            const Index c = range.first + b * every, i = at(c);
+            solved.insert(solved.end(), beside_.q(i), beside_.q(i) + size);
+            grad[b] = grad_[i], curv[b] = beside_.curv(i), raw[b] = raw_curv(c), usable[b] = may_bump(c);
         }
-        multiply(size, m, size, curvature_.data(), solved.data(), cross.data());
+        multiply(size, m, size, beside_.curvature().data(), solved.data(), cross.data());
         const std::vector<float> cross_f(cross.begin(), cross.end()), q_f(solved.begin(), solved.end());
         multiply(m, m, size, cross_f.data(), q_f.data(), adjusted.data(), true);
         for (Index a = 0; a + 1 < m; ++a) {
@@ -132,13 +173,34 @@ class LocalModel final : ScanVisitor {
 
   private:
     static constexpr Index too_many = 2048;    // columns of one feature whose pairs are all looked at
-    static constexpr float collinear = 5e-3f;  // share of its curvature that a column must keep beside the support
+    static constexpr float collinear = 8e-3f;  // share of its curvature that a column must keep beside the support
+    static constexpr double noise = 1e-5;      // and of the sum that this is the rest of: less is rounding
     static constexpr double far = 3.0;         // beyond this many units of score a coefficient has run off
 
-    const double* q(Index c) const { return q_.data() + position_[c] * (k_ + 1); }
+    LocalModel(const LocalModel& other, Projection beside)
+        : rows_(other.rows_),
+          penalty_(other.penalty_),
+          age_(other.age_),
+          k_(other.k_),
+          refitted_(other.refitted_),
+          pinned_(other.pinned_),
+          free_(other.free_),
+          slopes_(other.slopes_),
+          beside_(std::move(beside)),
+          refit_gain_(other.refit_gain_),
+          shift_(other.shift_),
+          inverse_diagonal_(other.inverse_diagonal_),
+          drop_(other.drop_) {}
+
+    Index at(Index column) const { return beside_.place(column); }
+
+    // Less curvature than this beside the support, and a column has nothing of its own to say. Measured against what it
+    // keeps beside the intercept alone: a column that holds for nearly all rows has little even there.
+    double least_curv(Index i) const { return std::max(collinear * beside_.own(i), noise * beside_.diagonal(i)); }
+
     // A 0/1 column shifts a group of rows, whose best shift and gain may be known beyond the quadratic model.
-    double pure_factor(double grad, double curv) const {
-        return rows_.zero_one() ? beyond_quadratic(rows_.loss(), std::abs(grad) / curv) : 1.0;
+    double pure_factor(Index i) const {
+        return rows_.zero_one() ? beyond_quadratic(rows_.loss(), std::abs(grad_[i]) / mass_[i]) : 1.0;
     }
     double stretch_of(double grad, double curv) const {
         return rows_.zero_one() ? stretch(rows_.loss(), std::abs(grad) / curv) : 1.0;
@@ -148,15 +210,7 @@ class LocalModel final : ScanVisitor {
         return direction > 0 ? penalty_.high[c] > 0 : penalty_.low[c] < 0;
     }
 
-    // Everything here is in units that give H a diagonal of ones: a coefficient that has run off leaves
-    // curvature of another order of magnitude.
-    void scale(Gram& gram) {
-        for (Index i = 0; i <= k_; ++i) scale_.push_back(1.0 / std::sqrt(std::max(gram.curv(i, i), 1e-300)));
-        for (Index i = 0; i <= k_; ++i) {
-            gram.grad[i] *= scale_[i];
-            for (Index j = 0; j <= k_; ++j) gram.curv(i, j) *= scale_[i] * scale_[j];
-        }
-    }
+    // --- a scan
 
     // Coefficients pressed against their bounds stay there; to drop one is a step along its own slope.
     void pin(Gram& gram) {
@@ -169,23 +223,102 @@ class LocalModel final : ScanVisitor {
         }
     }
 
-    void solve_support(const std::vector<double>& grad) {
-        const auto solved = inverse_.times(grad);
-        refitted_.intercept -= solved[0] * scale_[0];
+    void take_gram(Gram gram) override {
+        add_penalties(rows_, penalty_, refitted_, gram);
+        pin(gram);
+        beside_ = Projection(std::move(gram.curv), rows_.n_columns(), room_, n_columns_);
+        slopes_ = std::move(gram.grad);
+        for (Index i = 0; i <= k_; ++i) slopes_[i] *= beside_.scale(i);
+        free_.assign(k_ + 1, 1.0);
+        free_[0] = penalty_.free_intercept;
+        for (Index s = 0; s < k_; ++s) free_[s + 1] = pinned_[s] == infinity;
+    }
+
+    void take_block(const Block& block) override {
+        std::vector<double> diagonal;
+        for (std::size_t i = 0; i < block.columns.size(); ++i) {
+            diagonal.push_back(block.curv[i] + ridge_weight(rows_, penalty_, block.columns[i]));
+            grad_.push_back(block.grad[i]);
+            if (rows_.zero_one()) mass_.push_back(diagonal.back());
+        }
+        beside_.add(block, diagonal, free_);
+    }
+
+    // --- following the search
+
+    Index position(Index column) const {
+        const auto at = std::find(refitted_.columns.begin(), refitted_.columns.end(), column);
+        return at == refitted_.columns.end() ? none : at - refitted_.columns.begin();
+    }
+
+    bool knows(std::span<const Index> entered) const {
+        return std::all_of(entered.begin(), entered.end(), [&](Index c) { return at(c) != none; }) &&
+               std::all_of(refitted_.columns.begin(), refitted_.columns.end(), [&](Index c) { return at(c) != none; });
+    }
+
+    // Which coefficients are pinned can change from point to point, and so would H.
+    bool boxed(const Point& point) const {
+        const auto bounded = [&](Index c) { return penalty_.bounded(c); };
+        return std::any_of(point.columns.begin(), point.columns.end(), bounded) ||
+               std::any_of(refitted_.columns.begin(), refitted_.columns.end(), bounded);
+    }
+
+    void leave_support(Index s) {
+        beside_.leave(s + 1);
+        refitted_.columns.erase(refitted_.columns.begin() + s);
+        pinned_.pop_back();
+        free_.pop_back();
+        --k_;
+    }
+
+    bool join_support(Index column, std::vector<double> cross) {
+        const Index i = at(column);
+        if (!beside_.has_room() || !(beside_.curv(i) > 1e-6 * beside_.own(i))) return false;
+        beside_.join(i, std::move(cross));
+        refitted_.columns.push_back(column);
+        pinned_.push_back(infinity);
+        free_.push_back(1.0);
+        ++k_;
+        return true;
+    }
+
+    void take_rescan(const Block& block, std::vector<std::vector<double>>& cross) {
+        for (std::size_t b = 0; b < block.columns.size(); ++b) {
+            const Index i = at(block.columns[b]);
+            grad_[i] = block.grad[b];
+            if (rows_.zero_one()) mass_[i] = block.curv[b] + ridge_weight(rows_, penalty_, block.columns[b]);
+            for (std::size_t e = 0; e < cross.size(); ++e) cross[e][i] = block.cross[b * block.cross_stride + e];
+        }
+    }
+
+    std::vector<double> slopes_at(double total) const {
+        Gram gram{Symmetric(k_ + 1), {total}};
+        for (Index c : refitted_.columns) gram.grad.push_back(grad_[at(c)]);
+        add_penalties(rows_, penalty_, refitted_, gram);
+        for (Index i = 0; i <= k_; ++i) gram.grad[i] *= beside_.scale(i);
+        return gram.grad;
+    }
+
+    // --- either way
+
+    void meet_support(std::vector<double> slopes) {
+        slopes_ = std::move(slopes);
+        const auto solved = beside_.inverse().times(slopes_);
+        refitted_.intercept -= solved[0] * beside_.scale(0);
         for (Index s = 0; s < k_; ++s)
-            refitted_.coef[s] = penalty_.clip(refitted_.columns[s], refitted_.coef[s] - solved[s + 1] * scale_[s + 1]);
-        for (Index i = 0; i <= k_; ++i) refit_gain_ += 0.5 * grad[i] * solved[i];
+            refitted_.coef[s] =
+                penalty_.clip(refitted_.columns[s], refitted_.coef[s] - solved[s + 1] * beside_.scale(s + 1));
+        refit_gain_ = 0.0;
+        for (Index i = 0; i <= k_; ++i) refit_gain_ += 0.5 * slopes_[i] * solved[i];
+        shift_.assign(k_, 0.0);
+        inverse_diagonal_.assign(k_, 0.0);
+        drop_ = pinned_;
         for (Index s = 0; s < k_; ++s) {
-            const double m = inverse_(s + 1, s + 1), coef = refitted_.coef[s], w = coef / scale_[s + 1];
-            if (pinned_[s] < infinity) {
-                shift_.push_back(0.0);
-                inverse_diagonal_.push_back(0.0);
-                drop_.push_back(pinned_[s]);
-                continue;
-            }
-            shift_.push_back(w / m);
-            inverse_diagonal_.push_back(1.0 / m);
-            drop_.push_back(0.5 * w * w / m * growth(rows_.reach(refitted_.columns[s]) * std::abs(coef)));
+            if (pinned_[s] < infinity) continue;
+            const double m = beside_.inverse()(s + 1, s + 1), coef = refitted_.coef[s], w = coef / beside_.scale(s + 1);
+            shift_[s] = w / m;
+            inverse_diagonal_[s] = 1.0 / m;
+            drop_[s] = 0.5 * w * w / m * growth(rows_.reach(refitted_.columns[s]) * std::abs(coef));
         }
     }
 
@@ -193,63 +326,26 @@ class LocalModel final : ScanVisitor {
     // looks free; the curvature on the way back grows like exp(R |w|), and so must the cost.
     static double growth(double run) { return run > far ? std::exp(run - far) : 1.0; }
 
-    void take_gram(Gram gram) override {
-        add_penalties(rows_, penalty_, refitted_, gram);
-        pin(gram);
-        scale(gram);
-        curvature_ = std::move(gram.curv);
-        inverse_ = curvature_.inverse();
-        slopes_ = std::move(gram.grad);
-        free_.assign(k_ + 1, 1.0);
-        free_[0] = penalty_.free_intercept;
-        for (Index s = 0; s < k_; ++s) free_[s + 1] = pinned_[s] == infinity;
-        solve_support(slopes_);
-        const Index p = rows_.n_columns();
-        position_.assign(p, 0);
-        grad_.resize(p);
-        curv_.resize(p);
-        diagonal_.resize(p);
-    }
-
-    void take_block(const Block& block) override {
-        const Index size = k_ + 1, count = static_cast<Index>(block.columns.size());
-        std::vector<double> cross(count * size);
-        for (Index c = 0; c < count; ++c)
-            for (Index i = 0; i < size; ++i)
-                cross[c * size + i] = block.cross[c * block.cross_stride + i] * scale_[i] * free_[i];
-        q_.resize(q_.size() + cross.size());
-        multiply(size, count, size, inverse_.data(), cross.data(), q_.data() + q_.size() - cross.size());
-        for (Index i = 0; i < count; ++i) {
-            position_[block.columns[i]] = static_cast<Index>(columns_.size());
-            columns_.push_back(block.columns[i]);
-            score_column(block.columns[i], block.grad[i], block.curv[i], &cross[i * size]);
-        }
-    }
-
-    void score_column(Index c, double grad, double curv, const double* cross) {
-        const double* solved = q(c);
-        double adjusted = 0.0, slope = 0.0;
-#pragma omp simd reduction(+ : adjusted, slope)
-        for (Index i = 0; i <= k_; ++i) {
-            adjusted += cross[i] * solved[i];
-            slope += slopes_[i] * solved[i];
-        }
-        diagonal_[c] = curv + ridge_weight(rows_, penalty_, c);
-        curv_[c] = std::max(diagonal_[c] - adjusted, 0.0);
-        grad_[c] = grad - slope;
+    // G becomes G*.
+    void project_slopes() {
+        const auto shared = beside_.dots(slopes_);
+        for (std::size_t i = 0; i < grad_.size(); ++i) grad_[i] -= shared[i];
     }
 
     bool may_bump(Index c) const {
-        return penalty_.allowed[c] && !penalty_.bounded(c) && curv_[c] > collinear * diagonal_[c];
+        return penalty_.allowed[c] && !penalty_.bounded(c) && beside_.curv(at(c)) > least_curv(at(c));
     }
 
-    double raw_curv(Index c) const { return diagonal_[c] - ridge_weight(rows_, penalty_, c); }
+    double raw_curv(Index c) const { return beside_.diagonal(at(c)) - ridge_weight(rows_, penalty_, c); }
+
+    // --- what moves do to the coefficients
 
     void add_column(Index column, double coef, Step& step) const {
+        const float* q = beside_.q(at(column));
         step.added.push_back(column);
         step.added_coef.push_back(coef);
-        step.intercept -= q(column)[0] * coef * scale_[0];
-        for (Index s = 0; s < k_; ++s) step.change[s] -= q(column)[s + 1] * coef * scale_[s + 1];
+        step.intercept -= q[0] * coef * beside_.scale(0);
+        for (Index s = 0; s < k_; ++s) step.change[s] -= q[s + 1] * coef * beside_.scale(s + 1);
     }
 
     void leave(Index position, Step& step) const {
@@ -258,54 +354,57 @@ class LocalModel final : ScanVisitor {
     }
 
     void shift_support(Index position, double length, Step& step) const {
-        step.intercept += inverse_(0, position + 1) * length * scale_[0];
-        for (Index s = 0; s < k_; ++s) step.change[s] += inverse_(s + 1, position + 1) * length * scale_[s + 1];
+        const Symmetric& inverse = beside_.inverse();
+        step.intercept += inverse(0, position + 1) * length * beside_.scale(0);
+        for (Index s = 0; s < k_; ++s) step.change[s] += inverse(s + 1, position + 1) * length * beside_.scale(s + 1);
     }
 
     // One column enters; where another leaves, that one's place in the adjustment is given back.
     void enter(const Move& move, Step& step) const {
-        double grad = grad_[move.add], curv = curv_[move.add], back = 0.0;
+        const Index i = at(move.add);
+        double grad = grad_[i], curv = beside_.curv(i), back = 0.0;
         if (move.drop != none) {
-            const double mine = q(move.add)[move.drop + 1];
+            const double mine = beside_.q(i)[move.drop + 1];
             grad -= mine * shift_[move.drop];
             curv += mine * mine * inverse_diagonal_[move.drop];
             back = mine * inverse_diagonal_[move.drop];
         }
         const double push = std::max(std::abs(grad) - lasso_weight(rows_, penalty_, move.add), 0.0);
         const double newton = -std::copysign(push, grad) / curv;
-        const double coef = penalty_.clip(move.add, newton * stretch_of(grad, diagonal_[move.add]));
+        const double mass = rows_.zero_one() ? mass_[i] : 1.0;
+        const double coef = penalty_.clip(move.add, newton * stretch_of(grad, mass));
         add_column(move.add, coef, step);
         if (move.drop != none) shift_support(move.drop, back * coef, step);
     }
 
     // Two nested columns enter: the level of the inner one and the height of the bump between them.
     void enter_bump(const Move& move, Step& step) const {
-        const Index a = move.add, b = move.also, size = k_ + 1;
-        const auto cross = curvature_.times(std::vector<double>(q(a), q(a) + size));
+        const Index a = at(move.add), b = at(move.also), size = k_ + 1;
+        const float *q_a = beside_.q(a), *q_b = beside_.q(b);
+        const double curv_a = beside_.curv(a);
+        const auto cross = beside_.curvature().times(std::vector<double>(q_a, q_a + size));
         double adjusted = 0.0;
-        for (Index i = 0; i < size; ++i) adjusted += cross[i] * q(b)[i];
-        const double shared = raw_curv(a) - adjusted, with_a = shared - curv_[a];
-        const double bump_grad = grad_[b] - grad_[a], bump_curv = curv_[a] + curv_[b] - 2.0 * shared;
-        const double det = curv_[a] * bump_curv - with_a * with_a;
+        for (Index i = 0; i < size; ++i) adjusted += cross[i] * q_b[i];
+        const double shared = raw_curv(move.add) - adjusted, with_a = shared - curv_a;
+        const double bump_grad = grad_[b] - grad_[a], bump_curv = curv_a + beside_.curv(b) - 2.0 * shared;
+        const double det = curv_a * bump_curv - with_a * with_a;
         const double level = -(grad_[a] * bump_curv - bump_grad * with_a) / det;
-        const double height = -(bump_grad * curv_[a] - grad_[a] * with_a) / det;
-        const double stretched = height * stretch_of(bump_grad, raw_curv(b) - raw_curv(a));
-        add_column(a, level - stretched, step);
-        add_column(b, stretched, step);
+        const double height = -(bump_grad * curv_a - grad_[a] * with_a) / det;
+        const double stretched = height * stretch_of(bump_grad, raw_curv(move.also) - raw_curv(move.add));
+        add_column(move.add, level - stretched, step);
+        add_column(move.also, stretched, step);
     }
 
-    const Rows& rows_;
+    Rows& rows_;
     const Penalty& penalty_;
-    Index k_;
+    Index n_columns_ = 0, room_ = 0, age_ = 0, k_;
     Point refitted_;
-    std::vector<double> pinned_, free_;   // what dropping a pinned coefficient costs; 0 for what may not move
-    std::vector<double> scale_, slopes_;  // units of the support's coefficients, and its gradient in them
-    Symmetric curvature_, inverse_;       // H and M, scaled
+    std::vector<double> pinned_, free_;  // what dropping a pinned coefficient costs; 0 for what may not move
+    std::vector<double> slopes_;         // the support's gradient
+    Projection beside_;
     double refit_gain_ = 0.0;
     std::vector<double> shift_, inverse_diagonal_, drop_;  // per support position: w_j / M_jj, 1 / M_jj, cost
-    std::vector<Index> columns_, position_;                // that were scanned, and where they stand
-    std::vector<double> q_;                                // k + 1 per column scanned
-    std::vector<double> grad_, curv_, diagonal_;           // per column
+    std::vector<double> grad_, mass_;                      // per column scanned: G*, and D now where columns are 0/1
 };
 
 }  // namespace sparsegam

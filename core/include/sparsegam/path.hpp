@@ -35,14 +35,20 @@ class Frontier {
             for (Index k = reached() - 1; k > 0; --k) any |= shrink_from(k);
             for (Index k = 0; k + 2 < reached(); ++k) any |= grow_by_two_from(k);
             if (!any) return;
+            first_round_ = false;
         }
         finished_ = false;
     }
 
-    // One lambda0: straight down on the penalised objective. To be certified, it first makes the small moves
-    // too, then goes on from any swap that the sweep still finds.
+    // One lambda0: straight down on the penalised objective, then a look around. To be certified, it makes the small moves
+    // too and goes on from any swap that the sweep still finds.
     void search_at(double lambda0, bool certify) {
+        price_ = lambda0;
         exchange_.improve(lambda0, {true, true, true}, worthwhile * lambda0);
+        if (const Index steps = steps_near(certify); steps > 0) {
+            start_from_polished();
+            search_near(lambda0, steps);
+        }
         if (certify) {
             do exchange_.improve(lambda0, {true, true, true});
             while (!exchange_.out_of_time() && sweep(lambda0));
@@ -60,7 +66,7 @@ class Frontier {
         Index best = none;
         for (Index k = 0; k < reached(); ++k) {
             if (!known(k)) continue;
-            if (best == none || objective(k, lambda0) < objective(best, lambda0)) best = k;
+            if (best == none || objective(at(k), lambda0) < objective(at(best), lambda0)) best = k;
         }
         return best;
     }
@@ -75,13 +81,16 @@ class Frontier {
   private:
     static constexpr double next_to_nothing = 1000.0;  // ties
     static constexpr double worthwhile = 0.03;         // of lambda0: a smaller gain is not worth a scan
+    static constexpr Index few_columns = 512, few_terms = 30;
 
     struct Size {
         Point point;
         bool known = false, swapped = false, grown = false, shrunk = false, grown_by_two = false;
     };
 
-    double objective(Index k, double lambda0) const { return at(k).value() + lambda0 * penalty_.cost_of(at(k)); }
+    double objective(const Point& point, double lambda0) const {
+        return point.value() + lambda0 * penalty_.cost_of(point);
+    }
 
     // Keeps the current point if it is the best of its size. A better one is a new start for its neighbours,
     // unless it is better by next to nothing.
@@ -89,7 +98,7 @@ class Frontier {
         const Point& point = exchange_.current();
         const Index k = point.size();
         if (k >= reached()) sizes_.resize(k + 1);
-        const double fall = known(k) ? at(k).value() - point.value() : infinity;
+        const double fall = known(k) ? objective(at(k), price_) - objective(point, price_) : infinity;
         if (!(fall > exchange_.tie())) return;
         if (fall > next_to_nothing * exchange_.tie()) sizes_[k] = {};
         sizes_[k].point = point;
@@ -100,7 +109,7 @@ class Frontier {
     // Swaps at the size just reached, unless this is a model that was swapped from already.
     bool improve_size(Index k) {
         if (k < reached() && sizes_[k].swapped && same_support(exchange_.current(), at(k))) return false;
-        exchange_.swap_all(due(k));
+        exchange_.swap_all(due(k), price_);
         record();
         sizes_[k].swapped = true;
         return true;
@@ -110,10 +119,10 @@ class Frontier {
         return std::is_permutation(a.columns.begin(), a.columns.end(), b.columns.begin(), b.columns.end());
     }
 
-    // Is it time to look at all columns again? At every small size, then ever more rarely: a shortlist made
-    // for one size serves those near it.
+    // Is it time to look at all columns again? In the first round at every small size, then ever more rarely: a shortlist
+    // made for one size serves those near it.
     bool due(Index k) {
-        if (std::abs(k - looked_) < std::max(Index{1}, k / 8)) return false;
+        if (!first_round_ || std::abs(k - looked_) < std::max(Index{1}, k / 8)) return false;
         looked_ = k;
         return true;
     }
@@ -139,6 +148,33 @@ class Frontier {
         return exchange_.shrink() && improve_size(k - 1);
     }
 
+    // A few steps up and down again, or down and up, with swaps in between, lead out of many a local optimum.
+    void search_near(double lambda0, Index steps) {
+        bool any = true;
+        while (any && !exchange_.out_of_time()) {
+            const Index k = best_size(lambda0);
+            any = false;
+            for (Index d = 0; d < steps; ++d) any |= k + d < std::min(max_terms_, reached()) && grow_from(k + d);
+            for (Index d = steps; d > -steps; --d) any |= k + d > 0 && k + d < reached() && shrink_from(k + d);
+            for (Index d = -steps; d < 0; ++d) any |= k + d >= 0 && k + d < reached() && grow_from(k + d);
+        }
+        start_at(best_size(lambda0));
+    }
+
+    // The point just reached, to the last digit: others are to beat what it is worth, not where its refit stopped.
+    void start_from_polished() {
+        Point point = exchange_.current();
+        exchange_.polish(point);
+        exchange_.go_to(point);
+        record();
+    }
+
+    // How far to look around: where columns are few that costs next to nothing, elsewhere as much as all before it.
+    Index steps_near(bool certify) const {
+        if (static_cast<Index>(penalty_.cost.size()) <= few_columns) return 8;
+        return certify && exchange_.current().size() <= few_terms ? 2 : 0;
+    }
+
     // Looks for a swap that the scans did not see. True when there was one, and the search goes on from it.
     bool sweep(double lambda0) {
         auto [certificate, better] = exchange_.sweep(lambda0);
@@ -157,6 +193,8 @@ class Frontier {
     Progress progress_;
     std::vector<Size> sizes_;
     std::optional<Certificate> certificate_;
+    double price_ = 0.0;  // lambda0 at which models of one size are compared: columns may differ in cost
+    bool first_round_ = true;
     Index looked_ = 0;  // the size at which all columns were last looked at
     bool finished_ = true;
 };

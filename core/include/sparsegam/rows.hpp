@@ -5,6 +5,7 @@
 // are about.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -42,6 +43,8 @@ class ScanVisitor {
     virtual void take_gram(Gram gram) = 0;
     virtual void take_block(const Block& block) = 0;
 };
+
+using TakeBlock = std::function<void(const Block&)>;
 
 // Per column, the sums of g, h and the loss over the rows where a 0/1 column is 1, and over all rows.
 struct Groups {
@@ -93,6 +96,9 @@ class Rows {
     // Rough is good for a step, not for the last digit.
     virtual Gram gram(std::span<const Index> support, bool rough) = 0;
     virtual void scan(std::span<const Index> support, ScanVisitor& visitor) = 0;
+    // Of the same columns, with the curvature of the last scan held: `grad` and, where columns are 0/1, `curv` at the point
+    // last evaluated; `cross` are products with the columns that entered, under the held curvature. Returns 1'g.
+    virtual double rescan(std::span<const Index> entered, const TakeBlock& take) = 0;
     virtual const Groups& groups(std::span<const Index> columns) = 0;  // at least of these columns
     virtual Slopes slopes() = 0;
     virtual LineSums line(Index column, double step) = 0;

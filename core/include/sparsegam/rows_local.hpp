@@ -70,6 +70,7 @@ class LocalRows : public Rows {
     Pool pool_;
     std::vector<double> grad_, curv_, value_;  // per row, at the point last evaluated
     std::vector<double> scores_;               // and its scores
+    std::vector<double> held_;                 // curvature at the last scan
     std::vector<double> spread_, mean_;        // per column
     LossSums total_{0.0, 0.0, 0.0};
 

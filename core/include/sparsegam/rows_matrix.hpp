@@ -50,14 +50,14 @@ class MatrixRows final : public LocalRows {
                std::size_t max_bytes)
         : LocalRows(matrix.n_rows(), y, weight, loss, n_threads),
           matrix_(matrix),
-          max_bytes_(max_bytes),
+          max_bytes_(std::min(max_bytes, std::max(least_bytes, 2 * matrix.bytes(matrix.n_columns())))),
           all_(matrix.n_columns()),
-          columns_(max_bytes / 4),
-          products_(max_bytes / 2),
-          focus_products_(max_bytes / 4) {
+          columns_(max_bytes_ / 4),
+          products_(max_bytes_ / 2),
+          focus_products_(max_bytes_ / 4) {
         std::iota(all_.begin(), all_.end(), Index{0});
         measure();
-        if (matrix.bytes(matrix.n_columns()) <= max_bytes / 2) floats_ = matrix.in_floats();
+        if (matrix.bytes(matrix.n_columns()) <= max_bytes_ / 2) floats_ = matrix.in_floats();
     }
 
     bool zero_one() const override { return false; }
@@ -74,8 +74,9 @@ class MatrixRows final : public LocalRows {
         return self_concordance(loss_) * std::sqrt(spread_[column] / total_weight_);
     }
 
-    Gram gram(std::span<const Index> support, bool) override {
-        return loss_ == Loss::squared ? kept_gram(support) : summed_gram(support);
+    Gram gram(std::span<const Index> support, bool rough) override {
+        if (loss_ == Loss::squared) return kept_gram(support);
+        return rough ? summed_gram<float>(support) : summed_gram<double>(support);
     }
 
     void scan(std::span<const Index> support, ScanVisitor& visitor) override {
@@ -84,6 +85,14 @@ class MatrixRows final : public LocalRows {
             scan_kept(support, visitor);
         else
             scan_summed(support, visitor);
+    }
+
+    double rescan(std::span<const Index> entered, const TakeBlock& take) override {
+        if (loss_ == Loss::squared)
+            rescan_kept(entered, take);
+        else
+            rescan_summed(entered, take);
+        return total_.grad;
     }
 
     bool can_focus() const override { return n_columns() > 400; }
@@ -142,6 +151,7 @@ class MatrixRows final : public LocalRows {
     }
 
   private:
+    static constexpr std::size_t least_bytes = std::size_t{1} << 25;  // to remember things in, however small the matrix
     static constexpr Index chunk = 256;          // columns of one product; fixed, so that bits do not depend on threads
     static constexpr Index at_once = 8 * chunk;  // columns handed to a visitor at a time: bounds the memory of a scan
 
@@ -174,18 +184,19 @@ class MatrixRows final : public LocalRows {
 
     void measure() {
         const Index p = n_columns();
-        std::vector<double> channels(2 * n_rows_), sums(2 * p);
+        std::vector<double> weighted_y(n_rows_);
         for (Index i = 0; i < n_rows_; ++i) {
-            channels[2 * i] = weight_[i];
-            channels[2 * i + 1] = weight_[i] * y_[i];
+            weighted_y[i] = weight_[i] * y_[i];
             total_weight_ += weight_[i];
         }
-        multiply(matrix_, 0, p, channels.data(), 2, sums.data());
-        squares_.resize(p);
-        square(matrix_, 0, p, weight_, squares_.data());
+        for (auto* sums : {&sums_, &with_y_, &squares_}) sums->resize(p);
+        pool_.run((p + chunk - 1) / chunk, [&](Index t) {
+            const Index first = t * chunk, count = std::min(chunk, p - first);
+            matrix_.sums(first, count, weight_, sums_.data() + first);
+            matrix_.sums(first, count, weighted_y.data(), with_y_.data() + first);
+            matrix_.squares(first, count, weight_, squares_.data() + first);
+        });
         for (Index c = 0; c < p; ++c) {
-            sums_.push_back(sums[2 * c]);
-            with_y_.push_back(sums[2 * c + 1]);
             mean_.push_back(sums_[c] / total_weight_);
             spread_.push_back(std::max(squares_[c] - sums_[c] * sums_[c] / total_weight_, 0.0));
         }
@@ -193,23 +204,41 @@ class MatrixRows final : public LocalRows {
 
     // --- losses whose curvature moves: every sum is taken anew
 
+    template <class Real>
     Gram summed_gram(std::span<const Index> support) {
-        const Index k = static_cast<Index>(support.size()), size = k + 1;
-        std::vector<double> plain(n_rows_ * size), weighted(n_rows_ * size);
+        const Index size = static_cast<Index>(support.size()) + 1;
+        std::vector<Real> plain(n_rows_ * size, Real(1)), weighted(n_rows_ * size), curv(size * size), grad(size);
         for (Index j = 0; j < size; ++j) {
-            const double* x = j == 0 ? nullptr : column(support[j - 1]).data();
-            for (Index i = 0; i < n_rows_; ++i) {
-                plain[j * n_rows_ + i] = x ? x[i] : 1.0;
-                weighted[j * n_rows_ + i] = curv_[i] * plain[j * n_rows_ + i];
-            }
+            Real *from = plain.data() + j * n_rows_, *to = weighted.data() + j * n_rows_;
+            if (j > 0) std::copy_n(column(support[j - 1]).data(), n_rows_, from);
+            for (Index i = 0; i < n_rows_; ++i) to[i] = static_cast<Real>(curv_[i]) * from[i];
         }
-        Gram gram{Symmetric(size), std::vector<double>(size)};
-        sparsegam::multiply(size, size, n_rows_, plain.data(), weighted.data(), gram.curv.data(), true);
-        sparsegam::multiply(size, Index{1}, n_rows_, plain.data(), grad_.data(), gram.grad.data(), true);
+        const std::vector<Real> slopes(grad_.begin(), grad_.end());
+        sparsegam::multiply(size, size, n_rows_, plain.data(), weighted.data(), curv.data(), true);
+        sparsegam::multiply(size, Index{1}, n_rows_, plain.data(), slopes.data(), grad.data(), true);
+        Gram gram{Symmetric(size), std::vector<double>(grad.begin(), grad.end())};
+        std::copy(curv.begin(), curv.end(), gram.curv.data());
         return gram;
     }
 
+    void rescan_summed(std::span<const Index> entered, const TakeBlock& take) {
+        const Index m = static_cast<Index>(entered.size()) + 1, p = view().n_columns();
+        std::vector<double> channels(n_rows_ * m);
+        for (Index i = 0; i < n_rows_; ++i) channels[i * m] = grad_[i];
+        for (Index j = 1; j < m; ++j) {
+            const double* x = column(entered[j - 1]).data();
+            for (Index i = 0; i < n_rows_; ++i) channels[i * m + j] = held_[i] * x[i];
+        }
+        std::vector<double> sums(std::min(p, at_once) * m);
+        for (Index first = 0; first < p; first += at_once) {
+            const Index count = std::min(at_once, p - first);
+            multiply(view(), first, count, channels.data(), m, sums.data());
+            take({viewed().subspan(first, count), {sums.data(), m}, {}, sums.data() + 1, m});
+        }
+    }
+
     void scan_summed(std::span<const Index> support, ScanVisitor& visitor) {
+        held_ = curv_;
         const Index m = static_cast<Index>(support.size()) + 2, p = view().n_columns();
         std::vector<double> channels(n_rows_ * m);
         for (Index i = 0; i < n_rows_; ++i) {
@@ -270,6 +299,7 @@ class MatrixRows final : public LocalRows {
         if (const auto* kept = products_.find(b)) return (*kept)[a];
         const double *x = column(a).data(), *z = column(b).data();
         double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
         for (Index i = 0; i < n_rows_; ++i) sum += weight_[i] * x[i] * z[i];
         return sum;
     }
@@ -285,13 +315,13 @@ class MatrixRows final : public LocalRows {
             for (Index j = 0; j <= i; ++j) gram.curv(i + 1, j + 1) = gram.curv(j + 1, i + 1) = product(c, support[j]);
             const double* x = column(c).data();
             double slope = 0.0;
+#pragma omp simd reduction(+ : slope)
             for (Index r = 0; r < n_rows_; ++r) slope += grad_[r] * x[r];
             gram.grad[i + 1] = slope;
         }
         return gram;
     }
 
-    // g = s (f - y), so x_c' g = b x_c's + sum_j w_j x_c'(s x_j) - x_c'(s y).
     void scan_kept(std::span<const Index> support, ScanVisitor& visitor) {
         ColumnCache& cache = keep_products(support);
         const Index size = static_cast<Index>(support.size()) + 1, p = view().n_columns();
@@ -300,22 +330,45 @@ class MatrixRows final : public LocalRows {
         std::vector<double> grad(std::min(p, at_once)), curv(std::min(p, at_once)), cross(std::min(p, at_once) * size);
         for (Index first = 0; first < p; first += at_once) {
             const auto columns = viewed().subspan(first, std::min(at_once, p - first));
+            gradient(columns, first, kept, grad);
             for (std::size_t i = 0; i < columns.size(); ++i) {
-                double* shared = cross.data() + i * size;
-                shared[0] = sums_[columns[i]];
-                grad[i] = shared[0] * point_.intercept - with_y_[columns[i]];
                 curv[i] = squares_[columns[i]];
-                for (Index j = 1; j < size; ++j) {
-                    shared[j] = kept[j - 1][first + i];
-                    grad[i] += shared[j] * point_.coef[j - 1];
-                }
+                cross[i * size] = sums_[columns[i]];
+                for (Index j = 1; j < size; ++j) cross[i * size + j] = kept[j - 1][first + i];
             }
             visitor.take_block({columns, {grad.data(), 1}, {curv.data(), 1}, cross.data(), size});
         }
     }
 
+    void rescan_kept(std::span<const Index> entered, const TakeBlock& take) {
+        ColumnCache& cache = keep_products(point_.columns);
+        const Index m = static_cast<Index>(entered.size()), p = view().n_columns();
+        std::vector<const double*> kept, asked;
+        for (Index c : point_.columns) kept.push_back(cache.find(c)->data());
+        for (Index c : entered) asked.push_back(cache.find(c)->data());
+        std::vector<double> grad(std::min(p, at_once)), cross(std::min(p, at_once) * m);
+        for (Index first = 0; first < p; first += at_once) {
+            const auto columns = viewed().subspan(first, std::min(at_once, p - first));
+            gradient(columns, first, kept, grad);
+            for (std::size_t i = 0; i < columns.size(); ++i)
+                for (Index j = 0; j < m; ++j) cross[i * m + j] = asked[j][first + i];
+            take({columns, {grad.data(), 1}, {}, cross.data(), m});
+        }
+    }
+
+    // g = s (f - y), so x_c' g = b x_c's + sum_j w_j x_c'(s x_j) - x_c'(s y).
+    void gradient(std::span<const Index> columns, Index first, const std::vector<const double*>& kept,
+                  std::vector<double>& grad) const {
+        for (std::size_t i = 0; i < columns.size(); ++i)
+            grad[i] = sums_[columns[i]] * point_.intercept - with_y_[columns[i]];
+        for (std::size_t j = 0; j < kept.size(); ++j) {
+            const double w = point_.coef[j], *product = kept[j] + first;
+            for (std::size_t i = 0; i < columns.size(); ++i) grad[i] += w * product[i];
+        }
+    }
+
     const Matrix& matrix_;
-    std::size_t max_bytes_;
+    std::size_t max_bytes_;            // to remember things in: what is allowed, but not over twice the matrix
     std::unique_ptr<Matrix> floats_;   // the matrix in floats: scans are for predictions
     std::unique_ptr<Matrix> focused_;  // the columns ids_ alone, where scans look only at them
     std::vector<Index> all_, ids_;

@@ -38,17 +38,27 @@ class ThresholdRows final : public LocalRows {
 
     // In floats: a scan is for predictions, and it is the one thing that takes time.
     void scan(std::span<const Index> support, ScanVisitor& visitor) override {
+        held_ = curv_;
         sum<float>(support, every_);
         visitor.take_gram(gram_of(support));
         const double* sums = sums_.data();  // a 0/1 column is its own square
         visitor.take_block({columns_, {sums, stride_}, {sums + 1, stride_}, sums + 1, stride_});
     }
 
+    double rescan(std::span<const Index> entered, const TakeBlock& take) override {
+        const Channels channels{grad_.data(), curv_.data(), nullptr, held_.data(), entered};
+        stride_ = padded(channels.count());
+        design_.sum<float>(channels, every_, pool_, sums_);
+        const double* sums = sums_.data();
+        take({columns_, {sums, stride_}, {sums + 1, stride_}, sums + 2, stride_});
+        return total_.grad;
+    }
+
     bool can_focus() const override { return false; }  // a histogram has all thresholds of its feature
     bool focus(std::span<const Index>) override { return false; }
 
     const Groups& groups(std::span<const Index> columns) override {
-        const Channels channels{grad_.data(), curv_.data(), value_.data(), {}};
+        const Channels channels{grad_.data(), curv_.data(), value_.data(), nullptr, {}};
         design_.sum<double>(channels, features_on(columns), pool_, sums_);
         const Index stride = padded(channels.count());
         groups_ = {{sums_.data(), stride},
@@ -89,7 +99,7 @@ class ThresholdRows final : public LocalRows {
   private:
     template <class Real>
     void sum(std::span<const Index> support, std::span<const Index> features) {
-        const Channels channels{grad_.data(), curv_.data(), nullptr, support};
+        const Channels channels{grad_.data(), curv_.data(), nullptr, curv_.data(), support};
         stride_ = padded(channels.count());
         design_.sum<Real>(channels, features, pool_, sums_);
     }
@@ -124,7 +134,7 @@ class ThresholdRows final : public LocalRows {
     // sigma^2 of a 0/1 column with weight w on its ones, of W in all: w (1 - w / W).
     void measure_spread() {
         std::copy(weight_, weight_ + n_rows_, curv_.begin());
-        const Channels channels{curv_.data(), curv_.data(), nullptr, {}};
+        const Channels channels{curv_.data(), curv_.data(), nullptr, nullptr, {}};
         design_.sum<double>(channels, every_, pool_, sums_);
         const double total = std::accumulate(curv_.begin(), curv_.end(), 0.0);
         const Index stride = padded(channels.count());

@@ -27,6 +27,7 @@ struct Point {
 // What a search did, in numbers that do not depend on the machine.
 struct Counts {
     Index scans = 0;         // passes that score every add, drop and swap
+    Index rescans = 0;       // the same with the curvature of the last scan held
     Index trials = 0;        // moves verified on the rows
     Index failed = 0;        // of them, those that did not lower the objective
     Index moves = 0;         // of them, those made

@@ -1,0 +1,151 @@
+// sparsegam/projection.hpp: columns beside a support: what each shares with it, and the curvature that is left of each.
+//
+// With A = [1, X_S], H = A'hA + ridge and M = H^-1, a column c has B_c = A'(h x_c), Q_c = M B_c and V_c = D_c - B_c'Q_c,
+// D_c = x_c'(h x_c) + ridge. While h is held, a column that joins or leaves the support changes all of these by one
+// rank-one update: no inverse, and of the rows only the products with the column that joins.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "kernel_table.hpp"
+#include "linalg.hpp"
+#include "rows.hpp"
+
+namespace sparsegam {
+
+// Columns are known by their place: the order in which they were given. Everything about the support is in units that
+// give H a diagonal of ones: a coefficient that has run off leaves curvature of another order of magnitude.
+class Projection {
+  public:
+    Projection() = default;
+
+    // `room` is how many columns may join before there is no place left for more; about `expected` columns will be given.
+    Projection(Symmetric curvature, Index n_columns, Index room, Index expected)
+        : curvature_(std::move(curvature)), stride_(curvature_.size() + room), place_(n_columns, none) {
+        for (Index i = 0; i < size(); ++i) scale_.push_back(1.0 / std::sqrt(std::max(curvature_(i, i), 1e-300)));
+        for (Index j = 0; j < size(); ++j)
+            for (Index i = 0; i < size(); ++i) curvature_(i, j) *= scale_[i] * scale_[j];
+        inverse_ = curvature_.inverse();
+        q_.reserve(expected * stride_);
+    }
+
+    Index size() const { return curvature_.size(); }  // of the support, the intercept included
+    Index stride() const { return stride_; }
+    double scale(Index i) const { return scale_[i]; }
+    const Symmetric& curvature() const { return curvature_; }
+    const Symmetric& inverse() const { return inverse_; }
+
+    std::span<const Index> columns() const { return columns_; }
+    Index place(Index column) const { return place_[column]; }  // none where the column was not given
+
+    const float* q(Index place) const { return q_.data() + place * stride_; }
+    double curv(Index place) const { return curv_[place]; }          // V
+    double diagonal(Index place) const { return diagonal_[place]; }  // D
+    double own(Index place) const { return own_[place]; }            // V beside the intercept alone
+
+    // Takes in columns with their diagonals and B, of which only the entries that are free count.
+    void add(const Block& block, std::span<const double> diagonal, std::span<const double> free) {
+        const Index count = static_cast<Index>(block.columns.size());
+        std::vector<double> cross(count * size()), solved(count * size());
+        for (Index c = 0; c < count; ++c)
+            for (Index i = 0; i < size(); ++i)
+                cross[c * size() + i] = block.cross[c * block.cross_stride + i] * scale_[i] * free[i];
+        multiply(size(), count, size(), inverse_.data(), cross.data(), solved.data());
+        q_.resize(q_.size() + count * stride_);
+        float* kept = q_.data() + q_.size() - count * stride_;
+        for (Index c = 0; c < count; ++c) {
+            const double *mine = &cross[c * size()], *shared = &solved[c * size()];
+            std::copy(shared, shared + size(), kept + c * stride_);
+            double adjusted = 0.0;
+            for (Index i = 0; i < size(); ++i) adjusted += mine[i] * shared[i];
+            place_[block.columns[c]] = static_cast<Index>(columns_.size());
+            columns_.push_back(block.columns[c]);
+            diagonal_.push_back(diagonal[c]);
+            own_.push_back(std::max(diagonal[c] - mine[0] * mine[0] / curvature_(0, 0), 0.0));
+            curv_.push_back(diagonal[c] - adjusted);
+        }
+    }
+
+    // The same of some columns only, which it knows, with room for so many to join.
+    Projection narrowed(std::span<const Index> columns, Index room) const {
+        Projection out;
+        out.scale_ = scale_;
+        out.curvature_ = curvature_;
+        out.inverse_ = inverse_;
+        out.stride_ = size() + room;
+        out.place_.assign(place_.size(), none);
+        out.q_.resize(columns.size() * out.stride_);
+        for (Index column : columns) {
+            const Index from = place_[column], to = static_cast<Index>(out.columns_.size());
+            out.place_[column] = to;
+            out.columns_.push_back(column);
+            std::copy(q(from), q(from) + size(), out.q_.data() + to * out.stride_);
+            out.curv_.push_back(curv_[from]);
+            out.diagonal_.push_back(diagonal_[from]);
+            out.own_.push_back(own_[from]);
+        }
+        return out;
+    }
+
+    // The i-th of the support leaves it:
+    //     Q_c -= M_i Q_ci / M_ii,  V_c += Q_ci^2 / M_ii,  M -= M_i M_i' / M_ii,  all without their i-th.
+    void leave(Index i) {
+        std::vector<double> mine(size());
+        for (Index j = 0; j < size(); ++j) mine[j] = inverse_(j, i);
+        kernels().leave({n_columns(), size(), stride_, q_.data(), curv_.data()}, i, mine.data(), 1.0 / mine[i]);
+        for (Index c = 0; c < size(); ++c)
+            for (Index r = 0; r < size(); ++r) inverse_(r, c) -= mine[r] * mine[c] / mine[i];
+        inverse_ = inverse_.without(i);
+        curvature_ = curvature_.without(i);
+        scale_.erase(scale_.begin() + i);
+    }
+
+    bool has_room() const { return size() < stride_; }
+
+    // The column at a place joins the support. `cross` has its products with all columns: C_c = V_ca beside the support is
+    // B_ca - B_a'Q_c, and with v = V_a
+    //     Q_c -= Q_a C_c / v and gets C_c / v as its last,  V_c -= C_c^2 / v,  M += Q_a Q_a' / v, bordered by -Q_a / v, 1 / v.
+    void join(Index place, std::vector<double> cross) {
+        const Index k = size();
+        const double v = curv_[place], unit = 1.0 / std::sqrt(diagonal_[place]);
+        std::vector<double> solved(q(place), q(place) + k), beside = curvature_.times(solved), shared(n_columns());
+        const ColumnArgs columns{n_columns(), k, stride_, q_.data(), curv_.data()};
+        kernels().dots(columns, beside.data(), shared.data());
+        for (Index c = 0; c < n_columns(); ++c) cross[c] -= shared[c];
+        kernels().join(columns, solved.data(), cross.data(), 1.0 / v, 1.0 / unit);
+        Symmetric inverse = inverse_.bordered(), curvature = curvature_.bordered();
+        for (Index j = 0; j < k; ++j) {
+            for (Index i = 0; i < k; ++i) inverse(i, j) += solved[i] * solved[j] / v;
+            inverse(k, j) = inverse(j, k) = -solved[j] / (v * unit);
+            curvature(k, j) = curvature(j, k) = beside[j] * unit;
+        }
+        inverse(k, k) = 1.0 / (v * unit * unit);
+        curvature(k, k) = 1.0;
+        inverse_ = std::move(inverse);
+        curvature_ = std::move(curvature);
+        scale_.push_back(unit);
+    }
+
+    // Q_c'x of every column.
+    std::vector<double> dots(const std::vector<double>& x) const {
+        std::vector<double> out(n_columns());
+        kernels().dots({n_columns(), size(), stride_, const_cast<float*>(q_.data()), nullptr}, x.data(), out.data());
+        return out;
+    }
+
+  private:
+    Index n_columns() const { return static_cast<Index>(columns_.size()); }
+
+    std::vector<double> scale_;
+    Symmetric curvature_, inverse_;  // H and M, scaled
+    Index stride_ = 0;
+    std::vector<Index> columns_, place_;
+    std::vector<float> q_;  // `stride` per column: floats, as there are many and they serve predictions
+    std::vector<double> curv_, diagonal_, own_;
+};
+
+}  // namespace sparsegam

@@ -1,0 +1,153 @@
+// core/tests/test_projection.cpp: a support that columns joined and left, against one that was projected on from scratch.
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "check.hpp"
+#include "sparsegam/projection.hpp"
+
+using namespace sparsegam;
+
+namespace {
+
+// The routines that the package borrows from SciPy, by hand: small and slow.
+void plain_dpotrf(char*, int* n, double* a, int*, int* info) {
+    *info = 0;
+    for (int j = 0; j < *n; ++j)
+        for (int i = j; i < *n; ++i) {
+            double sum = a[i + j * *n];
+            for (int k = 0; k < j; ++k) sum -= a[i + k * *n] * a[j + k * *n];
+            if (i == j && sum <= 0.0) *info = j + 1;
+            a[i + j * *n] = i == j ? std::sqrt(std::max(sum, 1e-300)) : sum / a[j + j * *n];
+        }
+}
+
+void plain_dpotri(char*, int* n, double* a, int*, int* info) {
+    const int size = *n;
+    std::vector<double> inverse(size * size, 0.0);
+    for (int c = 0; c < size; ++c) {
+        std::vector<double> x(size, 0.0);
+        x[c] = 1.0;
+        for (int i = 0; i < size; ++i) {
+            for (int k = 0; k < i; ++k) x[i] -= a[i + k * size] * x[k];
+            x[i] /= a[i + i * size];
+        }
+        for (int i = size - 1; i >= 0; --i) {
+            for (int k = i + 1; k < size; ++k) x[i] -= a[k + i * size] * x[k];
+            x[i] /= a[i + i * size];
+        }
+        for (int i = 0; i < size; ++i) inverse[i + c * size] = x[i];
+    }
+    std::copy(inverse.begin(), inverse.end(), a);
+    *info = 0;
+}
+
+void plain_dgemm(char* transposed, char*, int* m, int* n, int* k, double*, double* a, int* lda, double* b, int* ldb,
+                 double*, double* c, int* ldc) {
+    for (int j = 0; j < *n; ++j)
+        for (int i = 0; i < *m; ++i) {
+            double sum = 0.0;
+            for (int l = 0; l < *k; ++l)
+                sum += (*transposed == 'T' ? a[l + i * *lda] : a[i + l * *lda]) * b[l + j * *ldb];
+            c[i + j * *ldc] = sum;
+        }
+}
+
+// Random columns with curvatures of rows, and a ridge: the products that a scan hands over.
+struct Problem {
+    Index n = 60, p = 14;
+    double ridge = 0.3;
+    std::vector<double> x, h;
+
+    explicit Problem(unsigned seed) : x(n * p), h(n) {
+        std::mt19937_64 engine(seed);
+        std::normal_distribution<double> normal;
+        for (double& v : x) v = normal(engine);
+        for (double& v : h) v = 0.05 + std::abs(normal(engine));
+    }
+
+    // x_a' (h x_b); column -1 is the intercept's ones.
+    double product(Index a, Index b) const {
+        double sum = 0.0;
+        for (Index i = 0; i < n; ++i) sum += h[i] * (a < 0 ? 1.0 : x[a * n + i]) * (b < 0 ? 1.0 : x[b * n + i]);
+        return sum;
+    }
+
+    std::vector<double> products(Index a) const {
+        std::vector<double> out;
+        for (Index c = 0; c < p; ++c) out.push_back(product(a, c));
+        return out;
+    }
+
+    Projection beside(std::vector<Index> support, Index room) const {
+        support.insert(support.begin(), -1);
+        const Index size = static_cast<Index>(support.size());
+        Symmetric curvature(size);
+        for (Index i = 0; i < size; ++i)
+            for (Index j = 0; j < size; ++j)
+                curvature(i, j) = product(support[i], support[j]) + (i == j && i > 0 ? ridge : 0.0);
+        std::vector<Index> columns;
+        std::vector<double> cross, diagonal;
+        for (Index c = 0; c < p; ++c) {
+            columns.push_back(c);
+            diagonal.push_back(product(c, c) + ridge);
+            for (Index s : support) cross.push_back(product(s, c));
+        }
+        Projection out(std::move(curvature), p, room, p);
+        out.add({columns, {}, {}, cross.data(), size}, diagonal, std::vector<double>(size, 1.0));
+        return out;
+    }
+};
+
+void check_same(const Projection& found, const Projection& expected, const std::string& what) {
+    CHECK(found.size() == expected.size(), what + ": size");
+    for (Index c : found.columns()) {
+        const Index i = found.place(c), j = expected.place(c);
+        CHECK_NEAR(found.curv(i), expected.curv(j), 1e-4, what + ": V");
+        CHECK_NEAR(found.own(i), expected.own(j), 1e-8, what + ": V beside the intercept");
+        for (Index s = 0; s < found.size(); ++s)  // in the units of the coefficients, which is what moves need
+            CHECK_NEAR(found.q(i)[s] * found.scale(s), expected.q(j)[s] * expected.scale(s), 1e-5, what + ": Q");
+    }
+    for (Index s = 0; s < found.size(); ++s)
+        for (Index t = 0; t < found.size(); ++t)
+            CHECK_NEAR(found.inverse()(s, t) * found.scale(s) * found.scale(t),
+                       expected.inverse()(s, t) * expected.scale(s) * expected.scale(t), 1e-5, what + ": M");
+}
+
+void test_join_and_leave() {
+    for (unsigned seed = 0; seed < 5; ++seed) {
+        const Problem problem(seed);
+        Projection found = problem.beside({2, 7, 5}, 4);
+        found.join(11, problem.products(11));
+        check_same(found, problem.beside({2, 7, 5, 11}, 0), "joined");
+        found.leave(2);
+        check_same(found, problem.beside({2, 5, 11}, 0), "left");
+        found.join(7, problem.products(7));
+        found.leave(1);
+        check_same(found, problem.beside({5, 11, 7}, 0), "joined again");
+    }
+}
+
+void test_narrowed() {
+    const Problem problem(9);
+    Projection found = problem.beside({2, 7}, 0).narrowed(std::vector<Index>{2, 3, 7, 12}, 2);
+    CHECK(found.place(4) == none && found.columns().size() == 4, "narrowed: columns");
+    CHECK(found.has_room(), "narrowed: room");
+    std::vector<double> products;
+    for (Index c : found.columns()) products.push_back(problem.product(12, c));
+    found.join(found.place(12), products);
+    check_same(found, problem.beside({2, 7, 12}, 0), "narrowed and joined");
+}
+
+}  // namespace
+
+int main() {
+    lapack().dpotrf = plain_dpotrf;
+    lapack().dpotri = plain_dpotri;
+    lapack().dgemm = plain_dgemm;
+    test_join_and_leave();
+    test_narrowed();
+    return finish("projection");
+}
