@@ -119,10 +119,11 @@ class Frontier {
         return std::is_permutation(a.columns.begin(), a.columns.end(), b.columns.begin(), b.columns.end());
     }
 
-    // Is it time to look at all columns again? In the first round at every small size, then ever more rarely: a shortlist
-    // made for one size serves those near it.
+    // Is it time to look at all columns again? In the first round at every small size, then ever more rarely, on the way
+    // down more so: a shortlist made for one size serves those near it.
     bool due(Index k) {
-        if (!first_round_ || std::abs(k - looked_) < std::max(Index{1}, k / 8)) return false;
+        const Index apart = std::max(Index{1}, k / (k > looked_ ? 8 : 4));
+        if (!first_round_ || std::abs(k - looked_) < apart) return false;
         looked_ = k;
         return true;
     }
