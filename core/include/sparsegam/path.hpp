@@ -47,7 +47,8 @@ class Frontier {
         exchange_.improve(lambda0, {true, true, true}, worthwhile * lambda0);
         if (const Index steps = steps_near(certify); steps > 0) {
             start_from_polished();
-            search_near(lambda0, steps);
+            do search_near(lambda0, steps);
+            while (certify && can_leave_out_pairs(lambda0) && search_without_pairs(lambda0));
         }
         if (certify) {
             do exchange_.improve(lambda0, {true, true, true});
@@ -162,6 +163,36 @@ class Frontier {
         start_at(best_size(lambda0));
     }
 
+    bool has_few_columns() const { return static_cast<Index>(penalty_.cost.size()) <= few_columns; }
+
+    bool can_leave_out_pairs(double lambda0) const { return has_few_columns() && best_size(lambda0) <= few_terms / 2; }
+
+    // Leaves out two terms at a time and lets the search find others: it may be that neither can move without the other.
+    // True when that led to something better.
+    bool search_without_pairs(double lambda0) {
+        const Point best = at(best_size(lambda0));
+        const double must_beat = objective(best, lambda0) - 10.0 * exchange_.tie();
+        for (Index i = 0; i < best.size() * best.size(); ++i) {
+            const Index first = best.columns[i / best.size()], second = best.columns[i % best.size()];
+            if (first >= second || penalty_.is_always(first) || penalty_.is_always(second)) continue;
+            if (exchange_.out_of_time()) break;
+            exchange_.go_to(without(without(best, first), second));
+            exchange_.improve(lambda0, {true, true, true}, worthwhile * lambda0);
+            if (objective(exchange_.current(), lambda0) >= must_beat) continue;
+            start_from_polished();
+            return true;
+        }
+        start_at(best_size(lambda0));
+        return false;
+    }
+
+    static Point without(Point point, Index column) {
+        const auto at = std::find(point.columns.begin(), point.columns.end(), column) - point.columns.begin();
+        point.columns.erase(point.columns.begin() + at);
+        point.coef.erase(point.coef.begin() + at);
+        return point;
+    }
+
     // The point just reached, to the last digit: others are to beat what it is worth, not where its refit stopped.
     void start_from_polished() {
         Point point = exchange_.current();
@@ -172,7 +203,7 @@ class Frontier {
 
     // How far to look around: where columns are few that costs next to nothing, elsewhere as much as all before it.
     Index steps_near(bool certify) const {
-        if (static_cast<Index>(penalty_.cost.size()) <= few_columns) return 8;
+        if (has_few_columns()) return 8;
         return certify && exchange_.current().size() <= few_terms ? 2 : 0;
     }
 
