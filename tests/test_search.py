@@ -369,3 +369,13 @@ def test_ctrl_c_ends_a_search_and_nothing_else(n_threads, which, capsys):
     assert first.startswith("seconds ")
     assert float(first.split()[1]) < 1.0
     assert second == "afterwards True 2"
+
+
+@pytest.mark.parametrize("loss", ["logistic", "exponential"])
+def test_a_perfect_threshold_pays_up_to_what_it_truly_gains(loss):
+    """The quadratic model promises about 0.7 of what a pure column gains."""
+    codes = np.repeat(np.arange(60), 10)
+    problem = problem_of([codes, np.tile(np.arange(10), 60)], np.where(codes < 30, 1.0, -1.0), loss)
+    worth = problem.frontier(max_terms=0).points[0].loss
+    (point,) = problem.fit_at(0.85 * worth).points
+    assert point.columns.tolist() == [29]

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "best.hpp"
 #include "certificate.hpp"
 #include "deadline.hpp"
 #include "scout.hpp"
@@ -59,7 +60,8 @@ class Exchange {
         least_ = std::max(10.0 * tie_, least);
         const auto bump = [&] { return allow.add && bump_step(lambda0); };
         const auto on = [&] {
-            return step(lambda0, allow) || (scan_is_dear() && bump()) || look_again() || bump() || settle();
+            return step(lambda0, allow) || (scan_is_dear() && bump()) || look_again() || bump() || settle() ||
+                   (allow.add && doubtful_add(lambda0));
         };
         while (!deadline_.passed() && on()) {
         }
@@ -90,8 +92,9 @@ class Exchange {
             refit(rows_, penalty_, next, {0.1 * tie_, 8, best.value(), 0, true}, counts_);
             if (next.value() < best.value()) best = std::move(next);
         }
-        if (!moves.empty()) go_to(best);
-        return !moves.empty();
+        if (!(best.value() < infinity)) return false;
+        go_to(best);
+        return true;
     }
 
     // The best-looking pair of nested columns, where it promises to come below a value.
@@ -122,6 +125,9 @@ class Exchange {
     static constexpr std::size_t listed = 12;  // moves considered per scan
     static constexpr std::size_t tries = 6;    // of them, those that may fail before the search looks elsewhere
     static constexpr double share = 0.5;       // of its promise that a move must keep beside others
+    static constexpr double doubtful = 0.7;    // of its price that a nearly pure column may promise and yet pay
+    static constexpr std::size_t doubts = 3;   // such columns tried
+    static constexpr Index first_terms = 8;    // models smaller than this try them
 
     double objective(const Point& point, double lambda0) const {
         return point.value() + lambda0 * penalty_.cost_of(point);
@@ -191,6 +197,27 @@ class Exchange {
             ++counts_.failed;
         }
         return at_current_;
+    }
+
+    // An addition that promises a little less than it costs: on nearly pure groups the quadratic model promises too little.
+    // That matters for the first terms, which may be all that the price allows.
+    bool doubtful_add(double lambda0) {
+        if (rows_.loss() != Loss::logistic || current_.size() >= std::min(max_terms_, first_terms)) return false;
+        const LocalModel& model = local_model();
+        const Limits limits(penalty_, current_.columns);
+        Best best(doubts);
+        for (Index c : model.columns())
+            if (penalty_.allowed[c] && model.add_gain(c) > doubtful * lambda0 * penalty_.cost[c] && !has(c) &&
+                limits.allow(none, c))
+                best.offer(model.add_gain(c) - lambda0 * penalty_.cost[c], c);
+        std::vector<Index> columns;
+        best.append_to(columns);
+        const double must_beat = objective(current_, lambda0) - least_;
+        for (Index c : columns)
+            if (!deadline_.passed() &&
+                attempt(taken(model.step_of({none, c, none, 0.0}), penalty_, model.refitted()), lambda0, must_beat))
+                return true;
+        return false;
     }
 
     // Two nested columns at once.
@@ -273,9 +300,9 @@ class Exchange {
         return {move.drop == none ? none : current_.columns[move.drop], move.add};
     }
 
-    // A move that failed is not tried again until it looks twice as good.
     bool has(Index column) const { return std::count(current_.columns.begin(), current_.columns.end(), column) > 0; }
 
+    // A move that failed is not tried again until it looks twice as good.
     bool failed_before(const Move& move) const {
         const auto at = failures_.find(key(move));
         return at != failures_.end() && move.gain < 2.0 * at->second;

@@ -228,7 +228,7 @@ static void accumulate_any(std::int64_t features, std::int64_t n, const Code* co
         for (std::int64_t f = 0; f < features; ++f) accumulate<1>(n, codes + f, stride, channels, histograms + f);
 }
 
-// Gain of swapping each support position j for one candidate: the formulas are in exchange.hpp.
+// Gain of swapping each support position j for one candidate: the formulas are in local_model.hpp.
 static void swap_gains(SwapArgs a, double* __restrict gains) noexcept {
     const bool may_rise = a.may_rise, may_fall = a.may_fall;
 #pragma omp simd

@@ -82,8 +82,8 @@ class Symmetric {
     Symmetric inverse() const {
         Symmetric scaled = *this;
         std::vector<double> scale(size_);
-        for (Index i = 0; i < size_; ++i) scale[i] = 1.0 / std::sqrt(std::max((*this)(i, i), 1e-300));
-        for (double floor = 1e-10;; floor *= 100.0) {
+        for (Index i = 0; i < size_; ++i) scale[i] = (*this)(i, i) > 0.0 ? 1.0 / std::sqrt((*this)(i, i)) : 1.0;
+        for (double floor = 1e-10; size_ > 0 && floor < 1e20; floor *= 100.0) {
             for (Index j = 0; j < size_; ++j)
                 for (Index i = 0; i < size_; ++i)
                     scaled(i, j) = (*this)(i, j) * scale[i] * scale[j] + (i == j ? floor : 0.0);

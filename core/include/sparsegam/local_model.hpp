@@ -88,7 +88,8 @@ class LocalModel final : ScanVisitor {
         std::vector<Index> entered;
         for (Index c : point.columns)
             if (position(c) == none) entered.push_back(c);
-        if (!knows(entered) || boxed(point)) return false;
+        if (!knows(entered) || boxed(point) || k_ + static_cast<Index>(entered.size()) >= beside_.stride())
+            return false;
         for (Index s = k_ - 1; s >= 0; --s)
             if (std::find(point.columns.begin(), point.columns.end(), refitted_.columns[s]) == point.columns.end())
                 leave_support(s);
@@ -105,6 +106,7 @@ class LocalModel final : ScanVisitor {
     }
 
     // To how many points it has followed the search since the scan; always new where curvature never changes.
+    Index follows() const { return age_; }
     Index age() const { return self_concordance(rows_.loss()) > 0.0 ? age_ : 0; }
 
     // What re-optimising the support alone is predicted to gain, and where it leads.

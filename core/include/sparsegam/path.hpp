@@ -34,10 +34,11 @@ class Frontier {
             for (Index k = 0; k < max_terms_ && k < reached(); ++k) any |= grow_from(k);
             for (Index k = reached() - 1; k > 0; --k) any |= shrink_from(k);
             for (Index k = 0; k + 2 < reached(); ++k) any |= grow_by_two_from(k);
-            if (!any) return;
+            if (!any) break;
             first_round_ = false;
         }
-        finished_ = false;
+        never_rise();
+        finished_ = !exchange_.out_of_time();
     }
 
     // One lambda0: straight down on the penalised objective, then a look around. To be certified, it makes the small moves
@@ -105,6 +106,21 @@ class Frontier {
         sizes_[k].point = point;
         sizes_[k].known = true;
         if (progress_) progress_(k, point.value());
+    }
+
+    // One more term cannot hurt, but a size whose smaller neighbour left nothing to gain may never have been reached from it.
+    void never_rise() {
+        for (Index k = 1; k < reached(); ++k) {
+            if (!known(k) || !known(k - 1) || !(at(k).value() > at(k - 1).value() + exchange_.tie())) continue;
+            Point point = at(k - 1);
+            for (Index c : at(k).columns)
+                if (point.size() < k &&
+                    std::find(point.columns.begin(), point.columns.end(), c) == point.columns.end()) {
+                    point.columns.push_back(c);
+                    point.coef.push_back(0.0);
+                }
+            sizes_[k].point = point;  // its loss and ridge are those of the smaller
+        }
     }
 
     // Swaps at the size just reached, unless this is a model that was swapped from already.
@@ -190,6 +206,7 @@ class Frontier {
         const auto at = std::find(point.columns.begin(), point.columns.end(), column) - point.columns.begin();
         point.columns.erase(point.columns.begin() + at);
         point.coef.erase(point.coef.begin() + at);
+        point.loss = infinity;
         return point;
     }
 

@@ -26,7 +26,8 @@ class Projection {
     // `room` is how many columns may join before there is no place left for more; about `expected` columns will be given.
     Projection(Symmetric curvature, Index n_columns, Index room, Index expected)
         : curvature_(std::move(curvature)), stride_(curvature_.size() + room), place_(n_columns, none) {
-        for (Index i = 0; i < size(); ++i) scale_.push_back(1.0 / std::sqrt(std::max(curvature_(i, i), 1e-300)));
+        for (Index i = 0; i < size(); ++i)
+            scale_.push_back(curvature_(i, i) > 0.0 ? 1.0 / std::sqrt(curvature_(i, i)) : 1.0);
         for (Index j = 0; j < size(); ++j)
             for (Index i = 0; i < size(); ++i) curvature_(i, j) *= scale_[i] * scale_[j];
         inverse_ = curvature_.inverse();

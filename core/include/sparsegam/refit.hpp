@@ -59,6 +59,7 @@ inline void add_penalties(const Rows& rows, const Penalty& penalty, const Point&
         gram.grad[i] += ridge * point.coef[s];
         if (point.coef[s] != 0.0)
             gram.grad[i] += std::copysign(lasso_weight(rows, penalty, point.columns[s]), point.coef[s]);
+        if (penalty.free_intercept && !(rows.spread()[point.columns[s]] > 0.0)) hold(gram, i);  // a second intercept
     }
 }
 
@@ -98,7 +99,7 @@ class BoxStep {
     bool fix_outside() {
         bool any = false;
         for (std::size_t i = 0; i < step_.size(); ++i) {
-            if (fixed_[i] || (step_[i] >= low_[i] && step_[i] <= high_[i])) continue;
+            if (fixed_[i] || !(step_[i] < low_[i] || step_[i] > high_[i])) continue;
             step_[i] = step_[i] < low_[i] ? low_[i] : high_[i];
             fixed_[i] = any = true;
         }

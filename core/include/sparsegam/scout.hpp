@@ -15,8 +15,9 @@ namespace sparsegam {
 
 class Scout {
   public:
-    Scout(Rows& rows, const Penalty& penalty, Index max_terms)
-        : rows_(rows), penalty_(penalty), max_terms_(max_terms) {}
+    Scout(Rows& rows, const Penalty& penalty, Index max_terms) : rows_(rows), penalty_(penalty), max_terms_(max_terms) {
+        rows.focus({});  // an earlier search may have left a shortlist behind
+    }
 
     // The model of a point that the rows were just evaluated at.
     const LocalModel& look(const Point& point, Counts& counts) {
@@ -41,12 +42,13 @@ class Scout {
     static constexpr std::size_t additions = 64;   // columns of a shortlist that may be added
     static constexpr std::size_t substitutes = 4;  // and that may stand in for each term
     static constexpr Index oldest = 24;            // points that a model may follow the search to
+    static constexpr Index most_follows = 200;     // the same where curvature never changes, but floats round
     static constexpr Index most_room = 64;         // columns that may enter meanwhile
 
     Index room(const Point& point) const { return std::min(most_room, max_terms_ - point.size() + 1); }
 
     bool follow(const Point& point) {
-        if (!model_ || model_->age() >= oldest) return false;
+        if (!model_ || model_->age() >= oldest || model_->follows() >= most_follows) return false;
         if (whole_ && focused_) {
             model_.emplace(model_->narrowed(shortlist_, room(point)));
             whole_ = false;
