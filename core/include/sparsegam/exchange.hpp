@@ -76,6 +76,7 @@ class Exchange {
 
     // The best-looking addition, whatever it is worth. False when no column is left that would help at all.
     bool grow() {
+        least_ = 10.0 * tie_;
         const auto moves = best_moves(local_model(), 0.0, {true, false, false});
         return !moves.empty() && make(moves.front(), local_model());
     }

@@ -126,7 +126,9 @@ class Frontier {
     // Swaps at the size just reached, unless this is a model that was swapped from already.
     bool improve_size(Index k) {
         if (k < reached() && sizes_[k].swapped && same_support(exchange_.current(), at(k))) return false;
-        exchange_.swap_all(due(k), price_);
+        const bool thorough = due(k);
+        if (thorough) looked_ = k;
+        exchange_.swap_all(thorough, price_);
         record();
         sizes_[k].swapped = true;
         return true;
@@ -138,11 +140,8 @@ class Frontier {
 
     // Is it time to look at all columns again? In the first round at every small size, then ever more rarely, on the way
     // down more so: a shortlist made for one size serves those near it.
-    bool due(Index k) {
-        const Index apart = std::max(Index{1}, k / (k > looked_ ? 8 : 4));
-        if (!first_round_ || std::abs(k - looked_) < apart) return false;
-        looked_ = k;
-        return true;
+    bool due(Index k) const {
+        return first_round_ && std::abs(k - looked_) >= std::max(Index{1}, k / (k > looked_ ? 8 : 4));
     }
 
     bool grow_from(Index k) {
