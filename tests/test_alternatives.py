@@ -5,7 +5,7 @@ import pytest
 
 from sparsegam.alternatives import alternatives, objective_of
 from sparsegam.binning import Binning
-from sparsegam.frames import read
+from sparsegam.data.frames import read
 from sparsegam.path import search_path
 from sparsegam.rules import Rules
 from sparsegam.solver import Options, pose

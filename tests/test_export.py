@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from sparsegam import export
+from sparsegam.data.scales import BOOLEAN, DATE, DATETIME, Scale
 from sparsegam.model import Model
 from sparsegam.reasons import reason_table
-from sparsegam.scales import BOOLEAN, DATE, DATETIME, Scale
 from sparsegam.scorecard import scorecard
 from sparsegam.steps import step_model
 from sparsegam.terms import Condition, Term

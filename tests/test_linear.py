@@ -12,8 +12,8 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparsegam import LinearModel, SparseLinearClassifier, SparseLinearRegressor, _core, linear_path
+from sparsegam.data.matrix import read_matrix
 from sparsegam.datasets import make_correlated_classification
-from sparsegam.matrix import read_matrix
 
 LOSSES = ("logistic", "squared")
 

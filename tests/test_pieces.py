@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from sparsegam.data.scales import Scale
 from sparsegam.pieces import importance, pieces_of
-from sparsegam.scales import Scale
 from sparsegam.shapes import shape_of
 from sparsegam.terms import Condition, Term
 

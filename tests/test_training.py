@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from sparsegam.binning import Binning, bin_table
+from sparsegam.data.frames import read
 from sparsegam.design import Design
-from sparsegam.frames import read
 from sparsegam.training import N_BUCKETS, band_counts, histogram_of, training_of
 
 

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from sparsegam import _core
 from sparsegam.checks import check_integer
-from sparsegam.columns import Column, Values
-from sparsegam.frames import Table, position
-from sparsegam.scales import NUMBER, WORDS, Level, Scale, Value
+from sparsegam.data.columns import Column, Values
+from sparsegam.data.frames import Table, position
+from sparsegam.data.scales import NUMBER, WORDS, Level, Scale, Value
 from sparsegam.terms import Condition
 
 Codes = NDArray[np.uint8] | NDArray[np.uint16]

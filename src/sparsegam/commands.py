@@ -13,17 +13,17 @@ from typing import Any
 import numpy as np
 
 from sparsegam.binning import Binning
-from sparsegam.columns import Column
 from sparsegam.commands_deploying import export_model, make_scorecard, measure_drift
-from sparsegam.files import read_file, write_whole
-from sparsegam.frames import Table
+from sparsegam.data.columns import Column
+from sparsegam.data.files import read_file, write_whole
+from sparsegam.data.frames import Table
+from sparsegam.data.scales import WORDS
 from sparsegam.model import Model
 from sparsegam.outcome import Outcome, split_target
 from sparsegam.parameters import pick
 from sparsegam.path import Path, build_model, search_path
 from sparsegam.progress import watched
 from sparsegam.rules import Rules
-from sparsegam.scales import WORDS
 from sparsegam.solver import Options, Problem, fit, pose
 
 NAMES_SHOWN = 6

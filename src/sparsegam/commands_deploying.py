@@ -89,7 +89,7 @@ def make_scorecard(options: Namespace, table: Any, y: Any) -> tuple[str, dict[st
 def measure_drift(options: Namespace) -> tuple[str, dict[str, Any]]:
     """Compare the rows of a file with those of the fit, or with those of another file."""
     from sparsegam.commands import read_model
-    from sparsegam.files import read_file
+    from sparsegam.data.files import read_file
 
     before = None if options.reference is None else read_file(options.reference, encoding=options.encoding)
     found = read_model(options.model).drift(read_file(options.data, encoding=options.encoding), before)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam.frames import Table
+from sparsegam.data.frames import Table
 from sparsegam.outcome import Outcome
 
 

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import get_scorer, log_loss, make_scorer
 from sklearn.utils import _safe_indexing
 
-from sparsegam.frames import Table
+from sparsegam.data.frames import Table
 from sparsegam.path import Path
 from sparsegam.progress import new_bar
 from sparsegam.solver import one_blas_thread

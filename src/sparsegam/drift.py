@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.columns import Values
+from sparsegam.data.columns import Values
+from sparsegam.data.scales import UNSEEN
 from sparsegam.model import Model
 from sparsegam.profile import KINDS, Profile
-from sparsegam.scales import UNSEEN
 from sparsegam.steps import StepModel, StepTable, as_table, step_model, step_numbers
 from sparsegam.training import band_counts, histogram_of
 

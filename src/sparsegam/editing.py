@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from sparsegam.checks import check_number
-from sparsegam.columns import Values
+from sparsegam.data.columns import Values
+from sparsegam.data.scales import NUMBER, Scale
+from sparsegam.data.targets import one_column, real, weights
 from sparsegam.drift import profile_of_numbers
 from sparsegam.edits import Edit
 from sparsegam.model import Model
 from sparsegam.rounding import events_of, indicator
-from sparsegam.scales import NUMBER, Scale
 from sparsegam.steps import as_table, step_model, step_numbers
-from sparsegam.targets import one_column, real, weights
 from sparsegam.terms import Condition, Kind, Term
 
 NEWTON_STEPS = 100

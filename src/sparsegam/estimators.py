@@ -11,10 +11,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sparsegam import targets
 from sparsegam.binning import Binning
 from sparsegam.checks import check_choice
-from sparsegam.frames import Table, read
+from sparsegam.data import targets
+from sparsegam.data.frames import Table, read
 from sparsegam.model import Model
 from sparsegam.multiclass import OneVsRest
 from sparsegam.parameters import documented, keep_arguments, pick

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import schema
-from sparsegam.matrix import NumericMatrix, Vector, read_matrix
+from sparsegam.data.matrix import NumericMatrix, Vector, read_matrix
 from sparsegam.model import SLOPES
 
 FORMAT = "sparsegam.LinearModel"

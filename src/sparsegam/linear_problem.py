@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from sparsegam import _core
 from sparsegam.checks import check_boolean, check_number
-from sparsegam.frames import position
+from sparsegam.data.frames import position
+from sparsegam.data.matrix import NumericMatrix, Vector
 from sparsegam.linear_model import LinearModel
-from sparsegam.matrix import NumericMatrix, Vector
 from sparsegam.solver import Options, Problem
 
 FAR_FROM_ZERO = 100.0  # |mean| / standard deviation beyond which sums of squares lose the digits that matter

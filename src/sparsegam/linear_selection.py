@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.columns import Rows
+from sparsegam.data.columns import Rows
+from sparsegam.data.matrix import NumericMatrix, Vector, read_matrix
 from sparsegam.estimators import Classifies, Regresses
 from sparsegam.linear import SparseLinear, search_linear_path
-from sparsegam.matrix import NumericMatrix, Vector, read_matrix
 from sparsegam.multiclass_selection import ChoosesForEach
 from sparsegam.parameters import SECTIONS, documented, keep_arguments
 from sparsegam.path import Path

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import equation, schema
-from sparsegam.columns import Values
+from sparsegam.data.columns import Values
+from sparsegam.data.frames import Table, read
+from sparsegam.data.scales import NUMBER, UNSEEN, Scale, Value
 from sparsegam.deploying import Deployable
 from sparsegam.edits import Edit
-from sparsegam.frames import Table, read
 from sparsegam.profile import Profile
-from sparsegam.scales import NUMBER, UNSEEN, Scale, Value
 from sparsegam.shapes import ShapeFunction, shape_of
 from sparsegam.terms import Term
 from sparsegam.viewing import Viewable

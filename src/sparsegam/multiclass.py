@@ -10,8 +10,8 @@ from sklearn.base import clone
 from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
+from sparsegam.data.targets import weights
 from sparsegam.model import SLOPES
-from sparsegam.targets import weights
 
 Vector = NDArray[np.float64]
 

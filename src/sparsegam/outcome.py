@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam.columns import Column
-from sparsegam.frames import Table
-from sparsegam.scales import shortened, text
+from sparsegam.data.columns import Column
+from sparsegam.data.frames import Table
+from sparsegam.data.scales import shortened, text
 
 
 @dataclass(frozen=True)

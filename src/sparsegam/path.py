@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 from sparsegam import _core
 from sparsegam.binning import Binning
 from sparsegam.checks import check_integer
+from sparsegam.data.frames import read
+from sparsegam.data.scales import Scale
+from sparsegam.data.targets import binary, one_column, real, weights
 from sparsegam.design import Design
-from sparsegam.frames import read
 from sparsegam.model import Model
 from sparsegam.parameters import documented, pick
 from sparsegam.progress import Progress, watched
 from sparsegam.rules import Rules
-from sparsegam.scales import Scale
 from sparsegam.solver import (
     Options,
     Problem,
@@ -26,7 +27,6 @@ from sparsegam.solver import (
     pose,
     price,
 )
-from sparsegam.targets import binary, one_column, real, weights
 from sparsegam.training import training_of
 
 

@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from sparsegam.columns import Values
-from sparsegam.scales import UNSEEN, text
+from sparsegam.data.columns import Values
+from sparsegam.data.scales import UNSEEN, text
 from sparsegam.shapes import ShapeFunction
 
 PieceKind = Literal["step", "special", "level", "other", "missing"]

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.columns import Values
+from sparsegam.data.columns import Values
 
 FORMAT, VERSION = "sparsegam.Profile", 2
 KINDS = ("missing", "special", "unseen")

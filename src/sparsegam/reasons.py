@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam.checks import check_choice, check_integer
-from sparsegam.columns import Values
+from sparsegam.data.columns import Values
 from sparsegam.steps import StepModel, StepTable, as_table, step_model
 
 BASELINES = ("max", "median", "population")

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam.columns import Values
+from sparsegam.data.columns import Values
+from sparsegam.data.scales import NUMBER
+from sparsegam.data.targets import one_column, weights
 from sparsegam.model import Model
-from sparsegam.scales import NUMBER
 from sparsegam.shapes import shape_of
 from sparsegam.steps import as_table, step_numbers
-from sparsegam.targets import one_column, weights
 from sparsegam.terms import Term
 
 Points = NDArray[np.int64]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam.checks import check_integer, check_number
-from sparsegam.frames import position
+from sparsegam.data.frames import position
 
 DIRECTIONS: dict[Any, int] = {"increasing": 1, "decreasing": -1, 1: 1, -1: -1, 0: 0, None: 0}
 

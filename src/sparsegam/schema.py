@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
+from sparsegam.data.scales import NUMBER, SCALE_KINDS, Scale, Value
 from sparsegam.edits import edit_from_json
 from sparsegam.profile import Profile, profile_from
-from sparsegam.scales import NUMBER, SCALE_KINDS, Scale, Value
 from sparsegam.terms import KINDS, Condition, Term
 
 FORMAT = "sparsegam.Model"

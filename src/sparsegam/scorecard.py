@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam.checks import check_boolean, check_choice, check_integer, check_number
-from sparsegam.columns import Values
-from sparsegam.frames import Table
+from sparsegam.data.columns import Values
+from sparsegam.data.frames import Table
+from sparsegam.data.targets import weights
 from sparsegam.model import SLOPES, Model
 from sparsegam.rounding import Patterns, Points, events_of, patterns_of, round_small, round_to_line
 from sparsegam.steps import StepModel, StepTable, as_table, step_model
-from sparsegam.targets import weights
 
 METHODS = ("pdo", "min_max", "plain", "small")
 DIRECTIONS = {"higher_is_safer": -1, "higher_is_riskier": 1}

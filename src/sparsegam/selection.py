@@ -20,8 +20,8 @@ from sparsegam.crossval import (
     scorer_named,
     threads_per_search,
 )
+from sparsegam.data.frames import Table
 from sparsegam.estimators import Classifies, Regresses, SparseGAM, SparseModel
-from sparsegam.frames import Table
 from sparsegam.multiclass_selection import ChoosesForEach
 from sparsegam.parameters import SECTIONS, documented, keep_arguments, pick
 from sparsegam.path import Path, new_axes, search_path

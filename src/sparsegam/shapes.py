@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.columns import Values, from_array
-from sparsegam.scales import NUMBER, Level, Scale, Value
+from sparsegam.data.columns import Values, from_array
+from sparsegam.data.scales import NUMBER, Level, Scale, Value
 from sparsegam.terms import Term
 
 

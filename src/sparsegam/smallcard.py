@@ -3,7 +3,7 @@
 from typing import Any
 
 from sparsegam.checks import check_integer
-from sparsegam.frames import read
+from sparsegam.data.frames import read
 from sparsegam.path import gam_path
 from sparsegam.scorecard import Scorecard, best_scorecard
 

@@ -17,8 +17,8 @@ from threadpoolctl import ThreadpoolController
 from sparsegam import _core
 from sparsegam.binning import Binning, bin_table
 from sparsegam.checks import check_boolean, check_choice, check_integer, check_number
+from sparsegam.data.frames import Table
 from sparsegam.design import Design
-from sparsegam.frames import Table
 from sparsegam.progress import Progress
 from sparsegam.rules import Rules
 

@@ -11,10 +11,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam.columns import Values
-from sparsegam.frames import Table, read
+from sparsegam.data.columns import Values
+from sparsegam.data.frames import Table, read
+from sparsegam.data.scales import NUMBER, Level, Scale, Value, text
 from sparsegam.model import SLOPES, Model
-from sparsegam.scales import NUMBER, Level, Scale, Value, text
 from sparsegam.shapes import ShapeFunction
 
 Position = NDArray[np.intp]

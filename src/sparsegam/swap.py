@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 from sparsegam import _core
 from sparsegam.binning import Binning
 from sparsegam.checks import check_choice, check_integer, check_number
+from sparsegam.data.frames import read
+from sparsegam.data.matrix import read_matrix
+from sparsegam.data.targets import binary, one_column, real, weights
 from sparsegam.design import Design
-from sparsegam.frames import read
 from sparsegam.linear_problem import LinearDesign, Terms, pose_linear
-from sparsegam.matrix import read_matrix
 from sparsegam.parameters import documented, pick
 from sparsegam.path import build_model
 from sparsegam.rules import Rules
 from sparsegam.solver import Fit, Options, Problem, check_lambda0, one_blas_thread, pose, price
-from sparsegam.targets import binary, one_column, real, weights
 
 CUTS = ("auto", "none", "linear", "quadratic", "selfconcordant")
 ORDERS = ("dynamic", "sequential")

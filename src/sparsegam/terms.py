@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from sparsegam.scales import Value, text
+from sparsegam.data.scales import Value, text
 
 Kind = Literal["<=", "==", "in", "missing"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sparsegam import _core
 from sparsegam.binning import Feature
-from sparsegam.columns import Values
+from sparsegam.data.columns import Values
 from sparsegam.design import Design
 
 TENTHS = np.arange(1, 10) / 10

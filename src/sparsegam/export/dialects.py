@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 
 from sparsegam.checks import check_choice
-from sparsegam.scales import Scale, Value
+from sparsegam.data.scales import Scale, Value
 
 
 def _doubled(text: str) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 
 from sparsegam.cardview import import_openpyxl
 from sparsegam.checks import check_integer
-from sparsegam.frames import Table
-from sparsegam.scales import Value
+from sparsegam.data.frames import Table
+from sparsegam.data.scales import Value
 from sparsegam.steps import StepModel, StepTable, as_table, step_model
 
 MAX_ROWS = 1_048_576

@@ -4,7 +4,7 @@ import json
 from datetime import date, datetime, timezone
 from typing import Any
 
-from sparsegam.scales import Value
+from sparsegam.data.scales import Value
 from sparsegam.steps import StepModel, StepTable, step_model
 
 HELPERS = """// Scores rows: written by sparsegam; needs nothing else.

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.columns import Values
+from sparsegam.data.columns import Values
 from sparsegam.steps import StepModel, StepTable, step_model
 
 OPSET, ML_OPSET, IR_VERSION = 17, 3, 8  # what runtimes of 2022 read

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 from xml.etree import ElementTree
 
+from sparsegam.data.scales import Value
 from sparsegam.reasons import ReasonTable, reason_table
-from sparsegam.scales import Value
 from sparsegam.steps import Step, StepModel, StepTable
 
 NAMESPACE = "http://www.dmg.org/PMML-4_4"

@@ -3,7 +3,7 @@
 from datetime import date
 from typing import Any
 
-from sparsegam.scales import Value
+from sparsegam.data.scales import Value
 from sparsegam.steps import StepModel, StepTable, step_model
 
 HEADER = '''"""Scores rows: written by sparsegam, needs Python's standard library only."""

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from sparsegam.assessment import auc, positives
-from sparsegam.columns import Values
-from sparsegam.frames import read
+from sparsegam.data.columns import Values
+from sparsegam.data.frames import read
 from sparsegam.path import Path
 from sparsegam.plots.canvas import BLUE, GREEN, ORANGE, canvas, new_figure, plain
 

@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.columns import Values
-from sparsegam.frames import Table, read
+from sparsegam.data.columns import Values
+from sparsegam.data.frames import Table, read
+from sparsegam.data.scales import text
 from sparsegam.model import Model
 from sparsegam.pieces import Piece, importance, pieces_of
 from sparsegam.plots.canvas import BLUE, GREY, ORANGE, PALE, canvas, new_figure, plain, shortened
-from sparsegam.scales import text
 from sparsegam.shapes import ShapeFunction
 
 MOST_COUNTS = 10  # pieces whose rows are written out

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.frames import Table, read
+from sparsegam.data.frames import Table, read
+from sparsegam.data.scales import UNSEEN, text
 from sparsegam.model import Model
 from sparsegam.plots.canvas import BLUE, GREY, ORANGE, canvas, plain, shortened
-from sparsegam.scales import UNSEEN, text
 
 
 def plot_contributions(model: Model, X: Any, *, row: int = 0, max_features: int = 20, ax: Any = None) -> Any:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from sparsegam.binning import Feature
-from sparsegam.columns import Column
+from sparsegam.data.columns import Column
+from sparsegam.data.scales import WORDS, shortened, text
 from sparsegam.report.material import Material, Sample
-from sparsegam.scales import WORDS, shortened, text
 
 PACKAGES = ("sparsegam", "numpy", "scipy", "scikit-learn")
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.columns import Values
+from sparsegam.data.columns import Values
+from sparsegam.data.scales import text
 from sparsegam.pieces import Piece, importance, pieces_of
 from sparsegam.report.material import Material
-from sparsegam.scales import text
 from sparsegam.shapes import ShapeFunction
 
 DENSITY_BINS = 40

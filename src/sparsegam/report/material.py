@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from sparsegam.assessment import positives
 from sparsegam.binning import Binning
-from sparsegam.columns import Column, Values
-from sparsegam.frames import Table, read
+from sparsegam.data.columns import Column, Values
+from sparsegam.data.frames import Table, read
+from sparsegam.data.targets import class_weights, weights
 from sparsegam.model import Model
 from sparsegam.parameters import pick
 from sparsegam.path import Path, search_path
 from sparsegam.rules import Rules
 from sparsegam.solver import Options, Problem, pose
-from sparsegam.targets import class_weights, weights
 
 FURTHER_TERMS = 8  # how far beyond the model the frontier is searched
 

@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path as FilePath
 from typing import Any
 
-from sparsegam.files import write_whole
+from sparsegam.data.files import write_whole
 from sparsegam.model import Model
 from sparsegam.path import Path
 from sparsegam.report.content import content

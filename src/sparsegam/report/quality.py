@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from sparsegam.assessment import assess, auc, calibration, positives, roc_curve
-from sparsegam.columns import Values
+from sparsegam.data.columns import Values
 from sparsegam.path import Path
 from sparsegam.report.material import Material, Sample
 

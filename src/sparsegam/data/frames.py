@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam.columns import Column, Rows, Values, from_array, from_levels, from_objects
+from sparsegam.data.columns import Column, Rows, Values, from_array, from_levels, from_objects
 
 __all__ = ["Table", "Values", "position", "read"]
 

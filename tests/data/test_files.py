@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sparsegam import files
-from sparsegam.files import FileError, guess, read_file
-from sparsegam.frames import read
+from sparsegam.data import files
+from sparsegam.data.files import FileError, guess, read_file
+from sparsegam.data.frames import read
 
 TEXT = "age,city,member,since,y\n30,Rome,true,2020-01-05,1\n41.5,,false,2021-02-03,0\n,Oslo,true,,1\n"
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.columns import Column, from_array, from_objects
-from sparsegam.frames import Table, read
-from sparsegam.scales import BOOLEAN, DATE, DATETIME
+from sparsegam.data.columns import Column, from_array, from_objects
+from sparsegam.data.frames import Table, read
+from sparsegam.data.scales import BOOLEAN, DATE, DATETIME
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "."})
 TRUTH = {"true": 1.0, "false": 0.0}

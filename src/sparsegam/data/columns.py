@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam.scales import (
+from sparsegam.data.scales import (
     BOOLEAN,
     DATE,
     DATETIME,

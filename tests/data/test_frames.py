@@ -9,8 +9,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from sparsegam import frames
-from sparsegam.scales import Scale
+from sparsegam.data import frames
+from sparsegam.data.scales import Scale
 
 COLUMNS = {"age": [20, 30, 40], "income": [1.5, -2.0, 1e9], "member": [True, False, True]}
 EXPECTED = np.array([[20, 1.5, 1], [30, -2, 0], [40, 1e9, 1]])

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import assert_all_finite, check_array
 
 from sparsegam import _core
-from sparsegam.frames import Table, read
+from sparsegam.data.frames import Table, read
 
 Dense = NDArray[np.float64] | NDArray[np.float32]
 Vector = NDArray[np.float64]

@@ -1,0 +1,1 @@
+"""The tables and matrices that come in: columns on their scales, targets and weights, files."""
