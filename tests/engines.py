@@ -28,7 +28,7 @@ import pandas as pd
 
 from sparsegam import export
 from sparsegam.export import excel
-from sparsegam.steps import step_model
+from sparsegam.models.steps import step_model
 
 KEY = "row_id"
 POSTGRESQL_TYPES = {

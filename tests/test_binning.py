@@ -12,7 +12,7 @@ from sparsegam.binning import Binning, Feature, Learner, bin_table
 from sparsegam.data import frames
 from sparsegam.data.columns import Column
 from sparsegam.data.scales import NUMBER, Scale
-from sparsegam.terms import Condition
+from sparsegam.models.terms import Condition
 
 columns = hnp.arrays(np.float64, st.integers(1, 60), elements=st.integers(-8, 8).map(float) | st.floats(-1e6, 1e6))
 

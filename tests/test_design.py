@@ -6,7 +6,7 @@ from reference import expand
 
 from sparsegam.binning import Feature
 from sparsegam.design import Design
-from sparsegam.terms import Condition, Term
+from sparsegam.models.terms import Condition, Term
 
 FEATURES = (
     Feature("age", np.array([20.0, 30.0])),

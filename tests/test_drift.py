@@ -10,7 +10,7 @@ import pytest
 from sparsegam import Model, SparseGAMClassifier, SparseGAMClassifierCV, SparseGAMRegressor, gam_path
 from sparsegam.drift import drift as drift_of
 from sparsegam.drift import stability_index
-from sparsegam.profile import Profile
+from sparsegam.models.profile import Profile
 
 
 @pytest.fixture(scope="module")

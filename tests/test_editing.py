@@ -6,7 +6,7 @@ import pytest
 from sparsegam import Model, SparseGAMClassifier, SparseGAMRegressor
 from sparsegam.datasets import make_credit
 from sparsegam.editing import Editor
-from sparsegam.terms import Condition, Term
+from sparsegam.models.terms import Condition, Term
 
 
 @pytest.fixture(scope="module")

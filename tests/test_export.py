@@ -10,11 +10,11 @@ import pytest
 
 from sparsegam import export
 from sparsegam.data.scales import BOOLEAN, DATE, DATETIME, Scale
-from sparsegam.model import Model
+from sparsegam.models.additive import Model
+from sparsegam.models.steps import step_model
+from sparsegam.models.terms import Condition, Term
 from sparsegam.reasons import reason_table
 from sparsegam.scorecard import scorecard
-from sparsegam.steps import step_model
-from sparsegam.terms import Condition, Term
 
 TOLERANCE = 1e-9
 FEW = {"excel": 60}  # rows of an engine that interprets formulas one by one

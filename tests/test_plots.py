@@ -11,8 +11,8 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from sparsegam import Model, SparseGAMRegressor, gam_path
+from sparsegam.models.terms import Condition, Term
 from sparsegam.plots import plot_calibration, plot_contributions, plot_frontier, plot_roc, plot_shape, plot_shapes
-from sparsegam.terms import Condition, Term
 
 
 @pytest.fixture(autouse=True)

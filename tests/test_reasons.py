@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 from sparsegam import export
-from sparsegam.model import Model
+from sparsegam.models.additive import Model
+from sparsegam.models.terms import Condition, Term
 from sparsegam.reasons import reason_codes, reason_table
 from sparsegam.scorecard import scorecard
-from sparsegam.terms import Condition, Term
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from sparsegam.binner import ThresholdBinner
     from sparsegam.estimators import SparseGAMClassifier, SparseGAMRegressor
     from sparsegam.linear import LinearPath, SparseLinearClassifier, SparseLinearRegressor, linear_path
-    from sparsegam.linear_model import LinearModel
     from sparsegam.linear_selection import SparseLinearClassifierCV, SparseLinearRegressorCV
-    from sparsegam.model import Model
+    from sparsegam.models.additive import Model
+    from sparsegam.models.linear import LinearModel
     from sparsegam.path import Path, gam_path
     from sparsegam.selection import SparseGAMClassifierCV, SparseGAMRegressorCV
 
@@ -37,9 +37,9 @@ __all__ = [
 ]
 
 _HOME = {
-    "LinearModel": "sparsegam.linear_model",
+    "LinearModel": "sparsegam.models.linear",
     "LinearPath": "sparsegam.linear",
-    "Model": "sparsegam.model",
+    "Model": "sparsegam.models.additive",
     "Path": "sparsegam.path",
     "SparseGAMClassifier": "sparsegam.estimators",
     "SparseGAMClassifierCV": "sparsegam.selection",

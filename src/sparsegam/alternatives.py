@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam.model import Model
+from sparsegam.models.additive import Model
+from sparsegam.models.terms import Condition, Term
 from sparsegam.rules import Rules
 from sparsegam.solver import Problem, one_blas_thread
-from sparsegam.terms import Condition, Term
 
 Vector = NDArray[np.float64]
 Columns = NDArray[np.int64]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam.model import SLOPES, Model
+from sparsegam.models.additive import SLOPES, Model
 
 Vector = NDArray[np.float64]
 BOOTSTRAPS = 200

@@ -12,7 +12,7 @@ from sparsegam.checks import check_integer
 from sparsegam.data.columns import Column, Values
 from sparsegam.data.frames import Table, position
 from sparsegam.data.scales import NUMBER, WORDS, Level, Scale, Value
-from sparsegam.terms import Condition
+from sparsegam.models.terms import Condition
 
 Codes = NDArray[np.uint8] | NDArray[np.uint16]
 

@@ -12,9 +12,9 @@ import numpy as np
 from sparsegam.data.targets import one_column, real
 from sparsegam.drift import training_profile
 from sparsegam.editing import total_loss
-from sparsegam.model import Model
+from sparsegam.models.additive import Model
+from sparsegam.models.steps import as_table, step_model
 from sparsegam.rounding import events_of
-from sparsegam.steps import as_table, step_model
 
 PACKAGES = ("sparsegam", "numpy", "scipy", "scikit-learn")
 

@@ -18,7 +18,7 @@ from sparsegam.data.columns import Column
 from sparsegam.data.files import read_file, write_whole
 from sparsegam.data.frames import Table
 from sparsegam.data.scales import WORDS
-from sparsegam.model import Model
+from sparsegam.models.additive import Model
 from sparsegam.outcome import Outcome, split_target
 from sparsegam.parameters import pick
 from sparsegam.path import Path, build_model, search_path

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from sparsegam import _core
 from sparsegam.binning import Codes, Feature
+from sparsegam.models.terms import Term
 from sparsegam.rules import Rules
-from sparsegam.terms import Term
 
 Weight = NDArray[np.float64]
 

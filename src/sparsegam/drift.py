@@ -11,9 +11,9 @@ import numpy as np
 
 from sparsegam.data.columns import Values
 from sparsegam.data.scales import UNSEEN
-from sparsegam.model import Model
-from sparsegam.profile import KINDS, Profile
-from sparsegam.steps import StepModel, StepTable, as_table, step_model, step_numbers
+from sparsegam.models.additive import Model
+from sparsegam.models.profile import KINDS, Profile
+from sparsegam.models.steps import StepModel, StepTable, as_table, step_model, step_numbers
 from sparsegam.training import band_counts, histogram_of
 
 SCORE = "score"

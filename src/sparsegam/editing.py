@@ -12,11 +12,11 @@ from sparsegam.data.columns import Values
 from sparsegam.data.scales import NUMBER, Scale
 from sparsegam.data.targets import one_column, real, weights
 from sparsegam.drift import profile_of_numbers
-from sparsegam.edits import Edit
-from sparsegam.model import Model
+from sparsegam.models.additive import Model
+from sparsegam.models.edits import Edit
+from sparsegam.models.steps import as_table, step_model, step_numbers
+from sparsegam.models.terms import Condition, Kind, Term
 from sparsegam.rounding import events_of, indicator
-from sparsegam.steps import as_table, step_model, step_numbers
-from sparsegam.terms import Condition, Kind, Term
 
 NEWTON_STEPS = 100
 SETTLED = 1e-10

@@ -15,7 +15,7 @@ from sparsegam.binning import Binning
 from sparsegam.checks import check_choice
 from sparsegam.data import targets
 from sparsegam.data.frames import Table, read
-from sparsegam.model import Model
+from sparsegam.models.additive import Model
 from sparsegam.multiclass import OneVsRest
 from sparsegam.parameters import documented, keep_arguments, pick
 from sparsegam.path import build_model

@@ -10,7 +10,7 @@ from sparsegam import _core
 from sparsegam.checks import check_boolean, check_number
 from sparsegam.data.frames import position
 from sparsegam.data.matrix import NumericMatrix, Vector
-from sparsegam.linear_model import LinearModel
+from sparsegam.models.linear import LinearModel
 from sparsegam.solver import Options, Problem
 
 FAR_FROM_ZERO = 100.0  # |mean| / standard deviation beyond which sums of squares lose the digits that matter

@@ -1,7 +1,6 @@
-"""More than two classes: one model for each class against the rest, and probabilities made to add up to one."""
+"""More than two classes: an estimator fitted for each class against the rest, and joined in one model."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,94 +10,9 @@ from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from sparsegam.data.targets import weights
-from sparsegam.model import SLOPES
+from sparsegam.models.multiclass import OneVsRestModel
 
 Vector = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class OneVsRestModel:
-    """One two-class model per class: its score is high where the class is likely.
-
-    Attributes
-    ----------
-    models : tuple of Model or LinearModel
-        Class against rest, in the order of `classes`.
-    classes : tuple
-        The labels.
-    """
-
-    models: tuple[Any, ...]
-    classes: tuple[Any, ...]
-
-    @property
-    def loss(self) -> str:
-        """Loss the models were fitted with."""
-        return str(self.models[0].loss)
-
-    @property
-    def feature_names(self) -> Any:
-        """All columns of the training data."""
-        return self.models[0].feature_names
-
-    @property
-    def intercept(self) -> Vector:
-        """Intercept of each model."""
-        return np.array([model.intercept for model in self.models])
-
-    @property
-    def coef(self) -> Vector:
-        """Coefficients of linear models, a row per class."""
-        return np.array([model.coef for model in self.models])
-
-    @property
-    def terms(self) -> tuple[Any, ...]:
-        """Terms of each model."""
-        return tuple(model.terms for model in self.models)
-
-    @property
-    def n_terms(self) -> int:
-        """Number of terms of all models together."""
-        return sum(model.n_terms for model in self.models)
-
-    def decision_function(self, X: Any) -> Vector:
-        """Return the scores of each row, one column per class."""
-        return np.column_stack([model.decision_function(X) for model in self.models])
-
-    def score_table(self, table: Any) -> Vector:
-        """Return the scores of each row of a table that was read already."""
-        return np.column_stack([model.score_table(table) for model in self.models])
-
-    def predict_proba(self, X: Any) -> Vector:
-        """Return the probability of each class, one column per class."""
-        return self.probabilities(self.decision_function(X))
-
-    def probabilities(self, scores: Vector) -> Vector:
-        """Turn scores into probabilities: each model's own, divided by their sum.
-
-        The models know nothing of each other, so their probabilities need not add up to one; dividing makes them do so
-        and leaves their order as it is. Taken by logarithms, so that a row all models refuse is still well defined.
-        """
-        logs = -np.logaddexp(0.0, -SLOPES[self.loss] * scores)
-        shares = np.exp(logs - logs.max(axis=1, keepdims=True))
-        out: Vector = shares / shares.sum(axis=1, keepdims=True)
-        return out
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the likeliest class of each row."""
-        labels: NDArray[Any] = np.array(self.classes)[self.decision_function(X).argmax(axis=1)]
-        return labels
-
-    def equation(self, **options: Any) -> str:
-        """Write the models as text, one after the other."""
-        texts = [model.equation(**options) for model in self.models]
-        return "\n\n".join(f"# {label} against the rest\n{t}" for label, t in zip(self.classes, texts, strict=True))
-
-    def __str__(self) -> str:
-        return self.equation()
-
-    def __repr__(self) -> str:
-        return f"<OneVsRestModel: {self.loss}, {len(self.classes)} classes, {self.n_terms} terms>"
 
 
 class JoinsClasses:

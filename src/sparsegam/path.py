@@ -14,7 +14,7 @@ from sparsegam.data.frames import read
 from sparsegam.data.scales import Scale
 from sparsegam.data.targets import binary, one_column, real, weights
 from sparsegam.design import Design
-from sparsegam.model import Model
+from sparsegam.models.additive import Model
 from sparsegam.parameters import documented, pick
 from sparsegam.progress import Progress, watched
 from sparsegam.rules import Rules

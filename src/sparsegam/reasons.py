@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sparsegam.checks import check_choice, check_integer
 from sparsegam.data.columns import Values
-from sparsegam.steps import StepModel, StepTable, as_table, step_model
+from sparsegam.models.steps import StepModel, StepTable, as_table, step_model
 
 BASELINES = ("max", "median", "population")
 DIGITS = 10  # what is lost is compared after rounding, so that ties are ties wherever it is computed

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from sparsegam.data.columns import Values
 from sparsegam.data.scales import NUMBER
 from sparsegam.data.targets import one_column, weights
-from sparsegam.model import Model
-from sparsegam.shapes import shape_of
-from sparsegam.steps import as_table, step_numbers
-from sparsegam.terms import Term
+from sparsegam.models.additive import Model
+from sparsegam.models.shapes import shape_of
+from sparsegam.models.steps import as_table, step_numbers
+from sparsegam.models.terms import Term
 
 Points = NDArray[np.int64]
 Line = tuple[Values, Values]

@@ -12,9 +12,9 @@ from sparsegam.checks import check_boolean, check_choice, check_integer, check_n
 from sparsegam.data.columns import Values
 from sparsegam.data.frames import Table
 from sparsegam.data.targets import weights
-from sparsegam.model import SLOPES, Model
+from sparsegam.models.additive import SLOPES, Model
+from sparsegam.models.steps import StepModel, StepTable, as_table, step_model
 from sparsegam.rounding import Patterns, Points, events_of, patterns_of, round_small, round_to_line
-from sparsegam.steps import StepModel, StepTable, as_table, step_model
 
 METHODS = ("pdo", "min_max", "plain", "small")
 DIRECTIONS = {"higher_is_safer": -1, "higher_is_riskier": 1}

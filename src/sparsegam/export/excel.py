@@ -10,7 +10,7 @@ from sparsegam.cardview import import_openpyxl
 from sparsegam.checks import check_integer
 from sparsegam.data.frames import Table
 from sparsegam.data.scales import Value
-from sparsegam.steps import StepModel, StepTable, as_table, step_model
+from sparsegam.models.steps import StepModel, StepTable, as_table, step_model
 
 MAX_ROWS = 1_048_576
 

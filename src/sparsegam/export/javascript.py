@@ -5,7 +5,7 @@ from datetime import date, datetime, timezone
 from typing import Any
 
 from sparsegam.data.scales import Value
-from sparsegam.steps import StepModel, StepTable, step_model
+from sparsegam.models.steps import StepModel, StepTable, step_model
 
 HELPERS = """// Scores rows: written by sparsegam; needs nothing else.
 function missing(x) {

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from sparsegam.steps import StepModel, StepTable, step_model
+from sparsegam.models.steps import StepModel, StepTable, step_model
 
 SPECIAL = {
     "\\": r"\textbackslash{}",

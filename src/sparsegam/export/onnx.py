@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from sparsegam.data.columns import Values
-from sparsegam.steps import StepModel, StepTable, step_model
+from sparsegam.models.steps import StepModel, StepTable, step_model
 
 OPSET, ML_OPSET, IR_VERSION = 17, 3, 8  # what runtimes of 2022 read
 MISSING_TEXT = ""  # ONNX has no missing text

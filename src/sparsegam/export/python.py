@@ -4,7 +4,7 @@ from datetime import date
 from typing import Any
 
 from sparsegam.data.scales import Value
-from sparsegam.steps import StepModel, StepTable, step_model
+from sparsegam.models.steps import StepModel, StepTable, step_model
 
 HEADER = '''"""Scores rows: written by sparsegam, needs Python's standard library only."""
 

@@ -8,10 +8,10 @@ import numpy as np
 from sparsegam.data.columns import Values
 from sparsegam.data.frames import Table, read
 from sparsegam.data.scales import text
-from sparsegam.model import Model
-from sparsegam.pieces import Piece, importance, pieces_of
+from sparsegam.models.additive import Model
+from sparsegam.models.pieces import Piece, importance, pieces_of
+from sparsegam.models.shapes import ShapeFunction
 from sparsegam.plots.canvas import BLUE, GREY, ORANGE, PALE, canvas, new_figure, plain, shortened
-from sparsegam.shapes import ShapeFunction
 
 MOST_COUNTS = 10  # pieces whose rows are written out
 NARROW = 0.07  # share of the width below which a step has no room for its count

@@ -6,7 +6,7 @@ import numpy as np
 
 from sparsegam.data.frames import Table, read
 from sparsegam.data.scales import UNSEEN, text
-from sparsegam.model import Model
+from sparsegam.models.additive import Model
 from sparsegam.plots.canvas import BLUE, GREY, ORANGE, canvas, plain, shortened
 
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from sparsegam.data.columns import Values
 from sparsegam.data.scales import text
-from sparsegam.pieces import Piece, importance, pieces_of
+from sparsegam.models.pieces import Piece, importance, pieces_of
+from sparsegam.models.shapes import ShapeFunction
 from sparsegam.report.material import Material
-from sparsegam.shapes import ShapeFunction
 
 DENSITY_BINS = 40
 TAIL = 0.005  # share of rows at either end that may be beyond the picture and the slider

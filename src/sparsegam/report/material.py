@@ -13,7 +13,7 @@ from sparsegam.binning import Binning
 from sparsegam.data.columns import Column, Values
 from sparsegam.data.frames import Table, read
 from sparsegam.data.targets import class_weights, weights
-from sparsegam.model import Model
+from sparsegam.models.additive import Model
 from sparsegam.parameters import pick
 from sparsegam.path import Path, search_path
 from sparsegam.rules import Rules

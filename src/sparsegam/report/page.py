@@ -9,7 +9,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from sparsegam.data.files import write_whole
-from sparsegam.model import Model
+from sparsegam.models.additive import Model
 from sparsegam.path import Path
 from sparsegam.report.content import content
 from sparsegam.report.material import Material, Sample

@@ -1,11 +1,12 @@
-"""What a model can be turned into: the methods of Model that lead to decisions, each loading its module when called."""
+"""What a model can be turned into and how it can be looked at: methods of Model that load their modules when called."""
 
+from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sparsegam.drift import Drift
     from sparsegam.editing import Editor
-    from sparsegam.profile import Profile
+    from sparsegam.models.profile import Profile
     from sparsegam.reasons import Reasons
     from sparsegam.scorecard import Scorecard
 
@@ -96,3 +97,25 @@ class Deployable:
         from sparsegam.card import card
 
         return card(self, X, y, **options)
+
+
+class Viewable:
+    """Plots and reports of a model."""
+
+    def plot(self: Any, X: Any = None, **options: Any) -> Any:
+        """Draw the shape functions and return the figure; see `sparsegam.plots.plot_shapes`."""
+        from sparsegam.plots import plot_shapes
+
+        return plot_shapes(self, X, **options)
+
+    def plot_row(self: Any, X: Any, row: int = 0, **options: Any) -> Any:
+        """Draw how the score of one row comes about; see `sparsegam.plots.plot_contributions`."""
+        from sparsegam.plots import plot_contributions
+
+        return plot_contributions(self, X, row=row, **options)
+
+    def report(self: Any, file: Any, X: Any = None, y: Any = None, **options: Any) -> FilePath:
+        """Write an HTML report, X and y being the rows of the fit; see `sparsegam.report.write_report`."""
+        from sparsegam.report import write_report
+
+        return write_report(file, self, X, y, **options)

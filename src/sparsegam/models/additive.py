@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam import equation, schema
 from sparsegam.data.columns import Values
 from sparsegam.data.frames import Table, read
 from sparsegam.data.scales import NUMBER, UNSEEN, Scale, Value
-from sparsegam.deploying import Deployable
-from sparsegam.edits import Edit
-from sparsegam.profile import Profile
-from sparsegam.shapes import ShapeFunction, shape_of
-from sparsegam.terms import Term
-from sparsegam.viewing import Viewable
+from sparsegam.models import equation, schema
+from sparsegam.models.edits import Edit
+from sparsegam.models.methods import Deployable, Viewable
+from sparsegam.models.profile import Profile
+from sparsegam.models.shapes import ShapeFunction, shape_of
+from sparsegam.models.terms import Term
 
 if TYPE_CHECKING:
     from sparsegam.training import Training

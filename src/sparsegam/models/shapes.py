@@ -8,7 +8,7 @@ import numpy as np
 
 from sparsegam.data.columns import Values, from_array
 from sparsegam.data.scales import NUMBER, Level, Scale, Value
-from sparsegam.terms import Term
+from sparsegam.models.terms import Term
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,9 +3,9 @@
 import numpy as np
 
 from sparsegam.data.scales import Scale
-from sparsegam.pieces import importance, pieces_of
-from sparsegam.shapes import shape_of
-from sparsegam.terms import Condition, Term
+from sparsegam.models.pieces import importance, pieces_of
+from sparsegam.models.shapes import shape_of
+from sparsegam.models.terms import Condition, Term
 
 X = np.array([1.0, 3.0, 4.0, 7.0, 9.0, -9.0, np.nan])
 

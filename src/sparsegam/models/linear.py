@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam import schema
 from sparsegam.data.matrix import NumericMatrix, Vector, read_matrix
-from sparsegam.model import SLOPES
+from sparsegam.models import schema
+from sparsegam.models.additive import SLOPES
 
 FORMAT = "sparsegam.LinearModel"
 VERSION = 1

@@ -9,7 +9,7 @@ import numpy as np
 
 from sparsegam.data.columns import Values
 from sparsegam.data.scales import UNSEEN, text
-from sparsegam.shapes import ShapeFunction
+from sparsegam.models.shapes import ShapeFunction
 
 PieceKind = Literal["step", "special", "level", "other", "missing"]
 

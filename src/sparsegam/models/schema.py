@@ -8,9 +8,9 @@ from datetime import date
 from typing import Any
 
 from sparsegam.data.scales import NUMBER, SCALE_KINDS, Scale, Value
-from sparsegam.edits import edit_from_json
-from sparsegam.profile import Profile, profile_from
-from sparsegam.terms import KINDS, Condition, Term
+from sparsegam.models.edits import edit_from_json
+from sparsegam.models.profile import Profile, profile_from
+from sparsegam.models.terms import KINDS, Condition, Term
 
 FORMAT = "sparsegam.Model"
 VERSION = 2

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import count, islice, product
 from string import ascii_uppercase
 
-from sparsegam.terms import Term
+from sparsegam.models.terms import Term
 
 
 def letters() -> Iterator[str]:

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from sparsegam.data.columns import Values
 from sparsegam.data.frames import Table, read
 from sparsegam.data.scales import NUMBER, Level, Scale, Value, text
-from sparsegam.model import SLOPES, Model
-from sparsegam.shapes import ShapeFunction
+from sparsegam.models.additive import SLOPES, Model
+from sparsegam.models.shapes import ShapeFunction
 
 Position = NDArray[np.intp]
 
