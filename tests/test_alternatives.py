@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from sparsegam.alternatives import alternatives, objective_of
-from sparsegam.binning import Binning
 from sparsegam.data.frames import read
+from sparsegam.design.binning import Binning
+from sparsegam.design.rules import Rules
 from sparsegam.path import search_path
-from sparsegam.rules import Rules
 from sparsegam.solver import Options, pose
 
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsegam.design.rules import Rules
 from sparsegam.models.additive import Model
 from sparsegam.models.terms import Condition, Term
-from sparsegam.rules import Rules
 from sparsegam.solver import Problem, one_blas_thread
 
 Vector = NDArray[np.float64]

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sparsegam.binning import Binning, Learner
 from sparsegam.data.frames import Table, read
+from sparsegam.design.binning import Binning, Learner
 from sparsegam.parameters import keep_arguments, pick
 
 

@@ -12,18 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.binning import Binning
 from sparsegam.commands_deploying import export_model, make_scorecard, measure_drift
 from sparsegam.data.columns import Column
 from sparsegam.data.files import read_file, write_whole
 from sparsegam.data.frames import Table
 from sparsegam.data.scales import WORDS
+from sparsegam.design.binning import Binning
+from sparsegam.design.rules import Rules
 from sparsegam.models.additive import Model
 from sparsegam.outcome import Outcome, split_target
 from sparsegam.parameters import pick
 from sparsegam.path import Path, build_model, search_path
 from sparsegam.progress import watched
-from sparsegam.rules import Rules
 from sparsegam.solver import Options, Problem, fit, pose
 
 NAMES_SHOWN = 6

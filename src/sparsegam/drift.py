@@ -11,10 +11,10 @@ import numpy as np
 
 from sparsegam.data.columns import Values
 from sparsegam.data.scales import UNSEEN
+from sparsegam.design.training import band_counts, histogram_of
 from sparsegam.models.additive import Model
 from sparsegam.models.profile import KINDS, Profile
 from sparsegam.models.steps import StepModel, StepTable, as_table, step_model, step_numbers
-from sparsegam.training import band_counts, histogram_of
 
 SCORE = "score"
 NEGLIGIBLE = 1e-4  # least share of a step, so that an empty one has a logarithm

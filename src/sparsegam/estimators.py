@@ -11,16 +11,16 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sparsegam.binning import Binning
 from sparsegam.checks import check_choice
 from sparsegam.data import targets
 from sparsegam.data.frames import Table, read
+from sparsegam.design.binning import Binning
+from sparsegam.design.rules import Rules
 from sparsegam.models.additive import Model
 from sparsegam.multiclass import OneVsRest
 from sparsegam.parameters import documented, keep_arguments, pick
 from sparsegam.path import build_model
 from sparsegam.progress import Progress, watched
-from sparsegam.rules import Rules
 from sparsegam.solver import DEFAULT_MAX_TERMS, Fit, Options, Problem, check_lambda0, fit, pose
 
 Vector = NDArray[np.float64]

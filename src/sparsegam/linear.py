@@ -11,8 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sparsegam.data import targets
 from sparsegam.data.matrix import NumericMatrix, Vector, read_matrix
+from sparsegam.design.linear import LinearDesign, Terms, pose_linear
 from sparsegam.estimators import Classifies, FitsOne, Regresses
-from sparsegam.linear_problem import LinearDesign, Terms, pose_linear
 from sparsegam.models.linear import LinearModel
 from sparsegam.multiclass import OneVsRest
 from sparsegam.parameters import SECTIONS, documented, keep_arguments, pick

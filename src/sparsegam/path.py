@@ -8,16 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
-from sparsegam.binning import Binning
 from sparsegam.checks import check_integer
 from sparsegam.data.frames import read
 from sparsegam.data.scales import Scale
 from sparsegam.data.targets import binary, one_column, real, weights
-from sparsegam.design import Design
+from sparsegam.design.binning import Binning
+from sparsegam.design.rules import Rules
+from sparsegam.design.threshold import Design
+from sparsegam.design.training import training_of
 from sparsegam.models.additive import Model
 from sparsegam.parameters import documented, pick
 from sparsegam.progress import Progress, watched
-from sparsegam.rules import Rules
 from sparsegam.solver import (
     Options,
     Problem,
@@ -27,7 +28,6 @@ from sparsegam.solver import (
     pose,
     price,
 )
-from sparsegam.training import training_of
 
 
 @documented

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from sparsegam import _core
-from sparsegam.binning import Binning, bin_table
 from sparsegam.checks import check_boolean, check_choice, check_integer, check_number
 from sparsegam.data.frames import Table
-from sparsegam.design import Design
+from sparsegam.design.binning import Binning, bin_table
+from sparsegam.design.rules import Rules
+from sparsegam.design.threshold import Design
 from sparsegam.progress import Progress
-from sparsegam.rules import Rules
 
 LOSSES = ("logistic", "exponential", "squared")
 CRITERIA = ("aic", "bic")

@@ -13,16 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
-from sparsegam.binning import Binning
 from sparsegam.checks import check_choice, check_integer, check_number
 from sparsegam.data.frames import read
 from sparsegam.data.matrix import read_matrix
 from sparsegam.data.targets import binary, one_column, real, weights
-from sparsegam.design import Design
-from sparsegam.linear_problem import LinearDesign, Terms, pose_linear
+from sparsegam.design.binning import Binning
+from sparsegam.design.linear import LinearDesign, Terms, pose_linear
+from sparsegam.design.rules import Rules
+from sparsegam.design.threshold import Design
 from sparsegam.parameters import documented, pick
 from sparsegam.path import build_model
-from sparsegam.rules import Rules
 from sparsegam.solver import Fit, Options, Problem, check_lambda0, one_blas_thread, pose, price
 
 CUTS = ("auto", "none", "linear", "quadratic", "selfconcordant")

@@ -21,7 +21,7 @@ from sparsegam.models.shapes import ShapeFunction, shape_of
 from sparsegam.models.terms import Term
 
 if TYPE_CHECKING:
-    from sparsegam.training import Training
+    from sparsegam.design.training import Training
 
 # P(second class) = 1 / (1 + exp(-slope * score))
 SLOPES = {"logistic": 1.0, "exponential": 2.0}

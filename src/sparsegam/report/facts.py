@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.binning import Feature
 from sparsegam.data.columns import Column
 from sparsegam.data.scales import WORDS, shortened, text
+from sparsegam.design.binning import Feature
 from sparsegam.report.material import Material, Sample
 
 PACKAGES = ("sparsegam", "numpy", "scipy", "scikit-learn")

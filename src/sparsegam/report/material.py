@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam.assessment import positives
-from sparsegam.binning import Binning
 from sparsegam.data.columns import Column, Values
 from sparsegam.data.frames import Table, read
 from sparsegam.data.targets import class_weights, weights
+from sparsegam.design.binning import Binning
+from sparsegam.design.rules import Rules
 from sparsegam.models.additive import Model
 from sparsegam.parameters import pick
 from sparsegam.path import Path, search_path
-from sparsegam.rules import Rules
 from sparsegam.solver import Options, Problem, pose
 
 FURTHER_TERMS = 8  # how far beyond the model the frontier is searched

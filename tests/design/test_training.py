@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sparsegam.binning import Binning, bin_table
 from sparsegam.data.frames import read
-from sparsegam.design import Design
-from sparsegam.training import N_BUCKETS, band_counts, histogram_of, training_of
+from sparsegam.design.binning import Binning, bin_table
+from sparsegam.design.threshold import Design
+from sparsegam.design.training import N_BUCKETS, band_counts, histogram_of, training_of
 
 
 class Point:

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from sparsegam.binning import Binning, Feature, Learner, bin_table
 from sparsegam.data import frames
 from sparsegam.data.columns import Column
 from sparsegam.data.scales import NUMBER, Scale
+from sparsegam.design.binning import Binning, Feature, Learner, bin_table
 from sparsegam.models.terms import Condition
 
 columns = hnp.arrays(np.float64, st.integers(1, 60), elements=st.integers(-8, 8).map(float) | st.floats(-1e6, 1e6))

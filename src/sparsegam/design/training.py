@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
-from sparsegam.binning import Feature
 from sparsegam.data.columns import Values
-from sparsegam.design import Design
+from sparsegam.design.binning import Feature
+from sparsegam.design.threshold import Design
 
 TENTHS = np.arange(1, 10) / 10
 N_BUCKETS = 1021  # a prime: scores that are evenly spaced, as small integers are, meet no border between buckets

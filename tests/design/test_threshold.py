@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from reference import expand
 
-from sparsegam.binning import Feature
-from sparsegam.design import Design
+from sparsegam.design.binning import Feature
+from sparsegam.design.threshold import Design
 from sparsegam.models.terms import Condition, Term
 
 FEATURES = (

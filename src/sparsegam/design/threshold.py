@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
-from sparsegam.binning import Codes, Feature
+from sparsegam.design.binning import Codes, Feature
+from sparsegam.design.rules import Rules
 from sparsegam.models.terms import Term
-from sparsegam.rules import Rules
 
 Weight = NDArray[np.float64]
 
