@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sparsegam.linear_selection import SparseLinearClassifierCV, SparseLinearRegressorCV
     from sparsegam.models.additive import Model
     from sparsegam.models.linear import LinearModel
-    from sparsegam.path import Path, gam_path
+    from sparsegam.search.path import Path, gam_path
     from sparsegam.selection import SparseGAMClassifierCV, SparseGAMRegressorCV
 
     __version__: str
@@ -40,7 +40,7 @@ _HOME = {
     "LinearModel": "sparsegam.models.linear",
     "LinearPath": "sparsegam.linear",
     "Model": "sparsegam.models.additive",
-    "Path": "sparsegam.path",
+    "Path": "sparsegam.search.path",
     "SparseGAMClassifier": "sparsegam.estimators",
     "SparseGAMClassifierCV": "sparsegam.selection",
     "SparseGAMRegressor": "sparsegam.estimators",
@@ -50,7 +50,7 @@ _HOME = {
     "SparseLinearRegressor": "sparsegam.linear",
     "SparseLinearRegressorCV": "sparsegam.linear_selection",
     "ThresholdBinner": "sparsegam.binner",
-    "gam_path": "sparsegam.path",
+    "gam_path": "sparsegam.search.path",
     "linear_path": "sparsegam.linear",
 }
 _MODULES = ("datasets",)

@@ -19,9 +19,9 @@ from sparsegam.design.rules import Rules
 from sparsegam.models.additive import Model
 from sparsegam.multiclass import OneVsRest
 from sparsegam.parameters import documented, keep_arguments, pick
-from sparsegam.path import build_model
-from sparsegam.progress import Progress, watched
-from sparsegam.solver import DEFAULT_MAX_TERMS, Fit, Options, Problem, check_lambda0, fit, pose
+from sparsegam.search.path import build_model
+from sparsegam.search.progress import Progress, watched
+from sparsegam.search.solver import DEFAULT_MAX_TERMS, Fit, Options, Problem, check_lambda0, fit, pose
 
 Vector = NDArray[np.float64]
 SEARCHES = ("exchange", "swap")
@@ -246,7 +246,7 @@ class FitsOne(SparseModel):
         check_choice("search", self.search, SEARCHES)
         if self.search == "exchange":
             return fit(problem, self.lambda0, report)
-        from sparsegam.swap import Swaps, fit_swap
+        from sparsegam.search.swap import Swaps, fit_swap
 
         return fit_swap(problem, self.lambda0, pick(Swaps, vars(self)))
 

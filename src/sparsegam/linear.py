@@ -16,9 +16,9 @@ from sparsegam.estimators import Classifies, FitsOne, Regresses
 from sparsegam.models.linear import LinearModel
 from sparsegam.multiclass import OneVsRest
 from sparsegam.parameters import SECTIONS, documented, keep_arguments, pick
-from sparsegam.path import Path, hull_prices
-from sparsegam.progress import Progress, watched
-from sparsegam.solver import DEFAULT_MAX_TERMS, Fit, Options, Problem, fit, frontier
+from sparsegam.search.path import Path, hull_prices
+from sparsegam.search.progress import Progress, watched
+from sparsegam.search.solver import DEFAULT_MAX_TERMS, Fit, Options, Problem, fit, frontier
 
 COEFFICIENTS = """\
 lambda1 : float

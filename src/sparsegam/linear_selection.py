@@ -11,10 +11,10 @@ from sparsegam.estimators import Classifies, Regresses
 from sparsegam.linear import SparseLinear, search_linear_path
 from sparsegam.multiclass_selection import ChoosesForEach
 from sparsegam.parameters import SECTIONS, documented, keep_arguments
-from sparsegam.path import Path
-from sparsegam.progress import Progress
+from sparsegam.search.path import Path
+from sparsegam.search.progress import Progress
+from sparsegam.search.solver import Problem
 from sparsegam.selection import ChoosesSize
-from sparsegam.solver import Problem
 
 SECTIONS["{folds}"] = """\
 cv : int, splitter or iterable, optional

@@ -7,8 +7,8 @@ import numpy as np
 from sparsegam.assessment import auc, positives
 from sparsegam.data.columns import Values
 from sparsegam.data.frames import read
-from sparsegam.path import Path
 from sparsegam.plots.canvas import BLUE, GREEN, ORANGE, canvas, new_figure, plain
+from sparsegam.search.path import Path
 
 
 def plot_frontier(path: Path, X: Any = None, y: Any = None, *, n_terms: int | None = None, ax: Any = None) -> Any:

@@ -7,11 +7,11 @@ import numpy as np
 from sparsegam.alternatives import Substitute, alternatives, objective_of
 from sparsegam.models.additive import SLOPES, Model
 from sparsegam.models.terms import Term
-from sparsegam.path import Path
 from sparsegam.report.facts import facts_part, reading_part
 from sparsegam.report.features import features_part
 from sparsegam.report.material import Material
 from sparsegam.report.quality import quality_part, size_score
+from sparsegam.search.path import Path
 
 
 def content(material: Material) -> dict[str, Any]:

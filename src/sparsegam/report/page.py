@@ -10,9 +10,9 @@ from typing import Any
 
 from sparsegam.data.files import write_whole
 from sparsegam.models.additive import Model
-from sparsegam.path import Path
 from sparsegam.report.content import content
 from sparsegam.report.material import Material, Sample
+from sparsegam.search.path import Path
 
 
 def write_report(  # noqa: PLR0913

@@ -7,8 +7,8 @@ import numpy as np
 
 from sparsegam.assessment import assess, auc, calibration, positives, roc_curve
 from sparsegam.data.columns import Values
-from sparsegam.path import Path
 from sparsegam.report.material import Material, Sample
+from sparsegam.search.path import Path
 
 THRESHOLDS = 200
 ROC_POINTS = 200

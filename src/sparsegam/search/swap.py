@@ -22,8 +22,8 @@ from sparsegam.design.linear import LinearDesign, Terms, pose_linear
 from sparsegam.design.rules import Rules
 from sparsegam.design.threshold import Design
 from sparsegam.parameters import documented, pick
-from sparsegam.path import build_model
-from sparsegam.solver import Fit, Options, Problem, check_lambda0, one_blas_thread, pose, price
+from sparsegam.search.path import build_model
+from sparsegam.search.solver import Fit, Options, Problem, check_lambda0, one_blas_thread, pose, price
 
 CUTS = ("auto", "none", "linear", "quadratic", "selfconcordant")
 ORDERS = ("dynamic", "sequential")
@@ -156,7 +156,7 @@ def swap_path(  # noqa: D417, PLR0913
 
     Examples
     --------
-    >>> from sparsegam.swap import swap_path
+    >>> from sparsegam.search.swap import swap_path
     >>> ages = [[a] for a in range(20, 60)]
     >>> answers = ["no" if a <= 40 else "yes" for (a,) in ages]
     >>> path = swap_path(ages, answers, lambda0=[3.0, 2.0], lambda2=0.01, cuts="quadratic")

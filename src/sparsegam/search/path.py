@@ -18,8 +18,8 @@ from sparsegam.design.threshold import Design
 from sparsegam.design.training import training_of
 from sparsegam.models.additive import Model
 from sparsegam.parameters import documented, pick
-from sparsegam.progress import Progress, watched
-from sparsegam.solver import (
+from sparsegam.search.progress import Progress, watched
+from sparsegam.search.solver import (
     Options,
     Problem,
     check_lambda0,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from reference import best_subsets, column_scale, refit
 
 from sparsegam import Path, gam_path
-from sparsegam.path import hull_prices
+from sparsegam.search.path import hull_prices
 
 LAMBDA2 = 1e-3
 

@@ -7,7 +7,7 @@ from problems import random_problem
 
 from sparsegam import SparseGAMClassifier, _core
 from sparsegam.datasets import make_correlated_classification, make_correlated_regression, make_credit
-from sparsegam.swap import Swaps, linear_swap_path, swap_path
+from sparsegam.search.swap import Swaps, linear_swap_path, swap_path
 
 CUTS = ("none", "linear", "quadratic", "selfconcordant")
 SEEDS = range(8)

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from sparsegam import SparseGAMClassifierCV, SparseGAMRegressor, gam_path
-from sparsegam.progress import new_bar, watched
+from sparsegam.search.progress import new_bar, watched
 
 X, Y = [[i] for i in range(40)], [float(i > 20) for i in range(40)]
 

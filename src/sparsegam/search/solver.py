@@ -20,7 +20,7 @@ from sparsegam.data.frames import Table
 from sparsegam.design.binning import Binning, bin_table
 from sparsegam.design.rules import Rules
 from sparsegam.design.threshold import Design
-from sparsegam.progress import Progress
+from sparsegam.search.progress import Progress
 
 LOSSES = ("logistic", "exponential", "squared")
 CRITERIA = ("aic", "bic")
