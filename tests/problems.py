@@ -7,7 +7,7 @@ import numpy as np
 from reference import column_scale, expand
 
 from sparsegam import _core
-from sparsegam.search.solver import one_blas_thread
+from sparsegam.search.blas import one_blas_thread
 
 LOSSES = ("logistic", "exponential", "squared")
 KINDS = ((4, 4), (3, 0), (6, 5), (2, 2), (5, 3), (1, 1))

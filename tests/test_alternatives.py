@@ -7,8 +7,9 @@ from sparsegam.alternatives import alternatives, objective_of
 from sparsegam.data.frames import read
 from sparsegam.design.binning import Binning
 from sparsegam.design.rules import Rules
+from sparsegam.search.options import Options
 from sparsegam.search.path import search_path
-from sparsegam.search.solver import Options, pose
+from sparsegam.search.problem import pose
 
 
 def make_problem(loss="logistic", rules=None, n=400):

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from sparsegam.design.rules import Rules
 from sparsegam.models.additive import Model
 from sparsegam.models.terms import Condition, Term
-from sparsegam.search.solver import Problem, one_blas_thread
+from sparsegam.search.blas import one_blas_thread
+from sparsegam.search.problem import Problem
 
 Vector = NDArray[np.float64]
 Columns = NDArray[np.int64]

@@ -22,9 +22,11 @@ from sparsegam.design.rules import Rules
 from sparsegam.models.additive import Model
 from sparsegam.outcome import Outcome, split_target
 from sparsegam.parameters import pick
+from sparsegam.search.options import Options
 from sparsegam.search.path import Path, build_model, search_path
+from sparsegam.search.problem import Problem, pose
 from sparsegam.search.progress import watched
-from sparsegam.search.solver import Options, Problem, fit, pose
+from sparsegam.search.solver import fit
 
 NAMES_SHOWN = 6
 

@@ -15,9 +15,9 @@ from sklearn.metrics import get_scorer, log_loss, make_scorer
 from sklearn.utils import _safe_indexing
 
 from sparsegam.data.frames import Table
+from sparsegam.search.blas import one_blas_thread
 from sparsegam.search.path import Path
 from sparsegam.search.progress import new_bar
-from sparsegam.search.solver import one_blas_thread
 
 Vector = NDArray[np.float64]
 Rows = NDArray[np.intp]

@@ -19,9 +19,12 @@ from sparsegam.design.rules import Rules
 from sparsegam.models.additive import Model
 from sparsegam.multiclass import OneVsRest
 from sparsegam.parameters import documented, keep_arguments, pick
+from sparsegam.search.options import DEFAULT_MAX_TERMS, Options
 from sparsegam.search.path import build_model
+from sparsegam.search.price import check_lambda0
+from sparsegam.search.problem import Problem, pose
 from sparsegam.search.progress import Progress, watched
-from sparsegam.search.solver import DEFAULT_MAX_TERMS, Fit, Options, Problem, check_lambda0, fit, pose
+from sparsegam.search.solver import Fit, fit
 
 Vector = NDArray[np.float64]
 SEARCHES = ("exchange", "swap")

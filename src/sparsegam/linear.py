@@ -16,9 +16,11 @@ from sparsegam.estimators import Classifies, FitsOne, Regresses
 from sparsegam.models.linear import LinearModel
 from sparsegam.multiclass import OneVsRest
 from sparsegam.parameters import SECTIONS, documented, keep_arguments, pick
+from sparsegam.search.options import DEFAULT_MAX_TERMS, Options
 from sparsegam.search.path import Path, hull_prices
+from sparsegam.search.problem import Problem
 from sparsegam.search.progress import Progress, watched
-from sparsegam.search.solver import DEFAULT_MAX_TERMS, Fit, Options, Problem, fit, frontier
+from sparsegam.search.solver import Fit, fit, frontier
 
 COEFFICIENTS = """\
 lambda1 : float

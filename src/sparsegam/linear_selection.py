@@ -12,8 +12,8 @@ from sparsegam.linear import SparseLinear, search_linear_path
 from sparsegam.multiclass_selection import ChoosesForEach
 from sparsegam.parameters import SECTIONS, documented, keep_arguments
 from sparsegam.search.path import Path
+from sparsegam.search.problem import Problem
 from sparsegam.search.progress import Progress
-from sparsegam.search.solver import Problem
 from sparsegam.selection import ChoosesSize
 
 SECTIONS["{folds}"] = """\

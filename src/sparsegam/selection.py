@@ -24,9 +24,10 @@ from sparsegam.data.frames import Table
 from sparsegam.estimators import Classifies, Regresses, SparseGAM, SparseModel
 from sparsegam.multiclass_selection import ChoosesForEach
 from sparsegam.parameters import SECTIONS, documented, keep_arguments, pick
+from sparsegam.search.options import Options
 from sparsegam.search.path import Path, new_axes, search_path
+from sparsegam.search.problem import Problem
 from sparsegam.search.progress import Progress, serialized
-from sparsegam.search.solver import Options, Problem
 
 SECTIONS["{each_class}"] = """\
 With more than two classes, a size is chosen for each class against the rest, on the same folds and by the same

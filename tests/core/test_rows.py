@@ -11,7 +11,7 @@ from problems import LOSSES, narrow, problem_of, random_problem
 from reference import ReferenceRows, column_scale
 
 from sparsegam import _core
-from sparsegam.search.solver import one_blas_thread
+from sparsegam.search.blas import one_blas_thread
 
 
 class Oracle:

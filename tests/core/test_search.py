@@ -14,7 +14,7 @@ from reference import ReferenceRows, column_scale, refit
 from scipy.optimize import minimize
 
 from sparsegam import _core
-from sparsegam.search.solver import one_blas_thread
+from sparsegam.search.blas import one_blas_thread
 
 
 @pytest.fixture(params=LOSSES)

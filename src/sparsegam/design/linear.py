@@ -11,7 +11,8 @@ from sparsegam.checks import check_boolean, check_number
 from sparsegam.data.frames import position
 from sparsegam.data.matrix import NumericMatrix, Vector
 from sparsegam.models.linear import LinearModel
-from sparsegam.search.solver import Options, Problem
+from sparsegam.search.options import Options
+from sparsegam.search.problem import Problem
 
 FAR_FROM_ZERO = 100.0  # |mean| / standard deviation beyond which sums of squares lose the digits that matter
 NO_VARIATION = 1e-13  # standard deviation / |mean| below which a column is constant, but for rounding

@@ -16,8 +16,9 @@ from sparsegam.design.binning import Binning
 from sparsegam.design.rules import Rules
 from sparsegam.models.additive import Model
 from sparsegam.parameters import pick
+from sparsegam.search.options import Options
 from sparsegam.search.path import Path, search_path
-from sparsegam.search.solver import Options, Problem, pose
+from sparsegam.search.problem import Problem, pose
 
 FURTHER_TERMS = 8  # how far beyond the model the frontier is searched
 

@@ -18,16 +18,11 @@ from sparsegam.design.threshold import Design
 from sparsegam.design.training import training_of
 from sparsegam.models.additive import Model
 from sparsegam.parameters import documented, pick
+from sparsegam.search.options import Options
+from sparsegam.search.price import check_lambda0, noise_price, price
+from sparsegam.search.problem import Problem, pose
 from sparsegam.search.progress import Progress, watched
-from sparsegam.search.solver import (
-    Options,
-    Problem,
-    check_lambda0,
-    frontier,
-    noise_price,
-    pose,
-    price,
-)
+from sparsegam.search.solver import frontier
 
 
 @documented

@@ -22,8 +22,12 @@ from sparsegam.design.linear import LinearDesign, Terms, pose_linear
 from sparsegam.design.rules import Rules
 from sparsegam.design.threshold import Design
 from sparsegam.parameters import documented, pick
+from sparsegam.search.blas import one_blas_thread
+from sparsegam.search.options import Options
 from sparsegam.search.path import build_model
-from sparsegam.search.solver import Fit, Options, Problem, check_lambda0, one_blas_thread, pose, price
+from sparsegam.search.price import check_lambda0, price
+from sparsegam.search.problem import Problem, pose
+from sparsegam.search.solver import Fit
 
 CUTS = ("auto", "none", "linear", "quadratic", "selfconcordant")
 ORDERS = ("dynamic", "sequential")

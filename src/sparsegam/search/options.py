@@ -1,0 +1,54 @@
+"""What the user may choose about a problem and its search; wrong values are refused here."""
+
+from dataclasses import dataclass
+
+from joblib import effective_n_jobs  # type: ignore[import-untyped]
+
+from sparsegam.checks import check_boolean, check_choice, check_integer, check_number
+
+LOSSES = ("logistic", "exponential", "squared")
+DEFAULT_MAX_TERMS = 500  # far above what a person can read; a search without a price per term must end somewhere
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user may choose about a problem and its search; wrong values are refused when it is made.
+
+    Attributes
+    ----------
+    loss : {"logistic", "exponential", "squared"}
+        Loss that is summed over rows.
+    lambda2 : float
+        Ridge penalty on the standardised coefficients.
+    max_terms : int or None
+        Largest number of terms; None leaves it to the price per term.
+    n_jobs : int or None
+        Number of threads, as joblib counts them.
+    time_limit : float or None
+        Seconds after which the search returns the best it has.
+    certify : bool
+        Whether to prove the model swap 1-OPT, going on from any better one that the proof finds.
+    """
+
+    loss: str
+    lambda2: float
+    max_terms: int | None
+    n_jobs: int | None = None
+    time_limit: float | None = None
+    certify: bool = False
+
+    def __post_init__(self) -> None:
+        check_choice("loss", self.loss, LOSSES)
+        check_number("lambda2", self.lambda2, at_least=0.0)
+        if self.max_terms is not None:
+            check_integer("max_terms", self.max_terms, at_least=0)
+        if self.n_jobs is not None:
+            check_integer("n_jobs", self.n_jobs)
+        if self.time_limit is not None:
+            check_number("time_limit", self.time_limit, at_least=0.0)
+        check_boolean("certify", self.certify)
+
+    @property
+    def n_threads(self) -> int:
+        """Number of threads that n_jobs stands for."""
+        return int(effective_n_jobs(self.n_jobs))
