@@ -7,14 +7,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sparsegam.binner import ThresholdBinner
-    from sparsegam.estimators import SparseGAMClassifier, SparseGAMRegressor
-    from sparsegam.linear import LinearPath, SparseLinearClassifier, SparseLinearRegressor, linear_path
-    from sparsegam.linear_selection import SparseLinearClassifierCV, SparseLinearRegressorCV
+    from sparsegam.estimators.binner import ThresholdBinner
+    from sparsegam.estimators.gam import SparseGAMClassifier, SparseGAMRegressor
+    from sparsegam.estimators.gam_cv import SparseGAMClassifierCV, SparseGAMRegressorCV
+    from sparsegam.estimators.linear import LinearPath, SparseLinearClassifier, SparseLinearRegressor, linear_path
+    from sparsegam.estimators.linear_cv import SparseLinearClassifierCV, SparseLinearRegressorCV
     from sparsegam.models.additive import Model
     from sparsegam.models.linear import LinearModel
     from sparsegam.search.path import Path, gam_path
-    from sparsegam.selection import SparseGAMClassifierCV, SparseGAMRegressorCV
 
     __version__: str
 
@@ -38,20 +38,20 @@ __all__ = [
 
 _HOME = {
     "LinearModel": "sparsegam.models.linear",
-    "LinearPath": "sparsegam.linear",
+    "LinearPath": "sparsegam.estimators.linear",
     "Model": "sparsegam.models.additive",
     "Path": "sparsegam.search.path",
-    "SparseGAMClassifier": "sparsegam.estimators",
-    "SparseGAMClassifierCV": "sparsegam.selection",
-    "SparseGAMRegressor": "sparsegam.estimators",
-    "SparseGAMRegressorCV": "sparsegam.selection",
-    "SparseLinearClassifier": "sparsegam.linear",
-    "SparseLinearClassifierCV": "sparsegam.linear_selection",
-    "SparseLinearRegressor": "sparsegam.linear",
-    "SparseLinearRegressorCV": "sparsegam.linear_selection",
-    "ThresholdBinner": "sparsegam.binner",
+    "SparseGAMClassifier": "sparsegam.estimators.gam",
+    "SparseGAMClassifierCV": "sparsegam.estimators.gam_cv",
+    "SparseGAMRegressor": "sparsegam.estimators.gam",
+    "SparseGAMRegressorCV": "sparsegam.estimators.gam_cv",
+    "SparseLinearClassifier": "sparsegam.estimators.linear",
+    "SparseLinearClassifierCV": "sparsegam.estimators.linear_cv",
+    "SparseLinearRegressor": "sparsegam.estimators.linear",
+    "SparseLinearRegressorCV": "sparsegam.estimators.linear_cv",
+    "ThresholdBinner": "sparsegam.estimators.binner",
     "gam_path": "sparsegam.search.path",
-    "linear_path": "sparsegam.linear",
+    "linear_path": "sparsegam.estimators.linear",
 }
 _MODULES = ("datasets",)
 

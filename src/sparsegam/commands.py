@@ -243,7 +243,7 @@ def _fit_directly(outcome: Outcome, options: Namespace) -> _Found:
 def _fit_by_cv(outcome: Outcome, options: Namespace) -> _Found:
     """Choose the size by cross-validation, then search the frontier of all rows up to it."""
     from sparsegam.compare import as_frame
-    from sparsegam.selection import SparseGAMClassifierCV, SparseGAMRegressorCV
+    from sparsegam.estimators.gam_cv import SparseGAMClassifierCV, SparseGAMRegressorCV
 
     given = {name: value for name, value in _settings(options).items() if value is not None}
     if outcome.classes is None:

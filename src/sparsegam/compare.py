@@ -92,7 +92,7 @@ def _contenders(outcome: Outcome, settings: dict[str, Any]) -> list[Contender]:
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
     from sklearn.linear_model import LogisticRegression, Ridge
 
-    from sparsegam.estimators import SparseGAMClassifier, SparseGAMRegressor
+    from sparsegam.estimators.gam import SparseGAMClassifier, SparseGAMRegressor
 
     sparse, trees, linear = (
         (SparseGAMRegressor, HistGradientBoostingRegressor, Ridge)

@@ -10,7 +10,8 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import indexable
 
 from sparsegam.checks import check_choice, check_integer
-from sparsegam.crossval import (
+from sparsegam.data.frames import Table
+from sparsegam.estimators.crossval import (
     RULES,
     Task,
     choose,
@@ -20,9 +21,8 @@ from sparsegam.crossval import (
     scorer_named,
     threads_per_search,
 )
-from sparsegam.data.frames import Table
-from sparsegam.estimators import Classifies, Regresses, SparseGAM, SparseModel
-from sparsegam.multiclass_selection import ChoosesForEach
+from sparsegam.estimators.gam import Classifies, Regresses, SparseGAM, SparseModel
+from sparsegam.estimators.multiclass_cv import ChoosesForEach
 from sparsegam.parameters import SECTIONS, documented, keep_arguments, pick
 from sparsegam.search.options import Options
 from sparsegam.search.path import Path, new_axes, search_path

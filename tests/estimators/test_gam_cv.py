@@ -12,7 +12,7 @@ from sklearn.metrics import log_loss, make_scorer, roc_auc_score
 from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit, StratifiedKFold, cross_val_score
 
 from sparsegam import Path, SparseGAMClassifier, SparseGAMClassifierCV, SparseGAMRegressorCV, gam_path
-from sparsegam.crossval import choose, middle_price
+from sparsegam.estimators.crossval import choose, middle_price
 
 FOLDS = StratifiedKFold(3, shuffle=True, random_state=0)
 

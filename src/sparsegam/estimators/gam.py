@@ -16,8 +16,8 @@ from sparsegam.data import targets
 from sparsegam.data.frames import Table, read
 from sparsegam.design.binning import Binning
 from sparsegam.design.rules import Rules
+from sparsegam.estimators.multiclass import OneVsRest
 from sparsegam.models.additive import Model
-from sparsegam.multiclass import OneVsRest
 from sparsegam.parameters import documented, keep_arguments, pick
 from sparsegam.search.options import DEFAULT_MAX_TERMS, Options
 from sparsegam.search.path import build_model

@@ -7,14 +7,14 @@ import numpy as np
 
 from sparsegam.data.columns import Rows
 from sparsegam.data.matrix import NumericMatrix, Vector, read_matrix
-from sparsegam.estimators import Classifies, Regresses
-from sparsegam.linear import SparseLinear, search_linear_path
-from sparsegam.multiclass_selection import ChoosesForEach
+from sparsegam.estimators.gam import Classifies, Regresses
+from sparsegam.estimators.gam_cv import ChoosesSize
+from sparsegam.estimators.linear import SparseLinear, search_linear_path
+from sparsegam.estimators.multiclass_cv import ChoosesForEach
 from sparsegam.parameters import SECTIONS, documented, keep_arguments
 from sparsegam.search.path import Path
 from sparsegam.search.problem import Problem
 from sparsegam.search.progress import Progress
-from sparsegam.selection import ChoosesSize
 
 SECTIONS["{folds}"] = """\
 cv : int, splitter or iterable, optional

@@ -12,9 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sparsegam.data import targets
 from sparsegam.data.matrix import NumericMatrix, Vector, read_matrix
 from sparsegam.design.linear import LinearDesign, Terms, pose_linear
-from sparsegam.estimators import Classifies, FitsOne, Regresses
+from sparsegam.estimators.gam import Classifies, FitsOne, Regresses
+from sparsegam.estimators.multiclass import OneVsRest
 from sparsegam.models.linear import LinearModel
-from sparsegam.multiclass import OneVsRest
 from sparsegam.parameters import SECTIONS, documented, keep_arguments, pick
 from sparsegam.search.options import DEFAULT_MAX_TERMS, Options
 from sparsegam.search.path import Path, hull_prices

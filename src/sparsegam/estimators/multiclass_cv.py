@@ -11,7 +11,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import column_or_1d
 
 from sparsegam.data.targets import weights
-from sparsegam.multiclass import JoinsClasses, Vector, class_weights, many_classes
+from sparsegam.estimators.multiclass import JoinsClasses, Vector, class_weights, many_classes
 
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
 
