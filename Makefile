@@ -17,7 +17,7 @@ help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z%-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.installed $(VENV)/.demo ## fit, print and plot a model of simulated credit data
-	$(BIN)/python -m sparsegam.demo
+	$(BIN)/python -m sparsegam demo
 
 test: core-test $(VENV)/.installed $(VENV)/.test ## run the tests of the C++ core, then those of the package
 	$(BIN)/python -m pytest $(PYTEST_ARGS)

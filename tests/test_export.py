@@ -10,11 +10,11 @@ import pytest
 
 from sparsegam import export
 from sparsegam.data.scales import BOOLEAN, DATE, DATETIME, Scale
+from sparsegam.deploy.reasons import reason_table
+from sparsegam.deploy.scorecard import scorecard
 from sparsegam.models.additive import Model
 from sparsegam.models.steps import step_model
 from sparsegam.models.terms import Condition, Term
-from sparsegam.reasons import reason_table
-from sparsegam.scorecard import scorecard
 
 TOLERANCE = 1e-9
 FEW = {"excel": 60}  # rows of an engine that interprets formulas one by one

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sparsegam.cardview import import_openpyxl
 from sparsegam.checks import check_integer
 from sparsegam.data.frames import Table
 from sparsegam.data.scales import Value
+from sparsegam.deploy.scorecard_view import import_openpyxl
 from sparsegam.models.steps import StepModel, StepTable, as_table, step_model
 
 MAX_ROWS = 1_048_576

@@ -5,8 +5,8 @@ from typing import Any
 from xml.etree import ElementTree
 
 from sparsegam.data.scales import Value
+from sparsegam.deploy.reasons import ReasonTable, reason_table
 from sparsegam.models.steps import Step, StepModel, StepTable
-from sparsegam.reasons import ReasonTable, reason_table
 
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
+from sparsegam.deploy.reasons import ReasonTable
 from sparsegam.export.dialects import Dialect, dialect_of, number
 from sparsegam.models.steps import StepModel, StepTable, step_model
-from sparsegam.reasons import ReasonTable
 
 INDENT = "    "
 MAX_EXPONENT = 700.0  # PostgreSQL's exp fails beyond 709

@@ -4,25 +4,25 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sparsegam.drift import Drift
-    from sparsegam.editing import Editor
+    from sparsegam.deploy.editing import Editor
+    from sparsegam.deploy.reasons import Reasons
+    from sparsegam.deploy.scorecard import Scorecard
+    from sparsegam.inspection.drift import Drift
     from sparsegam.models.profile import Profile
-    from sparsegam.reasons import Reasons
-    from sparsegam.scorecard import Scorecard
 
 
 class Deployable:
     """Scorecards, reason codes, exports, edits and checks of a model."""
 
     def scorecard(self: Any, X: Any = None, y: Any = None, *, sample_weight: Any = None, **scaling: Any) -> "Scorecard":
-        """Return the model as whole points; see `sparsegam.scorecard.scorecard` for the options."""
-        from sparsegam.scorecard import scorecard
+        """Return the model as whole points; see `sparsegam.deploy.scorecard.scorecard` for the options."""
+        from sparsegam.deploy.scorecard import scorecard
 
         return scorecard(self, X, y, sample_weight=sample_weight, **scaling)
 
     def reason_codes(self: Any, X: Any, k: int = 4, **options: Any) -> "Reasons":
-        """Return the features that cost each row most; see `sparsegam.reasons.reason_codes`."""
-        from sparsegam.reasons import reason_codes
+        """Return the features that cost each row most; see `sparsegam.deploy.reasons.reason_codes`."""
+        from sparsegam.deploy.reasons import reason_codes
 
         return reason_codes(self, X, k, **options)
 
@@ -69,32 +69,32 @@ class Deployable:
         return to_latex(self, **options)
 
     def edit(self: Any, X: Any, y: Any, *, who: str, **options: Any) -> "Editor":
-        """Return an editor of a copy of the model; see `sparsegam.editing.Editor`."""
-        from sparsegam.editing import Editor
+        """Return an editor of a copy of the model; see `sparsegam.deploy.editing.Editor`."""
+        from sparsegam.deploy.editing import Editor
 
         return Editor(self, X, y, who=who, **options)
 
     def profile(self: Any, X: Any) -> "Profile":
-        """Return how rows spread over the steps, to be compared by `drift`; see `sparsegam.drift.profile`."""
-        from sparsegam.drift import profile
+        """Return how rows spread over the steps, for `drift` to compare; see `sparsegam.inspection.drift.profile`."""
+        from sparsegam.inspection.drift import profile
 
         return profile(self, X)
 
     def training_profile(self: Any) -> "Profile | None":
         """Return how the rows of the fit spread over the steps, where the model remembers it."""
-        from sparsegam.drift import training_profile
+        from sparsegam.inspection.drift import training_profile
 
         return training_profile(self)
 
     def drift(self: Any, X: Any, reference: Any = None) -> "Drift":
-        """Return how far new rows have moved from those of the fit, or from others; see `sparsegam.drift.drift`."""
-        from sparsegam.drift import drift
+        """Return how far rows have moved from those of the fit, or others; see `sparsegam.inspection.drift.drift`."""
+        from sparsegam.inspection.drift import drift
 
         return drift(self, X, reference)
 
     def card(self: Any, X: Any = None, y: Any = None, **options: Any) -> str:
-        """Return a model card in Markdown; see `sparsegam.card.card`."""
-        from sparsegam.card import card
+        """Return a model card in Markdown; see `sparsegam.inspection.model_card.card`."""
+        from sparsegam.inspection.model_card import card
 
         return card(self, X, y, **options)
 

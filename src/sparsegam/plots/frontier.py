@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.assessment import auc, positives
 from sparsegam.data.columns import Values
 from sparsegam.data.frames import read
+from sparsegam.inspection.assessment import auc, positives
 from sparsegam.plots.canvas import BLUE, GREEN, ORANGE, canvas, new_figure, plain
 from sparsegam.search.path import Path
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.assessment import auc, calibration, positives, roc_curve
+from sparsegam.inspection.assessment import auc, calibration, positives, roc_curve
 from sparsegam.models.additive import Model
 from sparsegam.plots.canvas import BLUE, GREY, PALE, canvas, plain
 

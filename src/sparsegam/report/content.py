@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.alternatives import Substitute, alternatives, objective_of
+from sparsegam.inspection.alternatives import Substitute, alternatives, objective_of
 from sparsegam.models.additive import SLOPES, Model
 from sparsegam.models.terms import Term
 from sparsegam.report.facts import facts_part, reading_part

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam.assessment import positives
 from sparsegam.data.columns import Column, Values
 from sparsegam.data.frames import Table, read
 from sparsegam.data.targets import class_weights, weights
 from sparsegam.design.binning import Binning
 from sparsegam.design.rules import Rules
+from sparsegam.inspection.assessment import positives
 from sparsegam.models.additive import Model
 from sparsegam.parameters import pick
 from sparsegam.search.options import Options

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.assessment import assess, auc, calibration, positives, roc_curve
 from sparsegam.data.columns import Values
+from sparsegam.inspection.assessment import assess, auc, calibration, positives, roc_curve
 from sparsegam.report.material import Material, Sample
 from sparsegam.search.path import Path
 

@@ -58,7 +58,7 @@ def add_drift(command: AddCommand) -> None:
 
 def export_model(options: Namespace) -> tuple[str, dict[str, Any]]:
     """Write the export; the text to print and the data for machines."""
-    from sparsegam.commands import check_writable, read_model
+    from sparsegam.cli.commands import check_writable, read_model
 
     check_writable(options.out)
     if options.to in BINARY and options.out is None:
@@ -75,7 +75,7 @@ def export_model(options: Namespace) -> tuple[str, dict[str, Any]]:
 
 def make_scorecard(options: Namespace, table: Any, y: Any) -> tuple[str, dict[str, Any]]:
     """Make the card on rows that were read, and write it where asked for."""
-    from sparsegam.commands import check_writable, read_model
+    from sparsegam.cli.commands import check_writable, read_model
 
     check_writable(options.out)
     names = ("method", "pdo", "odds", "base_points", "max_points", "direction", "base", "nonnegative")
@@ -88,7 +88,7 @@ def make_scorecard(options: Namespace, table: Any, y: Any) -> tuple[str, dict[st
 
 def measure_drift(options: Namespace) -> tuple[str, dict[str, Any]]:
     """Compare the rows of a file with those of the fit, or with those of another file."""
-    from sparsegam.commands import read_model
+    from sparsegam.cli.commands import read_model
     from sparsegam.data.files import read_file
 
     before = None if options.reference is None else read_file(options.reference, encoding=options.encoding)

@@ -5,7 +5,7 @@ import pytest
 
 from sparsegam import Model, SparseGAMClassifier, SparseGAMRegressor
 from sparsegam.datasets import make_credit
-from sparsegam.editing import Editor
+from sparsegam.deploy.editing import Editor
 from sparsegam.models.terms import Condition, Term
 
 

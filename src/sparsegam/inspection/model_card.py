@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from sparsegam.data.targets import one_column, real
-from sparsegam.drift import training_profile
-from sparsegam.editing import total_loss
+from sparsegam.deploy.editing import total_loss
+from sparsegam.deploy.rounding import events_of
+from sparsegam.inspection.drift import training_profile
 from sparsegam.models.additive import Model
 from sparsegam.models.steps import as_table, step_model
-from sparsegam.rounding import events_of
 
 PACKAGES = ("sparsegam", "numpy", "scipy", "scikit-learn")
 

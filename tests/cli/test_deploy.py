@@ -4,9 +4,10 @@ import json
 
 import pytest
 
-from sparsegam import commands_deploying, scorecard
-from sparsegam.cli import main
+from sparsegam.cli import deploy
+from sparsegam.cli.main import main
 from sparsegam.datasets import make_credit
+from sparsegam.deploy import scorecard
 from sparsegam.export.dialects import DIALECTS
 
 
@@ -21,10 +22,10 @@ def files(tmp_path_factory):
 
 
 def test_choices_are_those_of_the_library():
-    assert tuple(DIALECTS) == commands_deploying.DIALECTS
-    assert scorecard.METHODS == commands_deploying.METHODS
-    assert tuple(scorecard.DIRECTIONS) == commands_deploying.DIRECTIONS
-    assert scorecard.BASES == commands_deploying.BASES
+    assert tuple(DIALECTS) == deploy.DIALECTS
+    assert scorecard.METHODS == deploy.METHODS
+    assert tuple(scorecard.DIRECTIONS) == deploy.DIRECTIONS
+    assert scorecard.BASES == deploy.BASES
 
 
 @pytest.mark.parametrize("to", ["sql", "python", "javascript", "pmml", "latex", "json"])

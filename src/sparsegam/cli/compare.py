@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsegam.cli.outcome import Outcome
 from sparsegam.data.frames import Table
-from sparsegam.outcome import Outcome
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A tour of sparsegam on simulated credit data: python -m sparsegam.demo (or `make demo`)."""
+"""A tour of sparsegam on simulated credit data: `sparsegam demo` (or `make demo`)."""
 
 from __future__ import annotations
 

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from sparsegam import Model, SparseGAMClassifier, SparseGAMClassifierCV, SparseGAMRegressor, gam_path
-from sparsegam.drift import drift as drift_of
-from sparsegam.drift import stability_index
+from sparsegam.inspection.drift import drift as drift_of
+from sparsegam.inspection.drift import stability_index
 from sparsegam.models.profile import Profile
 
 

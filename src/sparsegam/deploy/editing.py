@@ -11,12 +11,12 @@ from sparsegam.checks import check_number
 from sparsegam.data.columns import Values
 from sparsegam.data.scales import NUMBER, Scale
 from sparsegam.data.targets import one_column, real, weights
-from sparsegam.drift import profile_of_numbers
+from sparsegam.deploy.rounding import events_of, indicator
+from sparsegam.inspection.drift import profile_of_numbers
 from sparsegam.models.additive import Model
 from sparsegam.models.edits import Edit
 from sparsegam.models.steps import as_table, step_model, step_numbers
 from sparsegam.models.terms import Condition, Kind, Term
-from sparsegam.rounding import events_of, indicator
 
 NEWTON_STEPS = 100
 SETTLED = 1e-10
@@ -63,7 +63,7 @@ class Editor:
     Examples
     --------
     >>> from sparsegam import SparseGAMClassifier
-    >>> from sparsegam.editing import Editor
+    >>> from sparsegam.deploy.editing import Editor
     >>> ages = [[a] for a in range(20, 60)]
     >>> answers = [int(a > 40) ^ (a % 7 == 0) for (a,) in ages]
     >>> model = SparseGAMClassifier(lambda0=2).fit(ages, answers).model_

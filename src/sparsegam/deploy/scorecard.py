@@ -12,9 +12,9 @@ from sparsegam.checks import check_boolean, check_choice, check_integer, check_n
 from sparsegam.data.columns import Values
 from sparsegam.data.frames import Table
 from sparsegam.data.targets import weights
+from sparsegam.deploy.rounding import Patterns, Points, events_of, patterns_of, round_small, round_to_line
 from sparsegam.models.additive import SLOPES, Model
 from sparsegam.models.steps import StepModel, StepTable, as_table, step_model
-from sparsegam.rounding import Patterns, Points, events_of, patterns_of, round_small, round_to_line
 
 METHODS = ("pdo", "min_max", "plain", "small")
 DIRECTIONS = {"higher_is_safer": -1, "higher_is_riskier": 1}
@@ -181,24 +181,24 @@ class Scorecard:
 
     def to_html(self) -> str:
         """Return the card as a page of its own, to be read or printed."""
-        from sparsegam.cardview import to_html
+        from sparsegam.deploy.scorecard_view import to_html
 
         return to_html(self)
 
     def to_csv(self) -> str:
         """Return the card as CSV text."""
-        from sparsegam.cardview import to_csv
+        from sparsegam.deploy.scorecard_view import to_csv
 
         return to_csv(self)
 
     def to_excel(self, path: Any) -> None:
         """Write the card as a workbook; needs openpyxl."""
-        from sparsegam.cardview import to_excel
+        from sparsegam.deploy.scorecard_view import to_excel
 
         to_excel(self, path)
 
     def __str__(self) -> str:
-        from sparsegam.cardview import to_text
+        from sparsegam.deploy.scorecard_view import to_text
 
         return to_text(self)
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn import metrics
 
 from sparsegam import Model
-from sparsegam.assessment import assess, auc, calibration, positives, roc_curve
+from sparsegam.inspection.assessment import assess, auc, calibration, positives, roc_curve
 
 CLASSIFIER = Model(0.0, (), ("x",), "logistic", classes=("bad", "good"))
 

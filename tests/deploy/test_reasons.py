@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 from sparsegam import export
+from sparsegam.deploy.reasons import reason_codes, reason_table
+from sparsegam.deploy.scorecard import scorecard
 from sparsegam.models.additive import Model
 from sparsegam.models.terms import Condition, Term
-from sparsegam.reasons import reason_codes, reason_table
-from sparsegam.scorecard import scorecard
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from sparsegam.commands_deploying import add_drift, add_export, add_scorecard
+from sparsegam.cli.deploy import add_drift, add_export, add_scorecard
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -48,11 +48,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     if options.command == "demo":
-        from sparsegam.demo import main as demo
+        from sparsegam.cli.demo import main as demo
 
         demo()
         return OK
-    from sparsegam import commands
+    from sparsegam.cli import commands
 
     run: Callable[[argparse.Namespace], Any] = getattr(commands, f"run_{options.command}")
     answer = run(options)

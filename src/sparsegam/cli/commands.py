@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.commands_deploying import export_model, make_scorecard, measure_drift
+from sparsegam.cli.deploy import export_model, make_scorecard, measure_drift
+from sparsegam.cli.outcome import Outcome, split_target
 from sparsegam.data.columns import Column
 from sparsegam.data.files import read_file, write_whole
 from sparsegam.data.frames import Table
@@ -20,7 +21,6 @@ from sparsegam.data.scales import WORDS
 from sparsegam.design.binning import Binning
 from sparsegam.design.rules import Rules
 from sparsegam.models.additive import Model
-from sparsegam.outcome import Outcome, split_target
 from sparsegam.parameters import pick
 from sparsegam.search.options import Options
 from sparsegam.search.path import Path, build_model, search_path
@@ -111,7 +111,7 @@ def run_path(options: Namespace) -> Answer:
 
 def run_compare(options: Namespace) -> Answer:
     """Compare with other kinds of models on the same folds."""
-    from sparsegam.compare import compare
+    from sparsegam.cli.compare import compare
 
     outcome, notes = _outcome(options)
     settings = {name: value for name, value in _settings(options).items() if name != "max_terms"}
@@ -242,7 +242,7 @@ def _fit_directly(outcome: Outcome, options: Namespace) -> _Found:
 
 def _fit_by_cv(outcome: Outcome, options: Namespace) -> _Found:
     """Choose the size by cross-validation, then search the frontier of all rows up to it."""
-    from sparsegam.compare import as_frame
+    from sparsegam.cli.compare import as_frame
     from sparsegam.estimators.gam_cv import SparseGAMClassifierCV, SparseGAMRegressorCV
 
     given = {name: value for name, value in _settings(options).items() if value is not None}
@@ -301,7 +301,7 @@ def _found_text(found: _Found, outcome: Outcome, seconds: float) -> str:
 
 
 def _measures(found: _Found, outcome: Outcome) -> dict[str, float]:
-    from sparsegam.assessment import auc
+    from sparsegam.inspection.assessment import auc
 
     score = found.model.score_table(outcome.table)
     if outcome.classes is None:
@@ -311,7 +311,7 @@ def _measures(found: _Found, outcome: Outcome) -> dict[str, float]:
 
 def terms_text(problem: Problem, model: Model) -> str:
     """Return the model as a table: its conditions by feature, what each adds, and for how many rows it holds."""
-    from sparsegam.alternatives import columns_of
+    from sparsegam.inspection.alternatives import columns_of
 
     counts = problem.design.counts[columns_of(problem, model.terms)].astype(int).tolist()
     rows = [["(start)", "", f"{model.intercept:+.4f}", ""]]

@@ -6,7 +6,7 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
-from sparsegam.scorecard import Scorecard
+from sparsegam.deploy.scorecard import Scorecard
 
 STYLE = """
 body { font: 14px/1.4 system-ui, sans-serif; max-width: 46em; margin: 2em auto; color: #222 }

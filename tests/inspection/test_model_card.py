@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from sparsegam import Model, SparseGAMClassifier, SparseGAMRegressor
-from sparsegam.card import model_hash
 from sparsegam.datasets import make_credit
+from sparsegam.inspection.model_card import model_hash
 
 
 def test_card_of_a_classifier():

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from sparsegam.alternatives import alternatives, objective_of
 from sparsegam.data.frames import read
 from sparsegam.design.binning import Binning
 from sparsegam.design.rules import Rules
+from sparsegam.inspection.alternatives import alternatives, objective_of
 from sparsegam.search.options import Options
 from sparsegam.search.path import search_path
 from sparsegam.search.problem import pose

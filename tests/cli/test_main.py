@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from sparsegam import Model
-from sparsegam.cli import main
+from sparsegam.cli.main import main
 
 
 @pytest.fixture(scope="module")
@@ -155,7 +155,7 @@ def test_one_column_is_not_enough(tmp_path, capsys):
 
 def test_module_runs_and_does_not_import_what_it_does_not_need(data):
     code = (
-        "import sys; from sparsegam.cli import main; "
+        "import sys; from sparsegam.cli.main import main; "
         f"main(['fit', {str(data)!r}, '-t', 'answer', '--drop', 'amount']); "
         "print([name for name in ('sklearn', 'pandas', 'matplotlib') if name in sys.modules])"
     )
@@ -170,7 +170,7 @@ def test_bugs_are_one_line_too(data, capsys, monkeypatch):
         msg = "name 'x' is not\ndefined"
         raise NameError(msg)
 
-    monkeypatch.setattr("sparsegam.commands.read_file", broken)
+    monkeypatch.setattr("sparsegam.cli.commands.read_file", broken)
     code, _, errors = run(capsys, "fit", data, "-t", "answer")
     assert code == 1
     assert errors == "sparsegam: this is a bug: NameError: name 'x' is not defined (--debug shows where)\n"
@@ -180,7 +180,7 @@ def test_a_peer_that_fails_is_a_line_of_the_comparison(data, capsys, monkeypatch
     def broken(*_):
         raise RuntimeError
 
-    monkeypatch.setattr("sparsegam.compare._numbered", broken)
+    monkeypatch.setattr("sparsegam.cli.compare._numbered", broken)
     code, text, _ = run(capsys, "compare", data, "-t", "answer", "--drop", "amount", "--folds", 2)
     assert code == 0
     assert "failed: RuntimeError" in text

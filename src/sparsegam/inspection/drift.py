@@ -68,7 +68,7 @@ class Drift:
         return pd.DataFrame([self._row(line) for line in self.lines])
 
     def __str__(self) -> str:
-        from sparsegam.cardview import aligned
+        from sparsegam.deploy.scorecard_view import aligned
 
         header = ["feature", "reading", "PSI", *(f"{kind} {when}" for kind in KINDS for when in ("before", "now"))]
         rows = [

@@ -9,10 +9,10 @@ import pytest
 
 from sparsegam import SparseGAMClassifier, gam_path
 from sparsegam.datasets import make_credit
+from sparsegam.deploy.rounding import Patterns, fit_lines, patterns_of, round_small, round_to_line
+from sparsegam.deploy.scorecard import best_scorecard, scorecard
 from sparsegam.models.additive import Model
 from sparsegam.models.terms import Condition, Term
-from sparsegam.rounding import Patterns, fit_lines, patterns_of, round_small, round_to_line
-from sparsegam.scorecard import best_scorecard, scorecard
 
 
 @pytest.fixture(scope="module")

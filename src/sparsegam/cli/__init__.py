@@ -1,0 +1,1 @@
+"""The command line: what each command does, its options, exit codes and one-line errors."""

@@ -1,0 +1,1 @@
+"""From a model to decisions: whole points, reasons, changes by hand."""
