@@ -36,7 +36,7 @@ def assert_valid(problem, point, lambda2=0.0):
     assert np.isin(point.columns, problem.candidates).all()
     assert len(set(point.columns.tolist())) == len(point.columns) == len(point.coef)
     rows = ReferenceRows(problem.expanded(point.columns), problem.y, problem.weight, problem.loss)
-    loss = rows.evaluate(range(point.columns.size), [point.intercept, *point.coef])
+    (loss,) = rows.evaluate([_core.Point(point.intercept, np.arange(point.columns.size), point.coef)])
     ridge = lambda2 * column_scale(rows.X, problem.weight) @ point.coef**2
     assert point.loss == pytest.approx(loss, rel=1e-9, abs=1e-9)
     assert point.ridge == pytest.approx(ridge, rel=1e-9, abs=1e-12)
@@ -125,7 +125,8 @@ def bounded_refit(problem, columns, low, high):
     rows = ReferenceRows(problem.X, problem.y, problem.weight, problem.loss)
 
     def at(theta):
-        return rows.evaluate(columns, theta), rows.gradient(columns)
+        value, _, gradient = rows.newton(_core.Point(theta[0], columns, theta[1:].copy()), columns)
+        return value, gradient
 
     bounds = [(None, None), *zip(low[columns], high[columns], strict=True)]
     options = {"ftol": 1e-15, "gtol": 1e-9, "maxiter": 5000, "maxfun": 50_000}

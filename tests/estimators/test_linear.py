@@ -291,7 +291,7 @@ def test_little_memory_gives_the_same_models(loss):
     X, y = make_rows(n=150, p=600, loss=loss)
     found = []
     for max_bytes in (2**28, 2**10):
-        rows = _core.Rows(
+        rows = _core.MatrixRows(
             _core.Matrix(np.asfortranarray(X)), y, np.ones(150), loss=loss, n_threads=1, max_bytes=max_bytes
         )
         penalty = _core.Penalty(

@@ -38,7 +38,7 @@ def swapped_values(problem, point, lambda2):
     X, ridge = problem.X, problem.ridge(lambda2)
     centred = X - problem.weight @ X / problem.weight.sum()
     columns = np.setdiff1d(problem.candidates, point.columns)
-    columns = columns[problem.rows().spread[columns] > 0]
+    columns = columns[problem.rows().columns.spread[columns] > 0]
     A = centred[:, columns].T[:, :, None]
     penalty = ridge[columns][:, None]
     if problem.loss == "exponential":
@@ -116,7 +116,7 @@ class TestSearch:
     def test_the_loss_is_that_of_the_point_and_terms_pay_for_themselves(self, loss, seed):
         problem = random_problem(seed, loss, n=120)
         point, _ = search(problem, lambda0=1.0, lambda2=0.0)
-        assert problem.rows().evaluate(point.intercept, point.columns, point.coef) == pytest.approx(point.loss)
+        assert problem.rows().evaluate([point])[0] == pytest.approx(point.loss)
         assert point.loss + len(point.columns) <= null_loss(problem) * (1 + 1e-9)
 
     def test_a_dear_term_stays_out(self):
@@ -128,7 +128,7 @@ class TestSearch:
         """Surrogate 1-OPT: no term's thresholding step would make it zero."""
         problem = random_problem(5, "logistic", n=120)
         point, _ = search(problem, lambda0=1.0, lambda2=1e-3)
-        steepness = (0.25 + 2e-3) * problem.rows().spread[point.columns]
+        steepness = (0.25 + 2e-3) * problem.rows().columns.spread[point.columns]
         assert (0.5 * steepness * point.coef**2 >= 1.0).all()
 
     def test_the_exponential_keeps_what_pays_by_the_closed_form(self):

@@ -39,6 +39,10 @@ class ThresholdDesign {
     Index n_features() const { return static_cast<Index>(features_.size()); }
     const Feature& feature(Index f) const { return features_[f]; }
     Index feature_of(Index column) const { return feature_of_[column]; }
+    bool is_ordered(Index column) const {
+        const Feature& feature = features_[feature_of_[column]];
+        return column - feature.offset < feature.n_ordered;
+    }
     std::span<const Nested> nested() const { return nested_; }
 
     // One lookup table per feature on the support: the score of a row is the sum of its bins' entries.

@@ -171,26 +171,26 @@ def pose_linear(matrix: NumericMatrix, y: Vector, weight: Vector, options: Optio
 
 def _rows(
     matrix: NumericMatrix, y: Vector, weight: Vector, options: Options, terms: Terms
-) -> tuple[_core.Rows, dict[int, float], NDArray[np.bool_]]:
+) -> tuple[_core.MatrixRows, dict[int, float], NDArray[np.bool_]]:
     """Make the rows; tell what was taken from columns far from zero, and which columns are not constant.
 
     Without an intercept a constant column is a column like any other, and none may be moved.
     """
 
-    def made(m: NumericMatrix) -> _core.Rows:
+    def made(m: NumericMatrix) -> _core.MatrixRows:
         cap = min(max(2 * m.n_bytes, SMALLEST_CAP), LARGEST_CAP)
-        return _core.Rows(m.core(), y, weight, loss=options.loss, n_threads=options.n_threads, max_bytes=cap)
+        return _core.MatrixRows(m.core(), y, weight, loss=options.loss, n_threads=options.n_threads, max_bytes=cap)
 
     rows = made(matrix)
     if not terms.fit_intercept:
         return rows, {}, np.ones(matrix.n_columns, dtype=bool)
     means = matrix.means(weight)
     mean_part = np.square(means) * weight.sum()
-    far = np.flatnonzero(mean_part > FAR_FROM_ZERO**2 * rows.spread)
+    far = np.flatnonzero(mean_part > FAR_FROM_ZERO**2 * rows.columns.spread)
     far = far[matrix.is_full(far)]
     if far.size:
         rows = made(matrix.shifted(far, means[far]))
-    varies: NDArray[np.bool_] = rows.spread > NO_VARIATION**2 * mean_part
+    varies: NDArray[np.bool_] = rows.columns.spread > NO_VARIATION**2 * mean_part
     return rows, dict(zip(far.tolist(), means[far].tolist(), strict=True)), varies
 
 

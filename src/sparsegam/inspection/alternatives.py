@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsegam import _core
 from sparsegam.design.rules import Rules
 from sparsegam.models.additive import Model
 from sparsegam.models.terms import Condition, Term
@@ -95,12 +96,12 @@ class _LocalModel:
         self.problem = problem
         self.support = support
         self.theta, self.objective = _refit(problem, support, theta)
-        gradient, curvature, products = problem.rows.scan(support)
+        gradient, curvature, products = problem.rows.scan(_point(support, self.theta), np.zeros(0, dtype=np.int64))[3:]
         self.gradient = np.asarray(gradient)
         self.B = np.reshape(products, (self.gradient.size, support.size + 1))
-        ridge = 2 * float(problem.options.lambda2) * np.asarray(problem.rows.spread)
+        ridge = 2 * float(problem.options.lambda2) * np.asarray(problem.rows.columns.spread)
         self.D = np.asarray(curvature) + ridge
-        hessian, _ = _gram(problem, support)
+        hessian, _ = _gram(problem, support, self.theta)
         self.M = np.linalg.pinv(hessian, hermitian=True)
         self.Q = self.B @ self.M
         self.V = self.D - np.einsum("ij,ij->i", self.B, self.Q)
@@ -161,7 +162,7 @@ def _refit(problem: Problem, support: Columns, theta: Vector) -> tuple[Vector, f
     """Minimise the objective on a support by damped Newton steps; return coefficients and objective."""
     objective = _objective(problem, support, theta)
     for _ in range(NEWTON_STEPS):
-        hessian, gradient = _gram(problem, support)
+        hessian, gradient = _gram(problem, support, theta)
         ridge = _ridge(problem, support)
         gradient = gradient + 2 * ridge * theta
         step: Vector = -np.asarray(np.linalg.lstsq(hessian, gradient, rcond=1e-12)[0], dtype=np.float64)
@@ -169,7 +170,6 @@ def _refit(problem: Problem, support: Columns, theta: Vector) -> tuple[Vector, f
         if lower >= objective - TOLERANCE:
             break
         theta, objective = moved, lower
-    _objective(problem, support, theta)  # later questions to the rows are about this point
     return theta, objective
 
 
@@ -184,17 +184,21 @@ def _damped(problem: Problem, support: Columns, theta: Vector, step: Vector, obj
 
 
 def _objective(problem: Problem, support: Columns, theta: Vector) -> float:
-    loss = problem.rows.evaluate(float(theta[0]), support, np.ascontiguousarray(theta[1:]))
+    (loss,) = problem.rows.evaluate([_point(support, theta)])
     return float(loss + np.sum(_ridge(problem, support) * theta**2))
 
 
-def _gram(problem: Problem, support: Columns) -> tuple[Vector, Vector]:
+def _point(support: Columns, theta: Vector) -> _core.Point:
+    return _core.Point(float(theta[0]), support, np.ascontiguousarray(theta[1:]))
+
+
+def _gram(problem: Problem, support: Columns, theta: Vector) -> tuple[Vector, Vector]:
     """Return curvature (ridge included) and gradient (without it) on a support, intercept first."""
-    hessian, gradient = problem.rows.gram(support)
+    _, hessian, gradient = problem.rows.newton(_point(support, theta), support)
     size = support.size + 1
     return np.reshape(hessian, (size, size)) + np.diag(2 * _ridge(problem, support)), np.asarray(gradient)
 
 
 def _ridge(problem: Problem, support: Columns) -> Vector:
-    spread = np.asarray(problem.rows.spread)[support]
+    spread = np.asarray(problem.rows.columns.spread)[support]
     return np.concatenate([[0.0], float(problem.options.lambda2) * spread])

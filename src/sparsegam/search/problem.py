@@ -20,7 +20,7 @@ class Problem:
     """A design with labels, weights and a loss, ready to be searched."""
 
     design: Design
-    rows: _core.Rows
+    rows: _core.LocalRows
     penalty: _core.Penalty
     options: Options
     total_weight: float
@@ -47,7 +47,7 @@ def pose(
     if not kept.all():
         table, y, weight = table.keep(kept), y[kept], weight[kept]
     design = Design(*bin_table(table, binning), weight)
-    rows = _core.Rows(design.core, y, weight, loss=options.loss, n_threads=options.n_threads)
+    rows = _core.ThresholdRows(design.core, y, weight, loss=options.loss, n_threads=options.n_threads)
     allowed = design.candidates(rules)
     always = _always(design, rows, options, rules, allowed)
     penalty = design.penalty(float(options.lambda2), rules, allowed=allowed, always=always)
@@ -61,7 +61,7 @@ def replace_options(problem: Problem, **changes: Any) -> Problem:
 
 
 def _always(
-    design: Design, rows: _core.Rows, options: Options, rules: Rules, allowed: NDArray[np.bool_]
+    design: Design, rows: _core.LocalRows, options: Options, rules: Rules, allowed: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
     """Choose a column for each feature that must be in: the one that, alone, lowers the loss most."""
     chosen = []
