@@ -46,17 +46,17 @@ class Exchange {
     }
 
     // Makes moves that lower loss + ridge + lambda0 * terms by enough until none does and no refit is worth as much. Most
-    // looks are cheap ones (model_cache.hpp); before it ends, there was a full scan at this support.
+    // looks are cheap ones (model_cache.hpp); before a thorough one ends, there was a full scan at this support.
     void improve(MoveRules rules) {
         rules.min_gain = std::max(min_promise(), rules.min_gain);
         while (!deadline_.passed()) {
             if (make_any(list().best(rules), rules)) continue;
             if (rules.add && current_.size() > tuning::scan_is_dear && make_any(list().best_pairs(rules), rules))
                 continue;
-            if (ask_for_full_scan()) continue;
+            if (rules.thorough && ask_for_full_scan()) continue;
             if (rules.add && make_any(list().best_pairs(rules), rules)) continue;
             if (refit_if_worth(rules.min_gain)) continue;
-            if (rules.add && make_doubtful_addition(rules)) continue;
+            if (rules.add && rules.thorough && make_doubtful_addition(rules)) continue;
             return;
         }
     }
@@ -84,7 +84,7 @@ class Exchange {
         if (objective_.loss().constant_curvature || objective_.columns().shortlist > 0) return grow();
         const auto moves = list().best(additions());
         std::vector<Point> points;
-        for (std::size_t m = 0; m < std::min(moves.size(), tuning::moves_tried); ++m)
+        for (std::size_t m = 0; m < std::min(moves.size(), tuning::greedy_tries); ++m)
             points.push_back(taken(local_model().step_of(moves[m]), penalty_, local_model().refitted()));
         Point best;
         for (Point& next : points) {
@@ -178,7 +178,7 @@ class Exchange {
         return std::min(moves.size(), tuning::moves_tried);
     }
 
-    // Where the first few moves lead alone, and the first with the others beside it, one more at a time.
+    // Where the first few moves lead alone, and the first with ever more of the others beside it.
     std::vector<Point> trials_of(const std::vector<Move>& moves, const LocalModel& model) const {
         std::vector<Step> steps;
         for (const Move& move : moves) steps.push_back(model.step_of(move));
@@ -186,10 +186,10 @@ class Exchange {
         for (std::size_t m = 0; m < tried_alone(moves); ++m)
             points.push_back(taken(steps[m], penalty_, model.refitted()));
         Point together = points[0];
-        for (std::size_t m = 1; m < steps.size(); ++m) {
+        for (std::size_t m = 1, joined = 1; m < steps.size(); ++m) {
             if (!applies(steps[m], together)) continue;
             together = taken(steps[m], penalty_, together);
-            points.push_back(together);
+            if (tuning::is_tried_together(++joined) || m + 1 == steps.size()) points.push_back(together);
         }
         return points;
     }

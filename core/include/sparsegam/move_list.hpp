@@ -19,6 +19,7 @@ struct MoveRules {
     double lambda0 = 0.0;
     double min_gain = 0.0;
     bool add = true, drop = true, swap = true;
+    bool thorough = true;  // does a full scan have the last word
 };
 
 // Moves that were tried in vain at this support size, with what they had promised.

@@ -42,11 +42,13 @@ class Frontier {
         finished_ = !exchange_.out_of_time();
     }
 
-    // One lambda0: straight down on the penalised objective, then a look around. To be certified, it makes the small moves
-    // too and goes on from any swap that the sweep still finds.
+    // One lambda0: straight down on the penalised objective, on past it and back, then a look around. To be certified, it
+    // looks farther, makes the small moves too, and goes on from any swap that the sweep still finds.
     void search_at(double lambda0, bool certify) {
         price_ = lambda0;
         exchange_.improve(worthwhile(lambda0));
+        while (!exchange_.out_of_time() && search_past(lambda0)) {
+        }
         if (const Index steps = steps_near(certify); steps > 0) {
             start_from_polished();
             do search_near(lambda0, steps);
@@ -157,6 +159,20 @@ class Frontier {
         return exchange_.shrink() && improve_size(k - 1);
     }
 
+    // On at a lower price, where terms come in that pay together but not alone, and back. True if that led to something
+    // better worth the while; else the search is where it was.
+    bool search_past(double lambda0) {
+        const Point before = exchange_.current();
+        if (before.size() > tuning::lower_price_up_to) return false;
+        MoveRules past = worthwhile(tuning::lower_price * lambda0);
+        past.thorough = false;
+        exchange_.improve(past);
+        exchange_.improve(worthwhile(lambda0));
+        const double fall = objective_.penalised(before, lambda0) - objective_.penalised(exchange_.current(), lambda0);
+        if (fall < 0.0) exchange_.go_to(before);
+        return fall > tuning::worthwhile * lambda0;
+    }
+
     // A few steps up and down again, or down and up, with swaps in between, lead out of many a local optimum.
     void search_near(double lambda0, Index steps) {
         bool any = true;
@@ -170,10 +186,8 @@ class Frontier {
         start_at(best_size(lambda0));
     }
 
-    bool has_few_columns() const { return static_cast<Index>(penalty_.cost.size()) <= tuning::few_columns; }
-
     bool can_leave_out_pairs(double lambda0) const {
-        return has_few_columns() && best_size(lambda0) <= tuning::few_terms / 2;
+        return objective_.n_columns() <= tuning::few_columns && best_size(lambda0) <= tuning::few_terms / 2;
     }
 
     // Leaves out two terms at a time and lets the search find others: it may be that neither can move without the other.
@@ -204,9 +218,10 @@ class Frontier {
         record();
     }
 
-    // How far to look around: where columns are few that costs next to nothing, elsewhere as much as all before it.
+    // How far to look around.
     Index steps_near(bool certify) const {
-        if (has_few_columns()) return 8;
+        const Index n_columns = objective_.n_columns();
+        if (n_columns <= (certify ? tuning::few_columns : tuning::very_few_columns)) return 8;
         return certify && exchange_.current().size() <= tuning::few_terms ? 2 : 0;
     }
 

@@ -102,13 +102,12 @@ class ThresholdRows : public LocalRows {
     class TableScorer final : public Scorer {
       public:
         TableScorer(const ThresholdDesign& design, const Point& point)
-            : design_(design), tables_(design.tables(point)), intercept_(point.intercept) {}
+            : tables_(design.tables(point)), intercept_(point.intercept) {}
         void score(Index begin, Index end, double* score) const override {
-            design_.score(tables_, intercept_, begin, end, score);
+            ThresholdDesign::score(tables_, intercept_, begin, end, score);
         }
 
       private:
-        const ThresholdDesign& design_;
         ThresholdDesign::Tables tables_;
         double intercept_;
     };
