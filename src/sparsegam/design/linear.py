@@ -119,10 +119,6 @@ class LinearDesign:
             feature_names=self.matrix.names,
         )
 
-    def objective(self, point: _core.Point, lambda0: float) -> float:
-        """Loss, penalties and the price of all terms that have one."""
-        return point.loss + point.ridge + lambda0 * (len(point.columns) - self.always.size)
-
 
 def pose_linear(matrix: NumericMatrix, y: Vector, weight: Vector, options: Options, terms: Terms) -> Problem:
     """Hand a matrix to the core; columns far from zero are centred on the way, in a copy.
@@ -166,7 +162,9 @@ def pose_linear(matrix: NumericMatrix, y: Vector, weight: Vector, options: Optio
     )
     n_candidates = int(np.count_nonzero(allowed)) + int(np.count_nonzero(~allowed[always]))
     design: Any = LinearDesign(matrix, always, shift, offset)  # Any: Problem was written for the other Design
-    return Problem(design, rows, penalty, options, float(weight.sum()), n_candidates)
+    cost = np.ones(matrix.n_columns)
+    cost[always] = 0.0
+    return Problem(design, rows, penalty, options, float(weight.sum()), n_candidates, cost)
 
 
 def _rows(

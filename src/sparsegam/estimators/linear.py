@@ -65,7 +65,7 @@ class SparseLinear(FitsOne):
             found = fit(problem, self.lambda0, report)
         self._keep_model(design.model(found.point, problem.options.loss, self.classes_))
         self.lambda0_ = found.lambda0
-        self.objective_ = design.objective(found.point, found.lambda0)
+        self.objective_ = found.objective
         self.loss_ = found.point.loss
         self.search_stats_ = found.counts
         self.n_iter_ = max(1, found.counts.get("moves", 1))

@@ -25,13 +25,17 @@ class Problem:
     options: Options
     total_weight: float
     n_candidates: int
-    cost: NDArray[np.float64] | None = None  # factor on lambda0 by column, where they are not all one
+    cost: NDArray[np.float64]  # factor on lambda0 by column
 
     @property
     def max_terms(self) -> int:
         """Largest size to search: what was asked for, but no more terms than candidates."""
         asked = DEFAULT_MAX_TERMS if self.options.max_terms is None else int(self.options.max_terms)
         return min(asked, self.n_candidates)
+
+    def factor(self, point: _core.Point) -> float:
+        """Sum of the factors on lambda0 of all terms: their number, where all cost the same."""
+        return float(self.cost[point.columns].sum())
 
 
 def pose(
@@ -51,7 +55,7 @@ def pose(
     allowed = design.candidates(rules)
     always = _always(design, rows, options, rules, allowed)
     penalty = design.penalty(float(options.lambda2), rules, allowed=allowed, always=always)
-    cost = rules.costs(design.names)[design.group] if rules.feature_cost else None
+    cost = rules.costs(design.names)[design.group]
     return Problem(design, rows, penalty, options, float(weight.sum()), int(np.count_nonzero(allowed)), cost)
 
 

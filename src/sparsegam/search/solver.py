@@ -36,13 +36,12 @@ class Fit:
     finished: bool
     counts: dict[str, int]
     certificate: Certificate | None
-    factor: float | None = None  # sum of the terms' factors on lambda0, where they are not all one
+    factor: float  # sum of the terms' factors on lambda0: their number, where all cost the same
 
     @property
     def objective(self) -> float:
         """Loss, ridge and the price of all terms."""
-        factor = len(self.point.columns) if self.factor is None else self.factor
-        return self.point.loss + self.point.ridge + self.lambda0 * factor
+        return self.point.loss + self.point.ridge + self.lambda0 * self.factor
 
 
 def frontier(problem: Problem, callback: Progress | None = None) -> _core.Search:
@@ -77,8 +76,8 @@ def _fit_at(problem: Problem, lambda0: float, callback: Progress | None = None, 
             callback=callback,
         )
     point = search.points[-1]
-    factor = None if problem.cost is None else float(problem.cost[point.columns].sum())
-    return Fit(point, lambda0, search.finished, dict(search.counts), _certificate(search.certificate), factor)
+    proof = _certificate(search.certificate)
+    return Fit(point, lambda0, search.finished, dict(search.counts), proof, problem.factor(point))
 
 
 def _noise_priced(problem: Problem, unit: float) -> tuple[Problem, float]:

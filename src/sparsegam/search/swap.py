@@ -243,9 +243,15 @@ def linear_swap_path(  # noqa: D417, PLR0913
 
 def fit_swap(problem: Problem, lambda0: float | str, swaps: Swaps) -> Fit:
     """Search one price per term with the paper's search: what `solver.fit` is for the exchange search."""
+    if problem.options.certify:
+        msg = (
+            "the swap search proves nothing about its model, got certify=True with search='swap': set "
+            "search='exchange' for a certificate, or certify=False."
+        )
+        raise ValueError(msg)
     unit = _price(lambda0, problem)
     points, finished, counts = search_swap(problem, np.array([unit]), swaps)
-    return Fit(points[-1], unit, finished, counts, None)
+    return Fit(points[-1], unit, finished, counts, None, problem.factor(points[-1]))
 
 
 def search_swap(
@@ -298,7 +304,7 @@ def _grid(
         lambda2=np.repeat(ridges, units.size),
         n_terms=n_terms,
         loss=loss,
-        objective=loss + np.array([point.ridge for point in points]) + prices * n_terms,
+        objective=loss + np.array([point.ridge for point in points]) + prices * list(map(problem.factor, points)),
         finished=finished,
         search_stats=dict(counts),
     )
