@@ -20,6 +20,7 @@ from sparsegam.data.frames import Table
 from sparsegam.data.scales import WORDS
 from sparsegam.design.binning import Binning
 from sparsegam.design.rules import Rules
+from sparsegam.losses import REGRESSION
 from sparsegam.models.additive import Model
 from sparsegam.parameters import pick
 from sparsegam.search.options import Options
@@ -214,7 +215,7 @@ def _settings(options: Namespace) -> dict[str, Any]:
 
 def _pose(outcome: Outcome, options: Namespace, max_terms: int | None) -> Problem:
     given = _settings(options) | {"max_terms": max_terms}
-    given["loss"] = "squared" if outcome.classes is None else given["loss"]
+    given["loss"] = REGRESSION if outcome.classes is None else given["loss"]
     target = outcome.signs
     return pose(
         outcome.table, target, np.ones(target.size), pick(Options, given), pick(Binning, given), pick(Rules, given)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from sparsegam.data.columns import Values
 from sparsegam.data.scales import NUMBER
 from sparsegam.data.targets import one_column, weights
+from sparsegam.losses import logistic
 from sparsegam.models.additive import Model
 from sparsegam.models.shapes import shape_of
 from sparsegam.models.steps import as_table, step_numbers
@@ -279,7 +280,7 @@ def _damped(loss: Values, loss_at: Callable[[Values], Values]) -> tuple[Values, 
 
 
 def _newton_step(a: Values, b: Values, totals: Values, events: Values, others: Values) -> tuple[Values, Values]:
-    p = 0.5 * (1.0 + np.tanh(0.5 * (a[:, None] + b[:, None] * totals)))
+    p = logistic(a[:, None] + b[:, None] * totals)
     residual = p * (events + others) - events
     curvature = p * (1 - p) * (events + others)
     g0, g1 = residual.sum(axis=1), residual @ totals

@@ -13,7 +13,8 @@ from sparsegam.data.columns import Values
 from sparsegam.data.frames import Table
 from sparsegam.data.targets import weights
 from sparsegam.deploy.rounding import Patterns, Points, events_of, patterns_of, round_small, round_to_line
-from sparsegam.models.additive import SLOPES, Model
+from sparsegam.losses import LOSSES
+from sparsegam.models.additive import Model
 from sparsegam.models.steps import StepModel, StepTable, as_table, step_model
 
 METHODS = ("pdo", "min_max", "plain", "small")
@@ -299,7 +300,7 @@ def _card(model: Model, points: Points, a: float, b: float, options: Scaling) ->
 
 def _points(model: Model, patterns: Patterns | None, options: Scaling) -> tuple[Points, float, float]:
     """Return base and points of each term, and the line from totals to log odds of the second class."""
-    slope = SLOPES[model.loss]
+    slope = LOSSES[model.loss].slope
     coef = slope * np.array([term.coef for term in model.terms], dtype=np.float64)
     if options.method == "small" and patterns is not None:
         points, a, b = round_small(patterns, options.sign * coef, options.max_points, options.max_terms)

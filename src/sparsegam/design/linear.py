@@ -10,6 +10,7 @@ from sparsegam import _core
 from sparsegam.checks import check_boolean, check_number
 from sparsegam.data.frames import position
 from sparsegam.data.matrix import NumericMatrix, Vector
+from sparsegam.losses import LOSSES
 from sparsegam.models.linear import LinearModel
 from sparsegam.search.options import Options
 from sparsegam.search.problem import Problem
@@ -139,12 +140,12 @@ def pose_linear(matrix: NumericMatrix, y: Vector, weight: Vector, options: Optio
     Problem
         Ready to be searched; its `design` is a LinearDesign.
     """
-    if options.loss == "exponential":
+    if LOSSES[options.loss].closed_form:
         _check_two_valued(matrix)
     low, high = terms.bounds(matrix.n_columns)
     always = terms.always(matrix)
     _check_room(always, options)
-    offset = _mean(y, weight) if options.loss == "squared" and terms.fit_intercept else 0.0
+    offset = _mean(y, weight) if not LOSSES[options.loss].is_classifier and terms.fit_intercept else 0.0
     if offset:
         y = y - offset
     rows, shift, allowed = _rows(matrix, y, weight, options, terms)

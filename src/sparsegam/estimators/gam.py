@@ -17,6 +17,7 @@ from sparsegam.data.frames import Table, read
 from sparsegam.design.binning import Binning
 from sparsegam.design.rules import Rules
 from sparsegam.estimators.multiclass import OneVsRest
+from sparsegam.losses import CLASSIFIERS, REGRESSION
 from sparsegam.models.additive import Model
 from sparsegam.parameters import documented, keep_arguments, pick
 from sparsegam.search.options import DEFAULT_MAX_TERMS, Options
@@ -77,9 +78,9 @@ class Classifies(ClassifierMixin):  # type: ignore[misc]
         return signs, targets.class_weights(self.class_weight, self.classes_, signs, weight)
 
     def _loss(self) -> str:
-        if self.loss == "squared":
+        if self.loss == REGRESSION:
             other = type(self).__name__.replace("Classifier", "Regressor")
-            msg = f"loss must be one of 'logistic', 'exponential', got 'squared': use {other} for it."
+            msg = f"loss must be one of {', '.join(map(repr, CLASSIFIERS))}, got {REGRESSION!r}: use {other} for it."
             raise ValueError(msg)
         return str(self.loss)
 
@@ -147,7 +148,7 @@ class Regresses(RegressorMixin):  # type: ignore[misc]
         return targets.real(targets.one_column(y, n_rows)), targets.weights(sample_weight, n_rows)
 
     def _loss(self) -> str:
-        return "squared"
+        return REGRESSION
 
     def predict(self, X: Any) -> Vector:
         """Return the prediction for each row.

@@ -14,6 +14,7 @@ from sparsegam.data.matrix import NumericMatrix, Vector, read_matrix
 from sparsegam.design.linear import LinearDesign, Terms, pose_linear
 from sparsegam.estimators.gam import Classifies, FitsOne, Regresses
 from sparsegam.estimators.multiclass import OneVsRest
+from sparsegam.losses import LOSSES
 from sparsegam.models.linear import LinearModel
 from sparsegam.parameters import SECTIONS, documented, keep_arguments, pick
 from sparsegam.search.options import DEFAULT_MAX_TERMS, Options
@@ -375,7 +376,7 @@ def _target(
     """Return the classes (None for regression), labels or responses, and the weights of the rows."""
     labels = targets.one_column(y, n_rows)
     weight = targets.weights(sample_weight, n_rows)
-    if loss == "squared":
+    if not LOSSES[loss].is_classifier:
         return None, targets.real(labels), weight
     classes, signs = targets.binary(labels, weight)
     return classes, signs, targets.class_weights(class_weight, classes, signs, weight)

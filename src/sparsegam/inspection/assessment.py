@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam.models.additive import SLOPES, Model
+from sparsegam.losses import LOSSES
+from sparsegam.models.additive import Model
 
 Vector = NDArray[np.float64]
 BOOTSTRAPS = 200
@@ -164,7 +165,7 @@ Losses = dict[str, tuple[str, Callable[[Vector, Any], Vector]]]
 
 
 def _classification(model: Model) -> Losses:
-    slope = SLOPES[model.loss]
+    slope = LOSSES[model.loss].slope
 
     def log_loss(score: Vector, upper: NDArray[np.bool_]) -> Vector:
         return np.logaddexp(0.0, np.where(upper, -slope, slope) * score)

@@ -1,6 +1,5 @@
 """A fitted additive model: an intercept and terms, evaluated with NumPy alone, printed as an equation, kept as JSON."""
 
-import html
 import warnings
 from collections.abc import Iterator, Mapping
 from copy import copy
@@ -8,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparsegam.data.columns import Values
 from sparsegam.data.frames import Table, read
@@ -17,18 +15,16 @@ from sparsegam.models import equation, schema
 from sparsegam.models.edits import Edit
 from sparsegam.models.methods import Deployable, Viewable
 from sparsegam.models.profile import Profile
+from sparsegam.models.scoring import Scores
 from sparsegam.models.shapes import ShapeFunction, shape_of
 from sparsegam.models.terms import Term
 
 if TYPE_CHECKING:
     from sparsegam.design.training import Training
 
-# P(second class) = 1 / (1 + exp(-slope * score))
-SLOPES = {"logistic": 1.0, "exponential": 2.0}
-
 
 @dataclass(frozen=True)
-class Model(Deployable, Viewable):
+class Model(Scores, Deployable, Viewable):
     """score(x) = intercept + the coefficients of the terms that hold for x.
 
     Attributes
@@ -109,23 +105,6 @@ class Model(Deployable, Viewable):
             score += contribution
         return score
 
-    def predict_proba(self, X: Any) -> Values:
-        """Return the probability of each class, one column per class."""
-        return self.probabilities(self.decision_function(X))
-
-    def probabilities(self, score: Values) -> Values:
-        """Turn scores into the probabilities of both classes."""
-        if self.classes is None:
-            msg = "predict_proba needs a classification model; this one is a regression: use predict."
-            raise ValueError(msg)
-        upper = 0.5 * (1.0 + np.tanh(0.5 * SLOPES[self.loss] * score))  # the logistic function, without overflow
-        return np.column_stack([1.0 - upper, upper])
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the likelier class of each row, or its score for a regression."""
-        score = self.decision_function(X)
-        return score if self.classes is None else np.array(self.classes)[(score > 0).astype(np.intp)]
-
     def contributions(self, X: Any) -> Values:
         """Return what each feature in use adds to the score of each row: one column per name in `features`."""
         table = read(X)
@@ -157,9 +136,8 @@ class Model(Deployable, Viewable):
         str
             The equation, with letters for the features and their names on the right.
         """
-        name = "prediction" if self.classes is None else "score"
         body = equation.blocks(self.terms, self.features, digits=digits, width=width)
-        return "\n".join([f"{name} = {self.intercept:.{digits}g}", *body, *self._probability_line()])
+        return self._equation(self.intercept, body, digits)
 
     def to_json(self) -> str:
         """Write the model as JSON text that `from_json` reads back without loss."""
@@ -200,12 +178,6 @@ class Model(Deployable, Viewable):
         seen = parts.pop("profile")
         return cls(**parts).remembering(seen)
 
-    def _probability_line(self) -> list[str]:
-        if self.classes is None:
-            return []
-        slope = SLOPES[self.loss]
-        return [f"P({self.classes[1]}) = 1 / (1 + exp(-{'' if slope == 1 else f'{slope:g} '}score))"]
-
     def _contributions(self, table: Table) -> Iterator[Values]:
         """Return what each feature in use adds to the score of each row; warn, once, of levels never seen before."""
         unseen: dict[str, int] = {}
@@ -230,14 +202,8 @@ class Model(Deployable, Viewable):
             raise ValueError(msg)
         return [(position[name], shape) for name, shape in self.shape_functions().items()]
 
-    def __str__(self) -> str:
-        return self.equation()
-
     def __repr__(self) -> str:
         return f"<Model: {self.loss}, {self.n_terms} terms of {len(self.features)} features>"
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self.equation())}</pre>"
 
 
 def _warn_unseen(counts: dict[str, int]) -> None:

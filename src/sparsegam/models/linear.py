@@ -1,6 +1,5 @@
 """A fitted linear model: an intercept and a few coefficients, evaluated with NumPy alone, printed, kept as JSON."""
 
-import html
 import json
 import math
 from dataclasses import dataclass
@@ -10,15 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam.data.matrix import NumericMatrix, Vector, read_matrix
+from sparsegam.losses import CLASSIFIERS, LOSSES
 from sparsegam.models import schema
-from sparsegam.models.additive import SLOPES
+from sparsegam.models.scoring import Scores
 
 FORMAT = "sparsegam.LinearModel"
 VERSION = 1
 
 
 @dataclass(frozen=True)
-class LinearModel:
+class LinearModel(Scores):
     """score(x) = intercept + the sum of coefficient times value over the columns in use.
 
     Attributes
@@ -89,23 +89,6 @@ class LinearModel:
         """Return the score of each row of a matrix that was read already."""
         return self.intercept + matrix.times(self._positions(matrix), np.array(self.weights, dtype=np.float64))
 
-    def predict_proba(self, X: Any) -> Vector:
-        """Return the probability of each class, one column per class."""
-        return self.probabilities(self.decision_function(X))
-
-    def probabilities(self, score: Vector) -> Vector:
-        """Turn scores into the probabilities of both classes."""
-        if self.classes is None:
-            msg = "predict_proba needs a classification model; this one is a regression: use predict."
-            raise ValueError(msg)
-        upper = 0.5 * (1.0 + np.tanh(0.5 * SLOPES[self.loss] * score))  # the logistic function, without overflow
-        return np.column_stack([1.0 - upper, upper])
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the likelier class of each row, or its score for a regression."""
-        score = self.decision_function(X)
-        return score if self.classes is None else np.array(self.classes)[(score > 0).astype(np.intp)]
-
     def equation(self, *, digits: int = 4) -> str:
         """Write the model as text, one line per column in use.
 
@@ -119,9 +102,8 @@ class LinearModel:
         str
             The equation.
         """
-        name = "prediction" if self.classes is None else "score"
         lines = [f"    {weight:+.{digits}g} x {feature}" for feature, weight in self.terms]
-        return "\n".join([f"{name} = {self.intercept:.{digits}g}", *lines, *self._probability_line()])
+        return self._equation(self.intercept, lines, digits)
 
     def to_json(self) -> str:
         """Write the model as JSON text that `from_json` reads back without loss."""
@@ -182,20 +164,8 @@ class LinearModel:
             raise ValueError(msg)
         return np.array([position[name] for name in self.features], dtype=np.int64)
 
-    def _probability_line(self) -> list[str]:
-        if self.classes is None:
-            return []
-        slope = SLOPES[self.loss]
-        return [f"P({self.classes[1]}) = 1 / (1 + exp(-{'' if slope == 1 else f'{slope:g} '}score))"]
-
-    def __str__(self) -> str:
-        return self.equation()
-
     def __repr__(self) -> str:
         return f"<LinearModel: {self.loss}, {self.n_terms} of {self.n_features} columns>"
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self.equation())}</pre>"
 
 
 def _wrong_with(content: Any) -> str:
@@ -205,8 +175,8 @@ def _wrong_with(content: Any) -> str:
     parts = {"loss", "classes", "intercept", "columns", "weights", "n_features", "feature_names"}
     if content.keys() != {"format", "version"} | parts:
         return f"its parts must be {sorted(parts)}, got {sorted(content)}"
-    if content["loss"] not in schema.LOSSES or (content["loss"] == "squared") != (content["classes"] is None):
-        return f"loss must be one of {schema.LOSSES}, with classes unless squared, got {content['loss']!r}"
+    if content["loss"] not in LOSSES or (content["loss"] in CLASSIFIERS) == (content["classes"] is None):
+        return f"loss must be one of {tuple(LOSSES)}, with classes unless squared, got {content['loss']!r}"
     return _wrong_labels(content) or _wrong_numbers(content)
 
 

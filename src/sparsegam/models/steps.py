@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from sparsegam.data.columns import Values
 from sparsegam.data.frames import Table, read
 from sparsegam.data.scales import NUMBER, Level, Scale, Value, text
-from sparsegam.models.additive import SLOPES, Model
+from sparsegam.losses import LOSSES, logistic
+from sparsegam.models.additive import Model
 from sparsegam.models.shapes import ShapeFunction
 
 Position = NDArray[np.intp]
@@ -126,8 +127,7 @@ class StepModel:
         if self.classes is None:
             msg = "a regression has no probabilities: use its scores."
             raise ValueError(msg)
-        out: Values = 0.5 * (1.0 + np.tanh(0.5 * (self.shift + self.slope * score)))  # logistic, without overflow
-        return out
+        return logistic(self.shift + self.slope * score)
 
     def check_inputs(self, format_: str) -> None:
         """Raise where a format needs an input and the model has none."""
@@ -157,7 +157,7 @@ def step_model(model: Any) -> StepModel:
         tables=tuple(_table(name, shape) for name, shape in model.shape_functions().items()),
         feature_names=model.feature_names,
         classes=None if model.classes is None else (_plain(model.classes[0]), _plain(model.classes[1])),
-        slope=SLOPES.get(model.loss, 1.0),
+        slope=LOSSES[model.loss].slope,
     )
 
 

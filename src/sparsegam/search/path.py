@@ -16,6 +16,7 @@ from sparsegam.design.binning import Binning
 from sparsegam.design.rules import Rules
 from sparsegam.design.threshold import Design
 from sparsegam.design.training import training_of
+from sparsegam.losses import LOSSES
 from sparsegam.models.additive import Model
 from sparsegam.parameters import documented, pick
 from sparsegam.search.options import Options
@@ -93,7 +94,7 @@ def gam_path(  # noqa: D417, PLR0913  (`documented` fills in the others)
     table = read(X)
     labels = one_column(y, table.n_rows)
     weight = weights(sample_weight, table.n_rows)
-    classes, target = (None, real(labels)) if loss == "squared" else binary(labels, weight)
+    classes, target = (None, real(labels)) if not LOSSES[loss].is_classifier else binary(labels, weight)
     problem = pose(table, target, weight, options, binning, rules)
     with watched(callback, verbose, problem.max_terms) as report:
         return search_path(problem, classes, report)
@@ -198,7 +199,7 @@ class Path:
     def _cheapest(self, lambda0: float | str) -> int:
         check_lambda0(lambda0)
         unit = price(lambda0, self.total_weight)
-        if isinstance(lambda0, str) and self.models[0].loss == "squared":
+        if isinstance(lambda0, str) and not LOSSES[self.models[0].loss].is_classifier:
             unit = noise_price(unit, self.total_weight, self.objective[0], self._solve)
         return int(np.argmin(self.objective + unit * self.n_terms))
 

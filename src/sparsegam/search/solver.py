@@ -4,6 +4,7 @@ import time
 from dataclasses import dataclass
 
 from sparsegam import _core
+from sparsegam.losses import LOSSES
 from sparsegam.search.blas import one_blas_thread
 from sparsegam.search.price import check_lambda0, noise_price, price
 from sparsegam.search.problem import Problem, replace_options
@@ -59,7 +60,7 @@ def frontier(problem: Problem, callback: Progress | None = None) -> _core.Search
 def fit(problem: Problem, lambda0: float | str, callback: Progress | None = None) -> Fit:
     """Search the best model for one price per term, a number or the name of a criterion."""
     check_lambda0(lambda0)
-    if isinstance(lambda0, str) and problem.options.loss == "squared":
+    if isinstance(lambda0, str) and not LOSSES[problem.options.loss].is_classifier:
         problem, lambda0 = _noise_priced(problem, price(lambda0, problem.total_weight))
     return _fit_at(problem, price(lambda0, problem.total_weight), callback, certify=bool(problem.options.certify))
 

@@ -21,6 +21,7 @@ from sparsegam.design.binning import Binning
 from sparsegam.design.linear import LinearDesign, Terms, pose_linear
 from sparsegam.design.rules import Rules
 from sparsegam.design.threshold import Design
+from sparsegam.losses import LOSSES
 from sparsegam.parameters import documented, pick
 from sparsegam.search.blas import one_blas_thread
 from sparsegam.search.options import Options
@@ -258,9 +259,9 @@ def search_swap(
     problem: Problem, lambda0: NDArray[np.float64], swaps: Swaps
 ) -> tuple[list[_core.Point], bool, dict[str, int]]:
     """Run the search at each price in turn, warm from the one before."""
-    if problem.options.loss == "exponential" and problem.options.lambda2 > 0:
+    if LOSSES[problem.options.loss].closed_form and problem.options.lambda2 > 0:
         msg = (
-            "the swap search has a closed form for the exponential loss without ridge only, got "
+            f"the swap search has a closed form for the {problem.options.loss} loss without ridge only, got "
             f"lambda2={problem.options.lambda2!r}: set lambda2=0."
         )
         raise ValueError(msg)
@@ -315,14 +316,14 @@ def _target(
 ) -> tuple[NDArray[Any] | None, NDArray[np.float64], NDArray[np.float64]]:
     """Return the classes (none for the squared loss), the labels as the core wants them, and the weights."""
     labels, weight = one_column(y, n_rows), weights(sample_weight, n_rows)
-    if loss == "squared":
+    if not LOSSES[loss].is_classifier:
         return None, real(labels), weight
     return *binary(labels, weight), weight
 
 
 def _price(lambda0: float | str, problem: Problem) -> float:
     check_lambda0(lambda0)
-    if isinstance(lambda0, str) and problem.options.loss == "squared":
+    if isinstance(lambda0, str) and not LOSSES[problem.options.loss].is_classifier:
         msg = f"the swap search cannot estimate the noise that {lambda0!r} needs: give lambda0 as a number."
         raise ValueError(msg)
     return price(lambda0, problem.total_weight)
