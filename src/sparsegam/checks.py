@@ -1,6 +1,8 @@
-"""Checks of options: each raises a ValueError that quotes the value received and what is wanted."""
+"""Checks of options: each raises a ValueError that quotes the value received and what is wanted. And warnings."""
 
 import math
+import sys
+import warnings
 from numbers import Integral, Real
 from typing import Any
 
@@ -35,3 +37,11 @@ def check_boolean(name: str, value: Any) -> None:
     if not isinstance(value, bool | np.bool_):
         msg = f"{name} must be True or False, got {value!r}."
         raise ValueError(msg)
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn the caller of this package, however many of its own functions lie between."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("sparsegam."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)

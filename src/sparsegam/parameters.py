@@ -1,5 +1,7 @@
 """Parameters that several estimators share: written down once, and put into the docstring of each."""
 
+import inspect
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from textwrap import indent
@@ -40,6 +42,19 @@ min_category_count : int
 special_values : list, or dict from column to list, optional
     Values out of the order of their column, each a candidate of its own: for all numeric columns, or by column.
 """
+COEFFICIENTS = """\
+lambda1 : float
+    Lasso penalty on the standardised coefficients (L0L1 with lambda0), to shrink them where data are noisy.
+standardize : bool
+    Whether lambda1 and lambda2 are on the coefficients times the norms of their centred columns, so that the units
+    of the columns do not matter; else they are on the coefficients themselves.
+fit_intercept : bool
+    Whether there is an intercept; it is never penalised.
+coef_bounds : (low, high), optional
+    Bounds of the coefficients, each a number or an array with one for each column; low <= 0 <= high.
+unpenalized : list of columns, optional
+    Columns that are in every model and free of lambda0, by name or position. They count as terms.
+"""
 RUN = """\
 n_jobs : int, optional
     Number of threads; None is one, -1 is all cores. The result does not depend on it.
@@ -52,7 +67,7 @@ verbose : int
 callback : callable, optional
     Called with (n_terms, objective) as models are found.
 """
-SECTIONS = {"{search}": SEARCH, "{table}": TABLE, "{run}": RUN, "{report}": REPORT}
+SECTIONS = {"{search}": SEARCH, "{table}": TABLE, "{coefficients}": COEFFICIENTS, "{run}": RUN, "{report}": REPORT}
 
 
 def documented(thing: T) -> T:
@@ -63,14 +78,20 @@ def documented(thing: T) -> T:
         depth = line[: len(line) - len(line.lstrip())]
         lines.append(line if section is None else indent(section, depth).rstrip())
     thing.__doc__ = "\n".join(lines)
+    if isinstance(thing, type):
+        _order_parameters(thing)
     return thing
 
 
-def keep_arguments(estimator: Any, arguments: Mapping[str, Any]) -> None:
-    """Set what `__init__` was given as attributes, as scikit-learn asks for; `arguments` is its locals()."""
-    for name, value in arguments.items():
-        if name not in ("self", "__class__"):
-            setattr(estimator, name, value)
+def _order_parameters(kind: type) -> None:
+    """Put the parameters of a class, which come from many bases, into the order of its docstring."""
+    section = (inspect.getdoc(kind) or "").partition("\nParameters\n")[2].partition("\n\n")[0]
+    told = re.findall(r"^([\w, ]+) : ", section, flags=re.MULTILINE)
+    order = ["self", *(name for names in told for name in names.split(", "))]
+    init: Any = vars(kind)["__init__"]
+    signature = inspect.signature(init)
+    parameters = sorted(signature.parameters.values(), key=lambda parameter: order.index(parameter.name))
+    init.__signature__ = signature.replace(parameters=parameters)
 
 
 def pick(kind: Callable[..., T], options: Mapping[str, Any]) -> T:

@@ -8,10 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam import _core
 from sparsegam.data.columns import Values
 from sparsegam.design.binning import Feature
-from sparsegam.design.threshold import Design
 
 TENTHS = np.arange(1, 10) / 10
 N_BUCKETS = 1021  # a prime: scores that are evenly spaced, as small integers are, meet no border between buckets
@@ -60,14 +58,6 @@ class Training:
         return {feature.name: (feature.representatives(), _bin_counts(feature, n)) for feature, n in self.columns}
 
 
-def training_of(design: Design, point: _core.Point) -> Training:
-    """Count the rows of a search by what one of its models sees of them."""
-    tables = design.bin_tables(point.columns, point.coef)
-    score = _scores(design, float(point.intercept), tables)
-    columns = tuple((design.features[j], design.column_counts(j)) for j in sorted(tables))
-    return Training(score.size, columns, histogram_of(score))
-
-
 def histogram_of(score: Values) -> Histogram:
     """Count scores in buckets: one pass without branches, where exact tenths would take several times as long."""
     low, high = float(score.min()), float(score.max())
@@ -80,16 +70,6 @@ def band_counts(score: Values, ends: Values) -> Values:
     """Count the rows of each band."""
     upto = [np.count_nonzero(score <= end) for end in ends]
     return np.diff([0, *upto, score.size]).astype(np.float64)
-
-
-def _scores(design: Design, intercept: float, tables: dict[int, Values]) -> Values:
-    """Return the score of each row, given what each bin of each feature in use adds."""
-    out = np.full(design.core.n_rows, intercept)
-    part = np.empty_like(out)
-    for j, table in tables.items():
-        table.take(design.codes[j], out=part, mode="clip")  # codes are in range; "clip" spares a buffer
-        out += part
-    return out
 
 
 def _bin_counts(feature: Feature, counts: Values) -> Values:

@@ -9,7 +9,7 @@ from sparsegam.design.rules import Rules
 from sparsegam.models.additive import Model
 from sparsegam.models.terms import Condition, Term
 from sparsegam.search.blas import one_blas_thread
-from sparsegam.search.problem import Problem
+from sparsegam.search.tables import TableProblem
 
 Vector = NDArray[np.float64]
 Columns = NDArray[np.int64]
@@ -36,7 +36,7 @@ class Alternatives:
     substitutes: tuple[Substitute, ...]
 
 
-def alternatives(problem: Problem, model: Model, rules: Rules, *, most: int = 3) -> list[Alternatives]:
+def alternatives(problem: TableProblem, model: Model, rules: Rules, *, most: int = 3) -> list[Alternatives]:
     """Find, for each term of a model, the columns that could nearly as well stand in its place.
 
     One scan of the data gives the second-order estimate of every exchange, the other terms re-optimised: dropping
@@ -69,7 +69,7 @@ def alternatives(problem: Problem, model: Model, rules: Rules, *, most: int = 3)
         return [_of_term(local, term, j, most) for j, term in enumerate(model.terms)]
 
 
-def columns_of(problem: Problem, terms: tuple[Term, ...]) -> Columns:
+def columns_of(problem: TableProblem, terms: tuple[Term, ...]) -> Columns:
     """Return the columns of a problem that stand for terms; raise a ValueError where there is no such column."""
     design = problem.design
     known: dict[tuple[str, Condition], int] = {}
@@ -82,7 +82,7 @@ def columns_of(problem: Problem, terms: tuple[Term, ...]) -> Columns:
     return np.array([known[term.feature, term.condition] for term in terms], dtype=np.int64)
 
 
-def objective_of(problem: Problem, model: Model) -> float:
+def objective_of(problem: TableProblem, model: Model) -> float:
     """Return the loss and the ridge of a model on the rows of a problem."""
     theta = np.array([model.intercept, *(term.coef for term in model.terms)])
     return _objective(problem, columns_of(problem, model.terms), theta)
@@ -91,7 +91,7 @@ def objective_of(problem: Problem, model: Model) -> float:
 class _LocalModel:
     """The quadratic model of the objective around a fitted support, and refits that verify what it predicts."""
 
-    def __init__(self, problem: Problem, support: Columns, theta: Vector, rules: Rules) -> None:
+    def __init__(self, problem: TableProblem, support: Columns, theta: Vector, rules: Rules) -> None:
         self.problem = problem
         self.support = support
         self.theta, self.objective = _refit(problem, support, theta)
@@ -157,7 +157,7 @@ def _best_of_each_feature(local: _LocalModel, costs: Vector, most: int) -> list[
     return list(chosen.values())
 
 
-def _refit(problem: Problem, support: Columns, theta: Vector) -> tuple[Vector, float]:
+def _refit(problem: TableProblem, support: Columns, theta: Vector) -> tuple[Vector, float]:
     """Minimise the objective on a support by damped Newton steps; return coefficients and objective."""
     objective = _objective(problem, support, theta)
     for _ in range(NEWTON_STEPS):
@@ -173,7 +173,9 @@ def _refit(problem: Problem, support: Columns, theta: Vector) -> tuple[Vector, f
     return theta, objective
 
 
-def _damped(problem: Problem, support: Columns, theta: Vector, step: Vector, objective: float) -> tuple[Vector, float]:
+def _damped(
+    problem: TableProblem, support: Columns, theta: Vector, step: Vector, objective: float
+) -> tuple[Vector, float]:
     """Halve a step until the objective falls."""
     for _ in range(6):
         lower = _objective(problem, support, theta + step)
@@ -183,18 +185,18 @@ def _damped(problem: Problem, support: Columns, theta: Vector, step: Vector, obj
     return theta, objective
 
 
-def _objective(problem: Problem, support: Columns, theta: Vector) -> float:
+def _objective(problem: TableProblem, support: Columns, theta: Vector) -> float:
     loss = problem.rows.evaluate(float(theta[0]), support, np.ascontiguousarray(theta[1:]))
     return float(loss + np.sum(_ridge(problem, support) * theta**2))
 
 
-def _gram(problem: Problem, support: Columns) -> tuple[Vector, Vector]:
+def _gram(problem: TableProblem, support: Columns) -> tuple[Vector, Vector]:
     """Return curvature (ridge included) and gradient (without it) on a support, intercept first."""
     hessian, gradient = problem.rows.gram(support)
     size = support.size + 1
     return np.reshape(hessian, (size, size)) + np.diag(2 * _ridge(problem, support)), np.asarray(gradient)
 
 
-def _ridge(problem: Problem, support: Columns) -> Vector:
+def _ridge(problem: TableProblem, support: Columns) -> Vector:
     spread = np.asarray(problem.rows.spread)[support]
     return np.concatenate([[0.0], float(problem.options.lambda2) * spread])

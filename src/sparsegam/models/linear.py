@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam.data.matrix import NumericMatrix, Vector, read_matrix
+from sparsegam.arrays import Vector
+from sparsegam.data.matrix import NumericMatrix, read_matrix
 from sparsegam.losses import CLASSIFIERS, LOSSES
 from sparsegam.models import schema
 from sparsegam.models.scoring import Scores

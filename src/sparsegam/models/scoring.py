@@ -17,6 +17,16 @@ class Scores(ABC):
     loss: str
     classes: tuple[Any, Any] | None
 
+    @property
+    @abstractmethod
+    def n_terms(self) -> int:
+        """Number of terms."""
+
+    @property
+    @abstractmethod
+    def features(self) -> tuple[str, ...]:
+        """Names of the features in use."""
+
     @abstractmethod
     def decision_function(self, X: Any) -> Vector:
         """Return the score of each row."""

@@ -87,7 +87,7 @@ def _frontier_part(material: Material, quality: dict[str, Any] | None) -> dict[s
     }
 
 
-def _own_objective(material: Material, path: Path) -> float:
+def _own_objective(material: Material, path: Path[Model]) -> float:
     """Return loss and ridge of the model itself, which need not be the frontier's of its size."""
     if material.problem is not None:
         try:

@@ -25,7 +25,7 @@ def write_report(  # noqa: PLR0913
     y_test: Any = None,
     title: str = "A sparse additive model",
     settings: Mapping[str, Any] | None = None,
-    path: Path | None = None,
+    path: Path[Model] | None = None,
     sample_weight: Any = None,
 ) -> FilePath:
     """Write a report on a model: one HTML file that opens anywhere and asks for nothing from outside.

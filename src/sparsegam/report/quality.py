@@ -7,6 +7,7 @@ import numpy as np
 
 from sparsegam.data.columns import Values
 from sparsegam.inspection.assessment import assess, auc, calibration, positives, roc_curve
+from sparsegam.models.additive import Model
 from sparsegam.report.material import Material, Sample
 from sparsegam.search.path import Path
 
@@ -55,7 +56,7 @@ def _at_least(probability: Values, thresholds: Values) -> list[int]:
     return counts
 
 
-def size_score(material: Material, path: Path) -> Values | None:
+def size_score(material: Material, path: Path[Model]) -> Values | None:
     """Return the AUC (or R squared) of each model of the frontier on the rows that are measured."""
     sample = material.measured
     if sample is None:
