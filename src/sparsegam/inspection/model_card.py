@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from sparsegam.data.targets import one_column, real
-from sparsegam.deploy.editing import total_loss
 from sparsegam.deploy.rounding import events_of
 from sparsegam.inspection.drift import training_profile
+from sparsegam.losses import LOSSES
 from sparsegam.models.additive import Model
 from sparsegam.models.steps import as_table, step_model
 
@@ -77,7 +77,7 @@ def figures(model: Model, X: Any, y: Any) -> dict[str, str]:
 
     event = events_of(model, y, n)
     risk = model.probabilities(score)[:, 1]
-    loss = total_loss(model.loss, np.where(event, 1.0, -1.0), score, np.ones(n)) / n
+    loss = LOSSES[model.loss].each(np.where(event, 1.0, -1.0), score).mean()
     return {
         "rows": str(n),
         f"share of {model.classes[1]}": f"{event.mean():.4f}",
