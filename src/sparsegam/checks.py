@@ -1,8 +1,9 @@
-"""Checks of options: each raises a ValueError that quotes the value received and what is wanted. And warnings."""
+"""What is said when something is wrong: options refused with the value and the remedy, packages missing, warnings."""
 
 import math
 import sys
 import warnings
+from importlib import import_module
 from numbers import Integral, Real
 from typing import Any
 
@@ -45,3 +46,14 @@ def warn(message: str, category: type[Warning]) -> None:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("sparsegam."):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
+
+
+def optional(module: str, what: str, *, extra: str) -> Any:
+    """Load a module of a package that not everyone has, or say how to get it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        msg = (
+            f"{what} need{'' if what.endswith('s') else 's'} {module.split('.')[0]}: pip install 'sparsegam[{extra}]'."
+        )
+        raise ImportError(msg) from error

@@ -298,11 +298,11 @@ def _found_text(found: _Found, outcome: Outcome, seconds: float) -> str:
 
 
 def _measures(found: _Found, outcome: Outcome) -> dict[str, float]:
-    from sparsegam.inspection.assessment import auc
+    from sparsegam.inspection.metrics import auc, r_squared
 
     score = found.model.score_table(outcome.table)
     if outcome.classes is None:
-        return {"R²": float(1 - np.mean((outcome.signs - score) ** 2) / np.var(outcome.signs))}
+        return {"R²": r_squared(score, outcome.signs)}
     return {"AUC": auc(score, outcome.signs > 0)[0], "accuracy": float(np.mean((score > 0) == (outcome.signs > 0)))}
 
 

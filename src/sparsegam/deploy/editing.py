@@ -12,12 +12,14 @@ from sparsegam import _core
 from sparsegam.arrays import Vector
 from sparsegam.checks import check_number
 from sparsegam.data.scales import NUMBER, Scale
-from sparsegam.data.targets import one_column, real, weights
-from sparsegam.deploy.rounding import events_of, indicator
+from sparsegam.data.targets import weights
+from sparsegam.deploy.rounding import indicator
 from sparsegam.inspection.drift import profile_of_numbers
+from sparsegam.inspection.metrics import weighted_auc
 from sparsegam.losses import LOSSES
 from sparsegam.models.additive import Model
 from sparsegam.models.edits import Edit
+from sparsegam.models.outcomes import target_of
 from sparsegam.models.steps import as_table, step_model, step_numbers
 from sparsegam.models.terms import Condition, Kind, Term
 from sparsegam.search.blas import one_blas_thread
@@ -188,11 +190,7 @@ def _check_words(name: str, words: Any) -> None:
 
 def _read_rows(model: Model, X: Any, y: Any, sample_weight: Any) -> Rows:
     table = as_table(X)
-    if model.classes is None:
-        target = real(one_column(y, table.n_rows))
-    else:
-        target = np.where(events_of(model, y, table.n_rows), 1.0, -1.0)
-    return Rows(step_numbers(model, table), target, weights(sample_weight, table.n_rows))
+    return Rows(step_numbers(model, table), target_of(model, y, table.n_rows), weights(sample_weight, table.n_rows))
 
 
 def _refitted(model: Model, before: Model, rows: Rows, fixed: set[Key], lambda2: float) -> Model:
@@ -246,9 +244,7 @@ def _worth(model: Model, rows: Rows) -> tuple[float, float | None]:
     loss = LOSSES[model.loss].total(rows.target, score, rows.weight)
     if model.classes is None:
         return loss, None
-    from sklearn.metrics import roc_auc_score
-
-    return loss, float(roc_auc_score(rows.target > 0, score, sample_weight=rows.weight))
+    return loss, weighted_auc(score, rows.target > 0, rows.weight)
 
 
 def _key(term: Term) -> Key:

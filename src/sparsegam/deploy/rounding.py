@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from sparsegam.data.columns import Values
 from sparsegam.data.scales import NUMBER
-from sparsegam.data.targets import one_column, weights
+from sparsegam.data.targets import weights
 from sparsegam.losses import logistic
 from sparsegam.models.additive import Model
+from sparsegam.models.outcomes import events
 from sparsegam.models.shapes import shape_of
 from sparsegam.models.steps import as_table, step_numbers
 from sparsegam.models.terms import Term
@@ -94,26 +95,10 @@ def patterns_of(model: Model, X: Any, y: Any, sample_weight: Any = None) -> Patt
     numbers = step_numbers(model, table)
     columns = [indicator(model, term, numbers[term.feature]) for term in model.terms]
     holds = np.column_stack(columns) if columns else np.zeros((table.n_rows, 0), dtype=np.int64)
-    event, weight = events_of(model, y, table.n_rows), weights(sample_weight, table.n_rows)
+    event, weight = events(model, y, table.n_rows), weights(sample_weight, table.n_rows)
     distinct, position = _distinct(holds)
     size = len(distinct)
     return Patterns(distinct, _sums(position, weight * event, size), _sums(position, weight * ~event, size))
-
-
-def events_of(model: Model, y: Any, n_rows: int) -> NDArray[np.bool_]:
-    """Tell which rows are of the second class; refuse labels that the model does not know."""
-    labels = one_column(y, n_rows)
-    if model.classes is None:
-        msg = "points and risks need a classification model; this one is a regression."
-        raise ValueError(msg)
-    first, second = (label.item() if hasattr(label, "item") else label for label in model.classes)
-    event: NDArray[np.bool_] = np.asarray(labels == second)
-    unknown = labels[~event & np.asarray(labels != first)]
-    if unknown.size:
-        found = unknown.tolist()[0]
-        msg = f"y holds {found!r}, but the classes of the model are {first!r} and {second!r}: map y to these."
-        raise ValueError(msg)
-    return event
 
 
 def indicator(model: Model, term: Term, numbers: Values) -> Points:

@@ -12,9 +12,11 @@ from sparsegam.checks import check_boolean, check_choice, check_integer, check_n
 from sparsegam.data.columns import Values
 from sparsegam.data.frames import Table
 from sparsegam.data.targets import weights
-from sparsegam.deploy.rounding import Patterns, Points, events_of, patterns_of, round_small, round_to_line
+from sparsegam.deploy.rounding import Patterns, Points, patterns_of, round_small, round_to_line
+from sparsegam.inspection.metrics import log_loss, weighted_auc
 from sparsegam.losses import LOSSES
 from sparsegam.models.additive import Model
+from sparsegam.models.outcomes import events
 from sparsegam.models.steps import StepModel, StepTable, as_table, step_model
 
 METHODS = ("pdo", "min_max", "plain", "small")
@@ -344,15 +346,13 @@ def _moved(table: StepTable, points: int) -> StepTable:
 
 def _reported(card: Scorecard, model: Model, rows: Table, y: Any, sample_weight: Any) -> Scorecard:
     """Add what the rows say: what rounding cost, how many rows each step has, the risk of each total."""
-    from sklearn.metrics import log_loss, roc_auc_score
-
-    event = events_of(model, y, rows.n_rows)
+    event = events(model, y, rows.n_rows)
     weight = weights(sample_weight, event.size)
-    before = step_model(model).probability(step_model(model).score(rows))
     total = card.score(rows)
-    after = card.steps.probability(total.astype(np.float64))
-    auc = [float(roc_auc_score(event, p, sample_weight=weight)) for p in (before, after)]
-    loss = [float(log_loss(event, p, sample_weight=weight)) for p in (before, after)]
+    scored = [(step_model(model), step_model(model).score(rows)), (card.steps, total.astype(np.float64))]
+    log_odds = [steps.log_odds(score) for steps, score in scored]
+    auc = [weighted_auc(odds, event, weight) for odds in log_odds]
+    loss = [float(np.average(log_loss(odds, event), weights=weight)) for odds in log_odds]
     counts = tuple(
         np.bincount(where, weight, len(table.steps)).astype(np.float64)
         for where, table in zip(card.steps.locate(rows), card.steps.tables, strict=True)

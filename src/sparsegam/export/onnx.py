@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from sparsegam.checks import optional
 from sparsegam.data.columns import Values
 from sparsegam.models.steps import StepModel, StepTable, step_model
 
@@ -134,12 +135,6 @@ class _Graph:
 
 
 def _import_onnx() -> Any:
-    try:
-        import onnx
-        import onnx.checker
-        import onnx.helper
-        import onnx.numpy_helper
-    except ImportError as error:
-        msg = "ONNX export needs onnx: pip install 'sparsegam[export]'."
-        raise ImportError(msg) from error
-    return onnx
+    for part in ("checker", "helper", "numpy_helper"):
+        optional(f"onnx.{part}", "ONNX export", extra="export")
+    return optional("onnx", "ONNX export", extra="export")

@@ -13,6 +13,7 @@ from sparsegam.data.columns import Values
 from sparsegam.data.scales import UNSEEN
 from sparsegam.design.training import band_counts, histogram_of
 from sparsegam.models.additive import Model
+from sparsegam.models.layout import aligned
 from sparsegam.models.profile import KINDS, Profile
 from sparsegam.models.steps import StepModel, StepTable, as_table, step_model, step_numbers
 
@@ -68,8 +69,6 @@ class Drift:
         return pd.DataFrame([self._row(line) for line in self.lines])
 
     def __str__(self) -> str:
-        from sparsegam.deploy.scorecard_view import aligned
-
         header = ["feature", "reading", "PSI", *(f"{kind} {when}" for kind in KINDS for when in ("before", "now"))]
         rows = [
             [line.name, line.reading, f"{line.psi:.4f}", *(f"{v:.1%}" for v in list(self._row(line).values())[3:])]

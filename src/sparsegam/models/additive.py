@@ -1,6 +1,5 @@
 """A fitted additive model: an intercept and terms, evaluated with NumPy alone, printed as an equation, kept as JSON."""
 
-import warnings
 from collections.abc import Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, field
@@ -8,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sparsegam.checks import warn
 from sparsegam.data.columns import Values
 from sparsegam.data.frames import Table, read
 from sparsegam.data.scales import NUMBER, UNSEEN, Scale, Value
 from sparsegam.models import equation, schema
 from sparsegam.models.edits import Edit
+from sparsegam.models.lookup import positions
 from sparsegam.models.methods import Deployable, Viewable
 from sparsegam.models.profile import Profile
 from sparsegam.models.scoring import Scores
@@ -181,26 +182,14 @@ class Model(Scores, Deployable, Viewable):
     def _contributions(self, table: Table) -> Iterator[Values]:
         """Return what each feature in use adds to the score of each row; warn, once, of levels never seen before."""
         unseen: dict[str, int] = {}
-        for j, shape in self._shapes_by_column(table):
+        shapes = self.shape_functions()
+        for j, shape in zip(positions(self.features, self.feature_names, table), shapes.values(), strict=True):
             column = table.column(j)
             numbers = column.on(shape.scale)
             if shape.scale.has_levels:
                 unseen[column.name] = int(np.count_nonzero(numbers == UNSEEN))
             yield shape.at(numbers)
         _warn_unseen({name: count for name, count in unseen.items() if count})
-
-    def _shapes_by_column(self, table: Table) -> list[tuple[int, ShapeFunction]]:
-        """Pair the shape functions with the columns of a table: by name where it has names, else by position."""
-        names = self.feature_names if table.names is None else table.names
-        if table.names is None and table.n_columns != len(names):
-            msg = f"X has {table.n_columns} columns, but the model was fitted with {len(names)}."
-            raise ValueError(msg)
-        position = {name: j for j, name in enumerate(names)}
-        absent = [name for name in self.features if name not in position]
-        if absent:
-            msg = f"X lacks the columns {absent}: add them, or pass an array to go by position."
-            raise ValueError(msg)
-        return [(position[name], shape) for name, shape in self.shape_functions().items()]
 
     def __repr__(self) -> str:
         return f"<Model: {self.loss}, {self.n_terms} terms of {len(self.features)} features>"
@@ -210,4 +199,4 @@ def _warn_unseen(counts: dict[str, int]) -> None:
     if counts:
         where = ", ".join(f"{count} in column {name!r}" for name, count in counts.items())
         msg = f"X has values whose level was not in the training data ({where}): they add nothing to the score."
-        warnings.warn(msg, UserWarning, stacklevel=5)  # to where a user asked for scores
+        warn(msg, UserWarning)

@@ -12,6 +12,7 @@ from sparsegam.arrays import Vector
 from sparsegam.data.matrix import NumericMatrix, read_matrix
 from sparsegam.losses import CLASSIFIERS, LOSSES
 from sparsegam.models import schema
+from sparsegam.models.lookup import check_width, positions
 from sparsegam.models.scoring import Scores
 
 FORMAT = "sparsegam.LinearModel"
@@ -154,16 +155,9 @@ class LinearModel(Scores):
     def _positions(self, matrix: NumericMatrix) -> NDArray[np.int64]:
         """Say where the columns in use are: by name where both sides have names, else by position."""
         if self.feature_names is None or matrix.names is None:
-            if matrix.n_columns != self.n_features:
-                msg = f"X has {matrix.n_columns} columns, but the model was fitted with {self.n_features}."
-                raise ValueError(msg)
+            check_width(matrix, self.n_features)
             return np.array(self.columns, dtype=np.int64)
-        position = {name: j for j, name in enumerate(matrix.names)}
-        absent = [name for name in self.features if name not in position]
-        if absent:
-            msg = f"X lacks the columns {absent}: add them, or pass an array to go by position."
-            raise ValueError(msg)
-        return np.array([position[name] for name in self.features], dtype=np.int64)
+        return np.array(positions(self.features, self.feature_names, matrix), dtype=np.int64)
 
     def __repr__(self) -> str:
         return f"<LinearModel: {self.loss}, {self.n_terms} of {self.n_features} columns>"

@@ -16,6 +16,7 @@ from sparsegam.data.frames import Table, read
 from sparsegam.data.scales import NUMBER, Level, Scale, Value, text
 from sparsegam.losses import LOSSES, logistic
 from sparsegam.models.additive import Model
+from sparsegam.models.lookup import positions
 from sparsegam.models.shapes import ShapeFunction
 
 Position = NDArray[np.intp]
@@ -127,7 +128,12 @@ class StepModel:
         if self.classes is None:
             msg = "a regression has no probabilities: use its scores."
             raise ValueError(msg)
-        return logistic(self.shift + self.slope * score)
+        return logistic(self.log_odds(score))
+
+    def log_odds(self, score: Values) -> Values:
+        """Turn scores into log odds of the second class."""
+        out: Values = self.shift + self.slope * score
+        return out
 
     def check_inputs(self, format_: str) -> None:
         """Raise where a format needs an input and the model has none."""
@@ -168,25 +174,14 @@ def as_table(X: Any) -> Table:
 
 def step_numbers(model: Model | StepModel, table: Table) -> dict[str, Values]:
     """Return the columns of the features in use, as numbers on the scales of the model."""
+    where = positions(model.features, model.feature_names, table)
     return {
-        name: table.column(_column(table, name, model.feature_names)).on(model.scales.get(name, NUMBER))
-        for name in model.features
+        name: table.column(j).on(model.scales.get(name, NUMBER)) for name, j in zip(model.features, where, strict=True)
     }
 
 
 def _plain(label: Any) -> Any:
     return label.item() if hasattr(label, "item") else label
-
-
-def _column(table: Table, name: str, feature_names: tuple[str, ...]) -> int:
-    names = feature_names if table.names is None else table.names
-    if table.names is None and table.n_columns != len(feature_names):
-        msg = f"X has {table.n_columns} columns, but the model was fitted with {len(feature_names)}."
-        raise ValueError(msg)
-    if name not in names:
-        msg = f"X lacks the column {name!r}: add it, or pass an array to go by position."
-        raise ValueError(msg)
-    return list(names).index(name)
 
 
 def _table(name: str, shape: ShapeFunction) -> StepTable:

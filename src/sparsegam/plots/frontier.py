@@ -6,7 +6,7 @@ import numpy as np
 
 from sparsegam.data.columns import Values
 from sparsegam.data.frames import read
-from sparsegam.inspection.assessment import auc, positives
+from sparsegam.inspection.assessment import worth
 from sparsegam.models.additive import Model
 from sparsegam.plots.canvas import BLUE, GREEN, ORANGE, canvas, new_figure, plain
 from sparsegam.search.path import Path
@@ -49,12 +49,7 @@ def plot_frontier(
 def scores(path: Path[Model], X: Any, y: Any) -> Values:
     """Return the AUC of each model on some rows, or its R squared for a regression."""
     table = read(X).loaded()
-    if path.models[0].classes is None:
-        target = np.asarray(y, dtype=np.float64)
-        spread = float(np.var(target)) or 1.0
-        return np.array([1 - float(np.mean((target - m.score_table(table)) ** 2)) / spread for m in path])
-    upper = positives(path.models[0], y)
-    return np.array([auc(model.score_table(table), upper)[0] for model in path])
+    return np.array([worth(model, model.score_table(table), y) for model in path])
 
 
 def _places(ax: Any, *, scored: bool) -> tuple[Any, Any, Any]:

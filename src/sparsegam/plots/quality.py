@@ -4,8 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.inspection.assessment import auc, calibration, positives, roc_curve
+from sparsegam.inspection.assessment import calibration
+from sparsegam.inspection.metrics import auc, roc_curve
 from sparsegam.models.additive import Model
+from sparsegam.models.outcomes import positives
 from sparsegam.plots.canvas import BLUE, GREY, PALE, canvas, plain
 
 

@@ -13,8 +13,9 @@ from sparsegam.data.frames import Table, read
 from sparsegam.data.targets import class_weights, weights
 from sparsegam.design.binning import Binning
 from sparsegam.design.rules import Rules
-from sparsegam.inspection.assessment import positives
 from sparsegam.models.additive import Model
+from sparsegam.models.lookup import positions
+from sparsegam.models.outcomes import positives
 from sparsegam.parameters import pick
 from sparsegam.search.options import Options
 from sparsegam.search.path import Path
@@ -99,8 +100,8 @@ class Material:
 
     def column(self, sample: Sample, name: str) -> Column:
         """Return a column of a sample, by name where it has names, else by position."""
-        names = self.model.feature_names if sample.table.names is None else sample.table.names
-        return sample.table.column(list(names).index(name))
+        (j,) = positions([name], self.model.feature_names, sample.table)
+        return sample.table.column(j)
 
     def numbers(self, name: str) -> Values | None:
         """Return the training values of a feature in use as numbers on its scale."""

@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 
 from sparsegam.data.columns import Values
-from sparsegam.inspection.assessment import assess, auc, calibration, positives, roc_curve
+from sparsegam.inspection.assessment import assess, calibration, worth
+from sparsegam.inspection.metrics import roc_curve
 from sparsegam.models.additive import Model
+from sparsegam.models.outcomes import positives
 from sparsegam.report.material import Material, Sample
 from sparsegam.search.path import Path
 
@@ -61,9 +63,4 @@ def size_score(material: Material, path: Path[Model]) -> Values | None:
     sample = material.measured
     if sample is None:
         return None
-    scores = [model.score_table(sample.table) for model in path]
-    if material.model.classes is None:
-        y = np.asarray(sample.y, dtype=np.float64)
-        return np.array([1 - float(np.mean((y - score) ** 2)) / (float(np.var(y)) or 1.0) for score in scores])
-    upper = positives(material.model, sample.y)
-    return np.array([auc(score, upper)[0] for score in scores])
+    return np.array([worth(model, model.score_table(sample.table), sample.y) for model in path])

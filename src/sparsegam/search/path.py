@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam.arrays import Vector
-from sparsegam.checks import check_integer
+from sparsegam.checks import check_integer, optional
 from sparsegam.design.design import Design
 from sparsegam.losses import LOSSES
 from sparsegam.models.scoring import Scores
@@ -197,9 +197,4 @@ def hull_prices(n_terms: NDArray[np.int64], objective: Vector) -> Vector:
 
 def new_axes() -> Any:
     """Return the axes of a new figure."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        msg = "plots need matplotlib: pip install 'sparsegam[plot]'."
-        raise ImportError(msg) from error
-    return plt.subplots()[1]
+    return optional("matplotlib.pyplot", "plots", extra="plot").subplots()[1]
