@@ -57,6 +57,10 @@ class Training:
         """Return, for each feature in use, a number in each of its bins and how many rows the bin holds."""
         return {feature.name: (feature.representatives(), _bin_counts(feature, n)) for feature, n in self.columns}
 
+    def bands(self) -> tuple[Values, Values]:
+        """Return where bands of about a tenth of the scores each end, and how many rows each holds."""
+        return self.scores.bands()
+
 
 def histogram_of(score: Values) -> Histogram:
     """Count scores in buckets: one pass without branches, where exact tenths would take several times as long."""

@@ -1,6 +1,9 @@
 """Sparse additive models of step functions: SparseGAMClassifier and SparseGAMRegressor."""
 
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path as FilePath
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
@@ -9,7 +12,9 @@ from sparsegam.checks import check_choice
 from sparsegam.estimators.fitting import FitsOne, SparseModel
 from sparsegam.estimators.multiclass import OneVsRest
 from sparsegam.estimators.outcomes import Classifies, Regresses
+from sparsegam.models.additive import Model
 from sparsegam.parameters import SECTIONS, documented, pick
+from sparsegam.search.path import Path
 from sparsegam.search.problem import Problem
 from sparsegam.search.progress import Progress
 from sparsegam.search.solver import Fit
@@ -46,7 +51,19 @@ class SparseGAM(SparseModel):
     min_category_count: int = 5
     special_values: Any = None
 
-    def report(self, file: Any, X: Any = None, y: Any = None, **options: Any) -> Any:
+    def report(  # noqa: PLR0913
+        self,
+        file: str | os.PathLike[str],
+        X: Any = None,
+        y: Any = None,
+        *,
+        X_test: Any = None,
+        y_test: Any = None,
+        title: str = "A sparse additive model",
+        settings: Mapping[str, Any] | None = None,
+        path: Path[Model] | None = None,
+        sample_weight: Any = None,
+    ) -> FilePath:
         """Write a report on the fitted model: one HTML file that opens anywhere.
 
         Parameters
@@ -55,19 +72,35 @@ class SparseGAM(SparseModel):
             The file to write.
         X, y : array-like or data frame, and array-like, optional
             The rows of the fit.
-        **options : dict
-            `X_test`, `y_test`, `title` and others of `sparsegam.report.write_report`.
+        X_test, y_test : array-like or data frame, and array-like, optional
+            Rows to measure the model on; X and y without them.
+        title : str
+            Heading of the report.
+        settings : mapping, optional
+            Options to be printed, and to search frontier and alternatives under; those of the estimator by default.
+        path : Path, optional
+            The frontier, where the estimator does not know it and it shall not be searched.
+        sample_weight : array-like, optional
+            Weights of the rows of X in the search of frontier and alternatives.
 
         Returns
         -------
         pathlib.Path
             The file.
         """
-        from sparsegam.report import write_report
-
         check_is_fitted(self)
-        known = {"settings": self.get_params(), "path": getattr(self, "path_", None)}
-        return write_report(file, self.model_, X, y, **known | options)
+        model: Model = self.model_
+        return model.report(
+            file,
+            X,
+            y,
+            X_test=X_test,
+            y_test=y_test,
+            title=title,
+            settings=self.get_params() if settings is None else settings,
+            path=getattr(self, "path_", None) if path is None else path,
+            sample_weight=sample_weight,
+        )
 
     def _inputs(self) -> Tables:
         return Tables.of(vars(self))

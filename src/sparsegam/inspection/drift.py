@@ -123,7 +123,7 @@ def training_profile(model: Any) -> Profile | None:
     seen = model.training if isinstance(model, Model) else None
     if seen is None or isinstance(seen, Profile):
         return seen
-    return _profile(step_model(model), seen.bins(), seen.n_rows, *seen.scores.bands())
+    return _profile(step_model(model), seen.bins(), seen.n_rows, *seen.bands())
 
 
 def drift(model: Any, X: Any, reference: Any = None) -> Drift:

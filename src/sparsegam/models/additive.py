@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,13 +15,10 @@ from sparsegam.models import equation, schema
 from sparsegam.models.edits import Edit
 from sparsegam.models.lookup import positions
 from sparsegam.models.methods import Deployable, Viewable
-from sparsegam.models.profile import Profile
+from sparsegam.models.profile import Counted, Profile
 from sparsegam.models.scoring import Scores
 from sparsegam.models.shapes import ShapeFunction, shape_of
 from sparsegam.models.terms import Term
-
-if TYPE_CHECKING:
-    from sparsegam.design.training import Training
 
 
 @dataclass(frozen=True)
@@ -46,7 +43,7 @@ class Model(Scores, Deployable, Viewable):
         What the values of a feature are, where they are not numbers; categories of features in use only.
     edits : tuple of Edit
         What was done to the model by hand, in order.
-    training : Training, Profile or None
+    training : Counted, Profile or None
         How the rows of the fit spread, for `drift`; no row is in it. A model that is written by hand, or made of
         another by `dataclasses.replace`, has none.
 
@@ -65,7 +62,7 @@ class Model(Scores, Deployable, Viewable):
     scales: Mapping[str, Scale] = field(default_factory=dict)
     edits: tuple[Edit, ...] = ()
     # not an argument, so that `replace` never hands the rows of one model to another
-    training: "Training | Profile | None" = field(default=None, init=False, compare=False)
+    training: Counted | Profile | None = field(default=None, init=False, compare=False)
 
     @property
     def n_terms(self) -> int:
@@ -78,7 +75,7 @@ class Model(Scores, Deployable, Viewable):
         used = {term.feature for term in self.terms}
         return tuple(name for name in self.feature_names if name in used)
 
-    def remembering(self, training: "Training | Profile | None") -> "Model":
+    def remembering(self, training: Counted | Profile | None) -> "Model":
         """Return the same model with what it shall remember of the rows of its fit."""
         out = copy(self)
         object.__setattr__(out, "training", training)

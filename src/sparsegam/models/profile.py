@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -17,6 +17,20 @@ KINDS = ("missing", "special", "unseen")
 PARTS = ("n_rows", "shares", "kinds", "bands", "score")
 SUM_TOLERANCE = 1e-6  # of shares, whose sum is one but for rounding
 SHOWN = 200  # characters of a wrong value that an error quotes
+
+
+class Counted(Protocol):
+    """The rows of a fit in counts: what a model remembers of them until it is asked for their Profile."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+
+    def bins(self) -> dict[str, tuple[Values, Values]]:
+        """Return, for each feature in use, a number in each of its bins and how many rows the bin holds."""
+
+    def bands(self) -> tuple[Values, Values]:
+        """Return where bands of about a tenth of the scores each end, and how many rows each holds."""
 
 
 @dataclass(frozen=True, eq=False)
