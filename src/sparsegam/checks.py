@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+SHOWN = 200  # characters of a wrong value that an error quotes
+
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...], other: str = "") -> None:
     """Raise unless value is one of the choices."""
@@ -37,6 +39,15 @@ def check_boolean(name: str, value: Any) -> None:
     """Raise unless value is True or False."""
     if not isinstance(value, bool | np.bool_):
         msg = f"{name} must be True or False, got {value!r}."
+        raise ValueError(msg)
+
+
+def expect(found: Any, name: str, wanted: str, *, holds: bool) -> None:
+    """Raise unless something that was read from a file holds; what was found is quoted, but not at any length."""
+    if not holds:
+        shown = repr(found)
+        shown = shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}..."
+        msg = f"{name} must be {wanted}, got {shown}"
         raise ValueError(msg)
 
 

@@ -1,7 +1,7 @@
 """The frontier: sizes, prices, models by size or price, and what it refuses."""
 
-import sys
 import pickle
+import sys
 
 import numpy as np
 import pandas as pd

@@ -21,43 +21,10 @@ from sparsegam.estimators.crossval import (
     threads_per_search,
 )
 from sparsegam.estimators.fitting import SparseModel
-from sparsegam.parameters import SECTIONS, pick
+from sparsegam.parameters import documented, pick
 from sparsegam.search.options import Options
 from sparsegam.search.path import Path, new_axes
 from sparsegam.search.progress import serialized
-
-SECTIONS["{folds}"] = """\
-cv : int, splitter or iterable, optional
-    The folds, as scikit-learn takes them; None is five.
-scoring : str or callable, optional
-    What a good model is, as scikit-learn takes it; None is "neg_log_loss", or "neg_mean_squared_error".
-rule : {"one_se", "best"}
-    "one_se" takes the smallest size whose mean score is within one standard error of the best.
-"""
-SECTIONS["{run_folds}"] = """\
-n_jobs : int, optional
-    Number of threads, shared by the folds; None is one, -1 is all cores. The result does not depend on it.
-time_limit : float, optional
-    Seconds after which each of the searches keeps the best found so far, with a ConvergenceWarning.
-"""
-SECTIONS["{chosen}"] = """\
-path_ : Path
-    The frontier of all rows.
-cv_results_ : dict of ndarray
-    By size: n_terms, lambda0, mean_test_score, std_test_score, se_test_score, rank_test_score and the score on
-    each fold, split0_test_score and so on.
-best_n_terms_, best_score_ : int, float
-    The size chosen and its mean score.
-best_lambda0_, lambda0_ : float
-    A price per term at which the frontier's best size is the one chosen; NaN where no price does that.
-"""
-SECTIONS["{each_class}"] = """\
-With more than two classes, a size is chosen for each class against the rest, on the same folds and by the same
-scoring, which then sees True for the class and False for the rest. `estimators_` holds the choices; `path_` and
-`cv_results_` are tuples, `best_n_terms_`, `best_score_`, `best_lambda0_` and `lambda0_` arrays, in the order of
-`classes_`; `n_terms_`, `loss_` and `objective_` are sums. `predict_proba` divides the probabilities of the models
-by their sum.
-"""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -71,41 +38,24 @@ class ChoosesSize(SparseModel):
 
     _path_kind: ClassVar[type[Path[Any]]] = Path
 
+    @documented
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
-        """Search the frontier of all rows and of each fold, and choose a size.
+        """Search the frontier of all rows and of each fold, and choose a size: one, or one for each of several classes.
 
-        Parameters
-        ----------
-        X : array-like, data frame or (linear models) scipy.sparse matrix of shape (n_rows, n_features)
-            Numbers; for additive models also booleans, dates, text and categories, and values may be missing.
-        y : array-like of shape (n_rows,)
-            Labels of two classes, or the responses of a regression.
-        sample_weight : array-like of shape (n_rows,), optional
-            Weights of the rows, in fitting and in scoring; 0 is the same as no row.
-        groups : array-like of shape (n_rows,), optional
-            Groups of rows, for splitters that keep them together.
-
-        Returns
-        -------
-        self : estimator
-            The fitted estimator.
+        {choose}
         """
+        return self._fit(X, y, sample_weight, groups)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Any:
         return self._choose(X, y, sample_weight, groups=groups)
 
+    @documented
     def plot(self, ax: Any = None) -> Any:
         """Draw the mean score against the number of terms, its standard error as a band, and the size chosen.
 
         With more than two classes, there is a line for each.
 
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            The axes.
+        {draw}
         """
         ax = new_axes() if ax is None else ax
         for part, name in self._choices():

@@ -18,7 +18,7 @@ from sparsegam.arrays import Vector
 from sparsegam.checks import warn
 from sparsegam.data.targets import Target, read_target
 from sparsegam.design.design import Data
-from sparsegam.parameters import pick
+from sparsegam.parameters import documented, pick
 from sparsegam.search.inputs import Inputs
 from sparsegam.search.options import DEFAULT_MAX_TERMS, Options
 from sparsegam.search.price import check_lambda0
@@ -89,23 +89,15 @@ class FitsOne(SparseModel):
     lambda0: float | str = "bic"
     max_terms: int | None = None
 
+    @documented
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Search the model.
+        """Search the model, or one for each class where there are more than two.
 
-        Parameters
-        ----------
-        X : array-like, data frame or (linear models) scipy.sparse matrix of shape (n_rows, n_features)
-            Numbers; for additive models also booleans, dates, text and categories, and values may be missing.
-        y : array-like of shape (n_rows,)
-            Labels of two classes, or the responses of a regression.
-        sample_weight : array-like of shape (n_rows,), optional
-            Weights of the rows; a weight of 2 is the same as the row twice, 0 the same as no row.
-
-        Returns
-        -------
-        self : estimator
-            The fitted estimator.
+        {fit}
         """
+        return self._fit(X, y, sample_weight)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
         check_lambda0(self.lambda0)
         options = pick(Options, vars(self) | {"loss": self._loss()})
         data, target = self._read(X, y, sample_weight)

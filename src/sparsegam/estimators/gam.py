@@ -13,7 +13,7 @@ from sparsegam.estimators.fitting import FitsOne, SparseModel
 from sparsegam.estimators.multiclass import OneVsRest
 from sparsegam.estimators.outcomes import Classifies, Regresses
 from sparsegam.models.additive import Model
-from sparsegam.parameters import SECTIONS, documented, pick
+from sparsegam.parameters import documented, pick
 from sparsegam.search.path import Path
 from sparsegam.search.problem import Problem
 from sparsegam.search.progress import Progress
@@ -21,17 +21,6 @@ from sparsegam.search.solver import Fit
 from sparsegam.search.tables import Tables
 
 SEARCHES = ("exchange", "swap")
-SECTIONS["{by_name}"] = """\
-search : {"exchange", "swap"}
-    "exchange" scores every add, drop and swap at once, with the others re-optimised; "swap" is the paper's search.
-cuts : {"auto", "none", "linear", "quadratic", "selfconcordant"}
-    For "swap": the lower bound that rules out a column before its line search.
-order : {"dynamic", "sequential"}
-    For "swap": try the term that failed least often first, or go by column.
-certify : bool
-    Whether to prove that no exchange of one term for another column helps, and to go on from any better model that
-    the proof finds. Takes several times as long, and often finds a lower objective.
-"""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -155,16 +144,12 @@ class SparseGAMClassifier(OneVsRest, Classifies, FitsOneGAM):
     ----------
     loss : {"logistic", "exponential"}
         The loss, summed over rows.
-    lambda0 : float or {"aic", "bic"}
-        Price of a term: it must lower the total loss by so much to stay. "aic" is 1 and "bic" is log(n)/2, where n
-        is the sum of the weights.
+    {price}
     {search}
     {table}
     class_weight : dict or "balanced", optional
         Weights of the classes, multiplied with `sample_weight`; "balanced" gives both the same total.
-    {run}
-    {by_name}
-    {report}
+    {run_by_name}
 
     Attributes
     ----------
@@ -172,18 +157,7 @@ class SparseGAMClassifier(OneVsRest, Classifies, FitsOneGAM):
         The model: predicts without this package's compiled part, prints as an equation, saves as JSON.
     classes_ : ndarray of shape (2,)
         The labels; scores above zero stand for the second.
-    intercept_, terms_, n_terms_ : float, tuple of Term, int
-        The parts of the model.
-    loss_, objective_, lambda0_ : float
-        Loss, loss with ridge and price of the terms, and the price of one term.
-    certificate_ : Certificate or None
-        With `certify`: whether the model was proved to be swap 1-OPT, and at what cost.
-    search_stats_ : dict
-        Counts of what the search did.
-    n_iter_ : int
-        Number of moves the search made.
-    n_features_in_, feature_names_in_ : int, ndarray
-        The columns seen in `fit`.
+    {fitted_gam}
 
     Notes
     -----
@@ -216,32 +190,16 @@ class SparseGAMRegressor(Regresses, FitsOneGAM):
 
     Parameters
     ----------
-    lambda0 : float or {"aic", "bic"}
-        Price of a term: it must lower half the sum of squares by so much to stay. "aic" is the noise variance and
-        "bic" log(n)/2 times it, where n is the sum of the weights and the variance is estimated from the residuals;
-        so they do not depend on the units of y. `lambda0_` is the price found.
+    {noise_price}
     {search}
     {table}
-    {run}
-    {by_name}
-    {report}
+    {run_by_name}
 
     Attributes
     ----------
     model_ : Model
         The model: predicts without this package's compiled part, prints as an equation, saves as JSON.
-    intercept_, terms_, n_terms_ : float, tuple of Term, int
-        The parts of the model.
-    loss_, objective_, lambda0_ : float
-        Loss, loss with ridge and price of the terms, and the price of one term.
-    certificate_ : Certificate or None
-        With `certify`: whether the model was proved to be swap 1-OPT, and at what cost.
-    search_stats_ : dict
-        Counts of what the search did.
-    n_iter_ : int
-        Number of moves the search made.
-    n_features_in_, feature_names_in_ : int, ndarray
-        The columns seen in `fit`.
+    {fitted_gam}
 
     Notes
     -----

@@ -14,35 +14,24 @@ from sparsegam.parameters import documented
 class SparseGAMClassifierCV(ChoosesForEach, Classifies, ChoosesSize, SparseGAM):
     """Sparse additive classifier of step functions that chooses its number of terms by cross-validation.
 
-    The frontier (the best model of each size up to `max_terms`) is searched on all rows and on the training rows of
-    each fold, bins included; every size is scored on the rows left out.
+    {frontier}
 
     Parameters
     ----------
     loss : {"logistic", "exponential"}
         The loss, summed over rows.
-    {search}
     {folds}
     {table}
     class_weight : dict or "balanced", optional
         Weights of the classes in fitting (not in scoring), multiplied with `sample_weight`; "balanced" gives all the
         same total.
     {run_folds}
-    {report}
 
     Attributes
     ----------
-    {chosen}
-    model_, intercept_, terms_, n_terms_ : Model, float, tuple of Term, int
-        The model of that size, fitted to all rows, and its parts.
-    loss_, objective_ : float
-        Its loss, and its loss with the ridge penalty.
+    {chosen_gam}
     classes_ : ndarray
         The labels; with two of them, scores above zero stand for the second.
-    n_iter_ : int
-        Number of moves that the search on all rows made.
-    n_features_in_, feature_names_in_ : int, ndarray
-        The columns seen in `fit`.
 
     Notes
     -----
@@ -55,26 +44,15 @@ class SparseGAMClassifierCV(ChoosesForEach, Classifies, ChoosesSize, SparseGAM):
 class SparseGAMRegressorCV(Regresses, ChoosesSize, SparseGAM):
     """Sparse additive regression of step functions that chooses its number of terms by cross-validation.
 
-    The frontier (the best model of each size up to `max_terms`) is searched on all rows and on the training rows of
-    each fold, bins included; every size is scored on the rows left out.
+    {frontier}
 
     Parameters
     ----------
-    {search}
     {folds}
     {table}
     {run_folds}
-    {report}
 
     Attributes
     ----------
-    {chosen}
-    model_, intercept_, terms_, n_terms_ : Model, float, tuple of Term, int
-        The model of that size, fitted to all rows, and its parts.
-    loss_, objective_ : float
-        Its loss, and its loss with the ridge penalty.
-    n_iter_ : int
-        Number of moves that the search on all rows made.
-    n_features_in_, feature_names_in_ : int, ndarray
-        The columns seen in `fit`.
+    {chosen_gam}
     """

@@ -54,15 +54,12 @@ class SparseLinearClassifier(OneVsRest, Classifies, FitsOne, SparseLinear):
     ----------
     loss : {"logistic", "exponential"}
         The loss, summed over rows. The exponential one needs columns of two values each.
-    lambda0 : float or {"aic", "bic"}
-        Price of a column: it must lower the total loss by so much to stay. "aic" is 1 and "bic" is log(n)/2, where n
-        is the sum of the weights.
+    {price}
     {search}
     {coefficients}
     class_weight : dict or "balanced", optional
         Weights of the classes, multiplied with `sample_weight`; "balanced" gives all the same total.
-    {run}
-    {report}
+    {run_report}
 
     Attributes
     ----------
@@ -76,14 +73,7 @@ class SparseLinearClassifier(OneVsRest, Classifies, FitsOne, SparseLinear):
         The labels; with two of them, scores above zero stand for the second.
     model_ : LinearModel or OneVsRestModel
         The model: predicts without this package's compiled part, prints as an equation.
-    loss_, objective_, lambda0_ : float
-        Loss, loss with penalties and price of the columns, and the price of one.
-    search_stats_ : dict
-        Counts of what the search did.
-    n_iter_ : int
-        Number of moves the search made.
-    n_features_in_, feature_names_in_ : int, ndarray
-        The columns seen in `fit`.
+    {fitted}
 
     Notes
     -----
@@ -117,14 +107,10 @@ class SparseLinearRegressor(Regresses, FitsOne, SparseLinear):
 
     Parameters
     ----------
-    lambda0 : float or {"aic", "bic"}
-        Price of a column: it must lower half the sum of squares by so much to stay. "aic" is the noise variance and
-        "bic" log(n)/2 times it, where n is the sum of the weights and the variance is estimated from the residuals;
-        so they do not depend on the units of y. `lambda0_` is the price found.
+    {noise_price}
     {search}
     {coefficients}
-    {run}
-    {report}
+    {run_report}
 
     Attributes
     ----------
@@ -136,14 +122,7 @@ class SparseLinearRegressor(Regresses, FitsOne, SparseLinear):
         Number of columns in use.
     model_ : LinearModel
         The model: predicts without this package's compiled part, prints as an equation, saves as JSON.
-    loss_, objective_, lambda0_ : float
-        Loss, loss with penalties and price of the columns, and the price of one.
-    search_stats_ : dict
-        Counts of what the search did.
-    n_iter_ : int
-        Number of moves the search made.
-    n_features_in_, feature_names_in_ : int, ndarray
-        The columns seen in `fit`.
+    {fitted}
 
     Examples
     --------

@@ -23,35 +23,26 @@ class ChoosesColumns(ChoosesSize, SparseLinear):
 class SparseLinearClassifierCV(ChoosesForEach, Classifies, ChoosesColumns):
     """Best-subset linear classifier that chooses its number of columns by cross-validation.
 
-    The frontier (the best model of each size up to `max_terms`) is searched on all rows and on the training rows of
-    each fold; every size is scored on the rows left out.
+    {frontier}
 
     Parameters
     ----------
     loss : {"logistic", "exponential"}
         The loss, summed over rows. The exponential one needs columns of two values each.
-    {search}
     {folds}
     {coefficients}
     class_weight : dict or "balanced", optional
         Weights of the classes in fitting (not in scoring), multiplied with `sample_weight`.
-    {run}
-    {report}
+    {run_folds}
 
     Attributes
     ----------
-    path_ : LinearPath
-        The frontier of all rows.
-    cv_results_ : dict of ndarray
-        Scores by size, as in SparseGAMClassifierCV.
-    best_n_terms_, best_score_, best_lambda0_ : int, float, float
-        The size chosen, its mean score, and a price per column at which it is best (NaN where there is none).
+    {chosen}
     coef_, intercept_ : ndarray of shape (1, n_features) and (1,), or (n_classes, n_features) and (n_classes,)
         Coefficients of all columns, and the intercept, fitted to all rows.
     model_, n_terms_, classes_ : LinearModel or OneVsRestModel, int, ndarray
         The model, the number of columns in use, the labels.
-    n_features_in_, feature_names_in_ : int, ndarray
-        The columns seen in `fit`.
+    {seen_by_cv}
 
     Notes
     -----
@@ -64,29 +55,20 @@ class SparseLinearClassifierCV(ChoosesForEach, Classifies, ChoosesColumns):
 class SparseLinearRegressorCV(Regresses, ChoosesColumns):
     """Best-subset linear regression that chooses its number of columns by cross-validation.
 
-    The frontier (the best model of each size up to `max_terms`) is searched on all rows and on the training rows of
-    each fold; every size is scored on the rows left out.
+    {frontier}
 
     Parameters
     ----------
-    {search}
     {folds}
     {coefficients}
-    {run}
-    {report}
+    {run_folds}
 
     Attributes
     ----------
-    path_ : LinearPath
-        The frontier of all rows.
-    cv_results_ : dict of ndarray
-        Scores by size, as in SparseGAMClassifierCV.
-    best_n_terms_, best_score_, best_lambda0_ : int, float, float
-        The size chosen, its mean score, and a price per column at which it is best (NaN where there is none).
+    {chosen}
     coef_, intercept_ : ndarray of shape (n_features,), float
         Coefficients of all columns, and the intercept, fitted to all rows.
     model_, n_terms_ : LinearModel, int
         The model, and the number of columns in use.
-    n_features_in_, feature_names_in_ : int, ndarray
-        The columns seen in `fit`.
+    {seen_by_cv}
     """

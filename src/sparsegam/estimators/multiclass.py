@@ -71,26 +71,10 @@ class OneVsRest(JoinsClasses):
     the counts of `search_stats_` are sums over the classes.
     """
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Search the model, or one for each class where there are more than two.
-
-        Parameters
-        ----------
-        X : array-like, data frame or (linear models) scipy.sparse matrix of shape (n_rows, n_features)
-            What the estimator takes.
-        y : array-like of shape (n_rows,)
-            Labels of two or more classes.
-        sample_weight : array-like of shape (n_rows,), optional
-            Weights of the rows; a weight of 2 is the same as the row twice, 0 the same as no row.
-
-        Returns
-        -------
-        self : estimator
-            The fitted estimator.
-        """
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
         if y is None or not many_classes(y, sample_weight):
             vars(self).pop("estimators_", None)
-            return super().fit(X, y, sample_weight)  # type: ignore[misc]
+            return super()._fit(X, y, sample_weight)  # type: ignore[misc]
         many = ManyClasses.of(y, sample_weight, self.class_weight)  # type: ignore[attr-defined]
         parts = [_part(self).fit(X, many.labels == label, many.fit_weight) for label in many.classes]
         self._join(parts, many.classes)

@@ -29,28 +29,10 @@ class ChoosesForEach(JoinsClasses):
     path_: Any
     cv_results_: Any
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
-        """Search the frontier of all rows and of each fold, and choose a size: one, or one for each of several classes.
-
-        Parameters
-        ----------
-        X : array-like, data frame or (linear models) scipy.sparse matrix of shape (n_rows, n_features)
-            What the estimator takes.
-        y : array-like of shape (n_rows,)
-            Labels of two or more classes.
-        sample_weight : array-like of shape (n_rows,), optional
-            Weights of the rows, in fitting and in scoring; 0 is the same as no row.
-        groups : array-like of shape (n_rows,), optional
-            Groups of rows, for splitters that keep them together.
-
-        Returns
-        -------
-        self : estimator
-            The fitted estimator.
-        """
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Any:
         if y is None or not many_classes(y, sample_weight):
             vars(self).pop("estimators_", None)
-            return super().fit(X, y, sample_weight, groups)  # type: ignore[misc]
+            return super()._fit(X, y, sample_weight, groups)  # type: ignore[misc]
         many = ManyClasses.of(y, sample_weight, self.class_weight)
         folds = self._folds(X, many.labels, many.weight, groups)
         settings = self.get_params(deep=False) | {"class_weight": None}  # type: ignore[attr-defined]

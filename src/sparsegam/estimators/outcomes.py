@@ -9,6 +9,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from sparsegam.arrays import Vector
 from sparsegam.losses import CLASSIFIERS, REGRESSION
+from sparsegam.parameters import documented
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -27,13 +28,11 @@ class Classifies(ClassifierMixin):  # type: ignore[misc]
             raise ValueError(msg)
         return str(self.loss)
 
+    @documented
     def decision_function(self, X: Any) -> Vector:
         """Return the score of each row.
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_rows, n_features)
-            Rows with the columns that the model was fitted with.
+        {rows}
 
         Returns
         -------
@@ -44,13 +43,11 @@ class Classifies(ClassifierMixin):  # type: ignore[misc]
         scores: Vector = self._scores(X)
         return scores
 
+    @documented
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the likeliest class of each row.
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_rows, n_features)
-            Rows with the columns that the model was fitted with.
+        {rows}
 
         Returns
         -------
@@ -62,13 +59,11 @@ class Classifies(ClassifierMixin):  # type: ignore[misc]
         labels: NDArray[Any] = self.classes_[best]
         return labels
 
+    @documented
     def predict_proba(self, X: Any) -> Vector:
         """Return the probabilities of the classes.
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_rows, n_features)
-            Rows with the columns that the model was fitted with.
+        {rows}
 
         Returns
         -------
@@ -89,13 +84,11 @@ class Regresses(RegressorMixin):  # type: ignore[misc]
     def _loss(self) -> str:
         return REGRESSION
 
+    @documented
     def predict(self, X: Any) -> Vector:
         """Return the prediction for each row.
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_rows, n_features)
-            Rows with the columns that the model was fitted with.
+        {rows}
 
         Returns
         -------

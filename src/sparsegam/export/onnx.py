@@ -7,18 +7,17 @@ import numpy as np
 from sparsegam.checks import optional
 from sparsegam.data.columns import Values
 from sparsegam.models.steps import StepModel, StepTable, step_model
+from sparsegam.parameters import documented
 
 OPSET, ML_OPSET, IR_VERSION = 17, 3, 8  # what runtimes of 2022 read
 MISSING_TEXT = ""  # ONNX has no missing text
 
 
+@documented
 def to_onnx(model: Any) -> Any:
     """Build an ONNX graph; needs the package onnx, running it needs onnxruntime.
 
-    Parameters
-    ----------
-    model : Model, Scorecard or fitted estimator
-        What scores.
+    {scorer}
 
     Returns
     -------

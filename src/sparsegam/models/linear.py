@@ -124,18 +124,7 @@ class LinearModel(Scores):
 
     @classmethod
     def from_json(cls, text: str) -> "LinearModel":
-        """Read a model that `to_json` wrote; anything else is refused with a ValueError.
-
-        Parameters
-        ----------
-        text : str
-            The JSON text. It is parsed, never executed.
-
-        Returns
-        -------
-        LinearModel
-            The same model.
-        """
+        """Read a model that `to_json` wrote, parsed and never executed; anything else is refused with a ValueError."""
         content = json.loads(text)
         problem = _wrong_with(content)
         if problem:

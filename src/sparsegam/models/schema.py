@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
+from sparsegam.checks import expect
 from sparsegam.data.scales import NUMBER, SCALE_KINDS, Scale, Value
 from sparsegam.losses import LOSSES
 from sparsegam.models.edits import edit_from_json
@@ -17,7 +18,6 @@ FORMAT = "sparsegam.Model"
 VERSION = 2
 REQUIRED = {"format", "version", "loss", "classes", "intercept", "feature_names", "special_values", "terms"}
 OPTIONAL = {1: {"scales", "edits", "sha256"}, 2: {"scales", "edits", "profile", "sha256"}}  # by version
-SHOWN = 200  # characters of a wrong value that an error quotes
 
 Scales = Mapping[str, Scale]
 
@@ -228,8 +228,8 @@ def _finite(value: Any, name: str) -> float:
 
 
 def _expect(found: Any, name: str, wanted: str, *, holds: bool) -> None:
-    if not holds:
-        shown = repr(found)
-        shown = shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}..."
-        msg = f"not a sparsegam model: {name} must be {wanted}, got {shown}."
-        raise ValueError(msg)
+    try:
+        expect(found, name, wanted, holds=holds)
+    except ValueError as error:
+        msg = f"not a sparsegam model: {error}."
+        raise ValueError(msg) from None

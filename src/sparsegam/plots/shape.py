@@ -11,6 +11,7 @@ from sparsegam.data.scales import text
 from sparsegam.models.additive import Model
 from sparsegam.models.pieces import Piece, importance, pieces_of
 from sparsegam.models.shapes import ShapeFunction
+from sparsegam.parameters import documented
 from sparsegam.plots.canvas import BLUE, GREY, ORANGE, PALE, canvas, new_figure, plain, shortened
 
 MOST_COUNTS = 10  # pieces whose rows are written out
@@ -19,7 +20,8 @@ MOST_LEVELS = 20
 TAIL = 0.005  # share of rows at either end that may be cut off the picture
 
 
-def plot_shape(model: Model, feature: str, X: Any = None, *, ax: Any = None) -> Any:
+@documented
+def plot_shape(model: Model, feature: str, X: Any = None, *, ax: Any = None) -> Any:  # noqa: D417
     """Draw what one feature adds to the score.
 
     Parameters
@@ -30,13 +32,11 @@ def plot_shape(model: Model, feature: str, X: Any = None, *, ax: Any = None) -> 
         A feature that the model uses.
     X : array-like or data frame, optional
         Rows whose density is drawn underneath, and counted per step.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure by default.
+    {ax}
 
     Returns
     -------
-    matplotlib.figure.Figure
-        The figure.
+    {figure}
     """
     shapes = model.shape_functions()
     if feature not in shapes:

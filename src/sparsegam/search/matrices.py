@@ -107,18 +107,13 @@ def linear_path(  # noqa: D417, PLR0913
     ----------
     X : array-like, scipy.sparse matrix or data frame of shape (n_rows, n_features)
         Finite numbers.
-    y : array-like of shape (n_rows,)
-        Labels of two classes, or numbers for the squared loss.
-    loss : {"logistic", "exponential", "squared"}
-        The loss, summed over rows.
+    {path_rows}
     {search}
     {coefficients}
-    sample_weight : array-like of shape (n_rows,), optional
-        Weights of the rows; a weight of 2 is the same as the row twice.
+    {weights}
     class_weight : dict or "balanced", optional
         Weights of the classes, multiplied with `sample_weight`.
-    {run}
-    {report}
+    {run_report}
 
     Returns
     -------

@@ -12,6 +12,7 @@ from sparsegam.checks import check_integer, optional
 from sparsegam.design.design import Design
 from sparsegam.losses import LOSSES
 from sparsegam.models.scoring import Scores
+from sparsegam.parameters import documented
 from sparsegam.search.price import check_lambda0, noise_price, price
 from sparsegam.search.problem import Problem
 from sparsegam.search.progress import Progress
@@ -123,18 +124,11 @@ class Path(Generic[M]):
             return columns
         return pd.DataFrame(columns)
 
+    @documented
     def plot(self, ax: Any = None) -> Any:
         """Draw the objective against the number of terms; sizes that are best at some price are filled.
 
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            The axes.
+        {draw}
         """
         ax = new_axes() if ax is None else ax
         chosen = ~np.isnan(self.lambda0)

@@ -147,8 +147,7 @@ def swap_path(  # noqa: D417, PLR0913
     max_terms : int, optional
         Largest number of terms.
     {table}
-    sample_weight : array-like of shape (n_rows,), optional
-        Weights of the rows; a weight of 2 is the same as the row twice.
+    {weights}
     {run}
 
     Returns

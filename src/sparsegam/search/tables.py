@@ -94,16 +94,11 @@ def gam_path(  # noqa: D417, PLR0913  (`documented` fills in the others)
     ----------
     X : array-like or data frame of shape (n_rows, n_features)
         Numbers, booleans, dates, text and categories; values may be missing.
-    y : array-like of shape (n_rows,)
-        Labels of two classes, or numbers for the squared loss.
-    loss : {"logistic", "exponential", "squared"}
-        The loss, summed over rows.
+    {path_rows}
     {search}
     {table}
-    sample_weight : array-like of shape (n_rows,), optional
-        Weights of the rows; a weight of 2 is the same as the row twice.
-    {run}
-    {report}
+    {weights}
+    {run_report}
 
     Returns
     -------
