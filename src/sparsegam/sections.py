@@ -2,12 +2,24 @@
 
 PARAMETERS = "Parameters\n----------\n"
 RETURNS = "\nReturns\n-------\n"
+ATTRIBUTES = "Attributes\n----------\n"
 
 SEARCH = """\
 lambda2 : float
     Ridge penalty on the standardised coefficients.
 max_terms : int, optional
     Largest number of terms.
+"""
+PRICE = """\
+lambda0 : float or {"aic", "bic"}
+    Price of a term: it must lower the total loss by so much to stay. "aic" is 1 and "bic" is log(n)/2, where n
+    is the sum of the weights.
+"""
+NOISE_PRICE = """\
+lambda0 : float or {"aic", "bic"}
+    Price of a term: it must lower half the sum of squares by so much to stay. "aic" is the noise variance and
+    "bic" log(n)/2 times it, where n is the sum of the weights and the variance is estimated from the residuals;
+    so they do not depend on the units of y. `lambda0_` is the price found.
 """
 TABLE = """\
 max_features, max_terms_per_feature : int, optional
@@ -48,6 +60,11 @@ coef_bounds : (low, high), optional
     Bounds of the coefficients, each a number or an array with one for each column; low <= 0 <= high.
 unpenalized : list of columns, optional
     Columns that are in every model and free of lambda0, by name or position. They count as terms.
+"""
+CLASS_WEIGHT = """\
+class_weight : dict or "balanced", optional
+    Weights of the classes in fitting (where a size is chosen, not in scoring), multiplied with `sample_weight`;
+    "balanced" gives all the same total.
 """
 RUN = """\
 n_jobs : int, optional
@@ -96,6 +113,14 @@ n_iter_ : int
 n_features_in_, feature_names_in_ : int, ndarray
     The columns seen in `fit`.
 """
+FITTED_MODEL = """\
+model_ : Model
+    The model: predicts without this package's compiled part, prints as an equation, saves as JSON.
+"""
+LINEAR_MODEL = """\
+model_, n_terms_ : LinearModel (OneVsRestModel with more than two classes), int
+    The model: predicts without this package's compiled part, prints as an equation; and its number of columns in use.
+"""
 PARTS = """\
 intercept_, terms_, n_terms_ : float, tuple of Term, int
     The parts of the model.
@@ -127,6 +152,10 @@ MODEL = """\
 model_, intercept_, terms_, n_terms_ : Model, float, tuple of Term, int
     The model of that size, fitted to all rows, and its parts.
 """
+ROWS = """\
+X : array-like or data frame of shape (n_rows, n_features)
+    Rows with the columns that the model was fitted with.
+"""
 FIT_ROWS = """\
 X : array-like, data frame or (linear models) scipy.sparse matrix of shape (n_rows, n_features)
     Numbers; for additive models also booleans, dates, text and categories, and values may be missing.
@@ -149,27 +178,28 @@ ax : matplotlib.axes.Axes, optional
 """
 
 SECTIONS = {
+    "loss_of_columns": """\
+loss : {"logistic", "exponential"}
+    The loss, summed over rows. The exponential one needs columns of two values each.
+""",
+    "class_weight": CLASS_WEIGHT,
+    "classes_run": CLASS_WEIGHT + RUN + REPORT,
+    "classes_run_by_name": CLASS_WEIGHT + RUN + BY_NAME + REPORT,
+    "classes_run_folds": CLASS_WEIGHT + RUN_FOLDS + REPORT,
+    "predictions": PARAMETERS + ROWS + RETURNS + "ndarray of shape (n_rows,)\n    Predictions.\n",
+    "scores": RETURNS.lstrip()
+    + """\
+ndarray of shape (n_rows,)
+    Log odds for the logistic loss, half of them for the exponential loss, predictions for the squared loss.
+""",
     "search": SEARCH,
     "table": TABLE,
     "coefficients": COEFFICIENTS,
     "run": RUN,
-    "price": """\
-lambda0 : float or {"aic", "bic"}
-    Price of a term: it must lower the total loss by so much to stay. "aic" is 1 and "bic" is log(n)/2, where n
-    is the sum of the weights.
-""",
-    "noise_price": """\
-lambda0 : float or {"aic", "bic"}
-    Price of a term: it must lower half the sum of squares by so much to stay. "aic" is the noise variance and
-    "bic" log(n)/2 times it, where n is the sum of the weights and the variance is estimated from the residuals;
-    so they do not depend on the units of y. `lambda0_` is the price found.
-""",
-    "fitted": FITTED,
-    "rows": PARAMETERS
-    + """\
-X : array-like or data frame of shape (n_rows, n_features)
-    Rows with the columns that the model was fitted with.
-""",
+    "price": PRICE + SEARCH,
+    "noise_price": NOISE_PRICE + SEARCH,
+    "fitted_linear": ATTRIBUTES + LINEAR_MODEL + FITTED,
+    "rows": PARAMETERS + ROWS,
     "path_rows": """\
 y : array-like of shape (n_rows,)
     Labels of two classes, or numbers for the squared loss.
@@ -187,7 +217,7 @@ matplotlib.figure.Figure
 """,
     "folds": SEARCH + FOLDS,
     "run_folds": RUN_FOLDS + REPORT,
-    "chosen": CHOSEN,
+    "chosen_linear": ATTRIBUTES + CHOSEN + LINEAR_MODEL + SEEN,
     "each_class": """\
 With more than two classes, a size is chosen for each class against the rest, on the same folds and by the same
 scoring, which then sees True for the class and False for the rest. `estimators_` holds the choices; `path_` and
@@ -195,7 +225,6 @@ scoring, which then sees True for the class and False for the rest. `estimators_
 `classes_`; `n_terms_`, `loss_` and `objective_` are sums. `predict_proba` divides the probabilities of the models
 by their sum.
 """,
-    "seen_by_cv": SEEN,
     "frontier": """\
 The frontier (the best model of each size up to `max_terms`) is searched on all rows and on the training rows of
 each fold, bins included; every size is scored on the rows left out.
@@ -204,8 +233,8 @@ each fold, bins included; every size is scored on the rows left out.
     "choose": PARAMETERS + FIT_ROWS + GROUPS + RETURNS + FITTED_SELF,
     "draw": PARAMETERS + AX + RETURNS + "matplotlib.axes.Axes\n    The axes.\n",
     "run_by_name": RUN + BY_NAME + REPORT,
-    "fitted_gam": PARTS + FITTED + CERTIFICATE,
-    "chosen_gam": CHOSEN + MODEL + SEEN,
+    "fitted_gam": ATTRIBUTES + FITTED_MODEL + PARTS + FITTED + CERTIFICATE,
+    "chosen_gam": ATTRIBUTES + CHOSEN + MODEL + SEEN,
     "scorer": PARAMETERS
     + """\
 model : Model, Scorecard or fitted estimator

@@ -4,15 +4,8 @@ import numpy as np
 import pytest
 
 from sparsegam import Model, SparseGAMClassifier, SparseGAMRegressor
-from sparsegam.datasets import make_credit
 from sparsegam.deploy.editing import Editor
 from sparsegam.models.terms import Condition, Term
-
-
-@pytest.fixture(scope="module")
-def credit():
-    data = make_credit(2500)
-    return data.frame, data.target
 
 
 @pytest.fixture(scope="module")

@@ -10,14 +10,8 @@ from sparsegam.inspection.assessment import assess, calibration, worth
 CLASSIFIER = Model(0.0, (), ("x",), "logistic", classes=("bad", "good"))
 
 
-def draw(n, seed):
-    rng = np.random.default_rng(seed)
-    score = rng.normal(size=n).round(1)
-    return score, rng.random(n) < 1 / (1 + np.exp(-score))
-
-
-def test_metrics_of_classes():
-    score, upper = draw(400, 2)
+def test_metrics_of_classes(draw_scores):
+    score, upper = draw_scores(400, 2)
     found = {m.name: m for m in assess(CLASSIFIER, score, np.where(upper, "good", "bad"))}
     probability = CLASSIFIER.probabilities(score)[:, 1]
     assert found["Log loss"].value == pytest.approx(metrics.log_loss(upper, probability))
@@ -39,8 +33,8 @@ def test_metrics_of_regressions(n):
     assert all(m.low < m.value < m.high for m in found.values())
 
 
-def test_calibration_bins_hold_all_rows():
-    score, upper = draw(1000, 3)
+def test_calibration_bins_hold_all_rows(draw_scores):
+    score, upper = draw_scores(1000, 3)
     bins = calibration(CLASSIFIER.probabilities(score)[:, 1], upper.astype(float))
     assert sum(b.count for b in bins) == 1000
     assert sum(b.low <= b.predicted <= b.high for b in bins) >= len(bins) - 2

@@ -1,9 +1,6 @@
 """Sparse additive models of step functions: SparseGAMClassifier and SparseGAMRegressor."""
 
-import os
-from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path as FilePath
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
@@ -13,8 +10,8 @@ from sparsegam.estimators.fitting import FitsOne, SparseModel
 from sparsegam.estimators.multiclass import OneVsRest
 from sparsegam.estimators.outcomes import Classifies, Regresses
 from sparsegam.models.additive import Model
+from sparsegam.models.methods import Reports
 from sparsegam.parameters import documented, pick
-from sparsegam.search.path import Path
 from sparsegam.search.problem import Problem
 from sparsegam.search.progress import Progress
 from sparsegam.search.solver import Fit
@@ -24,7 +21,7 @@ SEARCHES = ("exchange", "swap")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SparseGAM(SparseModel):
+class SparseGAM(SparseModel, Reports):
     """What the additive models share: tables of any columns, binned and searched."""
 
     max_features: int | None = None
@@ -40,56 +37,9 @@ class SparseGAM(SparseModel):
     min_category_count: int = 5
     special_values: Any = None
 
-    def report(  # noqa: PLR0913
-        self,
-        file: str | os.PathLike[str],
-        X: Any = None,
-        y: Any = None,
-        *,
-        X_test: Any = None,
-        y_test: Any = None,
-        title: str = "A sparse additive model",
-        settings: Mapping[str, Any] | None = None,
-        path: Path[Model] | None = None,
-        sample_weight: Any = None,
-    ) -> FilePath:
-        """Write a report on the fitted model: one HTML file that opens anywhere.
-
-        Parameters
-        ----------
-        file : str or path-like
-            The file to write.
-        X, y : array-like or data frame, and array-like, optional
-            The rows of the fit.
-        X_test, y_test : array-like or data frame, and array-like, optional
-            Rows to measure the model on; X and y without them.
-        title : str
-            Heading of the report.
-        settings : mapping, optional
-            Options to be printed, and to search frontier and alternatives under; those of the estimator by default.
-        path : Path, optional
-            The frontier, where the estimator does not know it and it shall not be searched.
-        sample_weight : array-like, optional
-            Weights of the rows of X in the search of frontier and alternatives.
-
-        Returns
-        -------
-        pathlib.Path
-            The file.
-        """
+    def _reported(self) -> tuple[Model, dict[str, Any]]:
         check_is_fitted(self)
-        model: Model = self.model_
-        return model.report(
-            file,
-            X,
-            y,
-            X_test=X_test,
-            y_test=y_test,
-            title=title,
-            settings=self.get_params() if settings is None else settings,
-            path=getattr(self, "path_", None) if path is None else path,
-            sample_weight=sample_weight,
-        )
+        return self.model_, {"settings": self.get_params(), "path": getattr(self, "path_", None)}
 
     def _inputs(self) -> Tables:
         return Tables.of(vars(self))
@@ -145,19 +95,12 @@ class SparseGAMClassifier(OneVsRest, Classifies, FitsOneGAM):
     loss : {"logistic", "exponential"}
         The loss, summed over rows.
     {price}
-    {search}
     {table}
-    class_weight : dict or "balanced", optional
-        Weights of the classes, multiplied with `sample_weight`; "balanced" gives both the same total.
-    {run_by_name}
+    {classes_run_by_name}
 
-    Attributes
-    ----------
-    model_ : Model
-        The model: predicts without this package's compiled part, prints as an equation, saves as JSON.
-    classes_ : ndarray of shape (2,)
-        The labels; scores above zero stand for the second.
     {fitted_gam}
+    classes_ : ndarray
+        The labels; with two of them, scores above zero stand for the second.
 
     Notes
     -----
@@ -191,14 +134,9 @@ class SparseGAMRegressor(Regresses, FitsOneGAM):
     Parameters
     ----------
     {noise_price}
-    {search}
     {table}
     {run_by_name}
 
-    Attributes
-    ----------
-    model_ : Model
-        The model: predicts without this package's compiled part, prints as an equation, saves as JSON.
     {fitted_gam}
 
     Notes

@@ -22,13 +22,8 @@ class SparseGAMClassifierCV(ChoosesForEach, Classifies, ChoosesSize, SparseGAM):
         The loss, summed over rows.
     {folds}
     {table}
-    class_weight : dict or "balanced", optional
-        Weights of the classes in fitting (not in scoring), multiplied with `sample_weight`; "balanced" gives all the
-        same total.
-    {run_folds}
+    {classes_run_folds}
 
-    Attributes
-    ----------
     {chosen_gam}
     classes_ : ndarray
         The labels; with two of them, scores above zero stand for the second.
@@ -52,7 +47,5 @@ class SparseGAMRegressorCV(Regresses, ChoosesSize, SparseGAM):
     {table}
     {run_folds}
 
-    Attributes
-    ----------
     {chosen_gam}
     """

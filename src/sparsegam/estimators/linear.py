@@ -52,28 +52,18 @@ class SparseLinearClassifier(OneVsRest, Classifies, FitsOne, SparseLinear):
 
     Parameters
     ----------
-    loss : {"logistic", "exponential"}
-        The loss, summed over rows. The exponential one needs columns of two values each.
+    {loss_of_columns}
     {price}
-    {search}
     {coefficients}
-    class_weight : dict or "balanced", optional
-        Weights of the classes, multiplied with `sample_weight`; "balanced" gives all the same total.
-    {run_report}
+    {classes_run}
 
-    Attributes
-    ----------
+    {fitted_linear}
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
         Coefficients of all columns, zero for those not in use.
     intercept_ : ndarray of shape (1,) or (n_classes,)
         Intercepts.
-    n_terms_ : int
-        Number of columns in use, over all classes.
     classes_ : ndarray
         The labels; with two of them, scores above zero stand for the second.
-    model_ : LinearModel or OneVsRestModel
-        The model: predicts without this package's compiled part, prints as an equation.
-    {fitted}
 
     Notes
     -----
@@ -108,21 +98,14 @@ class SparseLinearRegressor(Regresses, FitsOne, SparseLinear):
     Parameters
     ----------
     {noise_price}
-    {search}
     {coefficients}
     {run_report}
 
-    Attributes
-    ----------
+    {fitted_linear}
     coef_ : ndarray of shape (n_features,)
         Coefficients of all columns, zero for those not in use.
     intercept_ : float
         The intercept.
-    n_terms_ : int
-        Number of columns in use.
-    model_ : LinearModel
-        The model: predicts without this package's compiled part, prints as an equation, saves as JSON.
-    {fitted}
 
     Examples
     --------

@@ -27,22 +27,16 @@ class SparseLinearClassifierCV(ChoosesForEach, Classifies, ChoosesColumns):
 
     Parameters
     ----------
-    loss : {"logistic", "exponential"}
-        The loss, summed over rows. The exponential one needs columns of two values each.
+    {loss_of_columns}
     {folds}
     {coefficients}
-    class_weight : dict or "balanced", optional
-        Weights of the classes in fitting (not in scoring), multiplied with `sample_weight`.
-    {run_folds}
+    {classes_run_folds}
 
-    Attributes
-    ----------
-    {chosen}
+    {chosen_linear}
     coef_, intercept_ : ndarray of shape (1, n_features) and (1,), or (n_classes, n_features) and (n_classes,)
         Coefficients of all columns, and the intercept, fitted to all rows.
-    model_, n_terms_, classes_ : LinearModel or OneVsRestModel, int, ndarray
-        The model, the number of columns in use, the labels.
-    {seen_by_cv}
+    classes_ : ndarray
+        The labels.
 
     Notes
     -----
@@ -63,12 +57,7 @@ class SparseLinearRegressorCV(Regresses, ChoosesColumns):
     {coefficients}
     {run_folds}
 
-    Attributes
-    ----------
-    {chosen}
+    {chosen_linear}
     coef_, intercept_ : ndarray of shape (n_features,), float
         Coefficients of all columns, and the intercept, fitted to all rows.
-    model_, n_terms_ : LinearModel, int
-        The model, and the number of columns in use.
-    {seen_by_cv}
     """

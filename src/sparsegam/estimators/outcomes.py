@@ -88,12 +88,7 @@ class Regresses(RegressorMixin):  # type: ignore[misc]
     def predict(self, X: Any) -> Vector:
         """Return the prediction for each row.
 
-        {rows}
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Predictions.
+        {predictions}
         """
         scores: Vector = self._scores(X)
         return scores

@@ -19,6 +19,7 @@ from sparsegam.models.profile import Counted, Profile
 from sparsegam.models.scoring import Scores
 from sparsegam.models.shapes import ShapeFunction, shape_of
 from sparsegam.models.terms import Term
+from sparsegam.parameters import documented
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,7 @@ class Model(Scores, Deployable, Viewable):
         object.__setattr__(out, "training", training)
         return out
 
+    @documented
     def decision_function(self, X: Any) -> Values:
         """Return the score of each row.
 
@@ -89,10 +91,7 @@ class Model(Scores, Deployable, Viewable):
         X : array-like or data frame
             Frames are looked up by column name and need only the features in use; arrays by position.
 
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Log odds for the logistic loss, half of them for the exponential loss, predictions for the squared loss.
+        {scores}
         """
         return self.score_table(read(X))
 

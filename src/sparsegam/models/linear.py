@@ -14,6 +14,7 @@ from sparsegam.losses import CLASSIFIERS, LOSSES
 from sparsegam.models import schema
 from sparsegam.models.lookup import check_width, positions
 from sparsegam.models.scoring import Scores
+from sparsegam.parameters import documented
 
 FORMAT = "sparsegam.LinearModel"
 VERSION = 1
@@ -71,6 +72,7 @@ class LinearModel(Scores):
         coef[list(self.columns)] = self.weights
         return coef
 
+    @documented
     def decision_function(self, X: Any) -> Vector:
         """Return the score of each row.
 
@@ -80,10 +82,7 @@ class LinearModel(Scores):
             Frames are looked up by column name where the model has names and need only the columns in use; arrays
             and sparse matrices by position.
 
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Log odds for the logistic loss, half of them for the exponential loss, predictions for the squared loss.
+        {scores}
         """
         return self.score_table(read_matrix(X))
 

@@ -150,7 +150,59 @@ class Deployable:
         return card(self, X, y, settings=settings, about=about)
 
 
-class Viewable:
+class Reports:
+    """Reports of a model, or of an estimator that holds one."""
+
+    def report(  # noqa: PLR0913
+        self: Any,
+        file: str | os.PathLike[str],
+        X: Any = None,
+        y: Any = None,
+        *,
+        X_test: Any = None,
+        y_test: Any = None,
+        title: str = "A sparse additive model",
+        settings: Mapping[str, Any] | None = None,
+        path: "Path[Model] | None" = None,
+        sample_weight: Any = None,
+    ) -> FilePath:
+        """Write a report: one HTML file that opens anywhere.
+
+        Parameters
+        ----------
+        file : str or path-like
+            The file to write.
+        X, y : array-like or data frame, and array-like, optional
+            The rows of the fit.
+        X_test, y_test : array-like or data frame, and array-like, optional
+            Rows to measure the model on; X and y without them.
+        title : str
+            Heading of the report.
+        settings : mapping, optional
+            Options of the fit, printed, and to search frontier and alternatives under; an estimator knows its own.
+        path : Path, optional
+            The frontier, where it is known and shall not be searched.
+        sample_weight : array-like, optional
+            Weights of the rows of X in the search of frontier and alternatives.
+
+        Returns
+        -------
+        pathlib.Path
+            The file.
+        """
+        options = {name: value for name, value in locals().items() if name not in ("self", "file", "X", "y")}
+        from sparsegam.report import write_report
+
+        model, known = self._reported()
+        given = {name: value for name, value in options.items() if value is not None}
+        return write_report(file, model, X, y, **known | given)
+
+    def _reported(self: Any) -> tuple["Model", dict[str, Any]]:
+        """Return the model that a report is of, and what is known about its fit."""
+        return self, {}
+
+
+class Viewable(Reports):
     """Plots and reports of a model."""
 
     def plot(self: Any, X: Any = None, *, features: Sequence[str] | None = None, ax: Any = None) -> "Figure":
@@ -166,22 +218,3 @@ class Viewable:
 
         figure: Figure = plot_contributions(self, X, row=row, max_features=max_features, ax=ax)
         return figure
-
-    def report(  # noqa: PLR0913
-        self: Any,
-        file: str | os.PathLike[str],
-        X: Any = None,
-        y: Any = None,
-        *,
-        X_test: Any = None,
-        y_test: Any = None,
-        title: str = "A sparse additive model",
-        settings: Mapping[str, Any] | None = None,
-        path: "Path[Model] | None" = None,
-        sample_weight: Any = None,
-    ) -> FilePath:
-        """Write an HTML report, X and y being the rows of the fit; see `sparsegam.report.write_report`."""
-        options = {name: value for name, value in locals().items() if name not in ("self", "file", "X", "y")}
-        from sparsegam.report import write_report
-
-        return write_report(file, self, X, y, **options)

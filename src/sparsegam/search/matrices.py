@@ -111,8 +111,7 @@ def linear_path(  # noqa: D417, PLR0913
     {search}
     {coefficients}
     {weights}
-    class_weight : dict or "balanced", optional
-        Weights of the classes, multiplied with `sample_weight`.
+    {class_weight}
     {run_report}
 
     Returns
