@@ -14,7 +14,7 @@ from sparsegam.arrays import Vector
 from sparsegam.data.columns import Rows
 from sparsegam.data.frames import Table, read
 
-Dense = NDArray[np.float64] | NDArray[np.float32]
+Dense = Vector | NDArray[np.float32]
 
 ACCEPTED = [np.float64, np.float32]  # anything else becomes the first
 ROW_INDEX = np.int32  # of a CSC matrix: half the memory of 64 bits, and no machine has 2^31 rows

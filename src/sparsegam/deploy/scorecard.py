@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsegam.arrays import Vector
 from sparsegam.checks import check_boolean, check_choice, check_integer, check_number
-from sparsegam.data.columns import Values
 from sparsegam.data.frames import Table
 from sparsegam.data.targets import weights
 from sparsegam.deploy.rounding import Patterns, Points, patterns_of, round_small, round_to_line
@@ -143,7 +143,7 @@ class Scorecard:
     steps: StepModel
     scaling: Scaling
     rounding: Rounding | None = None
-    counts: tuple[NDArray[np.float64], ...] = ()
+    counts: tuple[Vector, ...] = ()
     risks: tuple[RiskLine, ...] = ()
 
     @property
@@ -160,7 +160,7 @@ class Scorecard:
         """Return the total points of each row."""
         return np.rint(self.steps.score(X)).astype(np.int64)
 
-    def predict_proba(self, X: Any) -> Values:
+    def predict_proba(self, X: Any) -> Vector:
         """Return the probability of each class, one column per class."""
         upper = self.steps.probability(self.steps.score(X))
         return np.column_stack([1.0 - upper, upper])
@@ -361,7 +361,7 @@ def _reported(card: Scorecard, model: Model, rows: Table, y: Any, sample_weight:
     return replace(card, rounding=Rounding(event.size, *auc, *loss), counts=counts, risks=risks)
 
 
-def _risk_lines(card: Scorecard, total: Points, event: NDArray[np.bool_], weight: Values) -> list[RiskLine]:
+def _risk_lines(card: Scorecard, total: Points, event: NDArray[np.bool_], weight: Vector) -> list[RiskLine]:
     lines = []
     for low, high in _bands(np.unique(total), card.scaling):
         inside = (total >= low) & (total <= high)

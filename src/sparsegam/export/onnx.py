@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from sparsegam.arrays import Vector
 from sparsegam.checks import optional
-from sparsegam.data.columns import Values
 from sparsegam.models.steps import StepModel, StepTable, step_model
 from sparsegam.parameters import documented
 
@@ -102,7 +102,7 @@ class _Graph:
         absent = self._node("IsNaN", x)
         return self._node("Where", absent, self._constant(np.array([[table.steps[0].adds]])), out)
 
-    def _of_edges(self, x: str, edges: Values, adds: Values) -> str:
+    def _of_edges(self, x: str, edges: Vector, adds: Vector) -> str:
         above = self._node("Greater", x, self._constant(edges[None, :]))
         counted = self._node("Cast", above, to=self._onnx.TensorProto.INT64)
         position = self._node("ReduceSum", counted, self._constant(np.array([1], dtype=np.int64)), keepdims=1)

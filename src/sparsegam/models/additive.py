@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from sparsegam.arrays import Vector
 from sparsegam.checks import warn
-from sparsegam.data.columns import Values
 from sparsegam.data.frames import Table, read
 from sparsegam.data.scales import NUMBER, UNSEEN, Scale, Value
 from sparsegam.models import equation, schema
@@ -83,7 +83,7 @@ class Model(Scores, Deployable, Viewable):
         return out
 
     @documented
-    def decision_function(self, X: Any) -> Values:
+    def decision_function(self, X: Any) -> Vector:
         """Return the score of each row.
 
         Parameters
@@ -95,14 +95,14 @@ class Model(Scores, Deployable, Viewable):
         """
         return self.score_table(read(X))
 
-    def score_table(self, table: Table) -> Values:
+    def score_table(self, table: Table) -> Vector:
         """Return the score of each row of a table that was read already."""
         score = np.full(table.n_rows, self.intercept)
         for contribution in self._contributions(table):
             score += contribution
         return score
 
-    def contributions(self, X: Any) -> Values:
+    def contributions(self, X: Any) -> Vector:
         """Return what each feature in use adds to the score of each row: one column per name in `features`."""
         table = read(X)
         columns = list(self._contributions(table))
@@ -175,7 +175,7 @@ class Model(Scores, Deployable, Viewable):
         seen = parts.pop("profile")
         return cls(**parts).remembering(seen)
 
-    def _contributions(self, table: Table) -> Iterator[Values]:
+    def _contributions(self, table: Table) -> Iterator[Vector]:
         """Return what each feature in use adds to the score of each row; warn, once, of levels never seen before."""
         unseen: dict[str, int] = {}
         shapes = self.shape_functions()

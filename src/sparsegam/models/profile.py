@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from sparsegam.arrays import Vector
 from sparsegam.checks import expect
-from sparsegam.data.columns import Values
 
 FORMAT, VERSION = "sparsegam.Profile", 2
 KINDS = ("missing", "special", "unseen")
@@ -26,10 +26,10 @@ class Counted(Protocol):
     def n_rows(self) -> int:
         """Number of rows."""
 
-    def bins(self) -> dict[str, tuple[Values, Values]]:
+    def bins(self) -> dict[str, tuple[Vector, Vector]]:
         """Return, for each feature in use, a number in each of its bins and how many rows the bin holds."""
 
-    def bands(self) -> tuple[Values, Values]:
+    def bands(self) -> tuple[Vector, Vector]:
         """Return where bands of about a tenth of the scores each end, and how many rows each holds."""
 
 
@@ -52,10 +52,10 @@ class Profile:
     """
 
     n_rows: int
-    shares: Mapping[str, Values]
+    shares: Mapping[str, Vector]
     kinds: Mapping[str, Mapping[str, float]]
-    bands: Values
-    score: Values
+    bands: Vector
+    score: Vector
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -109,7 +109,7 @@ def profile_from(content: Any) -> Profile:
     )
 
 
-def _check_shares(name: str, values: Any) -> Values:
+def _check_shares(name: str, values: Any) -> Vector:
     good = _numbers(values) and all(0 <= v <= 1 for v in values) and abs(math.fsum(values) - 1) < SUM_TOLERANCE
     expect(values, f"shares of {name}", "numbers from 0 to 1 whose sum is 1", holds=good)
     return np.array(values, dtype=np.float64)

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam.data.columns import Values
+from sparsegam.arrays import Vector
 from sparsegam.data.frames import Table, read
 from sparsegam.data.scales import NUMBER, Level, Scale, Value, text
 from sparsegam.losses import LOSSES, logistic
@@ -43,11 +43,11 @@ class StepTable:
     steps: tuple[Step, ...]
 
     @property
-    def adds(self) -> Values:
+    def adds(self) -> Vector:
         """What each step adds."""
         return np.array([step.adds for step in self.steps], dtype=np.float64)
 
-    def locate(self, numbers: Values) -> Position:
+    def locate(self, numbers: Vector) -> Position:
         """Return the position of the step of each value, given as a number on the scale."""
         out = np.full(numbers.size, len(self.steps) - 1, dtype=np.intp)
         for i, step in reversed(list(enumerate(self.steps[:-1]))):
@@ -68,7 +68,7 @@ class StepTable:
             return float(value)
         return self.scale.number(value)
 
-    def _holds(self, step: Step, numbers: Values) -> NDArray[np.bool_]:
+    def _holds(self, step: Step, numbers: Vector) -> NDArray[np.bool_]:
         if step.kind == "missing":
             return np.isnan(numbers)
         asked = [self.scale.number(value) for value in step.values]
@@ -115,7 +115,7 @@ class StepModel:
         numbers = step_numbers(self, as_table(X))
         return [table.locate(numbers[table.feature]) for table in self.tables]
 
-    def score(self, X: Any) -> Values:
+    def score(self, X: Any) -> Vector:
         """Return the score of each row."""
         rows = as_table(X)
         out = np.full(rows.n_rows, self.base)
@@ -123,16 +123,16 @@ class StepModel:
             out += table.adds[where]
         return out
 
-    def probability(self, score: Values) -> Values:
+    def probability(self, score: Vector) -> Vector:
         """Turn scores into probabilities of the second class."""
         if self.classes is None:
             msg = "a regression has no probabilities: use its scores."
             raise ValueError(msg)
         return logistic(self.log_odds(score))
 
-    def log_odds(self, score: Values) -> Values:
+    def log_odds(self, score: Vector) -> Vector:
         """Turn scores into log odds of the second class."""
-        out: Values = self.shift + self.slope * score
+        out: Vector = self.shift + self.slope * score
         return out
 
     def check_inputs(self, format_: str) -> None:
@@ -172,7 +172,7 @@ def as_table(X: Any) -> Table:
     return X if isinstance(X, Table) else read(X)
 
 
-def step_numbers(model: Model | StepModel, table: Table) -> dict[str, Values]:
+def step_numbers(model: Model | StepModel, table: Table) -> dict[str, Vector]:
     """Return the columns of the features in use, as numbers on the scales of the model."""
     where = positions(model.features, model.feature_names, table)
     return {

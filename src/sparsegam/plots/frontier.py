@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.data.columns import Values
+from sparsegam.arrays import Vector
 from sparsegam.data.frames import read
 from sparsegam.inspection.assessment import worth
 from sparsegam.models.additive import Model
@@ -46,7 +46,7 @@ def plot_frontier(
     return figure
 
 
-def scores(path: Path[Model], X: Any, y: Any) -> Values:
+def scores(path: Path[Model], X: Any, y: Any) -> Vector:
     """Return the AUC of each model on some rows, or its R squared for a regression."""
     table = read(X).loaded()
     return np.array([worth(model, model.score_table(table), y) for model in path])

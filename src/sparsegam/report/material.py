@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam.data.columns import Column, Values
+from sparsegam.arrays import Vector
+from sparsegam.data.columns import Column
 from sparsegam.data.frames import Table, read
 from sparsegam.data.targets import class_weights, weights
 from sparsegam.design.binning import Binning
@@ -103,7 +104,7 @@ class Material:
         (j,) = positions([name], self.model.feature_names, sample.table)
         return sample.table.column(j)
 
-    def numbers(self, name: str) -> Values | None:
+    def numbers(self, name: str) -> Vector | None:
         """Return the training values of a feature in use as numbers on its scale."""
         if self.train is None:
             return None
@@ -120,7 +121,7 @@ class Material:
             out["categorical"] = forced or "auto"
         return out
 
-    def _target(self, sample: Sample) -> tuple[Values, Values]:
+    def _target(self, sample: Sample) -> tuple[Vector, Vector]:
         weight = weights(self.sample_weight, sample.table.n_rows)
         if self.model.classes is None:
             return np.ascontiguousarray(sample.y, dtype=np.float64), weight

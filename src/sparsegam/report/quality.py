@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.data.columns import Values
+from sparsegam.arrays import Vector
 from sparsegam.inspection.assessment import assess, calibration, worth
 from sparsegam.inspection.metrics import roc_curve
 from sparsegam.models.additive import Model
@@ -34,7 +34,7 @@ def quality_part(material: Material) -> dict[str, Any] | None:
     return out | _of_classes(material, sample, score)
 
 
-def _of_classes(material: Material, sample: Sample, score: Values) -> dict[str, Any]:
+def _of_classes(material: Material, sample: Sample, score: Vector) -> dict[str, Any]:
     upper = positives(material.model, sample.y)
     probability = material.model.probabilities(score)[:, 1]
     false, true, _ = roc_curve(score, upper)
@@ -52,13 +52,13 @@ def _of_classes(material: Material, sample: Sample, score: Values) -> dict[str, 
     }
 
 
-def _at_least(probability: Values, thresholds: Values) -> list[int]:
+def _at_least(probability: Vector, thresholds: Vector) -> list[int]:
     """Count, for each threshold, the rows above it."""
     counts: list[int] = (probability.size - np.searchsorted(np.sort(probability), thresholds, side="right")).tolist()
     return counts
 
 
-def size_score(material: Material, path: Path[Model]) -> Values | None:
+def size_score(material: Material, path: Path[Model]) -> Vector | None:
     """Return the AUC (or R squared) of each model of the frontier on the rows that are measured."""
     sample = material.measured
     if sample is None:
