@@ -1,10 +1,15 @@
-"""Checks of options: each raises a ValueError that quotes the value received and what is wanted."""
+"""What is said when something is wrong: options refused with the value and the remedy, packages missing, warnings."""
 
 import math
+import sys
+import warnings
+from importlib import import_module
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+
+SHOWN = 200  # characters of a wrong value that an error quotes
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...], other: str = "") -> None:
@@ -35,3 +40,31 @@ def check_boolean(name: str, value: Any) -> None:
     if not isinstance(value, bool | np.bool_):
         msg = f"{name} must be True or False, got {value!r}."
         raise ValueError(msg)
+
+
+def expect(found: Any, name: str, wanted: str, *, holds: bool) -> None:
+    """Raise unless something that was read from a file holds; what was found is quoted, but not at any length."""
+    if not holds:
+        shown = repr(found)
+        shown = shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}..."
+        msg = f"{name} must be {wanted}, got {shown}"
+        raise ValueError(msg)
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn the caller of this package, however many of its own functions lie between."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("sparsegam."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
+
+
+def optional(module: str, what: str, *, extra: str) -> Any:
+    """Load a module of a package that not everyone has, or say how to get it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        msg = (
+            f"{what} need{'' if what.endswith('s') else 's'} {module.split('.')[0]}: pip install 'sparsegam[{extra}]'."
+        )
+        raise ImportError(msg) from error

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from problems import LOSSES, random_problem
+from problems import LOSSES, plain_penalty, random_problem
 from reference import ReferenceRows
 
 from sparsegam import _core
@@ -86,15 +86,7 @@ def test_a_method_that_is_not_there_is_named():
 def test_raw_columns_have_no_certificate():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 5)), rng.choice([-1.0, 1.0], 60)
-    penalty = _core.Penalty(
-        lambda2=0.0,
-        cost=np.ones(5),
-        low=np.full(5, -np.inf),
-        high=np.full(5, np.inf),
-        allowed=np.ones(5, dtype=bool),
-        group=np.arange(5),
-        always=np.zeros(0, dtype=np.int64),
-    )
+    penalty = plain_penalty(5, 0.0)
     compiled = _core.MatrixRows(_core.Matrix(X), y, np.ones(60), loss="logistic", n_threads=1)
     python = ReferenceRows(X, y, np.ones(60), "logistic")
     one, other = (_core.fit_at(rows, penalty, lambda0=0.1, max_terms=5) for rows in (compiled, python))

@@ -276,7 +276,7 @@ def many_rows(n, loss="logistic", n_features=20, n_bins=250):
 
 
 def test_a_time_limit_returns_what_there_is():
-    problem = many_rows(20_000)
+    problem = many_rows(60_000)
     rows, penalty = problem.rows(), problem.penalty()
     for limit in (0.0, 0.2):
         for search, arguments in ((_core.frontier, {}), (_core.fit_at, {"lambda0": 0.1})):
@@ -334,7 +334,7 @@ INTERRUPTED = """
 import signal, sys, threading, time
 from test_search import _core, many_rows
 
-problem = many_rows(100_000)
+problem = many_rows(200_000)
 n_threads, which = int(sys.argv[1]), sys.argv[2]
 rows, penalty, sent = problem.rows(n_threads), problem.penalty(), []
 

@@ -233,3 +233,34 @@ def test_the_estimator_runs_it_by_name():
     assert found["exchange"].objective_ <= found["swap"].objective_ + 1e-6
     with pytest.raises(ValueError, match="search must be one of 'exchange', 'swap', got 'anneal'"):
         SparseGAMClassifier(search="anneal").fit(X, y)
+
+
+COST = {"x0": 4.0}  # terms of x0 cost four times lambda0, those of x1 the bare price
+
+
+def costly_rows():
+    rng = np.random.default_rng(4)
+    X = rng.integers(0, 20, size=(600, 2)).astype(float)
+    return X, rng.random(600) < 1 / (1 + np.exp(1.5 - 3 * (X[:, 0] <= 8) - 2 * (X[:, 1] <= 5)))
+
+
+def factors_of(model):
+    return sum(COST.get(term.feature, 1.0) for term in model.terms)
+
+
+def test_the_objective_of_the_estimator_counts_the_cost_of_features():
+    gam = SparseGAMClassifier(lambda0=3.0, lambda2=0.0, search="swap", feature_cost=COST).fit(*costly_rows())
+    assert factors_of(gam.model_) > gam.n_terms_
+    assert gam.objective_ == pytest.approx(gam.loss_ + 3.0 * factors_of(gam.model_))
+
+
+def test_the_objectives_of_a_path_count_the_cost_of_features():
+    path = swap_path(*costly_rows(), lambda0=[6.0, 3.0], lambda2=0.0, feature_cost=COST)
+    factors = np.array([factors_of(model) for model in path])
+    assert (factors > path.n_terms).all()
+    np.testing.assert_allclose(path.objective, path.loss + path.lambda0 * factors)
+
+
+def test_a_certificate_is_not_promised():
+    with pytest.raises(ValueError, match="set search='exchange' for a certificate, or certify=False"):
+        SparseGAMClassifier(search="swap", certify=True).fit([[1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 1])

@@ -1,6 +1,5 @@
 """A fitted linear model: an intercept and a few coefficients, evaluated with NumPy alone, printed, kept as JSON."""
 
-import html
 import json
 import math
 from dataclasses import dataclass
@@ -9,16 +8,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam.data.matrix import NumericMatrix, Vector, read_matrix
+from sparsegam.arrays import Vector
+from sparsegam.data.matrix import NumericMatrix, read_matrix
+from sparsegam.losses import CLASSIFIERS, LOSSES
 from sparsegam.models import schema
-from sparsegam.models.additive import SLOPES
+from sparsegam.models.lookup import check_width, positions
+from sparsegam.models.scoring import Scores
+from sparsegam.parameters import documented
 
 FORMAT = "sparsegam.LinearModel"
 VERSION = 1
 
 
 @dataclass(frozen=True)
-class LinearModel:
+class LinearModel(Scores):
     """score(x) = intercept + the sum of coefficient times value over the columns in use.
 
     Attributes
@@ -69,6 +72,7 @@ class LinearModel:
         coef[list(self.columns)] = self.weights
         return coef
 
+    @documented
     def decision_function(self, X: Any) -> Vector:
         """Return the score of each row.
 
@@ -78,33 +82,13 @@ class LinearModel:
             Frames are looked up by column name where the model has names and need only the columns in use; arrays
             and sparse matrices by position.
 
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Log odds for the logistic loss, half of them for the exponential loss, predictions for the squared loss.
+        {scores}
         """
         return self.score_table(read_matrix(X))
 
     def score_table(self, matrix: NumericMatrix) -> Vector:
         """Return the score of each row of a matrix that was read already."""
         return self.intercept + matrix.times(self._positions(matrix), np.array(self.weights, dtype=np.float64))
-
-    def predict_proba(self, X: Any) -> Vector:
-        """Return the probability of each class, one column per class."""
-        return self.probabilities(self.decision_function(X))
-
-    def probabilities(self, score: Vector) -> Vector:
-        """Turn scores into the probabilities of both classes."""
-        if self.classes is None:
-            msg = "predict_proba needs a classification model; this one is a regression: use predict."
-            raise ValueError(msg)
-        upper = 0.5 * (1.0 + np.tanh(0.5 * SLOPES[self.loss] * score))  # the logistic function, without overflow
-        return np.column_stack([1.0 - upper, upper])
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the likelier class of each row, or its score for a regression."""
-        score = self.decision_function(X)
-        return score if self.classes is None else np.array(self.classes)[(score > 0).astype(np.intp)]
 
     def equation(self, *, digits: int = 4) -> str:
         """Write the model as text, one line per column in use.
@@ -119,9 +103,8 @@ class LinearModel:
         str
             The equation.
         """
-        name = "prediction" if self.classes is None else "score"
         lines = [f"    {weight:+.{digits}g} x {feature}" for feature, weight in self.terms]
-        return "\n".join([f"{name} = {self.intercept:.{digits}g}", *lines, *self._probability_line()])
+        return self._equation(self.intercept, lines, digits)
 
     def to_json(self) -> str:
         """Write the model as JSON text that `from_json` reads back without loss."""
@@ -140,18 +123,7 @@ class LinearModel:
 
     @classmethod
     def from_json(cls, text: str) -> "LinearModel":
-        """Read a model that `to_json` wrote; anything else is refused with a ValueError.
-
-        Parameters
-        ----------
-        text : str
-            The JSON text. It is parsed, never executed.
-
-        Returns
-        -------
-        LinearModel
-            The same model.
-        """
+        """Read a model that `to_json` wrote, parsed and never executed; anything else is refused with a ValueError."""
         content = json.loads(text)
         problem = _wrong_with(content)
         if problem:
@@ -171,31 +143,12 @@ class LinearModel:
     def _positions(self, matrix: NumericMatrix) -> NDArray[np.int64]:
         """Say where the columns in use are: by name where both sides have names, else by position."""
         if self.feature_names is None or matrix.names is None:
-            if matrix.n_columns != self.n_features:
-                msg = f"X has {matrix.n_columns} columns, but the model was fitted with {self.n_features}."
-                raise ValueError(msg)
+            check_width(matrix, self.n_features)
             return np.array(self.columns, dtype=np.int64)
-        position = {name: j for j, name in enumerate(matrix.names)}
-        absent = [name for name in self.features if name not in position]
-        if absent:
-            msg = f"X lacks the columns {absent}: add them, or pass an array to go by position."
-            raise ValueError(msg)
-        return np.array([position[name] for name in self.features], dtype=np.int64)
-
-    def _probability_line(self) -> list[str]:
-        if self.classes is None:
-            return []
-        slope = SLOPES[self.loss]
-        return [f"P({self.classes[1]}) = 1 / (1 + exp(-{'' if slope == 1 else f'{slope:g} '}score))"]
-
-    def __str__(self) -> str:
-        return self.equation()
+        return np.array(positions(self.features, self.feature_names, matrix), dtype=np.int64)
 
     def __repr__(self) -> str:
         return f"<LinearModel: {self.loss}, {self.n_terms} of {self.n_features} columns>"
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self.equation())}</pre>"
 
 
 def _wrong_with(content: Any) -> str:
@@ -205,8 +158,8 @@ def _wrong_with(content: Any) -> str:
     parts = {"loss", "classes", "intercept", "columns", "weights", "n_features", "feature_names"}
     if content.keys() != {"format", "version"} | parts:
         return f"its parts must be {sorted(parts)}, got {sorted(content)}"
-    if content["loss"] not in schema.LOSSES or (content["loss"] == "squared") != (content["classes"] is None):
-        return f"loss must be one of {schema.LOSSES}, with classes unless squared, got {content['loss']!r}"
+    if content["loss"] not in LOSSES or (content["loss"] in CLASSIFIERS) == (content["classes"] is None):
+        return f"loss must be one of {tuple(LOSSES)}, with classes unless squared, got {content['loss']!r}"
     return _wrong_labels(content) or _wrong_numbers(content)
 
 

@@ -7,17 +7,17 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
+from sparsegam.checks import expect
 from sparsegam.data.scales import NUMBER, SCALE_KINDS, Scale, Value
+from sparsegam.losses import LOSSES
 from sparsegam.models.edits import edit_from_json
 from sparsegam.models.profile import Profile, profile_from
 from sparsegam.models.terms import KINDS, Condition, Term
 
 FORMAT = "sparsegam.Model"
 VERSION = 2
-LOSSES = ("logistic", "exponential", "squared")
 REQUIRED = {"format", "version", "loss", "classes", "intercept", "feature_names", "special_values", "terms"}
 OPTIONAL = {1: {"scales", "edits", "sha256"}, 2: {"scales", "edits", "profile", "sha256"}}  # by version
-SHOWN = 200  # characters of a wrong value that an error quotes
 
 Scales = Mapping[str, Scale]
 
@@ -127,7 +127,7 @@ def _check_header(content: Any) -> None:
 
 
 def _loss(loss: Any) -> str:
-    _expect(loss, "loss", f"one of {LOSSES}", holds=isinstance(loss, str) and loss in LOSSES)
+    _expect(loss, "loss", f"one of {tuple(LOSSES)}", holds=isinstance(loss, str) and loss in LOSSES)
     return str(loss)
 
 
@@ -139,8 +139,8 @@ def _names(names: Any) -> tuple[str, ...]:
 
 
 def _classes(classes: Any, loss: str) -> tuple[Any, Any] | None:
-    if loss == "squared":
-        _expect(classes, "classes", "null for the squared loss", holds=classes is None)
+    if not LOSSES[loss].is_classifier:
+        _expect(classes, "classes", f"null for the {loss} loss", holds=classes is None)
         return None
     labels = _list(classes, "classes")
     good = len(labels) == 2 and all(isinstance(label, str | int | float) for label in labels)
@@ -228,8 +228,8 @@ def _finite(value: Any, name: str) -> float:
 
 
 def _expect(found: Any, name: str, wanted: str, *, holds: bool) -> None:
-    if not holds:
-        shown = repr(found)
-        shown = shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}..."
-        msg = f"not a sparsegam model: {name} must be {wanted}, got {shown}."
-        raise ValueError(msg)
+    try:
+        expect(found, name, wanted, holds=holds)
+    except ValueError as error:
+        msg = f"not a sparsegam model: {error}."
+        raise ValueError(msg) from None
