@@ -59,7 +59,7 @@ inline constexpr Index doubtful_up_to = 8;  // terms: where a price allows few, 
 
 // --- models that follow the search
 
-inline constexpr Index oldest_model = 24;      // points that a model may follow the search to
+inline constexpr Index oldest_model = 16;      // points that a model may follow the search to
 inline constexpr Index most_follows = 200;     // the same where curvature never changes, but floats round
 inline constexpr Index most_room = 64;         // columns that may enter meanwhile
 inline constexpr std::size_t additions = 64;   // columns of a shortlist that may be added (wide: 32 lost sizes)
