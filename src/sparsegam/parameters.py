@@ -26,8 +26,8 @@ monotone : dict from column to {"increasing", "decreasing"}, or list, optional
     How the score may move as a feature grows; a list holds 1, -1 or 0 for each column. Missing and special values
     are out of the order, and free.
 max_bins : int
-    Thresholds are at every unique value of a column with at most so many, else at quantiles. Of a category, the
-    most frequent levels are kept.
+    Thresholds are at every unique value of a column with at most so many, else at quantiles (of the weight, where
+    rows have weights). Of a category, the most frequent levels are kept.
 thresholds : dict from column to list, optional
     The thresholds of a column, where they shall not be learned.
 min_samples_bin : int
@@ -36,7 +36,7 @@ categorical : "auto" or list of columns
     Columns to take as categories besides those that are text or categorical; ordered categoricals become
     thresholds unless named here.
 min_category_count : int
-    Levels with fewer rows are merged into one.
+    Levels with fewer rows, whatever these weigh, are merged into one.
 special_values : list, or dict from column to list, optional
     Values out of the order of their column, each a candidate of its own: for all numeric columns, or by column.
 """

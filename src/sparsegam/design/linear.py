@@ -166,7 +166,8 @@ def pose_linear(matrix: NumericMatrix, y: Vector, weight: Vector, options: Optio
     )
     n_candidates = int(np.count_nonzero(allowed)) + int(np.count_nonzero(~allowed[always]))
     design: Any = LinearDesign(matrix, always, shift, offset)  # Any: Problem was written for the other Design
-    return Problem(design, rows, penalty, options, float(weight.sum()), n_candidates)
+    total = float(weight.sum())
+    return Problem(design, rows, penalty, options, total, n_candidates, mean_weight=total / weight.size)
 
 
 def _rows(

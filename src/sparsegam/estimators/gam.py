@@ -21,7 +21,7 @@ from sparsegam.models.additive import Model
 from sparsegam.parameters import documented, keep_arguments, pick
 from sparsegam.search.options import DEFAULT_MAX_TERMS, Options
 from sparsegam.search.path import build_model
-from sparsegam.search.price import check_lambda0
+from sparsegam.search.price import check_lambda0, mean_weight, warn_of_weights
 from sparsegam.search.problem import Problem, pose
 from sparsegam.search.progress import Progress, watched
 from sparsegam.search.solver import Fit, fit
@@ -217,12 +217,18 @@ class FitsOne(SparseModel):
             Labels of two classes, or the responses of a regression.
         sample_weight : array-like of shape (n_rows,), optional
             Weights of the rows; a weight of 2 is the same as the row twice, 0 the same as no row.
+            "aic" and "bic" take their sum for the number of rows: divide weights of a survey by their mean.
 
         Returns
         -------
         self : estimator
             The fitted estimator.
         """
+        self._fit(X, y, sample_weight)
+        warn_of_weights(self.lambda0, mean_weight(sample_weight))
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
         check_lambda0(self.lambda0)
         options = pick(Options, vars(self) | {"loss": self._loss()})
         table = self._read(X)
@@ -260,10 +266,10 @@ class FitsOne(SparseModel):
                 f"({self.n_terms_} terms): raise time_limit, or make the search smaller with a larger lambda0, "
                 "fewer max_terms or fewer max_bins."
             )
-            warnings.warn(msg, ConvergenceWarning, stacklevel=4)
+            warnings.warn(msg, ConvergenceWarning, stacklevel=5)
         elif self.max_terms is None and self.n_terms_ >= DEFAULT_MAX_TERMS:
             msg = f"the model reached {DEFAULT_MAX_TERMS} terms, the default limit: raise lambda0 or set max_terms."
-            warnings.warn(msg, ConvergenceWarning, stacklevel=4)
+            warnings.warn(msg, ConvergenceWarning, stacklevel=5)
 
 
 @documented

@@ -78,10 +78,10 @@ class SparseLinear(FitsOne):
                 f"({self.n_terms_} terms): raise time_limit, or make the search smaller with a larger lambda0 or "
                 "fewer max_terms."
             )
-            warnings.warn(msg, ConvergenceWarning, stacklevel=5)
+            warnings.warn(msg, ConvergenceWarning, stacklevel=6)
         elif self.max_terms is None and self.n_terms_ >= DEFAULT_MAX_TERMS:
             msg = f"the model reached {DEFAULT_MAX_TERMS} terms, the default limit: raise lambda0 or set max_terms."
-            warnings.warn(msg, ConvergenceWarning, stacklevel=5)
+            warnings.warn(msg, ConvergenceWarning, stacklevel=6)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -366,6 +366,7 @@ def search_linear_path(problem: Problem, classes: NDArray[Any] | None, callback:
         total_weight=problem.total_weight,
         finished=search.finished,
         search_stats=dict(search.counts),
+        mean_weight=problem.mean_weight,
     )
 
 

@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from sparsegam.data.targets import weights
 from sparsegam.models.multiclass import OneVsRestModel
+from sparsegam.search.price import mean_weight, warn_of_weights
 
 Vector = NDArray[np.float64]
 
@@ -55,6 +56,7 @@ class OneVsRest(JoinsClasses):
             Labels of two or more classes.
         sample_weight : array-like of shape (n_rows,), optional
             Weights of the rows; a weight of 2 is the same as the row twice, 0 the same as no row.
+            "aic" and "bic" take their sum for the number of rows: divide weights of a survey by their mean.
 
         Returns
         -------
@@ -68,8 +70,9 @@ class OneVsRest(JoinsClasses):
         weight = weights(sample_weight, len(labels))
         classes = np.unique(labels[weight > 0])
         weight = class_weights(self.class_weight, classes, labels, weight)  # type: ignore[attr-defined]
-        parts = [_part(self).fit(X, labels == label, weight) for label in classes]
+        parts = [_part(self)._fit(X, labels == label, weight) for label in classes]
         self._join(parts, classes)
+        warn_of_weights(self.lambda0, mean_weight(sample_weight))  # type: ignore[attr-defined]
         return self
 
     def _join(self, parts: Sequence[Any], classes: NDArray[Any]) -> None:

@@ -19,7 +19,7 @@ from sparsegam.design.training import training_of
 from sparsegam.models.additive import Model
 from sparsegam.parameters import documented, pick
 from sparsegam.search.options import Options
-from sparsegam.search.price import check_lambda0, noise_price, price
+from sparsegam.search.price import check_lambda0, noise_price, price, warn_of_weights
 from sparsegam.search.problem import Problem, pose
 from sparsegam.search.progress import Progress, watched
 from sparsegam.search.solver import frontier
@@ -129,6 +129,7 @@ class Path:
     total_weight: float
     finished: bool
     search_stats: dict[str, int]
+    mean_weight: float = 1.0
 
     def at(self, *, n_terms: int | None = None, lambda0: float | str | None = None) -> Model:
         """Return one model.
@@ -197,6 +198,7 @@ class Path:
 
     def _cheapest(self, lambda0: float | str) -> int:
         check_lambda0(lambda0)
+        warn_of_weights(lambda0, self.mean_weight)
         unit = price(lambda0, self.total_weight)
         if isinstance(lambda0, str) and self.models[0].loss == "squared":
             unit = noise_price(unit, self.total_weight, self.objective[0], self._solve)
@@ -277,6 +279,7 @@ def search_path(problem: Problem, classes: NDArray[Any] | None, callback: Progre
         total_weight=problem.total_weight,
         finished=search.finished,
         search_stats=dict(search.counts),
+        mean_weight=problem.mean_weight,
     )
 
 

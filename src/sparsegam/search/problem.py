@@ -26,6 +26,7 @@ class Problem:
     total_weight: float
     n_candidates: int
     cost: NDArray[np.float64] | None = None  # factor on lambda0 by column, where they are not all one
+    mean_weight: float = 1.0
 
     @property
     def max_terms(self) -> int:
@@ -46,13 +47,14 @@ def pose(
     kept = weight > 0
     if not kept.all():
         table, y, weight = table.keep(kept), y[kept], weight[kept]
-    design = Design(*bin_table(table, binning), weight)
+    design = Design(*bin_table(table, binning, weight), weight)
     rows = _core.Rows(design.core, y, weight, loss=options.loss, n_threads=options.n_threads)
     allowed = design.candidates(rules)
     always = _always(design, rows, options, rules, allowed)
     penalty = design.penalty(float(options.lambda2), rules, allowed=allowed, always=always)
     cost = rules.costs(design.names)[design.group] if rules.feature_cost else None
-    return Problem(design, rows, penalty, options, float(weight.sum()), int(np.count_nonzero(allowed)), cost)
+    total, n_candidates = float(weight.sum()), int(np.count_nonzero(allowed))
+    return Problem(design, rows, penalty, options, total, n_candidates, cost, total / weight.size)
 
 
 def replace_options(problem: Problem, **changes: Any) -> Problem:

@@ -25,7 +25,7 @@ from sparsegam.parameters import documented, pick
 from sparsegam.search.blas import one_blas_thread
 from sparsegam.search.options import Options
 from sparsegam.search.path import build_model
-from sparsegam.search.price import check_lambda0, price
+from sparsegam.search.price import check_lambda0, price, warn_of_weights
 from sparsegam.search.problem import Problem, pose
 from sparsegam.search.solver import Fit
 
@@ -278,7 +278,10 @@ def _grid(
     """Search all pairs of prices and put the models into the words of the data."""
     ridges = [_number("lambda2", value) for value in _listed(given["lambda2"])]
     problem = posed(pick(Options, {**given, "lambda2": ridges[0]}))
-    units = np.array([_price(value, problem) for value in _listed(given["lambda0"])])
+    asked = _listed(given["lambda0"])
+    units = np.array([_price(value, problem) for value in asked])
+    for value in asked:
+        warn_of_weights(value, problem.mean_weight)
     order = np.argsort(-units, kind="stable")
     points: list[_core.Point] = []
     counts: Counter[str] = Counter()
