@@ -10,7 +10,6 @@ import os
 from collections.abc import Callable, Sequence
 from datetime import date, datetime
 from pathlib import Path as FilePath
-from tempfile import NamedTemporaryFile
 from typing import Any
 
 import numpy as np
@@ -57,19 +56,6 @@ def read_file(name: str | os.PathLike[str], *, encoding: str = "utf-8") -> Table
     if table.n_rows == 0:
         _refuse(file, "the file has a header but no rows")
     return table
-
-
-def write_whole(file: FilePath, text: str) -> FilePath:
-    """Write a file beside its place and move it there, so that nobody ever sees half of it."""
-    with NamedTemporaryFile("w", encoding="utf-8", dir=file.parent, prefix=f".{file.name}.", delete=False) as draft:
-        draft.write(text)
-    try:
-        FilePath(draft.name).chmod(0o644)
-        FilePath(draft.name).replace(file)
-    except OSError:
-        FilePath(draft.name).unlink(missing_ok=True)
-        raise
-    return file
 
 
 def _reader(file: FilePath) -> Callable[[FilePath, str], Table]:

@@ -6,6 +6,7 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
+from sparsegam.data.writing import save_workbook
 from sparsegam.deploy.scorecard import Scorecard
 
 STYLE = """
@@ -65,7 +66,7 @@ def to_excel(card: Scorecard, path: Any) -> None:
     about = book.create_sheet("About")
     for note in _notes(card):
         about.append([note])
-    book.save(path)
+    save_workbook(book, path)
 
 
 def import_openpyxl() -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 from sparsegam.checks import check_integer
 from sparsegam.data.frames import Table
 from sparsegam.data.scales import Value
+from sparsegam.data.writing import save_workbook
 from sparsegam.deploy.scorecard_view import import_openpyxl
 from sparsegam.models.steps import StepModel, StepTable, as_table, step_model
 
@@ -61,7 +62,7 @@ def to_excel(model: Any, path: Any, X: Any = None, *, n_rows: int = 100) -> None
         for j, formula in enumerate(_formulas(steps, places, i, empty=rows is None), start=len(steps.tables) + 1):
             sheet.cell(i, j).value = formula
     sheet.freeze_panes = "A2"
-    book.save(path)
+    save_workbook(book, path)
 
 
 def letters_of(column: int) -> str:
