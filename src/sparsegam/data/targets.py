@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsegam.data.columns import is_missing
+
 Vector = NDArray[np.float64]
 
 
@@ -19,7 +21,26 @@ def one_column(y: Any, n_rows: int) -> NDArray[Any]:
         raise ValueError(msg)
     if values.dtype.kind == "f":
         assert_all_finite(values, input_name="y")
+    check_labels(values)
     return values
+
+
+def check_labels(y: NDArray[Any]) -> None:
+    """Raise where labels are missing, or of types without an order among them, on which a sort would fail."""
+    if y.dtype != object:
+        return
+    missing = [i for i, label in enumerate(y.tolist()) if is_missing(label)]
+    if missing:
+        msg = (
+            f"y contains NaN or None in {len(missing)} of {y.size} rows (the first is row {missing[0]}): drop these "
+            "rows, or give them a label."
+        )
+        raise ValueError(msg)
+    kinds = sorted({"text" if isinstance(label, str) else "numbers" for label in y.tolist()})
+    if len(kinds) > 1:
+        first = {isinstance(label, str): repr(label) for label in reversed(y.tolist())}
+        msg = f"y mixes numbers and text ({first[False]} and {first[True]}): make all labels text, with astype(str)."
+        raise ValueError(msg)
 
 
 def real(y: NDArray[Any]) -> Vector:

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from sparsegam.data.targets import weights
+from sparsegam.data.targets import check_labels, weights
 from sparsegam.models.multiclass import OneVsRestModel
 from sparsegam.search.price import mean_weight, warn_of_weights
 
@@ -93,6 +93,7 @@ def many_classes(y: Any, sample_weight: Any) -> bool:
     labels = column_or_1d(y)
     if labels.dtype.kind == "f":
         assert_all_finite(labels, input_name="y")
+    check_labels(labels)
     if labels.size == 0:
         return False
     if sample_weight is not None:
