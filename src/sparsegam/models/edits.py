@@ -1,6 +1,6 @@
 """The record of an edit: what was done to a model by hand, by whom, why, and what it cost."""
 
-import math
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
@@ -72,4 +72,4 @@ def _good(name: str, value: Any) -> bool:
         return isinstance(value, str)
     if value is None:
         return name in OPTIONAL
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max

@@ -2,7 +2,6 @@
 
 import html
 import json
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +14,7 @@ from sparsegam.models.additive import SLOPES
 
 FORMAT = "sparsegam.LinearModel"
 VERSION = 1
+MOST_COLUMNS = 2**31 - 1  # as many as a matrix can have
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ class LinearModel:
         LinearModel
             The same model.
         """
-        content = json.loads(text)
+        content = schema.load(text)
         problem = _wrong_with(content)
         if problem:
             msg = f"not a sparsegam linear model: {problem}."
@@ -204,27 +204,28 @@ def _wrong_with(content: Any) -> str:
         return f"format must be {FORMAT!r} and version {VERSION}"
     parts = {"loss", "classes", "intercept", "columns", "weights", "n_features", "feature_names"}
     if content.keys() != {"format", "version"} | parts:
-        return f"its parts must be {sorted(parts)}, got {sorted(content)}"
+        return f"its parts must be {sorted(parts)}, got {schema.shown(sorted(content))}"
     if content["loss"] not in schema.LOSSES or (content["loss"] == "squared") != (content["classes"] is None):
-        return f"loss must be one of {schema.LOSSES}, with classes unless squared, got {content['loss']!r}"
+        return f"loss must be one of {schema.LOSSES}, with classes unless squared, got {schema.shown(content['loss'])}"
     return _wrong_labels(content) or _wrong_numbers(content)
 
 
 def _wrong_labels(content: dict[str, Any]) -> str:
     classes, names, n = content["classes"], content["feature_names"], content["n_features"]
     if classes is not None and not (_list_of(classes, str | int | float) and len(classes) == 2):
-        return f"classes must be two labels, got {classes!r}"
-    if not _is_whole(n) or (names is not None and not (_list_of(names, str) and len(names) == n)):
-        return "n_features must be a whole number, and feature_names as many names, or null"
+        return f"classes must be two labels, got {schema.shown(classes)}"
+    if not _is_whole(n) or n > MOST_COLUMNS or (names is not None and not (_list_of(names, str) and len(names) == n)):
+        wanted = f"a whole number up to {MOST_COLUMNS}, and feature_names as many names, or null"
+        return f"n_features must be {wanted}, got {schema.shown(n)}"
     return ""
 
 
 def _wrong_numbers(content: dict[str, Any]) -> str:
     columns, weights, n = content["columns"], content["weights"], content["n_features"]
     if not isinstance(columns, list) or not all(_is_whole(j) and j < n for j in columns):
-        return f"columns must be positions below {n}, got {columns!r}"
+        return f"columns must be positions below {n}, got {schema.shown(columns)}"
     numbers: list[Any] = [content["intercept"], *weights] if isinstance(weights, list) else [None]
-    finite = _list_of(numbers, int | float) and all(map(math.isfinite, numbers))
+    finite = all(schema.is_finite(number) and not isinstance(number, bool) for number in numbers)
     if not finite or len(set(columns)) < len(columns) or len(weights) != len(columns):
         return "intercept and weights must be finite numbers, one weight per column"
     return ""

@@ -168,25 +168,24 @@ def as_table(X: Any) -> Table:
 
 def step_numbers(model: Model | StepModel, table: Table) -> dict[str, Values]:
     """Return the columns of the features in use, as numbers on the scales of the model."""
-    return {
-        name: table.column(_column(table, name, model.feature_names)).on(model.scales.get(name, NUMBER))
-        for name in model.features
-    }
+    position, scales = _positions(table, model.feature_names), model.scales
+    absent = [name for name in model.features if name not in position]
+    if absent:
+        msg = f"X lacks the column {absent[0]!r}: add it, or pass an array to go by position."
+        raise ValueError(msg)
+    return {name: table.column(position[name]).on(scales.get(name, NUMBER)) for name in model.features}
 
 
 def _plain(label: Any) -> Any:
     return label.item() if hasattr(label, "item") else label
 
 
-def _column(table: Table, name: str, feature_names: tuple[str, ...]) -> int:
+def _positions(table: Table, feature_names: tuple[str, ...]) -> dict[str, int]:
     names = feature_names if table.names is None else table.names
     if table.names is None and table.n_columns != len(feature_names):
         msg = f"X has {table.n_columns} columns, but the model was fitted with {len(feature_names)}."
         raise ValueError(msg)
-    if name not in names:
-        msg = f"X lacks the column {name!r}: add it, or pass an array to go by position."
-        raise ValueError(msg)
-    return list(names).index(name)
+    return {name: j for j, name in enumerate(names)}
 
 
 def _table(name: str, shape: ShapeFunction) -> StepTable:
