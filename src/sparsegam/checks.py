@@ -1,10 +1,21 @@
 """Checks of options: each raises a ValueError that quotes the value received and what is wanted."""
 
 import math
+import re
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+
+NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def check_xml_text(text: str, format_: str) -> None:
+    """Raise where a text holds a character that XML cannot write, not even escaped."""
+    found = NOT_IN_XML.search(text)
+    if found:
+        msg = f"{text!r} holds the character {found.group()!r}, which {format_} cannot write: rename it."
+        raise ValueError(msg)
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...], other: str = "") -> None:

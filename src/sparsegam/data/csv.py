@@ -1,4 +1,4 @@
-"""Tables out of CSV: read by pyarrow, polars or pandas, whichever is there, else by the csv module.
+"""Tables out of CSV: read by polars, pyarrow or pandas, whichever is there, else by the csv module.
 
 Types are guessed here and not by the readers, and only regular text is given to them: every quote starts or ends a
 field or is doubled within one, every line has as many fields, none is blank. On such text all of them agree; any other
@@ -156,7 +156,18 @@ def _by_polars(raw: bytes, names: Sequence[str], delimiter: str) -> list[Column]
     import polars as pl
 
     frame = pl.read_csv(raw, has_header=False, separator=delimiter, infer_schema_length=0).fill_null("")
-    return [guess(name, frame.to_series(j).slice(1).to_list()) for j, name in enumerate(names)]
+    return [_polars_column(name, frame.to_series(j).slice(1)) for j, name in enumerate(names)]
+
+
+def _polars_column(name: str, texts: Any) -> Column:
+    import polars as pl
+
+    bare = texts.str.strip_chars()
+    absent = bare.str.to_lowercase().is_in(sorted(MISSING))
+    numbers = bare.cast(pl.Float64, strict=False).set(absent, None)
+    if numbers.null_count() > absent.sum() or numbers.is_nan().any():
+        return guess(name, texts.to_list())
+    return from_array(numbers.fill_null(np.nan).to_numpy(), name)
 
 
 def _by_pandas(raw: bytes, names: Sequence[str], delimiter: str) -> list[Column]:
@@ -168,4 +179,4 @@ def _by_pandas(raw: bytes, names: Sequence[str], delimiter: str) -> list[Column]
     return [guess(name, frame[j].tolist()[1:]) for j, name in enumerate(names)]
 
 
-READERS: dict[str, Reader] = {"pyarrow": _by_arrow, "polars": _by_polars, "pandas": _by_pandas}
+READERS: dict[str, Reader] = {"polars": _by_polars, "pyarrow": _by_arrow, "pandas": _by_pandas}  # pyarrow loads pandas

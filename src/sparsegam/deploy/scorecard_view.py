@@ -6,6 +6,7 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
+from sparsegam.checks import check_xml_text
 from sparsegam.data.writing import save_workbook
 from sparsegam.deploy.scorecard import Scorecard
 
@@ -57,6 +58,8 @@ def to_excel(card: Scorecard, path: Any) -> None:
     for row in [["feature", "step", "points"], ["base points", "", card.base]]:
         sheet.append(row)
     for line in card.table():
+        for text in (line["feature"], line["step"]):
+            check_xml_text(text, "Excel")
         sheet.append([safe_cell(line["feature"]), safe_cell(line["step"]), line["points"]])
     if card.risks:
         risks = book.create_sheet("Risk")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sparsegam.checks import check_integer
+from sparsegam.checks import check_integer, check_xml_text
 from sparsegam.data.frames import Table
 from sparsegam.data.scales import Value
 from sparsegam.data.writing import save_workbook
@@ -149,6 +149,8 @@ def _put(sheet: Any, row: int, column: int, value: Any) -> None:
     cell = sheet.cell(row, column)
     if isinstance(value, datetime) and value.tzinfo is not None:
         value = value.replace(tzinfo=None)
+    if isinstance(value, str):
+        check_xml_text(value, "Excel")
     cell.value = value
     if isinstance(value, str):
         cell.data_type = "s"

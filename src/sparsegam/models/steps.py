@@ -129,11 +129,16 @@ class StepModel:
         out: Values = 0.5 * (1.0 + np.tanh(0.5 * (self.shift + self.slope * score)))  # logistic, without overflow
         return out
 
-    def check_inputs(self, format_: str) -> None:
-        """Raise where a format needs an input and the model has none."""
+    def check_inputs(self, format_: str, taken: tuple[str, ...]) -> None:
+        """Raise where a format needs an input and the model has none, or one by a name that an output has."""
         if not self.tables:
             msg = f"{format_} needs at least one feature, but the model has no terms: its score is always {self.base}."
             raise ValueError(msg)
+        for name in self.features:
+            if name in taken or not name:
+                why = "an output has this name" if name else "names must not be empty"
+                msg = f"{format_} cannot write a column named {name!r}, since {why}: rename the column."
+                raise ValueError(msg)
 
     def range(self) -> tuple[float, float]:
         """Return the lowest and the highest score that any row can have."""
