@@ -1,5 +1,6 @@
 """Labels, responses and row weights: checked once, and put into the form that the core takes."""
 
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,6 +10,8 @@ from numpy.typing import NDArray
 from sparsegam.data.columns import is_missing
 
 Vector = NDArray[np.float64]
+
+LARGEST_RESPONSE = 1e140  # leaves room for a sum of squares over any number of rows
 
 
 def one_column(y: Any, n_rows: int) -> NDArray[Any]:
@@ -49,7 +52,24 @@ def real(y: NDArray[Any]) -> Vector:
 
     values = np.ascontiguousarray(y, dtype=np.float64)
     assert_all_finite(values, input_name="y")
+    check_squares(values, "y")
     return values
+
+
+def check_squares(values: Vector, name: str) -> None:
+    """Raise where the sum of squares of responses, or of their deviations, would be no float."""
+    low, high = float(values.min()), float(values.max())
+    largest, spread = max(-low, high), high - low
+    if largest > LARGEST_RESPONSE:
+        held = low if largest == -low else high
+        msg = (
+            f"{name} holds {held:g}, and squares of such numbers are no floats: divide by {largest:.0e} before the fit."
+        )
+        raise ValueError(msg)
+    if 0 < spread < 1 / LARGEST_RESPONSE:
+        factor = min(1 / spread, sys.float_info.max)
+        msg = f"{name} varies by {spread:g}, and squares of that are no floats: multiply with {factor:.0e} first."
+        raise ValueError(msg)
 
 
 def binary(y: NDArray[Any], weight: Vector) -> tuple[NDArray[Any], Vector]:
