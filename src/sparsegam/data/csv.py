@@ -1,8 +1,9 @@
-"""Tables out of CSV: read by polars, pyarrow or pandas, whichever is there, else by the csv module.
+"""Tables out of CSV: read by polars or pyarrow, whichever is there, else by the csv module.
 
 Types are guessed here and not by the readers, and only regular text is given to them: every quote starts or ends a
 field or is doubled within one, every line has as many fields, none is blank. On such text all of them agree; any other
 goes to the csv module, which alone can say what is wrong with it. So the table is the same whatever is installed.
+(pandas, which makes a Python object of every field, is slower than the csv module here.)
 """
 
 import csv
@@ -170,13 +171,4 @@ def _polars_column(name: str, texts: Any) -> Column:
     return from_array(numbers.fill_null(np.nan).to_numpy(), name)
 
 
-def _by_pandas(raw: bytes, names: Sequence[str], delimiter: str) -> list[Column]:
-    import pandas as pd
-
-    frame = pd.read_csv(
-        io.BytesIO(raw), header=None, sep=delimiter, dtype=str, na_filter=False, skip_blank_lines=False, engine="c"
-    )
-    return [guess(name, frame[j].tolist()[1:]) for j, name in enumerate(names)]
-
-
-READERS: dict[str, Reader] = {"polars": _by_polars, "pyarrow": _by_arrow, "pandas": _by_pandas}  # pyarrow loads pandas
+READERS: dict[str, Reader] = {"polars": _by_polars, "pyarrow": _by_arrow}  # pyarrow loads pandas
