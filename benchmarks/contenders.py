@@ -53,16 +53,22 @@ class _OnThresholds:
         return problem.threshold_matrix, problem.signs
 
 
-@dataclass(frozen=True)
-class SparseGAM(_OnFrame):
-    """Our estimator at one lambda0."""
+@dataclass(frozen=True, kw_only=True)
+class _Ours(_OnFrame):
+    """What both uses of ours share."""
 
     loss: str = "logistic"
-    lambda0: float | str = "bic"
     lambda2: float = 0.0
     options: dict[str, Any] = field(default_factory=dict)
     name: ClassVar[str] = OURS
     package: ClassVar[str] = "sparsegam"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SparseGAM(_Ours):
+    """Our estimator at one lambda0."""
+
+    lambda0: float | str = "bic"
 
     def fit(self, inputs: Inputs, threads: int) -> Any:
         from sparsegam import SparseGAMClassifier
@@ -74,16 +80,11 @@ class SparseGAM(_OnFrame):
         return [Solution(int(fitted.n_terms_), fitted.decision_function(inputs[0]))]
 
 
-@dataclass(frozen=True)
-class SparseGAMPath(_OnFrame):
+@dataclass(frozen=True, kw_only=True)
+class SparseGAMPath(_Ours):
     """Our whole frontier, every size up to max_terms."""
 
-    loss: str = "logistic"
     max_terms: int = 50
-    lambda2: float = 0.0
-    options: dict[str, Any] = field(default_factory=dict)
-    name: ClassVar[str] = OURS
-    package: ClassVar[str] = "sparsegam"
 
     def fit(self, inputs: Inputs, threads: int) -> Any:
         from sparsegam import gam_path
@@ -163,34 +164,43 @@ class AbessPath(_OnThresholds):
 
 
 @dataclass(frozen=True)
-class ExplainableBoosting(_OnFrame):
-    """interpret's boosted additive model without interactions: the same kind of model, not sparse."""
+class _Boosted(_OnFrame):
+    """What the boosted peers share: one model, of no size that could be compared."""
 
     loss: str = "logistic"
+
+    def fit(self, inputs: Inputs, threads: int) -> Any:
+        return self._classifier(threads).fit(*inputs)
+
+    def _classifier(self, threads: int) -> Any:
+        raise NotImplementedError
+
+
+class ExplainableBoosting(_Boosted):
+    """interpret's boosted additive model without interactions: the same kind of model, not sparse."""
+
     name: ClassVar[str] = "interpret"
     package: ClassVar[str] = "interpret.glassbox"
 
-    def fit(self, inputs: Inputs, threads: int) -> Any:
+    def _classifier(self, threads: int) -> Any:
         from interpret.glassbox import ExplainableBoostingClassifier
 
-        return ExplainableBoostingClassifier(interactions=0, n_jobs=threads).fit(*inputs)
+        return ExplainableBoostingClassifier(interactions=0, n_jobs=threads)
 
     def solutions(self, fitted: Any, inputs: Inputs) -> list[Solution]:
         return [Solution(None, fitted.decision_function(inputs[0]))]
 
 
-@dataclass(frozen=True)
-class LightGBM(_OnFrame):
+class LightGBM(_Boosted):
     """LightGBM's default classifier: the speed everyone knows, not an additive model."""
 
-    loss: str = "logistic"
     name: ClassVar[str] = "lightgbm"
     package: ClassVar[str] = "lightgbm"
 
-    def fit(self, inputs: Inputs, threads: int) -> Any:
+    def _classifier(self, threads: int) -> Any:
         from lightgbm import LGBMClassifier
 
-        return LGBMClassifier(n_jobs=threads, verbose=-1).fit(*inputs)
+        return LGBMClassifier(n_jobs=threads, verbose=-1)
 
     def solutions(self, fitted: Any, inputs: Inputs) -> list[Solution]:
         return [Solution(None, fitted.predict(inputs[0], raw_score=True))]

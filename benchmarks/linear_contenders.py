@@ -155,27 +155,23 @@ class _Penalised:
 class ElasticNet(_Penalised):
     """Logistic regression with a mix of L1 and L2, along glmnet's default path for more columns than rows."""
 
-    ratio: float = 0.5
+    setting: float = 0.5  # the share of L1
     name: ClassVar[str] = "elasticnet"
     shortest: ClassVar[float] = 0.01
-
-    @property
-    def setting(self) -> float:
-        return self.ratio
 
     def _penalty_and_solver(self) -> tuple[Callable[[float], Any], Any]:
         from skglm.penalties import L1_plus_L2
         from skglm.solvers import ProxNewton
 
         solver = ProxNewton(tol=1e-4, fit_intercept=True, warm_start=True)
-        return lambda strength: L1_plus_L2(strength / self.ratio, self.ratio), solver
+        return lambda strength: L1_plus_L2(strength / self.setting, self.setting), solver
 
 
 @dataclass(frozen=True)
 class Lasso(ElasticNet):
     """Logistic regression with an L1 penalty."""
 
-    ratio: float = 1.0
+    setting: float = 1.0
     name: ClassVar[str] = "lasso"
 
 
@@ -183,20 +179,16 @@ class Lasso(ElasticNet):
 class Mcp(_Penalised):
     """Logistic regression with the minimax concave penalty, along ncvreg's default path for more columns than rows."""
 
-    gamma: float = 3.0
+    setting: float = 3.0  # gamma, its shape
     name: ClassVar[str] = "mcp"
     shortest: ClassVar[float] = 0.05
-
-    @property
-    def setting(self) -> float:
-        return self.gamma
 
     def _penalty_and_solver(self) -> tuple[Callable[[float], Any], Any]:
         from skglm.penalties import MCPenalty
         from skglm.solvers import AndersonCD
 
         solver = AndersonCD(max_iter=50, tol=1e-4, fit_intercept=True, warm_start=True)
-        return lambda strength: MCPenalty(strength, self.gamma), solver
+        return lambda strength: MCPenalty(strength, self.setting), solver
 
 
 def load_package(contender: LinearContender) -> None:

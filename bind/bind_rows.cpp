@@ -1,116 +1,170 @@
-// bind/bind_rows.cpp: Rows and Penalty for Python; the questions themselves are bound too, for the contract tests.
+// bind/bind_rows.cpp: Rows and Penalty for Python: compiled rows, their questions (for the contract tests), and the
+// class from which rows written in Python are derived.
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
-#include <numeric>
 #include <stdexcept>
 
 #include "bound.hpp"
+#include "python_rows.hpp"
 #include "sparsegam/penalty.hpp"
 
 using namespace sparsegam;
 
-BoundRows::BoundRows(nb::object design, Vector<double> y, Vector<double> weight, const std::string& loss,
-                     Index n_threads, std::size_t max_bytes)
-    : design_(design), y_(y), weight_(weight) {
-    if (n_threads < 1) throw std::invalid_argument("n_threads must be at least 1");
-    const bool codes = nb::isinstance<BoundDesign>(design);
-    const Index n = codes ? nb::cast<const BoundDesign&>(design).get().n_rows()
-                          : nb::cast<const BoundMatrix&>(design).get().n_rows();
-    if (static_cast<Index>(y.shape(0)) != n || static_cast<Index>(weight.shape(0)) != n)
+Labels::Labels(Index n_rows, Vector<double> y, Vector<double> weight) : y(std::move(y)), weight(std::move(weight)) {
+    if (static_cast<Index>(this->y.shape(0)) != n_rows || static_cast<Index>(this->weight.shape(0)) != n_rows)
         throw std::invalid_argument("design, y and weight must have one entry per row");
-    if (codes)
-        rows_ = std::make_unique<ThresholdRows>(nb::cast<const BoundDesign&>(design).get(), y_.data(), weight_.data(),
-                                                loss_named(loss), n_threads);
-    else
-        rows_ = std::make_unique<MatrixRows>(nb::cast<const BoundMatrix&>(design).get(), y_.data(), weight_.data(),
-                                             loss_named(loss), n_threads, max_bytes);
 }
 
 namespace {
 
-Point point_of(double intercept, const Vector<Index>& columns, const Vector<double>& coef) {
-    Point point;
-    point.intercept = intercept;
-    point.columns = copied(columns);
-    point.coef = copied(coef);
+Index checked_threads(Index n_threads) {
+    if (n_threads < 1) throw std::invalid_argument("n_threads must be at least 1");
+    return n_threads;
+}
+
+}  // namespace
+
+BoundThresholdRows::BoundThresholdRows(nb::object design, Labels labels, const std::string& loss, Index n_threads)
+    : ThresholdRows(nb::cast<const BoundDesign&>(design).get(), labels.y.data(), labels.weight.data(), loss_named(loss),
+                    checked_threads(n_threads)),
+      design_(std::move(design)),
+      labels_(std::move(labels)) {}
+
+BoundMatrixRows::BoundMatrixRows(nb::object matrix, Labels labels, const std::string& loss, Index n_threads,
+                                 std::size_t max_bytes)
+    : MatrixRows(nb::cast<const BoundMatrix&>(matrix).get(), labels.y.data(), labels.weight.data(), loss_named(loss),
+                 checked_threads(n_threads), max_bytes),
+      matrix_(std::move(matrix)),
+      labels_(std::move(labels)) {}
+
+namespace {
+
+nb::object array(const std::vector<double>& values) { return as_numpy(std::vector<double>(values)); }
+
+void check_column(const Rows& rows, Index column) {
+    if (column < 0 || column >= rows.columns().size())
+        throw std::invalid_argument("the design does not have column " + std::to_string(column));
+}
+
+const Point& checked(const Rows& rows, const Point& point) {
+    for (Index c : point.columns) check_column(rows, c);
     return point;
 }
 
-// A scan as flat arrays: grad, curv (one per column) and cross (columns x (terms + 1)).
+std::span<const Index> checked(const Rows& rows, const Vector<Index>& columns) {
+    for (Index c : view(columns)) check_column(rows, c);
+    return view(columns);
+}
+
+// A scan or a rescan as flat arrays: grad, curv (one per column) and cross (columns x `size`).
 struct ScanArrays final : ScanVisitor {
+    Gram gram;
     std::vector<double> grad, curv, cross;
     Index size = 0;
 
-    void take_gram(Gram gram) override { size = gram.curv.size(); }
+    void take_gram(Gram taken) override {
+        gram = std::move(taken);
+        size = gram.curv.size();
+    }
     void take_block(const Block& block) override {
         for (std::size_t c = 0; c < block.columns.size(); ++c) {
             grad.push_back(block.grad[c]);
-            curv.push_back(block.curv[c]);
+            if (block.curv.data) curv.push_back(block.curv[c]);
             const double* first = block.cross + c * block.cross_stride;
             cross.insert(cross.end(), first, first + size);
         }
     }
 };
 
-auto scan_arrays(BoundRows& rows, const Vector<Index>& support) {
-    ScanArrays scan;
-    rows.get().scan(view(support), scan);
-    return nb::make_tuple(as_numpy(std::move(scan.grad)), as_numpy(std::move(scan.curv)),
-                          as_numpy(std::move(scan.cross)));
+std::vector<double> flat(const Symmetric& matrix) {
+    return {matrix.data(), matrix.data() + matrix.size() * matrix.size()};
 }
 
-// A rescan the same way: grad, curv (where columns are 0/1) and cross (columns x entered).
-auto rescan_arrays(BoundRows& rows, const Vector<Index>& entered) {
-    std::vector<double> grad, curv, cross;
-    rows.get().rescan(view(entered), [&](const Block& block) {
-        for (std::size_t c = 0; c < block.columns.size(); ++c) {
-            grad.push_back(block.grad[c]);
-            if (block.curv.data) curv.push_back(block.curv[c]);
-            const double* first = block.cross + c * block.cross_stride;
-            cross.insert(cross.end(), first, first + entered.shape(0));
-        }
-    });
-    return nb::make_tuple(as_numpy(std::move(grad)), as_numpy(std::move(curv)), as_numpy(std::move(cross)));
+nb::object evaluate(LocalRows& rows, const std::vector<Point>& points) {
+    for (const Point& point : points) checked(rows, point);
+    return as_numpy(rows.evaluate(points));
 }
 
-auto gram_arrays(BoundRows& rows, const Vector<Index>& support) {
-    const Gram gram = rows.get().gram(view(support), false);
-    const Index size = gram.curv.size();
-    std::vector<double> curv(gram.curv.data(), gram.curv.data() + size * size);
-    return nb::make_tuple(as_numpy(std::move(curv)), as_numpy(std::vector<double>(gram.grad)));
+nb::tuple newton(LocalRows& rows, const Point& point, const Vector<Index>& support, bool rough) {
+    const Newton answer = rows.newton(checked(rows, point), checked(rows, support), rough);
+    return nb::make_tuple(answer.loss, as_numpy(flat(answer.gram.curv)), array(answer.gram.grad));
 }
 
-auto slope_arrays(BoundRows& rows) {
-    Slopes slopes = rows.get().slopes();
-    return nb::make_tuple(as_numpy(std::move(slopes.slope)), as_numpy(std::move(slopes.curv)));
+nb::tuple scan(LocalRows& rows, const Point& point, const Vector<Index>& among) {
+    ScanArrays sums;
+    Token token = rows.scan(checked(rows, point), checked(rows, among), sums);
+    return nb::make_tuple(BoundToken{std::move(token)}, as_numpy(flat(sums.gram.curv)), array(sums.gram.grad),
+                          array(sums.grad), array(sums.curv), array(sums.cross));
 }
 
-// A line from the point last evaluated, along one centred column.
-std::tuple<double, double, double> line_sums(BoundRows& rows, Index column, double step) {
-    if (column < 0 || column >= rows.get().n_columns())
-        throw std::invalid_argument("the design does not have this column");
-    const LineSums sums = rows.get().line(column, step);
+nb::tuple rescan(LocalRows& rows, const BoundToken& token, const Point& point, const Vector<Index>& entered,
+                 const Vector<Index>& among) {
+    ScanArrays sums;
+    sums.size = static_cast<Index>(entered.shape(0));
+    const double total = rows.rescan(*token.held, checked(rows, point), checked(rows, entered), checked(rows, among),
+                                     [&](const Block& block) { sums.take_block(block); });
+    return nb::make_tuple(total, array(sums.grad), array(sums.curv), array(sums.cross));
+}
+
+nb::tuple groups(LocalRows& rows, const Point& point, const Vector<Index>& columns) {
+    const Groups all = rows.groups(checked(rows, point), checked(rows, columns));
+    return nb::make_tuple(array(all.grad), array(all.curv), array(all.loss),
+                          as_numpy(std::vector<double>{all.total_grad, all.total_curv, all.total_loss}));
+}
+
+nb::tuple slopes(LocalRows& rows, const Point& point) {
+    const Slopes all = rows.slopes(checked(rows, point));
+    return nb::make_tuple(array(all.slope), array(all.curv));
+}
+
+// A line from a point, along one centred column.
+std::tuple<double, double, double> line(LocalRows& rows, const Point& point, Index column, double step) {
+    check_column(rows, column);
+    const LineSums sums = rows.line(checked(rows, point), column, step);
     return {sums.value, sums.slope, sums.curv};
 }
 
-double shifted(BoundRows& rows, Index column, double on, double off) {
-    if (column < 0 || column >= rows.get().n_columns())
-        throw std::invalid_argument("the design does not have this column");
-    return rows.get().shift(column, on, off);
+double shift(LocalRows& rows, const Point& from, const Point& to, Index column) {
+    check_column(rows, column);
+    return rows.shift(checked(rows, from), checked(rows, to), column);
 }
 
-auto group_arrays(BoundRows& rows) {
-    std::vector<Index> every(rows.get().n_columns());
-    std::iota(every.begin(), every.end(), Index{0});
-    const Groups& groups = rows.get().groups(every);
-    std::vector<double> grad, curv, loss;
-    for (Index c = 0; c < rows.get().n_columns(); ++c) {
-        grad.push_back(groups.grad[c]);
-        curv.push_back(groups.curv[c]);
-        loss.push_back(groups.loss[c]);
+ColumnKind kind_named(const std::string& name) {
+    if (name == "step") return ColumnKind::step;
+    if (name == "level") return ColumnKind::level;
+    if (name == "raw") return ColumnKind::raw;
+    throw std::invalid_argument("the kind of a column must be 'step', 'level' or 'raw', got '" + name + "'");
+}
+
+Columns make_columns(const std::vector<std::string>& kind, const Vector<double>& mean, const Vector<double>& spread,
+                     double total_weight, const std::vector<std::pair<Index, Index>>& nested, Index shortlist) {
+    Columns columns;
+    for (const auto& name : kind) columns.kind.push_back(kind_named(name));
+    if (mean.shape(0) != kind.size() || spread.shape(0) != kind.size())
+        throw std::invalid_argument("kind, mean and spread must have one entry per column");
+    columns.mean = copied(mean);
+    columns.spread = copied(spread);
+    columns.total_weight = total_weight;
+    columns.shortlist = shortlist;
+    for (const auto& [first, last] : nested) {
+        if (first < 0 || last < first || last > columns.size())
+            throw std::invalid_argument("nested names columns that there are not");
+        columns.nested.push_back({first, last});
     }
-    return nb::make_tuple(as_numpy(std::move(grad)), as_numpy(std::move(curv)), as_numpy(std::move(loss)));
+    return columns;
+}
+
+Point make_point(double intercept, const Vector<Index>& columns, const Vector<double>& coef) {
+    if (columns.shape(0) != coef.shape(0)) throw std::invalid_argument("a point has one coefficient per column");
+    Point point;
+    point.intercept = intercept;
+    point.columns = copied(columns);
+    point.coef = copied(coef);
+    return point;
 }
 
 template <class T>
@@ -148,28 +202,74 @@ Penalty make_penalty(double lambda2, const Vector<double>& cost, const Vector<do
 }  // namespace
 
 void bind_rows(nb::module_& m) {
-    nb::class_<BoundRows>(m, "Rows")
-        .def(nb::init<nb::object, Vector<double>, Vector<double>, std::string, Index, std::size_t>(), nb::arg("design"),
-             nb::arg("y"), nb::arg("weight"), nb::kw_only(), nb::arg("loss"), nb::arg("n_threads"),
-             nb::arg("max_bytes") = std::size_t{1} << 28)
-        .def_prop_ro("spread",
-                     [](BoundRows& rows) {
-                         const auto s = rows.get().spread();
-                         return as_numpy(std::vector<double>(s.begin(), s.end()));
-                     })
+    nb::class_<Point>(m, "Point")
         .def(
-            "evaluate",
-            [](BoundRows& rows, double intercept, const Vector<Index>& columns, const Vector<double>& coef) {
-                return rows.get().evaluate(point_of(intercept, columns, coef));
+            "__init__",
+            [](Point* self, double intercept, const Vector<Index>& columns, const Vector<double>& coef) {
+                new (self) Point(make_point(intercept, columns, coef));
             },
             nb::arg("intercept"), nb::arg("columns"), nb::arg("coef"))
-        .def("shift", shifted, nb::arg("column"), nb::arg("on"), nb::arg("off"))
-        .def("scan", scan_arrays, nb::arg("support"))
-        .def("rescan", rescan_arrays, nb::arg("entered"))
-        .def("gram", gram_arrays, nb::arg("support"))
-        .def("groups", group_arrays)
-        .def("slopes", slope_arrays)
-        .def("line", line_sums, nb::arg("column"), nb::arg("step"));
+        .def_ro("intercept", &Point::intercept)
+        .def_prop_ro("columns", [](const Point& p) { return as_numpy(std::vector<Index>(p.columns)); })
+        .def_prop_ro("coef", [](const Point& p) { return as_numpy(std::vector<double>(p.coef)); })
+        .def_ro("loss", &Point::loss)
+        .def_ro("ridge", &Point::ridge);
+    nb::class_<Columns>(m, "Columns")
+        .def(
+            "__init__",
+            [](Columns* self, const std::vector<std::string>& kind, const Vector<double>& mean,
+               const Vector<double>& spread, double total_weight, const std::vector<std::pair<Index, Index>>& nested,
+               Index shortlist) {
+                new (self) Columns(make_columns(kind, mean, spread, total_weight, nested, shortlist));
+            },
+            nb::kw_only(), nb::arg("kind"), nb::arg("mean"), nb::arg("spread"), nb::arg("total_weight"),
+            nb::arg("nested"), nb::arg("shortlist") = 0)
+        .def_prop_ro("mean", [](const Columns& c) { return array(c.mean); })
+        .def_prop_ro("spread", [](const Columns& c) { return array(c.spread); })
+        .def_ro("total_weight", &Columns::total_weight)
+        .def("__len__", &Columns::size);
+    nb::class_<BoundToken>(m, "ScanToken");
+    nb::class_<Rows, PythonRows>(m, "Rows").def(nb::init<>());
+    nb::class_<LocalRows, Rows>(m, "LocalRows")
+        .def_prop_ro("loss", [](const LocalRows& rows) { return traits(rows.loss()).name; })
+        .def_prop_ro("columns", [](const LocalRows& rows) { return rows.columns(); })
+        .def("evaluate", evaluate, nb::arg("points"))
+        .def("newton", newton, nb::arg("point"), nb::arg("support"), nb::arg("rough") = false)
+        .def("scan", scan, nb::arg("point"), nb::arg("among"))
+        .def("rescan", rescan, nb::arg("token"), nb::arg("point"), nb::arg("entered"), nb::arg("among"))
+        .def("groups", groups, nb::arg("point"), nb::arg("columns"))
+        .def("slopes", slopes, nb::arg("point"))
+        .def("line", line, nb::arg("point"), nb::arg("column"), nb::arg("step"))
+        .def("shift", shift, nb::arg("start"), nb::arg("to"), nb::arg("column"));
+    nb::class_<BoundThresholdRows, LocalRows>(m, "ThresholdRows")
+        .def(
+            "__init__",
+            [](BoundThresholdRows* self, nb::object design, Vector<double> y, Vector<double> weight,
+               const std::string& loss, Index n_threads) {
+                const Index n_rows = nb::cast<const BoundDesign&>(design).get().n_rows();
+                new (self) BoundThresholdRows(design, Labels(n_rows, y, weight), loss, n_threads);
+            },
+            nb::arg("design"), nb::arg("y"), nb::arg("weight"), nb::kw_only(), nb::arg("loss"), nb::arg("n_threads"));
+    nb::class_<BoundMatrixRows, LocalRows>(m, "MatrixRows")
+        .def(
+            "__init__",
+            [](BoundMatrixRows* self, nb::object matrix, Vector<double> y, Vector<double> weight,
+               const std::string& loss, Index n_threads, std::size_t max_bytes) {
+                const Index n_rows = nb::cast<const BoundMatrix&>(matrix).get().n_rows();
+                new (self) BoundMatrixRows(matrix, Labels(n_rows, y, weight), loss, n_threads, max_bytes);
+            },
+            nb::arg("matrix"), nb::arg("y"), nb::arg("weight"), nb::kw_only(), nb::arg("loss"), nb::arg("n_threads"),
+            nb::arg("max_bytes") = std::size_t{1} << 28);
+    m.def(
+        "loss_derivatives",
+        [](const std::string& loss, double f, double y) {
+            const Derivatives d = traits(loss_named(loss)).derivatives(f, y);
+            return std::tuple(d.value, d.grad, d.curv);
+        },
+        nb::arg("loss"), nb::arg("f"), nb::arg("y"));
+    std::vector<std::string> names;
+    for (const LossTraits& row : loss_table) names.emplace_back(row.name);
+    m.attr("LOSSES") = nb::tuple(nb::cast(names));
     nb::class_<Penalty>(m, "Penalty")
         .def(
             "__init__",

@@ -37,47 +37,105 @@ Progress progress_of(const nb::object& callback) {
     };
 }
 
-void check_columns(BoundRows& rows, const Penalty& penalty) {
-    if (static_cast<Index>(penalty.cost.size()) != rows.get().n_columns())
+void check_columns(const Rows& rows, const Penalty& penalty) {
+    if (static_cast<Index>(penalty.cost.size()) != rows.columns().size())
         throw std::invalid_argument("the penalty must have one entry per column of the design");
 }
 
-Search outcome(const Frontier& found) {
+Search outcome(const Frontier& found, const Objective& objective) {
     Search search;
     for (Index k = 0; k < found.reached(); ++k)
         if (found.known(k)) search.points.push_back(found.at(k));
     search.finished = found.finished();
-    search.counts = found.counts();
+    search.counts = objective.counts();
     search.certificate = found.certificate();
     return search;
 }
 
-Search frontier(BoundRows& rows, const Penalty& penalty, Index max_terms, std::optional<double> time_limit,
+Search frontier(Rows& rows, const Penalty& penalty, Index max_terms, std::optional<double> time_limit,
                 nb::object callback) {
     check_columns(rows, penalty);
     const Progress progress = progress_of(callback);
     nb::gil_scoped_release released;  // the arrays in use are kept alive by the arguments; callbacks take the GIL back
-    rows.get().pool().ticker().set(poll_signals);
+    rows.set_poll(poll_signals);
     const Deadline deadline(time_limit.value_or(infinity));
-    Frontier found(rows.get(), penalty, max_terms, deadline, progress);
+    Objective objective(rows, penalty);
+    Frontier found(objective, max_terms, deadline, progress);
     found.search_all();
     for (Index k = 0; k < found.reached(); ++k) found.polish(k);
-    return outcome(found);
+    return outcome(found, objective);
 }
 
-Search fit_at(BoundRows& rows, const Penalty& penalty, double lambda0, Index max_terms, bool certify,
+Search fit_at(Rows& rows, const Penalty& penalty, double lambda0, Index max_terms, bool certify,
               std::optional<double> time_limit, nb::object callback) {
     check_columns(rows, penalty);
+    if (certify && !rows.columns().all_zero_one())
+        throw std::invalid_argument("a certificate needs 0/1 columns, whose rows fall into two groups");
     const Progress progress = progress_of(callback);
     nb::gil_scoped_release released;
-    rows.get().pool().ticker().set(poll_signals);
+    rows.set_poll(poll_signals);
     const Deadline deadline(time_limit.value_or(infinity));
-    Frontier found(rows.get(), penalty, max_terms, deadline, progress);
+    Objective objective(rows, penalty);
+    Frontier found(objective, max_terms, deadline, progress);
     found.search_at(lambda0, certify);
     found.polish(found.best_size(lambda0));
-    Search search = outcome(found);
+    Search search = outcome(found, objective);
     search.points = {found.at(found.best_size(lambda0))};
     return search;
+}
+
+// The point with its held columns in front, where a refit leaves them alone.
+Point held_first(const Point& point, std::span<const Index> held) {
+    Point out = point;
+    out.columns.clear();
+    out.coef.clear();
+    for (const bool in_front : {true, false})
+        for (Index s = 0; s < point.size(); ++s)
+            if ((std::find(held.begin(), held.end(), point.columns[s]) != held.end()) == in_front) {
+                out.columns.push_back(point.columns[s]);
+                out.coef.push_back(point.coef[s]);
+            }
+    return out;
+}
+
+void check_point(const Rows& rows, const Point& point) {
+    for (Index c : point.columns)
+        if (c < 0 || c >= rows.columns().size())
+            throw std::invalid_argument("the design does not have column " + std::to_string(c));
+}
+
+Point refit_point(Rows& rows, const Penalty& penalty, const Point& point, const std::optional<Vector<Index>>& held,
+                  double tolerance) {
+    check_columns(rows, penalty);
+    check_point(rows, point);
+    Point fitted = held ? held_first(point, view(*held)) : point;
+    Index n_held = 0;
+    if (held)
+        for (Index c : view(*held)) n_held += fitted.has(c);
+    nb::gil_scoped_release released;
+    Objective objective(rows, penalty);
+    objective.evaluate(fitted);
+    refit(objective, fitted, {.tolerance = tolerance * fitted.value(), .held = n_held, .last_digit = true});
+    return fitted;
+}
+
+nb::tuple swap_costs(Rows& rows, const Penalty& penalty, const Point& point) {
+    check_columns(rows, penalty);
+    check_point(rows, point);
+    std::vector<double> drop, rise;
+    {
+        nb::gil_scoped_release released;
+        Objective objective(rows, penalty);
+        const LocalModel model(objective, point, {}, 0);
+        const Index k = point.size();
+        for (Index s = 0; s < k; ++s) drop.push_back(model.drop_cost(s));
+        std::vector<double> gains(k);
+        for (Index c = 0; c < objective.n_columns(); ++c) {
+            model.swap_gains(c, drop.data(), gains.data());
+            for (double gain : gains) rise.push_back(gain > -1e300 && !point.has(c) ? -gain : infinity);
+        }
+    }
+    return nb::make_tuple(as_numpy(std::move(drop)), as_numpy(std::move(rise)));
 }
 
 Cuts cuts_named(const std::string& name) {
@@ -105,12 +163,12 @@ nb::dict counts_of(const SwapCounts& counts) {
 
 // The paper's search at each lambda0 in turn, warm from the one before: the points, whether all were reached,
 // the counts.
-nb::tuple swap_path(BoundRows& rows, const Penalty& penalty, const Vector<double>& lambda0, Index max_terms,
+nb::tuple swap_path(LocalRows& rows, const Penalty& penalty, const Vector<double>& lambda0, Index max_terms,
                     const std::string& cuts, bool dynamic, Index candidates, Index line_steps,
                     std::optional<double> time_limit) {
     check_columns(rows, penalty);
     SwapOptions options{cuts_named(cuts), dynamic, candidates, static_cast<int>(line_steps)};
-    if (rows.get().loss() == Loss::exponential && (!rows.get().zero_one() || penalty.lambda2 > 0))
+    if (traits(rows.loss()).multiplicative && (!rows.columns().all_zero_one() || penalty.lambda2 > 0))
         throw std::invalid_argument("the exponential loss has its closed line for 0/1 columns without ridge");
     if (penalty.lambda1 > 0 || !penalty.free_intercept)
         throw std::invalid_argument("the swap search needs an intercept and knows no lambda1");
@@ -119,9 +177,10 @@ nb::tuple swap_path(BoundRows& rows, const Penalty& penalty, const Vector<double
     bool finished = true;
     {
         nb::gil_scoped_release released;
-        rows.get().pool().ticker().set(poll_signals);
+        rows.set_poll(poll_signals);
         const Deadline deadline(time_limit.value_or(infinity));
-        SwapSearch search(rows.get(), penalty, max_terms, options, deadline);
+        Objective objective(rows, penalty);
+        SwapSearch search(rows, objective, max_terms, options, deadline);
         for (double price : view(lambda0)) points.push_back(search.search(price));
         counts = search.counts();
         finished = search.finished();
@@ -131,24 +190,22 @@ nb::tuple swap_path(BoundRows& rows, const Penalty& penalty, const Vector<double
 
 nb::dict counts_of(const Search& search) {
     nb::dict out;
+    out["evaluations"] = search.counts.evaluations;
+    out["newtons"] = search.counts.newtons;
     out["scans"] = search.counts.scans;
     out["rescans"] = search.counts.rescans;
+    out["groups"] = search.counts.groups;
     out["trials"] = search.counts.trials;
     out["failed"] = search.counts.failed;
     out["moves"] = search.counts.moves;
     out["newton_steps"] = search.counts.newton_steps;
+    out["passes"] = search.counts.passes();
     return out;
 }
 
 }  // namespace
 
 void bind_search(nb::module_& m) {
-    nb::class_<Point>(m, "Point")
-        .def_ro("intercept", &Point::intercept)
-        .def_prop_ro("columns", [](const Point& p) { return as_numpy(std::vector<Index>(p.columns)); })
-        .def_prop_ro("coef", [](const Point& p) { return as_numpy(std::vector<double>(p.coef)); })
-        .def_ro("loss", &Point::loss)
-        .def_ro("ridge", &Point::ridge);
     nb::class_<Certificate>(m, "Certificate")
         .def_ro("swap_optimal", &Certificate::swap_optimal)
         .def_ro("pairs", &Certificate::pairs)
@@ -161,8 +218,11 @@ void bind_search(nb::module_& m) {
     m.def("frontier", frontier, nb::arg("rows"), nb::arg("penalty"), nb::kw_only(), nb::arg("max_terms"),
           nb::arg("time_limit") = nb::none(), nb::arg("callback") = nb::none());
     m.def("fit_at", fit_at, nb::arg("rows"), nb::arg("penalty"), nb::kw_only(), nb::arg("lambda0"),
-          nb::arg("max_terms"), nb::arg("certify") = true, nb::arg("time_limit") = nb::none(),
+          nb::arg("max_terms"), nb::arg("certify") = false, nb::arg("time_limit") = nb::none(),
           nb::arg("callback") = nb::none());
+    m.def("refit", refit_point, nb::arg("rows"), nb::arg("penalty"), nb::arg("point"), nb::kw_only(),
+          nb::arg("held") = nb::none(), nb::arg("tolerance") = 1e-9);
+    m.def("swap_costs", swap_costs, nb::arg("rows"), nb::arg("penalty"), nb::arg("point"));
     m.def("swap_path", swap_path, nb::arg("rows"), nb::arg("penalty"), nb::kw_only(), nb::arg("lambda0"),
           nb::arg("max_terms"), nb::arg("cuts"), nb::arg("dynamic"), nb::arg("candidates") = 50,
           nb::arg("line_steps") = 10, nb::arg("time_limit") = nb::none());

@@ -32,14 +32,32 @@ class BoundMatrix {
     std::unique_ptr<sparsegam::Matrix> matrix_;
 };
 
-class BoundRows {
+struct BoundToken {
+    sparsegam::Token held;
+};
+
+// Labels and weights of a design with so many rows.
+struct Labels {
+    Labels(sparsegam::Index n_rows, Vector<double> y, Vector<double> weight);
+    Vector<double> y, weight;
+};
+
+// The core's rows must come first: nanobind takes a pointer to the whole for one to its base.
+class BoundThresholdRows final : public sparsegam::ThresholdRows {
   public:
-    BoundRows(nb::object design, Vector<double> y, Vector<double> weight, const std::string& loss,
-              sparsegam::Index n_threads, std::size_t max_bytes);
-    sparsegam::LocalRows& get() { return *rows_; }
+    BoundThresholdRows(nb::object design, Labels labels, const std::string& loss, sparsegam::Index n_threads);
 
   private:
     nb::object design_;
-    Vector<double> y_, weight_;
-    std::unique_ptr<sparsegam::LocalRows> rows_;
+    Labels labels_;
+};
+
+class BoundMatrixRows final : public sparsegam::MatrixRows {
+  public:
+    BoundMatrixRows(nb::object matrix, Labels labels, const std::string& loss, sparsegam::Index n_threads,
+                    std::size_t max_bytes);
+
+  private:
+    nb::object matrix_;
+    Labels labels_;
 };

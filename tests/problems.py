@@ -62,7 +62,7 @@ class Problem:
         return lambda2 * column_scale(self.X, self.weight)
 
     def rows(self, n_threads=1):
-        return _core.Rows(self.design, self.y, self.weight, loss=self.loss, n_threads=n_threads)
+        return _core.ThresholdRows(self.design, self.y, self.weight, loss=self.loss, n_threads=n_threads)
 
     def penalty(self, lambda2=0.0, **changes):
         """What columns cost: all alike, free in sign, every candidate allowed, unless said otherwise."""
@@ -82,7 +82,7 @@ class Problem:
             return _core.frontier(self.rows(n_threads), penalty or self.penalty(), max_terms=max_terms, **options)
 
     def fit_at(self, lambda0, max_terms=50, penalty=None, n_threads=1, **options):
-        rows, penalty = self.rows(n_threads), penalty or self.penalty()
+        rows, penalty, options = self.rows(n_threads), penalty or self.penalty(), {"certify": True, **options}
         with one_blas_thread():
             return _core.fit_at(rows, penalty, lambda0=lambda0, max_terms=max_terms, **options)
 

@@ -1,4 +1,4 @@
-"""The oracle: a NumPy twin of the core's rows on expanded 0/1 columns, written to be read, not to be fast.
+"""The oracle: Rows in NumPy on expanded columns, written to be read, not to be fast; the compiled search runs on it.
 
 Penalty throughout: sum_j ridge_j w_j^2 with ridge_j = lambda2 * scale_j, scale_j = sum_i s_i (x_ij - mean_j)^2.
 """
@@ -6,6 +6,8 @@ Penalty throughout: sum_j ridge_j w_j^2 with ridge_j = lambda2 * scale_j, scale_
 from itertools import combinations
 
 import numpy as np
+
+from sparsegam import _core
 
 RIDGE_FLOOR = 1e-10
 
@@ -37,61 +39,79 @@ def column_scale(X, weight):
     return weight @ (X - mean) ** 2
 
 
-class ReferenceRows:
-    """Sums over rows at the current model: what every `Rows` must return."""
+class ReferenceRows(_core.Rows):
+    """What every `Rows` must answer. `nested` are ranges of columns that are thresholds of one feature.
 
-    def __init__(self, X, y, weight, loss):
+    A class written in Python: `_core.frontier` and `_core.fit_at` ask its methods without knowing.
+    """
+
+    def __init__(self, X, y, weight, loss, nested=()):
+        super().__init__()
         self.X, self.y, self.weight, self.loss = X, y, weight, loss
-        self.evaluate([], [0.0])
+        zero_one = bool(np.isin(X, (0, 1)).all())
+        self.columns = _core.Columns(
+            kind=["level" if zero_one else "raw"] * X.shape[1],
+            mean=weight @ X / weight.sum(),
+            spread=column_scale(X, weight),
+            total_weight=float(weight.sum()),
+            nested=list(nested),
+        )
+
+    def at(self, point):
+        """Loss, gradient and curvature of each row at a point."""
+        scores = point.intercept + self.X[:, point.columns] @ point.coef
+        return [self.weight * part for part in derivatives(self.y, scores, self.loss)]
 
     def support(self, columns):
         """Matrix A = [1, X_S]."""
-        return np.column_stack([np.ones(len(self.y)), self.X[:, list(columns)]])
+        return np.column_stack([np.ones(len(self.y)), self.X[:, columns]])
 
-    def evaluate(self, columns, theta):
-        """Move to the model theta = (b, w) on the columns; return its loss."""
-        return self._move(self.support(columns) @ np.asarray(theta))
+    def evaluate(self, points):
+        """Loss at each point."""
+        return np.array([self.at(point)[0].sum() for point in points])
 
-    def shift(self, column, on, off):
-        """Move the scores where a 0/1 column is 1 by `on`, the others by `off`; return the loss."""
-        return self._move(self.scores + np.where(self.X[:, column] == 1, on, off))
+    def newton(self, point, support, rough=False):
+        """Loss, A' diag(h) A and A'g."""
+        value, g, h = self.at(point)
+        A = self.support(support)
+        return value.sum(), A.T @ (h[:, None] * A), A.T @ g
 
-    def _move(self, scores):
-        value, grad, curv = derivatives(self.y, scores, self.loss)
-        self.scores = scores
-        self.value, self.g, self.h = self.weight * value, self.weight * grad, self.weight * curv
-        return float(self.value.sum())
+    def scan(self, point, among):
+        """The curvature to be held; A' diag(h) A and A'g; for every column G = x'g, D = x'(h x), B = A'(h x)."""
+        _, g, h = self.at(point)
+        A, X = self.support(point.columns), self.X[:, self.asked(among)]
+        hX = h[:, None] * X
+        return h, A.T @ (h[:, None] * A), A.T @ g, X.T @ g, (X * hX).sum(0), hX.T @ A
 
-    def gradient(self, columns):
-        """A'g."""
-        return self.support(columns).T @ self.g
+    def rescan(self, held, point, entered, among):
+        """1'g; for every column x'g and x'(h x) now, and its products with those entered, under the held curvature."""
+        _, g, h = self.at(point)
+        X = self.X[:, self.asked(among)]
+        return g.sum(), X.T @ g, (X**2).T @ h, (X * held[:, None]).T @ self.X[:, entered]
 
-    def gram(self, columns):
-        """A' diag(h) A."""
-        A = self.support(columns)
-        return A.T @ (self.h[:, None] * A)
+    def groups(self, point, columns):
+        """Sums of gradient, curvature and loss over the rows where each 0/1 column is 1, and over all."""
+        value, g, h = self.at(point)
+        X = self.X[:, columns]
+        return X.T @ g, X.T @ h, X.T @ value, [g.sum(), h.sum(), value.sum()]
 
-    def scan(self, columns):
-        """For every column c: G_c = x_c'g, D_c = x_c'(h x_c), B_c = A'(h x_c)."""
-        hX = self.h[:, None] * self.X
-        return self.X.T @ self.g, (self.X * hX).sum(0), hX.T @ self.support(columns)
-
-    def groups(self):
-        """Sums of gradient, curvature and loss over the rows where each 0/1 column is 1."""
-        return self.X.T @ self.g, self.X.T @ self.h, self.X.T @ self.value
+    def asked(self, among):
+        """Columns that a question is about: none named means all."""
+        return among if len(among) else np.arange(self.X.shape[1])
 
 
 def refit(X, y, weight, loss, ridge, max_iter=100):
     """Minimise loss + sum_j ridge_j w_j^2 over theta = (b, w) by damped Newton; return theta and the objective."""
-    rows, all_columns = ReferenceRows(X, y, weight, loss), range(X.shape[1])
+    rows, columns = ReferenceRows(X, y, weight, loss), np.arange(X.shape[1])
     quadratic = np.concatenate([[0.0], np.asarray(ridge, dtype=np.float64)])
     theta = np.zeros(X.shape[1] + 1)
-    objective = rows.evaluate(all_columns, theta)
     for _ in range(max_iter):
-        grad = rows.gradient(all_columns) + 2 * quadratic * theta
-        hessian = rows.gram(all_columns) + np.diag(2 * quadratic + RIDGE_FLOOR)
-        step = -np.linalg.lstsq(hessian, grad, rcond=None)[0]
-        theta, objective, decrease = _line_search(rows, all_columns, theta, step, quadratic, objective)
+        value, hessian, grad = rows.newton(_core.Point(theta[0], columns, theta[1:].copy()), columns)
+        objective = value + quadratic @ theta**2
+        step = -np.linalg.lstsq(
+            hessian + np.diag(2 * quadratic + RIDGE_FLOOR), grad + 2 * quadratic * theta, rcond=None
+        )[0]
+        theta, objective, decrease = _line_search(rows, columns, theta, step, quadratic, objective)
         if decrease < 1e-12 * (1 + abs(objective)):
             break
     return theta, objective
@@ -114,8 +134,7 @@ def _line_search(rows, columns, theta, step, quadratic, objective):
     """Halve the step until the objective falls; stay where it does not."""
     for t in 0.5 ** np.arange(30):
         new = theta + t * step
-        value = rows.evaluate(columns, new) + quadratic @ new**2
+        value = rows.evaluate([_core.Point(new[0], columns, new[1:].copy())])[0] + quadratic @ new**2
         if value < objective:
             return new, value, objective - value
-    rows.evaluate(columns, theta)
     return theta, objective, 0.0

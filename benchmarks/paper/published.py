@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter
 from typing import NamedTuple
 
 from sparsegam.datasets import recidivism
 
 
 class Printed(NamedTuple):
-    """A model as printed: intercept, and (feature, threshold, coefficient) of each term `feature <= threshold`."""
+    """A model as printed: intercept, and by feature (threshold, coefficient) of each term `feature <= threshold`."""
 
     loss: str
     lambda2: float
     seconds: float
     intercept: float
-    terms: tuple[tuple[str, float, float], ...]
+    steps: Mapping[str, Sequence[tuple[float, float]]]
+
+    @property
+    def terms(self) -> list[tuple[str, float, float]]:
+        """Feature, threshold and coefficient of each term."""
+        return [(feature, *step) for feature, steps in self.steps.items() for step in steps]
 
 
 FICO_EXPONENTIAL = Printed(
@@ -22,53 +30,37 @@ FICO_EXPONENTIAL = Printed(
     0.0,
     3.15,
     -0.2584626,
-    (
-        ("ExternalRiskEstimate", 63, 0.1825955),
-        ("ExternalRiskEstimate", 70, 0.1387806),
-        ("ExternalRiskEstimate", 74, 0.2286364),
-        ("ExternalRiskEstimate", 83, 0.2569742),
-        ("AverageMInFile", 51, 0.1840013),
-        ("AverageMInFile", 75, 0.172138),
-        ("NumSatisfactoryTrades", 13, 0.2015039),
-        ("NumSatisfactoryTrades", 31, 0.1923697),
-        ("PercentTradesNeverDelq", 96, 0.2654667),
-        ("MSinceMostRecentDelq", 33, 0.2320259),
-        ("NumTotalTrades", 8, 0.1009372),
-        ("PercentInstallTrades", 46, -0.2311165),
-        ("MSinceMostRecentInqexcl7days", -8, -0.7723769),
-        ("MSinceMostRecentInqexcl7days", 0, 0.3636577),
-        ("NumInqLast6M", 5, -0.2762694),
-        ("NetFractionRevolvingBurden", 37, -0.1897788),
-        ("NetFractionRevolvingBurden", 73, -0.2742168),
-        ("NumRevolvingTradesWBalance", 5, -0.1038025),
-        ("NumRevolvingTradesWBalance", 7, -0.1938047),
-    ),
+    {
+        "ExternalRiskEstimate": ((63, 0.1825955), (70, 0.1387806), (74, 0.2286364), (83, 0.2569742)),
+        "AverageMInFile": ((51, 0.1840013), (75, 0.172138)),
+        "NumSatisfactoryTrades": ((13, 0.2015039), (31, 0.1923697)),
+        "PercentTradesNeverDelq": ((96, 0.2654667),),
+        "MSinceMostRecentDelq": ((33, 0.2320259),),
+        "NumTotalTrades": ((8, 0.1009372),),
+        "PercentInstallTrades": ((46, -0.2311165),),
+        "MSinceMostRecentInqexcl7days": ((-8, -0.7723769), (0, 0.3636577)),
+        "NumInqLast6M": ((5, -0.2762694),),
+        "NetFractionRevolvingBurden": ((37, -0.1897788), (73, -0.2742168)),
+        "NumRevolvingTradesWBalance": ((5, -0.1038025), (7, -0.1938047)),
+    },
 )
 FICO_LOGISTIC = Printed(
     "logistic",
     1e-3,
     5.95,
     2.805021,
-    (
-        ("ExternalRiskEstimate", 63, 0.4071199),
-        ("ExternalRiskEstimate", 70, 0.310368),
-        ("ExternalRiskEstimate", 74, 0.4604512),
-        ("ExternalRiskEstimate", 83, 0.5471219),
-        ("AverageMInFile", 51, 0.408959),
-        ("AverageMInFile", 75, 0.3283239),
-        ("NumSatisfactoryTrades", 13, 0.4225237),
-        ("NumSatisfactoryTrades", 31, 0.3396898),
-        ("PercentTradesNeverDelq", 96, 0.525166),
-        ("MSinceMostRecentDelq", 33, 0.4427697),
-        ("PercentInstallTrades", 46, -0.4317725),
-        ("MSinceMostRecentInqexcl7days", -8, -1.576435),
-        ("MSinceMostRecentInqexcl7days", 0, 0.5045199),
-        ("MSinceMostRecentInqexcl7days", 1, 0.2874494),
-        ("NumInqLast6M", 11, -3.97116),
-        ("NetFractionRevolvingBurden", 37, -0.3657186),
-        ("NetFractionRevolvingBurden", 73, -0.5681891),
-        ("NumRevolvingTradesWBalance", 7, -0.4969551),
-    ),
+    {
+        "ExternalRiskEstimate": ((63, 0.4071199), (70, 0.310368), (74, 0.4604512), (83, 0.5471219)),
+        "AverageMInFile": ((51, 0.408959), (75, 0.3283239)),
+        "NumSatisfactoryTrades": ((13, 0.4225237), (31, 0.3396898)),
+        "PercentTradesNeverDelq": ((96, 0.525166),),
+        "MSinceMostRecentDelq": ((33, 0.4427697),),
+        "PercentInstallTrades": ((46, -0.4317725),),
+        "MSinceMostRecentInqexcl7days": ((-8, -1.576435), (0, 0.5045199), (1, 0.2874494)),
+        "NumInqLast6M": ((11, -3.97116),),
+        "NetFractionRevolvingBurden": ((37, -0.3657186), (73, -0.5681891)),
+        "NumRevolvingTradesWBalance": ((7, -0.4969551),),
+    },
 )
 # The paper prices women; here the term is `sex <= 0`, men, and the intercept has the women's price.
 NETHERLANDS_EXPONENTIAL = Printed(
@@ -76,27 +68,30 @@ NETHERLANDS_EXPONENTIAL = Printed(
     0.0,
     2.73,
     3.114342 - 0.1439394,
-    (
-        ("sex", 0, 0.1439394),
-        ("log_previous_cases", 0.0, -0.4739628),
-        ("log_previous_cases", 1.098612289, -0.3336059),
-        ("log_previous_cases", 1.609437912, -0.3083761),
-        ("age", 22.26146475, 0.2887266),
-        ("age", 28.48266213076, 0.2354507),
-        ("age", 39.07432555374, 0.1951787),
-        ("age", 46.91581109, 0.2304243),
-        ("age_first_case", 28.06920954072, -0.1674992),
-        ("offence_type", 7, 0.1526613),
-        ("previous_11_to_20", 0, -1.381801),
-        ("previous_over_20", 0, -1.856642),
-    ),
+    {
+        "sex": ((0, 0.1439394),),
+        "log_previous_cases": ((0.0, -0.4739628), (1.098612289, -0.3336059), (1.609437912, -0.3083761)),
+        "age": (
+            (22.26146475, 0.2887266),
+            (28.48266213076, 0.2354507),
+            (39.07432555374, 0.1951787),
+            (46.91581109, 0.2304243),
+        ),
+        "age_first_case": ((28.06920954072, -0.1674992),),
+        "offence_type": ((7, 0.1526613),),
+        "previous_11_to_20": ((0, -1.381801),),
+        "previous_over_20": ((0, -1.856642),),
+    },
 )
 NETHERLANDS_LOGISTIC = Printed(
     "logistic",
     1e-3,
     7.2,
     recidivism.INTERCEPT,
-    tuple((term.feature, term.threshold, term.coef) for term in recidivism.TERMS),  # what the simulator draws from
+    {  # what the simulator draws from
+        feature: [(term.threshold, term.coef) for term in terms]
+        for feature, terms in groupby(recidivism.TERMS, key=attrgetter("feature"))
+    },
 )
 FICO_LAMBDA0 = 5.0
 NETHERLANDS_LAMBDA0 = 7.0

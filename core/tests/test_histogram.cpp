@@ -81,17 +81,17 @@ void check_histograms(std::size_t n_features, Index n_channels) {
     const Index stride = padded(n_channels);
     std::vector<double> channels(table.n_rows * stride);
     for (auto& c : channels) c = whole(50);
-    std::vector<const Feature*> chosen;
-    for (const Feature& f : table.features) chosen.push_back(&f);
-    Histograms<Real> histograms(chosen, stride);
     std::vector<double> sums(table.n_columns * stride, 0.0);
+    std::vector<Counted> counted;
+    for (const Feature& f : table.features) counted.push_back({f.codes, f.n_bins, sums.data() + f.offset * stride});
+    Histograms<Real> histograms(std::move(counted), stride);
     for (auto [begin, end] : {std::pair<Index, Index>{0, 100}, {100, 101}, {101, 333}}) {
         const std::vector<Real> rows(channels.begin() + begin * stride, channels.begin() + end * stride);
         histograms.add(begin, end, rows.data());
-        if (begin == 0) histograms.flush(sums.data());
+        if (begin == 0) histograms.flush();
     }
-    histograms.flush(sums.data());
-    histograms.flush(sums.data());  // nothing is left to hand over
+    histograms.flush();
+    histograms.flush();  // nothing is left to hand over
     for (const Feature& f : table.features) f.columns_from_bins(sums.data() + f.offset * stride, stride);
     CHECK(sums == naive_sums(table, channels, stride),
           std::to_string(n_features) + " features, " + std::to_string(n_channels) + " channels");
@@ -184,6 +184,30 @@ void test_some_features() {
         CHECK(sums[c * padded(2)] == -7.0, "a column of another feature");
 }
 
+// Features of few bins are counted together; joint sums fold back into each feature's own.
+void test_joint_codes() {
+    const Table table(500, 12);
+    const auto joint = joint_codes(table.features, table.n_rows);
+    std::vector<int> times(table.features.size(), 0);
+    for (const JointCodes& some : joint) {
+        CHECK(some.features().size() > 1 && some.n_bins() <= JointCodes::max_bins, "joint bins");
+        std::vector<double> bins(some.n_bins(), 0.0);
+        for (Index i = 0; i < table.n_rows; ++i) bins[some.codes().narrow[i]] += static_cast<double>(i);
+        std::vector<double> sums(table.n_columns, 0.0);
+        some.unfold(bins.data(), 1, [&](Index f, Index bin) { return &sums[table.features[f].offset + bin]; });
+        for (Index f : some.features()) {
+            ++times[f];
+            std::vector<double> expected(table.features[f].n_bins, 0.0);
+            for (Index i = 0; i < table.n_rows; ++i)
+                expected[table.code(table.features[f], i)] += static_cast<double>(i);
+            for (Index b = 0; b < table.features[f].n_bins; ++b)
+                CHECK(sums[table.features[f].offset + b] == expected[b], "unfolded sums");
+        }
+    }
+    for (std::size_t f = 0; f < times.size(); ++f)
+        CHECK(times[f] == (table.features[f].n_bins <= 8 ? 1 : 0), "features of few bins are in one group each");
+}
+
 }  // namespace
 
 int main() {
@@ -191,5 +215,6 @@ int main() {
     test_tables();
     test_sums();
     test_some_features();
+    test_joint_codes();
     return finish("histogram");
 }

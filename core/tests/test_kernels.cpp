@@ -93,7 +93,7 @@ LossRows loss_rows(Loss loss) {
 }
 
 Derivatives naive_loss(Loss loss, double score, double y) {
-    return derivatives(loss, loss == Loss::exponential ? std::clamp(score, -708.0, 708.0) : score, y);
+    return traits(loss).derivatives(loss == Loss::exponential ? std::clamp(score, -708.0, 708.0) : score, y);
 }
 
 // The rows [first, first + n) by the kernel, each compared with the scalar definition; their sums too.
@@ -112,12 +112,15 @@ void check_loss(const Named& named, Loss loss, LossRows& rows, std::int64_t firs
         size = {size.value + w * value, size.grad + w * std::abs(grad), size.curv + w * curv};
     }
     CHECK_NEAR(sums.value, expected.value, 1e-13 * size.value + tiny, where + ", sum of values");
+    const double alone = named.table->value(loss, {n, &rows.score[first], &rows.y[first], &rows.weight[first]});
+    CHECK_NEAR(alone, expected.value, 1e-13 * size.value + tiny, where + ", sum of values alone");
     CHECK_NEAR(sums.grad, expected.grad, 1e-13 * size.grad + tiny, where + ", sum of gradients");
     CHECK_NEAR(sums.curv, expected.curv, 1e-13 * size.curv + tiny, where + ", sum of curvatures");
 }
 
 void test_losses(const Named& named) {
-    for (Loss loss : {Loss::logistic, Loss::exponential, Loss::squared}) {
+    for (const LossTraits& entry : loss_table) {
+        const Loss loss = entry.loss;
         LossRows rows = loss_rows(loss);
         for (std::int64_t first : {0, 1, 3})
             for (std::int64_t n : {0, 1, 2, 3, 5, 8, 17}) check_loss(named, loss, rows, first, n);
@@ -347,11 +350,11 @@ void test_swap_gains(const Named& named) {
         }
 }
 
-struct Bumps {
+struct Pairs {
     std::vector<float> grad, curv, raw, adjusted, usable;
     float grad_a, curv_a, raw_a;
 
-    explicit Bumps(std::int64_t n) : grad(n), curv(n), raw(n), adjusted(n), usable(n) {
+    explicit Pairs(std::int64_t n) : grad(n), curv(n), raw(n), adjusted(n), usable(n) {
         grad_a = float(uniform(-1.0, 1.0)), curv_a = float(uniform(1.0, 2.0)), raw_a = float(uniform(2.0, 3.0));
         for (std::int64_t b = 0; b < n; ++b) {
             const double shared = uniform(-0.5, 0.8);
@@ -363,35 +366,36 @@ struct Bumps {
     }
 };
 
-// Two columns at once, by their 2 x 2 system. The bump's own part is stretched as a shift of its rows is.
-double naive_bump(const Bumps& bumps, std::size_t b, bool exponential, bool& close_call) {
-    const double ga = bumps.grad_a, gb = bumps.grad[b], va = bumps.curv_a, vb = bumps.curv[b];
-    const double vab = double(bumps.raw_a) - bumps.adjusted[b], mass = double(bumps.raw[b]) - bumps.raw_a;
+// Two columns at once, by their 2 x 2 system. The part between them gains what a shift of its rows does.
+double naive_pair(const Pairs& pairs, std::size_t b, bool exponential, bool& close_call) {
+    const double ga = pairs.grad_a, gb = pairs.grad[b], va = pairs.curv_a, vb = pairs.curv[b];
+    const double vab = double(pairs.raw_a) - pairs.adjusted[b], mass = double(pairs.raw[b]) - pairs.raw_a;
     const double left = vb - vab * vab / va, collinear = 5e-3;
     close_call = std::abs(left - collinear * mass) < 1e-4;
-    if (bumps.usable[b] <= 0.0f || mass <= 0.0 || left <= collinear * mass) return -1e30;
+    if (pairs.usable[b] <= 0.0f || mass <= 0.0 || left <= collinear * mass) return -1e30;
     const double alone = 0.5 * ga * ga / va;
     const double both = 0.5 * (ga * ga * vb - 2.0 * ga * gb * vab + gb * gb * va) / (va * vb - vab * vab);
     const double slope = gb - vab / va * ga;
     const double u = std::abs(slope) / mass;
-    return alone + (both - alone) * beyond_quadratic(exponential ? Loss::exponential : Loss::logistic, u);
+    return alone + (both - alone) * traits(exponential ? Loss::exponential : Loss::logistic).gain_factor(u);
 }
 
-void test_bump_gains(const Named& named) {
+void test_nested_pair_gains(const Named& named) {
     for (std::int64_t n : {0, 1, 2, 7, 8, 33, 400})
         for (bool exponential : {false, true}) {
-            const Bumps bumps(n);
+            const Pairs pairs(n);
             std::vector<float> gains(n + 1, 7.0f);
-            named.table->bump_gains({n, bumps.grad.data(), bumps.curv.data(), bumps.raw.data(), bumps.adjusted.data(),
-                                     bumps.usable.data(), bumps.grad_a, bumps.curv_a, bumps.raw_a, 5e-3f, exponential},
-                                    gains.data());
-            CHECK(gains[n] == 7.0f, named.name + " bump_gains writes past its end");
+            named.table->nested_pair_gains(
+                {n, pairs.grad.data(), pairs.curv.data(), pairs.raw.data(), pairs.adjusted.data(), pairs.usable.data(),
+                 pairs.grad_a, pairs.curv_a, pairs.raw_a, 5e-3f, exponential},
+                gains.data());
+            CHECK(gains[n] == 7.0f, named.name + " nested_pair_gains writes past its end");
             for (std::int64_t b = 0; b < n; ++b) {
                 bool close_call = false;
-                const double expected = naive_bump(bumps, b, exponential, close_call);
+                const double expected = naive_pair(pairs, b, exponential, close_call);
                 if (close_call) continue;
                 const double tolerance = expected < 0 ? 1e24 : 2e-5 * (1.0 + expected);
-                CHECK_NEAR(gains[b], expected, tolerance, named.name + " bump_gains");
+                CHECK_NEAR(gains[b], expected, tolerance, named.name + " nested_pair_gains");
             }
         }
 }
@@ -414,7 +418,7 @@ void test_table(const Named& named) {
     test_sparse_products(named);
     test_columns(named);
     test_swap_gains(named);
-    test_bump_gains(named);
+    test_nested_pair_gains(named);
 }
 
 }  // namespace

@@ -10,11 +10,13 @@ if TYPE_CHECKING:
     from sparsegam.estimators.binner import ThresholdBinner
     from sparsegam.estimators.gam import SparseGAMClassifier, SparseGAMRegressor
     from sparsegam.estimators.gam_cv import SparseGAMClassifierCV, SparseGAMRegressorCV
-    from sparsegam.estimators.linear import LinearPath, SparseLinearClassifier, SparseLinearRegressor, linear_path
+    from sparsegam.estimators.linear import SparseLinearClassifier, SparseLinearRegressor
     from sparsegam.estimators.linear_cv import SparseLinearClassifierCV, SparseLinearRegressorCV
     from sparsegam.models.additive import Model
     from sparsegam.models.linear import LinearModel
-    from sparsegam.search.path import Path, gam_path
+    from sparsegam.search.matrices import LinearPath, linear_path
+    from sparsegam.search.path import Path
+    from sparsegam.search.tables import gam_path
 
     __version__: str
 
@@ -38,7 +40,7 @@ __all__ = [
 
 _HOME = {
     "LinearModel": "sparsegam.models.linear",
-    "LinearPath": "sparsegam.estimators.linear",
+    "LinearPath": "sparsegam.search.matrices",
     "Model": "sparsegam.models.additive",
     "Path": "sparsegam.search.path",
     "SparseGAMClassifier": "sparsegam.estimators.gam",
@@ -50,8 +52,8 @@ _HOME = {
     "SparseLinearRegressor": "sparsegam.estimators.linear",
     "SparseLinearRegressorCV": "sparsegam.estimators.linear_cv",
     "ThresholdBinner": "sparsegam.estimators.binner",
-    "gam_path": "sparsegam.search.path",
-    "linear_path": "sparsegam.estimators.linear",
+    "gam_path": "sparsegam.search.tables",
+    "linear_path": "sparsegam.search.matrices",
 }
 _MODULES = ("datasets",)
 

@@ -44,12 +44,138 @@ class Matrix:
     @property
     def n_columns(self) -> int: ...
 
-class Rows:
-    """The rows a solver may sum over: a design, labels, weights and a loss, on this machine."""
+LOSSES: tuple[str, ...]
+"""Names of the losses that the core has."""
+
+def loss_derivatives(loss: str, f: float, y: float) -> tuple[float, float, float]:
+    """Loss of one row with score f, its gradient and its curvature in f."""
+
+class Point:
+    """One model: intercept, columns and their coefficients; once evaluated its loss (a sum over rows) and its ridge."""
+
+    def __init__(self, intercept: float, columns: NDArray[np.int64], coef: NDArray[np.float64]) -> None: ...
+    @property
+    def intercept(self) -> float: ...
+    @property
+    def columns(self) -> NDArray[np.int64]: ...
+    @property
+    def coef(self) -> NDArray[np.float64]: ...
+    @property
+    def loss(self) -> float: ...
+    @property
+    def ridge(self) -> float: ...
+
+class Columns:
+    """What the columns of a design are like.
+
+    kind is "step" (x <= t), "level" (any other 0/1 column) or "raw"; mean and spread (squared norm of the centred
+    column) are weighted; nested are ranges (first, last) of columns that are thresholds of one feature, in ascending
+    order. shortlist is the number of columns up to which a scan of some costs less than one of all, 0 where none does.
+    """
 
     def __init__(
         self,
-        design: ThresholdDesign | Matrix,
+        *,
+        kind: Sequence[str],
+        mean: NDArray[np.float64],
+        spread: NDArray[np.float64],
+        total_weight: float,
+        nested: Sequence[tuple[int, int]],
+        shortlist: int = 0,
+    ) -> None: ...
+    @property
+    def mean(self) -> NDArray[np.float64]: ...
+    @property
+    def spread(self) -> NDArray[np.float64]: ...
+    @property
+    def total_weight(self) -> float: ...
+    def __len__(self) -> int: ...
+
+class ScanToken:
+    """What a scan holds for rescans: the curvature of its rows."""
+
+class Rows:
+    """All that a search asks of the rows. Derive from it to answer in Python; matrices may be flat or not.
+
+    A derived class has two attributes, `loss` (a name) and `columns` (a Columns), and five methods: `evaluate`,
+    `newton`, `scan`, `rescan` and `groups`, with the arguments and answers of LocalRows. Its scan may return any object
+    as the token. Every question names its point; nothing is remembered between them unless the class wants to.
+    """
+
+    def __init__(self) -> None: ...
+
+class LocalRows(Rows):
+    """Rows in the memory of this machine, summed by compiled kernels."""
+
+    @property
+    def loss(self) -> str: ...
+    @property
+    def columns(self) -> Columns: ...
+    def evaluate(self, points: Sequence[Point]) -> NDArray[np.float64]:
+        """Loss at each point, in one pass."""
+
+    def newton(
+        self, point: Point, support: NDArray[np.int64], rough: bool = False
+    ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
+        """Loss, curvature (flat) and gradient on some columns of the point, intercept first; rough: in floats."""
+
+    def scan(
+        self, point: Point, among: NDArray[np.int64]
+    ) -> tuple[
+        ScanToken,
+        NDArray[np.float64],
+        NDArray[np.float64],
+        NDArray[np.float64],
+        NDArray[np.float64],
+        NDArray[np.float64],
+    ]:
+        """Token, curvature and gradient of the support, then what columns have beside it.
+
+        That is, of the columns `among` (none: of all), their gradient, their curvature, and their products with the
+        support (columns x (terms + 1), flat).
+        """
+
+    def rescan(
+        self, token: ScanToken, point: Point, entered: NDArray[np.int64], among: NDArray[np.int64]
+    ) -> tuple[float, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Sum of gradients over rows; per column its gradient, its curvature where it is 0/1, and products.
+
+        The products are with the columns that entered, under the curvature that the token holds.
+        """
+
+    def groups(
+        self, point: Point, columns: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Sums of gradient, curvature and loss over the rows where each 0/1 column is 1; the three over all rows."""
+
+    def slopes(self, point: Point) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Slope and curvature of the loss along each centred column."""
+
+    def line(self, point: Point, column: int, step: float) -> tuple[float, float, float]:
+        """Loss, slope and curvature after a step along one centred column."""
+
+    def shift(self, start: Point, to: Point, column: int) -> float:
+        """Loss at `to`, which is `start` but for the intercept and the coefficient of one 0/1 column."""
+
+class ThresholdRows(LocalRows):
+    """Rows over bin codes."""
+
+    def __init__(
+        self,
+        design: ThresholdDesign,
+        y: NDArray[np.float64],
+        weight: NDArray[np.float64],
+        *,
+        loss: str,
+        n_threads: int,
+    ) -> None: ...
+
+class MatrixRows(LocalRows):
+    """Rows over raw columns; at most about max_bytes are kept beside the matrix."""
+
+    def __init__(
+        self,
+        matrix: Matrix,
         y: NDArray[np.float64],
         weight: NDArray[np.float64],
         *,
@@ -57,31 +183,6 @@ class Rows:
         n_threads: int,
         max_bytes: int = 2**28,
     ) -> None: ...
-    @property
-    def spread(self) -> NDArray[np.float64]: ...
-    def evaluate(self, intercept: float, columns: NDArray[np.int64], coef: NDArray[np.float64]) -> float: ...
-    def shift(self, column: int, on: float, off: float) -> float:
-        """Loss after the scores moved by `on` where a 0/1 column is 1, else by `off`; the last point from now on."""
-
-    def scan(self, support: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Gradient and curvature per column, and cross products (columns x (terms + 1), flat), at the last point."""
-
-    def rescan(
-        self, entered: NDArray[np.int64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Gradient (and curvature of 0/1 columns) at the last point; products under the curvature of the last scan."""
-
-    def gram(self, support: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Curvature (flat) and gradient on the support, intercept first, at the last point."""
-
-    def groups(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Sums of gradient, curvature and loss over the rows where each column is 1, at the last point."""
-
-    def slopes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Slope and curvature of the loss along each centred column, at the last point."""
-
-    def line(self, column: int, step: float) -> tuple[float, float, float]:
-        """Loss, slope and curvature after a step along one centred column from the last point."""
 
 class Penalty:
     """What columns cost: lambda2 and, per column, its share of lambda0, bounds, whether it may enter, its feature.
@@ -106,20 +207,6 @@ class Penalty:
         standardize: bool = True,
         free_intercept: bool = True,
     ) -> None: ...
-
-class Point:
-    """One model: intercept, columns and their coefficients, its loss (a sum over rows) and its ridge term."""
-
-    @property
-    def intercept(self) -> float: ...
-    @property
-    def columns(self) -> NDArray[np.int64]: ...
-    @property
-    def coef(self) -> NDArray[np.float64]: ...
-    @property
-    def loss(self) -> float: ...
-    @property
-    def ridge(self) -> float: ...
 
 class Certificate:
     """What the certified sweep proved: is the model swap 1-OPT, of how many pairs, and how many were line-searched."""
@@ -146,6 +233,17 @@ class Search:
 Progress = Callable[[int, float], None]
 """Called once per path point with (n_terms, objective without lambda0)."""
 
+def refit(
+    rows: Rows, penalty: Penalty, point: Point, *, held: NDArray[np.int64] | None = None, tolerance: float = 1e-9
+) -> Point:
+    """The best coefficients on the columns of a point; those of the columns `held` stay."""
+
+def swap_costs(rows: Rows, penalty: Penalty, point: Point) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Predicted rises of the objective without each term, and with each column in its place (columns x terms, flat).
+
+    Second order, the other coefficients re-optimised; infinite where the column would have nothing of its own to say.
+    """
+
 def frontier(
     rows: Rows,
     penalty: Penalty,
@@ -162,14 +260,14 @@ def fit_at(
     *,
     lambda0: float,
     max_terms: int,
-    certify: bool = True,
+    certify: bool = False,
     time_limit: float | None = None,
     callback: Progress | None = None,
 ) -> Search:
     """The best model found for one lambda0 (points[-1]), with its certificate where asked for."""
 
 def swap_path(
-    rows: Rows,
+    rows: LocalRows,
     penalty: Penalty,
     *,
     lambda0: NDArray[np.float64],

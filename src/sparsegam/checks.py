@@ -1,13 +1,17 @@
-"""Checks of options: each raises a ValueError that quotes the value received and what is wanted."""
+"""What is said when something is wrong: options refused with the value and the remedy, packages missing, warnings."""
 
 import math
 import re
+import sys
+import warnings
+from importlib import import_module
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
 NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+SHOWN = 200  # characters of a wrong value that an error quotes
 
 
 def check_xml_text(text: str, format_: str) -> None:
@@ -46,3 +50,40 @@ def check_boolean(name: str, value: Any) -> None:
     if not isinstance(value, bool | np.bool_):
         msg = f"{name} must be True or False, got {value!r}."
         raise ValueError(msg)
+
+
+def expect(found: Any, name: str, wanted: str, *, holds: bool) -> None:
+    """Raise unless something that was read from a file holds; what was found is quoted, but not at any length."""
+    if not holds:
+        msg = f"{name} must be {wanted}, got {shown(found)}"
+        raise ValueError(msg)
+
+
+def is_number(value: Any) -> bool:
+    """Tell whether a value of JSON is a number that a float can hold: 10**400 is an integer there, but no float."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
+
+
+def shown(found: Any) -> str:
+    """Return a wrong value as an error quotes it: no more than its start."""
+    text = repr(found)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn the caller of this package, however many of its own functions lie between."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("sparsegam."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
+
+
+def optional(module: str, what: str, *, extra: str) -> Any:
+    """Load a module of a package that not everyone has, or say how to get it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        msg = (
+            f"{what} need{'' if what.endswith('s') else 's'} {module.split('.')[0]}: pip install 'sparsegam[{extra}]'."
+        )
+        raise ImportError(msg) from error

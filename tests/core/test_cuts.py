@@ -38,24 +38,27 @@ class Line:
         return [c for c in self.problem.candidates if 0 < X[:, c].sum() < len(X)]
 
     @cached_property
-    def rows(self):
+    def rows_and_start(self):
         rng = np.random.default_rng(self.seed + 2)
         columns = rng.choice([c for c in self._others if c != self.column], 3, replace=False)
-        rows = self.problem.rows()
-        rows.evaluate(rng.normal() / 2, np.sort(columns), rng.normal(size=3))
-        return rows
+        return self.problem.rows(), _core.Point(rng.normal() / 2, np.sort(columns), rng.normal(size=3))
+
+    @property
+    def spread(self):
+        return self.rows_and_start[0].columns.spread
 
     @property
     def m(self):
-        return self.lambda2 * self.rows.spread[self.column]
+        return self.lambda2 * self.spread[self.column]
 
     @property
     def lipschitz(self):
-        return STEEPEST[self.loss] * self.rows.spread[self.column] + 2 * self.m
+        return STEEPEST[self.loss] * self.spread[self.column] + 2 * self.m
 
     def at(self, w):
         """Value, slope and curvature at a coefficient."""
-        value, slope, curv = self.rows.line(self.column, float(w))
+        rows, start = self.rows_and_start
+        value, slope, curv = rows.line(start, self.column, float(w))
         return value + self.m * w * w, slope + 2 * self.m * w, curv + 2 * self.m
 
     def point(self, w):
@@ -100,8 +103,9 @@ class TestRowsLine:
     @few
     @given(lines(("logistic", "exponential", "squared"), (0.0,)))
     def test_slopes_are_those_at_the_start_of_each_line(self, line):
-        slope, curv = line.rows.slopes()
-        ours = np.array([line.rows.line(c, 0.0) for c in range(line.problem.n_columns)])
+        rows, start = line.rows_and_start
+        slope, curv = rows.slopes(start)
+        ours = np.array([rows.line(start, c, 0.0) for c in range(line.problem.n_columns)])
         np.testing.assert_allclose(slope, ours[:, 1], atol=1e-9)
         np.testing.assert_allclose(curv, ours[:, 2], atol=1e-9)
 

@@ -41,7 +41,7 @@ def test_a_search_owes_nothing_to_the_one_before():
         "allowed": np.ones(p, dtype=bool),
     }
     penalty = _core.Penalty(lambda2=0.0, **columns, group=np.arange(p), always=np.empty(0, dtype=np.int64))
-    rows = _core.Rows(_core.Matrix(X), y, np.ones(150), loss="squared", n_threads=1)
+    rows = _core.MatrixRows(_core.Matrix(X), y, np.ones(150), loss="squared", n_threads=1)
     first, second = (_core.fit_at(rows, penalty, lambda0=9.0, max_terms=30, certify=False) for _ in range(2))
     assert first.points[0].columns.tolist() == second.points[0].columns.tolist()
 

@@ -8,36 +8,14 @@ import numpy as np
 import pytest
 import scipy.sparse
 from problems import LOSSES, narrow, problem_of, random_problem
-from reference import ReferenceRows, column_scale
+from reference import ReferenceRows
 
 from sparsegam import _core
 from sparsegam.search.blas import one_blas_thread
 
 
-class Oracle:
-    """The oracle behind the interface of the core's rows."""
-
-    def __init__(self, problem):
-        self._rows = ReferenceRows(problem.X, problem.y, problem.weight, problem.loss)
-        self.spread = column_scale(problem.X, problem.weight)
-        self.groups = self._rows.groups
-        self.shift = self._rows.shift
-
-    def evaluate(self, intercept, columns, coef):
-        return self._rows.evaluate(columns, [intercept, *coef])
-
-    def gram(self, support):
-        return self._rows.gram(support).ravel(), self._rows.gradient(support)
-
-    def scan(self, support):
-        grad, curv, cross = self._rows.scan(support)
-        self._held = self._rows.h.copy()
-        return grad, curv, cross.ravel()
-
-    def rescan(self, entered):
-        X = self._rows.X
-        curv = (X**2).T @ self._rows.h
-        return X.T @ self._rows.g, curv, ((X * self._held[:, None]).T @ X[:, entered]).ravel()
+def oracle(problem):
+    return ReferenceRows(problem.X, problem.y, problem.weight, problem.loss)
 
 
 def one_feature_a_column(problem):
@@ -51,22 +29,22 @@ def wide(problem):
     """The same codes, two bytes each."""
     codes = tuple(code.astype(np.uint16) for code in problem.codes)
     design = _core.ThresholdDesign(codes, problem.n_bins, problem.n_ordered)
-    return _core.Rows(design, problem.y, problem.weight, loss=problem.loss, n_threads=1)
+    return _core.ThresholdRows(design, problem.y, problem.weight, loss=problem.loss, n_threads=1)
 
 
 def dense(problem, *, dtype=np.float64, order="F", **options):
     matrix = _core.Matrix(np.array(problem.X, dtype=dtype, order=order))
     options = {"n_threads": 1, **options}
-    return _core.Rows(matrix, problem.y, problem.weight, loss=problem.loss, **options)
+    return _core.MatrixRows(matrix, problem.y, problem.weight, loss=problem.loss, **options)
 
 
 def sparse(problem, n_threads=1):
     csc = scipy.sparse.csc_array(problem.X)
     matrix = _core.Matrix(csc.data, csc.indices.astype(np.int32), csc.indptr.astype(np.int64), len(problem.y))
-    return _core.Rows(matrix, problem.y, problem.weight, loss=problem.loss, n_threads=n_threads)
+    return _core.MatrixRows(matrix, problem.y, problem.weight, loss=problem.loss, n_threads=n_threads)
 
 
-# One more kind of rows is one more entry: a problem in, an object with evaluate, gram, scan, groups and spread out.
+# One more kind of rows is one more entry: a problem in, an object that answers the questions of Rows out.
 # Raw columns have no groups.
 ROWS_OF_MATRICES = {
     "dense": dense,
@@ -77,12 +55,14 @@ ROWS_OF_MATRICES = {
     "sparse, 2 threads": partial(sparse, n_threads=2),
 }
 ROWS_OF_CODES = {
-    "oracle": Oracle,
+    "oracle": oracle,
     "threshold": lambda problem: problem.rows(),
     "threshold, 2 threads": lambda problem: problem.rows(n_threads=2),
     "threshold, wide codes": wide,
 }
+COMPILED_OF_CODES = {name: make for name, make in ROWS_OF_CODES.items() if name != "oracle"}
 ROWS = {**ROWS_OF_CODES, **ROWS_OF_MATRICES}
+NO_COLUMNS = np.zeros(0, dtype=np.int64)
 SUPPORTS = ((), (1,), (5, 0, 4), (0, 1, 2, 4, 7, 9, 12, 14, 17), tuple(range(16)))
 EPSILON = 1e-5
 
@@ -107,8 +87,16 @@ def theta(support):
     return np.random.default_rng(1).normal(size=support.size + 1) / 2
 
 
-def move(rows, columns, theta):
-    return rows.evaluate(float(theta[0]), np.asarray(columns, dtype=np.int64), np.asarray(theta[1:]))
+def point_of(columns, theta):
+    return _core.Point(float(theta[0]), np.asarray(columns, dtype=np.int64), np.array(theta[1:], dtype=np.float64))
+
+
+def loss_at(rows, columns, theta):
+    return rows.evaluate([point_of(columns, theta)])[0]
+
+
+def gradient_at(rows, columns, theta):
+    return rows.newton(point_of(columns, theta), np.asarray(columns, dtype=np.int64), False)[2]
 
 
 def row_loss(y, f, loss):
@@ -126,141 +114,174 @@ def differences(function, at):
 def test_evaluate_is_the_weighted_sum_of_losses(rows, problem, support, theta):
     score = theta[0] + problem.X[:, support] @ theta[1:]
     by_hand = [w * row_loss(y, f, problem.loss) for w, y, f in zip(problem.weight, problem.y, score, strict=True)]
-    assert move(rows, support, theta) == pytest.approx(math.fsum(by_hand), rel=1e-13)
+    assert loss_at(rows, support, theta) == pytest.approx(math.fsum(by_hand), rel=1e-13)
+
+
+def test_points_are_evaluated_together_as_they_are_alone(rows, support, theta):
+    points = [point_of(support, t * theta) for t in (1.0, 0.5, -2.0)] + [point_of([], [0.3])]
+    alone = [rows.evaluate([point])[0] for point in points]
+    np.testing.assert_allclose(rows.evaluate(points), alone, rtol=1e-13)
+    assert len(rows.evaluate([])) == 0
 
 
 def test_spread_is_the_squared_norm_of_the_centred_columns(rows, problem):
-    for x, spread in zip(problem.X.T, rows.spread, strict=True):
+    for x, spread in zip(problem.X.T, rows.columns.spread, strict=True):
         centred = x - np.average(x, weights=problem.weight)
         assert spread == pytest.approx(np.sum(problem.weight * centred**2), abs=1e-11)
 
 
 def test_gradient_is_that_of_the_loss(rows, support, theta):
-    slopes = differences(lambda t: move(rows, support, t), theta)
-    move(rows, support, theta)
-    np.testing.assert_allclose(rows.gram(support)[1], slopes, atol=1e-6)
+    slopes = differences(lambda t: loss_at(rows, support, t), theta)
+    np.testing.assert_allclose(gradient_at(rows, support, theta), slopes, atol=1e-6)
 
 
 def test_curvature_is_that_of_the_loss(rows, support, theta):
-    def gradient(t):
-        move(rows, support, t)
-        return rows.gram(support)[1]
-
-    curvature = differences(gradient, theta)
-    move(rows, support, theta)
-    np.testing.assert_allclose(rows.gram(support)[0].reshape(theta.size, -1), curvature, atol=1e-6)
+    curvature = differences(lambda t: gradient_at(rows, support, t), theta)
+    mine = rows.newton(point_of(support, theta), support, False)[1]
+    np.testing.assert_allclose(np.reshape(mine, (theta.size, -1)), curvature, atol=1e-6)
 
 
-def test_gram_is_the_sum_over_rows(rows, problem, support, theta):
-    oracle = Oracle(problem)
-    for each in (oracle, rows):
-        move(each, support, theta)
-    for mine, expected in zip(rows.gram(support), oracle.gram(support), strict=True):
-        np.testing.assert_allclose(mine, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
+@pytest.mark.parametrize("rough", [False, True])
+def test_newton_has_the_sums_over_rows(rows, problem, support, theta, rough):
+    """Rough sums may be in floats, the loss never is."""
+    point = point_of(support, theta)
+    loss, *sums = rows.newton(point, support, rough)
+    expected_loss, *expected = oracle(problem).newton(point, support)
+    assert loss == pytest.approx(expected_loss, rel=1e-13)
+    for mine, theirs in zip(sums, expected, strict=True):
+        digits = 1e-5 if rough else 1e-12
+        np.testing.assert_allclose(np.ravel(mine), theirs.ravel(), rtol=0, atol=digits * np.abs(theirs).max())
+
+
+def test_newton_may_be_about_some_of_the_columns(rows, problem, support, theta):
+    point, part = point_of(support, theta), support[1:]
+    for mine, theirs in zip(rows.newton(point, part, False), oracle(problem).newton(point, part), strict=True):
+        np.testing.assert_allclose(np.ravel(mine), np.ravel(theirs), rtol=0, atol=1e-12 * np.abs(theirs).max())
 
 
 def test_scan_is_what_columns_would_do_to_the_loss(rows, problem, support, theta):
     """Finite differences along each column; a scan may add rows in floats."""
-
-    def loss_with(column):
-        return lambda w: move(rows, [*support, column], [*theta, *w])
-
-    def gradient_with(column):
-        def gradient(w):
-            move(rows, [*support, column], [*theta, *w])
-            return rows.gram(np.append(support, column))[1]
-
-        return gradient
-
-    zero = np.zeros(1)
-    slopes = np.concatenate([differences(loss_with(c), zero) for c in range(problem.n_columns)])
-    curvatures = np.concatenate([differences(gradient_with(c), zero) for c in range(problem.n_columns)])
-    move(rows, support, theta)
-    grad, curv, cross = rows.scan(support)
-    scale = rows.gram(np.empty(0, dtype=np.int64))[0][0]
+    zero, every = np.zeros(1), range(problem.n_columns)
+    slopes = [differences(lambda w, c=c: loss_at(rows, [*support, c], [*theta, *w]), zero)[0] for c in every]
+    curvatures = np.concatenate(
+        [differences(lambda w, c=c: gradient_at(rows, [*support, c], [*theta, *w]), zero) for c in every]
+    )
+    point = point_of(support, theta)
+    _, support_curv, support_grad, grad, curv, cross = rows.scan(point, NO_COLUMNS)
+    scale = rows.newton(point, NO_COLUMNS, False)[1].ravel()[0]
     np.testing.assert_allclose(grad, slopes, atol=1e-5 * scale)
     np.testing.assert_allclose(curv, curvatures[:, -1], atol=1e-5 * scale)
-    np.testing.assert_allclose(cross.reshape(problem.n_columns, -1), curvatures[:, :-1], atol=1e-5 * scale)
+    np.testing.assert_allclose(np.reshape(cross, (problem.n_columns, -1)), curvatures[:, :-1], atol=1e-5 * scale)
+    _, expected_curv, expected_grad = oracle(problem).newton(point, support)
+    np.testing.assert_allclose(np.ravel(support_curv), expected_curv.ravel(), atol=1e-5 * scale)
+    np.testing.assert_allclose(support_grad, expected_grad, atol=1e-5 * scale)
 
 
 def test_a_rescan_has_new_gradients_and_products_under_the_curvature_of_the_scan(rows, problem, support, theta):
-    entered, oracle = np.array([0, 4], dtype=np.int64), Oracle(problem)
-    for each in (oracle, rows):
-        move(each, support, theta)
-        each.scan(support)
-        move(each, [*support, *entered], [*theta, 0.4, -0.3])
-    for mine, expected in zip(rows.rescan(entered), oracle.rescan(entered), strict=True):
+    entered, answers = np.array([0, 4], dtype=np.int64), []
+    for each in (oracle(problem), rows):
+        token = each.scan(point_of(support, theta), NO_COLUMNS)[0]
+        each.scan(point_of([2], [0.5, 1.0]), NO_COLUMNS)  # another scan does not touch what the first one held
+        point = point_of([*support, *entered], [*theta, 0.4, -0.3])
+        answers.append([np.ravel(part) for part in each.rescan(token, point, entered, NO_COLUMNS)])
+    for expected, mine in zip(*answers, strict=True):
         if mine.size:  # raw columns keep their curvature to themselves
             np.testing.assert_allclose(mine, expected, rtol=0, atol=1e-5 * np.abs(expected).max())
 
 
+@pytest.mark.parametrize("make", ROWS_OF_MATRICES.values(), ids=ROWS_OF_MATRICES.keys())
+def test_scans_may_be_about_some_columns(make, problem, support, theta):
+    rows, among, point = make(problem), np.array([1, 3, 4, 7], dtype=np.int64), point_of(support, theta)
+    whole, part = (rows.scan(point, columns) for columns in (NO_COLUMNS, among))
+    cross = np.reshape(whole[5], (problem.n_columns, -1))[among].ravel()
+    for mine, expected in zip(part[3:], (whole[3][among], whole[4][among], cross), strict=True):
+        np.testing.assert_allclose(mine, expected, rtol=0, atol=1e-5 * np.abs(whole[5]).max())
+    entered = among[:1]
+    mine = rows.rescan(whole[0], point, entered, among)[1]
+    np.testing.assert_allclose(mine, whole[3][among], rtol=0, atol=1e-5 * np.abs(whole[3]).max())
+
+
 @pytest.mark.parametrize("make", ROWS_OF_CODES.values(), ids=ROWS_OF_CODES.keys())
 def test_groups_are_the_rows_where_a_column_is_one(make, problem, support, theta):
-    rows = make(problem)
-    total = move(rows, support, theta)
-    oracle = Oracle(problem)
-    move(oracle, support, theta)
-    for mine, expected in zip(rows.groups(), oracle.groups(), strict=True):
+    rows, point, columns = make(problem), point_of(support, theta), np.array([3, 0, 7, 5], dtype=np.int64)
+    for mine, expected in zip(rows.groups(point, columns), oracle(problem).groups(point, columns), strict=True):
         np.testing.assert_allclose(mine, expected, atol=1e-12 * np.abs(expected).max())
-    assert rows.groups()[2][3] == pytest.approx(total)  # the last of four ordered bins: all rows
+    assert rows.groups(point, columns)[2][0] == pytest.approx(rows.evaluate([point])[0])  # the last of four bins: all
 
 
-@pytest.mark.parametrize("make", ROWS_OF_CODES.values(), ids=ROWS_OF_CODES.keys())
+@pytest.mark.parametrize("make", COMPILED_OF_CODES.values(), ids=COMPILED_OF_CODES.keys())
 def test_a_shift_is_the_point_with_one_coefficient_changed(make, problem, support, theta):
-    rows, expected = make(problem), make(problem)
-    move(rows, support, theta)
-    total = rows.shift(3, -0.7, 0.2)
-    assert total == pytest.approx(move(expected, [*support, 3], [theta[0] + 0.2, *theta[1:], -0.9]), rel=1e-12)
+    rows, expected, every = make(problem), oracle(problem), np.arange(problem.n_columns)
+    start, to = point_of(support, theta), point_of([*support, 19], [theta[0] + 0.2, *theta[1:], -0.9])
+    rows.evaluate([start])
+    assert rows.shift(start, to, 19) == pytest.approx(expected.evaluate([to])[0], rel=1e-12)
     for mine, sums in zip(
-        (*rows.groups(), *rows.gram(support)), (*expected.groups(), *expected.gram(support)), strict=True
+        (*rows.groups(to, every), *rows.newton(to, support, False)[1:]),
+        (*expected.groups(to, every), *expected.newton(to, support)[1:]),
+        strict=True,
     ):
-        np.testing.assert_allclose(mine, sums, rtol=0, atol=1e-12 * np.abs(sums).max())
+        np.testing.assert_allclose(mine, np.ravel(sums), rtol=0, atol=1e-12 * np.abs(sums).max())
 
 
-@pytest.mark.parametrize("make", list(ROWS_OF_CODES.values())[1:], ids=list(ROWS_OF_CODES)[1:])
+@pytest.mark.parametrize("make", COMPILED_OF_CODES.values(), ids=COMPILED_OF_CODES.keys())
 @pytest.mark.parametrize("loss", LOSSES)
 def test_a_thousand_shifts_lose_no_more_than_rounding(make, loss):
     """There and back for each term, as the swap search goes; lines start at the shifted scores."""
     problem, rng = random_problem(5, loss, n=5000), np.random.default_rng(5)
-    rows, support, coef = make(problem), np.array([1, 4, 9]), np.array([0.5, -2.0, 8.0])
-    before = rows.evaluate(0.3, support, coef)
+    rows, home = make(problem), point_of([1, 4, 9], [0.3, 0.5, -2.0, 8.0])
+    (before,) = rows.evaluate([home])
     for _ in range(500):
-        column, on, off = int(rng.choice(problem.candidates)), *rng.uniform(-3, 3, 2)
-        rows.shift(column, on, off)
-        after = rows.shift(column, -on, -off)
+        s = int(rng.integers(3))
+        coef = home.coef.copy()
+        coef[s] += rng.uniform(-3, 3)
+        away = _core.Point(home.intercept + rng.uniform(-3, 3), home.columns, coef)
+        rows.shift(home, away, int(home.columns[s]))
+        after = rows.shift(away, home, int(home.columns[s]))
     assert after == pytest.approx(before, rel=1e-11)
-    assert rows.line(4, 0.0)[0] == pytest.approx(rows.shift(4, 0.0, 0.0), rel=1e-11)
-    assert rows.shift(4, 0.5, -1.0) == pytest.approx(rows.line(4, 0.0)[0], rel=1e-11)
+    assert rows.line(home, 4, 0.0)[0] == pytest.approx(after, rel=1e-11)
+    assert rows.evaluate([home])[0] == before  # evaluated anew
 
 
 @pytest.mark.parametrize("make", ROWS_OF_MATRICES.values(), ids=ROWS_OF_MATRICES.keys())
 def test_raw_columns_have_no_two_groups_to_shift(make, problem):
+    here = point_of([], [0.0])
     with pytest.raises(RuntimeError, match="do not fall into two groups"):
-        make(problem).shift(0, 1.0, 0.0)
+        make(problem).shift(here, here, 0)
 
 
-def test_answers_are_about_the_point_last_evaluated(rows, support, theta):
-    move(rows, support, theta)
-    before = rows.gram(support)
-    move(rows, [], [3.0])
-    move(rows, support, theta)
-    for mine, expected in zip(rows.gram(support), before, strict=True):
+def test_answers_depend_on_nothing_but_the_question(rows, support, theta):
+    point, away = point_of(support, theta), point_of([], [3.0])
+    before = rows.newton(point, support, False)
+    rows.evaluate([away])
+    rows.evaluate([away, point])
+    rows.scan(away, NO_COLUMNS)
+    for mine, expected in zip(rows.newton(point, support, False), before, strict=True):
         np.testing.assert_array_equal(mine, expected)
+
+
+def test_the_order_of_columns_means_nothing(rows, support, theta):
+    """Up to rounding: one who remembers the last point knows it again."""
+    back = point_of(support[::-1], [theta[0], *theta[:0:-1]])
+    first = rows.newton(point_of(support, theta), support, False)
+    for mine, expected in zip(rows.newton(back, support, False), first, strict=True):
+        np.testing.assert_allclose(mine, expected, rtol=1e-12, atol=1e-12 * np.abs(expected).max())
 
 
 def ask(rows, support, *, grouped=False):
     """All answers about one point, by name."""
-    value = rows.evaluate(0.3, support, np.linspace(-0.5, 0.7, support.size))
+    point = _core.Point(0.3, support, np.linspace(-0.5, 0.7, support.size))
     answers = {
-        "evaluate": np.array([value]),
-        "spread": rows.spread,
-        "gram": np.concatenate(rows.gram(support)),
-        "scan grad": rows.scan(support)[0],
-        "scan curv": rows.scan(support)[1],
-        "scan cross": rows.scan(support)[2],
+        "evaluate": rows.evaluate([point]),
+        "spread": rows.columns.spread,
+        "newton": np.concatenate([np.ravel(part) for part in rows.newton(point, support, False)]),
     }
-    groups = dict(zip(("groups grad", "groups curv", "groups loss"), rows.groups(), strict=True)) if grouped else {}
-    return {**answers, **groups}
+    for name, part in zip(("grad", "curv", "cross"), rows.scan(point, NO_COLUMNS)[3:], strict=True):
+        answers[f"scan {name}"] = np.ravel(part)
+    if grouped:
+        every = np.arange(len(rows.columns))
+        for name, part in zip(("grad", "curv", "loss"), rows.groups(point, every)[:3], strict=True):
+            answers[f"groups {name}"] = part
+    return answers
 
 
 def assert_same_answers(mine, expected, *, digits=1e-12):
@@ -287,7 +308,7 @@ def test_threshold_design_equals_the_expanded_one(loss):
     support, p = np.array([1, 4, 9]), problem.n_columns
     ones = 2 * np.arange(p) + 1  # where `column == 1` stands among the columns of the expanded design
     expanded = ask(one_feature_a_column(problem).rows(), ones[support], grouped=True)
-    for name in expanded.keys() - {"evaluate", "gram"}:
+    for name in expanded.keys() - {"evaluate", "newton"}:
         expanded[name] = expanded[name].reshape(2 * p, -1)[ones].ravel()
     assert_same_answers(ask(problem.rows(), support, grouped=True), expanded)
 
@@ -297,7 +318,7 @@ def test_many_rows_are_summed_as_they_should(make):
     """Beyond the first block of floats and the first block of scores."""
     problem = random_problem(4, "logistic", n=3 * 8192 + 5)
     support = np.array([1, 4, 9])
-    assert_same_answers(ask(make(problem), support), ask(Oracle(problem), support))
+    assert_same_answers(ask(make(problem), support), ask(oracle(problem), support))
 
 
 def large_problem(n, loss):
@@ -346,7 +367,7 @@ def raw_problem(n, p, loss):
 def test_raw_columns_are_summed_as_they_should(make, loss, n):
     problem = raw_problem(n, 30, loss)
     for support in (np.empty(0, dtype=np.int64), np.array([2, 7, 0, 29, 11])):
-        assert_same_answers(ask(make(problem), support), ask(Oracle(problem), support))
+        assert_same_answers(ask(make(problem), support), ask(oracle(problem), support))
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -354,7 +375,7 @@ def test_raw_columns_are_summed_as_they_should(make, loss, n):
 def test_single_precision_columns_are_summed_in_single_precision(loss, order):
     problem, support = raw_problem(9000, 30, loss), np.array([2, 7, 0, 29, 11])
     rows = dense(problem, dtype=np.float32, order=order)
-    assert_same_answers(ask(rows, support), ask(Oracle(problem), support), digits=1e-5)
+    assert_same_answers(ask(rows, support), ask(oracle(problem), support), digits=1e-5)
 
 
 @pytest.mark.parametrize("make", [dense, sparse])

@@ -36,7 +36,7 @@ def assert_valid(problem, point, lambda2=0.0):
     assert np.isin(point.columns, problem.candidates).all()
     assert len(set(point.columns.tolist())) == len(point.columns) == len(point.coef)
     rows = ReferenceRows(problem.expanded(point.columns), problem.y, problem.weight, problem.loss)
-    loss = rows.evaluate(range(point.columns.size), [point.intercept, *point.coef])
+    (loss,) = rows.evaluate([_core.Point(point.intercept, np.arange(point.columns.size), point.coef)])
     ridge = lambda2 * column_scale(rows.X, problem.weight) @ point.coef**2
     assert point.loss == pytest.approx(loss, rel=1e-9, abs=1e-9)
     assert point.ridge == pytest.approx(ridge, rel=1e-9, abs=1e-12)
@@ -125,7 +125,8 @@ def bounded_refit(problem, columns, low, high):
     rows = ReferenceRows(problem.X, problem.y, problem.weight, problem.loss)
 
     def at(theta):
-        return rows.evaluate(columns, theta), rows.gradient(columns)
+        value, _, gradient = rows.newton(_core.Point(theta[0], columns, theta[1:].copy()), columns)
+        return value, gradient
 
     bounds = [(None, None), *zip(low[columns], high[columns], strict=True)]
     options = {"ftol": 1e-15, "gtol": 1e-9, "maxiter": 5000, "maxfun": 50_000}
@@ -275,7 +276,7 @@ def many_rows(n, loss="logistic", n_features=20, n_bins=250):
 
 
 def test_a_time_limit_returns_what_there_is():
-    problem = many_rows(20_000)
+    problem = many_rows(60_000)
     rows, penalty = problem.rows(), problem.penalty()
     for limit in (0.0, 0.2):
         for search, arguments in ((_core.frontier, {}), (_core.fit_at, {"lambda0": 0.1})):
@@ -333,7 +334,7 @@ INTERRUPTED = """
 import signal, sys, threading, time
 from test_search import _core, many_rows
 
-problem = many_rows(100_000)
+problem = many_rows(200_000)
 n_threads, which = int(sys.argv[1]), sys.argv[2]
 rows, penalty, sent = problem.rows(n_threads), problem.penalty(), []
 

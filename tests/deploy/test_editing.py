@@ -4,15 +4,8 @@ import numpy as np
 import pytest
 
 from sparsegam import Model, SparseGAMClassifier, SparseGAMRegressor
-from sparsegam.datasets import make_credit
 from sparsegam.deploy.editing import Editor
 from sparsegam.models.terms import Condition, Term
-
-
-@pytest.fixture(scope="module")
-def credit():
-    data = make_credit(2500)
-    return data.frame, data.target
 
 
 @pytest.fixture(scope="module")
@@ -119,3 +112,14 @@ def test_edits_are_in_the_report(model, credit, tmp_path):
     edited = editor_of(model, credit).forbid(model.features[0], why="policy seven")
     page = edited.report(tmp_path / "report.html", *credit).read_text(encoding="utf-8")
     assert "policy seven" in page
+
+
+@pytest.mark.parametrize(("loss", "best"), [("logistic", np.log(3)), ("exponential", np.log(3) / 2), ("squared", 50.5)])
+def test_the_last_term_may_go(loss, best):
+    X = [[float(i)] for i in range(40)]
+    y = [float(i % 4 > 0) + 49.75 * (loss == "squared") for i in range(40)]
+    classes = None if loss == "squared" else (0.0, 1.0)
+    one = Model(0.0, (Term("x0", Condition("<=", 9.0), 1.0),), ("x0",), loss, classes)
+    left = one.edit(X, y, who="A. Analyst").drop("x0", 9.0, why="no use")
+    assert left.terms == ()
+    assert left.intercept == pytest.approx(best, abs=1e-6)

@@ -8,17 +8,10 @@ import numpy as np
 import pytest
 
 from sparsegam import SparseGAMClassifier, gam_path
-from sparsegam.datasets import make_credit
 from sparsegam.deploy.rounding import Patterns, fit_lines, patterns_of, round_small, round_to_line
 from sparsegam.deploy.scorecard import best_scorecard, scorecard
 from sparsegam.models.additive import Model
 from sparsegam.models.terms import Condition, Term
-
-
-@pytest.fixture(scope="module")
-def credit():
-    data = make_credit(3000)
-    return data.frame, data.target
 
 
 @pytest.fixture(scope="module")

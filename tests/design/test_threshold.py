@@ -5,7 +5,7 @@ import pytest
 from reference import expand
 
 from sparsegam.design.binning import Feature
-from sparsegam.design.threshold import Design
+from sparsegam.design.threshold import ThresholdDesign
 from sparsegam.models.terms import Condition, Term
 
 FEATURES = (
@@ -22,7 +22,7 @@ VALUES = (
 
 @pytest.fixture
 def design():
-    return Design(FEATURES, [feature.codes(x) for feature, x in zip(FEATURES, VALUES, strict=True)])
+    return ThresholdDesign(FEATURES, [feature.codes(x) for feature, x in zip(FEATURES, VALUES, strict=True)])
 
 
 def test_sizes(design):

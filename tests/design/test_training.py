@@ -6,8 +6,8 @@ import pytest
 
 from sparsegam.data.frames import read
 from sparsegam.design.binning import Binning, bin_table
-from sparsegam.design.threshold import Design
-from sparsegam.design.training import N_BUCKETS, band_counts, histogram_of, training_of
+from sparsegam.design.threshold import ThresholdDesign
+from sparsegam.design.training import N_BUCKETS, band_counts, histogram_of
 
 
 class Point:
@@ -23,8 +23,8 @@ def test_counts_are_those_of_the_rows():
     rng = np.random.default_rng(0)
     values = rng.choice([1.0, 2.0, 3.0, 5.0, -9.0, np.nan], 500)
     table = read(pd.DataFrame({"a": values, "b": rng.normal(size=500)}))
-    design = Design(*bin_table(table, Binning(special_values={"a": [-9.0]})))
-    training = training_of(design, Point(0.5, [1, 4, 5], [2.0, 0.25, -1.0]))  # a <= 2, a == -9, a missing
+    design = ThresholdDesign(*bin_table(table, Binning(special_values={"a": [-9.0]})))
+    training = design.training(Point(0.5, [1, 4, 5], [2.0, 0.25, -1.0]))  # a <= 2, a == -9, a missing
     assert [feature.name for feature, _ in training.columns] == ["a"]
     numbers, counts = training.bins()["a"]
     assert numbers[:3].tolist() == [1.0, 2.0, 3.0]

@@ -8,8 +8,8 @@ from sparsegam.design.binning import Binning
 from sparsegam.design.rules import Rules
 from sparsegam.inspection.alternatives import alternatives, objective_of
 from sparsegam.search.options import Options
-from sparsegam.search.path import search_path
-from sparsegam.search.problem import pose
+from sparsegam.search.path import Path
+from sparsegam.search.tables import Tables
 
 
 def make_problem(loss="logistic", rules=None, n=400):
@@ -25,9 +25,9 @@ def make_problem(loss="logistic", rules=None, n=400):
     )
     rules = rules or Rules()
     options = Options(loss=loss, lambda2=1e-3, max_terms=6)
-    problem = pose(read(X), y, np.ones(n), options, Binning(), rules)
+    problem = Tables(Binning(), rules).pose(read(X), y, np.ones(n), options)
     classes = None if loss == "squared" else np.array([0, 1])
-    return problem, search_path(problem, classes), rules
+    return problem, Path.search(problem, classes), rules
 
 
 @pytest.mark.parametrize("loss", ["logistic", "exponential", "squared"])
@@ -69,4 +69,4 @@ def test_terms_that_are_no_columns():
 def pose_with_few_bins():
     X = np.arange(80.0).reshape(20, 4) + 0.5
     y = np.tile([-1.0, 1.0], 10)
-    return pose(read(X), y, np.ones(20), Options("logistic", 1e-3, 3), Binning(), Rules())
+    return Tables(Binning(), Rules()).pose(read(X), y, np.ones(20), Options("logistic", 1e-3, 3))

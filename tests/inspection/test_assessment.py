@@ -5,41 +5,18 @@ import pytest
 from sklearn import metrics
 
 from sparsegam import Model
-from sparsegam.inspection.assessment import assess, auc, calibration, positives, roc_curve
+from sparsegam.inspection.assessment import assess, calibration, worth
 
 CLASSIFIER = Model(0.0, (), ("x",), "logistic", classes=("bad", "good"))
 
 
-def draw(n, seed):
-    rng = np.random.default_rng(seed)
-    score = rng.normal(size=n).round(1)
-    return score, rng.random(n) < 1 / (1 + np.exp(-score))
-
-
-def test_auc_and_curve_are_those_of_scikit_learn():
-    score, upper = draw(500, 0)
-    assert auc(score, upper)[0] == pytest.approx(metrics.roc_auc_score(upper, score))
-    false, true, _ = roc_curve(score, upper)
-    expected = metrics.roc_curve(upper, score, drop_intermediate=False)
-    np.testing.assert_allclose(false, expected[0])
-    np.testing.assert_allclose(true, expected[1])
-
-
-def test_delong_interval_covers_the_truth():
-    truth = auc(*draw(200_000, 1))[0]
-    inside = 0
-    for seed in range(200):
-        value, error = auc(*draw(300, seed + 10))
-        inside += abs(value - truth) < 1.96 * error
-    assert 180 <= inside <= 199
-
-
-def test_metrics_of_classes():
-    score, upper = draw(400, 2)
+def test_metrics_of_classes(draw_scores):
+    score, upper = draw_scores(400, 2)
     found = {m.name: m for m in assess(CLASSIFIER, score, np.where(upper, "good", "bad"))}
     probability = CLASSIFIER.probabilities(score)[:, 1]
     assert found["Log loss"].value == pytest.approx(metrics.log_loss(upper, probability))
     assert found["Brier score"].value == pytest.approx(metrics.brier_score_loss(upper, probability))
+    assert worth(CLASSIFIER, score, np.where(upper, "good", "bad")) == found["AUC"].value
     assert found["Accuracy"].value == pytest.approx(np.mean((score > 0) == upper))
     assert all(m.low < m.value < m.high for m in found.values())
 
@@ -51,18 +28,14 @@ def test_metrics_of_regressions(n):
     score = y + rng.normal(size=n) / 2
     found = {m.name: m for m in assess(Model(0.0, (), ("x",), "squared"), score, y)}
     assert found["R²"].value == pytest.approx(metrics.r2_score(y, score))
+    assert worth(Model(0.0, (), ("x",), "squared"), score, y) == pytest.approx(found["R²"].value)
     assert found["RMSE"].value == pytest.approx(metrics.root_mean_squared_error(y, score))
     assert all(m.low < m.value < m.high for m in found.values())
 
 
-def test_calibration_bins_hold_all_rows():
-    score, upper = draw(1000, 3)
+def test_calibration_bins_hold_all_rows(draw_scores):
+    score, upper = draw_scores(1000, 3)
     bins = calibration(CLASSIFIER.probabilities(score)[:, 1], upper.astype(float))
     assert sum(b.count for b in bins) == 1000
     assert sum(b.low <= b.predicted <= b.high for b in bins) >= len(bins) - 2
     assert len(calibration(np.full(50, 0.3), np.zeros(50))) == 1
-
-
-def test_unknown_labels_are_refused():
-    with pytest.raises(ValueError, match="classes of the model"):
-        positives(CLASSIFIER, np.array(["good", "ugly"]))

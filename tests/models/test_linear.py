@@ -34,6 +34,8 @@ def test_it_comes_back():
         (changed(columns=[0, [2]]), "columns must be positions below 3"),
         (changed(columns="x" * 100_000), r"columns must be positions .{,300}\.\.\."),
         (changed(classes=[["a"], "b"]), "classes must be two labels"),
+        (changed(loss=["logistic"]), "loss must be one of"),
+        (changed(loss="x" * 100_000), r"loss must be one of .{,400}\.\.\.\."),
         ("[" * 200_000, "nested too deeply"),
         ('{"a":' * 200_000, "nested too deeply"),
         ("[" * 900 + "]" * 900, "nested too deeply"),

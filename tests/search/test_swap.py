@@ -38,7 +38,7 @@ def swapped_values(problem, point, lambda2):
     X, ridge = problem.X, problem.ridge(lambda2)
     centred = X - problem.weight @ X / problem.weight.sum()
     columns = np.setdiff1d(problem.candidates, point.columns)
-    columns = columns[problem.rows().spread[columns] > 0]
+    columns = columns[problem.rows().columns.spread[columns] > 0]
     A = centred[:, columns].T[:, :, None]
     penalty = ridge[columns][:, None]
     if problem.loss == "exponential":
@@ -116,7 +116,7 @@ class TestSearch:
     def test_the_loss_is_that_of_the_point_and_terms_pay_for_themselves(self, loss, seed):
         problem = random_problem(seed, loss, n=120)
         point, _ = search(problem, lambda0=1.0, lambda2=0.0)
-        assert problem.rows().evaluate(point.intercept, point.columns, point.coef) == pytest.approx(point.loss)
+        assert problem.rows().evaluate([point])[0] == pytest.approx(point.loss)
         assert point.loss + len(point.columns) <= null_loss(problem) * (1 + 1e-9)
 
     def test_a_dear_term_stays_out(self):
@@ -128,7 +128,7 @@ class TestSearch:
         """Surrogate 1-OPT: no term's thresholding step would make it zero."""
         problem = random_problem(5, "logistic", n=120)
         point, _ = search(problem, lambda0=1.0, lambda2=1e-3)
-        steepness = (0.25 + 2e-3) * problem.rows().spread[point.columns]
+        steepness = (0.25 + 2e-3) * problem.rows().columns.spread[point.columns]
         assert (0.5 * steepness * point.coef**2 >= 1.0).all()
 
     def test_the_exponential_keeps_what_pays_by_the_closed_form(self):
@@ -233,3 +233,34 @@ def test_the_estimator_runs_it_by_name():
     assert found["exchange"].objective_ <= found["swap"].objective_ + 1e-6
     with pytest.raises(ValueError, match="search must be one of 'exchange', 'swap', got 'anneal'"):
         SparseGAMClassifier(search="anneal").fit(X, y)
+
+
+COST = {"x0": 4.0}  # terms of x0 cost four times lambda0, those of x1 the bare price
+
+
+def costly_rows():
+    rng = np.random.default_rng(4)
+    X = rng.integers(0, 20, size=(600, 2)).astype(float)
+    return X, rng.random(600) < 1 / (1 + np.exp(1.5 - 3 * (X[:, 0] <= 8) - 2 * (X[:, 1] <= 5)))
+
+
+def factors_of(model):
+    return sum(COST.get(term.feature, 1.0) for term in model.terms)
+
+
+def test_the_objective_of_the_estimator_counts_the_cost_of_features():
+    gam = SparseGAMClassifier(lambda0=3.0, lambda2=0.0, search="swap", feature_cost=COST).fit(*costly_rows())
+    assert factors_of(gam.model_) > gam.n_terms_
+    assert gam.objective_ == pytest.approx(gam.loss_ + 3.0 * factors_of(gam.model_))
+
+
+def test_the_objectives_of_a_path_count_the_cost_of_features():
+    path = swap_path(*costly_rows(), lambda0=[6.0, 3.0], lambda2=0.0, feature_cost=COST)
+    factors = np.array([factors_of(model) for model in path])
+    assert (factors > path.n_terms).all()
+    np.testing.assert_allclose(path.objective, path.loss + path.lambda0 * factors)
+
+
+def test_a_certificate_is_not_promised():
+    with pytest.raises(ValueError, match="set search='exchange' for a certificate, or certify=False"):
+        SparseGAMClassifier(search="swap", certify=True).fit([[1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 1])

@@ -12,7 +12,9 @@
 #include <optional>
 #include <vector>
 
+#include "deadline.hpp"
 #include "refit.hpp"
+#include "tuning.hpp"
 
 namespace sparsegam {
 
@@ -24,23 +26,31 @@ struct Certificate {
 
 class Sweep {
   public:
-    Sweep(Rows& rows, const Penalty& penalty, const Point& point, double lambda0, double tie, Counts& counts)
-        : rows_(rows), penalty_(penalty), point_(point), lambda0_(lambda0), tie_(tie), counts_(counts) {}
+    Sweep(Objective& objective, const Point& point, double lambda0, double min_improvement, const Deadline& deadline)
+        : objective_(objective),
+          penalty_(objective.penalty()),
+          point_(point),
+          lambda0_(lambda0),
+          min_improvement_(min_improvement),
+          deadline_(deadline) {}
 
     // The first swap that helps, with the other coefficients as they were; none when the point is swap 1-OPT.
     std::optional<Point> find_better() {
-        std::vector<char> taken(rows_.n_columns(), 0);
+        std::vector<char> taken(objective_.n_columns(), 0);
         for (Index c : point_.columns) taken[c] = 1;
         for (Index j = 0; j < point_.size(); ++j) {
             if (penalty_.is_always(point_.columns[j])) continue;
+            if (deadline_.passed()) return std::nullopt;
             left_ = point_.columns[j];
             const Point dropped = without(j);
             const auto open = open_columns(dropped, taken);
             certificate_.line_searches += static_cast<Index>(open.size());
-            for (Index c : open)
+            for (Index c : open) {
+                if (deadline_.passed()) return std::nullopt;
                 if (auto better = line_search(dropped, c)) return better;
+            }
         }
-        certificate_.swap_optimal = no_coefficient_ran_off();
+        certificate_.swap_optimal = none_diverged();
         return std::nullopt;
     }
 
@@ -48,12 +58,13 @@ class Sweep {
 
   private:
     static constexpr std::size_t most_shifts = 8;
-    static constexpr double run_off = 30.0;  // units of score: beyond, curvature is below 1e-13 and Newton sees nothing
 
-    // Where a coefficient has run off (separable data without ridge), line searches may stop short: nothing is claimed.
-    bool no_coefficient_ran_off() const {
-        for (Index s = 0; s < point_.size(); ++s)
-            if (rows_.reach(point_.columns[s]) * std::abs(point_.coef[s]) > run_off) return false;
+    // Where a coefficient has diverged (separable data without ridge), line searches may stop short: nothing is claimed.
+    bool none_diverged() const {
+        for (Index s = 0; s < point_.size(); ++s) {
+            const double reach = objective_.loss().self_concordance * objective_.columns().reach(point_.columns[s]);
+            if (reach * std::abs(point_.coef[s]) > tuning::diverged) return false;
+        }
         return true;
     }
 
@@ -63,18 +74,13 @@ class Sweep {
 
     // What the point must come below with a column in place of the term that is out: columns differ in price.
     double must_beat(Index column) const {
-        return point_.value() - tie_ + lambda0_ * (penalty_.cost[left_] - penalty_.cost[column]);
+        return point_.value() - min_improvement_ + lambda0_ * (penalty_.cost[left_] - penalty_.cost[column]);
     }
 
     // The point without its j-th term, at its best intercept: the bounds are sharp near a group's best shift.
     Point without(Index j) {
-        Point dropped = point_;
-        dropped.columns.erase(dropped.columns.begin() + j);
-        dropped.coef.erase(dropped.coef.begin() + j);
-        evaluate(rows_, penalty_, dropped);
-        RefitOptions options{tie_};
-        options.held = dropped.size();
-        refit(rows_, penalty_, dropped, options, counts_);
+        Point dropped = point_.without(j);
+        refit(objective_, dropped, {.tolerance = min_improvement_, .held = dropped.size()});
         return dropped;
     }
 
@@ -84,17 +90,16 @@ class Sweep {
     std::vector<Index> open_columns(const Point& dropped, const std::vector<char>& taken) {
         const Limits limits(penalty_, dropped.columns);
         std::vector<Index> open;
-        for (Index c = 0; c < rows_.n_columns(); ++c)
+        for (Index c = 0; c < objective_.n_columns(); ++c)
             if (!taken[c] && penalty_.allowed[c] && limits.allow(none, c)) open.push_back(c);
         certificate_.pairs += static_cast<Index>(open.size());
-        inside_.assign(rows_.n_columns(), 0.0);
-        outside_.assign(rows_.n_columns(), 0.0);
+        inside_.assign(objective_.n_columns(), 0.0);
+        outside_.assign(objective_.n_columns(), 0.0);
         std::vector<double> shifts{0.0};
         while (true) {
             Point shifted = dropped;
             shifted.intercept += shifts.back();
-            if (shifts.back() != 0.0) rows_.evaluate(shifted);
-            const double target = raise_bounds(dropped.ridge, shifts.back(), open);
+            const double target = raise_bounds(shifted, shifts.back(), open);
             if (open.empty() || shifts.size() == most_shifts || near(target, shifts)) return open;
             shifts.push_back(target);
         }
@@ -106,43 +111,43 @@ class Sweep {
 
     // Raises the lower bounds on both groups' losses with the sums at this shift, keeps the columns still
     // open, and returns the shift that their least certain groups ask for, in the middle.
-    double raise_bounds(double ridge, double shift, std::vector<Index>& open) {
-        const Groups& all = rows_.groups(open);
+    double raise_bounds(const Point& shifted, double shift, std::vector<Index>& open) {
+        const Groups all = objective_.groups(shifted, open);
+        const auto gain = objective_.loss().shift_gain;
         std::vector<double> targets;
-        std::erase_if(open, [&](Index c) {
-            const Group in{all.grad[c], all.curv[c], all.loss[c]};
+        std::vector<Index> still_open;
+        for (std::size_t i = 0; i < open.size(); ++i) {
+            const Index c = open[i];
+            const Group in{all.grad[i], all.curv[i], all.loss[i]};
             const Group out{all.total_grad - in.grad, all.total_curv - in.curv, all.total_loss - in.loss};
-            inside_[c] = std::max(inside_[c], in.loss - shift_gain(rows_.loss(), in.grad, in.curv, in.loss));
-            outside_[c] = std::max(outside_[c], out.loss - shift_gain(rows_.loss(), out.grad, out.curv, out.loss));
-            if (inside_[c] + outside_[c] + ridge >= must_beat(c)) return true;
+            inside_[c] = std::max(inside_[c], in.loss - gain(in.grad, in.curv, in.loss));
+            outside_[c] = std::max(outside_[c], out.loss - gain(out.grad, out.curv, out.loss));
+            if (inside_[c] + outside_[c] + shifted.ridge >= must_beat(c)) continue;
             const Group& farther = std::abs(in.grad) * out.curv > std::abs(out.grad) * in.curv ? in : out;
             targets.push_back(shift - std::clamp(farther.grad / std::max(farther.curv, 1e-300), -1.0, 1.0));
-            return false;
-        });
+            still_open.push_back(c);
+        }
+        open = std::move(still_open);
         if (targets.empty()) return shift;
         std::nth_element(targets.begin(), targets.begin() + targets.size() / 2, targets.end());
         return targets[targets.size() / 2];
     }
 
     std::optional<Point> line_search(const Point& dropped, Index column) {
-        Point next = dropped;
-        next.columns.push_back(column);
-        next.coef.push_back(0.0);
-        evaluate(rows_, penalty_, next);
-        RefitOptions options{0.1 * tie_, 100};  // to the end: a proof does not give up early
-        options.held = dropped.size();
-        refit(rows_, penalty_, next, options, counts_);
+        Point next = dropped.with(column, 0.0);
+        // To the end: a proof does not give up early.
+        refit(objective_, next, {.tolerance = 0.1 * min_improvement_, .max_steps = 100, .held = dropped.size()});
         if (next.value() < must_beat(column)) return next;
         return std::nullopt;
     }
 
-    Rows& rows_;
+    Objective& objective_;
     const Penalty& penalty_;
     const Point& point_;
-    double lambda0_, tie_;
+    double lambda0_, min_improvement_;
+    const Deadline& deadline_;
     Index left_ = none;                     // the term that is out
     std::vector<double> inside_, outside_;  // lower bounds on the losses of a column's two groups
-    Counts& counts_;
     Certificate certificate_;
 };
 

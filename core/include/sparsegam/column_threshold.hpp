@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "histogram.hpp"
+#include "joint_codes.hpp"
 #include "parallel.hpp"
 #include "rows.hpp"
 
@@ -32,6 +33,10 @@ class ThresholdDesign {
             feature_of_.insert(feature_of_.end(), features_[f].n_bins, f);
             nested_.push_back({features_[f].offset, features_[f].offset + features_[f].n_ordered});
         }
+        joint_ = joint_codes(features_, n_rows_);
+        joint_of_.assign(n_features(), none);
+        for (std::size_t j = 0; j < joint_.size(); ++j)
+            for (Index f : joint_[j].features()) joint_of_[f] = static_cast<Index>(j);
     }
 
     Index n_rows() const { return n_rows_; }
@@ -39,25 +44,48 @@ class ThresholdDesign {
     Index n_features() const { return static_cast<Index>(features_.size()); }
     const Feature& feature(Index f) const { return features_[f]; }
     Index feature_of(Index column) const { return feature_of_[column]; }
+    bool is_ordered(Index column) const {
+        const Feature& feature = features_[feature_of_[column]];
+        return column - feature.offset < feature.n_ordered;
+    }
     std::span<const Nested> nested() const { return nested_; }
 
-    // One lookup table per feature on the support: the score of a row is the sum of its bins' entries.
-    using Tables = std::vector<std::pair<Index, std::vector<double>>>;
+    // One lookup table for each feature, or joint features, on the support: the score of a row is the sum of its bins'
+    // entries.
+    using Tables = std::vector<std::pair<Codes, std::vector<double>>>;
 
     Tables tables(const Point& point) const {
-        Tables out;
+        std::vector<std::pair<Index, std::vector<double>>> by_feature;
         for (Index s = 0; s < point.size(); ++s) {
             const Index f = feature_of_[point.columns[s]];
-            auto at = std::find_if(out.begin(), out.end(), [&](const auto& entry) { return entry.first == f; });
-            if (at == out.end()) at = out.emplace(out.end(), f, std::vector<double>(features_[f].n_bins, 0.0));
+            auto at = std::find_if(by_feature.begin(), by_feature.end(), [&](const auto& e) { return e.first == f; });
+            if (at == by_feature.end())
+                at = by_feature.emplace(by_feature.end(), f, std::vector<double>(features_[f].n_bins, 0.0));
             features_[f].add_to_table(point.columns[s] - features_[f].offset, point.coef[s], at->second.data());
+        }
+        std::vector<Index> used;
+        for (const auto& entry : by_feature) used.push_back(entry.first);
+        Tables out;
+        for (const Unit& unit : units_of(used)) {
+            const auto table_of = [&](Index f) -> const std::vector<double>* {
+                const auto at =
+                    std::find_if(by_feature.begin(), by_feature.end(), [&](const auto& e) { return e.first == f; });
+                return at == by_feature.end() ? nullptr : &at->second;
+            };
+            if (unit.joint == none) {
+                out.emplace_back(features_[unit.features[0]].codes, *table_of(unit.features[0]));
+                continue;
+            }
+            std::vector<const std::vector<double>*> parts;
+            for (Index f : joint_[unit.joint].features()) parts.push_back(table_of(f));
+            out.emplace_back(joint_[unit.joint].codes(), joint_[unit.joint].join(parts));
         }
         return out;
     }
 
-    void score(const Tables& tables, double intercept, Index begin, Index end, double* score) const noexcept {
+    static void score(const Tables& tables, double intercept, Index begin, Index end, double* score) noexcept {
         std::fill(score, score + (end - begin), intercept);
-        for (const auto& [f, table] : tables) features_[f].codes.add_table(begin, end, table.data(), score);
+        for (const auto& [codes, table] : tables) codes.add_table(begin, end, table.data(), score);
     }
 
     // Sums per column of the named features, `stride` = padded(channels) apart; columns of other features are
@@ -66,11 +94,12 @@ class ThresholdDesign {
     template <class Real>
     void sum(const Channels& channels, std::span<const Index> features, Pool& pool, std::vector<double>& sums) const {
         sums.resize(static_cast<std::size_t>(n_columns_ * padded(channels.count())));
-        const Index count = static_cast<Index>(features.size());
+        const auto units = units_of(features);
+        const Index count = static_cast<Index>(units.size());
         const Index tasks = std::min(count, std::max(pool.n_threads(), n_rows_ > many_rows ? count / 4 : Index{1}));
         pool.run(tasks, [&](Index t) {
             const Index first = count * t / tasks, last = count * (t + 1) / tasks;
-            sum_some<Real>(channels, features.subspan(first, last - first), sums.data());
+            sum_some<Real>(channels, std::span(units).subspan(first, last - first), sums.data());
         });
     }
 
@@ -79,24 +108,68 @@ class ThresholdDesign {
     static constexpr Index few_rows = 8192;      // rows that floats may add up before doubles take over
     static constexpr Index many_rows = 200'000;  // beyond: shorter tasks, so that Ctrl-C is noticed between them
 
-    template <class Real>
-    void sum_some(const Channels& channels, std::span<const Index> features, double* sums) const {
-        const Index stride = padded(channels.count());
-        std::vector<const Feature*> chosen;
+    // What is counted at once: a feature, or those asked for among joint ones.
+    struct Unit {
+        Index joint;
+        std::vector<Index> features;
+    };
+
+    // Joint features are counted together where two of them or more are asked for.
+    std::vector<Unit> units_of(std::span<const Index> features) const {
+        std::vector<Unit> units, joint(joint_.size());
         for (Index f : features) {
-            chosen.push_back(&features_[f]);
-            double* bins = sums + features_[f].offset * stride;
-            std::fill(bins, bins + features_[f].n_bins * stride, 0.0);
+            if (joint_of_[f] == none)
+                units.push_back({none, {f}});
+            else
+                joint[joint_of_[f]].features.push_back(f);
         }
-        Histograms<Real> histograms(chosen, stride);
+        for (std::size_t j = 0; j < joint.size(); ++j) {
+            if (joint[j].features.empty()) continue;
+            joint[j].joint = joint[j].features.size() > 1 ? static_cast<Index>(j) : none;
+            units.push_back(std::move(joint[j]));
+        }
+        return units;
+    }
+
+    template <class Real>
+    void sum_some(const Channels& channels, std::span<const Unit> units, double* sums) const {
+        const Index stride = padded(channels.count());
+        std::vector<Counted> counted;
+        std::vector<std::vector<double>> joint_sums(units.size());
+        for (std::size_t u = 0; u < units.size(); ++u) {
+            for (Index f : units[u].features) {
+                double* bins = sums + features_[f].offset * stride;
+                std::fill(bins, bins + features_[f].n_bins * stride, 0.0);
+            }
+            if (units[u].joint == none) {
+                const Feature& feature = features_[units[u].features[0]];
+                counted.push_back({feature.codes, feature.n_bins, sums + feature.offset * stride});
+            } else {
+                const JointCodes& joint = joint_[units[u].joint];
+                joint_sums[u].assign(joint.n_bins() * stride, 0.0);
+                counted.push_back({joint.codes(), joint.n_bins(), joint_sums[u].data()});
+            }
+        }
+        Histograms<Real> histograms(std::move(counted), stride);
         std::vector<Real> rows(static_cast<std::size_t>(block * stride), Real(0));
         for (Index begin = 0; begin < n_rows_; begin += block) {
             const Index end = std::min(begin + block, n_rows_);
             fill(channels, begin, end, stride, rows.data());
             histograms.add(begin, end, rows.data());
-            if (end % few_rows == 0 || end == n_rows_) histograms.flush(sums);
+            if (end % few_rows == 0 || end == n_rows_) histograms.flush();
         }
-        for (const Feature* f : chosen) f->columns_from_bins(sums + f->offset * stride, stride);
+        for (std::size_t u = 0; u < units.size(); ++u) {
+            if (units[u].joint != none) unfold(units[u], joint_sums[u].data(), stride, sums);
+            for (Index f : units[u].features)
+                features_[f].columns_from_bins(sums + features_[f].offset * stride, stride);
+        }
+    }
+
+    void unfold(const Unit& unit, double* joint, Index stride, double* sums) const {
+        joint_[unit.joint].unfold(joint, stride, [&](Index f, Index bin) -> double* {
+            const bool asked = std::find(unit.features.begin(), unit.features.end(), f) != unit.features.end();
+            return asked ? sums + (features_[f].offset + bin) * stride : nullptr;
+        });
     }
 
     template <class Real>
@@ -121,6 +194,8 @@ class ThresholdDesign {
     std::vector<Feature> features_;
     std::vector<Index> feature_of_;
     std::vector<Nested> nested_;
+    std::vector<JointCodes> joint_;
+    std::vector<Index> joint_of_;  // of a feature; none where it is counted alone
     Index n_rows_ = 0, n_columns_ = 0;
 };
 

@@ -21,7 +21,7 @@ struct ShiftGroup {
         return 0.5 * std::log((1.0 - d) / d);
     }
 
-    double gain() const { return shift_gain(Loss::exponential, grad, curv, curv); }
+    double gain() const { return exponential_shift_gain(grad, curv, curv); }
 };
 
 // Best coefficient of a column that joins, what the intercept moves by, what the loss falls by, and what
@@ -37,8 +37,9 @@ inline ClosedStep closed_step(const ShiftGroup& on, const ShiftGroup& off) {
     return {on.best_shift() - off.best_shift(), off.best_shift(), gain, gain - all.gain()};
 }
 
-inline ClosedStep closed_step(const Groups& groups, Index c) {
-    const ShiftGroup on{groups.grad[c], groups.curv[c]};
+// Of the i-th of the columns that the groups are of.
+inline ClosedStep closed_step(const Groups& groups, std::size_t i) {
+    const ShiftGroup on{groups.grad[i], groups.curv[i]};
     return closed_step(on, {groups.total_grad - on.grad, groups.total_curv - on.curv});
 }
 

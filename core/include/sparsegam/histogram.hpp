@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <span>
+#include <utility>
 #include <vector>
 
 #include "kernel_table.hpp"
@@ -70,26 +70,32 @@ struct Feature {
     }
 };
 
-// Histograms of several features over the same rows of channels, filled four features at a time.
+// What is counted: codes, how many bins they have, and where the sums per bin go.
+struct Counted {
+    Codes codes;
+    Index n_bins;
+    double* sums;
+};
+
+// Histograms over the same rows of channels, filled four at a time.
 template <class Real>
 class Histograms {
   public:
-    Histograms(std::span<const Feature* const> features, Index stride)
-        : features_(features.begin(), features.end()), stride_(stride) {
-        std::stable_partition(features_.begin(), features_.end(), [](const Feature* f) { return f->codes.narrow; });
+    Histograms(std::vector<Counted> counted, Index stride) : counted_(std::move(counted)), stride_(stride) {
+        std::stable_partition(counted_.begin(), counted_.end(), [](const Counted& c) { return c.codes.narrow; });
         Index size = 0;
-        for (const Feature* f : features_) {
+        for (const Counted& c : counted_) {
             start_.push_back(size);
-            size += f->n_bins * stride;
+            size += c.n_bins * stride;
         }
         bins_.assign(static_cast<std::size_t>(size), Real(0));
     }
 
     // Adds the channels of rows [begin, end).
     void add(Index begin, Index end, const Real* channels) noexcept {
-        for (std::size_t f = 0; f < features_.size();) {
+        for (std::size_t f = 0; f < counted_.size();) {
             const std::size_t at_once = together(f);
-            if (features_[f]->codes.narrow)
+            if (counted_[f].codes.narrow)
                 add_some<std::uint8_t>(f, at_once, begin, end, channels);
             else
                 add_some<std::uint16_t>(f, at_once, begin, end, channels);
@@ -97,12 +103,12 @@ class Histograms {
         }
     }
 
-    // Hands the sums over to `sums`, laid out by the features' columns, and starts anew.
-    void flush(double* sums) noexcept {
-        for (std::size_t f = 0; f < features_.size(); ++f) {
+    // Hands the sums over, and starts anew.
+    void flush() noexcept {
+        for (std::size_t f = 0; f < counted_.size(); ++f) {
             const Real* from = bins_.data() + start_[f];
-            double* to = sums + features_[f]->offset * stride_;
-            for (Index i = 0; i < features_[f]->n_bins * stride_; ++i) to[i] += static_cast<double>(from[i]);
+            double* to = counted_[f].sums;
+            for (Index i = 0; i < counted_[f].n_bins * stride_; ++i) to[i] += static_cast<double>(from[i]);
         }
         std::fill(bins_.begin(), bins_.end(), Real(0));
     }
@@ -110,10 +116,10 @@ class Histograms {
   private:
     static constexpr std::size_t most = 4;
 
-    // Four features of the same code width, or one.
+    // Four of the same code width, or one.
     std::size_t together(std::size_t f) const noexcept {
         const bool four =
-            f + most <= features_.size() && !features_[f]->codes.narrow == !features_[f + most - 1]->codes.narrow;
+            f + most <= counted_.size() && !counted_[f].codes.narrow == !counted_[f + most - 1].codes.narrow;
         return four ? most : 1;
     }
 
@@ -122,14 +128,14 @@ class Histograms {
         const Code* codes[most];
         Real* bins[most];
         for (std::size_t f = 0; f < count; ++f) {
-            codes[f] = features_[first + f]->codes.template as<Code>() + begin;
+            codes[f] = counted_[first + f].codes.template as<Code>() + begin;
             bins[f] = bins_.data() + start_[first + f];
         }
         kernels().histogram<Real, Code>().accumulate(static_cast<Index>(count), end - begin, codes, stride_, channels,
                                                      bins);
     }
 
-    std::vector<const Feature*> features_;
+    std::vector<Counted> counted_;
     Index stride_;
     std::vector<Index> start_;
     std::vector<Real> bins_;

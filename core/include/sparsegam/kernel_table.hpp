@@ -1,6 +1,7 @@
 // sparsegam/kernel_table.hpp: the kernels as function pointers, so that one binary runs at its best on every CPU.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "loss.hpp"
@@ -15,6 +16,11 @@ struct LossArgs {
 
 struct LossSums {
     double value, grad, curv;
+};
+
+struct ValueArgs {
+    std::int64_t n;
+    const double *score, *y, *weight;  // IN
 };
 
 // Exponential loss: a row's weight is multiplied by one of four constants, from its label and a 0/1 column.
@@ -44,11 +50,11 @@ struct ColumnArgs {
     double* curv;
 };
 
-struct BumpArgs {
+struct NestedPairArgs {
     std::int64_t n;
     const float *grad, *curv, *raw, *adjusted, *usable;  // per column b
     float grad_a, curv_a, raw_a, collinear;
-    bool exponential;
+    bool multiplicative;  // the loss: gains of groups are known beyond the quadratic model
 };
 
 template <class Real, class Code>
@@ -65,9 +71,8 @@ struct DenseKernels {
 };
 
 struct KernelTable {
-    LossSums (*logistic)(LossArgs) noexcept;
-    LossSums (*exponential)(LossArgs) noexcept;
-    LossSums (*squared)(LossArgs) noexcept;
+    LossSums (*losses[n_losses])(LossArgs) noexcept;  // in the order of Loss
+    double (*values[n_losses])(ValueArgs) noexcept;   // the sums of the losses alone
     LossSums (*reweight)(ReweightArgs) noexcept;
     void (*add_table_8)(std::int64_t, const std::uint8_t*, const double*, double*) noexcept;
     void (*add_table_16)(std::int64_t, const std::uint16_t*, const double*, double*) noexcept;
@@ -78,7 +83,7 @@ struct KernelTable {
     DenseKernels<float> dense_float;
     DenseKernels<double> dense_double;
     void (*swap_gains)(SwapArgs, double*) noexcept;
-    void (*bump_gains)(BumpArgs, float*) noexcept;
+    void (*nested_pair_gains)(NestedPairArgs, float*) noexcept;
     void (*dots)(ColumnArgs, const double*, double*) noexcept;
     void (*leave)(ColumnArgs, std::int64_t, const double*, double) noexcept;
     void (*join)(ColumnArgs, const double*, const double*, double, double) noexcept;
@@ -106,14 +111,10 @@ struct KernelTable {
     }
 
     LossSums evaluate(Loss loss, const LossArgs& args) const noexcept {
-        switch (loss) {
-            case Loss::logistic:
-                return logistic(args);
-            case Loss::exponential:
-                return exponential(args);
-            default:
-                return squared(args);
-        }
+        return losses[static_cast<std::size_t>(loss)](args);
+    }
+    double value(Loss loss, const ValueArgs& args) const noexcept {
+        return values[static_cast<std::size_t>(loss)](args);
     }
 };
 

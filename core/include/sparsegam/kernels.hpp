@@ -6,6 +6,8 @@
 // that the linker keeps for old CPUs.
 #pragma once
 
+#include <math.h>  // C's: its functions are not instantiated anywhere
+
 #include <cstdint>
 #include <cstring>
 
@@ -22,6 +24,14 @@
 #endif
 
 namespace sparsegam::SPARSEGAM_ARCH {
+
+SPARSEGAM_INLINE float root(float x) {
+#if defined(_MSC_VER)
+    return sqrtf(x);
+#else
+    return __builtin_sqrtf(x);
+#endif
+}
 
 // exp(x) by x = k log 2 + r, |r| <= log(2)/2, a degree-13 Taylor polynomial in r (error below 1e-17 relative)
 // and 2^k put straight into the exponent bits. Clamped to where doubles are normal.
@@ -152,6 +162,34 @@ static LossSums squared(LossArgs a) noexcept {
     return {sum, sum_grad, sum_curv};
 }
 
+// The sums of the losses alone, for trials.
+static double logistic_value(ValueArgs a) noexcept {
+    double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+    for (std::int64_t i = 0; i < a.n; ++i) {
+        const double margin = a.y[i] * a.score[i];
+        sum += a.weight[i] * (fast_log1p(fast_exp(margin > 0 ? -margin : margin)) + (margin < 0 ? -margin : 0.0));
+    }
+    return sum;
+}
+
+static double exponential_value(ValueArgs a) noexcept {
+    double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+    for (std::int64_t i = 0; i < a.n; ++i) sum += a.weight[i] * fast_exp(-a.y[i] * a.score[i]);
+    return sum;
+}
+
+static double squared_value(ValueArgs a) noexcept {
+    double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+    for (std::int64_t i = 0; i < a.n; ++i) {
+        const double residual = a.score[i] - a.y[i];
+        sum += 0.5 * a.weight[i] * residual * residual;
+    }
+    return sum;
+}
+
 // score[i] += table[codes[i]]
 template <class Code>
 static void add_table(std::int64_t n, const Code* codes, const double* table, double* score) noexcept {
@@ -243,7 +281,7 @@ static void swap_gains(SwapArgs a, double* __restrict gains) noexcept {
 }
 
 // Gain of column a together with each nested column b: the formulas are in local_model.hpp.
-static void bump_gains(BumpArgs a, float* __restrict gains) noexcept {
+static void nested_pair_gains(NestedPairArgs a, float* __restrict gains) noexcept {
     const float inverse = 1.0f / a.curv_a, level = 0.5f * a.grad_a * a.grad_a * inverse;
 #pragma omp simd
     for (std::int64_t b = 0; b < a.n; ++b) {
@@ -252,8 +290,7 @@ static void bump_gains(BumpArgs a, float* __restrict gains) noexcept {
         const float grad = (a.grad[b] - a.grad_a) - with_a * inverse * a.grad_a;
         const float curv = (a.curv_a + a.curv[b] - 2.0f * shared) - with_a * with_a * inverse;
         const float rest = mass * mass - grad * grad;
-        const float fall =
-            a.exponential ? mass * (mass - __builtin_sqrtf(rest > 0.0f ? rest : 0.0f)) : 0.5f * grad * grad;
+        const float fall = a.multiplicative ? mass * (mass - root(rest > 0.0f ? rest : 0.0f)) : 0.5f * grad * grad;
         gains[b] = (a.usable[b] > 0.0f && mass > 0.0f && curv > a.collinear * mass) ? level + fall / curv : -1e30f;
     }
 }
@@ -329,9 +366,8 @@ static constexpr HistogramKernels<Real, Code> histogram_kernels = {fill_channel<
                                                                    accumulate_any<Real, Code>};
 
 static constexpr KernelTable table = {
-    logistic,
-    exponential,
-    squared,
+    {logistic, exponential, squared},
+    {logistic_value, exponential_value, squared_value},
     reweight,
     add_table<std::uint8_t>,
     add_table<std::uint16_t>,
@@ -342,7 +378,7 @@ static constexpr KernelTable table = {
     dense_kernels<float>,
     dense_kernels<double>,
     swap_gains,
-    bump_gains,
+    nested_pair_gains,
     dots,
     leave,
     join,

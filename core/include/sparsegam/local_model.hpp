@@ -20,53 +20,61 @@
 #include "move.hpp"
 #include "projection.hpp"
 #include "refit.hpp"
+#include "tuning.hpp"
 
 namespace sparsegam {
 
-// The quadratic model of one scan: predicts moves and their coefficients.
 class LocalModel final : ScanVisitor {
   public:
-    // A scan of so many columns; `room` is how many may enter before a new one is due.
-    LocalModel(Rows& rows, const Penalty& penalty, const Point& point, Index n_columns, Index room)
-        : rows_(rows), penalty_(penalty), n_columns_(n_columns), room_(room), k_(point.size()), refitted_(point) {
-        rows.scan(point.columns, *this);
-        meet_support(slopes_);
+    // A scan of the columns `among` (none: all); `room` is how many may enter before a new one is due.
+    LocalModel(Objective& objective, const Point& point, std::span<const Index> among, Index room)
+        : objective_(objective),
+          penalty_(objective.penalty()),
+          among_(among.begin(), among.end()),
+          room_(room),
+          k_(point.size()),
+          refitted_(point) {
+        token_ = objective.scan(point, among, *this);
+        refit_support(slopes_);
         project_slopes();
     }
 
-    // The support alone, which is enough for drops.
-    LocalModel(Rows& rows, const Penalty& penalty, const Point& point, Gram gram)
-        : rows_(rows), penalty_(penalty), k_(point.size()), refitted_(point) {
-        take_gram(std::move(gram));
-        meet_support(slopes_);
+    // The support alone, penalties included, which is enough for drops.
+    LocalModel(Objective& objective, const Point& point, Gram gram)
+        : objective_(objective), penalty_(objective.penalty()), k_(point.size()), refitted_(point) {
+        take_support(std::move(gram));
+        refit_support(slopes_);
     }
 
     // The same of some columns only, with room for so many to enter.
     LocalModel narrowed(std::span<const Index> columns, Index room) const {
         LocalModel out(*this, beside_.narrowed(columns, room));
-        for (Index c : columns) out.grad_.push_back(grad_[at(c)]);
-        for (Index c : columns)
-            if (!mass_.empty()) out.mass_.push_back(mass_[at(c)]);
+        out.among_.assign(columns.begin(), columns.end());
+        for (Index c : columns) {
+            out.grad_.push_back(grad_[at(c)]);
+            out.mass_.push_back(mass_[at(c)]);
+        }
         return out;
     }
 
-    // Goes over to the point last evaluated, holding the curvature of the scan. False where it cannot: then it is spent.
-    bool follow(const Point& point) {
+    // Goes over to another point, holding the curvature of the scan; the point's columns are put into the model's order.
+    // False where it cannot: then it is spent.
+    bool follow(Point& point) {
         std::vector<Index> entered;
         for (Index c : point.columns)
-            if (position(c) == none) entered.push_back(c);
-        if (!knows(entered) || boxed(point) || k_ + static_cast<Index>(entered.size()) >= beside_.stride())
-            return false;
+            if (!refitted_.has(c)) entered.push_back(c);
+        if (!knows(entered) || boxed(point)) return false;
         for (Index s = k_ - 1; s >= 0; --s)
-            if (std::find(point.columns.begin(), point.columns.end(), refitted_.columns[s]) == point.columns.end())
-                leave_support(s);
+            if (!point.has(refitted_.columns[s])) leave_support(s);
+        if (k_ + static_cast<Index>(entered.size()) >= beside_.stride()) return false;
+        point = in_order(point, entered);
         std::vector<std::vector<double>> cross(entered.size(), std::vector<double>(columns().size()));
-        const double total = rows_.rescan(entered, [&](const Block& block) { take_rescan(block, cross); });
+        const double total =
+            objective_.rescan(*token_, point, entered, among_, [&](const Block& block) { take_rescan(block, cross); });
         for (std::size_t e = 0; e < entered.size(); ++e)
             if (!join_support(entered[e], std::move(cross[e]))) return false;
-        if (refitted_.columns != point.columns) return false;
         refitted_ = point;
-        meet_support(slopes_at(total));
+        refit_support(slopes_at(total));
         project_slopes();
         ++age_;
         return true;
@@ -74,7 +82,7 @@ class LocalModel final : ScanVisitor {
 
     // To how many points it has followed the search since the scan; always new where curvature never changes.
     Index follows() const { return age_; }
-    Index age() const { return self_concordance(rows_.loss()) > 0.0 ? age_ : 0; }
+    Index age() const { return objective_.loss().constant_curvature ? 0 : age_; }
 
     // What re-optimising the support alone is predicted to gain, and where it leads.
     double refit_gain() const { return refit_gain_; }
@@ -85,9 +93,9 @@ class LocalModel final : ScanVisitor {
 
     double add_gain(Index c) const {
         const Index i = at(c);
-        const double push = std::max(std::abs(grad_[i]) - lasso_weight(rows_, penalty_, c), 0.0);
-        if (beside_.curv(i) <= least_curv(i) || !may_move(c, -grad_[i])) return -infinity;
-        return 0.5 * push * push / beside_.curv(i) * pure_factor(i);
+        const double push = std::max(std::abs(grad_[i]) - objective_.lasso(c), 0.0);
+        if (beside_.curv(i) <= min_curv(i) || !may_move(c, -grad_[i])) return -infinity;
+        return 0.5 * push * push / beside_.curv(i) * gain_factor(c);
     }
 
     // Gains of swapping each position, at its cost, for column c.
@@ -95,60 +103,43 @@ class LocalModel final : ScanVisitor {
         const Index i = at(c);
         kernels().swap_gains(
             {k_, beside_.q(i) + 1, shift_.data(), inverse_diagonal_.data(), costs, grad_[i], beside_.curv(i),
-             least_curv(i), lasso_weight(rows_, penalty_, c), penalty_.high[c] > 0, penalty_.low[c] < 0},
+             min_curv(i), objective_.lasso(c), penalty_.high[c] > 0, penalty_.low[c] < 0},
             gains);
     }
 
-    // For each column a of a nested range, the b around it with which it gains most: a bump a < x <= b pays
-    // for two terms where neither alone pays for one. With z = x_b - x_a, all that is needed is V_az = V_ab -
-    // V_a, V_ab = D_a - B_a'Q_b. In floats: these are predictions, and there are many of them. Of very many
-    // columns only every few-th is looked at: pairs grow with the square, and swaps find the neighbours.
-    void best_bumps(const Nested& range, double least, std::vector<Move>& moves) const {
-        const Index every = 1 + (range.last - range.first) / too_many;
-        const Index m = (range.last - range.first) / every, size = k_ + 1;
-        if (m < 2) return;
-        std::vector<double> solved, cross(m * size);
-        std::vector<float> adjusted(m * m), grad(m), curv(m), raw(m), usable(m), gains(m);
-        for (Index b = 0; b < m; ++b) {
-            const Index c = range.first + b * every, i = at(c);
-            solved.insert(solved.end(), beside_.q(i), beside_.q(i) + size);
-            grad[b] = grad_[i], curv[b] = beside_.curv(i), raw[b] = raw_curv(c), usable[b] = may_bump(c);
-        }
-        multiply(size, m, size, beside_.curvature().data(), solved.data(), cross.data());
-        const std::vector<float> cross_f(cross.begin(), cross.end()), q_f(solved.begin(), solved.end());
-        multiply(m, m, size, cross_f.data(), q_f.data(), adjusted.data(), true);
-        for (Index a = 0; a + 1 < m; ++a) {
-            if (!usable[a]) continue;
-            const Index c = range.first + a * every, next = a + 1;
-            kernels().bump_gains(
-                {m - next, &grad[next], &curv[next], &raw[next], &adjusted[a * m + next], &usable[next], grad[a],
-                 curv[a], raw[a], collinear, rows_.loss() == Loss::exponential},
-                gains.data());
-            const auto best = std::max_element(gains.begin(), gains.begin() + (m - next));
-            if (*best > least) moves.push_back({none, c, c + (1 + (best - gains.begin())) * every, *best});
-        }
+    // What a pair of columns needs to know of each.
+    struct PairFacts {
+        float grad, curv, raw;  // raw: the curvature without ridge and support
+        bool usable;
+        const float* q;
+    };
+    PairFacts pair_facts(Index c) const {
+        const Index i = at(c);
+        const bool usable = penalty_.allowed[c] && !penalty_.bounded(c) && beside_.curv(i) > min_curv(i);
+        return {static_cast<float>(grad_[i]), static_cast<float>(beside_.curv(i)), static_cast<float>(raw_curv(c)),
+                usable, beside_.q(i)};
     }
+    const Symmetric& support_curvature() const { return beside_.curvature(); }
+    bool multiplicative() const { return objective_.loss().multiplicative; }
 
     // What a move does to the coefficients, as the model has it.
     Step step_of(const Move& move) const {
-        Step step{0.0, refitted_.columns, std::vector<double>(k_, 0.0), none, {}, {}};
+        Step step;
+        step.columns = refitted_.columns;
+        step.change.assign(k_, 0.0);
         if (move.drop != none) leave(move.drop, step);
         if (move.also != none)
-            enter_bump(move, step);
+            enter_pair(move, step);
         else if (move.add != none)
             enter(move, step);
         return step;
     }
 
   private:
-    static constexpr Index too_many = 2048;    // columns of one feature whose pairs are all looked at
-    static constexpr float collinear = 8e-3f;  // share of its curvature that a column must keep beside the support
-    static constexpr double noise = 1e-5;      // and of the sum that this is the rest of: less is rounding
-    static constexpr double far = 3.0;         // beyond this many units of score a coefficient has run off
-
     LocalModel(const LocalModel& other, Projection beside)
-        : rows_(other.rows_),
+        : objective_(other.objective_),
           penalty_(other.penalty_),
+          token_(other.token_),
           age_(other.age_),
           k_(other.k_),
           refitted_(other.refitted_),
@@ -165,14 +156,17 @@ class LocalModel final : ScanVisitor {
 
     // Less curvature than this beside the support, and a column has nothing of its own to say. Measured against what it
     // keeps beside the intercept alone: a column that holds for nearly all rows has little even there.
-    double least_curv(Index i) const { return std::max(collinear * beside_.own(i), noise * beside_.diagonal(i)); }
+    double min_curv(Index i) const {
+        return std::max(tuning::collinear * beside_.own(i), tuning::rounding * beside_.diagonal(i));
+    }
 
     // A 0/1 column shifts a group of rows, whose best shift and gain may be known beyond the quadratic model.
-    double pure_factor(Index i) const {
-        return rows_.zero_one() ? beyond_quadratic(rows_.loss(), std::abs(grad_[i]) / mass_[i]) : 1.0;
+    double gain_factor(Index c) const {
+        const Index i = at(c);
+        return objective_.columns().zero_one(c) ? objective_.loss().gain_factor(std::abs(grad_[i]) / mass_[i]) : 1.0;
     }
-    double stretch_of(double grad, double curv) const {
-        return rows_.zero_one() ? stretch(rows_.loss(), std::abs(grad) / curv) : 1.0;
+    double step_factor(Index c, double grad, double mass) const {
+        return objective_.columns().zero_one(c) ? objective_.loss().step_factor(std::abs(grad) / mass) : 1.0;
     }
 
     bool may_move(Index c, double direction) const {
@@ -193,9 +187,13 @@ class LocalModel final : ScanVisitor {
     }
 
     void take_gram(Gram gram) override {
-        add_penalties(rows_, penalty_, refitted_, gram);
+        objective_.add_penalties(refitted_, gram);
+        take_support(std::move(gram));
+    }
+
+    void take_support(Gram gram) {
         pin(gram);
-        beside_ = Projection(std::move(gram.curv), rows_.n_columns(), room_, n_columns_);
+        beside_ = Projection(std::move(gram.curv), objective_.n_columns(), room_, n_scanned());
         slopes_ = std::move(gram.grad);
         for (Index i = 0; i <= k_; ++i) slopes_[i] *= beside_.scale(i);
         free_.assign(k_ + 1, 1.0);
@@ -203,21 +201,27 @@ class LocalModel final : ScanVisitor {
         for (Index s = 0; s < k_; ++s) free_[s + 1] = pinned_[s] == infinity;
     }
 
+    Index n_scanned() const { return among_.empty() ? objective_.n_columns() : static_cast<Index>(among_.size()); }
+
     void take_block(const Block& block) override {
         std::vector<double> diagonal;
         for (std::size_t i = 0; i < block.columns.size(); ++i) {
-            diagonal.push_back(block.curv[i] + ridge_weight(rows_, penalty_, block.columns[i]));
+            diagonal.push_back(block.curv[i] + objective_.ridge(block.columns[i]));
             grad_.push_back(block.grad[i]);
-            if (rows_.zero_one()) mass_.push_back(diagonal.back());
+            mass_.push_back(diagonal.back());
         }
         beside_.add(block, diagonal, free_);
     }
 
     // --- following the search
 
-    Index position(Index column) const {
-        const auto at = std::find(refitted_.columns.begin(), refitted_.columns.end(), column);
-        return at == refitted_.columns.end() ? none : at - refitted_.columns.begin();
+    // The columns that stayed in the order that the model has them in, then those that entered.
+    Point in_order(const Point& point, std::span<const Index> entered) const {
+        Point out = point;
+        out.columns = refitted_.columns;
+        out.columns.insert(out.columns.end(), entered.begin(), entered.end());
+        for (std::size_t s = 0; s < out.columns.size(); ++s) out.coef[s] = point.coef[point.position(out.columns[s])];
+        return out;
     }
 
     bool knows(std::span<const Index> entered) const {
@@ -255,7 +259,7 @@ class LocalModel final : ScanVisitor {
         for (std::size_t b = 0; b < block.columns.size(); ++b) {
             const Index i = at(block.columns[b]);
             grad_[i] = block.grad[b];
-            if (rows_.zero_one()) mass_[i] = block.curv[b] + ridge_weight(rows_, penalty_, block.columns[b]);
+            if (block.curv.data) mass_[i] = block.curv[b] + objective_.ridge(block.columns[b]);
             for (std::size_t e = 0; e < cross.size(); ++e) cross[e][i] = block.cross[b * block.cross_stride + e];
         }
     }
@@ -263,14 +267,14 @@ class LocalModel final : ScanVisitor {
     std::vector<double> slopes_at(double total) const {
         Gram gram{Symmetric(k_ + 1), {total}};
         for (Index c : refitted_.columns) gram.grad.push_back(grad_[at(c)]);
-        add_penalties(rows_, penalty_, refitted_, gram);
+        objective_.add_penalties(refitted_, gram);
         for (Index i = 0; i <= k_; ++i) gram.grad[i] *= beside_.scale(i);
         return gram.grad;
     }
 
     // --- either way
 
-    void meet_support(std::vector<double> slopes) {
+    void refit_support(std::vector<double> slopes) {
         slopes_ = std::move(slopes);
         const auto solved = beside_.inverse().times(slopes_);
         refitted_.intercept -= solved[0] * beside_.scale(0);
@@ -287,13 +291,16 @@ class LocalModel final : ScanVisitor {
             const double m = beside_.inverse()(s + 1, s + 1), coef = refitted_.coef[s], w = coef / beside_.scale(s + 1);
             shift_[s] = w / m;
             inverse_diagonal_[s] = 1.0 / m;
-            drop_[s] = 0.5 * w * w / m * growth(rows_.reach(refitted_.columns[s]) * std::abs(coef));
+            drop_[s] = 0.5 * w * w / m * growth(refitted_.columns[s], coef);
         }
     }
 
-    // A coefficient that has run off (a pure group, no ridge) leaves so little curvature that dropping it
-    // looks free; the curvature on the way back grows like exp(R |w|), and so must the cost.
-    static double growth(double run) { return run > far ? std::exp(run - far) : 1.0; }
+    // A diverged coefficient (a pure group, no ridge) leaves so little curvature that dropping it looks free; the
+    // curvature on the way back grows like exp(R |w|), and so must the cost.
+    double growth(Index column, double coef) const {
+        const double way = objective_.loss().self_concordance * objective_.columns().reach(column) * std::abs(coef);
+        return way > tuning::far ? std::exp(way - tuning::far) : 1.0;
+    }
 
     // G becomes G*.
     void project_slopes() {
@@ -301,11 +308,7 @@ class LocalModel final : ScanVisitor {
         for (std::size_t i = 0; i < grad_.size(); ++i) grad_[i] -= shared[i];
     }
 
-    bool may_bump(Index c) const {
-        return penalty_.allowed[c] && !penalty_.bounded(c) && beside_.curv(at(c)) > least_curv(at(c));
-    }
-
-    double raw_curv(Index c) const { return beside_.diagonal(at(c)) - ridge_weight(rows_, penalty_, c); }
+    double raw_curv(Index c) const { return beside_.diagonal(at(c)) - objective_.ridge(c); }
 
     // --- what moves do to the coefficients
 
@@ -338,16 +341,15 @@ class LocalModel final : ScanVisitor {
             curv += mine * mine * inverse_diagonal_[move.drop];
             back = mine * inverse_diagonal_[move.drop];
         }
-        const double push = std::max(std::abs(grad) - lasso_weight(rows_, penalty_, move.add), 0.0);
+        const double push = std::max(std::abs(grad) - objective_.lasso(move.add), 0.0);
         const double newton = -std::copysign(push, grad) / curv;
-        const double mass = rows_.zero_one() ? mass_[i] : 1.0;
-        const double coef = penalty_.clip(move.add, newton * stretch_of(grad, mass));
+        const double coef = penalty_.clip(move.add, newton * step_factor(move.add, grad, mass_[i]));
         add_column(move.add, coef, step);
         if (move.drop != none) shift_support(move.drop, back * coef, step);
     }
 
-    // Two nested columns enter: the level of the inner one and the height of the bump between them.
-    void enter_bump(const Move& move, Step& step) const {
+    // Two nested columns enter: the level of the inner one, and the height of what lies between them.
+    void enter_pair(const Move& move, Step& step) const {
         const Index a = at(move.add), b = at(move.also), size = k_ + 1;
         const float *q_a = beside_.q(a), *q_b = beside_.q(b);
         const double curv_a = beside_.curv(a);
@@ -355,25 +357,27 @@ class LocalModel final : ScanVisitor {
         double adjusted = 0.0;
         for (Index i = 0; i < size; ++i) adjusted += cross[i] * q_b[i];
         const double shared = raw_curv(move.add) - adjusted, with_a = shared - curv_a;
-        const double bump_grad = grad_[b] - grad_[a], bump_curv = curv_a + beside_.curv(b) - 2.0 * shared;
-        const double det = curv_a * bump_curv - with_a * with_a;
-        const double level = -(grad_[a] * bump_curv - bump_grad * with_a) / det;
-        const double height = -(bump_grad * curv_a - grad_[a] * with_a) / det;
-        const double stretched = height * stretch_of(bump_grad, raw_curv(move.also) - raw_curv(move.add));
+        const double outer_grad = grad_[b] - grad_[a], outer_curv = curv_a + beside_.curv(b) - 2.0 * shared;
+        const double det = curv_a * outer_curv - with_a * with_a;
+        const double level = -(grad_[a] * outer_curv - outer_grad * with_a) / det;
+        const double height = -(outer_grad * curv_a - grad_[a] * with_a) / det;
+        const double stretched = height * step_factor(move.also, outer_grad, raw_curv(move.also) - raw_curv(move.add));
         add_column(move.add, level - stretched, step);
         add_column(move.also, stretched, step);
     }
 
-    Rows& rows_;
+    Objective& objective_;
     const Penalty& penalty_;
-    Index n_columns_ = 0, room_ = 0, age_ = 0, k_;
+    Token token_;               // of the scan
+    std::vector<Index> among_;  // the columns it was of; none: all
+    Index room_ = 0, age_ = 0, k_;
     Point refitted_;
     std::vector<double> pinned_, free_;  // what dropping a pinned coefficient costs; 0 for what may not move
     std::vector<double> slopes_;         // the support's gradient
     Projection beside_;
     double refit_gain_ = 0.0;
     std::vector<double> shift_, inverse_diagonal_, drop_;  // per support position: w_j / M_jj, 1 / M_jj, cost
-    std::vector<double> grad_, mass_;                      // per column scanned: G*, and D now where columns are 0/1
+    std::vector<double> grad_, mass_;                      // per column scanned: G*, and its own curvature now
 };
 
 }  // namespace sparsegam

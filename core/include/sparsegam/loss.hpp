@@ -1,13 +1,18 @@
-// sparsegam/loss.hpp: the losses, one struct each: value, gradient and curvature in the score f.
+// sparsegam/loss.hpp: the losses, one row each in one table: value, gradient and curvature in the score f, and the
+// few facts about them that a search makes use of.
 //
-// These scalar definitions are what the vectorised kernels are tested against; a new loss starts here.
+// These scalar definitions are what the vectorised kernels are tested against. A new loss is a name in `Loss`, a row
+// in `loss_table` and a kernel; no other header speaks of a loss by its name.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace sparsegam {
 
@@ -16,6 +21,7 @@ struct Derivatives {
 };
 
 enum class Loss { logistic, exponential, squared };
+inline constexpr std::size_t n_losses = 3;
 
 // y in {-1, 1}: log(1 + exp(-y f))
 inline Derivatives logistic_loss(double f, double y) {
@@ -34,64 +40,107 @@ inline Derivatives exponential_loss(double f, double y) {
 // (y - f)^2 / 2
 inline Derivatives squared_loss(double f, double y) { return {0.5 * (f - y) * (f - y), f - y, 1.0}; }
 
-inline Derivatives derivatives(Loss loss, double f, double y) {
-    switch (loss) {
-        case Loss::logistic:
-            return logistic_loss(f, y);
-        case Loss::exponential:
-            return exponential_loss(f, y);
-        default:
-            return squared_loss(f, y);
-    }
-}
-
-// |l'''| <= self_concordance(l) * l'' in f; 0 where the curvature never changes.
-inline double self_concordance(Loss loss) { return loss == Loss::squared ? 0.0 : 1.0; }
-
-// l'' never exceeds this; infinite for the exponential loss.
-inline double steepest_curvature(Loss loss) {
-    switch (loss) {
-        case Loss::logistic:
-            return 0.25;
-        case Loss::exponential:
-            return std::numeric_limits<double>::infinity();
-        default:
-            return 1.0;
-    }
-}
-
 // The most that the loss of a group of rows can fall when their scores are all shifted by the same amount,
-// from the group's sums of gradient, curvature and loss. Exact for the exponential and squared losses. For
-// the logistic loss, |f'''| <= f'' gives f(d) >= f + G d + D (exp(-|d|) + |d| - 1), whose minimum is D
-// psi(|G| / D) below f, psi(u) = u + (1 - u) log(1 - u) for u < 1; beyond, only the loss itself limits the fall.
-inline double shift_gain(Loss loss, double grad, double curv, double value) {
-    if (loss == Loss::exponential) return curv - std::sqrt(std::max(curv * curv - grad * grad, 0.0));
+// from the group's sums of gradient, curvature and loss. For the logistic loss, |f'''| <= f'' gives
+// f(d) >= f + G d + D (exp(-|d|) + |d| - 1), whose minimum is D psi(|G| / D) below f,
+// psi(u) = u + (1 - u) log(1 - u) for u < 1; beyond, only the loss itself limits the fall.
+inline double logistic_shift_gain(double grad, double curv, double value) {
     if (curv <= 0.0) return std::max(value, 0.0);
-    if (loss == Loss::squared) return 0.5 * grad * grad / curv;
     const double u = std::abs(grad) / curv;
     return u < 1.0 ? std::min(curv * (u + (1.0 - u) * std::log1p(-u)), value) : value;
 }
 
-// How many times its quadratic model's promise a shift of a group of rows gains, from u = |gradient| /
-// curvature. Exponential: 1 - sqrt(1 - u^2) against u^2 / 2; a pure group (u = 1) gains twice the promise.
-inline double beyond_quadratic(Loss loss, double u) {
-    if (loss != Loss::exponential || u < 1e-3) return 1.0;
-    return 2.0 * (1.0 - std::sqrt(std::max(1.0 - u * u, 0.0))) / (u * u);
+// Exact for these two: the exponential loss ends at twice the geometric mean of what it has on either label.
+inline double exponential_shift_gain(double grad, double curv, double) {
+    return curv - std::sqrt(std::max(curv * curv - grad * grad, 0.0));
 }
 
-// How many times its Newton step the best shift of a group of rows is: atanh(u) / u for the exponential loss,
-// capped where a pure group would run off.
-inline double stretch(Loss loss, double u) {
-    if (loss != Loss::exponential || u < 1e-3) return 1.0;
+inline double squared_shift_gain(double grad, double curv, double value) {
+    return curv <= 0.0 ? std::max(value, 0.0) : 0.5 * grad * grad / curv;
+}
+
+// How many times its quadratic model's promise a shift of a group of rows gains, from u = |gradient| / curvature.
+// Exponential: 1 - sqrt(1 - u^2) against u^2 / 2; a pure group (u = 1) gains twice the promise.
+inline double exponential_gain_factor(double u) {
+    return u < 1e-3 ? 1.0 : 2.0 * (1.0 - std::sqrt(std::max(1.0 - u * u, 0.0))) / (u * u);
+}
+
+// How many times its Newton step the best shift of a group of rows is: atanh(u) / u for the exponential loss, capped
+// where the shift of a pure group would be infinite.
+inline double exponential_step_factor(double u) {
+    if (u < 1e-3) return 1.0;
     u = std::min(u, 0.99);
     return std::atanh(u) / u;
 }
 
+inline double as_promised(double) { return 1.0; }
+
+struct LossTraits {
+    Loss loss;
+    std::string_view name;
+    Derivatives (*derivatives)(double f, double y);
+    double self_concordance;   // |l'''| <= this * l'' in f
+    double largest_curvature;  // l'' never exceeds this
+    bool constant_curvature;   // l'' is the same everywhere: the quadratic model is the loss itself
+    bool multiplicative;       // a shift of the score multiplies the loss of a row, which is its curvature too
+    bool underrates_pure;      // on nearly pure groups of rows the quadratic model promises much too little
+    double (*shift_gain)(double grad, double curv, double value);
+    double (*gain_factor)(double u);  // of a group, beyond the quadratic model
+    double (*step_factor)(double u);
+};
+
+inline constexpr std::array<LossTraits, n_losses> loss_table{{
+    {.loss = Loss::logistic,
+     .name = "logistic",
+     .derivatives = logistic_loss,
+     .self_concordance = 1.0,
+     .largest_curvature = 0.25,
+     .constant_curvature = false,
+     .multiplicative = false,
+     .underrates_pure = true,
+     .shift_gain = logistic_shift_gain,
+     .gain_factor = as_promised,
+     .step_factor = as_promised},
+    {.loss = Loss::exponential,
+     .name = "exponential",
+     .derivatives = exponential_loss,
+     .self_concordance = 1.0,
+     .largest_curvature = std::numeric_limits<double>::infinity(),
+     .constant_curvature = false,
+     .multiplicative = true,
+     .underrates_pure = false,
+     .shift_gain = exponential_shift_gain,
+     .gain_factor = exponential_gain_factor,
+     .step_factor = exponential_step_factor},
+    {.loss = Loss::squared,
+     .name = "squared",
+     .derivatives = squared_loss,
+     .self_concordance = 0.0,
+     .largest_curvature = 1.0,
+     .constant_curvature = true,
+     .multiplicative = false,
+     .underrates_pure = false,
+     .shift_gain = squared_shift_gain,
+     .gain_factor = as_promised,
+     .step_factor = as_promised},
+}};
+
+constexpr const LossTraits& traits(Loss loss) { return loss_table[static_cast<std::size_t>(loss)]; }
+
+constexpr bool in_order_of_enum() {
+    for (std::size_t i = 0; i < n_losses; ++i)
+        if (static_cast<std::size_t>(loss_table[i].loss) != i) return false;
+    return true;
+}
+static_assert(in_order_of_enum(), "loss_table has one row per Loss, in the order of the enum");
+
 inline Loss loss_named(const std::string& name) {
-    if (name == "logistic") return Loss::logistic;
-    if (name == "exponential") return Loss::exponential;
-    if (name == "squared") return Loss::squared;
-    throw std::invalid_argument("loss must be 'logistic', 'exponential' or 'squared', got '" + name + "'");
+    std::string names;
+    for (const LossTraits& row : loss_table) {
+        if (row.name == name) return row.loss;
+        names += (names.empty() ? "'" : ", '") + std::string(row.name) + "'";
+    }
+    throw std::invalid_argument("loss must be one of " + names + ", got '" + name + "'");
 }
 
 }  // namespace sparsegam

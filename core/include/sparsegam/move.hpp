@@ -1,7 +1,6 @@
 // sparsegam/move.hpp: what a search may do to a support, and what that does to the coefficients.
 #pragma once
 
-#include <algorithm>
 #include <vector>
 
 #include "penalty.hpp"
@@ -12,16 +11,16 @@ namespace sparsegam {
 struct Move {
     Index drop = none;  // position in the support
     Index add = none;   // column
-    Index also = none;  // a second column, nested around the first: together they make a bump
+    Index also = none;  // a second column, nested around the first
     double gain = 0.0;  // predicted fall of the objective, its lambda0 part included
 };
 
 // What a move does to the coefficients: changes of those on the support, the column that leaves, those that enter.
 struct Step {
-    double intercept;
+    double intercept = 0.0;
     std::vector<Index> columns;
     std::vector<double> change;
-    Index dropped;
+    Index dropped = none;
     std::vector<Index> added;
     std::vector<double> added_coef;
 };

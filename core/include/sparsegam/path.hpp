@@ -16,10 +16,11 @@ using Progress = std::function<void(Index n_terms, double value)>;
 
 class Frontier {
   public:
-    Frontier(Rows& rows, const Penalty& penalty, Index max_terms, const Deadline& deadline, Progress progress)
-        : penalty_(penalty),
+    Frontier(Objective& objective, Index max_terms, const Deadline& deadline, Progress progress)
+        : objective_(objective),
+          penalty_(objective.penalty()),
           max_terms_(max_terms),
-          exchange_(rows, penalty, max_terms, deadline),
+          exchange_(objective, max_terms, deadline),
           progress_(std::move(progress)) {
         record();
     }
@@ -41,18 +42,20 @@ class Frontier {
         finished_ = !exchange_.out_of_time();
     }
 
-    // One lambda0: straight down on the penalised objective, then a look around. To be certified, it makes the small moves
-    // too and goes on from any swap that the sweep still finds.
+    // One lambda0: straight down on the penalised objective, on past it and back, then a look around. To be certified, it
+    // looks farther, makes the small moves too, and goes on from any swap that the sweep still finds.
     void search_at(double lambda0, bool certify) {
         price_ = lambda0;
-        exchange_.improve(lambda0, {true, true, true}, worthwhile * lambda0);
+        exchange_.improve(worthwhile(lambda0));
+        while (!exchange_.out_of_time() && search_past(lambda0)) {
+        }
         if (const Index steps = steps_near(certify); steps > 0) {
             start_from_polished();
             do search_near(lambda0, steps);
             while (certify && can_leave_out_pairs(lambda0) && search_without_pairs(lambda0));
         }
         if (certify) {
-            do exchange_.improve(lambda0, {true, true, true});
+            do exchange_.improve({.lambda0 = lambda0});
             while (!exchange_.out_of_time() && sweep(lambda0));
         }
         record();
@@ -68,7 +71,8 @@ class Frontier {
         Index best = none;
         for (Index k = 0; k < reached(); ++k) {
             if (!known(k)) continue;
-            if (best == none || objective(at(k), lambda0) < objective(at(best), lambda0)) best = k;
+            if (best == none || objective_.penalised(at(k), lambda0) < objective_.penalised(at(best), lambda0))
+                best = k;
         }
         return best;
     }
@@ -77,21 +81,16 @@ class Frontier {
     bool known(Index k) const { return sizes_[k].known; }
     const Point& at(Index k) const { return sizes_[k].point; }
     bool finished() const { return finished_; }
-    const Counts& counts() const { return exchange_.counts(); }
     const std::optional<Certificate>& certificate() const { return certificate_; }
 
   private:
-    static constexpr double next_to_nothing = 1000.0;  // ties
-    static constexpr double worthwhile = 0.03;         // of lambda0: a smaller gain is not worth a scan
-    static constexpr Index few_columns = 512, few_terms = 30;
-
     struct Size {
         Point point;
         bool known = false, swapped = false, grown = false, shrunk = false, grown_by_two = false;
     };
 
-    double objective(const Point& point, double lambda0) const {
-        return point.value() + lambda0 * penalty_.cost_of(point);
+    static MoveRules worthwhile(double lambda0) {
+        return {.lambda0 = lambda0, .min_gain = tuning::worthwhile * lambda0};
     }
 
     // Keeps the current point if it is the best of its size. A better one is a new start for its neighbours,
@@ -100,9 +99,10 @@ class Frontier {
         const Point& point = exchange_.current();
         const Index k = point.size();
         if (k >= reached()) sizes_.resize(k + 1);
-        const double fall = known(k) ? objective(at(k), price_) - objective(point, price_) : infinity;
-        if (!(fall > exchange_.tie())) return;
-        if (fall > next_to_nothing * exchange_.tie()) sizes_[k] = {};
+        const double fall =
+            known(k) ? objective_.penalised(at(k), price_) - objective_.penalised(point, price_) : infinity;
+        if (!(fall > exchange_.min_improvement())) return;
+        if (fall > tuning::new_model * exchange_.min_improvement()) sizes_[k] = {};
         sizes_[k].point = point;
         sizes_[k].known = true;
         if (progress_) progress_(k, point.value());
@@ -111,15 +111,13 @@ class Frontier {
     // One more term cannot hurt, but a size whose smaller neighbour left nothing to gain may never have been reached from it.
     void never_rise() {
         for (Index k = 1; k < reached(); ++k) {
-            if (!known(k) || !known(k - 1) || !(at(k).value() > at(k - 1).value() + exchange_.tie())) continue;
+            if (!known(k) || !known(k - 1) || !(at(k).value() > at(k - 1).value() + exchange_.min_improvement()))
+                continue;
             Point point = at(k - 1);
             for (Index c : at(k).columns)
-                if (point.size() < k &&
-                    std::find(point.columns.begin(), point.columns.end(), c) == point.columns.end()) {
-                    point.columns.push_back(c);
-                    point.coef.push_back(0.0);
-                }
-            sizes_[k].point = point;  // its loss and ridge are those of the smaller
+                if (point.size() < k && !point.has(c)) point = point.with(c, 0.0);
+            point.loss = at(k - 1).loss;
+            sizes_[k].point = point;
         }
     }
 
@@ -132,10 +130,6 @@ class Frontier {
         record();
         sizes_[k].swapped = true;
         return true;
-    }
-
-    static bool same_support(const Point& a, const Point& b) {
-        return std::is_permutation(a.columns.begin(), a.columns.end(), b.columns.begin(), b.columns.end());
     }
 
     // Is it time to look at all columns again? In the first round at every small size, then ever more rarely, on the way
@@ -165,6 +159,20 @@ class Frontier {
         return exchange_.shrink() && improve_size(k - 1);
     }
 
+    // On at a lower price, where terms come in that pay together but not alone, and back. True if that led to something
+    // better worth the while; else the search is where it was.
+    bool search_past(double lambda0) {
+        const Point before = exchange_.current();
+        if (before.size() > tuning::lower_price_up_to) return false;
+        MoveRules past = worthwhile(tuning::lower_price * lambda0);
+        past.thorough = false;
+        exchange_.improve(past);
+        exchange_.improve(worthwhile(lambda0));
+        const double fall = objective_.penalised(before, lambda0) - objective_.penalised(exchange_.current(), lambda0);
+        if (fall < 0.0) exchange_.go_to(before);
+        return fall > tuning::worthwhile * lambda0;
+    }
+
     // A few steps up and down again, or down and up, with swaps in between, lead out of many a local optimum.
     void search_near(double lambda0, Index steps) {
         bool any = true;
@@ -178,35 +186,28 @@ class Frontier {
         start_at(best_size(lambda0));
     }
 
-    bool has_few_columns() const { return static_cast<Index>(penalty_.cost.size()) <= few_columns; }
-
-    bool can_leave_out_pairs(double lambda0) const { return has_few_columns() && best_size(lambda0) <= few_terms / 2; }
+    bool can_leave_out_pairs(double lambda0) const {
+        return objective_.n_columns() <= tuning::few_columns && best_size(lambda0) <= tuning::few_terms / 2;
+    }
 
     // Leaves out two terms at a time and lets the search find others: it may be that neither can move without the other.
     // True when that led to something better.
     bool search_without_pairs(double lambda0) {
         const Point best = at(best_size(lambda0));
-        const double must_beat = objective(best, lambda0) - 10.0 * exchange_.tie();
+        const double must_beat = objective_.penalised(best, lambda0) - tuning::promises * exchange_.min_improvement();
         for (Index i = 0; i < best.size() * best.size(); ++i) {
             const Index first = best.columns[i / best.size()], second = best.columns[i % best.size()];
             if (first >= second || penalty_.is_always(first) || penalty_.is_always(second)) continue;
             if (exchange_.out_of_time()) break;
-            exchange_.go_to(without(without(best, first), second));
-            exchange_.improve(lambda0, {true, true, true}, worthwhile * lambda0);
-            if (objective(exchange_.current(), lambda0) >= must_beat) continue;
+            const Point rest = best.without(best.position(first));
+            exchange_.go_to(rest.without(rest.position(second)));
+            exchange_.improve(worthwhile(lambda0));
+            if (objective_.penalised(exchange_.current(), lambda0) >= must_beat) continue;
             start_from_polished();
             return true;
         }
         start_at(best_size(lambda0));
         return false;
-    }
-
-    static Point without(Point point, Index column) {
-        const auto at = std::find(point.columns.begin(), point.columns.end(), column) - point.columns.begin();
-        point.columns.erase(point.columns.begin() + at);
-        point.coef.erase(point.coef.begin() + at);
-        point.loss = infinity;
-        return point;
     }
 
     // The point just reached, to the last digit: others are to beat what it is worth, not where its refit stopped.
@@ -217,10 +218,11 @@ class Frontier {
         record();
     }
 
-    // How far to look around: where columns are few that costs next to nothing, elsewhere as much as all before it.
+    // How far to look around.
     Index steps_near(bool certify) const {
-        if (has_few_columns()) return 8;
-        return certify && exchange_.current().size() <= few_terms ? 2 : 0;
+        const Index n_columns = objective_.n_columns();
+        if (n_columns <= (certify ? tuning::few_columns : tuning::very_few_columns)) return 8;
+        return certify && exchange_.current().size() <= tuning::few_terms ? 2 : 0;
     }
 
     // Looks for a swap that the scans did not see. True when there was one, and the search goes on from it.
@@ -232,9 +234,10 @@ class Frontier {
 
     void start_at(Index k) {
         const Point& here = exchange_.current();
-        if (here.columns != at(k).columns || here.value() != at(k).value()) exchange_.go_to(at(k));
+        if (!same_support(here, at(k)) || here.value() != at(k).value()) exchange_.go_to(at(k));
     }
 
+    Objective& objective_;
     const Penalty& penalty_;
     Index max_terms_;
     Exchange exchange_;

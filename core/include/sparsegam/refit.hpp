@@ -7,8 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "penalty.hpp"
-#include "rows.hpp"
+#include "objective.hpp"
 
 namespace sparsegam {
 
@@ -20,48 +19,6 @@ struct RefitOptions {
     bool rough = false;           // steps from sums in floats: for trials
     bool last_digit = false;      // go on beyond the tolerance where that is cheap
 };
-
-inline double ridge_weight(const Rows& rows, const Penalty& penalty, Index column) {
-    return 2.0 * penalty.lambda2 * (penalty.standardize ? rows.spread()[column] : 1.0);
-}
-
-inline double lasso_weight(const Rows& rows, const Penalty& penalty, Index column) {
-    if (penalty.lambda1 == 0.0) return 0.0;
-    return penalty.lambda1 * (penalty.standardize ? std::sqrt(rows.spread()[column]) : 1.0);
-}
-
-// Loss and penalty on the coefficients of a point, on the rows.
-inline void evaluate(Rows& rows, const Penalty& penalty, Point& point) {
-    point.loss = rows.evaluate(point);
-    point.ridge = 0.0;
-    for (Index s = 0; s < point.size(); ++s) {
-        const Index c = point.columns[s];
-        point.ridge += 0.5 * ridge_weight(rows, penalty, c) * point.coef[s] * point.coef[s] +
-                       lasso_weight(rows, penalty, c) * std::abs(point.coef[s]);
-    }
-}
-
-// Takes a coordinate out of a Newton step: it stays where it is.
-inline void hold(Gram& gram, Index i) {
-    for (Index j = 0; j < gram.curv.size(); ++j) gram.curv(i, j) = gram.curv(j, i) = 0.0;
-    gram.curv(i, i) = 1.0;
-    gram.grad[i] = 0.0;
-}
-
-// Adds the penalties to the ingredients of a Newton step on the columns from `held` on. A coefficient does
-// not change its sign within a step (newton_step sees to it), so lambda1 is a constant slope.
-inline void add_penalties(const Rows& rows, const Penalty& penalty, const Point& point, Gram& gram, Index held = 0) {
-    if (!penalty.free_intercept) hold(gram, 0);
-    for (Index s = held; s < point.size(); ++s) {
-        const Index i = s - held + 1;
-        const double ridge = ridge_weight(rows, penalty, point.columns[s]);
-        gram.curv(i, i) += ridge;
-        gram.grad[i] += ridge * point.coef[s];
-        if (point.coef[s] != 0.0)
-            gram.grad[i] += std::copysign(lasso_weight(rows, penalty, point.columns[s]), point.coef[s]);
-        if (penalty.free_intercept && !(rows.spread()[point.columns[s]] > 0.0)) hold(gram, i);  // a second intercept
-    }
-}
 
 // The step d that minimises grad'd + d'Hd/2 with low <= d <= high, by fixing at their bounds the coordinates
 // that would leave the box and releasing those that want to come back. K is the number of terms: small.
@@ -154,36 +111,55 @@ inline Point moved(const Point& from, const std::vector<double>& step, double le
     return to;
 }
 
-// Newton from an evaluated point. Leaves the rows at the point it returns in place.
-inline void refit(Rows& rows, const Penalty& penalty, Point& point, const RefitOptions& options, Counts& counts) {
+// The longest of a few ever shorter steps that lowers the objective as it should; the start where none does.
+inline Point backtracked(Objective& objective, const Point& from, const std::vector<double>& step, double decrease,
+                         Index held) {
+    constexpr int at_once = 4, rounds = 5;  // down to a millionth of the step
+    double length = 0.5;
+    for (int round = 0; round < rounds; ++round) {
+        std::vector<Point> points;
+        std::vector<double> lengths;
+        for (int i = 0; i < at_once; ++i, length *= 0.5) {
+            points.push_back(moved(from, step, length, held));
+            lengths.push_back(length);
+        }
+        objective.evaluate(points);
+        for (int i = 0; i < at_once; ++i)
+            if (points[i].value() <= from.value() - 1e-4 * lengths[i] * decrease && points[i].value() < from.value())
+                return points[i];
+    }
+    return from;
+}
+
+// Newton from any point, which is evaluated on the way.
+inline void refit(Objective& objective, Point& point, const RefitOptions& options) {
+    Gram gram = objective.newton(point, options.rough, options.held);
     double last = infinity;
     for (int n = 0; n < options.max_steps; ++n) {
-        Gram gram = rows.gram(std::span(point.columns).subspan(options.held), options.rough);
-        add_penalties(rows, penalty, point, gram, options.held);
-        const auto step = newton_step(penalty, point, gram, options.held);
+        const auto step = newton_step(objective.penalty(), point, gram, options.held);
         double decrease = 0.0;
         for (std::size_t i = 0; i < step.size(); ++i) decrease -= gram.grad[i] * step[i];
         if (!(decrease > 0.0) || point.value() - decrease > options.must_beat) return;
-        ++counts.newton_steps;
-        double length = 1.0;
-        Point next = moved(point, step, length, options.held);
-        evaluate(rows, penalty, next);
-        while (!(next.value() <= point.value() - 1e-4 * length * decrease) && length > 1e-6) {
-            length *= 0.5;
-            next = moved(point, step, length, options.held);
-            evaluate(rows, penalty, next);
-        }
-        if (!(next.value() < point.value())) {
-            evaluate(rows, penalty, point);
-            return;
+        ++objective.counts().newton_steps;
+        // Newton's last step squares the error. For the last digit it goes on while it converges like that; the
+        // coefficient of a pure group, which has no optimum, converges step by step and is let go.
+        const bool squaring = decrease < 0.05 * last;
+        const bool is_last =
+            n + 1 == options.max_steps ||
+            (decrease < options.tolerance && !(options.last_digit && squaring && decrease > 1e-8 * options.tolerance));
+        Point next = moved(point, step, 1.0, options.held);
+        if (is_last)
+            objective.evaluate(next);
+        else
+            gram = objective.newton(next, options.rough, options.held);
+        if (!(next.value() <= point.value() - 1e-4 * decrease && next.value() < point.value())) {
+            next = backtracked(objective, point, step, decrease, options.held);
+            if (!(next.value() < point.value())) return;
+            if (!is_last) gram = objective.newton(next, options.rough, options.held);
         }
         point = std::move(next);
-        // The step is made: Newton's last one squares the error. For the last digit it goes on while it converges like
-        // that; a coefficient that runs off (a pure group) converges step by step and is let go.
-        const bool squaring = decrease < 0.05 * last;
         last = decrease;
-        if (decrease < options.tolerance && !(options.last_digit && squaring && decrease > 1e-8 * options.tolerance))
-            return;
+        if (is_last) return;
     }
 }
 

@@ -1,24 +1,32 @@
 // sparsegam/rows.hpp: all that a solver may ask of the rows, in few coarse questions with small answers.
 //
-// Nothing above this interface touches a row. A local, a distributed (each worker answers, the answers are
-// added) and a device implementation differ only below it. `evaluate` sets the point that the other questions
-// are about.
+// Nothing above this interface touches a row. Every question names its point, so an implementation needs no state,
+// though it may remember the last point. A local, a distributed (each worker answers, the answers are added) and a
+// device implementation differ only below it.
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "columns.hpp"
 #include "linalg.hpp"
 #include "loss.hpp"
 #include "types.hpp"
 
 namespace sparsegam {
 
-// Newton's ingredients on a support A = [1, x_1 ... x_k]: A' h A and A' g.
+// Sums over rows on a support A = [1, x_1 ... x_k]: A' h A and A' g.
 struct Gram {
     Symmetric curv;
     std::vector<double> grad;
+};
+
+// Newton's ingredients at a point.
+struct Newton {
+    double loss;
+    Gram gram;
 };
 
 // Numbers one per column, `stride` apart.
@@ -46,68 +54,45 @@ class ScanVisitor {
 
 using TakeBlock = std::function<void(const Block&)>;
 
-// Per column, the sums of g, h and the loss over the rows where a 0/1 column is 1, and over all rows.
+// What a scan leaves behind, so that rescans may hold its curvature; each kind of rows has its own.
+class ScanToken {
+  public:
+    virtual ~ScanToken() = default;
+};
+using Token = std::shared_ptr<const ScanToken>;
+
+// Of some 0/1 columns, in the order asked for: the sums of g, h and the loss over the rows where the column is 1; and
+// the same over all rows.
 struct Groups {
-    Strided grad, curv, loss;
+    std::vector<double> grad, curv, loss;
     double total_grad = 0.0, total_curv = 0.0, total_loss = 0.0;
-};
-
-// Columns [first, last) with x_a x_b = x_a for a < b: the thresholds of a feature. Their pairs need no pass
-// of their own.
-struct Nested {
-    Index first, last;
-};
-
-// The loss along one column, centred, from the point last evaluated: its value and two derivatives.
-struct LineSums {
-    double value, slope, curv;
-};
-
-// The same at the start of the line, for every column.
-struct Slopes {
-    double value, total_grad;
-    std::vector<double> slope, curv;
-
-    LineSums at(Index column) const { return {value, slope[column], curv[column]}; }
 };
 
 class Rows {
   public:
     virtual ~Rows() = default;
 
-    // --- what the columns are like
-
     virtual Loss loss() const = 0;
-    virtual Index n_columns() const = 0;
-    virtual bool zero_one() const = 0;                   // is every column 0 or 1
-    virtual std::span<const double> mean() const = 0;    // weighted, per column
-    virtual std::span<const double> spread() const = 0;  // sigma_c^2: squared weighted norm of the centred column
-    virtual double reach(Index column) const = 0;        // how far a unit of coefficient moves a typical score
-    virtual double largest(Index column) const = 0;      // of |x - mean|
-    virtual std::span<const Nested> nested() const = 0;
+    virtual const Columns& columns() const = 0;
 
-    // --- sums over rows; all but the first are about the point last evaluated
+    // The loss at each of these points, in one pass.
+    virtual std::vector<double> evaluate(std::span<const Point> points) = 0;
 
-    virtual double evaluate(const Point& point) = 0;  // the loss there
-    // One coefficient changes: the scores where a 0/1 column is 1 move by `on`, the others by `off`. The loss
-    // there, which is now the point last evaluated. For the exponential loss products with four constants, whose
-    // rounding errors stay until the next `evaluate`.
-    virtual double shift(Index column, double on, double off) = 0;
-    // Rough is good for a step, not for the last digit.
-    virtual Gram gram(std::span<const Index> support, bool rough) = 0;
-    virtual void scan(std::span<const Index> support, ScanVisitor& visitor) = 0;
-    // Of the same columns, with the curvature of the last scan held: `grad` and, where columns are 0/1, `curv` at the point
-    // last evaluated; `cross` are products with the columns that entered, under the held curvature. Returns 1'g.
-    virtual double rescan(std::span<const Index> entered, const TakeBlock& take) = 0;
-    virtual const Groups& groups(std::span<const Index> columns) = 0;  // at least of these columns
-    virtual Slopes slopes() = 0;
-    virtual LineSums line(Index column, double step) = 0;
+    // The loss at a point, and the Gram matrix of some of its columns. Rough is good for a step, not for the last digit.
+    virtual Newton newton(const Point& point, std::span<const Index> support, bool rough) = 0;
 
-    // --- scans of a shortlist, where they save work
+    // For the columns `among` (none: for all), their sums beside the support of the point.
+    virtual Token scan(const Point& point, std::span<const Index> among, ScanVisitor& visitor) = 0;
 
-    virtual bool can_focus() const = 0;
-    // Scans look only at these columns from now on; none: at all. True if they will.
-    virtual bool focus(std::span<const Index> columns) = 0;
+    // For the columns `among`: `grad` and, where columns are 0/1, `curv` at this point; `cross` are products with the
+    // columns that entered, under the curvature of an earlier scan. Returns 1'g.
+    virtual double rescan(const ScanToken& token, const Point& point, std::span<const Index> entered,
+                          std::span<const Index> among, const TakeBlock& take) = 0;
+
+    virtual Groups groups(const Point& point, std::span<const Index> columns) = 0;
+
+    // Called now and then by those who work long; it throws to end the work.
+    virtual void set_poll(std::function<void()>) {}
 };
 
 }  // namespace sparsegam

@@ -4,17 +4,20 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "kernel_table.hpp"
+#include "line_rows.hpp"
 #include "loss.hpp"
 #include "parallel.hpp"
-#include "rows.hpp"
 
 namespace sparsegam {
 
-// Labels and weights are not owned. A design below adds the scores of a point and the sums over its columns.
-class LocalRows : public Rows {
+// Labels and weights are not owned. Gradient and curvature per row are remembered for the last point asked about: most
+// questions come in twos and threes about one point. A design below adds the scores of a point and the sums over its
+// columns.
+class LocalRows : public LineRows {
   public:
     LocalRows(Index n_rows, const double* y, const double* weight, Loss loss, Index n_threads)
         : n_rows_(n_rows),
@@ -27,26 +30,35 @@ class LocalRows : public Rows {
           value_(n_rows),
           scores_(n_rows) {}
 
-    Pool& pool() { return pool_; }
-    std::span<const double> spread() const override { return spread_; }
-
-    std::span<const double> mean() const override { return mean_; }
     Loss loss() const override { return loss_; }
+    const Columns& columns() const override { return columns_; }
+    void set_poll(std::function<void()> poll) override { pool_.ticker().set(std::move(poll)); }
 
-    double evaluate(const Point& point) override {
-        prepare(point);
-        return sum_blocks([&](Index begin, Index end) { return evaluate_block(point, begin, end); });
+    std::vector<double> evaluate(std::span<const Point> points) override {
+        if (points.size() == 1) {
+            go_to(points[0], Exactly::yes);
+            return {total_.value};
+        }
+        return losses_of(points);
     }
 
-    double shift(Index column, double on, double off) override {
-        if (!zero_one()) throw std::logic_error("rows of a raw column do not fall into two groups");
-        return sum_blocks([&](Index begin, Index end) {
-            return loss_ == Loss::exponential ? reweight_block(column, on, off, begin, end)
-                                              : shift_block(column, on, off, begin, end);
-        });
+    double shift(const Point& from, const Point& to, Index column) override {
+        if (!columns_.zero_one(column)) throw std::logic_error("rows of a raw column do not fall into two groups");
+        if (!traits(loss_).multiplicative || !remembers(from)) {
+            go_to(to);
+            return total_.value;
+        }
+        const double off = to.intercept - from.intercept;
+        const double on = off + coefficient(to, column) - coefficient(from, column);
+        sum_blocks([&](Index begin, Index end) { return reweight_block(column, on, off, begin, end); });
+        remember(to);
+        drifted_ = true;
+        return total_.value;
     }
 
-    LineSums line(Index column, double step) override {
+    LineSums line(const Point& point, Index column, double step) override {
+        go_to(point);
+        make_ready(column);
         const Index blocks = (n_rows_ + block - 1) / block;
         std::vector<LineSums> sums(blocks);
         pool_.run(blocks,
@@ -59,47 +71,103 @@ class LocalRows : public Rows {
   protected:
     static constexpr Index block = 4096;  // rows; fixed, so that sums do not depend on the number of threads
 
-    virtual void prepare(const Point& point) = 0;
-    virtual void score(const Point& point, Index begin, Index end, double* score) const = 0;
-    virtual void values(Index column, Index begin, Index end,
-                        double* out) const = 0;  // of a column, not centred
+    // The curvature of each row at the point of a scan.
+    struct HeldCurvature final : ScanToken {
+        std::vector<double> curv;
+    };
+
+    // A point made ready, so that the scores of any block of rows can be had.
+    class Scorer {
+      public:
+        virtual ~Scorer() = default;
+        virtual void score(Index begin, Index end, double* score) const = 0;
+    };
+
+    virtual void make_room(std::span<const Point>) {}  // for the scorers of these points, together
+    virtual std::unique_ptr<Scorer> scorer(const Point& point) = 0;
+    virtual void make_ready(Index) {}  // a column whose values will be asked for by several threads
+    virtual void values(Index column, Index begin, Index end, double* out) const = 0;  // of a column, not centred
+
+    enum class Exactly { yes, no };
+
+    // Gradient, curvature and loss of each row at a point; nothing to do where they are those of the last one. Exactly:
+    // even where rounding errors of shifts have gathered.
+    void go_to(const Point& point, Exactly exactly = Exactly::no) {
+        if (remembers(point) && (exactly == Exactly::no || !drifted_)) return;
+        make_room(std::span(&point, 1));
+        const auto ready = scorer(point);
+        sum_blocks([&](Index begin, Index end) {
+            ready->score(begin, end, scores_.data() + begin);
+            return kernels().evaluate(loss_, {end - begin, scores_.data() + begin, y_ + begin, weight_ + begin,
+                                              grad_.data() + begin, curv_.data() + begin, value_.data() + begin});
+        });
+        remember(point);
+        drifted_ = false;
+    }
 
     Index n_rows_;
     const double *y_, *weight_;
     Loss loss_;
     Pool pool_;
-    std::vector<double> grad_, curv_, value_;  // per row, at the point last evaluated
+    Columns columns_;
+    std::vector<double> grad_, curv_, value_;  // per row, at the point remembered
     std::vector<double> scores_;               // and its scores
-    std::vector<double> held_;                 // curvature at the last scan
-    std::vector<double> spread_, mean_;        // per column
     LossSums total_{0.0, 0.0, 0.0};
 
   private:
+    using Terms = std::vector<std::pair<Index, double>>;
+
+    static Terms sorted_terms(const Point& point) {
+        Terms terms;
+        for (Index s = 0; s < point.size(); ++s) terms.emplace_back(point.columns[s], point.coef[s]);
+        std::sort(terms.begin(), terms.end());
+        return terms;
+    }
+
+    bool remembers(const Point& point) const {
+        return known_ && point.intercept == intercept_ && point.columns.size() == terms_.size() &&
+               sorted_terms(point) == terms_;
+    }
+
+    void remember(const Point& point) {
+        known_ = true;
+        intercept_ = point.intercept;
+        terms_ = sorted_terms(point);
+    }
+
+    static double coefficient(const Point& point, Index column) {
+        const Index at = point.position(column);
+        return at == none ? 0.0 : point.coef[at];
+    }
+
     template <class Part>
-    double sum_blocks(Part part) {
+    void sum_blocks(Part part) {
+        known_ = false;  // until all of it is done: Ctrl-C may come in between
         const Index blocks = (n_rows_ + block - 1) / block;
         std::vector<LossSums> sums(blocks);
         pool_.run(blocks, [&](Index b) { sums[b] = part(b * block, std::min((b + 1) * block, n_rows_)); });
         total_ = {0.0, 0.0, 0.0};
         for (const auto& s : sums) total_ = {total_.value + s.value, total_.grad + s.grad, total_.curv + s.curv};
-        return total_.value;
     }
 
-    LossSums evaluate_block(const Point& point, Index begin, Index end) {
-        score(point, begin, end, scores_.data() + begin);
-        return evaluate_scores(begin, end);
-    }
-
-    LossSums evaluate_scores(Index begin, Index end) {
-        return kernels().evaluate(loss_, {end - begin, scores_.data() + begin, y_ + begin, weight_ + begin,
-                                          grad_.data() + begin, curv_.data() + begin, value_.data() + begin});
-    }
-
-    LossSums shift_block(Index column, double on, double off, Index begin, Index end) {
-        double x[block];
-        values(column, begin, end, x);
-        for (Index i = 0; i < end - begin; ++i) scores_[begin + i] += x[i] > 0.0 ? on : off;
-        return evaluate_scores(begin, end);
+    // Losses alone, of several points in one pass: the codes or columns of a block are read once and stay in the cache.
+    std::vector<double> losses_of(std::span<const Point> points) {
+        make_room(points);
+        std::vector<std::unique_ptr<Scorer>> ready;
+        for (const Point& point : points) ready.push_back(scorer(point));
+        const Index blocks = (n_rows_ + block - 1) / block, m = static_cast<Index>(points.size());
+        std::vector<double> sums(blocks * m), totals(m, 0.0);
+        pool_.run(blocks, [&](Index b) {
+            const Index begin = b * block, end = std::min(begin + block, n_rows_);
+            double score[block];
+            for (Index p = 0; p < m; ++p) {
+                ready[p]->score(begin, end, score);
+                sums[b * m + p] = kernels().value(loss_, {end - begin, score, y_ + begin, weight_ + begin});
+            }
+        });
+        for (Index b = 0; b < blocks; ++b)
+            for (Index p = 0; p < m; ++p) totals[p] += sums[b * m + p];
+        return totals;
     }
 
     LossSums reweight_block(Index column, double on, double off, Index begin, Index end) {
@@ -114,7 +182,7 @@ class LocalRows : public Rows {
         double x[block], score[block], grad[block], curv[block], value[block];
         values(column, begin, end, x);
         for (Index i = 0; i < end - begin; ++i) {
-            x[i] -= mean_[column];
+            x[i] -= columns_.mean[column];
             score[i] = scores_[begin + i] + step * x[i];
         }
         LineSums sums{0.0, 0.0, 0.0};
@@ -126,6 +194,11 @@ class LocalRows : public Rows {
         }
         return sums;
     }
+
+    bool known_ = false;    // is there a point remembered
+    bool drifted_ = false;  // was it reached by shifts
+    double intercept_ = 0.0;
+    Terms terms_;
 };
 
 }  // namespace sparsegam

@@ -44,7 +44,7 @@ class ColumnCache {
     std::unordered_map<Index, std::vector<double>> kept_;
 };
 
-class MatrixRows final : public LocalRows {
+class MatrixRows : public LocalRows {
   public:
     MatrixRows(const Matrix& matrix, const double* y, const double* weight, Loss loss, Index n_threads,
                std::size_t max_bytes)
@@ -52,68 +52,60 @@ class MatrixRows final : public LocalRows {
           matrix_(matrix),
           max_bytes_(std::min(max_bytes, std::max(least_bytes, 2 * matrix.bytes(matrix.n_columns())))),
           all_(matrix.n_columns()),
-          columns_(max_bytes_ / 4),
+          kept_columns_(max_bytes_ / 4),
           products_(max_bytes_ / 2),
-          focus_products_(max_bytes_ / 4) {
+          shortlist_products_(max_bytes_ / 4) {
         std::iota(all_.begin(), all_.end(), Index{0});
         measure();
         if (matrix.bytes(matrix.n_columns()) <= max_bytes_ / 2) floats_ = matrix.in_floats();
     }
 
-    bool zero_one() const override { return false; }
     double largest(Index column) const override {
         std::vector<double> x(n_rows_);
         matrix_.gather(column, x.data());
         double most = 0.0;
-        for (double v : x) most = std::max(most, std::abs(v - mean_[column]));
+        for (double v : x) most = std::max(most, std::abs(v - columns_.mean[column]));
         return most;
     }
-    Index n_columns() const override { return matrix_.n_columns(); }
-    std::span<const Nested> nested() const override { return {}; }
-    double reach(Index column) const override {
-        return self_concordance(loss_) * std::sqrt(spread_[column] / total_weight_);
+
+    Newton newton(const Point& point, std::span<const Index> support, bool rough) override {
+        go_to(point);
+        return {total_.value, gram(support, rough)};
     }
 
-    Gram gram(std::span<const Index> support, bool rough) override {
-        if (loss_ == Loss::squared) return kept_gram(support);
-        return rough ? summed_gram<float>(support) : summed_gram<double>(support);
+    Token scan(const Point& point, std::span<const Index> among, ScanVisitor& visitor) override {
+        look_at(among);
+        go_to(point);
+        auto held = std::make_shared<HeldCurvature>();
+        visitor.take_gram(gram(point.columns, true));
+        if (curvature_is_constant()) {
+            scan_kept(point, visitor);
+        } else {
+            held->curv = curv_;
+            scan_summed(point.columns, visitor);
+        }
+        return held;
     }
 
-    void scan(std::span<const Index> support, ScanVisitor& visitor) override {
-        visitor.take_gram(gram(support, true));
-        if (loss_ == Loss::squared)
-            scan_kept(support, visitor);
+    double rescan(const ScanToken& token, const Point& point, std::span<const Index> entered,
+                  std::span<const Index> among, const TakeBlock& take) override {
+        look_at(among);
+        go_to(point);
+        if (curvature_is_constant())
+            rescan_kept(point, entered, take);
         else
-            scan_summed(support, visitor);
-    }
-
-    double rescan(std::span<const Index> entered, const TakeBlock& take) override {
-        if (loss_ == Loss::squared)
-            rescan_kept(entered, take);
-        else
-            rescan_summed(entered, take);
+            rescan_summed(static_cast<const HeldCurvature&>(token).curv, entered, take);
         return total_.grad;
     }
 
-    bool can_focus() const override { return n_columns() > 400; }
-
-    // Some columns of the matrix, in memory of their own.
-    bool focus(std::span<const Index> columns) override {
-        focus_products_ = ColumnCache(max_bytes_ / 4);
-        focused_.reset();
-        if (columns.empty() || matrix_.bytes(static_cast<Index>(columns.size())) > max_bytes_ / 4) return false;
-        ids_.assign(columns.begin(), columns.end());
-        focused_ = whole().pick(columns);
-        return true;
-    }
-
-    const Groups& groups(std::span<const Index>) override {
+    Groups groups(const Point&, std::span<const Index>) override {
         throw std::logic_error("rows of a raw column do not fall into two groups");
     }
 
     // Along x - m: slope x'g - m 1'g, curvature x'(h x) - 2m x'h + m^2 1'h.
-    Slopes slopes() override {
-        const Index p = n_columns();
+    Slopes slopes(const Point& point) override {
+        go_to(point);
+        const Index p = matrix_.n_columns();
         std::vector<double> channels(2 * n_rows_), sums(2 * p);
         for (Index i = 0; i < n_rows_; ++i) {
             channels[2 * i] = grad_[i];
@@ -123,49 +115,92 @@ class MatrixRows final : public LocalRows {
         Slopes out{total_.value, total_.grad, std::vector<double>(p), std::vector<double>(p)};
         square(matrix_, 0, p, curv_.data(), out.curv.data());
         for (Index c = 0; c < p; ++c) {
-            out.slope[c] = sums[2 * c] - mean_[c] * total_.grad;
-            out.curv[c] += mean_[c] * (mean_[c] * total_.curv - 2.0 * sums[2 * c + 1]);
+            const double m = columns_.mean[c];
+            out.slope[c] = sums[2 * c] - m * total_.grad;
+            out.curv[c] += m * (m * total_.curv - 2.0 * sums[2 * c + 1]);
         }
         return out;
     }
 
   protected:
-    void values(Index column, Index begin, Index end, double* out) const override {
-        const double* kept = const_cast<MatrixRows*>(this)->column(column).data();
+    void make_ready(Index c) override { column(c); }
+
+    void values(Index c, Index begin, Index end, double* out) const override {
+        const double* kept = kept_columns_.find(c)->data();
         std::copy(kept + begin, kept + end, out);
     }
 
-    void prepare(const Point& point) override {
-        columns_.trim(point.columns);
-        chosen_.clear();
-        for (Index c : point.columns) chosen_.push_back(column(c).data());
-        point_ = point;
+    void make_room(std::span<const Point> points) override {
+        std::vector<Index> in_use;
+        for (const Point& point : points) in_use.insert(in_use.end(), point.columns.begin(), point.columns.end());
+        kept_columns_.trim(in_use);
     }
 
-    void score(const Point& point, Index begin, Index end, double* score) const override {
-        std::fill(score, score + (end - begin), point.intercept);
-        for (std::size_t s = 0; s < chosen_.size(); ++s) {
-            const double *x = chosen_[s] + begin, w = point.coef[s];
-            for (Index i = 0; i < end - begin; ++i) score[i] += w * x[i];
-        }
+    std::unique_ptr<Scorer> scorer(const Point& point) override {
+        std::vector<const double*> chosen;
+        for (Index c : point.columns) chosen.push_back(column(c).data());
+        return std::make_unique<ColumnScorer>(point, std::move(chosen));
     }
 
   private:
     static constexpr std::size_t least_bytes = std::size_t{1} << 25;  // to remember things in, however small the matrix
     static constexpr Index chunk = 256;          // columns of one product; fixed, so that bits do not depend on threads
     static constexpr Index at_once = 8 * chunk;  // columns handed to a visitor at a time: bounds the memory of a scan
+    static constexpr Index many_columns = 400;   // from here on a shortlist saves work
 
-    const std::vector<double>& column(Index c) {
-        if (const auto* kept = columns_.find(c)) return *kept;
-        std::vector<double> values(n_rows_);
-        matrix_.gather(c, values.data());
-        return columns_.keep(c, std::move(values));
+    class ColumnScorer final : public Scorer {
+      public:
+        ColumnScorer(const Point& point, std::vector<const double*> chosen)
+            : intercept_(point.intercept), coef_(point.coef), chosen_(std::move(chosen)) {}
+        void score(Index begin, Index end, double* score) const override {
+            std::fill(score, score + (end - begin), intercept_);
+            for (std::size_t s = 0; s < chosen_.size(); ++s) {
+                const double *x = chosen_[s] + begin, w = coef_[s];
+                for (Index i = 0; i < end - begin; ++i) score[i] += w * x[i];
+            }
+        }
+
+      private:
+        double intercept_;
+        std::vector<double> coef_;
+        std::vector<const double*> chosen_;
+    };
+
+    bool curvature_is_constant() const { return traits(loss_).constant_curvature; }
+
+    Gram gram(std::span<const Index> support, bool rough) {
+        if (curvature_is_constant()) return kept_gram(support);
+        return rough ? summed_gram<float>(support) : summed_gram<double>(support);
     }
 
-    // What scans look at: all columns, or those in focus.
+    // x'g, in doubles.
+    double slope(Index c) {
+        const double* x = column(c).data();
+        double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+        for (Index i = 0; i < n_rows_; ++i) sum += grad_[i] * x[i];
+        return sum;
+    }
+
+    const std::vector<double>& column(Index c) {
+        if (const auto* kept = kept_columns_.find(c)) return *kept;
+        std::vector<double> values(n_rows_);
+        matrix_.gather(c, values.data());
+        return kept_columns_.keep(c, std::move(values));
+    }
+
+    // Scans are about these columns, copied into memory of their own; none: about all.
+    void look_at(std::span<const Index> among) {
+        if (std::equal(among.begin(), among.end(), shortlist_.begin(), shortlist_.end())) return;
+        shortlist_products_ = ColumnCache(max_bytes_ / 4);
+        picked_.reset();
+        shortlist_.assign(among.begin(), among.end());
+        if (!among.empty()) picked_ = whole().pick(among);
+    }
+
     const Matrix& whole() const { return floats_ ? *floats_ : matrix_; }
-    const Matrix& view() const { return focused_ ? *focused_ : whole(); }
-    std::span<const Index> viewed() const { return focused_ ? ids_ : all_; }
+    const Matrix& view() const { return picked_ ? *picked_ : whole(); }
+    std::span<const Index> viewed() const { return picked_ ? shortlist_ : all_; }
 
     // Products with channels for columns [first, first + count), chunk by chunk on all threads.
     void multiply(const Matrix& matrix, Index first, Index count, const double* channels, Index m, double* out) {
@@ -183,12 +218,13 @@ class MatrixRows final : public LocalRows {
     }
 
     void measure() {
-        const Index p = n_columns();
+        const Index p = matrix_.n_columns();
         std::vector<double> weighted_y(n_rows_);
         for (Index i = 0; i < n_rows_; ++i) {
             weighted_y[i] = weight_[i] * y_[i];
-            total_weight_ += weight_[i];
+            columns_.total_weight += weight_[i];
         }
+        const double total = columns_.total_weight;
         for (auto* sums : {&sums_, &with_y_, &squares_}) sums->resize(p);
         pool_.run((p + chunk - 1) / chunk, [&](Index t) {
             const Index first = t * chunk, count = std::min(chunk, p - first);
@@ -196,38 +232,43 @@ class MatrixRows final : public LocalRows {
             matrix_.sums(first, count, weighted_y.data(), with_y_.data() + first);
             matrix_.squares(first, count, weight_, squares_.data() + first);
         });
+        columns_.kind.assign(p, ColumnKind::raw);
         for (Index c = 0; c < p; ++c) {
-            mean_.push_back(sums_[c] / total_weight_);
-            spread_.push_back(std::max(squares_[c] - sums_[c] * sums_[c] / total_weight_, 0.0));
+            columns_.mean.push_back(sums_[c] / total);
+            columns_.spread.push_back(std::max(squares_[c] - sums_[c] * sums_[c] / total, 0.0));
         }
+        if (p > many_columns)
+            columns_.shortlist = static_cast<Index>(max_bytes_ / 4 / std::max(matrix_.bytes(1), std::size_t{1}));
     }
 
     // --- losses whose curvature moves: every sum is taken anew
 
+    // Gradient in doubles, curvature in either.
     template <class Real>
     Gram summed_gram(std::span<const Index> support) {
         const Index size = static_cast<Index>(support.size()) + 1;
-        std::vector<Real> plain(n_rows_ * size, Real(1)), weighted(n_rows_ * size), curv(size * size), grad(size);
+        std::vector<Real> plain(n_rows_ * size, Real(1)), weighted(n_rows_ * size), curv(size * size);
+        Gram gram{Symmetric(size), {total_.grad}};
         for (Index j = 0; j < size; ++j) {
             Real *from = plain.data() + j * n_rows_, *to = weighted.data() + j * n_rows_;
-            if (j > 0) std::copy_n(column(support[j - 1]).data(), n_rows_, from);
+            if (j > 0) {
+                std::copy_n(column(support[j - 1]).data(), n_rows_, from);
+                gram.grad.push_back(slope(support[j - 1]));
+            }
             for (Index i = 0; i < n_rows_; ++i) to[i] = static_cast<Real>(curv_[i]) * from[i];
         }
-        const std::vector<Real> slopes(grad_.begin(), grad_.end());
         sparsegam::multiply(size, size, n_rows_, plain.data(), weighted.data(), curv.data(), true);
-        sparsegam::multiply(size, Index{1}, n_rows_, plain.data(), slopes.data(), grad.data(), true);
-        Gram gram{Symmetric(size), std::vector<double>(grad.begin(), grad.end())};
         std::copy(curv.begin(), curv.end(), gram.curv.data());
         return gram;
     }
 
-    void rescan_summed(std::span<const Index> entered, const TakeBlock& take) {
+    void rescan_summed(const std::vector<double>& held, std::span<const Index> entered, const TakeBlock& take) {
         const Index m = static_cast<Index>(entered.size()) + 1, p = view().n_columns();
         std::vector<double> channels(n_rows_ * m);
         for (Index i = 0; i < n_rows_; ++i) channels[i * m] = grad_[i];
         for (Index j = 1; j < m; ++j) {
             const double* x = column(entered[j - 1]).data();
-            for (Index i = 0; i < n_rows_; ++i) channels[i * m + j] = held_[i] * x[i];
+            for (Index i = 0; i < n_rows_; ++i) channels[i * m + j] = held[i] * x[i];
         }
         std::vector<double> sums(std::min(p, at_once) * m);
         for (Index first = 0; first < p; first += at_once) {
@@ -238,7 +279,6 @@ class MatrixRows final : public LocalRows {
     }
 
     void scan_summed(std::span<const Index> support, ScanVisitor& visitor) {
-        held_ = curv_;
         const Index m = static_cast<Index>(support.size()) + 2, p = view().n_columns();
         std::vector<double> channels(n_rows_ * m);
         for (Index i = 0; i < n_rows_; ++i) {
@@ -263,11 +303,11 @@ class MatrixRows final : public LocalRows {
 
     // The products of the support with the columns in view.
     ColumnCache& keep_products(std::span<const Index> support) {
-        ColumnCache& kept = focused_ ? focus_products_ : products_;
+        ColumnCache& kept = picked_ ? shortlist_products_ : products_;
         kept.trim(support);
         std::vector<Index> missing;
         for (Index c : support)
-            if (!kept.find(c) && !(focused_ && copy_to_focus(c))) missing.push_back(c);
+            if (!kept.find(c) && !(picked_ && copy_to_shortlist(c))) missing.push_back(c);
         if (missing.empty()) return kept;
         const Index m = static_cast<Index>(missing.size()), p = view().n_columns();
         std::vector<double> channels(n_rows_ * m), sums(p * m);
@@ -284,12 +324,12 @@ class MatrixRows final : public LocalRows {
         return kept;
     }
 
-    bool copy_to_focus(Index c) {
+    bool copy_to_shortlist(Index c) {
         const auto* whole = products_.find(c);
         if (!whole) return false;
         std::vector<double> part;
-        for (Index id : ids_) part.push_back((*whole)[id]);
-        focus_products_.keep(c, std::move(part));
+        for (Index id : shortlist_) part.push_back((*whole)[id]);
+        shortlist_products_.keep(c, std::move(part));
         return true;
     }
 
@@ -307,30 +347,26 @@ class MatrixRows final : public LocalRows {
     Gram kept_gram(std::span<const Index> support) {
         const Index k = static_cast<Index>(support.size());
         Gram gram{Symmetric(k + 1), std::vector<double>(k + 1)};
-        gram.curv(0, 0) = total_weight_;
+        gram.curv(0, 0) = columns_.total_weight;
         gram.grad[0] = total_.grad;
         for (Index i = 0; i < k; ++i) {
             const Index c = support[i];
             gram.curv(0, i + 1) = gram.curv(i + 1, 0) = sums_[c];
             for (Index j = 0; j <= i; ++j) gram.curv(i + 1, j + 1) = gram.curv(j + 1, i + 1) = product(c, support[j]);
-            const double* x = column(c).data();
-            double slope = 0.0;
-#pragma omp simd reduction(+ : slope)
-            for (Index r = 0; r < n_rows_; ++r) slope += grad_[r] * x[r];
-            gram.grad[i + 1] = slope;
+            gram.grad[i + 1] = slope(c);
         }
         return gram;
     }
 
-    void scan_kept(std::span<const Index> support, ScanVisitor& visitor) {
-        ColumnCache& cache = keep_products(support);
-        const Index size = static_cast<Index>(support.size()) + 1, p = view().n_columns();
+    void scan_kept(const Point& point, ScanVisitor& visitor) {
+        ColumnCache& cache = keep_products(point.columns);
+        const Index size = point.size() + 1, p = view().n_columns();
         std::vector<const double*> kept;
-        for (Index c : support) kept.push_back(cache.find(c)->data());
+        for (Index c : point.columns) kept.push_back(cache.find(c)->data());
         std::vector<double> grad(std::min(p, at_once)), curv(std::min(p, at_once)), cross(std::min(p, at_once) * size);
         for (Index first = 0; first < p; first += at_once) {
             const auto columns = viewed().subspan(first, std::min(at_once, p - first));
-            gradient(columns, first, kept, grad);
+            gradient(point, columns, first, kept, grad);
             for (std::size_t i = 0; i < columns.size(); ++i) {
                 curv[i] = squares_[columns[i]];
                 cross[i * size] = sums_[columns[i]];
@@ -340,16 +376,18 @@ class MatrixRows final : public LocalRows {
         }
     }
 
-    void rescan_kept(std::span<const Index> entered, const TakeBlock& take) {
-        ColumnCache& cache = keep_products(point_.columns);
+    void rescan_kept(const Point& point, std::span<const Index> entered, const TakeBlock& take) {
+        std::vector<Index> needed = point.columns;
+        needed.insert(needed.end(), entered.begin(), entered.end());
+        ColumnCache& cache = keep_products(needed);
         const Index m = static_cast<Index>(entered.size()), p = view().n_columns();
         std::vector<const double*> kept, asked;
-        for (Index c : point_.columns) kept.push_back(cache.find(c)->data());
+        for (Index c : point.columns) kept.push_back(cache.find(c)->data());
         for (Index c : entered) asked.push_back(cache.find(c)->data());
         std::vector<double> grad(std::min(p, at_once)), cross(std::min(p, at_once) * m);
         for (Index first = 0; first < p; first += at_once) {
             const auto columns = viewed().subspan(first, std::min(at_once, p - first));
-            gradient(columns, first, kept, grad);
+            gradient(point, columns, first, kept, grad);
             for (std::size_t i = 0; i < columns.size(); ++i)
                 for (Index j = 0; j < m; ++j) cross[i * m + j] = asked[j][first + i];
             take({columns, {grad.data(), 1}, {}, cross.data(), m});
@@ -357,26 +395,23 @@ class MatrixRows final : public LocalRows {
     }
 
     // g = s (f - y), so x_c' g = b x_c's + sum_j w_j x_c'(s x_j) - x_c'(s y).
-    void gradient(std::span<const Index> columns, Index first, const std::vector<const double*>& kept,
-                  std::vector<double>& grad) const {
+    void gradient(const Point& point, std::span<const Index> columns, Index first,
+                  const std::vector<const double*>& kept, std::vector<double>& grad) const {
         for (std::size_t i = 0; i < columns.size(); ++i)
-            grad[i] = sums_[columns[i]] * point_.intercept - with_y_[columns[i]];
+            grad[i] = sums_[columns[i]] * point.intercept - with_y_[columns[i]];
         for (std::size_t j = 0; j < kept.size(); ++j) {
-            const double w = point_.coef[j], *product = kept[j] + first;
+            const double w = point.coef[j], *product = kept[j] + first;
             for (std::size_t i = 0; i < columns.size(); ++i) grad[i] += w * product[i];
         }
     }
 
     const Matrix& matrix_;
-    std::size_t max_bytes_;            // to remember things in: what is allowed, but not over twice the matrix
-    std::unique_ptr<Matrix> floats_;   // the matrix in floats: scans are for predictions
-    std::unique_ptr<Matrix> focused_;  // the columns ids_ alone, where scans look only at them
-    std::vector<Index> all_, ids_;
-    Point point_;                                      // last evaluated
-    std::vector<const double*> chosen_;                // its columns
-    ColumnCache columns_, products_, focus_products_;  // x_j, X' diag(s) x_j, and the part of it in focus
-    std::vector<double> sums_, with_y_, squares_;      // per column: x's, x'(s y), x'(s x)
-    double total_weight_ = 0.0;
+    std::size_t max_bytes_;           // to remember things in: what is allowed, but not over twice the matrix
+    std::unique_ptr<Matrix> floats_;  // the matrix in floats: scans are for predictions
+    std::unique_ptr<Matrix> picked_;  // the columns of the shortlist alone, where scans are about them
+    std::vector<Index> all_, shortlist_;
+    ColumnCache kept_columns_, products_, shortlist_products_;  // x_j, X' diag(s) x_j, and the shortlist's part of it
+    std::vector<double> sums_, with_y_, squares_;               // per column: x's, x'(s y), x'(s x)
 };
 
 }  // namespace sparsegam

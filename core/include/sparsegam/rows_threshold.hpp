@@ -10,72 +10,76 @@
 
 namespace sparsegam {
 
-class ThresholdRows final : public LocalRows {
+class ThresholdRows : public LocalRows {
   public:
     ThresholdRows(const ThresholdDesign& design, const double* y, const double* weight, Loss loss, Index n_threads)
         : LocalRows(design.n_rows(), y, weight, loss, n_threads),
           design_(design),
-          every_(design.n_features()),
-          columns_(design.n_columns()) {
-        std::iota(every_.begin(), every_.end(), Index{0});
-        std::iota(columns_.begin(), columns_.end(), Index{0});
-        measure_spread();
+          every_feature_(design.n_features()),
+          every_column_(design.n_columns()) {
+        std::iota(every_feature_.begin(), every_feature_.end(), Index{0});
+        std::iota(every_column_.begin(), every_column_.end(), Index{0});
+        measure();
     }
 
-    bool zero_one() const override { return true; }
-    Index n_columns() const override { return design_.n_columns(); }
-    std::span<const Nested> nested() const override { return design_.nested(); }
-    double largest(Index column) const override { return std::max(mean_[column], 1.0 - mean_[column]); }
-    double reach(Index) const override { return self_concordance(loss_); }  // every column is 0/1
+    double largest(Index column) const override { return std::max(columns_.mean[column], 1.0 - columns_.mean[column]); }
 
-    Gram gram(std::span<const Index> support, bool rough) override {
+    Newton newton(const Point& point, std::span<const Index> support, bool rough) override {
+        go_to(point);
         if (rough)
             sum<float>(support, features_on(support));
         else
             sum<double>(support, features_on(support));
-        return gram_of(support);
+        return {total_.value, gram_of(support)};
     }
 
-    // In floats: a scan is for predictions, and it is the one thing that takes time.
-    void scan(std::span<const Index> support, ScanVisitor& visitor) override {
-        held_ = curv_;
-        sum<float>(support, every_);
-        visitor.take_gram(gram_of(support));
+    // In floats: a scan is for predictions, and it is the one thing that takes time. A histogram has all thresholds of
+    // its feature, so `among` saves nothing: the answer is always about all columns.
+    Token scan(const Point& point, std::span<const Index>, ScanVisitor& visitor) override {
+        go_to(point);
+        auto held = std::make_shared<HeldCurvature>();
+        held->curv = curv_;
+        sum<float>(point.columns, every_feature_);
+        visitor.take_gram(gram_of(point.columns));
         const double* sums = sums_.data();  // a 0/1 column is its own square
-        visitor.take_block({columns_, {sums, stride_}, {sums + 1, stride_}, sums + 1, stride_});
+        visitor.take_block({every_column_, {sums, stride_}, {sums + 1, stride_}, sums + 1, stride_});
+        return held;
     }
 
-    double rescan(std::span<const Index> entered, const TakeBlock& take) override {
-        const Channels channels{grad_.data(), curv_.data(), nullptr, held_.data(), entered};
+    double rescan(const ScanToken& token, const Point& point, std::span<const Index> entered, std::span<const Index>,
+                  const TakeBlock& take) override {
+        go_to(point);
+        const auto& held = static_cast<const HeldCurvature&>(token);
+        const Channels channels{grad_.data(), curv_.data(), nullptr, held.curv.data(), entered};
         stride_ = padded(channels.count());
-        design_.sum<float>(channels, every_, pool_, sums_);
+        design_.sum<float>(channels, every_feature_, pool_, sums_);
         const double* sums = sums_.data();
-        take({columns_, {sums, stride_}, {sums + 1, stride_}, sums + 2, stride_});
+        take({every_column_, {sums, stride_}, {sums + 1, stride_}, sums + 2, stride_});
         return total_.grad;
     }
 
-    bool can_focus() const override { return false; }  // a histogram has all thresholds of its feature
-    bool focus(std::span<const Index>) override { return false; }
-
-    const Groups& groups(std::span<const Index> columns) override {
+    Groups groups(const Point& point, std::span<const Index> columns) override {
+        go_to(point);
         const Channels channels{grad_.data(), curv_.data(), value_.data(), nullptr, {}};
         design_.sum<double>(channels, features_on(columns), pool_, sums_);
-        const Index stride = padded(channels.count());
-        groups_ = {{sums_.data(), stride},
-                   {sums_.data() + 1, stride},
-                   {sums_.data() + 2, stride},
-                   total_.grad,
-                   total_.curv,
-                   total_.value};
-        return groups_;
+        stride_ = padded(channels.count());
+        Groups groups{{}, {}, {}, total_.grad, total_.curv, total_.value};
+        for (Index c : columns) {
+            groups.grad.push_back(sums_of(c)[0]);
+            groups.curv.push_back(sums_of(c)[1]);
+            groups.loss.push_back(sums_of(c)[2]);
+        }
+        return groups;
     }
 
     // Along x - m: slope x'g - m 1'g, curvature (1 - 2m) x'h + m^2 1'h.
-    Slopes slopes() override {
-        sum<double>({}, every_);
-        Slopes out{total_.value, total_.grad, std::vector<double>(n_columns()), std::vector<double>(n_columns())};
-        for (Index c = 0; c < n_columns(); ++c) {
-            const double m = mean_[c];
+    Slopes slopes(const Point& point) override {
+        go_to(point);
+        sum<double>({}, every_feature_);
+        const Index p = columns_.size();
+        Slopes out{total_.value, total_.grad, std::vector<double>(p), std::vector<double>(p)};
+        for (Index c = 0; c < p; ++c) {
+            const double m = columns_.mean[c];
             out.slope[c] = sums_of(c)[0] - m * total_.grad;
             out.curv[c] = (1.0 - 2.0 * m) * sums_of(c)[1] + m * m * total_.curv;
         }
@@ -90,13 +94,24 @@ class ThresholdRows final : public LocalRows {
         feature.codes.fill_channel(begin, end, feature.first(bin), feature.last(bin), ones.data(), 1, out);
     }
 
-    void prepare(const Point& point) override { tables_ = design_.tables(point); }
-
-    void score(const Point& point, Index begin, Index end, double* score) const override {
-        design_.score(tables_, point.intercept, begin, end, score);
+    std::unique_ptr<Scorer> scorer(const Point& point) override {
+        return std::make_unique<TableScorer>(design_, point);
     }
 
   private:
+    class TableScorer final : public Scorer {
+      public:
+        TableScorer(const ThresholdDesign& design, const Point& point)
+            : tables_(design.tables(point)), intercept_(point.intercept) {}
+        void score(Index begin, Index end, double* score) const override {
+            ThresholdDesign::score(tables_, intercept_, begin, end, score);
+        }
+
+      private:
+        ThresholdDesign::Tables tables_;
+        double intercept_;
+    };
+
     template <class Real>
     void sum(std::span<const Index> support, std::span<const Index> features) {
         const Channels channels{grad_.data(), curv_.data(), nullptr, curv_.data(), support};
@@ -132,26 +147,23 @@ class ThresholdRows final : public LocalRows {
     }
 
     // sigma^2 of a 0/1 column with weight w on its ones, of W in all: w (1 - w / W).
-    void measure_spread() {
-        std::copy(weight_, weight_ + n_rows_, curv_.begin());
-        const Channels channels{curv_.data(), curv_.data(), nullptr, nullptr, {}};
-        design_.sum<double>(channels, every_, pool_, sums_);
-        const double total = std::accumulate(curv_.begin(), curv_.end(), 0.0);
-        const Index stride = padded(channels.count());
-        spread_.resize(n_columns());
-        mean_.resize(n_columns());
-        for (Index c = 0; c < n_columns(); ++c) {
-            mean_[c] = sums_[c * stride] / total;
-            spread_[c] = std::max(sums_[c * stride] * (1.0 - mean_[c]), 0.0);
+    void measure() {
+        const Channels channels{weight_, weight_, nullptr, nullptr, {}};
+        design_.sum<double>(channels, every_feature_, pool_, sums_);
+        stride_ = padded(channels.count());
+        columns_.total_weight = std::accumulate(weight_, weight_ + n_rows_, 0.0);
+        columns_.nested.assign(design_.nested().begin(), design_.nested().end());
+        for (Index c : every_column_) {
+            columns_.kind.push_back(design_.is_ordered(c) ? ColumnKind::step : ColumnKind::level);
+            columns_.mean.push_back(sums_of(c)[0] / columns_.total_weight);
+            columns_.spread.push_back(std::max(sums_of(c)[0] * (1.0 - columns_.mean.back()), 0.0));
         }
     }
 
     const ThresholdDesign& design_;
-    ThresholdDesign::Tables tables_;
     std::vector<double> sums_;
-    std::vector<Index> every_, columns_;  // all features, all columns
+    std::vector<Index> every_feature_, every_column_;
     Index stride_ = 0;
-    Groups groups_;
 };
 
 }  // namespace sparsegam

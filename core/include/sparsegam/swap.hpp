@@ -24,26 +24,35 @@ namespace sparsegam {
 
 class SwapSearch {
   public:
-    SwapSearch(Rows& rows, const Penalty& penalty, Index max_terms, const SwapOptions& options,
+    SwapSearch(LineRows& rows, Objective& objective, Index max_terms, const SwapOptions& options,
                const Deadline& deadline)
         : rows_(rows),
-          penalty_(penalty),
+          objective_(objective),
+          penalty_(objective.penalty()),
+          columns_(objective.columns()),
           max_terms_(max_terms),
           options_(options),
           deadline_(deadline),
-          every_(rows.n_columns()) {
+          every_(objective.n_columns()) {
         std::iota(every_.begin(), every_.end(), Index{0});
-        current_.columns = penalty.always;
-        current_.coef.assign(penalty.always.size(), 0.0);
+        current_.columns = penalty_.always;
+        current_.coef.assign(penalty_.always.size(), 0.0);
         refit_to(current_);
-        tie_ = 2e-8 * current_.value();
+        min_improvement_ = tuning::min_improvement * current_.value();
     }
 
     // The search for one lambda0, from where the last one ended.
     const Point& search(double lambda0) {
         failures_.clear();
-        do descend(lambda0);
-        while (!deadline_.passed() && swap_one());
+        descend(lambda0);
+        while (!deadline_.passed()) {
+            const Point before = current_;
+            if (!swap_one()) break;
+            descend(lambda0);
+            if (is_lower(current_, before, lambda0)) continue;
+            current_ = before;  // swaps lower the loss; where columns differ in cost, not always the objective
+            break;
+        }
         return current_;
     }
 
@@ -55,13 +64,10 @@ class SwapSearch {
 
     // Curvature that a step along the centred column never meets more of (logistic: 1/4 at most), ridge included.
     double lipschitz(Index c) const {
-        return steepest_curvature(rows_.loss()) * rows_.spread()[c] + ridge_weight(rows_, penalty_, c);
+        return objective_.loss().largest_curvature * columns_.spread[c] + objective_.ridge(c);
     }
 
-    void refit_to(Point& point) {
-        evaluate(rows_, penalty_, point);
-        refit(rows_, penalty_, point, {0.1 * tie_}, counts_);
-    }
+    void refit_to(Point& point) { refit(objective_, point, {.tolerance = 0.1 * min_improvement_}); }
 
     // --- adding and dropping by thresholding
 
@@ -72,47 +78,50 @@ class SwapSearch {
             for (int n = 0; n < most_cycles && !deadline_.passed() && cycle(lambda0); ++n) {
             }
         refit_to(current_);
-        while (!deadline_.passed() && (drop_one(lambda0) || add_one(lambda0))) refit_to(current_);
+        while (!deadline_.passed()) {
+            const Point before = current_;
+            if (!drop_one(lambda0) && !add_one(lambda0)) return;
+            refit_to(current_);
+            if (is_lower(current_, before, lambda0)) continue;
+            current_ = before;  // the rule's word does not hold where a coefficient diverges
+            return;
+        }
+    }
+
+    bool is_lower(const Point& point, const Point& than, double lambda0) const {
+        return objective_.penalised(point, lambda0) < objective_.penalised(than, lambda0) - min_improvement_;
     }
 
     // One thresholding step on each coordinate that may be or become nonzero, steepest first. True if the
     // support changed.
     bool cycle(double lambda0) {
-        evaluate(rows_, penalty_, current_);
-        const Slopes slopes = rows_.slopes();
+        const Slopes slopes = rows_.slopes(current_);
         std::vector<std::pair<double, Index>> order;
-        for (Index c = 0; c < rows_.n_columns(); ++c) {
-            const bool inside = std::count(current_.columns.begin(), current_.columns.end(), c) > 0;
+        for (Index c : every_) {
+            const bool inside = current_.has(c);
             const double steep = slopes.slope[c] * slopes.slope[c] / std::max(lipschitz(c), 1e-300);
             if (penalty_.allowed[c] && (inside || steep > lambda0 * penalty_.cost[c])) order.emplace_back(-steep, c);
         }
         std::sort(order.begin(), order.end());
-        const auto before = current_.columns;
+        const Point before = current_;
         for (const auto& entry : order) threshold(entry.second, lambda0);
-        RefitOptions intercept{tie_};
-        intercept.held = current_.size();
-        refit(rows_, penalty_, current_, intercept, counts_);
-        return !std::is_permutation(before.begin(), before.end(), current_.columns.begin(), current_.columns.end());
+        refit(objective_, current_, {.tolerance = min_improvement_, .held = current_.size()});
+        return !same_support(before, current_);
     }
 
-    // T(j, w): c = w - slope / L, kept if |c| >= sqrt(2 lambda0 / L), else zero. The rows are at the current point.
+    // T(j, w): c = w - slope / L, kept if |c| >= sqrt(2 lambda0 / L), else zero.
     void threshold(Index column, double lambda0) {
-        const auto at = std::find(current_.columns.begin(), current_.columns.end(), column) - current_.columns.begin();
-        const bool inside = at < current_.size();
+        const Index at = current_.position(column);
+        const bool inside = at != none;
         if (!inside && !may_join(column)) return;
         const double w = inside ? current_.coef[at] : 0.0, steepness = lipschitz(column);
-        const double slope = rows_.line(column, 0.0).slope + ridge_weight(rows_, penalty_, column) * w;
+        const double slope = rows_.line(current_, column, 0.0).slope + objective_.ridge(column) * w;
         double next = penalty_.clip(column, w - slope / steepness);
         if (next * next < 2.0 * lambda0 * penalty_.cost[column] / steepness) next = 0.0;
         if (next == w) return;
         Point moved = inside ? without(current_, at) : current_;
-        moved.intercept -= next * rows_.mean()[column];
-        if (next != 0.0) {
-            moved.columns.push_back(column);
-            moved.coef.push_back(next);
-        }
-        current_ = std::move(moved);
-        evaluate(rows_, penalty_, current_);
+        moved.intercept -= next * columns_.mean[column];
+        current_ = next == 0.0 ? moved : moved.with(column, next);
     }
 
     // At an optimum of the support the thresholding step leaves w where |w| >= sqrt(2 lambda0 / L), else
@@ -133,9 +142,9 @@ class SwapSearch {
     double worth_of(Index s) {
         const Index c = current_.columns[s];
         if (!closed()) return 0.5 * lipschitz(c) * current_.coef[s] * current_.coef[s];
-        drop(s);
-        const double worth = closed_step(rows_.groups(std::span(&c, 1)), c).worth;
-        undo_drop(s);
+        const Point dropped = drop(s);
+        const double worth = closed_step(objective_.groups(dropped, std::span(&c, 1)), 0).worth;
+        undo_drop(dropped, c);
         return worth;
     }
 
@@ -143,7 +152,7 @@ class SwapSearch {
         if (current_.size() >= max_terms_) return false;
         const auto columns = outside(current_);
         const auto promises = closed() ? closed_promises(columns) : threshold_promises(columns);
-        double most = tie_;
+        double most = min_improvement_;
         Index best = none;
         for (std::size_t i = 0; i < columns.size(); ++i) {
             const double gain = promises[i] - lambda0 * penalty_.cost[columns[i]];
@@ -156,23 +165,23 @@ class SwapSearch {
 
     // The current point with a column at its best coefficient, where that is in bounds.
     Point stepped(Index c) {
-        const ClosedStep step = closed_step(rows_.groups(std::span(&c, 1)), c);
+        const ClosedStep step = closed_step(objective_.groups(current_, std::span(&c, 1)), 0);
         const bool inside = penalty_.clip(c, step.coef) == step.coef;
         return inside ? joined(current_, c, step.coef, step.shift) : joined(current_, c, 0.0, 0.0);
     }
 
     // What columns gain at least: by a thresholding step, or exactly where the line has a closed form.
     std::vector<double> threshold_promises(const std::vector<Index>& columns) {
-        const Slopes slopes = rows_.slopes();
+        const Slopes slopes = rows_.slopes(current_);
         std::vector<double> gains;
         for (Index c : columns) gains.push_back(0.5 * slopes.slope[c] * slopes.slope[c] / lipschitz(c));
         return gains;
     }
 
     std::vector<double> closed_promises(const std::vector<Index>& columns) {
-        const Groups& groups = rows_.groups(columns);
+        const Groups groups = objective_.groups(current_, columns);
         std::vector<double> gains;
-        for (Index c : columns) gains.push_back(closed_step(groups, c).gain);
+        for (std::size_t i = 0; i < columns.size(); ++i) gains.push_back(closed_step(groups, i).gain);
         return gains;
     }
 
@@ -206,14 +215,14 @@ class SwapSearch {
 
     std::optional<Point> delete_or_swap(Index s) {
         ++swap_counts_.terms_tried;
-        const double must_beat = current_.value() - tie_;
+        const double must_beat = current_.value() - min_improvement_;
         const Point dropped = drop(s);
         if (dropped.value() <= must_beat) {
             ++swap_counts_.drops;
             return dropped;
         }
-        const Groups* groups = closed() ? &rows_.groups(every_) : nullptr;
-        const Slopes slopes = groups ? slopes_of(*groups) : rows_.slopes();
+        const auto groups = closed() ? std::optional(objective_.groups(dropped, every_)) : std::nullopt;
+        const Slopes slopes = groups ? slopes_of(*groups) : rows_.slopes(dropped);
         for (Index c : steepest(slopes, dropped, current_.columns[s])) {
             ++swap_counts_.columns_tried;
             auto better =
@@ -222,35 +231,33 @@ class SwapSearch {
             ++swap_counts_.swaps;
             return better;
         }
-        undo_drop(s);
+        undo_drop(dropped, current_.columns[s]);
         return std::nullopt;
     }
 
-    // Takes the rows from the current point to where its s-th term is gone. For the exponential loss each row's
-    // weight is multiplied, and by the inverse on the way back; the next refit evaluates anew.
+    // The current point without its s-th term. Where the loss is multiplicative the rows go there by a shift, and come
+    // back by one; the next refit evaluates anew.
     Point drop(Index s) {
         Point dropped = without(current_, s);
         if (closed())
-            dropped.loss = shift_term(s, -1.0);
+            dropped.loss = rows_.shift(current_, dropped, current_.columns[s]);
         else
-            evaluate(rows_, penalty_, dropped);
+            objective_.evaluate(dropped);
         return dropped;
     }
 
-    void undo_drop(Index s) {
-        if (closed()) shift_term(s, 1.0);
-    }
-
-    double shift_term(Index s, double sign) {
-        const Index c = current_.columns[s];
-        const double coef = sign * current_.coef[s], centre = coef * rows_.mean()[c];
-        return rows_.shift(c, coef - centre, -centre);
+    void undo_drop(const Point& dropped, Index column) {
+        if (closed()) rows_.shift(dropped, current_, column);
     }
 
     // The same sums in the place of a second pass: along x - m the slope is x'g - m 1'g.
     Slopes slopes_of(const Groups& groups) const {
         Slopes out{groups.total_loss, groups.total_grad, {}, {}};
-        for (Index c : every_) out.slope.push_back(groups.grad[c] - rows_.mean()[c] * groups.total_grad);
+        for (Index c : every_) {
+            const double m = columns_.mean[c];
+            out.slope.push_back(groups.grad[c] - m * groups.total_grad);
+            out.curv.push_back((1.0 - 2.0 * m) * groups.curv[c] + m * m * groups.total_curv);
+        }
         return out;
     }
 
@@ -258,8 +265,8 @@ class SwapSearch {
         auto columns = outside(dropped);
         std::erase(columns, left);
         const auto steeper = [&](Index a, Index b) {
-            return slopes.at(a).slope * slopes.at(a).slope * rows_.spread()[b] >
-                   slopes.at(b).slope * slopes.at(b).slope * rows_.spread()[a];
+            return slopes.at(a).slope * slopes.at(a).slope * columns_.spread[b] >
+                   slopes.at(b).slope * slopes.at(b).slope * columns_.spread[a];
         };
         const Index most =
             options_.candidates == 0 ? Index(columns.size()) : std::min<Index>(options_.candidates, columns.size());
@@ -276,7 +283,7 @@ class SwapSearch {
         if (ruled_out(dropped, sums, c, start, step, must_beat)) return std::nullopt;
         const LinePoint found = line_search(dropped, c, step);
         if (!(found.value < must_beat)) return std::nullopt;
-        return joined(dropped, c, found.at, -found.at * rows_.mean()[c]);
+        return joined(dropped, c, found.at, -found.at * columns_.mean[c]);
     }
 
     std::optional<Point> try_add_closed(const Point& dropped, const Groups& groups, Index c, double must_beat) {
@@ -292,14 +299,15 @@ class SwapSearch {
             case Cuts::none:
                 return false;
             case Cuts::selfconcordant:
-                return counted(
-                    concordant_cut(start, sums.curv, self_concordance(rows_.loss()) * rows_.largest(c)) >= must_beat,
-                    swap_counts_.cut_selfconcordant);
+                return counted(concordant_cut(start, sums.curv,
+                                              objective_.loss().self_concordance * rows_.largest(c)) >= must_beat,
+                               swap_counts_.cut_selfconcordant);
             case Cuts::linear:
                 return cut_between(dropped, c, start, step, must_beat, 0.0);
-            default:
-                return cut_between(dropped, c, start, step, must_beat, 0.5 * ridge_weight(rows_, penalty_, c));
+            case Cuts::quadratic:
+                return cut_between(dropped, c, start, step, must_beat, 0.5 * objective_.ridge(c));
         }
+        return false;
     }
 
     static bool counted(bool cut, Index& count) {
@@ -342,54 +350,52 @@ class SwapSearch {
         return at;
     }
 
-    // f and its slope at a step along the centred column, the ridge included. The rows are at `dropped`.
+    // f and its slope at a step along the centred column, the ridge included.
     LinePoint line(const Point& dropped, Index c, double step) {
         ++swap_counts_.line_points;
-        const LineSums sums = rows_.line(c, step);
-        const double ridge = ridge_weight(rows_, penalty_, c);
+        const LineSums sums = rows_.line(dropped, c, step);
+        const double ridge = objective_.ridge(c);
         return {step, sums.value + dropped.ridge + 0.5 * ridge * step * step, sums.slope + ridge * step};
     }
 
-    // The exponential loss needs no line searches: exponential.hpp has its closed form.
-    bool closed() const { return rows_.loss() == Loss::exponential; }
+    // A multiplicative loss needs no line searches: exponential.hpp has its closed form.
+    bool closed() const { return objective_.loss().multiplicative; }
 
     static Point joined(const Point& dropped, Index c, double coef, double shift) {
-        Point next = dropped;
+        Point next = dropped.with(c, coef);
         next.intercept += shift;
-        next.columns.push_back(c);
-        next.coef.push_back(coef);
         return next;
     }
 
     // The point with the s-th coefficient at zero, along its centred column.
     Point without(const Point& point, Index s) const {
-        Point dropped = point;
-        dropped.intercept += dropped.coef[s] * rows_.mean()[dropped.columns[s]];
-        dropped.columns.erase(dropped.columns.begin() + s);
-        dropped.coef.erase(dropped.coef.begin() + s);
+        Point dropped = point.without(s);
+        dropped.intercept += point.coef[s] * columns_.mean[point.columns[s]];
+        dropped.ridge = point.ridge - 0.5 * objective_.ridge(point.columns[s]) * point.coef[s] * point.coef[s];
         return dropped;
     }
 
     std::vector<Index> outside(const Point& point) const {
-        std::vector<char> taken(rows_.n_columns(), 0);
+        std::vector<char> taken(every_.size(), 0);
         for (Index c : point.columns) taken[c] = 1;
         const Limits limits(penalty_, point.columns);
         std::vector<Index> columns;
-        for (Index c = 0; c < rows_.n_columns(); ++c)
+        for (Index c : every_)
             if (!taken[c] && penalty_.allowed[c] && limits.allow(none, c)) columns.push_back(c);
         return columns;
     }
 
-    Rows& rows_;
+    LineRows& rows_;
+    Objective& objective_;
     const Penalty& penalty_;
+    const Columns& columns_;
     Index max_terms_;
     SwapOptions options_;
     const Deadline& deadline_;
     std::vector<Index> every_;  // all columns
     Point current_;
-    double tie_ = 1e-9;
+    double min_improvement_ = 1e-9;
     std::map<Index, Index> failures_;
-    Counts counts_;
     SwapCounts swap_counts_;
 };
 

@@ -19,15 +19,14 @@ from sparsegam.data.files import read_file
 from sparsegam.data.frames import Table
 from sparsegam.data.scales import WORDS
 from sparsegam.data.writing import write_whole
-from sparsegam.design.binning import Binning
-from sparsegam.design.rules import Rules
+from sparsegam.losses import REGRESSION
 from sparsegam.models.additive import Model
 from sparsegam.parameters import pick
 from sparsegam.search.options import Options
-from sparsegam.search.path import Path, build_model, search_path
-from sparsegam.search.problem import Problem, pose
+from sparsegam.search.path import Path
 from sparsegam.search.progress import watched
 from sparsegam.search.solver import fit
+from sparsegam.search.tables import TableProblem, Tables
 
 NAMES_SHOWN = 6
 
@@ -177,7 +176,7 @@ class _Found:
     """A model and how it came about."""
 
     model: Model
-    problem: Problem
+    problem: TableProblem
     loss: float
     lambda0: float | None
     chosen_by: str
@@ -218,19 +217,17 @@ def _settings(options: Namespace) -> dict[str, Any]:
     }
 
 
-def _pose(outcome: Outcome, options: Namespace, max_terms: int | None) -> Problem:
+def _pose(outcome: Outcome, options: Namespace, max_terms: int | None) -> TableProblem:
     given = _settings(options) | {"max_terms": max_terms}
-    given["loss"] = "squared" if outcome.classes is None else given["loss"]
+    given["loss"] = REGRESSION if outcome.classes is None else given["loss"]
     target = outcome.signs
-    return pose(
-        outcome.table, target, np.ones(target.size), pick(Options, given), pick(Binning, given), pick(Rules, given)
-    )
+    return Tables.of(given).pose(outcome.table, target, np.ones(target.size), pick(Options, given))
 
 
-def _search(problem: Problem, outcome: Outcome, options: Namespace) -> Path:
+def _search(problem: TableProblem, outcome: Outcome, options: Namespace) -> Path[Model]:
     classes = None if outcome.classes is None else np.array(outcome.classes, dtype=object)
     with watched(None, int(not options.quiet), problem.max_terms) as progress:
-        return search_path(problem, classes, progress)
+        return Path[Model].search(problem, classes, progress)
 
 
 def _fit_directly(outcome: Outcome, options: Namespace) -> _Found:
@@ -242,7 +239,7 @@ def _fit_directly(outcome: Outcome, options: Namespace) -> _Found:
     with watched(None, int(not options.quiet)) as progress:
         found = fit(problem, lambda0, progress)
     classes = None if outcome.classes is None else np.array(outcome.classes, dtype=object)
-    model = build_model(problem.design, found.point, problem.options.loss, classes)
+    model = problem.model(found.point, classes)
     return _Found(model, problem, found.point.loss, found.lambda0, f"lambda0 = {lambda0}")
 
 
@@ -307,15 +304,15 @@ def _found_text(found: _Found, outcome: Outcome, seconds: float) -> str:
 
 
 def _measures(found: _Found, outcome: Outcome) -> dict[str, float]:
-    from sparsegam.inspection.assessment import auc
+    from sparsegam.inspection.metrics import auc, r_squared
 
     score = found.model.score_table(outcome.table)
     if outcome.classes is None:
-        return {"R²": float(1 - np.mean((outcome.signs - score) ** 2) / np.var(outcome.signs))}
+        return {"R²": r_squared(score, outcome.signs)}
     return {"AUC": auc(score, outcome.signs > 0)[0], "accuracy": float(np.mean((score > 0) == (outcome.signs > 0)))}
 
 
-def terms_text(problem: Problem, model: Model) -> str:
+def terms_text(problem: TableProblem, model: Model) -> str:
     """Return the model as a table: its conditions by feature, what each adds, and for how many rows it holds."""
     from sparsegam.inspection.alternatives import columns_of
 

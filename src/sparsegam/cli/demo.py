@@ -16,7 +16,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 from threadpoolctl import threadpool_limits
 
-from sparsegam import Path, SparseGAMClassifier, gam_path
+from sparsegam import Model, Path, SparseGAMClassifier, gam_path
 from sparsegam.data.writing import write_whole
 from sparsegam.datasets import AdditiveTruth, Dataset, make_credit
 
@@ -85,7 +85,7 @@ def _print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         print("  ".join(cells).rstrip())
 
 
-def _print_frontier(path: Path, X_test: Any, y_test: NDArray[np.int64]) -> None:
+def _print_frontier(path: Path[Model], X_test: Any, y_test: NDArray[np.int64]) -> None:
     """Print size, training loss and test AUC of the frontier's models, and which of them BIC chooses."""
     chosen = path.at(lambda0="bic").n_terms
     rows = []

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsegam.arrays import Vector
 from sparsegam.data.scales import (
     BOOLEAN,
     DATE,
@@ -23,7 +24,6 @@ from sparsegam.data.scales import (
     shortened,
 )
 
-Values = NDArray[np.float64]
 Rows = NDArray[np.bool_] | NDArray[np.intp]
 """A mask or the positions of rows."""
 
@@ -34,7 +34,7 @@ class Column:
 
     name: str
     scale: Scale
-    values: Values
+    values: Vector
 
     def take(self, rows: Rows | None) -> "Column":
         """Return some of the rows; a category keeps only the levels found there."""
@@ -58,7 +58,7 @@ class Column:
         values[present] = position
         return Column(self.name, Scale("category", tuple(_natural(self.scale, v) for v in found)), values)
 
-    def on(self, scale: Scale) -> Values:
+    def on(self, scale: Scale) -> Vector:
         """Return the values as numbers on another scale, that of the column a model was fitted to.
 
         Levels that the scale lacks are UNSEEN. Values of another kind are refused.
@@ -77,11 +77,11 @@ class Column:
         self._refuse(scale)
         return self.values
 
-    def _positions(self, scale: Scale) -> Values:
+    def _positions(self, scale: Scale) -> Vector:
         """Return the positions of this column's levels among those of another scale."""
         known = {level: float(i) for i, level in enumerate(scale.levels)}
         table = np.array([known.get(level, UNSEEN) for level in self.scale.levels] + [np.nan])
-        out: Values = table[np.where(np.isnan(self.values), -1, self.values).astype(np.intp)]
+        out: Vector = table[np.where(np.isnan(self.values), -1, self.values).astype(np.intp)]
         return out
 
     def _with_seen_levels(self) -> "Column":
@@ -143,7 +143,7 @@ def from_levels(values: list[Any], name: str) -> Column:
     return _category([None if is_missing(value) else _plain(value) for value in values], name)
 
 
-def check_finite(values: Values, name: str) -> None:
+def check_finite(values: Vector, name: str) -> None:
     """Raise a ValueError that names the column, the rows and the remedy where a value is infinite."""
     bad = np.flatnonzero(np.isinf(values))
     if bad.size:
@@ -151,7 +151,7 @@ def check_finite(values: Values, name: str) -> None:
         raise ValueError(msg)
 
 
-def _checked(values: Values, kind: str, name: str) -> Values:
+def _checked(values: Vector, kind: str, name: str) -> Vector:
     """Check numbers that may be infinite: the smallest or largest of them is infinite (or NaN) if any is."""
     if kind == "f" and values.size and not (np.isfinite(values.min()) and np.isfinite(values.max())):
         check_finite(values, name)
@@ -183,7 +183,7 @@ def _python_dates(values: list[Any], name: str, *, only_days: bool) -> Column:
     return Column(name, scale, np.array(numbers, dtype=np.float64))
 
 
-def _floats(values: list[Any], name: str) -> Values:
+def _floats(values: list[Any], name: str) -> Vector:
     try:
         return np.array([np.nan if value is None else float(value) for value in values], dtype=np.float64)
     except (TypeError, OverflowError) as error:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam.data.columns import Column, Rows, Values, from_array, from_levels, from_objects
+from sparsegam.data.columns import Column, Rows, from_array, from_levels, from_objects
 
-__all__ = ["Table", "Values", "position", "read"]
+__all__ = ["Table", "position", "read"]
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ from datetime import date, datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam.data.columns import Column, Values, from_array, from_objects
+from sparsegam.arrays import Vector
+from sparsegam.data.columns import Column, from_array, from_objects
 from sparsegam.data.scales import BOOLEAN, DATE, DATETIME, Scale
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "."})
@@ -37,7 +38,7 @@ def is_missing(text: str) -> bool:
     return text.strip().lower() in MISSING
 
 
-def _as_numbers(texts: Sequence[str]) -> Values | None:
+def _as_numbers(texts: Sequence[str]) -> Vector | None:
     if any("_" in text for text in texts):  # float() takes 1_000 for a number, as Python does and nobody else
         return None
     try:
@@ -46,12 +47,12 @@ def _as_numbers(texts: Sequence[str]) -> Values | None:
         return None
 
 
-def _as_truth(texts: Sequence[str]) -> tuple[Scale, Values] | None:
+def _as_truth(texts: Sequence[str]) -> tuple[Scale, Vector] | None:
     found = [np.nan if is_missing(text) else TRUTH.get(text.strip().lower()) for text in texts]
     return None if None in found else (BOOLEAN, np.array(found, dtype=np.float64))
 
 
-def _as_times(texts: Sequence[str]) -> tuple[Scale, Values] | None:
+def _as_times(texts: Sequence[str]) -> tuple[Scale, Vector] | None:
     present = [None if is_missing(text) else text.strip() for text in texts]
     scale = DATE if all(text is None or len(text) == 10 for text in present) else DATETIME
     try:

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from sklearn.utils import assert_all_finite, check_array
 
 from sparsegam import _core
+from sparsegam.arrays import Vector
+from sparsegam.data.columns import Rows
 from sparsegam.data.frames import Table, read
 
-Dense = NDArray[np.float64] | NDArray[np.float32]
-Vector = NDArray[np.float64]
+Dense = Vector | NDArray[np.float32]
 
 ACCEPTED = [np.float64, np.float32]  # anything else becomes the first
 ROW_INDEX = np.int32  # of a CSC matrix: half the memory of 64 bits, and no machine has 2^31 rows
@@ -71,6 +72,15 @@ class NumericMatrix:
     def named(self, names: tuple[str, ...] | None) -> "NumericMatrix":
         """Return the same matrix with other names for its columns."""
         return replace(self, names=names)
+
+    def keep(self, rows: Rows) -> "NumericMatrix":
+        """Return the same matrix with these rows only: a mask, or positions in any order."""
+        values = self.values[rows]
+        return replace(self, values=values if self.is_sparse else np.ascontiguousarray(values))
+
+    def loaded(self) -> "NumericMatrix":
+        """Return the matrix: it is in memory already."""
+        return self
 
     def core(self) -> _core.Matrix:
         """Hand the matrix to the core, which keeps it alive; only what may not be written to is copied."""

@@ -2,16 +2,47 @@
 
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsegam.arrays import Vector
+from sparsegam.checks import check_choice
 from sparsegam.data.columns import is_missing
-
-Vector = NDArray[np.float64]
+from sparsegam.losses import LOSSES
 
 LARGEST_RESPONSE = 1e140  # leaves room for a sum of squares over any number of rows
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """What is to be predicted, as the core takes it.
+
+    Attributes
+    ----------
+    classes : ndarray or None
+        The two labels; None for a regression.
+    values : ndarray
+        -1 for the first class and 1 for the second, or the responses.
+    weight : ndarray
+        Weights of the rows, those of the classes multiplied in.
+    """
+
+    classes: NDArray[Any] | None
+    values: Vector
+    weight: Vector
+
+
+def read_target(y: Any, loss: str, n_rows: int, *, sample_weight: Any = None, class_weight: Any = None) -> Target:
+    """Read labels or responses, whichever the loss is of, and the weights of the rows."""
+    check_choice("loss", loss, tuple(LOSSES))
+    column, weight = one_column(y, n_rows), weights(sample_weight, n_rows)
+    if not LOSSES[loss].is_classifier:
+        return Target(None, real(column), weight)
+    classes, signs = binary(column, weight)
+    return Target(classes, signs, class_weights(class_weight, classes, (signs > 0).astype(np.intp), weight))
 
 
 def one_column(y: Any, n_rows: int) -> NDArray[Any]:
@@ -105,19 +136,22 @@ def weights(sample_weight: Any, n_rows: int) -> Vector:
     return weight
 
 
-def class_weights(class_weight: Any, classes: NDArray[Any], y: Vector, weight: Vector) -> Vector:
-    """Multiply row weights by those of the classes: a mapping, or "balanced" for equal totals."""
+def class_weights(class_weight: Any, classes: NDArray[Any], position: NDArray[np.intp], weight: Vector) -> Vector:
+    """Multiply row weights by those of the classes: a mapping, or "balanced" for equal totals.
+
+    `position` says which of the classes each row is of.
+    """
     if class_weight is None:
         return weight
     if isinstance(class_weight, str) and class_weight == "balanced":
-        total = np.array([weight[y < 0].sum(), weight[y > 0].sum()])
-        factors = total.sum() / (2 * total)
+        total = np.array([weight[position == k].sum() for k in range(len(classes))])
+        factors = total.sum() / (len(classes) * total)
     elif isinstance(class_weight, Mapping):
         factors = _mapped_weights(class_weight, classes)
     else:
         msg = f"class_weight must be None, 'balanced' or a dict from class to weight, got {class_weight!r}."
         raise ValueError(msg)
-    out: Vector = weight * np.where(y < 0, factors[0], factors[1])
+    out: Vector = weight * factors[position]
     return out
 
 

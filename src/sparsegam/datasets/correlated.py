@@ -24,10 +24,8 @@ def make_correlated_classification(
     n : int, default=800
         Number of rows. A larger n continues the rows of a smaller one: the paper's 160 test rows are the last ones
         of `n=960`.
-    p : int, default=1000
-        Number of columns.
-    k : int, default=25
-        Number of columns with a coefficient.
+    p, k : int, default=1000 and 25
+        Number of columns, and of those with a coefficient.
     rho : float, default=0.9
         Correlation of neighbouring columns; columns i and j have `rho ** abs(i - j)`.
     seed : int or None, default=0
@@ -58,10 +56,8 @@ def make_correlated_regression(
     ----------
     n : int, default=2000
         Number of rows. A larger n continues the rows of a smaller one.
-    p : int, default=2000
-        Number of columns.
-    k : int, default=100
-        Number of columns with a coefficient.
+    p, k : int, default=2000 and 100
+        Number of columns, and of those with a coefficient.
     rho : float, default=0.9
         Correlation of neighbouring columns; columns i and j have `rho ** abs(i - j)`.
     snr : float, default=5

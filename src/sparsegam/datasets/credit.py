@@ -87,29 +87,22 @@ CODE_GROUPS: tuple[tuple[int, dict[str, float]], ...] = (
 )
 
 INTERCEPT = -0.15
-TERMS = (
-    Term("ExternalRiskEstimate", 62, 0.45),
-    Term("ExternalRiskEstimate", 69, 0.45),
-    Term("ExternalRiskEstimate", 75, 0.40),
-    Term("ExternalRiskEstimate", 81, 0.50),
-    Term("ExternalRiskEstimate", NO_RECORD, -0.95),
-    Term("MSinceOldestTradeOpen", 120, 0.30),
-    Term("AverageMInFile", 48, 0.40),
-    Term("AverageMInFile", 77, 0.30),
-    Term("NumSatisfactoryTrades", 12, 0.40),
-    Term("NumSatisfactoryTrades", 22, 0.25),
-    Term("PercentTradesNeverDelq", 95, 0.35),
-    Term("MSinceMostRecentDelq", NEVER_MET, -0.35),
-    Term("MaxDelq2PublicRecLast12M", 5, 0.35),
-    Term("PercentInstallTrades", 46, -0.35),
-    Term("MSinceMostRecentInqexcl7days", 0, 0.45),
-    Term("MSinceMostRecentInqexcl7days", NEVER_MET, -0.90),
-    Term("NumInqLast6M", 3, -0.35),
-    Term("NetFractionRevolvingBurden", 16, -0.30),
-    Term("NetFractionRevolvingBurden", 55, -0.35),
-    Term("NumBank2NatlTradesWHighUtilization", 2, -0.35),
-    Term("PercentTradesWBalance", 73, -0.35),
-)
+STEPS = {
+    "ExternalRiskEstimate": ((62, 0.45), (69, 0.45), (75, 0.40), (81, 0.50), (NO_RECORD, -0.95)),
+    "MSinceOldestTradeOpen": ((120, 0.30),),
+    "AverageMInFile": ((48, 0.40), (77, 0.30)),
+    "NumSatisfactoryTrades": ((12, 0.40), (22, 0.25)),
+    "PercentTradesNeverDelq": ((95, 0.35),),
+    "MSinceMostRecentDelq": ((NEVER_MET, -0.35),),
+    "MaxDelq2PublicRecLast12M": ((5, 0.35),),
+    "PercentInstallTrades": ((46, -0.35),),
+    "MSinceMostRecentInqexcl7days": ((0, 0.45), (NEVER_MET, -0.90)),
+    "NumInqLast6M": ((3, -0.35),),
+    "NetFractionRevolvingBurden": ((16, -0.30), (55, -0.35)),
+    "NumBank2NatlTradesWHighUtilization": ((2, -0.35),),
+    "PercentTradesWBalance": ((73, -0.35),),
+}
+TERMS = tuple(Term(feature, *step) for feature, steps in STEPS.items() for step in steps)
 
 
 def make_credit(n: int = 10459, *, seed: int | None = 0) -> Dataset[AdditiveTruth]:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from sparsegam.datasets.credit import FEATURES
 from sparsegam.datasets.dataset import Dataset
+from sparsegam.parameters import documented
 
 Columns = Mapping[str, NDArray[np.str_]]
 
@@ -34,6 +35,7 @@ COMPAS_CHOICES = {"sex": ("Male", "Female"), "c_charge_degree": ("F", "M")}  # t
 COMPAS_SCREENED = "days_b_screening_arrest"
 
 
+@documented
 def fetch_fico(path: str | PathLike[str] | None = None) -> Dataset[None]:
     """Load the FICO HELOC table of the Explainable Machine Learning Challenge (2018).
 
@@ -48,13 +50,7 @@ def fetch_fico(path: str | PathLike[str] | None = None) -> Dataset[None]:
     Dataset
         10459 rows of 23 integer features, special codes -9, -8 and -7 left as they are; `target` is 1 for "Bad".
 
-    Raises
-    ------
-    FileNotFoundError
-        If `path` does not exist.
-    ConnectionError
-        If `path` is None and OpenML cannot be reached.
-    ValueError
+    {fetched}
         If the table lacks a column or does not have its 10459 rows.
     """
     columns = _load("FICO", path, FICO_OPENML_ID, FICO_LABEL)
@@ -63,6 +59,7 @@ def fetch_fico(path: str | PathLike[str] | None = None) -> Dataset[None]:
     return Dataset(data, _equals(columns, FICO_LABEL, "Bad", "Good"), list(FICO_FEATURES), None)
 
 
+@documented
 def fetch_compas(path: str | PathLike[str] | None = None, *, raw: bool = False) -> Dataset[None]:
     """Load ProPublica's COMPAS table of two-year recidivism.
 
@@ -82,13 +79,7 @@ def fetch_compas(path: str | PathLike[str] | None = None, *, raw: bool = False) 
         Seven integer features; `sex` is 1 for male, `c_charge_degree` 1 for a felony; `target` is 1 for a new arrest
         within two years.
 
-    Raises
-    ------
-    FileNotFoundError
-        If `path` does not exist.
-    ConnectionError
-        If `path` is None and OpenML cannot be reached.
-    ValueError
+    {fetched}
         If the table lacks a column or does not have its 7214 rows.
     """
     columns = _load("COMPAS", path, COMPAS_OPENML_ID, COMPAS_LABEL)

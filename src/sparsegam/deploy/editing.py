@@ -6,21 +6,24 @@ from datetime import datetime, timezone
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from sparsegam import _core
+from sparsegam.arrays import Vector
 from sparsegam.checks import check_number
-from sparsegam.data.columns import Values
 from sparsegam.data.scales import NUMBER, Scale
-from sparsegam.data.targets import one_column, real, weights
-from sparsegam.deploy.rounding import events_of, indicator
+from sparsegam.data.targets import weights
+from sparsegam.deploy.rounding import indicator
 from sparsegam.inspection.drift import profile_of_numbers
+from sparsegam.inspection.metrics import weighted_auc
+from sparsegam.losses import LOSSES
 from sparsegam.models.additive import Model
 from sparsegam.models.edits import Edit
+from sparsegam.models.outcomes import target_of
 from sparsegam.models.steps import as_table, step_model, step_numbers
 from sparsegam.models.terms import Condition, Kind, Term
-
-NEWTON_STEPS = 100
-SETTLED = 1e-10
-FLOOR = 1e-8  # on the diagonal, so that columns of no rows do no harm
+from sparsegam.search.blas import one_blas_thread
+from sparsegam.search.refit import Support, refit
 
 Key = tuple[str, Condition]
 
@@ -29,11 +32,11 @@ Key = tuple[str, Condition]
 class Rows:
     """The rows that edits are judged and fitted on: target (-1 and 1, or the response) and weights."""
 
-    numbers: dict[str, Values]
-    target: Values
-    weight: Values
+    numbers: dict[str, Vector]
+    target: Vector
+    weight: Vector
 
-    def columns(self, model: Model, terms: Sequence[Term]) -> Values:
+    def columns(self, model: Model, terms: Sequence[Term]) -> Vector:
         """Return the 0/1 columns of terms."""
         found = [indicator(model, term, self.numbers[term.feature]).astype(np.float64) for term in terms]
         return np.column_stack(found) if found else np.zeros((self.target.size, 0))
@@ -185,11 +188,7 @@ def _check_words(name: str, words: Any) -> None:
 
 def _read_rows(model: Model, X: Any, y: Any, sample_weight: Any) -> Rows:
     table = as_table(X)
-    if model.classes is None:
-        target = real(one_column(y, table.n_rows))
-    else:
-        target = np.where(events_of(model, y, table.n_rows), 1.0, -1.0)
-    return Rows(step_numbers(model, table), target, weights(sample_weight, table.n_rows))
+    return Rows(step_numbers(model, table), target_of(model, y, table.n_rows), weights(sample_weight, table.n_rows))
 
 
 def _refitted(model: Model, before: Model, rows: Rows, fixed: set[Key], lambda2: float) -> Model:
@@ -198,13 +197,15 @@ def _refitted(model: Model, before: Model, rows: Rows, fixed: set[Key], lambda2:
     direction = _directions(before)
     held = np.array([_key(t) in fixed for t in model.terms], dtype=bool)
     coef = np.array([t.coef for t in model.terms], dtype=np.float64)
+    ids = np.arange(coef.size, dtype=np.int64)
     while True:
-        intercept, fitted = _fit(columns, coef, held, rows, (model.loss, lambda2), model.intercept)
+        start = Support(ids, np.append(model.intercept, coef))
+        intercept, *fitted = _fit(columns, start, held, rows, (model.loss, lambda2)).theta.tolist()
         wrong = ~held & np.array([fitted[j] * direction.get(_key(t), 0) < 0 for j, t in enumerate(model.terms)], bool)
         if not wrong.any():
             break
         held, coef = held | wrong, np.where(wrong, 0.0, coef)
-    terms = (replace(t, coef=float(w)) for t, w in zip(model.terms, fitted, strict=True))
+    terms = (replace(t, coef=w) for t, w in zip(model.terms, fitted, strict=True))
     return replace(model, intercept=intercept, terms=tuple(t for t in terms if t.coef or _key(t) in fixed))
 
 
@@ -219,68 +220,28 @@ def _directions(model: Model) -> dict[Any, int]:
     return out
 
 
-def _fit(
-    columns: Values, coef: Values, held: Any, rows: Rows, options: tuple[str, float], intercept: float
-) -> tuple[float, Values]:
-    """Minimise the loss and the ridge over intercept and free coefficients, by damped Newton steps."""
+def _fit(columns: Vector, start: Support, held: NDArray[np.bool_], rows: Rows, options: tuple[str, float]) -> Support:
+    """Minimise the loss and the ridge over intercept and free coefficients.
+
+    A regression is fitted to what its mean leaves: the core sums squares, which lose digits far from zero.
+    """
     loss, lambda2 = options
-    free = np.column_stack([np.ones(rows.target.size), columns[:, ~held]])
-    offset = columns[:, held] @ coef[held]
-    mean = rows.weight @ free / rows.weight.sum()
-    ridge = lambda2 * (rows.weight @ (free - mean) ** 2)
-    ridge[0] = 0.0
-    theta = np.concatenate([[intercept], coef[~held]])
-
-    def objective(at: Values) -> float:
-        return total_loss(loss, rows.target, offset + free @ at, rows.weight) + float(ridge @ at**2)
-
-    value = objective(theta)
-    for _ in range(NEWTON_STEPS):
-        g, h = _slopes(loss, rows.target, offset + free @ theta)
-        gradient = free.T @ (rows.weight * g) + 2 * ridge * theta
-        hessian = (free.T * (rows.weight * h)) @ free + np.diag(2 * ridge + FLOOR)
-        step = np.linalg.solve(hessian, -gradient)
-        size = 1.0
-        while size > 1e-6 and objective(theta + size * step) > value:
-            size /= 2
-        new = objective(theta + size * step)
-        if not new < value - SETTLED * max(1.0, abs(value)):
-            break
-        theta, value = theta + size * step, new
-    out = coef.copy()
-    out[~held] = theta[1:]
-    return float(theta[0]), out
-
-
-def total_loss(loss: str, target: Values, score: Values, weight: Values) -> float:
-    """Return the loss of scores, summed over rows with their weights."""
-    if loss == "squared":
-        each = 0.5 * (target - score) ** 2
-    else:
-        each = np.logaddexp(0, -target * score) if loss == "logistic" else np.exp(-target * score)
-    return float(weight @ each)
-
-
-def _slopes(loss: str, target: Values, score: Values) -> tuple[Values, Values]:
-    """Return gradient and curvature of the loss in each row."""
-    if loss == "squared":
-        return score - target, np.ones(score.size)
-    if loss == "exponential":
-        curvature = np.exp(-target * score)
-        return -target * curvature, curvature
-    p = 0.5 * (1.0 + np.tanh(0.5 * score))
-    return p - (target > 0), p * (1 - p)
+    mean = 0.0 if LOSSES[loss].is_classifier else float(rows.weight @ rows.target / rows.weight.sum())
+    matrix = _core.Matrix(columns if columns.size else np.zeros((rows.target.size, 1)))  # the core wants a column
+    core = _core.MatrixRows(matrix, rows.target - mean, rows.weight, loss=loss, n_threads=1)
+    shift = np.append(mean, np.zeros(start.columns.size))
+    with one_blas_thread():
+        fitted = refit(core, lambda2, Support(start.columns, start.theta - shift), held=held)
+    return Support(fitted.columns, fitted.theta + shift, fitted.objective)
 
 
 def _worth(model: Model, rows: Rows) -> tuple[float, float | None]:
     """Return loss and AUC of a model on the rows."""
     score = model.intercept + rows.columns(model, model.terms) @ np.array([t.coef for t in model.terms])
-    loss = total_loss(model.loss, rows.target, score, rows.weight)
+    loss = LOSSES[model.loss].total(rows.target, score, rows.weight)
     if model.classes is None:
         return loss, None
-    from sklearn.metrics import roc_auc_score
-
-    return loss, float(roc_auc_score(rows.target > 0, score, sample_weight=rows.weight))
+    return loss, weighted_auc(score, rows.target > 0, rows.weight)
 
 
 def _key(term: Term) -> Key:

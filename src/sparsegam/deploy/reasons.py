@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsegam.arrays import Vector
 from sparsegam.checks import check_choice, check_integer
-from sparsegam.data.columns import Values
 from sparsegam.models.steps import StepModel, StepTable, as_table, step_model
 
 BASELINES = ("max", "median", "population")
@@ -44,7 +44,7 @@ class ReasonTable:
     """
 
     steps: StepModel
-    lost: tuple[Values, ...]
+    lost: tuple[Vector, ...]
     said: tuple[tuple[tuple[str, str], ...], ...]
     k: int = 4
 
@@ -72,7 +72,7 @@ class Reasons:
     table: ReasonTable
     feature: NDArray[np.intp]
     step: NDArray[np.intp]
-    lost: Values
+    lost: Vector
 
     def __len__(self) -> int:
         return len(self.feature)
@@ -181,11 +181,11 @@ def reason_table(
     return ReasonTable(steps, lost, tuple(_said(table, said) for table in steps.tables), k)
 
 
-def _lost(against: Values, where: NDArray[np.intp] | None, baseline: str) -> Values:
+def _lost(against: Vector, where: NDArray[np.intp] | None, baseline: str) -> Vector:
     """Return how much each step speaks against a row, less the baseline."""
     seen = against if where is None else against[where]
     middle = seen.min() if baseline == "max" else np.median(seen) if baseline == "median" else seen.mean()
-    out: Values = np.round(against - middle, DIGITS)
+    out: Vector = np.round(against - middle, DIGITS)
     return out
 
 

@@ -14,17 +14,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam.data.columns import Values
+from sparsegam.arrays import Vector
 from sparsegam.data.scales import NUMBER
-from sparsegam.data.targets import one_column, weights
+from sparsegam.data.targets import weights
+from sparsegam.losses import logistic
 from sparsegam.models.additive import Model
+from sparsegam.models.outcomes import events
 from sparsegam.models.shapes import shape_of
 from sparsegam.models.steps import as_table, step_numbers
 from sparsegam.models.terms import Term
 
 Points = NDArray[np.int64]
-Line = tuple[Values, Values]
-LossOf = Callable[[Points], Values]
+Line = tuple[Vector, Vector]
+LossOf = Callable[[Points], Vector]
 """The loss of each of several vectors of points, one per row."""
 
 N_MULTIPLIERS = 60
@@ -49,18 +51,18 @@ class Patterns:
     """
 
     holds: Points
-    events: Values
-    others: Values
+    events: Vector
+    others: Vector
 
     @property
     def total(self) -> float:
         """Total weight of all rows."""
         return float(self.events.sum() + self.others.sum())
 
-    def loss(self, log_odds: Values) -> Values:
+    def loss(self, log_odds: Vector) -> Vector:
         """Return the log loss per row, given the log odds of each pattern in a column per candidate."""
         events, others = self.events[:, None], self.others[:, None]
-        out: Values = (events * np.logaddexp(0, -log_odds) + others * np.logaddexp(0, log_odds)).sum(axis=0)
+        out: Vector = (events * np.logaddexp(0, -log_odds) + others * np.logaddexp(0, log_odds)).sum(axis=0)
         return out / self.total
 
 
@@ -93,40 +95,24 @@ def patterns_of(model: Model, X: Any, y: Any, sample_weight: Any = None) -> Patt
     numbers = step_numbers(model, table)
     columns = [indicator(model, term, numbers[term.feature]) for term in model.terms]
     holds = np.column_stack(columns) if columns else np.zeros((table.n_rows, 0), dtype=np.int64)
-    event, weight = events_of(model, y, table.n_rows), weights(sample_weight, table.n_rows)
+    event, weight = events(model, y, table.n_rows), weights(sample_weight, table.n_rows)
     distinct, position = _distinct(holds)
     size = len(distinct)
     return Patterns(distinct, _sums(position, weight * event, size), _sums(position, weight * ~event, size))
 
 
-def events_of(model: Model, y: Any, n_rows: int) -> NDArray[np.bool_]:
-    """Tell which rows are of the second class; refuse labels that the model does not know."""
-    labels = one_column(y, n_rows)
-    if model.classes is None:
-        msg = "points and risks need a classification model; this one is a regression."
-        raise ValueError(msg)
-    first, second = (label.item() if hasattr(label, "item") else label for label in model.classes)
-    event: NDArray[np.bool_] = np.asarray(labels == second)
-    unknown = labels[~event & np.asarray(labels != first)]
-    if unknown.size:
-        found = unknown.tolist()[0]
-        msg = f"y holds {found!r}, but the classes of the model are {first!r} and {second!r}: map y to these."
-        raise ValueError(msg)
-    return event
-
-
-def indicator(model: Model, term: Term, numbers: Values) -> Points:
+def indicator(model: Model, term: Term, numbers: Vector) -> Points:
     """Return the 0/1 column of a term, as the model reads it."""
     one = Term(term.feature, term.condition, 1.0)
     scale = model.scales.get(term.feature, NUMBER)
     return shape_of([one], model.special_values.get(term.feature, ()), scale).at(numbers).astype(np.int64)
 
 
-def round_to_line(patterns: Patterns, exact: Values, a: float, b: float) -> Points:
+def round_to_line(patterns: Patterns, exact: Vector, a: float, b: float) -> Points:
     """Round each number up or down, all together, for the lowest loss on a given line; the first is the base."""
     holds = np.column_stack([np.ones(len(patterns.holds), dtype=np.int64), patterns.holds])
 
-    def loss_of(points: Points) -> Values:
+    def loss_of(points: Points) -> Vector:
         return _in_pieces(points, len(holds), lambda some: patterns.loss(a + b * (holds @ some.T)))
 
     box = Box(np.floor(exact).astype(np.int64), np.ceil(exact).astype(np.int64))
@@ -134,7 +120,7 @@ def round_to_line(patterns: Patterns, exact: Values, a: float, b: float) -> Poin
 
 
 def round_small(
-    patterns: Patterns, coef: Values, max_points: int, max_terms: int | None = None
+    patterns: Patterns, coef: Vector, max_points: int, max_terms: int | None = None
 ) -> tuple[Points, float, float]:
     """Search points of at most `max_points` in size, none against the sign of its coefficient; and their line.
 
@@ -155,7 +141,7 @@ def round_small(
         The points of each term; log odds = a + b * total.
     """
 
-    def loss_of(points: Points) -> Values:
+    def loss_of(points: Points) -> Vector:
         return _in_pieces(points, len(patterns.holds), lambda some: fit_lines(patterns, some)[0])
 
     box = Box(np.where(coef < 0, -max_points, 0), np.where(coef > 0, max_points, 0))
@@ -219,7 +205,7 @@ def descend(points: Points, box: Box, loss_of: LossOf, *, pairs: bool) -> Points
             return points
 
 
-def fit_lines(patterns: Patterns, points: Points) -> tuple[Values, Values, Values]:
+def fit_lines(patterns: Patterns, points: Points) -> tuple[Vector, Vector, Vector]:
     """Fit log odds = a + b * total to each vector of points, by Newton's method on the few totals there are.
 
     Returns
@@ -241,7 +227,7 @@ def fit_lines(patterns: Patterns, points: Points) -> tuple[Values, Values, Value
     return loss / patterns.total, a, b
 
 
-def _histograms(patterns: Patterns, points: Points) -> tuple[Values, Values, Values]:
+def _histograms(patterns: Patterns, points: Points) -> tuple[Vector, Vector, Vector]:
     """Return the possible totals, and the weight of both classes at each (a row per vector of points)."""
     totals = (patterns.holds @ points.T).T
     low, width = int(totals.min()), int(np.ptp(totals)) + 1
@@ -252,21 +238,21 @@ def _histograms(patterns: Patterns, points: Points) -> tuple[Values, Values, Val
     return np.arange(low, low + width, dtype=np.float64), events, others
 
 
-def _sums(position: NDArray[np.integer[Any]], weight: Values, size: int) -> Values:
+def _sums(position: NDArray[np.integer[Any]], weight: Vector, size: int) -> Vector:
     return np.bincount(position, weight, size).astype(np.float64, copy=False)
 
 
-def _histogram_loss(a: Values, b: Values, totals: Values, events: Values, others: Values) -> Values:
+def _histogram_loss(a: Vector, b: Vector, totals: Vector, events: Vector, others: Vector) -> Vector:
     z = a[:, None] + b[:, None] * totals
-    out: Values = (events * np.logaddexp(0, -z) + others * np.logaddexp(0, z)).sum(axis=1)
+    out: Vector = (events * np.logaddexp(0, -z) + others * np.logaddexp(0, z)).sum(axis=1)
     return out
 
 
-def _loss_along(start: Line, way: Line, histogram: tuple[Values, Values, Values], step: Values) -> Values:
+def _loss_along(start: Line, way: Line, histogram: tuple[Vector, Vector, Vector], step: Vector) -> Vector:
     return _histogram_loss(start[0] + step * way[0], start[1] + step * way[1], *histogram)
 
 
-def _damped(loss: Values, loss_at: Callable[[Values], Values]) -> tuple[Values, Values]:
+def _damped(loss: Vector, loss_at: Callable[[Vector], Vector]) -> tuple[Vector, Vector]:
     """Halve the steps that would raise the loss, and take none where that does not help; also return the loss there."""
     step = np.ones(loss.size)
     for _ in range(HALVINGS):
@@ -278,8 +264,8 @@ def _damped(loss: Values, loss_at: Callable[[Values], Values]) -> tuple[Values, 
     return np.where(worse, 0.0, step), np.where(worse, loss, new)
 
 
-def _newton_step(a: Values, b: Values, totals: Values, events: Values, others: Values) -> tuple[Values, Values]:
-    p = 0.5 * (1.0 + np.tanh(0.5 * (a[:, None] + b[:, None] * totals)))
+def _newton_step(a: Vector, b: Vector, totals: Vector, events: Vector, others: Vector) -> tuple[Vector, Vector]:
+    p = logistic(a[:, None] + b[:, None] * totals)
     residual = p * (events + others) - events
     curvature = p * (1 - p) * (events + others)
     g0, g1 = residual.sum(axis=1), residual @ totals
@@ -289,7 +275,7 @@ def _newton_step(a: Values, b: Values, totals: Values, events: Values, others: V
     return -(h11 * g0 - h01 * g1) / determinant, -(h00 * g1 - h01 * g0) / determinant
 
 
-def _multiples(coef: Values, max_points: int) -> Points:
+def _multiples(coef: Vector, max_points: int) -> Points:
     """Round the coefficients after many multipliers; those that grow too large are cut to `max_points`.
 
     The multipliers run from where the largest coefficient gets its first point to where the median gets the most: one
@@ -314,7 +300,7 @@ def _distinct(holds: Points) -> tuple[Points, NDArray[np.intp]]:
     return holds[first], position.ravel()
 
 
-def _in_pieces(points: Points, n_patterns: int, loss_of: LossOf) -> Values:
+def _in_pieces(points: Points, n_patterns: int, loss_of: LossOf) -> Vector:
     """Look at many candidates a few at a time, so that memory stays small."""
     size = max(1, FEW_CELLS // max(n_patterns, 1))
     return np.concatenate([loss_of(points[i : i + size]) for i in range(0, len(points), size)])

@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsegam.arrays import Vector
 from sparsegam.checks import check_boolean, check_choice, check_integer, check_number
-from sparsegam.data.columns import Values
 from sparsegam.data.frames import Table
 from sparsegam.data.targets import weights
-from sparsegam.deploy.rounding import Patterns, Points, events_of, patterns_of, round_small, round_to_line
-from sparsegam.models.additive import SLOPES, Model
+from sparsegam.deploy.rounding import Patterns, Points, patterns_of, round_small, round_to_line
+from sparsegam.inspection.metrics import log_loss, weighted_auc
+from sparsegam.losses import LOSSES
+from sparsegam.models.additive import Model
+from sparsegam.models.outcomes import events
 from sparsegam.models.steps import StepModel, StepTable, as_table, step_model
 
 METHODS = ("pdo", "min_max", "plain", "small")
@@ -140,7 +143,7 @@ class Scorecard:
     steps: StepModel
     scaling: Scaling
     rounding: Rounding | None = None
-    counts: tuple[NDArray[np.float64], ...] = ()
+    counts: tuple[Vector, ...] = ()
     risks: tuple[RiskLine, ...] = ()
 
     @property
@@ -157,7 +160,7 @@ class Scorecard:
         """Return the total points of each row."""
         return np.rint(self.steps.score(X)).astype(np.int64)
 
-    def predict_proba(self, X: Any) -> Values:
+    def predict_proba(self, X: Any) -> Vector:
         """Return the probability of each class, one column per class."""
         upper = self.steps.probability(self.steps.score(X))
         return np.column_stack([1.0 - upper, upper])
@@ -299,7 +302,7 @@ def _card(model: Model, points: Points, a: float, b: float, options: Scaling) ->
 
 def _points(model: Model, patterns: Patterns | None, options: Scaling) -> tuple[Points, float, float]:
     """Return base and points of each term, and the line from totals to log odds of the second class."""
-    slope = SLOPES[model.loss]
+    slope = LOSSES[model.loss].slope
     coef = slope * np.array([term.coef for term in model.terms], dtype=np.float64)
     if options.method == "small" and patterns is not None:
         points, a, b = round_small(patterns, options.sign * coef, options.max_points, options.max_terms)
@@ -343,15 +346,13 @@ def _moved(table: StepTable, points: int) -> StepTable:
 
 def _reported(card: Scorecard, model: Model, rows: Table, y: Any, sample_weight: Any) -> Scorecard:
     """Add what the rows say: what rounding cost, how many rows each step has, the risk of each total."""
-    from sklearn.metrics import log_loss, roc_auc_score
-
-    event = events_of(model, y, rows.n_rows)
+    event = events(model, y, rows.n_rows)
     weight = weights(sample_weight, event.size)
-    before = step_model(model).probability(step_model(model).score(rows))
     total = card.score(rows)
-    after = card.steps.probability(total.astype(np.float64))
-    auc = [float(roc_auc_score(event, p, sample_weight=weight)) for p in (before, after)]
-    loss = [float(log_loss(event, p, sample_weight=weight)) for p in (before, after)]
+    scored = [(step_model(model), step_model(model).score(rows)), (card.steps, total.astype(np.float64))]
+    log_odds = [steps.log_odds(score) for steps, score in scored]
+    auc = [weighted_auc(odds, event, weight) for odds in log_odds]
+    loss = [float(np.average(log_loss(odds, event), weights=weight)) for odds in log_odds]
     counts = tuple(
         np.bincount(where, weight, len(table.steps)).astype(np.float64)
         for where, table in zip(card.steps.locate(rows), card.steps.tables, strict=True)
@@ -360,7 +361,7 @@ def _reported(card: Scorecard, model: Model, rows: Table, y: Any, sample_weight:
     return replace(card, rounding=Rounding(event.size, *auc, *loss), counts=counts, risks=risks)
 
 
-def _risk_lines(card: Scorecard, total: Points, event: NDArray[np.bool_], weight: Values) -> list[RiskLine]:
+def _risk_lines(card: Scorecard, total: Points, event: NDArray[np.bool_], weight: Vector) -> list[RiskLine]:
     lines = []
     for low, high in _bands(np.unique(total), card.scaling):
         inside = (total >= low) & (total <= high)

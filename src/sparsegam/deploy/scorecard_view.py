@@ -6,9 +6,10 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
-from sparsegam.checks import check_xml_text
+from sparsegam.checks import check_xml_text, optional
 from sparsegam.data.writing import save_workbook
 from sparsegam.deploy.scorecard import Scorecard
+from sparsegam.models.layout import aligned
 
 STYLE = """
 body { font: 14px/1.4 system-ui, sans-serif; max-width: 46em; margin: 2em auto; color: #222 }
@@ -51,7 +52,7 @@ def to_csv(card: Scorecard) -> str:
 
 def to_excel(card: Scorecard, path: Any) -> None:
     """Write a workbook with the card and, where rows were counted, the risk table."""
-    openpyxl = import_openpyxl()
+    openpyxl = optional("openpyxl", "workbooks", extra="excel")
     book = openpyxl.Workbook()
     sheet = book.active
     sheet.title = "Scorecard"
@@ -72,16 +73,6 @@ def to_excel(card: Scorecard, path: Any) -> None:
     save_workbook(book, path)
 
 
-def import_openpyxl() -> Any:
-    """Return the module openpyxl, or say how to get it."""
-    try:
-        import openpyxl
-    except ImportError as error:
-        msg = "workbooks need openpyxl: pip install 'sparsegam[excel]'."
-        raise ImportError(msg) from error
-    return openpyxl
-
-
 def safe_cell(text: str) -> str:
     """Return text that a spreadsheet will not take for a formula: `=`, `+`, `-` and `@` get a quote before them.
 
@@ -90,17 +81,6 @@ def safe_cell(text: str) -> str:
     if text[:1] in ("=", "+", "-", "@", "\t", "\r") and not _is_number(text):
         return f"'{text}"
     return text
-
-
-def aligned(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return columns padded to their widest entry: the first two to the left, the others to the right."""
-    widths = [max(len(row[j]) for row in [header, *rows]) for j in range(len(header))]
-    lines = [header, ["-" * width for width in widths], *rows]
-    return "\n".join("  ".join(map(_padded, line, widths, range(len(widths)))).rstrip() for line in lines)
-
-
-def _padded(cell: str, width: int, column: int) -> str:
-    return cell.ljust(width) if column < 2 else cell.rjust(width)
 
 
 def _points_table(card: Scorecard) -> tuple[list[str], list[list[str]]]:

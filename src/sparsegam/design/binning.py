@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
+from sparsegam.arrays import Vector
 from sparsegam.checks import check_integer
-from sparsegam.data.columns import Column, Values
+from sparsegam.data.columns import Column
 from sparsegam.data.frames import Table, position
 from sparsegam.data.scales import NUMBER, WORDS, Level, Scale, Value
 from sparsegam.models.terms import Condition
@@ -89,7 +90,7 @@ class Feature:
     """
 
     name: str
-    edges: Values
+    edges: Vector
     special: tuple[float, ...] = ()
     missing: bool = False
     scale: Scale = NUMBER
@@ -109,7 +110,7 @@ class Feature:
     def _n_levels(self) -> int:
         return 0 if self.bin_of_level is None or not self.bin_of_level.size else int(self.bin_of_level.max()) + 1
 
-    def codes(self, values: Values) -> Codes:
+    def codes(self, values: Vector) -> Codes:
         """Return the bin of each value, a number on the scale of this feature."""
         if self.bin_of_level is not None:
             return self._level_codes(values)
@@ -131,7 +132,7 @@ class Feature:
         msg = f"bin {bin_} of feature {self.name!r} stands for no condition (it has {self.edges.size} thresholds)."
         raise ValueError(msg)
 
-    def representatives(self) -> Values:
+    def representatives(self) -> Vector:
         """Return a number in each bin: the terms that hold for it hold for all of the bin."""
         if self.bin_of_level is None:
             above = len(self.scale.levels) - 1.0 if self.scale.has_levels else np.inf
@@ -144,7 +145,7 @@ class Feature:
         """All conditions by bin; the last ordered bin has none."""
         return {b: self.condition(b) for b in range(self.n_bins) if b != self.n_ordered - 1}
 
-    def indicators(self, values: Values) -> NDArray[np.uint8]:
+    def indicators(self, values: Vector) -> NDArray[np.uint8]:
         """Return the 0/1 columns of all conditions; values that the feature has not seen are in none of them."""
         seen = np.isin(values, self.special, invert=True) & (
             values >= 0 if self.scale.has_levels else ~np.isnan(values)
@@ -166,12 +167,12 @@ class Feature:
     def _levels_in(self, bin_: int) -> tuple[Level, ...]:
         return tuple(self.scale.levels[i] for i in np.flatnonzero(self.bin_of_level == bin_))
 
-    def _level_codes(self, values: Values) -> Codes:
+    def _level_codes(self, values: Vector) -> Codes:
         bins = np.append(self.bin_of_level if self.bin_of_level is not None else [], self.n_bins - 1)
         positions = np.where(np.isnan(values), -1, values).astype(np.intp)
         return self._narrowed(bins[positions])
 
-    def _with_extra_bins(self, ordered: Codes, values: Values) -> Codes:
+    def _with_extra_bins(self, ordered: Codes, values: Vector) -> Codes:
         codes = self._narrowed(ordered)
         for extra, value in enumerate(self.special):
             codes[values == value] = self.n_ordered + extra
@@ -183,7 +184,7 @@ class Feature:
         return codes.astype(np.uint8) if self.n_bins <= MAX_BINS_UINT8 else codes.astype(np.uint16)
 
 
-def bin_table(table: Table, binning: Binning, weight: Values | None = None) -> tuple[list[Feature], list[Codes]]:
+def bin_table(table: Table, binning: Binning, weight: Vector | None = None) -> tuple[list[Feature], list[Codes]]:
     """Learn and code all columns, holding one of them at a time as numbers; weights are above zero."""
     learner = Learner(table.labels, binning, weight)
     features, codes = [], []
@@ -208,7 +209,7 @@ class Learner:
         there twice.
     """
 
-    def __init__(self, names: Sequence[str], binning: Binning, weight: Values | None = None) -> None:
+    def __init__(self, names: Sequence[str], binning: Binning, weight: Vector | None = None) -> None:
         self.binning = binning
         self.weight = None if weight is None or _says_nothing(weight) else weight
         self.forced = binning.forced(names)
@@ -217,7 +218,7 @@ class Learner:
         everywhere = binning.special_values
         self.special_everywhere = () if everywhere is None or isinstance(everywhere, Mapping) else tuple(everywhere)
 
-    def learn(self, column: Column, j: int) -> tuple[Feature, Values]:
+    def learn(self, column: Column, j: int) -> tuple[Feature, Vector]:
         """Return the feature of column j, and the column's numbers on its scale."""
         if j in self.forced:
             column = column.as_category()
@@ -255,7 +256,7 @@ class Learner:
                 raise ValueError(msg)
 
 
-def learn_edges(values: Values, weight: Values | None, max_bins: int) -> Values:
+def learn_edges(values: Vector, weight: Vector | None, max_bins: int) -> Vector:
     """Learn thresholds: at every distinct value but the largest or, beyond max_bins, at quantiles of the weight.
 
     The weighted way gives the very thresholds that the core finds where each row is there as often as its weight says.
@@ -269,11 +270,11 @@ def learn_edges(values: Values, weight: Values | None, max_bins: int) -> Values:
     wanted = np.arange(1, max_bins)
     at = np.searchsorted(below, below[-1] / max_bins * wanted)
     at = np.maximum.accumulate(at - wanted) + wanted  # a value is one threshold only: the next goes to the next value
-    edges: Values = distinct[at[at < distinct.size - 1]] + 0.0
+    edges: Vector = distinct[at[at < distinct.size - 1]] + 0.0
     return edges
 
 
-def learn_levels(column: Column, binning: Binning, weight: Values | None = None) -> Feature:
+def learn_levels(column: Column, binning: Binning, weight: Vector | None = None) -> Feature:
     """Learn the bins of a category: one per level, one for all rare levels together.
 
     Levels are rare by their rows, whatever these weigh; where more than max_bins are left, those of most weight stay.
@@ -289,7 +290,7 @@ def learn_levels(column: Column, binning: Binning, weight: Values | None = None)
     return Feature(column.name, np.empty(0), (), present.size < column.values.size, column.scale, bins)
 
 
-def _says_nothing(weight: Values) -> bool:
+def _says_nothing(weight: Vector) -> bool:
     """Tell whether weights leave thresholds as they are: all one, or all the same fraction.
 
     All the same whole number is another matter: the core rounds n / max_bins, and 3 n / max_bins, in its own way.

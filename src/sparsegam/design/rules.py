@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsegam.arrays import Vector
 from sparsegam.checks import check_integer, check_number
 from sparsegam.data.frames import position
 
@@ -59,7 +60,7 @@ class Rules:
             out[j] = _direction(value, names[j])
         return out
 
-    def costs(self, names: Sequence[str]) -> NDArray[np.float64]:
+    def costs(self, names: Sequence[str]) -> Vector:
         """Factor on lambda0 for each column."""
         out = np.ones(len(names))
         for key, factor in (self.feature_cost or {}).items():

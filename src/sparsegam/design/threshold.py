@@ -1,22 +1,25 @@
 """The columns a search may choose from: features as bin codes, what each column stands for, and what it may cost."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
+from sparsegam.arrays import Vector
+from sparsegam.data.scales import Scale
 from sparsegam.design.binning import Codes, Feature
 from sparsegam.design.rules import Rules
+from sparsegam.design.training import Training, histogram_of
+from sparsegam.models.additive import Model
 from sparsegam.models.terms import Term
-
-Weight = NDArray[np.float64]
 
 NO_COLUMNS = np.zeros(0, dtype=np.int64)
 NEGLIGIBLE = 1e-3  # of the weight of an average row: rows that weigh less together can tell nothing
 
 
-class Design:
+class ThresholdDesign:
     """Bin codes of all features in the core, and the meaning of each of its columns.
 
     Parameters
@@ -26,10 +29,10 @@ class Design:
     codes : sequence of ndarray
         Their bin codes.
     weight : ndarray, optional
-        Weights of the rows.
+        Vectors of the rows.
     """
 
-    def __init__(self, features: Sequence[Feature], codes: Sequence[Codes], weight: Weight | None = None) -> None:
+    def __init__(self, features: Sequence[Feature], codes: Sequence[Codes], weight: Vector | None = None) -> None:
         self.features = tuple(features)
         self.n_bins = np.array([feature.n_bins for feature in features], dtype=np.int64)
         self.n_ordered = np.array([feature.n_ordered for feature in features], dtype=np.int64)
@@ -75,12 +78,37 @@ class Design:
         feature = self.features[j]
         return Term(feature.name, feature.condition(column - int(self.offset[j])), coef)
 
-    def column_counts(self, j: int) -> Weight:
+    def model(self, point: _core.Point, loss: str, classes: NDArray[Any] | None) -> Model:
+        """Put one point of a search into the words of the data."""
+        order = np.argsort(point.columns)
+        model = Model(
+            intercept=float(point.intercept),
+            terms=tuple(self.term(int(point.columns[i]), float(point.coef[i])) for i in order),
+            feature_names=self.names,
+            loss=loss,
+            classes=None if classes is None else (classes[0], classes[1]),
+            special_values={feature.name: feature.special_values for feature in self.features if feature.special},
+            scales=self._scales(set(self.group[point.columns])),
+        )
+        return model.remembering(self.training(point))
+
+    def training(self, point: _core.Point) -> Training:
+        """Count the rows of a search by what one of its models sees of them."""
+        tables = self.bin_tables(point.columns, point.coef)
+        score = np.full(self.core.n_rows, float(point.intercept))
+        part = np.empty_like(score)
+        for j, table in tables.items():
+            table.take(self.codes[j], out=part, mode="clip")  # codes are in range; "clip" spares a buffer
+            score += part
+        columns = tuple((self.features[j], self.column_counts(j)) for j in sorted(tables))
+        return Training(score.size, columns, histogram_of(score))
+
+    def column_counts(self, j: int) -> Vector:
         """Return for how many rows each column of feature j is 1."""
-        out: Weight = self.counts[self.offset[j] : self.offset[j] + self.n_bins[j]].copy()
+        out: Vector = self.counts[self.offset[j] : self.offset[j] + self.n_bins[j]].copy()
         return out
 
-    def bin_tables(self, columns: NDArray[np.int64], coef: Weight) -> dict[int, Weight]:
+    def bin_tables(self, columns: NDArray[np.int64], coef: Vector) -> dict[int, Vector]:
         """Return, for each feature that some columns are of, what these add to the score in each of its bins."""
         group = self.group[columns]
         last = columns - self.offset[group]
@@ -116,7 +144,15 @@ class Design:
             max_per_group=rules.max_terms_per_feature or 0,
         )
 
-    def _sums(self, codes: Sequence[Codes], weight: Weight | None = None) -> Weight:
+    def _scales(self, used: set[int]) -> dict[str, Scale]:
+        """Say what features hold that are no numbers; levels of a category only where a model has a use for them."""
+        return {
+            feature.name: feature.scale
+            for j, feature in enumerate(self.features)
+            if feature.scale.kind != "number" and (j in used or not feature.scale.has_levels)
+        }
+
+    def _sums(self, codes: Sequence[Codes], weight: Vector | None = None) -> Vector:
         """Sum the weights of the rows for which each column is 1; without weights, count them."""
         parts = []
         for feature, code in zip(self.features, codes, strict=True):

@@ -8,10 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam import _core
-from sparsegam.data.columns import Values
+from sparsegam.arrays import Vector
 from sparsegam.design.binning import Feature
-from sparsegam.design.threshold import Design
 
 TENTHS = np.arange(1, 10) / 10
 N_BUCKETS = 1021  # a prime: scores that are evenly spaced, as small integers are, meet no border between buckets
@@ -28,7 +26,7 @@ class Histogram:
     high: float
     counts: Counts
 
-    def bands(self) -> tuple[Values, Values]:
+    def bands(self) -> tuple[Vector, Vector]:
         """Return where bands of about a tenth of the rows each end, and how many rows each holds."""
         upto = np.cumsum(self.counts)
         tenths = np.unique(np.searchsorted(upto, upto[-1] * TENTHS))
@@ -52,23 +50,19 @@ class Training:
     """
 
     n_rows: int
-    columns: tuple[tuple[Feature, Values], ...]
+    columns: tuple[tuple[Feature, Vector], ...]
     scores: Histogram
 
-    def bins(self) -> dict[str, tuple[Values, Values]]:
+    def bins(self) -> dict[str, tuple[Vector, Vector]]:
         """Return, for each feature in use, a number in each of its bins and how many rows the bin holds."""
         return {feature.name: (feature.representatives(), _bin_counts(feature, n)) for feature, n in self.columns}
 
-
-def training_of(design: Design, point: _core.Point) -> Training:
-    """Count the rows of a search by what one of its models sees of them."""
-    tables = design.bin_tables(point.columns, point.coef)
-    score = _scores(design, float(point.intercept), tables)
-    columns = tuple((design.features[j], design.column_counts(j)) for j in sorted(tables))
-    return Training(score.size, columns, histogram_of(score))
+    def bands(self) -> tuple[Vector, Vector]:
+        """Return where bands of about a tenth of the scores each end, and how many rows each holds."""
+        return self.scores.bands()
 
 
-def histogram_of(score: Values) -> Histogram:
+def histogram_of(score: Vector) -> Histogram:
     """Count scores in buckets: one pass without branches, where exact tenths would take several times as long."""
     low, high = float(score.min()), float(score.max())
     place = score - low
@@ -76,22 +70,12 @@ def histogram_of(score: Values) -> Histogram:
     return Histogram(low, high, np.bincount(place.astype(np.intp), minlength=N_BUCKETS))
 
 
-def band_counts(score: Values, ends: Values) -> Values:
+def band_counts(score: Vector, ends: Vector) -> Vector:
     """Count the rows of each band."""
     upto = [np.count_nonzero(score <= end) for end in ends]
     return np.diff([0, *upto, score.size]).astype(np.float64)
 
 
-def _scores(design: Design, intercept: float, tables: dict[int, Values]) -> Values:
-    """Return the score of each row, given what each bin of each feature in use adds."""
-    out = np.full(design.core.n_rows, intercept)
-    part = np.empty_like(out)
-    for j, table in tables.items():
-        table.take(design.codes[j], out=part, mode="clip")  # codes are in range; "clip" spares a buffer
-        out += part
-    return out
-
-
-def _bin_counts(feature: Feature, counts: Values) -> Values:
+def _bin_counts(feature: Feature, counts: Vector) -> Vector:
     """Return how many rows each bin holds: columns of ordered bins hold the rows of all bins below them."""
     return np.concatenate([np.diff(counts[: feature.n_ordered], prepend=0.0), counts[feature.n_ordered :]])

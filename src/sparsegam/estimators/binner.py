@@ -1,5 +1,6 @@
 """The transformer ThresholdBinner: a table in, the 0/1 columns that a model may choose from out, readably named."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from sparsegam.data.frames import Table, read
 from sparsegam.data.targets import weights
 from sparsegam.design.binning import Binning, Learner
-from sparsegam.parameters import keep_arguments, pick
+from sparsegam.parameters import pick
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ThresholdBinner(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Turns a table into 0/1 columns: `x <= t`, `x == level`, `x is missing` and the like.
 
@@ -49,16 +51,11 @@ class ThresholdBinner(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     [[0, 1]]
     """
 
-    def __init__(
-        self,
-        *,
-        max_bins: int = 1000,
-        thresholds: Any = None,
-        categorical: Any = "auto",
-        min_category_count: int = 5,
-        special_values: Any = None,
-    ) -> None:
-        keep_arguments(self, locals())
+    max_bins: int = 1000
+    thresholds: Any = None
+    categorical: Any = "auto"
+    min_category_count: int = 5
+    special_values: Any = None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "ThresholdBinner":
         """Learn the bins of each column.

@@ -14,12 +14,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import get_scorer, log_loss, make_scorer
 from sklearn.utils import _safe_indexing
 
-from sparsegam.data.frames import Table
+from sparsegam.arrays import Vector
+from sparsegam.design.design import Data
 from sparsegam.search.blas import one_blas_thread
 from sparsegam.search.path import Path
 from sparsegam.search.progress import new_bar
 
-Vector = NDArray[np.float64]
 Rows = NDArray[np.intp]
 RULES = ("one_se", "best")
 
@@ -30,20 +30,20 @@ class Task:
 
     X: Any
     y: NDArray[Any]
-    table: Table
+    data: Data
     target: Vector
     weight: Vector
     score_weight: Vector | None
     classes: NDArray[Any] | None
-    solve: Callable[[Table, Vector, Vector], Path]
+    solve: Callable[[Data, Vector, Vector], Path[Any]]
     scorer: Callable[..., float]
 
-    def path(self, rows: Rows | None = None) -> Path:
+    def path(self, rows: Rows | None = None) -> Path[Any]:
         """Search the frontier of some rows, or of all."""
         if rows is None:
-            return self.solve(self.table, self.target, self.weight)
+            return self.solve(self.data, self.target, self.weight)
         self._check_classes(rows)
-        return self.solve(self.table.keep(rows), self.target[rows], self.weight[rows])
+        return self.solve(self.data.keep(rows), self.target[rows], self.weight[rows])
 
     def fold(self, train: Rows, test: Rows) -> tuple[NDArray[np.int64], Vector]:
         """Search the frontier of the training rows; return its sizes, and the score of each on the test rows."""
@@ -52,15 +52,15 @@ class Task:
         if test.size == 0:
             msg = "a fold has no row of positive weight to be tested on: use fewer folds."
             raise ValueError(msg)
-        table, X = self.table.keep(test).loaded(), _safe_indexing(self.X, test)
+        data, X = self.data.keep(test).loaded(), _safe_indexing(self.X, test)
         with config_context(skip_parameter_validation=True), warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="X has values whose level was not in the training data")
-            scores = [self._score(model, table, X, test) for model in path]
+            scores = [self._score(model, data, X, test) for model in path]
         return path.n_terms, np.array(scores)
 
-    def _score(self, model: Any, table: Table, X: Any, test: Rows) -> float:
+    def _score(self, model: Any, data: Data, X: Any, test: Rows) -> float:
         kind = ScoredRegressor if self.classes is None else ScoredClassifier
-        scored = kind(model, X, model.score_table(table), self.classes)
+        scored = kind(model, X, model.score_table(data), self.classes)
         extra = {}
         if self.score_weight is not None and _takes_weights(self.scorer):
             extra["sample_weight"] = self.score_weight[test]
@@ -130,7 +130,7 @@ class ScoredRegressor(RegressorMixin, Scored):  # type: ignore[misc]
 
 def cross_validate(
     task: Task, folds: Sequence[tuple[Rows, Rows]], n_jobs: int | None, verbose: int
-) -> tuple[Path, Vector]:
+) -> tuple[Path[Any], Vector]:
     """Search the frontier of all rows and of each fold.
 
     Returns
@@ -190,7 +190,7 @@ def choose(scores: Vector, rule: str) -> int:
     return int(np.flatnonzero(mean >= mean[best] - standard_error(scores)[best])[0])
 
 
-def results(path: Path, scores: Vector) -> dict[str, Any]:
+def results(path: Path[Any], scores: Vector) -> dict[str, Any]:
     """Return all scores by size, as scikit-learn names them."""
     mean = scores.mean(axis=1)
     return {
@@ -203,7 +203,7 @@ def results(path: Path, scores: Vector) -> dict[str, Any]:
     } | {f"split{i}_test_score": column for i, column in enumerate(scores.T)}
 
 
-def middle_price(path: Path, index: int) -> float:
+def middle_price(path: Path[Any], index: int) -> float:
     """Return a price per term at which a size is the best of the path; NaN where there is none."""
     upper = path.lambda0[index]
     below = path.lambda0[index + 1 :]

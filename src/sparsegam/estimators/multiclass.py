@@ -1,6 +1,7 @@
 """More than two classes: an estimator fitted for each class against the rest, and joined in one model."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,36 @@ from sklearn.base import clone
 from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from sparsegam.data.targets import check_labels, weights
+from sparsegam.arrays import Vector
+from sparsegam.data.targets import check_labels, class_weights, weights
 from sparsegam.models.multiclass import OneVsRestModel
-from sparsegam.search.price import mean_weight, warn_of_weights
 
-Vector = NDArray[np.float64]
+
+@dataclass(frozen=True, eq=False)
+class ManyClasses:
+    """Labels of more than two classes.
+
+    Attributes
+    ----------
+    labels, classes : ndarray
+        The labels, and the different ones of rows with positive weight.
+    weight, fit_weight : ndarray
+        Weights of the rows, and the same times those of the classes.
+    """
+
+    labels: NDArray[Any]
+    classes: NDArray[Any]
+    weight: Vector
+    fit_weight: Vector
+
+    @classmethod
+    def of(cls, y: Any, sample_weight: Any, class_weight: Any) -> "ManyClasses":
+        """Read labels and weights."""
+        labels = column_or_1d(y, warn=True)
+        weight = weights(sample_weight, len(labels))
+        classes = np.unique(labels[weight > 0])
+        position = np.clip(np.searchsorted(classes, labels), 0, len(classes) - 1)
+        return cls(labels, classes, weight, class_weights(class_weight, classes, position, weight))
 
 
 class JoinsClasses:
@@ -26,7 +52,7 @@ class JoinsClasses:
     def _join(self, parts: Sequence[Any], classes: NDArray[Any]) -> None:
         """Keep what was fitted for each class as one model."""
         self.estimators_ = list(parts)
-        self.classes_ = classes
+        self.classes_: Any = classes
         self._keep_model(OneVsRestModel(tuple(part.model_ for part in parts), tuple(classes.tolist())))  # type: ignore[attr-defined]
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(parts[0], name):
@@ -45,34 +71,13 @@ class OneVsRest(JoinsClasses):
     the counts of `search_stats_` are sums over the classes.
     """
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Search the model, or one for each class where there are more than two.
-
-        Parameters
-        ----------
-        X : array-like, data frame or (linear models) scipy.sparse matrix of shape (n_rows, n_features)
-            What the estimator takes.
-        y : array-like of shape (n_rows,)
-            Labels of two or more classes.
-        sample_weight : array-like of shape (n_rows,), optional
-            Weights of the rows; a weight of 2 is the same as the row twice, 0 the same as no row.
-            "aic" and "bic" take their sum for the number of rows: divide weights of a survey by their mean.
-
-        Returns
-        -------
-        self : estimator
-            The fitted estimator.
-        """
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
         if y is None or not many_classes(y, sample_weight):
             vars(self).pop("estimators_", None)
-            return super().fit(X, y, sample_weight)  # type: ignore[misc]
-        labels = column_or_1d(y, warn=True)
-        weight = weights(sample_weight, len(labels))
-        classes = np.unique(labels[weight > 0])
-        weight = class_weights(self.class_weight, classes, labels, weight)  # type: ignore[attr-defined]
-        parts = [_part(self)._fit(X, labels == label, weight) for label in classes]
-        self._join(parts, classes)
-        warn_of_weights(self.lambda0, mean_weight(sample_weight))  # type: ignore[attr-defined]
+            return super()._fit(X, y, sample_weight)  # type: ignore[misc]
+        many = ManyClasses.of(y, sample_weight, self.class_weight)  # type: ignore[attr-defined]
+        parts = [_part(self)._fit(X, many.labels == label, many.fit_weight) for label in many.classes]
+        self._join(parts, many.classes)
         return self
 
     def _join(self, parts: Sequence[Any], classes: NDArray[Any]) -> None:
@@ -104,33 +109,3 @@ def many_classes(y: Any, sample_weight: Any) -> bool:
         return False
     check_classification_targets(labels)
     return True
-
-
-def class_weights(class_weight: Any, classes: NDArray[Any], labels: NDArray[Any], weight: Vector) -> Vector:
-    """Multiply row weights by those of the classes: a mapping, or "balanced" for equal totals."""
-    if class_weight is None:
-        return weight
-    position = np.clip(np.searchsorted(classes, labels), 0, len(classes) - 1)
-    if isinstance(class_weight, str) and class_weight == "balanced":
-        total = np.bincount(position, weight, minlength=len(classes))
-        factors = total.sum() / (len(classes) * total)
-    elif isinstance(class_weight, Mapping):
-        factors = _mapped(class_weight, classes)
-    else:
-        msg = f"class_weight must be None, 'balanced' or a dict from class to weight, got {class_weight!r}."
-        raise ValueError(msg)
-    out: Vector = weight * factors[position]
-    return out
-
-
-def _mapped(class_weight: Mapping[Any, float], classes: NDArray[Any]) -> Vector:
-    known = classes.tolist()
-    unknown = [label for label in class_weight if label not in known]
-    if unknown:
-        msg = f"class_weight names {unknown}, but the classes of y are {known}."
-        raise ValueError(msg)
-    factors = np.array([class_weight.get(label, 1.0) for label in known], dtype=np.float64)
-    if not (np.isfinite(factors).all() and factors.min() > 0):
-        msg = f"class_weight must hold positive numbers, got {dict(class_weight)!r}."
-        raise ValueError(msg)
-    return factors

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
-from sklearn.utils import column_or_1d
 
-from sparsegam.data.targets import weights
-from sparsegam.estimators.multiclass import JoinsClasses, Vector, class_weights, many_classes
+from sparsegam.arrays import Vector
+from sparsegam.checks import warn
+from sparsegam.estimators.multiclass import JoinsClasses, ManyClasses, many_classes
 
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
 
@@ -29,40 +29,20 @@ class ChoosesForEach(JoinsClasses):
     path_: Any
     cv_results_: Any
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
-        """Search the frontier of all rows and of each fold, and choose a size: one, or one for each of several classes.
-
-        Parameters
-        ----------
-        X : array-like, data frame or (linear models) scipy.sparse matrix of shape (n_rows, n_features)
-            What the estimator takes.
-        y : array-like of shape (n_rows,)
-            Labels of two or more classes.
-        sample_weight : array-like of shape (n_rows,), optional
-            Weights of the rows, in fitting and in scoring; 0 is the same as no row.
-        groups : array-like of shape (n_rows,), optional
-            Groups of rows, for splitters that keep them together.
-
-        Returns
-        -------
-        self : estimator
-            The fitted estimator.
-        """
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Any:
         if y is None or not many_classes(y, sample_weight):
             vars(self).pop("estimators_", None)
-            return super().fit(X, y, sample_weight, groups)  # type: ignore[misc]
-        labels = column_or_1d(y, warn=True)
-        weight = weights(sample_weight, len(labels))
-        classes = np.unique(labels[weight > 0])
-        fit_weight = class_weights(self.class_weight, classes, labels, weight)
-        folds = self._folds(X, labels, weight, groups)
+            return super()._fit(X, y, sample_weight, groups)  # type: ignore[misc]
+        many = ManyClasses.of(y, sample_weight, self.class_weight)
+        folds = self._folds(X, many.labels, many.weight, groups)
         settings = self.get_params(deep=False) | {"class_weight": None}  # type: ignore[attr-defined]
         parts = []
-        for label in classes:  # a fold that trains on no row of a class (it has a single one) says nothing about it
-            rows = (labels == label) & (weight > 0)
+        for label in many.classes:  # a fold that trains on no row of a class (it has a single one) says nothing of it
+            mine = many.labels == label
+            rows = mine & (many.weight > 0)
             part = type(self)(**settings | {"cv": [fold for fold in folds if rows[fold[0]].any()]})
-            parts.append(part._choose(X, labels == label, sample_weight, fit_weight=fit_weight))  # type: ignore[attr-defined]
-        self._join(parts, classes)
+            parts.append(part._choose(X, mine, sample_weight, fit_weight=many.fit_weight))  # type: ignore[attr-defined]
+        self._join(parts, many.classes)
         return self
 
     def _folds(self, X: Any, labels: NDArray[Any], weight: Vector, groups: Any) -> list[Fold]:
@@ -95,7 +75,7 @@ def _warn_of_few_rows(labels: NDArray[Any], n_folds: int) -> None:
             f"class {label!r} has {n} row{'s' * (n > 1)} of positive weight, fewer than the {n_folds} folds; its "
             "size is chosen by little. Use fewer folds, merge it with another class, or leave it out."
         )
-        warnings.warn(msg, UserWarning, stacklevel=4)
+        warn(msg, UserWarning)
 
 
 def _check_folds(labels: NDArray[Any], weight: Vector, folds: Sequence[Fold]) -> None:

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sparsegam.checks import check_integer, check_xml_text
+from sparsegam.checks import check_integer, check_xml_text, optional
 from sparsegam.data.frames import Table
 from sparsegam.data.scales import Value
 from sparsegam.data.writing import save_workbook
-from sparsegam.deploy.scorecard_view import import_openpyxl
 from sparsegam.models.steps import StepModel, StepTable, as_table, step_model
 
 MAX_ROWS = 1_048_576
@@ -47,7 +46,7 @@ def to_excel(model: Any, path: Any, X: Any = None, *, n_rows: int = 100) -> None
     """
     check_integer("n_rows", n_rows, at_least=1, at_most=MAX_ROWS - 1)
     steps = step_model(model)
-    book = import_openpyxl().Workbook()
+    book = optional("openpyxl", "workbooks", extra="excel").Workbook()
     sheet = book.active
     sheet.title = "Score"
     places = _write_steps(book.create_sheet("Steps"), steps)

@@ -6,6 +6,7 @@ from typing import Any
 
 from sparsegam.data.scales import Value
 from sparsegam.models.steps import StepModel, StepTable, step_model
+from sparsegam.parameters import documented
 
 HELPERS = """// Scores rows: written by sparsegam; needs nothing else.
 function missing(x) {
@@ -22,13 +23,11 @@ function milliseconds(x) {
 EXPORTS = 'if (typeof module !== "undefined") module.exports = { %s };'
 
 
+@documented
 def to_javascript(model: Any) -> str:
     """Write `score(row)` and, for a classifier, `probability(row)`.
 
-    Parameters
-    ----------
-    model : Model, Scorecard or fitted estimator
-        What scores.
+    {scorer}
 
     Returns
     -------

@@ -4,20 +4,20 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.data.columns import Values
+from sparsegam.arrays import Vector
+from sparsegam.checks import optional
 from sparsegam.models.steps import StepModel, StepTable, step_model
+from sparsegam.parameters import documented
 
 OPSET, ML_OPSET, IR_VERSION = 17, 3, 8  # what runtimes of 2022 read
 MISSING_TEXT = ""  # ONNX has no missing text
 
 
+@documented
 def to_onnx(model: Any) -> Any:
     """Build an ONNX graph; needs the package onnx, running it needs onnxruntime.
 
-    Parameters
-    ----------
-    model : Model, Scorecard or fitted estimator
-        What scores.
+    {scorer}
 
     Returns
     -------
@@ -102,7 +102,7 @@ class _Graph:
         absent = self._node("IsNaN", x)
         return self._node("Where", absent, self._constant(np.array([[table.steps[0].adds]])), out)
 
-    def _of_edges(self, x: str, edges: Values, adds: Values) -> str:
+    def _of_edges(self, x: str, edges: Vector, adds: Vector) -> str:
         above = self._node("Greater", x, self._constant(edges[None, :]))
         counted = self._node("Cast", above, to=self._onnx.TensorProto.INT64)
         position = self._node("ReduceSum", counted, self._constant(np.array([1], dtype=np.int64)), keepdims=1)
@@ -134,12 +134,6 @@ class _Graph:
 
 
 def _import_onnx() -> Any:
-    try:
-        import onnx
-        import onnx.checker
-        import onnx.helper
-        import onnx.numpy_helper
-    except ImportError as error:
-        msg = "ONNX export needs onnx: pip install 'sparsegam[export]'."
-        raise ImportError(msg) from error
-    return onnx
+    for part in ("checker", "helper", "numpy_helper"):
+        optional(f"onnx.{part}", "ONNX export", extra="export")
+    return optional("onnx", "ONNX export", extra="export")

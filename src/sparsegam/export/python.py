@@ -5,6 +5,7 @@ from typing import Any
 
 from sparsegam.data.scales import Value
 from sparsegam.models.steps import StepModel, StepTable, step_model
+from sparsegam.parameters import documented
 
 HEADER = '''"""Scores rows: written by sparsegam, needs Python's standard library only."""
 
@@ -31,13 +32,11 @@ def _since(x):
 '''
 
 
+@documented
 def to_python(model: Any) -> str:
     """Write a module with `score(row)` and, for a classifier, `probability(row)`.
 
-    Parameters
-    ----------
-    model : Model, Scorecard or fitted estimator
-        What scores.
+    {scorer}
 
     Returns
     -------

@@ -3,20 +3,16 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparsegam.arrays import Vector
 from sparsegam.design.rules import Rules
 from sparsegam.models.additive import Model
 from sparsegam.models.terms import Condition, Term
 from sparsegam.search.blas import one_blas_thread
-from sparsegam.search.problem import Problem
+from sparsegam.search.refit import Columns, Neighbourhood, Support, objective_at, refit
+from sparsegam.search.tables import TableProblem
 
-Vector = NDArray[np.float64]
-Columns = NDArray[np.int64]
-NEWTON_STEPS = 12
-TOLERANCE = 1e-3  # fall of the objective, a sum of losses, at which a refit ends
 NEARLY = 0.5  # share of what a term brings that a substitute may lose
-FLAT = 5e-3  # share of its curvature that a column must keep once the others have adjusted
 
 
 @dataclass(frozen=True)
@@ -36,13 +32,11 @@ class Alternatives:
     substitutes: tuple[Substitute, ...]
 
 
-def alternatives(problem: Problem, model: Model, rules: Rules, *, most: int = 3) -> list[Alternatives]:
+def alternatives(problem: TableProblem, model: Model, rules: Rules, *, most: int = 3) -> list[Alternatives]:
     """Find, for each term of a model, the columns that could nearly as well stand in its place.
 
-    One scan of the data gives the second-order estimate of every exchange, the other terms re-optimised: dropping
-    term j costs w_j^2 / (2 M_jj), and column c then gains G'^2 / (2 V') with G' = G_c - Q_cj w_j / M_jj and
-    V' = V_c + Q_cj^2 / M_jj, where M is the inverse of the curvature on the support, Q_c = M B_c and
-    V_c = D_c - B_c' Q_c. The best column of each feature is then refitted, so the costs given are true ones.
+    One scan of the data gives the second-order estimate of every exchange, the other terms re-optimised. The best
+    column of each feature is then refitted, so the costs given are true ones.
 
     Parameters
     ----------
@@ -60,16 +54,15 @@ def alternatives(problem: Problem, model: Model, rules: Rules, *, most: int = 3)
     list of Alternatives
         One for each term, in the order of the model; substitutes that lose most of what the term brings are left out.
     """
-    support = columns_of(problem, model.terms)
-    if support.size == 0:
+    start = support_of(problem, model)
+    if start.columns.size == 0:
         return []
-    coef = np.array([term.coef for term in model.terms])
     with one_blas_thread():
-        local = _LocalModel(problem, support, np.concatenate([[model.intercept], coef]), rules)
-        return [_of_term(local, term, j, most) for j, term in enumerate(model.terms)]
+        search = _Search(problem, start, rules, most)
+        return [search.around(term, j) for j, term in enumerate(model.terms)]
 
 
-def columns_of(problem: Problem, terms: tuple[Term, ...]) -> Columns:
+def columns_of(problem: TableProblem, terms: tuple[Term, ...]) -> Columns:
     """Return the columns of a problem that stand for terms; raise a ValueError where there is no such column."""
     design = problem.design
     known: dict[tuple[str, Condition], int] = {}
@@ -82,119 +75,55 @@ def columns_of(problem: Problem, terms: tuple[Term, ...]) -> Columns:
     return np.array([known[term.feature, term.condition] for term in terms], dtype=np.int64)
 
 
-def objective_of(problem: Problem, model: Model) -> float:
-    """Return the loss and the ridge of a model on the rows of a problem."""
+def support_of(problem: TableProblem, model: Model) -> Support:
+    """Return a model as the columns of a problem and their coefficients."""
     theta = np.array([model.intercept, *(term.coef for term in model.terms)])
-    return _objective(problem, columns_of(problem, model.terms), theta)
+    return Support(columns_of(problem, model.terms), theta)
 
 
-class _LocalModel:
-    """The quadratic model of the objective around a fitted support, and refits that verify what it predicts."""
+def objective_of(problem: TableProblem, model: Model) -> float:
+    """Return the loss and the ridge of a model on the rows of a problem."""
+    return objective_at(problem.rows, float(problem.options.lambda2), support_of(problem, model))
 
-    def __init__(self, problem: Problem, support: Columns, theta: Vector, rules: Rules) -> None:
+
+class _Search:
+    """Looks for what could stand in for a term; refits verify what the scan predicts."""
+
+    def __init__(self, problem: TableProblem, start: Support, rules: Rules, most: int) -> None:
         self.problem = problem
-        self.support = support
-        self.theta, self.objective = _refit(problem, support, theta)
-        gradient, curvature, products = problem.rows.scan(support)
-        self.gradient = np.asarray(gradient)
-        self.B = np.reshape(products, (self.gradient.size, support.size + 1))
-        ridge = 2 * float(problem.options.lambda2) * np.asarray(problem.rows.spread)
-        self.D = np.asarray(curvature) + ridge
-        hessian, _ = _gram(problem, support)
-        self.M = np.linalg.pinv(hessian, hermitian=True)
-        self.Q = self.B @ self.M
-        self.V = self.D - np.einsum("ij,ij->i", self.B, self.Q)
-        self.direction = rules.directions(problem.design.names)
-        self.free = problem.design.candidates(rules) & ~np.isin(np.arange(self.gradient.size), support)
+        self.most = most
+        self.near = Neighbourhood(problem.rows, float(problem.options.lambda2), start)
+        self.direction = dict(zip(problem.design.names, rules.directions(problem.design.names), strict=True))
+        self.barred = ~problem.design.candidates(rules)
 
-    def predicted_costs(self, j: int) -> Vector:
-        """Return what the objective would rise by with each column in the place of term j; infinite where barred."""
-        m = max(float(self.M[j + 1, j + 1]), 1e-300)
-        w = self.theta[j + 1]
-        curvature = self.V + self.Q[:, j + 1] ** 2 / m
-        usable = self.free & (curvature > FLAT * self.D)
-        gain = (self.gradient - self.Q[:, j + 1] * w / m) ** 2 / (2 * np.where(usable, curvature, 1.0))
-        return np.where(usable, w * w / (2 * m) - gain, np.inf)
+    def around(self, term: Term, j: int) -> Alternatives:
+        """Find what could stand in for the term at position j."""
+        rest = self._refitted(self.near.support.without(j))
+        drop_cost = self._cost(rest)
+        found = []
+        for column in self._best_of_each_feature(self.near.swap_costs(j)):
+            fitted = self._refitted(rest.with_column(column))
+            stands_in = self.problem.design.term(column, float(fitted.theta[-1]))
+            found.append(Substitute(stands_in, self._cost(fitted)))
+        good = [one for one in found if one.cost < NEARLY * drop_cost and self._obeys(one.term)]
+        return Alternatives(term, drop_cost, tuple(sorted(good, key=lambda one: one.cost)))
 
-    def without(self, j: int) -> tuple[Columns, Vector]:
-        """Return the support without term j, and where its coefficients are predicted to be."""
-        m = max(float(self.M[j + 1, j + 1]), 1e-300)
-        theta = self.theta - self.M[:, j + 1] * self.theta[j + 1] / m
-        return np.delete(self.support, j), np.delete(theta, j + 1)
+    def _refitted(self, start: Support) -> Support:
+        return refit(self.problem.rows, float(self.problem.options.lambda2), start)
 
-    def obeys(self, term: Term) -> bool:
+    def _cost(self, other: Support) -> float:
+        return other.objective - self.near.support.objective
+
+    def _obeys(self, term: Term) -> bool:
         """Tell whether a term goes the way that its feature must: a score that grows falls with `x <= t`."""
-        direction = self.direction[self.problem.design.names.index(term.feature)]
-        return term.condition.kind != "<=" or direction * term.coef <= 0
+        return bool(term.condition.kind != "<=" or self.direction[term.feature] * term.coef <= 0)
 
-    def cost(self, support: Columns, theta: Vector) -> tuple[float, Vector]:
-        """Refit another support; return how much higher its objective is, and its coefficients."""
-        theta, objective = _refit(self.problem, support, theta)
-        return objective - self.objective, theta
-
-
-def _of_term(local: _LocalModel, term: Term, j: int, most: int) -> Alternatives:
-    rest, theta = local.without(j)
-    drop_cost, theta = local.cost(rest, theta)
-    found = []
-    for column in _best_of_each_feature(local, local.predicted_costs(j), most):
-        cost, fitted = local.cost(np.append(rest, column), np.append(theta, 0.0))
-        found.append(Substitute(local.problem.design.term(int(column), float(fitted[-1])), cost))
-    found = [
-        substitute for substitute in found if substitute.cost < NEARLY * drop_cost and local.obeys(substitute.term)
-    ]
-    return Alternatives(term, drop_cost, tuple(sorted(found, key=lambda substitute: substitute.cost)))
-
-
-def _best_of_each_feature(local: _LocalModel, costs: Vector, most: int) -> list[int]:
-    """Return the most promising columns, at most one of each feature."""
-    group = local.problem.design.group
-    chosen: dict[int, int] = {}
-    for column in np.argsort(costs, kind="stable"):
-        if len(chosen) == most or not np.isfinite(costs[column]):
-            break
-        chosen.setdefault(int(group[column]), int(column))
-    return list(chosen.values())
-
-
-def _refit(problem: Problem, support: Columns, theta: Vector) -> tuple[Vector, float]:
-    """Minimise the objective on a support by damped Newton steps; return coefficients and objective."""
-    objective = _objective(problem, support, theta)
-    for _ in range(NEWTON_STEPS):
-        hessian, gradient = _gram(problem, support)
-        ridge = _ridge(problem, support)
-        gradient = gradient + 2 * ridge * theta
-        step: Vector = -np.asarray(np.linalg.lstsq(hessian, gradient, rcond=1e-12)[0], dtype=np.float64)
-        moved, lower = _damped(problem, support, theta, step, objective)
-        if lower >= objective - TOLERANCE:
-            break
-        theta, objective = moved, lower
-    _objective(problem, support, theta)  # later questions to the rows are about this point
-    return theta, objective
-
-
-def _damped(problem: Problem, support: Columns, theta: Vector, step: Vector, objective: float) -> tuple[Vector, float]:
-    """Halve a step until the objective falls."""
-    for _ in range(6):
-        lower = _objective(problem, support, theta + step)
-        if lower < objective:
-            return theta + step, lower
-        step = step / 2
-    return theta, objective
-
-
-def _objective(problem: Problem, support: Columns, theta: Vector) -> float:
-    loss = problem.rows.evaluate(float(theta[0]), support, np.ascontiguousarray(theta[1:]))
-    return float(loss + np.sum(_ridge(problem, support) * theta**2))
-
-
-def _gram(problem: Problem, support: Columns) -> tuple[Vector, Vector]:
-    """Return curvature (ridge included) and gradient (without it) on a support, intercept first."""
-    hessian, gradient = problem.rows.gram(support)
-    size = support.size + 1
-    return np.reshape(hessian, (size, size)) + np.diag(2 * _ridge(problem, support)), np.asarray(gradient)
-
-
-def _ridge(problem: Problem, support: Columns) -> Vector:
-    spread = np.asarray(problem.rows.spread)[support]
-    return np.concatenate([[0.0], float(problem.options.lambda2) * spread])
+    def _best_of_each_feature(self, costs: Vector) -> list[int]:
+        """Return the most promising columns, at most one of each feature."""
+        costs = np.where(self.barred, np.inf, costs)
+        chosen: dict[int, int] = {}
+        for column in np.argsort(costs, kind="stable"):
+            if len(chosen) == self.most or not np.isfinite(costs[column]):
+                break
+            chosen.setdefault(int(self.problem.design.group[column]), int(column))
+        return list(chosen.values())

@@ -1,4 +1,4 @@
-"""How good a model is on given rows: metrics with confidence intervals, the ROC curve, calibration, confusion."""
+"""How good a model is on given rows: metrics with confidence intervals, and calibration."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam.models.additive import SLOPES, Model
+from sparsegam.arrays import Vector
+from sparsegam.inspection.metrics import auc, log_loss, r_squared
+from sparsegam.losses import LOSSES
+from sparsegam.models.additive import Model
+from sparsegam.models.outcomes import positives
 
-Vector = NDArray[np.float64]
 BOOTSTRAPS = 200
 MAX_BOOTSTRAP_ROWS = 20_000  # see `_bootstrap`
 SEED = 0
@@ -38,33 +41,6 @@ class CalibrationBin:
     count: int
 
 
-def positives(model: Model, y: Any) -> NDArray[np.bool_]:
-    """Tell which labels are those of the second class; refuse labels that are neither.
-
-    Parameters
-    ----------
-    model : Model
-        A classification model.
-    y : array-like of shape (n_rows,)
-        Labels.
-
-    Returns
-    -------
-    ndarray of bool
-        True for the second class.
-    """
-    if model.classes is None:
-        msg = "this needs a classification model, and the model is a regression."
-        raise ValueError(msg)
-    labels = np.asarray(y)
-    upper = labels == model.classes[1]
-    strange = labels[~(upper | (labels == model.classes[0]))]
-    if strange.size:
-        msg = f"y holds {strange[0]!r}, but the classes of the model are {list(model.classes)}: convert the labels."
-        raise ValueError(msg)
-    return np.asarray(upper, dtype=np.bool_)
-
-
 def assess(model: Model, score: Vector, y: Any, *, level: float = 0.95) -> list[Metric]:
     """Measure scores against outcomes.
 
@@ -90,41 +66,11 @@ def assess(model: Model, score: Vector, y: Any, *, level: float = 0.95) -> list[
     return [_auc_metric(score, upper, level), *_by_bootstrap(_classification(model), score, upper, level)]
 
 
-def roc_curve(score: Vector, upper: NDArray[np.bool_]) -> tuple[Vector, Vector, Vector]:
-    """Return false-positive rate, true-positive rate and threshold at each distinct score, from the highest down."""
-    order = np.argsort(-score, kind="stable")
-    ends = np.append(np.flatnonzero(np.diff(score[order])), score.size - 1)
-    hits = np.cumsum(upper[order])[ends]
-    false = ends + 1 - hits
-    start = np.zeros(1)
-    return (
-        np.concatenate([start, false / max(false[-1], 1)]),
-        np.concatenate([start, hits / max(hits[-1], 1)]),
-        np.concatenate([[np.inf], score[order][ends]]),
-    )
-
-
-def auc(score: Vector, upper: NDArray[np.bool_]) -> tuple[float, float]:
-    """Return the area under the ROC curve and its standard error by DeLong's method; ties count one half.
-
-    With mid-ranks R in the pooled sample and r within each class, the placements of the n positives and m negatives are
-    v = (R+ - r+) / m and u = 1 - (R- - r-) / n; the area is mean(v), its variance var(v)/n + var(u)/m.
-    """
-    n, m = int(upper.sum()), int((~upper).sum())
-    if n == 0 or m == 0:
-        return float("nan"), float("nan")
-    ranks = _ranks(score)
-    v = (ranks[upper] - _ranks(score[upper])) / m
-    u = 1.0 - (ranks[~upper] - _ranks(score[~upper])) / n
-    variance = (np.var(v, ddof=1) / n if n > 1 else 0.0) + (np.var(u, ddof=1) / m if m > 1 else 0.0)
-    return float(v.mean()), float(np.sqrt(variance))
-
-
-def _ranks(values: Vector) -> Vector:
-    """Return the rank of each value from 1 on; equal values share the middle of theirs."""
-    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
-    middle = np.cumsum(counts) - (counts - 1) / 2
-    return np.asarray(middle[inverse])
+def worth(model: Model, score: Vector, y: Any) -> float:
+    """Return the one number that scores are compared by: the AUC of classes, R squared of a regression."""
+    if model.classes is None:
+        return r_squared(score, np.asarray(y, dtype=np.float64))
+    return auc(score, positives(model, y))[0]
 
 
 def calibration(predicted: Vector, observed: Vector, *, n_bins: int = 10, level: float = 0.95) -> list[CalibrationBin]:
@@ -164,10 +110,10 @@ Losses = dict[str, tuple[str, Callable[[Vector, Any], Vector]]]
 
 
 def _classification(model: Model) -> Losses:
-    slope = SLOPES[model.loss]
+    slope = LOSSES[model.loss].slope
 
-    def log_loss(score: Vector, upper: NDArray[np.bool_]) -> Vector:
-        return np.logaddexp(0.0, np.where(upper, -slope, slope) * score)
+    def surprise(score: Vector, upper: NDArray[np.bool_]) -> Vector:
+        return log_loss(slope * score, upper)
 
     def brier(score: Vector, upper: NDArray[np.bool_]) -> Vector:
         return np.asarray((model.probabilities(score)[:, 1] - upper) ** 2)
@@ -175,7 +121,7 @@ def _classification(model: Model) -> Losses:
     def accuracy(score: Vector, upper: NDArray[np.bool_]) -> Vector:
         return np.asarray((score > 0) == upper, dtype=np.float64)
 
-    return {"Log loss": ("lower", log_loss), "Brier score": ("lower", brier), "Accuracy": ("higher", accuracy)}
+    return {"Log loss": ("lower", surprise), "Brier score": ("lower", brier), "Accuracy": ("higher", accuracy)}
 
 
 def _by_bootstrap(losses: Losses, score: Vector, y: Any, level: float) -> list[Metric]:

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.data.columns import Values
+from sparsegam.arrays import Vector
 from sparsegam.data.scales import UNSEEN
 from sparsegam.design.training import band_counts, histogram_of
 from sparsegam.models.additive import Model
+from sparsegam.models.layout import aligned
 from sparsegam.models.profile import KINDS, Profile
 from sparsegam.models.steps import StepModel, StepTable, as_table, step_model, step_numbers
 
@@ -68,8 +69,6 @@ class Drift:
         return pd.DataFrame([self._row(line) for line in self.lines])
 
     def __str__(self) -> str:
-        from sparsegam.deploy.scorecard_view import aligned
-
         header = ["feature", "reading", "PSI", *(f"{kind} {when}" for kind in KINDS for when in ("before", "now"))]
         rows = [
             [line.name, line.reading, f"{line.psi:.4f}", *(f"{v:.1%}" for v in list(self._row(line).values())[3:])]
@@ -84,7 +83,7 @@ class Drift:
         return row
 
 
-def profile(model: Any, X: Any, *, bands: Values | None = None) -> Profile:
+def profile(model: Any, X: Any, *, bands: Vector | None = None) -> Profile:
     """Count how rows spread over the steps of a model.
 
     Parameters
@@ -106,7 +105,7 @@ def profile(model: Any, X: Any, *, bands: Values | None = None) -> Profile:
 
 
 def profile_of_numbers(
-    steps: StepModel, numbers: Mapping[str, Values], n_rows: int, bands: Values | None = None
+    steps: StepModel, numbers: Mapping[str, Vector], n_rows: int, bands: Vector | None = None
 ) -> Profile:
     """Count how rows spread, given the columns of the features in use as numbers on their scales."""
     score = np.full(n_rows, steps.base)
@@ -124,7 +123,7 @@ def training_profile(model: Any) -> Profile | None:
     seen = model.training if isinstance(model, Model) else None
     if seen is None or isinstance(seen, Profile):
         return seen
-    return _profile(step_model(model), seen.bins(), seen.n_rows, *seen.scores.bands())
+    return _profile(step_model(model), seen.bins(), seen.n_rows, *seen.bands())
 
 
 def drift(model: Any, X: Any, reference: Any = None) -> Drift:
@@ -156,7 +155,7 @@ def drift(model: Any, X: Any, reference: Any = None) -> Drift:
     return Drift((*lines, score), before.n_rows, now.n_rows)
 
 
-def stability_index(before: Values, now: Values) -> float:
+def stability_index(before: Vector, now: Vector) -> float:
     """Return the population stability index of two spreads over the same steps."""
     old, new = np.maximum(before, NEGLIGIBLE), np.maximum(now, NEGLIGIBLE)
     return float(np.sum((new - old) * np.log(new / old)))
@@ -177,7 +176,7 @@ def _reference(model: Any, reference: Any) -> Profile:
 
 
 def _profile(
-    steps: StepModel, counted: Mapping[str, tuple[Values, Values]], n_rows: int, ends: Values, bands: Values
+    steps: StepModel, counted: Mapping[str, tuple[Vector, Vector]], n_rows: int, ends: Vector, bands: Vector
 ) -> Profile:
     """Make shares of numbers that stand for one row each, or for as many as are counted beside them."""
     shares, kinds = {}, {}
@@ -188,7 +187,7 @@ def _profile(
     return Profile(n_rows, shares, kinds, ends, bands / n_rows)
 
 
-def _kinds(table: StepTable, numbers: Values, counts: Values, n_rows: int) -> dict[str, float]:
+def _kinds(table: StepTable, numbers: Vector, counts: Vector, n_rows: int) -> dict[str, float]:
     special = [table.scale.number(v) for step in table.steps if step.kind == "equal" for v in step.values]
     levels = table.scale.has_levels
     found = {

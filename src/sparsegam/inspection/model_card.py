@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.data.targets import one_column, real
-from sparsegam.deploy.editing import total_loss
-from sparsegam.deploy.rounding import events_of
 from sparsegam.inspection.drift import training_profile
+from sparsegam.inspection.metrics import auc, r_squared
+from sparsegam.losses import LOSSES
 from sparsegam.models.additive import Model
+from sparsegam.models.outcomes import target_of
 from sparsegam.models.steps import as_table, step_model
 
 MARKS = re.compile(r"[\\`*\[\]|!#~]|(?<![a-zA-Z0-9])_|_(?![a-zA-Z0-9])|(?<=[a-z]):(?=//)")  # of Markdown
@@ -71,20 +71,17 @@ def figures(model: Model, X: Any, y: Any) -> dict[str, str]:
     """Return how well a model does on rows: loss, and AUC, accuracy and calibration, or R squared."""
     table = as_table(X)
     n = table.n_rows
-    score = model.score_table(table)
+    score, target = model.score_table(table), target_of(model, y, n)
     if model.classes is None:
-        target = real(one_column(y, n))
-        r2 = 1 - np.sum((target - score) ** 2) / np.sum((target - target.mean()) ** 2)
-        return {"rows": str(n), "R squared": f"{r2:.4f}", "mean squared error": f"{np.mean((target - score) ** 2):.6g}"}
-    from sklearn.metrics import roc_auc_score
-
-    event = events_of(model, y, n)
+        error = f"{np.mean((target - score) ** 2):.6g}"
+        return {"rows": str(n), "R squared": f"{r_squared(score, target):.4f}", "mean squared error": error}
+    event = target > 0
     risk = model.probabilities(score)[:, 1]
-    loss = total_loss(model.loss, np.where(event, 1.0, -1.0), score, np.ones(n)) / n
+    loss = LOSSES[model.loss].each(target, score).mean()
     return {
         "rows": str(n),
         f"share of {model.classes[1]}": f"{event.mean():.4f}",
-        "AUC": f"{roc_auc_score(event, score):.4f}",
+        "AUC": f"{auc(score, event)[0]:.4f}",
         "accuracy": f"{np.mean((score > 0) == event):.4f}",
         "mean predicted risk": f"{risk.mean():.4f}",
         f"{model.loss} loss per row": f"{loss:.4f}",

@@ -1,34 +1,29 @@
 """A fitted additive model: an intercept and terms, evaluated with NumPy alone, printed as an equation, kept as JSON."""
 
-import html
-import warnings
 from collections.abc import Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sparsegam.data.columns import Values
+from sparsegam.arrays import Vector
+from sparsegam.checks import warn
 from sparsegam.data.frames import Table, read
 from sparsegam.data.scales import NUMBER, UNSEEN, Scale, Value
 from sparsegam.models import equation, schema
 from sparsegam.models.edits import Edit
+from sparsegam.models.lookup import positions
 from sparsegam.models.methods import Deployable, Viewable
-from sparsegam.models.profile import Profile
+from sparsegam.models.profile import Counted, Profile
+from sparsegam.models.scoring import Scores
 from sparsegam.models.shapes import ShapeFunction, shape_of
 from sparsegam.models.terms import Term
-
-if TYPE_CHECKING:
-    from sparsegam.design.training import Training
-
-# P(second class) = 1 / (1 + exp(-slope * score))
-SLOPES = {"logistic": 1.0, "exponential": 2.0}
+from sparsegam.parameters import documented
 
 
 @dataclass(frozen=True)
-class Model(Deployable, Viewable):
+class Model(Scores, Deployable, Viewable):
     """score(x) = intercept + the coefficients of the terms that hold for x.
 
     Attributes
@@ -49,7 +44,7 @@ class Model(Deployable, Viewable):
         What the values of a feature are, where they are not numbers; categories of features in use only.
     edits : tuple of Edit
         What was done to the model by hand, in order.
-    training : Training, Profile or None
+    training : Counted, Profile or None
         How the rows of the fit spread, for `drift`; no row is in it. A model that is written by hand, or made of
         another by `dataclasses.replace`, has none.
 
@@ -68,7 +63,7 @@ class Model(Deployable, Viewable):
     scales: Mapping[str, Scale] = field(default_factory=dict)
     edits: tuple[Edit, ...] = ()
     # not an argument, so that `replace` never hands the rows of one model to another
-    training: "Training | Profile | None" = field(default=None, init=False, compare=False)
+    training: Counted | Profile | None = field(default=None, init=False, compare=False)
 
     @property
     def n_terms(self) -> int:
@@ -81,13 +76,14 @@ class Model(Deployable, Viewable):
         used = {term.feature for term in self.terms}
         return tuple(name for name in self.feature_names if name in used)
 
-    def remembering(self, training: "Training | Profile | None") -> "Model":
+    def remembering(self, training: Counted | Profile | None) -> "Model":
         """Return the same model with what it shall remember of the rows of its fit."""
         out = copy(self)
         object.__setattr__(out, "training", training)
         return out
 
-    def decision_function(self, X: Any) -> Values:
+    @documented
+    def decision_function(self, X: Any) -> Vector:
         """Return the score of each row.
 
         Parameters
@@ -95,38 +91,18 @@ class Model(Deployable, Viewable):
         X : array-like or data frame
             Frames are looked up by column name and need only the features in use; arrays by position.
 
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Log odds for the logistic loss, half of them for the exponential loss, predictions for the squared loss.
+        {scores}
         """
         return self.score_table(read(X))
 
-    def score_table(self, table: Table) -> Values:
+    def score_table(self, table: Table) -> Vector:
         """Return the score of each row of a table that was read already."""
         score = np.full(table.n_rows, self.intercept)
         for contribution in self._contributions(table):
             score += contribution
         return score
 
-    def predict_proba(self, X: Any) -> Values:
-        """Return the probability of each class, one column per class."""
-        return self.probabilities(self.decision_function(X))
-
-    def probabilities(self, score: Values) -> Values:
-        """Turn scores into the probabilities of both classes."""
-        if self.classes is None:
-            msg = "predict_proba needs a classification model; this one is a regression: use predict."
-            raise ValueError(msg)
-        upper = 0.5 * (1.0 + np.tanh(0.5 * SLOPES[self.loss] * score))  # the logistic function, without overflow
-        return np.column_stack([1.0 - upper, upper])
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the likelier class of each row, or its score for a regression."""
-        score = self.decision_function(X)
-        return score if self.classes is None else np.array(self.classes)[(score > 0).astype(np.intp)]
-
-    def contributions(self, X: Any) -> Values:
+    def contributions(self, X: Any) -> Vector:
         """Return what each feature in use adds to the score of each row: one column per name in `features`."""
         table = read(X)
         columns = list(self._contributions(table))
@@ -157,9 +133,8 @@ class Model(Deployable, Viewable):
         str
             The equation, with letters for the features and their names on the right.
         """
-        name = "prediction" if self.classes is None else "score"
         body = equation.blocks(self.terms, self.features, digits=digits, width=width)
-        return "\n".join([f"{name} = {self.intercept:.{digits}g}", *body, *self._probability_line()])
+        return self._equation(self.intercept, body, digits)
 
     def to_json(self) -> str:
         """Write the model as JSON text that `from_json` reads back without loss."""
@@ -200,16 +175,11 @@ class Model(Deployable, Viewable):
         seen = parts.pop("profile")
         return cls(**parts).remembering(seen)
 
-    def _probability_line(self) -> list[str]:
-        if self.classes is None:
-            return []
-        slope = SLOPES[self.loss]
-        return [f"P({self.classes[1]}) = 1 / (1 + exp(-{'' if slope == 1 else f'{slope:g} '}score))"]
-
-    def _contributions(self, table: Table) -> Iterator[Values]:
+    def _contributions(self, table: Table) -> Iterator[Vector]:
         """Return what each feature in use adds to the score of each row; warn, once, of levels never seen before."""
         unseen: dict[str, int] = {}
-        for j, shape in self._shapes_by_column(table):
+        shapes = self.shape_functions()
+        for j, shape in zip(positions(self.features, self.feature_names, table), shapes.values(), strict=True):
             column = table.column(j)
             numbers = column.on(shape.scale)
             if shape.scale.has_levels:
@@ -217,31 +187,12 @@ class Model(Deployable, Viewable):
             yield shape.at(numbers)
         _warn_unseen({name: count for name, count in unseen.items() if count})
 
-    def _shapes_by_column(self, table: Table) -> list[tuple[int, ShapeFunction]]:
-        """Pair the shape functions with the columns of a table: by name where it has names, else by position."""
-        names = self.feature_names if table.names is None else table.names
-        if table.names is None and table.n_columns != len(names):
-            msg = f"X has {table.n_columns} columns, but the model was fitted with {len(names)}."
-            raise ValueError(msg)
-        position = {name: j for j, name in enumerate(names)}
-        absent = [name for name in self.features if name not in position]
-        if absent:
-            msg = f"X lacks the columns {absent}: add them, or pass an array to go by position."
-            raise ValueError(msg)
-        return [(position[name], shape) for name, shape in self.shape_functions().items()]
-
-    def __str__(self) -> str:
-        return self.equation()
-
     def __repr__(self) -> str:
         return f"<Model: {self.loss}, {self.n_terms} terms of {len(self.features)} features>"
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self.equation())}</pre>"
 
 
 def _warn_unseen(counts: dict[str, int]) -> None:
     if counts:
         where = ", ".join(f"{count} in column {name!r}" for name, count in counts.items())
         msg = f"X has values whose level was not in the training data ({where}): they add nothing to the score."
-        warnings.warn(msg, UserWarning, stacklevel=5)  # to where a user asked for scores
+        warn(msg, UserWarning)

@@ -1,6 +1,5 @@
 """A fitted linear model: an intercept and a few coefficients, evaluated with NumPy alone, printed, kept as JSON."""
 
-import html
 import json
 from dataclasses import dataclass
 from typing import Any
@@ -8,9 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam.data.matrix import NumericMatrix, Vector, read_matrix
+from sparsegam.arrays import Vector
+from sparsegam.checks import is_number, shown
+from sparsegam.data.matrix import NumericMatrix, read_matrix
+from sparsegam.losses import CLASSIFIERS, LOSSES
 from sparsegam.models import schema
-from sparsegam.models.additive import SLOPES
+from sparsegam.models.lookup import check_width, positions
+from sparsegam.models.scoring import Scores
+from sparsegam.parameters import documented
 
 FORMAT = "sparsegam.LinearModel"
 VERSION = 1
@@ -18,7 +22,7 @@ MOST_COLUMNS = 2**31 - 1  # as many as a matrix can have
 
 
 @dataclass(frozen=True)
-class LinearModel:
+class LinearModel(Scores):
     """score(x) = intercept + the sum of coefficient times value over the columns in use.
 
     Attributes
@@ -69,6 +73,7 @@ class LinearModel:
         coef[list(self.columns)] = self.weights
         return coef
 
+    @documented
     def decision_function(self, X: Any) -> Vector:
         """Return the score of each row.
 
@@ -78,33 +83,13 @@ class LinearModel:
             Frames are looked up by column name where the model has names and need only the columns in use; arrays
             and sparse matrices by position.
 
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Log odds for the logistic loss, half of them for the exponential loss, predictions for the squared loss.
+        {scores}
         """
         return self.score_table(read_matrix(X))
 
     def score_table(self, matrix: NumericMatrix) -> Vector:
         """Return the score of each row of a matrix that was read already."""
         return self.intercept + matrix.times(self._positions(matrix), np.array(self.weights, dtype=np.float64))
-
-    def predict_proba(self, X: Any) -> Vector:
-        """Return the probability of each class, one column per class."""
-        return self.probabilities(self.decision_function(X))
-
-    def probabilities(self, score: Vector) -> Vector:
-        """Turn scores into the probabilities of both classes."""
-        if self.classes is None:
-            msg = "predict_proba needs a classification model; this one is a regression: use predict."
-            raise ValueError(msg)
-        upper = 0.5 * (1.0 + np.tanh(0.5 * SLOPES[self.loss] * score))  # the logistic function, without overflow
-        return np.column_stack([1.0 - upper, upper])
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the likelier class of each row, or its score for a regression."""
-        score = self.decision_function(X)
-        return score if self.classes is None else np.array(self.classes)[(score > 0).astype(np.intp)]
 
     def equation(self, *, digits: int = 4) -> str:
         """Write the model as text, one line per column in use.
@@ -119,9 +104,8 @@ class LinearModel:
         str
             The equation.
         """
-        name = "prediction" if self.classes is None else "score"
         lines = [f"    {weight:+.{digits}g} x {feature}" for feature, weight in self.terms]
-        return "\n".join([f"{name} = {self.intercept:.{digits}g}", *lines, *self._probability_line()])
+        return self._equation(self.intercept, lines, digits)
 
     def to_json(self) -> str:
         """Write the model as JSON text that `from_json` reads back without loss."""
@@ -140,18 +124,7 @@ class LinearModel:
 
     @classmethod
     def from_json(cls, text: str) -> "LinearModel":
-        """Read a model that `to_json` wrote; anything else is refused with a ValueError.
-
-        Parameters
-        ----------
-        text : str
-            The JSON text. It is parsed, never executed.
-
-        Returns
-        -------
-        LinearModel
-            The same model.
-        """
+        """Read a model that `to_json` wrote, parsed and never executed; anything else is refused with a ValueError."""
         content = schema.load(text)
         problem = _wrong_with(content)
         if problem:
@@ -171,31 +144,12 @@ class LinearModel:
     def _positions(self, matrix: NumericMatrix) -> NDArray[np.int64]:
         """Say where the columns in use are: by name where both sides have names, else by position."""
         if self.feature_names is None or matrix.names is None:
-            if matrix.n_columns != self.n_features:
-                msg = f"X has {matrix.n_columns} columns, but the model was fitted with {self.n_features}."
-                raise ValueError(msg)
+            check_width(matrix, self.n_features)
             return np.array(self.columns, dtype=np.int64)
-        position = {name: j for j, name in enumerate(matrix.names)}
-        absent = [name for name in self.features if name not in position]
-        if absent:
-            msg = f"X lacks the columns {absent}: add them, or pass an array to go by position."
-            raise ValueError(msg)
-        return np.array([position[name] for name in self.features], dtype=np.int64)
-
-    def _probability_line(self) -> list[str]:
-        if self.classes is None:
-            return []
-        slope = SLOPES[self.loss]
-        return [f"P({self.classes[1]}) = 1 / (1 + exp(-{'' if slope == 1 else f'{slope:g} '}score))"]
-
-    def __str__(self) -> str:
-        return self.equation()
+        return np.array(positions(self.features, self.feature_names, matrix), dtype=np.int64)
 
     def __repr__(self) -> str:
         return f"<LinearModel: {self.loss}, {self.n_terms} of {self.n_features} columns>"
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self.equation())}</pre>"
 
 
 def _wrong_with(content: Any) -> str:
@@ -204,28 +158,29 @@ def _wrong_with(content: Any) -> str:
         return f"format must be {FORMAT!r} and version {VERSION}"
     parts = {"loss", "classes", "intercept", "columns", "weights", "n_features", "feature_names"}
     if content.keys() != {"format", "version"} | parts:
-        return f"its parts must be {sorted(parts)}, got {schema.shown(sorted(content))}"
-    if content["loss"] not in schema.LOSSES or (content["loss"] == "squared") != (content["classes"] is None):
-        return f"loss must be one of {schema.LOSSES}, with classes unless squared, got {schema.shown(content['loss'])}"
+        return f"its parts must be {sorted(parts)}, got {shown(sorted(content))}"
+    loss = content["loss"]
+    if loss not in tuple(LOSSES) or (loss in CLASSIFIERS) == (content["classes"] is None):
+        return f"loss must be one of {tuple(LOSSES)}, with classes unless squared, got {shown(loss)}"
     return _wrong_labels(content) or _wrong_numbers(content)
 
 
 def _wrong_labels(content: dict[str, Any]) -> str:
     classes, names, n = content["classes"], content["feature_names"], content["n_features"]
     if classes is not None and not (_list_of(classes, str | int | float) and len(classes) == 2):
-        return f"classes must be two labels, got {schema.shown(classes)}"
+        return f"classes must be two labels, got {shown(classes)}"
     if not _is_whole(n) or n > MOST_COLUMNS or (names is not None and not (_list_of(names, str) and len(names) == n)):
         wanted = f"a whole number up to {MOST_COLUMNS}, and feature_names as many names, or null"
-        return f"n_features must be {wanted}, got {schema.shown(n)}"
+        return f"n_features must be {wanted}, got {shown(n)}"
     return ""
 
 
 def _wrong_numbers(content: dict[str, Any]) -> str:
     columns, weights, n = content["columns"], content["weights"], content["n_features"]
     if not isinstance(columns, list) or not all(_is_whole(j) and j < n for j in columns):
-        return f"columns must be positions below {n}, got {schema.shown(columns)}"
+        return f"columns must be positions below {n}, got {shown(columns)}"
     numbers: list[Any] = [content["intercept"], *weights] if isinstance(weights, list) else [None]
-    finite = all(schema.is_finite(number) and not isinstance(number, bool) for number in numbers)
+    finite = all(map(is_number, numbers))
     if not finite or len(set(columns)) < len(columns) or len(weights) != len(columns):
         return "intercept and weights must be finite numbers, one weight per column"
     return ""

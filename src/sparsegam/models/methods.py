@@ -1,36 +1,80 @@
 """What a model can be turned into and how it can be looked at: methods of Model that load their modules when called."""
 
+import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
+from sparsegam.models.profile import Profile
+
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from onnx import ModelProto
+
     from sparsegam.deploy.editing import Editor
-    from sparsegam.deploy.reasons import Reasons
+    from sparsegam.deploy.reasons import Reasons, ReasonTable
     from sparsegam.deploy.scorecard import Scorecard
     from sparsegam.inspection.drift import Drift
-    from sparsegam.models.profile import Profile
+    from sparsegam.models.additive import Model
+    from sparsegam.search.path import Path
 
 
 class Deployable:
     """Scorecards, reason codes, exports, edits and checks of a model."""
 
-    def scorecard(self: Any, X: Any = None, y: Any = None, *, sample_weight: Any = None, **scaling: Any) -> "Scorecard":
-        """Return the model as whole points; see `sparsegam.deploy.scorecard.scorecard` for the options."""
+    def scorecard(  # noqa: PLR0913
+        self: Any,
+        X: Any = None,
+        y: Any = None,
+        *,
+        sample_weight: Any = None,
+        method: str = "pdo",
+        pdo: float = 20.0,
+        odds: float = 50.0,
+        base_points: float = 600.0,
+        lowest: int = 300,
+        highest: int = 850,
+        multiplier: float = 100.0,
+        max_points: int = 5,
+        max_terms: int | None = None,
+        direction: str | None = None,
+        base: str = "apart",
+        nonnegative: bool = False,
+    ) -> "Scorecard":
+        """Return the model as whole points; see `sparsegam.deploy.scorecard.Scaling` for the options."""
+        scaling = {name: value for name, value in locals().items() if name not in ("self", "X", "y", "sample_weight")}
         from sparsegam.deploy.scorecard import scorecard
 
         return scorecard(self, X, y, sample_weight=sample_weight, **scaling)
 
-    def reason_codes(self: Any, X: Any, k: int = 4, **options: Any) -> "Reasons":
-        """Return the features that cost each row most; see `sparsegam.deploy.reasons.reason_codes`."""
+    def reason_codes(
+        self: Any,
+        X: Any,
+        k: int = 4,
+        *,
+        baseline: str = "max",
+        reference: Any = None,
+        adverse: Any = None,
+        texts: Mapping[Any, Any] | None = None,
+    ) -> "Reasons":
+        """Return the features that cost each row most; see `sparsegam.deploy.reasons.reason_table`."""
         from sparsegam.deploy.reasons import reason_codes
 
-        return reason_codes(self, X, k, **options)
+        return reason_codes(self, X, k, baseline=baseline, reference=reference, adverse=adverse, texts=texts)
 
-    def to_sql(self: Any, table: str, **options: Any) -> str:
+    def to_sql(
+        self: Any,
+        table: str,
+        *,
+        dialect: str = "duckdb",
+        keep: Sequence[str] = (),
+        points: "Scorecard | None" = None,
+        reasons: "ReasonTable | None" = None,
+    ) -> str:
         """Return a query that scores a table; see `sparsegam.export.sql.to_sql`."""
         from sparsegam.export.sql import to_sql
 
-        return to_sql(self, table, **options)
+        return to_sql(self, table, dialect=dialect, keep=keep, points=points, reasons=reasons)
 
     def to_python(self: Any) -> str:
         """Return a Python module that scores rows without this package."""
@@ -44,43 +88,44 @@ class Deployable:
 
         return to_javascript(self)
 
-    def to_onnx(self: Any) -> Any:
+    def to_onnx(self: Any) -> "ModelProto":
         """Return an ONNX graph; needs onnx."""
         from sparsegam.export.onnx import to_onnx
 
-        return to_onnx(self)
+        graph: ModelProto = to_onnx(self)
+        return graph
 
-    def to_pmml(self: Any, **options: Any) -> str:
+    def to_pmml(self: Any, *, reasons: "ReasonTable | None" = None) -> str:
         """Return a PMML Scorecard; see `sparsegam.export.pmml.to_pmml`."""
         from sparsegam.export.pmml import to_pmml
 
-        return to_pmml(self, **options)
+        return to_pmml(self, reasons=reasons)
 
-    def to_excel(self: Any, path: Any, X: Any = None, **options: Any) -> None:
-        """Write a workbook with live formulas; needs openpyxl."""
+    def to_excel(self: Any, path: Any, X: Any = None, *, n_rows: int = 100) -> None:
+        """Write a workbook with live formulas; needs openpyxl. See `sparsegam.export.excel.to_excel`."""
         from sparsegam.export.excel import to_excel
 
-        to_excel(self, path, X, **options)
+        to_excel(self, path, X, n_rows=n_rows)
 
-    def to_latex(self: Any, **options: Any) -> str:
-        """Return the model as a LaTeX table and equation."""
+    def to_latex(self: Any, *, digits: int = 3) -> str:
+        """Return the model as a LaTeX table and equation; see `sparsegam.export.latex.to_latex`."""
         from sparsegam.export.latex import to_latex
 
-        return to_latex(self, **options)
+        return to_latex(self, digits=digits)
 
-    def edit(self: Any, X: Any, y: Any, *, who: str, **options: Any) -> "Editor":
+    def edit(self: Any, X: Any, y: Any, *, who: str, sample_weight: Any = None, lambda2: float = 1e-3) -> "Editor":
         """Return an editor of a copy of the model; see `sparsegam.deploy.editing.Editor`."""
         from sparsegam.deploy.editing import Editor
 
-        return Editor(self, X, y, who=who, **options)
+        return Editor(self, X, y, who=who, sample_weight=sample_weight, lambda2=lambda2)
 
-    def profile(self: Any, X: Any) -> "Profile":
+    def profile(self: Any, X: Any) -> Profile:
         """Return how rows spread over the steps, for `drift` to compare; see `sparsegam.inspection.drift.profile`."""
         from sparsegam.inspection.drift import profile
 
         return profile(self, X)
 
-    def training_profile(self: Any) -> "Profile | None":
+    def training_profile(self: Any) -> Profile | None:
         """Return how the rows of the fit spread over the steps, where the model remembers it."""
         from sparsegam.inspection.drift import training_profile
 
@@ -92,30 +137,85 @@ class Deployable:
 
         return drift(self, X, reference)
 
-    def card(self: Any, X: Any = None, y: Any = None, **options: Any) -> str:
+    def card(
+        self: Any,
+        X: Any = None,
+        y: Any = None,
+        *,
+        settings: Mapping[str, Any] | None = None,
+        about: Mapping[str, str] | None = None,
+    ) -> str:
         """Return a model card in Markdown; see `sparsegam.inspection.model_card.card`."""
         from sparsegam.inspection.model_card import card
 
-        return card(self, X, y, **options)
+        return card(self, X, y, settings=settings, about=about)
 
 
-class Viewable:
+class Reports:
+    """Reports of a model, or of an estimator that holds one."""
+
+    def report(  # noqa: PLR0913
+        self: Any,
+        file: str | os.PathLike[str],
+        X: Any = None,
+        y: Any = None,
+        *,
+        X_test: Any = None,
+        y_test: Any = None,
+        title: str = "A sparse additive model",
+        settings: Mapping[str, Any] | None = None,
+        path: "Path[Model] | None" = None,
+        sample_weight: Any = None,
+    ) -> FilePath:
+        """Write a report: one HTML file that opens anywhere.
+
+        Parameters
+        ----------
+        file : str or path-like
+            The file to write.
+        X, y : array-like or data frame, and array-like, optional
+            The rows of the fit.
+        X_test, y_test : array-like or data frame, and array-like, optional
+            Rows to measure the model on; X and y without them.
+        title : str
+            Heading of the report.
+        settings : mapping, optional
+            Options of the fit, printed, and to search frontier and alternatives under; an estimator knows its own.
+        path : Path, optional
+            The frontier, where it is known and shall not be searched.
+        sample_weight : array-like, optional
+            Weights of the rows of X in the search of frontier and alternatives.
+
+        Returns
+        -------
+        pathlib.Path
+            The file.
+        """
+        options = {name: value for name, value in locals().items() if name not in ("self", "file", "X", "y")}
+        from sparsegam.report import write_report
+
+        model, known = self._reported()
+        given = {name: value for name, value in options.items() if value is not None}
+        return write_report(file, model, X, y, **known | given)
+
+    def _reported(self: Any) -> tuple["Model", dict[str, Any]]:
+        """Return the model that a report is of, and what is known about its fit."""
+        return self, {}
+
+
+class Viewable(Reports):
     """Plots and reports of a model."""
 
-    def plot(self: Any, X: Any = None, **options: Any) -> Any:
+    def plot(self: Any, X: Any = None, *, features: Sequence[str] | None = None, ax: Any = None) -> "Figure":
         """Draw the shape functions and return the figure; see `sparsegam.plots.plot_shapes`."""
         from sparsegam.plots import plot_shapes
 
-        return plot_shapes(self, X, **options)
+        figure: Figure = plot_shapes(self, X, features=features, ax=ax)
+        return figure
 
-    def plot_row(self: Any, X: Any, row: int = 0, **options: Any) -> Any:
+    def plot_row(self: Any, X: Any, row: int = 0, *, max_features: int = 20, ax: Any = None) -> "Figure":
         """Draw how the score of one row comes about; see `sparsegam.plots.plot_contributions`."""
         from sparsegam.plots import plot_contributions
 
-        return plot_contributions(self, X, row=row, **options)
-
-    def report(self: Any, file: Any, X: Any = None, y: Any = None, **options: Any) -> FilePath:
-        """Write an HTML report, X and y being the rows of the fit; see `sparsegam.report.write_report`."""
-        from sparsegam.report import write_report
-
-        return write_report(file, self, X, y, **options)
+        figure: Figure = plot_contributions(self, X, row=row, max_features=max_features, ax=ax)
+        return figure

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam.models.additive import SLOPES
-
-Vector = NDArray[np.float64]
+from sparsegam.arrays import Vector
+from sparsegam.losses import LOSSES
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ class OneVsRestModel:
         The models know nothing of each other, so their probabilities need not add up to one; dividing makes them do so
         and leaves their order as it is. Taken by logarithms, so that a row all models refuse is still well defined.
         """
-        logs = -np.logaddexp(0.0, -SLOPES[self.loss] * scores)
+        logs = -np.logaddexp(0.0, -LOSSES[self.loss].slope * scores)
         shares = np.exp(logs - logs.max(axis=1, keepdims=True))
         out: Vector = shares / shares.sum(axis=1, keepdims=True)
         return out

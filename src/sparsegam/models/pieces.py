@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from sparsegam.data.columns import Values
+from sparsegam.arrays import Vector
 from sparsegam.data.scales import UNSEEN, text
 from sparsegam.models.shapes import ShapeFunction
 
@@ -40,7 +40,7 @@ class Piece:
     high: float = np.inf
 
 
-def pieces_of(shape: ShapeFunction, numbers: Values | None = None) -> list[Piece]:
+def pieces_of(shape: ShapeFunction, numbers: Vector | None = None) -> list[Piece]:
     """Return the pieces of a shape function: in order, then special values, then missing ones.
 
     Parameters
@@ -61,13 +61,13 @@ def pieces_of(shape: ShapeFunction, numbers: Values | None = None) -> list[Piece
     return [*body, *missing]
 
 
-def importance(shape: ShapeFunction, numbers: Values) -> float:
+def importance(shape: ShapeFunction, numbers: Vector) -> float:
     """Return the mean distance of the contributions from their mean."""
     contributions = shape.at(numbers)
     return float(np.abs(contributions - contributions.mean()).mean()) if contributions.size else 0.0
 
 
-def _ordered(shape: ShapeFunction, numbers: Values | None) -> Iterator[Piece]:
+def _ordered(shape: ShapeFunction, numbers: Vector | None) -> Iterator[Piece]:
     present = None if numbers is None else numbers[~np.isnan(numbers)]
     plain = None if present is None else present[~np.isin(present, list(shape.special))]
     counts = [None] * shape.values.size if plain is None else _step_counts(shape, plain)
@@ -79,7 +79,7 @@ def _ordered(shape: ShapeFunction, numbers: Values | None) -> Iterator[Piece]:
         yield Piece("special", f"= {text(shape.scale.value(number))}", value, count, number, number)
 
 
-def _step_counts(shape: ShapeFunction, numbers: Values) -> list[int]:
+def _step_counts(shape: ShapeFunction, numbers: Vector) -> list[int]:
     if shape.scale.has_levels:
         numbers = numbers[numbers != UNSEEN]
     steps = np.searchsorted(shape.edges, numbers, side="left")
@@ -97,7 +97,7 @@ def _step_label(shape: ShapeFunction, low: float, high: float) -> str:
     return f"{text(shape.scale.value(low))} < x ≤ {text(shape.scale.value(high))}"
 
 
-def _levels(shape: ShapeFunction, numbers: Values | None) -> Iterator[Piece]:
+def _levels(shape: ShapeFunction, numbers: Vector | None) -> Iterator[Piece]:
     """Return the named levels from the highest contribution down, then all others as one piece."""
     named = sorted(shape.levels.items(), key=lambda item: -item[1])
     counts = {} if numbers is None else _level_counts(shape, numbers)
@@ -107,7 +107,7 @@ def _levels(shape: ShapeFunction, numbers: Values | None) -> Iterator[Piece]:
     yield Piece("other", "any other level", 0.0, rest)
 
 
-def _level_counts(shape: ShapeFunction, numbers: Values) -> dict[str | int | float, int]:
+def _level_counts(shape: ShapeFunction, numbers: Vector) -> dict[str | int | float, int]:
     known = numbers[numbers >= 0].astype(np.intp)
     counts = np.bincount(known, minlength=len(shape.scale.levels)).tolist()
     return dict(zip(shape.scale.levels, counts, strict=True))

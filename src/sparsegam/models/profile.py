@@ -2,21 +2,34 @@
 
 import json
 import math
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from sparsegam.data.columns import Values
+from sparsegam.arrays import Vector
+from sparsegam.checks import expect, is_number
 
 FORMAT, VERSION = "sparsegam.Profile", 2
 KINDS = ("missing", "special", "unseen")
 PARTS = ("n_rows", "shares", "kinds", "bands", "score")
 SUM_TOLERANCE = 1e-6  # of shares, whose sum is one but for rounding
-SHOWN = 200  # characters of a wrong value that an error quotes
+
+
+class Counted(Protocol):
+    """The rows of a fit in counts: what a model remembers of them until it is asked for their Profile."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+
+    def bins(self) -> dict[str, tuple[Vector, Vector]]:
+        """Return, for each feature in use, a number in each of its bins and how many rows the bin holds."""
+
+    def bands(self) -> tuple[Vector, Vector]:
+        """Return where bands of about a tenth of the scores each end, and how many rows each holds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,10 +51,10 @@ class Profile:
     """
 
     n_rows: int
-    shares: Mapping[str, Values]
+    shares: Mapping[str, Vector]
     kinds: Mapping[str, Mapping[str, float]]
-    bands: Values
-    score: Values
+    bands: Vector
+    score: Vector
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -64,9 +77,9 @@ class Profile:
         """Read what `to_json` wrote; anything else is refused with a ValueError."""
         try:
             content = json.loads(text)
-            _expect(content, "the text", "one JSON object", holds=isinstance(content, dict))
+            expect(content, "the text", "one JSON object", holds=isinstance(content, dict))
             header = (content.pop("format", None), content.pop("version", None))
-            _expect(header, "format and version", repr((FORMAT, VERSION)), holds=header == (FORMAT, VERSION))
+            expect(header, "format and version", repr((FORMAT, VERSION)), holds=header == (FORMAT, VERSION))
             return profile_from(content)
         except (ValueError, RecursionError) as error:
             msg = f"not a sparsegam profile of version {VERSION} ({error}): make it again with model.profile(X)."
@@ -75,17 +88,17 @@ class Profile:
 
 def profile_from(content: Any) -> Profile:
     """Read the content of a profile, every part checked; raise a ValueError that says what is wrong."""
-    _expect(content, "a profile", f"an object with {PARTS}", holds=isinstance(content, dict) and {*content} == {*PARTS})
+    expect(content, "a profile", f"an object with {PARTS}", holds=isinstance(content, dict) and {*content} == {*PARTS})
     n_rows, bands, score = content["n_rows"], content["bands"], content["score"]
-    _expect(n_rows, "n_rows", "a count above zero", holds=type(n_rows) is int and n_rows > 0)
+    expect(n_rows, "n_rows", "a count above zero", holds=type(n_rows) is int and n_rows > 0)
     good = _numbers(bands) and all(low < high for low, high in pairwise(bands))
-    _expect(bands, "bands", "finite numbers that rise", holds=good)
-    _expect(score, "score", "a list", holds=isinstance(score, list))
-    _expect(len(score), "number of shares of the score", str(len(bands) + 1), holds=len(score) == len(bands) + 1)
+    expect(bands, "bands", "finite numbers that rise", holds=good)
+    expect(score, "score", "a list", holds=isinstance(score, list))
+    expect(len(score), "number of shares of the score", str(len(bands) + 1), holds=len(score) == len(bands) + 1)
     shares, kinds = content["shares"], content["kinds"]
-    _expect(shares, "shares", "lists by feature", holds=isinstance(shares, dict))
-    _expect(kinds, "kinds", "objects by feature", holds=isinstance(kinds, dict))
-    _expect(sorted(kinds), "the features of kinds", f"those of shares, {sorted(shares)}", holds={*shares} == {*kinds})
+    expect(shares, "shares", "lists by feature", holds=isinstance(shares, dict))
+    expect(kinds, "kinds", "objects by feature", holds=isinstance(kinds, dict))
+    expect(sorted(kinds), "the features of kinds", f"those of shares, {sorted(shares)}", holds={*shares} == {*kinds})
     return Profile(
         n_rows,
         {name: _check_shares(repr(name), values) for name, values in shares.items()},
@@ -95,27 +108,19 @@ def profile_from(content: Any) -> Profile:
     )
 
 
-def _check_shares(name: str, values: Any) -> Values:
+def _check_shares(name: str, values: Any) -> Vector:
     good = _numbers(values) and all(0 <= v <= 1 for v in values) and abs(math.fsum(values) - 1) < SUM_TOLERANCE
-    _expect(values, f"shares of {name}", "numbers from 0 to 1 whose sum is 1", holds=good)
+    expect(values, f"shares of {name}", "numbers from 0 to 1 whose sum is 1", holds=good)
     return np.array(values, dtype=np.float64)
 
 
 def _kinds(name: str, values: Any) -> dict[str, float]:
     good = isinstance(values, dict) and {*values} == {*KINDS} and _numbers(list(values.values()))
     good = good and all(0 <= v <= 1 for v in values.values())
-    _expect(values, f"kinds of {name!r}", f"the shares of {', '.join(KINDS)} values, from 0 to 1", holds=good)
+    expect(values, f"kinds of {name!r}", f"the shares of {', '.join(KINDS)} values, from 0 to 1", holds=good)
     return {kind: float(values[kind]) for kind in KINDS}
 
 
 def _numbers(values: Any) -> bool:
     """Tell whether this is a list of finite numbers."""
-    return isinstance(values, list) and all(type(v) in (int, float) and abs(v) <= sys.float_info.max for v in values)
-
-
-def _expect(found: Any, name: str, wanted: str, *, holds: bool) -> None:
-    if not holds:
-        shown = repr(found)
-        shown = shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}..."
-        msg = f"{name} must be {wanted}, got {shown}"
-        raise ValueError(msg)
+    return isinstance(values, list) and all(map(is_number, values))

@@ -2,23 +2,22 @@
 
 import hashlib
 import json
-import sys
 from collections.abc import Iterable, Mapping
 from datetime import date
 from typing import Any, NoReturn
 
+from sparsegam.checks import expect, is_number
 from sparsegam.data.scales import NUMBER, SCALE_KINDS, Scale, Value
+from sparsegam.losses import LOSSES
 from sparsegam.models.edits import edit_from_json
 from sparsegam.models.profile import Profile, profile_from
 from sparsegam.models.terms import KINDS, Condition, Term
 
 FORMAT = "sparsegam.Model"
 VERSION = 2
-LOSSES = ("logistic", "exponential", "squared")
 REQUIRED = {"format", "version", "loss", "classes", "intercept", "feature_names", "special_values", "terms"}
 OPTIONAL = {1: {"scales", "edits", "sha256"}, 2: {"scales", "edits", "profile", "sha256"}}  # by version
 MOST_DEPTH = 20
-SHOWN = 200  # characters of a wrong value that an error quotes
 
 Scales = Mapping[str, Scale]
 
@@ -150,7 +149,7 @@ def _check_header(content: Any) -> None:
 
 
 def _loss(loss: Any) -> str:
-    _expect(loss, "loss", f"one of {LOSSES}", holds=isinstance(loss, str) and loss in LOSSES)
+    _expect(loss, "loss", f"one of {tuple(LOSSES)}", holds=isinstance(loss, str) and loss in LOSSES)
     return str(loss)
 
 
@@ -162,8 +161,8 @@ def _names(names: Any) -> tuple[str, ...]:
 
 
 def _classes(classes: Any, loss: str) -> tuple[Any, Any] | None:
-    if loss == "squared":
-        _expect(classes, "classes", "null for the squared loss", holds=classes is None)
+    if not LOSSES[loss].is_classifier:
+        _expect(classes, "classes", f"null for the {loss} loss", holds=classes is None)
         return None
     labels = _list(classes, "classes")
     good = len(labels) == 2 and all(isinstance(label, str | int | float) for label in labels)
@@ -182,7 +181,8 @@ def _scale(scale: Any) -> Scale:
     _expect(scale, "a scale", "an object with kind and, for categories, levels", holds=good)
     _expect(scale["kind"], "kind of a scale", f"one of {SCALE_KINDS}", holds=scale["kind"] in SCALE_KINDS)
     levels = tuple(_list(scale.get("levels", []), "levels"))
-    good = all(isinstance(level, str) or is_finite(level) for level in levels) and len(set(levels)) == len(levels)
+    good = all(isinstance(level, str | bool) or is_number(level) for level in levels)
+    good = good and len(set(levels)) == len(levels)
     _expect(levels, "levels", "texts, finite numbers or booleans, each once", holds=good)
     return Scale(scale["kind"], levels)
 
@@ -246,22 +246,13 @@ def _list(values: Any, name: str) -> list[Any]:
 
 
 def _finite(value: Any, name: str) -> float:
-    _expect(value, name, "a finite number", holds=is_finite(value) and not isinstance(value, bool))
+    _expect(value, name, "a finite number", holds=is_number(value))
     return float(value)
 
 
-def is_finite(value: Any) -> bool:
-    """Tell whether a value is a number that a float can hold: 10**400 is an integer of JSON, but no float."""
-    return isinstance(value, int | float) and abs(value) <= sys.float_info.max
-
-
 def _expect(found: Any, name: str, wanted: str, *, holds: bool) -> None:
-    if not holds:
-        msg = f"not a sparsegam model: {name} must be {wanted}, got {shown(found)}."
-        raise ValueError(msg)
-
-
-def shown(found: Any) -> str:
-    """Return a wrong value as an error quotes it: no more than its start."""
-    text = repr(found)
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
+    try:
+        expect(found, name, wanted, holds=holds)
+    except ValueError as error:
+        msg = f"not a sparsegam model: {error}."
+        raise ValueError(msg) from None

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.data.columns import Values, from_array
+from sparsegam.arrays import Vector
+from sparsegam.data.columns import from_array
 from sparsegam.data.scales import NUMBER, Level, Scale, Value
 from sparsegam.models.terms import Term
 
@@ -31,8 +32,8 @@ class ShapeFunction:
         What the numbers stand for.
     """
 
-    edges: Values
-    values: Values
+    edges: Vector
+    values: Vector
     special: dict[float, float] = field(default_factory=dict)
     missing: float = 0.0
     levels: dict[Level, float] = field(default_factory=dict)
@@ -43,24 +44,24 @@ class ShapeFunction:
         """The edges as the data has them: dates for a date, levels for an ordered category."""
         return tuple(self.scale.value(float(edge)) for edge in self.edges)
 
-    def __call__(self, x: Any) -> Values:
+    def __call__(self, x: Any) -> Vector:
         """Return the contribution of each value, given as the data has it."""
         return self.at(from_array(np.asarray(x), "x").on(self.scale))
 
-    def at(self, numbers: Values) -> Values:
+    def at(self, numbers: Vector) -> Vector:
         """Return the contribution of each value, given as a number on the scale."""
         out = self._of_levels(numbers) if self.scale.kind == "category" else self._of_order(numbers)
         if self.missing:
             out[np.isnan(numbers)] = self.missing
         return out
 
-    def _of_levels(self, numbers: Values) -> Values:
+    def _of_levels(self, numbers: Vector) -> Vector:
         table = np.array([self.levels.get(level, 0.0) for level in self.scale.levels] + [0.0])
-        out: Values = table[np.where(np.isnan(numbers), -1, numbers).astype(np.intp)]
+        out: Vector = table[np.where(np.isnan(numbers), -1, numbers).astype(np.intp)]
         return out
 
-    def _of_order(self, numbers: Values) -> Values:
-        out: Values = self.values[np.searchsorted(self.edges, numbers, side="left")]  # NaN is above all edges
+    def _of_order(self, numbers: Vector) -> Vector:
+        out: Vector = self.values[np.searchsorted(self.edges, numbers, side="left")]  # NaN is above all edges
         for value, contribution in self.special.items():
             out[numbers == value] = contribution
         if self.scale.has_levels:
@@ -85,7 +86,7 @@ def shape_of(terms: Sequence[Term], special_values: Sequence[Value] = (), scale:
     )
 
 
-def _running_sum(coefs: Sequence[float]) -> Values:
+def _running_sum(coefs: Sequence[float]) -> Vector:
     """Sum from the right, one by one: sums of coefficients of one sign are monotone to the bit."""
     return np.cumsum(np.array([*coefs, 0.0])[::-1])[::-1]  # x <= edges[i] holds for this step and all above it
 

@@ -11,10 +11,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam.data.columns import Values
+from sparsegam.arrays import Vector
 from sparsegam.data.frames import Table, read
 from sparsegam.data.scales import NUMBER, Level, Scale, Value, text
-from sparsegam.models.additive import SLOPES, Model
+from sparsegam.losses import LOSSES, logistic
+from sparsegam.models.additive import Model
+from sparsegam.models.lookup import positions
 from sparsegam.models.shapes import ShapeFunction
 
 Position = NDArray[np.intp]
@@ -41,11 +43,11 @@ class StepTable:
     steps: tuple[Step, ...]
 
     @property
-    def adds(self) -> Values:
+    def adds(self) -> Vector:
         """What each step adds."""
         return np.array([step.adds for step in self.steps], dtype=np.float64)
 
-    def locate(self, numbers: Values) -> Position:
+    def locate(self, numbers: Vector) -> Position:
         """Return the position of the step of each value, given as a number on the scale."""
         out = np.full(numbers.size, len(self.steps) - 1, dtype=np.intp)
         for i, step in reversed(list(enumerate(self.steps[:-1]))):
@@ -66,7 +68,7 @@ class StepTable:
             return float(value)
         return self.scale.number(value)
 
-    def _holds(self, step: Step, numbers: Values) -> NDArray[np.bool_]:
+    def _holds(self, step: Step, numbers: Vector) -> NDArray[np.bool_]:
         if step.kind == "missing":
             return np.isnan(numbers)
         asked = [self.scale.number(value) for value in step.values]
@@ -113,7 +115,7 @@ class StepModel:
         numbers = step_numbers(self, as_table(X))
         return [table.locate(numbers[table.feature]) for table in self.tables]
 
-    def score(self, X: Any) -> Values:
+    def score(self, X: Any) -> Vector:
         """Return the score of each row."""
         rows = as_table(X)
         out = np.full(rows.n_rows, self.base)
@@ -121,12 +123,16 @@ class StepModel:
             out += table.adds[where]
         return out
 
-    def probability(self, score: Values) -> Values:
+    def probability(self, score: Vector) -> Vector:
         """Turn scores into probabilities of the second class."""
         if self.classes is None:
             msg = "a regression has no probabilities: use its scores."
             raise ValueError(msg)
-        out: Values = 0.5 * (1.0 + np.tanh(0.5 * (self.shift + self.slope * score)))  # logistic, without overflow
+        return logistic(self.log_odds(score))
+
+    def log_odds(self, score: Vector) -> Vector:
+        """Turn scores into log odds of the second class."""
+        out: Vector = self.shift + self.slope * score
         return out
 
     def check_inputs(self, format_: str, taken: tuple[str, ...]) -> None:
@@ -162,7 +168,7 @@ def step_model(model: Any) -> StepModel:
         tables=tuple(_table(name, shape) for name, shape in model.shape_functions().items()),
         feature_names=model.feature_names,
         classes=None if model.classes is None else (_plain(model.classes[0]), _plain(model.classes[1])),
-        slope=SLOPES.get(model.loss, 1.0),
+        slope=LOSSES[model.loss].slope,
     )
 
 
@@ -171,26 +177,14 @@ def as_table(X: Any) -> Table:
     return X if isinstance(X, Table) else read(X)
 
 
-def step_numbers(model: Model | StepModel, table: Table) -> dict[str, Values]:
+def step_numbers(model: Model | StepModel, table: Table) -> dict[str, Vector]:
     """Return the columns of the features in use, as numbers on the scales of the model."""
-    position, scales = _positions(table, model.feature_names), model.scales
-    absent = [name for name in model.features if name not in position]
-    if absent:
-        msg = f"X lacks the column {absent[0]!r}: add it, or pass an array to go by position."
-        raise ValueError(msg)
-    return {name: table.column(position[name]).on(scales.get(name, NUMBER)) for name in model.features}
+    where, scales = positions(model.features, model.feature_names, table), model.scales
+    return {name: table.column(j).on(scales.get(name, NUMBER)) for name, j in zip(model.features, where, strict=True)}
 
 
 def _plain(label: Any) -> Any:
     return label.item() if hasattr(label, "item") else label
-
-
-def _positions(table: Table, feature_names: tuple[str, ...]) -> dict[str, int]:
-    names = feature_names if table.names is None else table.names
-    if table.names is None and table.n_columns != len(feature_names):
-        msg = f"X has {table.n_columns} columns, but the model was fitted with {len(feature_names)}."
-        raise ValueError(msg)
-    return {name: j for j, name in enumerate(names)}
 
 
 def _table(name: str, shape: ShapeFunction) -> StepTable:

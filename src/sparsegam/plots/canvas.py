@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from sparsegam.checks import optional
+
 BLUE, ORANGE, GREEN, GREY, PALE = "#0072B2", "#D55E00", "#009E73", "#555555", "#D8DEE6"
 
 
@@ -28,11 +30,7 @@ def canvas(ax: Any = None, *, width: float = 6.0, height: float = 4.0) -> tuple[
 
 def new_figure(width: float, height: float) -> Any:
     """Return an empty figure whose parts do not overlap."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        msg = "plots need matplotlib: pip install 'sparsegam[plot]'."
-        raise ImportError(msg) from error
+    plt = optional("matplotlib.pyplot", "plots", extra="plot")
     return plt.figure(figsize=(width, height), layout="constrained")
 
 

@@ -4,14 +4,17 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.data.columns import Values
+from sparsegam.arrays import Vector
 from sparsegam.data.frames import read
-from sparsegam.inspection.assessment import auc, positives
+from sparsegam.inspection.assessment import worth
+from sparsegam.models.additive import Model
 from sparsegam.plots.canvas import BLUE, GREEN, ORANGE, canvas, new_figure, plain
 from sparsegam.search.path import Path
 
 
-def plot_frontier(path: Path, X: Any = None, y: Any = None, *, n_terms: int | None = None, ax: Any = None) -> Any:
+def plot_frontier(
+    path: Path[Model], X: Any = None, y: Any = None, *, n_terms: int | None = None, ax: Any = None
+) -> Any:
     """Draw the loss of the best model of each size; with rows, the score of each on them too.
 
     Parameters
@@ -43,15 +46,10 @@ def plot_frontier(path: Path, X: Any = None, y: Any = None, *, n_terms: int | No
     return figure
 
 
-def scores(path: Path, X: Any, y: Any) -> Values:
+def scores(path: Path[Model], X: Any, y: Any) -> Vector:
     """Return the AUC of each model on some rows, or its R squared for a regression."""
     table = read(X).loaded()
-    if path.models[0].classes is None:
-        target = np.asarray(y, dtype=np.float64)
-        spread = float(np.var(target)) or 1.0
-        return np.array([1 - float(np.mean((target - m.score_table(table)) ** 2)) / spread for m in path])
-    upper = positives(path.models[0], y)
-    return np.array([auc(model.score_table(table), upper)[0] for model in path])
+    return np.array([worth(model, model.score_table(table), y) for model in path])
 
 
 def _places(ax: Any, *, scored: bool) -> tuple[Any, Any, Any]:
@@ -67,7 +65,7 @@ def _places(ax: Any, *, scored: bool) -> tuple[Any, Any, Any]:
     return (figure, None, axes) if scored else (figure, axes, None)
 
 
-def _draw_loss(ax: Any, path: Path) -> None:
+def _draw_loss(ax: Any, path: Path[Model]) -> None:
     best = ~np.isnan(path.lambda0)
     ax.plot(path.n_terms, path.objective, color=BLUE, linewidth=1.2, marker="o", markersize=4, markerfacecolor="white")
     ax.plot(path.n_terms[best], path.objective[best], "o", color=BLUE, markersize=4, label="best at some lambda0")

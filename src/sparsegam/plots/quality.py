@@ -4,26 +4,26 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.inspection.assessment import auc, calibration, positives, roc_curve
+from sparsegam.inspection.assessment import calibration
+from sparsegam.inspection.metrics import auc, roc_curve
 from sparsegam.models.additive import Model
+from sparsegam.models.outcomes import positives
+from sparsegam.parameters import documented
 from sparsegam.plots.canvas import BLUE, GREY, PALE, canvas, plain, shortened
 
 
-def plot_calibration(model: Model, X: Any, y: Any, *, n_bins: int = 10, ax: Any = None) -> Any:
+@documented
+def plot_calibration(model: Model, X: Any, y: Any, *, n_bins: int = 10, ax: Any = None) -> Any:  # noqa: D417
     """Draw what happened against what was predicted, in bins of equally many rows.
 
     Parameters
     ----------
-    model : Model
-        The model.
-    X : array-like or data frame
-        Rows.
+    {rows_drawn}
     y : array-like of shape (n_rows,)
         What happened.
     n_bins : int
         Number of bins.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure by default.
+    {ax}
 
     Returns
     -------
@@ -50,7 +50,8 @@ def plot_calibration(model: Model, X: Any, y: Any, *, n_bins: int = 10, ax: Any 
     return figure
 
 
-def plot_roc(model: Model, X: Any, y: Any, *, ax: Any = None) -> Any:
+@documented
+def plot_roc(model: Model, X: Any, y: Any, *, ax: Any = None) -> Any:  # noqa: D417
     """Draw the ROC curve, with the area under it and its 95 % interval.
 
     Parameters
@@ -61,13 +62,11 @@ def plot_roc(model: Model, X: Any, y: Any, *, ax: Any = None) -> Any:
         Rows.
     y : array-like of shape (n_rows,)
         Labels.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure by default.
+    {ax}
 
     Returns
     -------
-    matplotlib.figure.Figure
-        The figure.
+    {figure}
     """
     upper = positives(model, y)
     score = model.decision_function(X)

@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.data.columns import Values
+from sparsegam.arrays import Vector
 from sparsegam.data.frames import Table, read
 from sparsegam.data.scales import text
 from sparsegam.models.additive import Model
 from sparsegam.models.pieces import Piece, importance, pieces_of
 from sparsegam.models.shapes import ShapeFunction
+from sparsegam.parameters import documented
 from sparsegam.plots.canvas import BLUE, GREY, ORANGE, PALE, canvas, new_figure, plain, shortened
 
 MOST_COUNTS = 10  # pieces whose rows are written out
@@ -19,7 +20,8 @@ MOST_LEVELS = 20
 TAIL = 0.005  # share of rows at either end that may be cut off the picture
 
 
-def plot_shape(model: Model, feature: str, X: Any = None, *, ax: Any = None) -> Any:
+@documented
+def plot_shape(model: Model, feature: str, X: Any = None, *, ax: Any = None) -> Any:  # noqa: D417
     """Draw what one feature adds to the score.
 
     Parameters
@@ -30,13 +32,11 @@ def plot_shape(model: Model, feature: str, X: Any = None, *, ax: Any = None) -> 
         A feature that the model uses.
     X : array-like or data frame, optional
         Rows whose density is drawn underneath, and counted per step.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure by default.
+    {ax}
 
     Returns
     -------
-    matplotlib.figure.Figure
-        The figure.
+    {figure}
     """
     shapes = model.shape_functions()
     if feature not in shapes:
@@ -95,7 +95,7 @@ def ranked(model: Model, table: Table | None) -> list[str]:
     return sorted(shapes, key=lambda name: -weight[name])
 
 
-def _numbers(model: Model, feature: str, table: Table | None) -> Values | None:
+def _numbers(model: Model, feature: str, table: Table | None) -> Vector | None:
     if table is None:
         return None
     scale = model.shape_functions()[feature].scale
@@ -114,7 +114,7 @@ def _grid(n: int) -> tuple[Any, list[Any]]:
     return figure, axes
 
 
-def _draw(ax: Any, name: str, shape: ShapeFunction, numbers: Values | None) -> None:
+def _draw(ax: Any, name: str, shape: ShapeFunction, numbers: Vector | None) -> None:
     parts = pieces_of(shape, numbers)
     if shape.scale.kind == "category":
         _draw_levels(ax, parts)
@@ -124,7 +124,7 @@ def _draw(ax: Any, name: str, shape: ShapeFunction, numbers: Values | None) -> N
     plain(ax)
 
 
-def _draw_steps(ax: Any, shape: ShapeFunction, parts: list[Piece], numbers: Values | None) -> None:
+def _draw_steps(ax: Any, shape: ShapeFunction, parts: list[Piece], numbers: Vector | None) -> None:
     steps = [piece for piece in parts if piece.kind == "step"]
     apart = [piece for piece in parts if piece.kind != "step" and (piece.contribution or piece.count)]
     low, high = _range(shape, numbers)
@@ -143,7 +143,7 @@ def _draw_steps(ax: Any, shape: ShapeFunction, parts: list[Piece], numbers: Valu
     _mark_x(ax, shape, (low, high), dict(zip(places, apart, strict=True)))
 
 
-def _range(shape: ShapeFunction, numbers: Values | None) -> tuple[float, float]:
+def _range(shape: ShapeFunction, numbers: Vector | None) -> tuple[float, float]:
     """Return the part of the scale to be shown: all edges, and nearly all rows."""
     edges = shape.edges
     seen = np.empty(0) if numbers is None else numbers[~(np.isnan(numbers) | np.isin(numbers, list(shape.special)))]
@@ -169,7 +169,7 @@ def _room_below(ax: Any, parts: list[Piece]) -> None:
     ax.set_ylim(min(values) - 0.4 * height, max(values) + 0.2 * height)
 
 
-def _draw_density(ax: Any, shape: ShapeFunction, numbers: Values, limits: tuple[float, float]) -> None:
+def _draw_density(ax: Any, shape: ShapeFunction, numbers: Vector, limits: tuple[float, float]) -> None:
     seen = numbers[~(np.isnan(numbers) | np.isin(numbers, list(shape.special)))]
     counts, ends = np.histogram(seen, bins=40, range=limits)
     if counts.max() > 0:

@@ -7,29 +7,26 @@ import numpy as np
 from sparsegam.data.frames import Table, read
 from sparsegam.data.scales import UNSEEN, text
 from sparsegam.models.additive import Model
+from sparsegam.parameters import documented
 from sparsegam.plots.canvas import BLUE, GREY, ORANGE, canvas, plain, shortened
 
 
-def plot_contributions(model: Model, X: Any, *, row: int = 0, max_features: int = 20, ax: Any = None) -> Any:
+@documented
+def plot_contributions(model: Model, X: Any, *, row: int = 0, max_features: int = 20, ax: Any = None) -> Any:  # noqa: D417
     """Draw how the score of one row comes about.
 
     Parameters
     ----------
-    model : Model
-        The model.
-    X : array-like or data frame
-        Rows.
+    {rows_drawn}
     row : int
         Position of the row to be drawn.
     max_features : int
         Features beyond the largest so many contributions are drawn as one bar.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure by default.
+    {ax}
 
     Returns
     -------
-    matplotlib.figure.Figure
-        The figure.
+    {figure}
     """
     table = read(X)
     if not 0 <= row < table.n_rows:

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from sparsegam.inspection.alternatives import Substitute, alternatives, objective_of
-from sparsegam.models.additive import SLOPES, Model
+from sparsegam.losses import LOSSES
+from sparsegam.models.additive import Model
 from sparsegam.models.terms import Term
 from sparsegam.report.facts import facts_part, reading_part
 from sparsegam.report.features import features_part
@@ -24,7 +25,7 @@ def content(material: Material) -> dict[str, Any]:
         "sentence": _sentence(material, features, quality),
         "equation": model.equation(width=110),
         "loss": model.loss,
-        "slope": SLOPES.get(model.loss),
+        "slope": LOSSES[model.loss].probability_slope,
         "classes": None if model.classes is None else [str(label) for label in model.classes],
         "intercept": model.intercept,
         "terms": [_term(term) for term in model.terms],
@@ -86,7 +87,7 @@ def _frontier_part(material: Material, quality: dict[str, Any] | None) -> dict[s
     }
 
 
-def _own_objective(material: Material, path: Path) -> float:
+def _own_objective(material: Material, path: Path[Model]) -> float:
     """Return loss and ridge of the model itself, which need not be the frontier's of its size."""
     if material.problem is not None:
         try:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.data.columns import Values
+from sparsegam.arrays import Vector
 from sparsegam.data.scales import text
 from sparsegam.models.pieces import Piece, importance, pieces_of
 from sparsegam.models.shapes import ShapeFunction
@@ -24,7 +24,7 @@ def features_part(material: Material) -> list[dict[str, Any]]:
     return sorted(features, key=lambda feature: -feature["importance"])
 
 
-def _feature(name: str, place: int, shape: ShapeFunction, numbers: Values | None) -> dict[str, Any]:
+def _feature(name: str, place: int, shape: ShapeFunction, numbers: Vector | None) -> dict[str, Any]:
     """Return one feature; `place` is its turn in the sum, so that the page adds up in the same order as Python."""
     low, high = _range(shape, numbers)
     return {
@@ -60,19 +60,19 @@ def _piece(piece: Piece) -> dict[str, Any]:
     }
 
 
-def _importance(shape: ShapeFunction, numbers: Values | None) -> float:
+def _importance(shape: ShapeFunction, numbers: Vector | None) -> float:
     if numbers is not None:
         return importance(shape, numbers)
     return float(np.ptp([*shape.values, *shape.special.values(), *shape.levels.values(), shape.missing, 0.0]))
 
 
-def _ordinary(shape: ShapeFunction, numbers: Values | None) -> Values:
+def _ordinary(shape: ShapeFunction, numbers: Vector | None) -> Vector:
     if numbers is None:
         return np.empty(0)
     return numbers[~(np.isnan(numbers) | np.isin(numbers, list(shape.special)))]
 
 
-def _range(shape: ShapeFunction, numbers: Values | None) -> tuple[float, float]:
+def _range(shape: ShapeFunction, numbers: Vector | None) -> tuple[float, float]:
     """Return the part of the scale to be shown: all edges, and nearly all rows."""
     seen, edges = _ordinary(shape, numbers), shape.edges
     ends = [*(np.quantile(seen, [TAIL, 1 - TAIL]) if seen.size else ()), *edges[:1], *edges[-1:]]
@@ -84,7 +84,7 @@ def _range(shape: ShapeFunction, numbers: Values | None) -> tuple[float, float]:
     return low - beyond, (high if high > low else low + width) + beyond
 
 
-def _density(shape: ShapeFunction, numbers: Values | None, limits: tuple[float, float]) -> list[int]:
+def _density(shape: ShapeFunction, numbers: Vector | None, limits: tuple[float, float]) -> list[int]:
     seen = _ordinary(shape, numbers)
     if not seen.size or shape.scale.kind == "category":
         return []
@@ -92,7 +92,7 @@ def _density(shape: ShapeFunction, numbers: Values | None, limits: tuple[float, 
     return counts
 
 
-def _start(shape: ShapeFunction, numbers: Values | None) -> float | None:
+def _start(shape: ShapeFunction, numbers: Vector | None) -> float | None:
     """Return a value for the form to start with: one in the middle of the data, or the most frequent level."""
     seen = _ordinary(shape, numbers)
     if shape.scale.has_levels:

@@ -8,17 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam.data.columns import Column, Values
+from sparsegam.arrays import Vector
+from sparsegam.data.columns import Column
 from sparsegam.data.frames import Table, read
 from sparsegam.data.targets import class_weights, weights
 from sparsegam.design.binning import Binning
 from sparsegam.design.rules import Rules
-from sparsegam.inspection.assessment import positives
 from sparsegam.models.additive import Model
+from sparsegam.models.lookup import positions
+from sparsegam.models.outcomes import positives
 from sparsegam.parameters import pick
 from sparsegam.search.options import Options
-from sparsegam.search.path import Path, search_path
-from sparsegam.search.problem import Problem, pose
+from sparsegam.search.path import Path
+from sparsegam.search.tables import TableProblem, Tables
 
 FURTHER_TERMS = 8  # how far beyond the model the frontier is searched
 
@@ -65,7 +67,7 @@ class Material:
     train: Sample | None = None
     test: Sample | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
-    path: Path | None = None
+    path: Path[Model] | None = None
     sample_weight: Any = None
 
     @property
@@ -79,7 +81,7 @@ class Material:
         return pick(Rules, self.settings)
 
     @cached_property
-    def problem(self) -> Problem | None:
+    def problem(self) -> TableProblem | None:
         """The search problem that the model answers, posed again."""
         if self.train is None:
             return None
@@ -87,22 +89,22 @@ class Material:
         given |= {"loss": self.model.loss, "max_terms": self.model.n_terms + FURTHER_TERMS, "certify": False}
         target, weight = self._target(self.train)
         options = pick(Options, given)
-        return pose(self.train.table, target, weight, options, pick(Binning, given), self.rules)
+        return Tables(pick(Binning, given), self.rules).pose(self.train.table, target, weight, options)
 
     @cached_property
-    def frontier(self) -> Path | None:
+    def frontier(self) -> Path[Model] | None:
         """The best models of the sizes around this one."""
         if self.path is not None or self.problem is None:
             return self.path
         classes = None if self.model.classes is None else np.array(self.model.classes)
-        return search_path(self.problem, classes)
+        return Path[Model].search(self.problem, classes)
 
     def column(self, sample: Sample, name: str) -> Column:
         """Return a column of a sample, by name where it has names, else by position."""
-        names = self.model.feature_names if sample.table.names is None else sample.table.names
-        return sample.table.column(list(names).index(name))
+        (j,) = positions([name], self.model.feature_names, sample.table)
+        return sample.table.column(j)
 
-    def numbers(self, name: str) -> Values | None:
+    def numbers(self, name: str) -> Vector | None:
         """Return the training values of a feature in use as numbers on its scale."""
         if self.train is None:
             return None
@@ -119,10 +121,10 @@ class Material:
             out["categorical"] = forced or "auto"
         return out
 
-    def _target(self, sample: Sample) -> tuple[Values, Values]:
+    def _target(self, sample: Sample) -> tuple[Vector, Vector]:
         weight = weights(self.sample_weight, sample.table.n_rows)
         if self.model.classes is None:
             return np.ascontiguousarray(sample.y, dtype=np.float64), weight
-        signs = np.where(positives(self.model, sample.y), 1.0, -1.0)
-        classes = np.array(self.model.classes)
-        return signs, class_weights(self.settings.get("class_weight"), classes, signs, weight)
+        upper = positives(self.model, sample.y).astype(np.intp)
+        weight = class_weights(self.settings.get("class_weight"), np.array(self.model.classes), upper, weight)
+        return np.where(upper, 1.0, -1.0), weight

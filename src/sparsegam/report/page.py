@@ -14,6 +14,8 @@ from sparsegam.report.content import content
 from sparsegam.report.material import Material, Sample
 from sparsegam.search.path import Path
 
+SCRIPTS = ("make.js", "form.js", "shapes.js", "report.js")
+
 
 def write_report(  # noqa: PLR0913
     file: str | os.PathLike[str],
@@ -25,7 +27,7 @@ def write_report(  # noqa: PLR0913
     y_test: Any = None,
     title: str = "A sparse additive model",
     settings: Mapping[str, Any] | None = None,
-    path: Path | None = None,
+    path: Path[Model] | None = None,
     sample_weight: Any = None,
 ) -> FilePath:
     """Write a report on a model: one HTML file that opens anywhere and asks for nothing from outside.
@@ -81,7 +83,7 @@ def page(parts: Mapping[str, Any]) -> str:
     fills = {
         "{{title}}": escape(str(parts["title"])),
         "{{style}}": _part("report.css"),
-        "{{script}}": _part("report.js"),
+        "{{script}}": _script(),
         "{{content}}": data.replace("<", "\\u003c"),
     }
     head, *rest = _part("report.html").split("{{")
@@ -99,6 +101,12 @@ def _finite(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_finite(part) for part in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _script() -> str:
+    """Return the parts of the script as one, whose names nobody outside sees."""
+    parts = "\n".join(_part(name) for name in SCRIPTS)
+    return f'"use strict";\n(() => {{\n{parts}}})();\n'
 
 
 def _part(name: str) -> str:

@@ -5,8 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.data.columns import Values
-from sparsegam.inspection.assessment import assess, auc, calibration, positives, roc_curve
+from sparsegam.arrays import Vector
+from sparsegam.inspection.assessment import assess, calibration, worth
+from sparsegam.inspection.metrics import roc_curve
+from sparsegam.models.additive import Model
+from sparsegam.models.outcomes import positives
 from sparsegam.report.material import Material, Sample
 from sparsegam.search.path import Path
 
@@ -31,7 +34,7 @@ def quality_part(material: Material) -> dict[str, Any] | None:
     return out | _of_classes(material, sample, score)
 
 
-def _of_classes(material: Material, sample: Sample, score: Values) -> dict[str, Any]:
+def _of_classes(material: Material, sample: Sample, score: Vector) -> dict[str, Any]:
     upper = positives(material.model, sample.y)
     probability = material.model.probabilities(score)[:, 1]
     false, true, _ = roc_curve(score, upper)
@@ -49,20 +52,15 @@ def _of_classes(material: Material, sample: Sample, score: Values) -> dict[str, 
     }
 
 
-def _at_least(probability: Values, thresholds: Values) -> list[int]:
+def _at_least(probability: Vector, thresholds: Vector) -> list[int]:
     """Count, for each threshold, the rows above it."""
     counts: list[int] = (probability.size - np.searchsorted(np.sort(probability), thresholds, side="right")).tolist()
     return counts
 
 
-def size_score(material: Material, path: Path) -> Values | None:
+def size_score(material: Material, path: Path[Model]) -> Vector | None:
     """Return the AUC (or R squared) of each model of the frontier on the rows that are measured."""
     sample = material.measured
     if sample is None:
         return None
-    scores = [model.score_table(sample.table) for model in path]
-    if material.model.classes is None:
-        y = np.asarray(sample.y, dtype=np.float64)
-        return np.array([1 - float(np.mean((y - score) ** 2)) / (float(np.var(y)) or 1.0) for score in scores])
-    upper = positives(material.model, sample.y)
-    return np.array([auc(score, upper)[0] for score in scores])
+    return np.array([worth(model, model.score_table(sample.table), sample.y) for model in path])

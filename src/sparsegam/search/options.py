@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from joblib import effective_n_jobs  # type: ignore[import-untyped]
 
 from sparsegam.checks import check_boolean, check_choice, check_integer, check_number
+from sparsegam.losses import LOSSES
 
-LOSSES = ("logistic", "exponential", "squared")
 DEFAULT_MAX_TERMS = 500  # far above what a person can read; a search without a price per term must end somewhere
 
 
@@ -38,7 +38,7 @@ class Options:
     certify: bool = False
 
     def __post_init__(self) -> None:
-        check_choice("loss", self.loss, LOSSES)
+        check_choice("loss", self.loss, tuple(LOSSES))
         check_number("lambda2", self.lambda2, at_least=0.0)
         if self.max_terms is not None:
             check_integer("max_terms", self.max_terms, at_least=0)

@@ -1,106 +1,29 @@
 """The frontier of sizes: the best model found with 0, 1, 2, ... terms, to be asked by size or by price per term."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam import _core
-from sparsegam.checks import check_integer
-from sparsegam.data.frames import read
-from sparsegam.data.scales import Scale
-from sparsegam.data.targets import binary, one_column, real, weights
-from sparsegam.design.binning import Binning
-from sparsegam.design.rules import Rules
-from sparsegam.design.threshold import Design
-from sparsegam.design.training import training_of
-from sparsegam.models.additive import Model
-from sparsegam.parameters import documented, pick
-from sparsegam.search.options import Options
+from sparsegam.arrays import Vector
+from sparsegam.checks import check_integer, optional
+from sparsegam.design.design import Design
+from sparsegam.losses import LOSSES
+from sparsegam.models.scoring import Scores
+from sparsegam.parameters import documented
 from sparsegam.search.price import check_lambda0, noise_price, price, warn_of_weights
-from sparsegam.search.problem import Problem, pose
-from sparsegam.search.progress import Progress, watched
+from sparsegam.search.problem import Problem
+from sparsegam.search.progress import Progress
 from sparsegam.search.solver import frontier
 
-
-@documented
-def gam_path(  # noqa: D417, PLR0913  (`documented` fills in the others)
-    X: Any,
-    y: Any,
-    *,
-    loss: str = "logistic",
-    lambda2: float = 1e-3,
-    max_terms: int = 50,
-    max_features: int | None = None,
-    max_terms_per_feature: int | None = None,
-    features_always: Any = None,
-    features_never: Any = None,
-    feature_cost: Any = None,
-    monotone: Any = None,
-    max_bins: int = 1000,
-    thresholds: Any = None,
-    min_samples_bin: int = 1,
-    categorical: Any = "auto",
-    min_category_count: int = 5,
-    special_values: Any = None,
-    sample_weight: Any = None,
-    n_jobs: int | None = None,
-    time_limit: float | None = None,
-    verbose: int = 0,
-    callback: Progress | None = None,
-) -> "Path":
-    """Find the best additive model of every size.
-
-    For each k up to `max_terms` the search minimises
-
-        sum_i s_i loss(y_i, f(x_i)) + lambda2 sum_j (sigma_j w_j)^2   over f with k terms,
-
-    each of them `x <= t`, `x == level`, `x is missing` or the like.
-
-    Parameters
-    ----------
-    X : array-like or data frame of shape (n_rows, n_features)
-        Numbers, booleans, dates, text and categories; values may be missing.
-    y : array-like of shape (n_rows,)
-        Labels of two classes, or numbers for the squared loss.
-    loss : {"logistic", "exponential", "squared"}
-        The loss, summed over rows.
-    {search}
-    {table}
-    sample_weight : array-like of shape (n_rows,), optional
-        Weights of the rows; a weight of 2 is the same as the row twice.
-    {run}
-    {report}
-
-    Returns
-    -------
-    Path
-        The models by size.
-
-    Examples
-    --------
-    >>> from sparsegam import gam_path
-    >>> x = [[1], [2], [3], [4], [5], [6]]
-    >>> path = gam_path(x, [0.0, 0.0, 0.0, 1.0, 1.0, 1.0], loss="squared", lambda2=0.0)
-    >>> print(path.at(n_terms=1))
-    prediction = 1
-        -1 x 1[A <= 3]  # A: x0
-    """
-    given = locals()
-    options, binning, rules = pick(Options, given), pick(Binning, given), pick(Rules, given)
-    table = read(X)
-    labels = one_column(y, table.n_rows)
-    weight = weights(sample_weight, table.n_rows)
-    classes, target = (None, real(labels)) if loss == "squared" else binary(labels, weight)
-    problem = pose(table, target, weight, options, binning, rules)
-    with watched(callback, verbose, problem.max_terms) as report:
-        return search_path(problem, classes, report)
+M = TypeVar("M", bound=Scores)
+P = TypeVar("P", bound="Path[Any]")
 
 
 @dataclass(frozen=True)
-class Path:
+class Path(Generic[M]):
     """The best model found of each size.
 
     Attributes
@@ -121,17 +44,53 @@ class Path:
         Counts of what the search did.
     """
 
-    models: tuple[Model, ...]
+    models: tuple[M, ...]
     n_terms: NDArray[np.int64]
-    loss: NDArray[np.float64]
-    objective: NDArray[np.float64]
-    lambda0: NDArray[np.float64]
+    loss: Vector
+    objective: Vector
+    lambda0: Vector
     total_weight: float
     finished: bool
     search_stats: dict[str, int]
     mean_weight: float = 1.0
 
-    def at(self, *, n_terms: int | None = None, lambda0: float | str | None = None) -> Model:
+    @classmethod
+    def search(
+        cls: type[P], problem: Problem[Design[Any]], classes: NDArray[Any] | None, callback: Progress | None = None
+    ) -> P:
+        """Search the frontier of a problem and put it into the words of the data.
+
+        Parameters
+        ----------
+        problem : Problem
+            The problem.
+        classes : ndarray or None
+            The two labels; None for a regression.
+        callback : callable, optional
+            Called with (n_terms, objective) as models are found.
+
+        Returns
+        -------
+        Path
+            The models by size.
+        """
+        search = frontier(problem, callback)
+        points = search.points
+        n_terms = np.array([len(point.columns) for point in points], dtype=np.int64)
+        objective = np.array([point.loss + point.ridge for point in points])
+        return cls(
+            models=tuple(problem.model(point, classes) for point in points),
+            n_terms=n_terms,
+            loss=np.array([point.loss for point in points]),
+            objective=objective,
+            lambda0=hull_prices(n_terms, objective),
+            total_weight=problem.total_weight,
+            finished=search.finished,
+            search_stats=dict(search.counts),
+            mean_weight=problem.mean_weight,
+        )
+
+    def at(self, *, n_terms: int | None = None, lambda0: float | str | None = None) -> M:
         """Return one model.
 
         Parameters
@@ -144,7 +103,7 @@ class Path:
 
         Returns
         -------
-        Model
+        Model or LinearModel
             The model asked for.
         """
         if (n_terms is None) == (lambda0 is None):
@@ -167,18 +126,11 @@ class Path:
             return columns
         return pd.DataFrame(columns)
 
+    @documented
     def plot(self, ax: Any = None) -> Any:
         """Draw the objective against the number of terms; sizes that are best at some price are filled.
 
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            The axes.
+        {draw}
         """
         ax = new_axes() if ax is None else ax
         chosen = ~np.isnan(self.lambda0)
@@ -200,7 +152,7 @@ class Path:
         check_lambda0(lambda0)
         warn_of_weights(lambda0, self.mean_weight)
         unit = price(lambda0, self.total_weight)
-        if isinstance(lambda0, str) and self.models[0].loss == "squared":
+        if isinstance(lambda0, str) and not LOSSES[self.models[0].loss].is_classifier:
             unit = noise_price(unit, self.total_weight, self.objective[0], self._solve)
         return int(np.argmin(self.objective + unit * self.n_terms))
 
@@ -212,7 +164,7 @@ class Path:
     def __len__(self) -> int:
         return len(self.models)
 
-    def __iter__(self) -> Iterator[Model]:
+    def __iter__(self) -> Iterator[M]:
         return iter(self.models)
 
     def __repr__(self) -> str:
@@ -223,31 +175,7 @@ class Path:
         )
 
 
-def build_model(design: Design, point: _core.Point, loss: str, classes: NDArray[Any] | None) -> Model:
-    """Put one point of a search into the words of the data."""
-    order = np.argsort(point.columns)
-    model = Model(
-        intercept=float(point.intercept),
-        terms=tuple(design.term(int(point.columns[i]), float(point.coef[i])) for i in order),
-        feature_names=design.names,
-        loss=loss,
-        classes=None if classes is None else (classes[0], classes[1]),
-        special_values={feature.name: feature.special_values for feature in design.features if feature.special},
-        scales=_scales(design, set(design.group[point.columns])),
-    )
-    return model.remembering(training_of(design, point))
-
-
-def _scales(design: Design, used: set[int]) -> dict[str, Scale]:
-    """Say what features hold that are not numbers; the levels of a category only where the model has a use for them."""
-    return {
-        feature.name: feature.scale
-        for j, feature in enumerate(design.features)
-        if feature.scale.kind != "number" and (j in used or not feature.scale.has_levels)
-    }
-
-
-def hull_prices(n_terms: NDArray[np.int64], objective: NDArray[np.float64]) -> NDArray[np.float64]:
+def hull_prices(n_terms: NDArray[np.int64], objective: Vector) -> Vector:
     """Return, for each size, the slope of the lower convex hull on its left; NaN off the hull or where it rises."""
     prices = np.full(objective.size, np.nan)
     prices[0] = np.inf
@@ -264,30 +192,6 @@ def hull_prices(n_terms: NDArray[np.int64], objective: NDArray[np.float64]) -> N
     return prices
 
 
-def search_path(problem: Problem, classes: NDArray[Any] | None, callback: Progress | None = None) -> Path:
-    """Search the frontier of a problem and put it into the words of the data."""
-    search = frontier(problem, callback)
-    points: Sequence[_core.Point] = search.points
-    n_terms = np.array([len(point.columns) for point in points], dtype=np.int64)
-    objective = np.array([point.loss + point.ridge for point in points])
-    return Path(
-        models=tuple(build_model(problem.design, point, problem.options.loss, classes) for point in points),
-        n_terms=n_terms,
-        loss=np.array([point.loss for point in points]),
-        objective=objective,
-        lambda0=hull_prices(n_terms, objective),
-        total_weight=problem.total_weight,
-        finished=search.finished,
-        search_stats=dict(search.counts),
-        mean_weight=problem.mean_weight,
-    )
-
-
 def new_axes() -> Any:
     """Return the axes of a new figure."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        msg = "plots need matplotlib: pip install 'sparsegam[plot]'."
-        raise ImportError(msg) from error
-    return plt.subplots()[1]
+    return optional("matplotlib.pyplot", "plots", extra="plot").subplots()[1]

@@ -1,14 +1,12 @@
 """The price of a term: a number, a criterion by its name, or a criterion times the noise of a regression."""
 
 import math
-import sys
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from sparsegam.checks import check_choice, check_number
+from sparsegam.checks import check_choice, check_number, warn
 
 CRITERIA = ("aic", "bic")
 NOISE_ROUNDS = 10
@@ -33,7 +31,7 @@ def warn_of_weights(lambda0: float | str, mean: float) -> None:
         f"choose {more} terms than the rows support. Unless each row does stand for so many, divide the weights by "
         "their mean: sample_weight / sample_weight.mean()."
     )
-    warnings.warn(msg, UserWarning, stacklevel=_levels_to_the_caller())
+    warn(msg, UserWarning)
 
 
 def mean_weight(sample_weight: Any) -> float:
@@ -41,7 +39,7 @@ def mean_weight(sample_weight: Any) -> float:
     if sample_weight is None:
         return 1.0
     weight = np.asarray(sample_weight, dtype=np.float64)
-    return float(weight.sum() / np.count_nonzero(weight))
+    return float(weight.sum() / max(np.count_nonzero(weight), 1))
 
 
 def noise_price(unit: float, n: float, start: float, solve: Callable[[float], tuple[float, int]]) -> float:
@@ -87,11 +85,3 @@ def check_lambda0(lambda0: float | str) -> None:
 
 def _noise(objective: float, n_terms: int, n: float) -> float:
     return 2 * objective / max(n - 1 - 2 * n_terms, 1.0)
-
-
-def _levels_to_the_caller() -> int:
-    """Count the calls from here up to the first one from outside of this package."""
-    package, frame, levels = __name__.partition(".")[0], sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
-        frame, levels = frame.f_back, levels + 1
-    return levels

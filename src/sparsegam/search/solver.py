@@ -2,12 +2,17 @@
 
 import time
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from sparsegam import _core
+from sparsegam.design.design import Design
+from sparsegam.losses import LOSSES
 from sparsegam.search.blas import one_blas_thread
 from sparsegam.search.price import check_lambda0, noise_price, price
 from sparsegam.search.problem import Problem, replace_options
 from sparsegam.search.progress import Progress
+
+D = TypeVar("D", bound=Design[Any])
 
 
 @dataclass(frozen=True)
@@ -36,16 +41,15 @@ class Fit:
     finished: bool
     counts: dict[str, int]
     certificate: Certificate | None
-    factor: float | None = None  # sum of the terms' factors on lambda0, where they are not all one
+    factor: float  # sum of the terms' factors on lambda0: their number, where all cost the same
 
     @property
     def objective(self) -> float:
         """Loss, ridge and the price of all terms."""
-        factor = len(self.point.columns) if self.factor is None else self.factor
-        return self.point.loss + self.point.ridge + self.lambda0 * factor
+        return self.point.loss + self.point.ridge + self.lambda0 * self.factor
 
 
-def frontier(problem: Problem, callback: Progress | None = None) -> _core.Search:
+def frontier(problem: Problem[D], callback: Progress | None = None) -> _core.Search:
     """Search the best model of every size."""
     with one_blas_thread():
         return _core.frontier(
@@ -57,15 +61,15 @@ def frontier(problem: Problem, callback: Progress | None = None) -> _core.Search
         )
 
 
-def fit(problem: Problem, lambda0: float | str, callback: Progress | None = None) -> Fit:
+def fit(problem: Problem[D], lambda0: float | str, callback: Progress | None = None) -> Fit:
     """Search the best model for one price per term, a number or the name of a criterion."""
     check_lambda0(lambda0)
-    if isinstance(lambda0, str) and problem.options.loss == "squared":
+    if isinstance(lambda0, str) and not LOSSES[problem.options.loss].is_classifier:
         problem, lambda0 = _noise_priced(problem, price(lambda0, problem.total_weight))
     return _fit_at(problem, price(lambda0, problem.total_weight), callback, certify=bool(problem.options.certify))
 
 
-def _fit_at(problem: Problem, lambda0: float, callback: Progress | None = None, *, certify: bool = False) -> Fit:
+def _fit_at(problem: Problem[D], lambda0: float, callback: Progress | None = None, *, certify: bool = False) -> Fit:
     with one_blas_thread():
         search = _core.fit_at(
             problem.rows,
@@ -77,15 +81,15 @@ def _fit_at(problem: Problem, lambda0: float, callback: Progress | None = None, 
             callback=callback,
         )
     point = search.points[-1]
-    factor = None if problem.cost is None else float(problem.cost[point.columns].sum())
-    return Fit(point, lambda0, search.finished, dict(search.counts), _certificate(search.certificate), factor)
+    proof = _certificate(search.certificate)
+    return Fit(point, lambda0, search.finished, dict(search.counts), proof, problem.factor(point))
 
 
-def _noise_priced(problem: Problem, unit: float) -> tuple[Problem, float]:
+def _noise_priced(problem: Problem[D], unit: float) -> tuple[Problem[D], float]:
     """Settle the price of a term by searches without certificates; the problem comes back with the time left."""
     end = None if problem.options.time_limit is None else time.monotonic() + problem.options.time_limit
 
-    def left() -> Problem:
+    def left() -> Problem[D]:
         return problem if end is None else replace_options(problem, time_limit=max(end - time.monotonic(), 0.0))
 
     def solve(lambda0: float) -> tuple[float, int]:

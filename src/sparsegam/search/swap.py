@@ -5,7 +5,7 @@ faster and reaches lower objectives; this one is for comparison, and to rerun th
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,21 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
+from sparsegam.arrays import Vector
 from sparsegam.checks import check_choice, check_integer, check_number
-from sparsegam.data.frames import read
-from sparsegam.data.matrix import read_matrix
-from sparsegam.data.targets import binary, one_column, real, weights
-from sparsegam.design.binning import Binning
-from sparsegam.design.linear import LinearDesign, Terms, pose_linear
-from sparsegam.design.rules import Rules
-from sparsegam.design.threshold import Design
+from sparsegam.data.targets import read_target
+from sparsegam.losses import LOSSES
 from sparsegam.parameters import documented, pick
 from sparsegam.search.blas import one_blas_thread
+from sparsegam.search.inputs import Inputs
+from sparsegam.search.matrices import Matrices
 from sparsegam.search.options import Options
-from sparsegam.search.path import build_model
 from sparsegam.search.price import check_lambda0, price, warn_of_weights
-from sparsegam.search.problem import Problem, pose
+from sparsegam.search.problem import Problem
 from sparsegam.search.solver import Fit
+from sparsegam.search.tables import Tables
 
 CUTS = ("auto", "none", "linear", "quadratic", "selfconcordant")
 ORDERS = ("dynamic", "sequential")
@@ -82,11 +80,11 @@ class SwapPath:
     """
 
     models: tuple[Any, ...]
-    lambda0: NDArray[np.float64]
-    lambda2: NDArray[np.float64]
+    lambda0: Vector
+    lambda2: Vector
     n_terms: NDArray[np.int64]
-    loss: NDArray[np.float64]
-    objective: NDArray[np.float64]
+    loss: Vector
+    objective: Vector
     finished: bool
     search_stats: dict[str, int]
 
@@ -149,8 +147,7 @@ def swap_path(  # noqa: D417, PLR0913
     max_terms : int, optional
         Largest number of terms.
     {table}
-    sample_weight : array-like of shape (n_rows,), optional
-        Weights of the rows; a weight of 2 is the same as the row twice.
+    {weights}
     {run}
 
     Returns
@@ -168,17 +165,7 @@ def swap_path(  # noqa: D417, PLR0913
     array([1, 1])
     """
     given = locals()
-    swaps, binning, rules = pick(Swaps, given), pick(Binning, given), pick(Rules, given)
-    table = read(X)
-    classes, target, weight = _target(y, loss, sample_weight, table.n_rows)
-
-    def posed(options: Options) -> Problem:
-        return pose(table, target, weight, options, binning, rules)
-
-    def model(design: Design, point: _core.Point) -> Any:
-        return build_model(design, point, loss, classes)
-
-    return _grid(posed, model, given, swaps)
+    return _grid(Tables.of(given), X, y, given)
 
 
 @documented
@@ -228,33 +215,27 @@ def linear_swap_path(  # noqa: D417, PLR0913
         A model for each lambda2 and lambda0, and counts of what the search did.
     """
     given = locals()
-    swaps = pick(Swaps, given)
-    matrix = read_matrix(X)
-    classes, target, weight = _target(y, loss, sample_weight, matrix.n_rows)
-
-    def posed(options: Options) -> Problem:
-        return pose_linear(matrix, target, weight, options, Terms())
-
-    def model(design: LinearDesign, point: _core.Point) -> Any:
-        return design.model(point, loss, classes)
-
-    return _grid(posed, model, given, swaps)
+    return _grid(Matrices.of(given), X, y, given)
 
 
-def fit_swap(problem: Problem, lambda0: float | str, swaps: Swaps) -> Fit:
+def fit_swap(problem: Problem[Any], lambda0: float | str, swaps: Swaps) -> Fit:
     """Search one price per term with the paper's search: what `solver.fit` is for the exchange search."""
+    if problem.options.certify:
+        msg = (
+            "the swap search proves nothing about its model, got certify=True with search='swap': set "
+            "search='exchange' for a certificate, or certify=False."
+        )
+        raise ValueError(msg)
     unit = _price(lambda0, problem)
     points, finished, counts = search_swap(problem, np.array([unit]), swaps)
-    return Fit(points[-1], unit, finished, counts, None)
+    return Fit(points[-1], unit, finished, counts, None, problem.factor(points[-1]))
 
 
-def search_swap(
-    problem: Problem, lambda0: NDArray[np.float64], swaps: Swaps
-) -> tuple[list[_core.Point], bool, dict[str, int]]:
+def search_swap(problem: Problem[Any], lambda0: Vector, swaps: Swaps) -> tuple[list[_core.Point], bool, dict[str, int]]:
     """Run the search at each price in turn, warm from the one before."""
-    if problem.options.loss == "exponential" and problem.options.lambda2 > 0:
+    if LOSSES[problem.options.loss].closed_form and problem.options.lambda2 > 0:
         msg = (
-            "the swap search has a closed form for the exponential loss without ridge only, got "
+            f"the swap search has a closed form for the {problem.options.loss} loss without ridge only, got "
             f"lambda2={problem.options.lambda2!r}: set lambda2=0."
         )
         raise ValueError(msg)
@@ -272,12 +253,14 @@ def search_swap(
         )
 
 
-def _grid(
-    posed: Callable[[Options], Problem], model: Callable[[Any, _core.Point], Any], given: dict[str, Any], swaps: Swaps
-) -> SwapPath:
+def _grid(inputs: Inputs[Any, Any], X: Any, y: Any, given: dict[str, Any]) -> SwapPath:
     """Search all pairs of prices and put the models into the words of the data."""
+    swaps = pick(Swaps, given)
     ridges = [_number("lambda2", value) for value in _listed(given["lambda2"])]
-    problem = posed(pick(Options, {**given, "lambda2": ridges[0]}))
+    options = pick(Options, {**given, "lambda2": ridges[0]})
+    data = inputs.read(X)
+    target = read_target(y, options.loss, data.n_rows, sample_weight=given["sample_weight"])
+    problem = inputs.pose(data, target.values, target.weight, options)
     asked = _listed(given["lambda0"])
     units = np.array([_price(value, problem) for value in asked])
     for value in asked:
@@ -287,7 +270,7 @@ def _grid(
     counts: Counter[str] = Counter()
     finished = True
     for n, ridge in enumerate(ridges):
-        part = problem if n == 0 else posed(replace(problem.options, lambda2=ridge))
+        part = problem if n == 0 else inputs.pose(data, target.values, target.weight, replace(options, lambda2=ridge))
         found, done, searched = search_swap(part, units[order], swaps)
         points += [found[i] for i in np.argsort(order)]
         counts.update(searched)
@@ -296,30 +279,20 @@ def _grid(
     n_terms = np.array([len(point.columns) for point in points], dtype=np.int64)
     prices = np.tile(units, len(ridges))
     return SwapPath(
-        models=tuple(model(problem.design, point) for point in points),
+        models=tuple(problem.model(point, target.classes) for point in points),
         lambda0=prices,
         lambda2=np.repeat(ridges, units.size),
         n_terms=n_terms,
         loss=loss,
-        objective=loss + np.array([point.ridge for point in points]) + prices * n_terms,
+        objective=loss + np.array([point.ridge for point in points]) + prices * list(map(problem.factor, points)),
         finished=finished,
         search_stats=dict(counts),
     )
 
 
-def _target(
-    y: Any, loss: str, sample_weight: Any, n_rows: int
-) -> tuple[NDArray[Any] | None, NDArray[np.float64], NDArray[np.float64]]:
-    """Return the classes (none for the squared loss), the labels as the core wants them, and the weights."""
-    labels, weight = one_column(y, n_rows), weights(sample_weight, n_rows)
-    if loss == "squared":
-        return None, real(labels), weight
-    return *binary(labels, weight), weight
-
-
-def _price(lambda0: float | str, problem: Problem) -> float:
+def _price(lambda0: float | str, problem: Problem[Any]) -> float:
     check_lambda0(lambda0)
-    if isinstance(lambda0, str) and problem.options.loss == "squared":
+    if isinstance(lambda0, str) and not LOSSES[problem.options.loss].is_classifier:
         msg = f"the swap search cannot estimate the noise that {lambda0!r} needs: give lambda0 as a number."
         raise ValueError(msg)
     return price(lambda0, problem.total_weight)

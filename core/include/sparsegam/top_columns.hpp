@@ -1,4 +1,4 @@
-// sparsegam/best.hpp: the few best of many columns, kept as they come.
+// sparsegam/top_columns.hpp: the few columns that gain most, kept as they come.
 #pragma once
 
 #include <algorithm>
@@ -9,11 +9,10 @@
 
 namespace sparsegam {
 
-// The few columns that gain most, kept as they come: to list all of them for every term would take k times the
-// memory of a scan.
-class Best {
+// Kept as they come: to list all of them for every term would take k times the memory of a scan.
+class TopColumns {
   public:
-    explicit Best(std::size_t most) : most_(most) {}
+    explicit TopColumns(std::size_t most) : most_(most) {}
 
     void offer(double gain, Index column) {
         if (ranked_.size() == most_ && !(std::pair(-gain, column) < ranked_.front())) return;

@@ -1,0 +1,157 @@
+// bind/python_rows.hpp: a class written in Python as Rows: the compiled search asks, its methods answer in arrays.
+//
+// The methods, with what they take and return, are in _core.pyi. The search runs without the GIL and takes it back for
+// each question.
+#pragma once
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+#include <nanobind/trampoline.h>
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "arrays.hpp"
+#include "sparsegam/rows.hpp"
+
+// Whatever Python object a scan returned.
+struct PythonToken final : sparsegam::ScanToken {
+    explicit PythonToken(nb::object held) : held(std::move(held)) {}
+    ~PythonToken() override {
+        nb::gil_scoped_acquire gil;
+        held.reset();
+    }
+    nb::object held;
+};
+
+using Numbers = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
+
+class PythonRows final : public sparsegam::Rows {
+  public:
+    NB_TRAMPOLINE(sparsegam::Rows, 7);
+
+    using Index = sparsegam::Index;
+    using Point = sparsegam::Point;
+
+    sparsegam::Loss loss() const override {
+        if (!loss_) {
+            nb::gil_scoped_acquire gil;
+            loss_ = sparsegam::loss_named(nb::cast<std::string>(ask("loss")));
+        }
+        return *loss_;
+    }
+
+    const sparsegam::Columns& columns() const override {
+        if (!columns_) {
+            nb::gil_scoped_acquire gil;
+            columns_ = nb::cast<sparsegam::Columns>(ask("columns"));
+        }
+        return *columns_;
+    }
+
+    std::vector<double> evaluate(std::span<const Point> points) override {
+        nb::gil_scoped_acquire gil;
+        nb::list asked;
+        for (const Point& point : points) asked.append(nb::cast(point));
+        return numbers(ask("evaluate")(asked), points.size(), "evaluate: one loss per point");
+    }
+
+    sparsegam::Newton newton(const Point& point, std::span<const Index> support, bool rough) override {
+        nb::gil_scoped_acquire gil;
+        const nb::tuple answer = parts(ask("newton")(point, array(support), rough), 3, "newton: loss, curv, grad");
+        return {nb::cast<double>(answer[0]), gram(answer[1], answer[2], support.size() + 1)};
+    }
+
+    sparsegam::Token scan(const Point& point, std::span<const Index> among, sparsegam::ScanVisitor& visitor) override {
+        nb::gil_scoped_acquire gil;
+        const nb::tuple answer =
+            parts(ask("scan")(point, array(among)), 6, "scan: token, support curv and grad, then grad, curv, cross");
+        const std::size_t size = point.columns.size() + 1;
+        visitor.take_gram(gram(answer[1], answer[2], size));
+        take(answer[3], answer[4], answer[5], asked(among), size,
+             [&](const sparsegam::Block& block) { visitor.take_block(block); });
+        return std::make_shared<PythonToken>(nb::borrow<nb::object>(answer[0]));
+    }
+
+    double rescan(const sparsegam::ScanToken& token, const Point& point, std::span<const Index> entered,
+                  std::span<const Index> among, const sparsegam::TakeBlock& take_block) override {
+        nb::gil_scoped_acquire gil;
+        const nb::tuple answer =
+            parts(ask("rescan")(static_cast<const PythonToken&>(token).held, point, array(entered), array(among)), 4,
+                  "rescan: total gradient, then grad, curv, cross");
+        take(answer[1], answer[2], answer[3], asked(among), entered.size(), take_block);
+        return nb::cast<double>(answer[0]);
+    }
+
+    sparsegam::Groups groups(const Point& point, std::span<const Index> columns) override {
+        nb::gil_scoped_acquire gil;
+        const nb::tuple answer = parts(ask("groups")(point, array(columns)), 4, "groups: grad, curv, loss, totals");
+        const auto totals = numbers(answer[3], 3, "groups: totals of gradient, curvature and loss");
+        const std::size_t n = columns.size();
+        return {numbers(answer[0], n, "groups: grad"),
+                numbers(answer[1], n, "groups: curv"),
+                numbers(answer[2], n, "groups: loss"),
+                totals[0],
+                totals[1],
+                totals[2]};
+    }
+
+  private:
+    nb::object ask(const char* name) const { return nb_trampoline.base().attr(name); }
+
+    static nb::object array(std::span<const Index> values) {
+        return as_numpy(std::vector<Index>(values.begin(), values.end()));
+    }
+
+    static nb::tuple parts(const nb::object& answer, std::size_t count, const char* what) {
+        nb::tuple tuple;
+        if (!nb::try_cast(answer, tuple) || tuple.size() != count)
+            throw std::invalid_argument(std::string("a Rows in Python must answer ") + what);
+        return tuple;
+    }
+
+    static std::vector<double> numbers(nb::handle answer, std::size_t count, const char* what) {
+        const nb::object made = nb::module_::import_("numpy").attr("ascontiguousarray")(answer, "float64");
+        const auto values = nb::cast<Numbers>(made);
+        if (values.size() != count)
+            throw std::invalid_argument("a Rows in Python must answer " + std::string(what) + ": " +
+                                        std::to_string(count) + " numbers, got " + std::to_string(values.size()));
+        return {values.data(), values.data() + values.size()};
+    }
+
+    static sparsegam::Gram gram(nb::handle curv, nb::handle grad, std::size_t size) {
+        sparsegam::Gram out{sparsegam::Symmetric(static_cast<Index>(size)),
+                            numbers(grad, size, "the support's gradient")};
+        const auto values = numbers(curv, size * size, "the support's curvature");
+        std::copy(values.begin(), values.end(), out.curv.data());
+        return out;
+    }
+
+    std::vector<Index> asked(std::span<const Index> among) const {
+        if (!among.empty()) return {among.begin(), among.end()};
+        std::vector<Index> all(columns().size());
+        for (std::size_t c = 0; c < all.size(); ++c) all[c] = static_cast<Index>(c);
+        return all;
+    }
+
+    // Hands over the sums of some columns; curv may be None where it is not that of 0/1 columns.
+    template <class Take>
+    static void take(nb::handle grad, nb::handle curv, nb::handle cross, const std::vector<Index>& columns,
+                     std::size_t size, const Take& take_block) {
+        const std::size_t n = columns.size();
+        const auto slopes = numbers(grad, n, "grad"), products = numbers(cross, n * size, "cross");
+        const auto curvature = curv.is_none() ? std::vector<double>() : numbers(curv, n, "curv");
+        take_block(sparsegam::Block{columns,
+                                    {slopes.data(), 1},
+                                    {curvature.empty() ? nullptr : curvature.data(), 1},
+                                    products.data(),
+                                    static_cast<Index>(size)});
+    }
+
+    mutable std::optional<sparsegam::Loss> loss_;
+    mutable std::optional<sparsegam::Columns> columns_;
+};

@@ -1,0 +1,94 @@
+// sparsegam/model_cache.hpp: keeps a local model at hand while the search goes on, for as few scans as will do.
+//
+// A model follows the search from point to point, until it has grown old. Where columns are many, a full scan chooses
+// a shortlist, and models of those alone follow, until the search asks for another full scan.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "local_model.hpp"
+#include "top_columns.hpp"
+
+namespace sparsegam {
+
+class ModelCache {
+  public:
+    ModelCache(Objective& objective, Index max_terms) : objective_(objective), max_terms_(max_terms) {}
+
+    // The model of a point, whose columns are put into the model's order.
+    const LocalModel& at(Point& point) {
+        if (!follow(point)) scan(point);
+        return *model_;
+    }
+
+    // The next model will be that of a full scan.
+    void renew() {
+        shortlist_.clear();
+        model_.reset();
+    }
+
+    // Is the model that of a full scan at its very point?
+    bool from_full_scan() const { return of_all_ && model_->age() == 0; }
+
+  private:
+    Index room(const Point& point) const {
+        return std::clamp(max_terms_ - point.size() + 1, Index{1}, tuning::most_room);
+    }
+
+    bool follow(Point& point) {
+        if (!model_ || model_->age() >= tuning::oldest_model || model_->follows() >= tuning::most_follows) return false;
+        if (of_all_ && !shortlist_.empty()) {
+            model_.emplace(model_->narrowed(shortlist_, room(point)));
+            of_all_ = false;
+        }
+        return model_->follow(point);
+    }
+
+    void scan(const Point& point) {
+        if (!lists(point.columns)) renew();
+        of_all_ = shortlist_.empty();
+        const bool choose = of_all_ && objective_.columns().shortlist > 0;
+        model_.reset();  // before the next is made: of many columns, it is large
+        model_.emplace(objective_, point, shortlist_, choose ? 0 : room(point));
+        if (!choose) return;
+        shortlist_ = best_columns(point);
+        if (static_cast<Index>(shortlist_.size()) > objective_.columns().shortlist) shortlist_.clear();
+    }
+
+    bool lists(const std::vector<Index>& columns) const {
+        return std::all_of(columns.begin(), columns.end(),
+                           [&](Index c) { return std::binary_search(shortlist_.begin(), shortlist_.end(), c); });
+    }
+
+    // The columns that look best to add, those that look best in place of each term, and the terms themselves.
+    std::vector<Index> best_columns(const Point& point) const {
+        const Index k = point.size();
+        std::vector<TopColumns> in_place_of(k, TopColumns(tuning::substitutes));
+        TopColumns to_add(tuning::additions);
+        std::vector<double> costs(k, 0.0), gains(k);
+        std::vector<char> taken(objective_.n_columns(), 0);
+        for (Index c : point.columns) taken[c] = 1;
+        for (Index c : model_->columns()) {
+            if (!objective_.penalty().allowed[c] || taken[c]) continue;
+            to_add.offer(model_->add_gain(c), c);
+            model_->swap_gains(c, costs.data(), gains.data());
+            for (Index s = 0; s < k; ++s) in_place_of[s].offer(gains[s], c);
+        }
+        std::vector<Index> chosen = point.columns;
+        for (TopColumns& list : in_place_of) list.append_to(chosen);
+        to_add.append_to(chosen);
+        std::sort(chosen.begin(), chosen.end());
+        chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
+        return chosen;
+    }
+
+    Objective& objective_;
+    Index max_terms_;
+    std::optional<LocalModel> model_;
+    bool of_all_ = false;           // is it of all columns
+    std::vector<Index> shortlist_;  // what scans are about; none: all columns
+};
+
+}  // namespace sparsegam

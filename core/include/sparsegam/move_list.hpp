@@ -1,0 +1,182 @@
+// sparsegam/move_list.hpp: the moves of one look, the most promising first, without those that failed before.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "local_model.hpp"
+#include "nested_pairs.hpp"
+#include "top_columns.hpp"
+
+namespace sparsegam {
+
+// Which moves a search may make, at what price, and what they must gain.
+struct MoveRules {
+    double lambda0 = 0.0;
+    double min_gain = 0.0;
+    bool add = true, drop = true, swap = true;
+    bool thorough = true;  // does a full scan have the last word
+};
+
+// Moves that were tried in vain at this support size, with what they had promised.
+class FailedMoves {
+  public:
+    void note(const Move& move, const Point& point) { promised_[key(move, point)] = move.gain; }
+    void clear() { promised_.clear(); }
+
+    // A move that failed is not tried again until it looks twice as good.
+    bool rule_out(const Move& move, const Point& point) const {
+        const auto at = promised_.find(key(move, point));
+        return at != promised_.end() && move.gain < 2.0 * at->second;
+    }
+
+  private:
+    using Key = std::tuple<Index, Index, Index>;
+
+    static Key key(const Move& move, const Point& point) {
+        return {move.drop == none ? none : point.columns[move.drop], move.add, move.also};
+    }
+
+    std::map<Key, double> promised_;
+};
+
+// Lists what a local model has to offer at its point.
+class MoveList {
+  public:
+    MoveList(const Objective& objective, const LocalModel& model, const Point& point, const FailedMoves& failed,
+             Index max_terms)
+        : objective_(objective),
+          penalty_(objective.penalty()),
+          model_(model),
+          point_(point),
+          failed_(failed),
+          room_(std::max(max_terms - point.size(), Index{0})),
+          limits_(penalty_, point.columns) {}
+
+    // Additions, drops and swaps.
+    std::vector<Move> best(const MoveRules& rules) const {
+        std::vector<Move> moves;
+        if (rules.drop) list_drops(rules, moves);
+        if ((rules.add && room_ > 0) || (rules.swap && point_.size() > 0)) list_columns(rules, moves);
+        return most_promising(std::move(moves), rules.min_gain);
+    }
+
+    // Pairs of nested columns that gain enough together.
+    std::vector<Move> best_pairs(const MoveRules& rules) const {
+        if (room_ < 2) return {};
+        std::vector<Move> moves;
+        const NestedPairs pairs(model_);
+        for (const Nested& range : objective_.columns().nested)
+            pairs.best_of(range, rules.lambda0 + rules.min_gain, moves);
+        for (Move& m : moves) m.gain -= rules.lambda0 * (penalty_.cost[m.add] + penalty_.cost[m.also]);
+        std::erase_if(moves, [&](const Move& m) {
+            return point_.has(m.add) || point_.has(m.also) || !limits_.allow(none, m.add, 2);
+        });
+        return most_promising(std::move(moves), rules.min_gain);
+    }
+
+    // Additions that promise nearly what they cost, best first.
+    std::vector<Move> doubtful_additions(const MoveRules& rules) const {
+        TopColumns top(tuning::doubts);
+        for (Index c : model_.columns()) {
+            const double price = rules.lambda0 * penalty_.cost[c], gain = model_.add_gain(c);
+            if (penalty_.allowed[c] && gain > tuning::doubtful * price && !point_.has(c) && limits_.allow(none, c))
+                top.offer(gain - price, c);
+        }
+        std::vector<Index> columns;
+        top.append_to(columns);
+        std::vector<Move> moves;
+        for (Index c : columns) moves.push_back({.add = c});
+        return moves;
+    }
+
+    Move cheapest_drop() const {
+        Move move;
+        for (Index s = 0; s < point_.size(); ++s)
+            if (may_drop(s) && (move.drop == none || model_.drop_cost(s) < model_.drop_cost(move.drop))) move.drop = s;
+        return move;
+    }
+
+  private:
+    bool may_drop(Index position) const { return !penalty_.is_always(point_.columns[position]); }
+
+    void list_drops(const MoveRules& rules, std::vector<Move>& moves) const {
+        for (Index s = 0; s < point_.size(); ++s)
+            if (may_drop(s))
+                moves.push_back(
+                    {.drop = s, .gain = rules.lambda0 * penalty_.cost[point_.columns[s]] - model_.drop_cost(s)});
+    }
+
+    // For each column its addition and its best swap.
+    void list_columns(const MoveRules& rules, std::vector<Move>& moves) const {
+        const Index k = point_.size();
+        std::vector<double> costs(k), gains(k);
+        for (Index s = 0; s < k; ++s)
+            costs[s] = may_drop(s) ? model_.drop_cost(s) - rules.lambda0 * penalty_.cost[point_.columns[s]] : infinity;
+        std::vector<char> taken(objective_.n_columns(), 0);
+        for (Index c : point_.columns) taken[c] = 1;
+        for (Index c : model_.columns()) {
+            if (taken[c] || !penalty_.allowed[c]) continue;
+            const double price = rules.lambda0 * penalty_.cost[c];
+            if (rules.add && room_ > 0 && limits_.allow(none, c))
+                if (const double gain = model_.add_gain(c) - price; gain > rules.min_gain)
+                    moves.push_back({.add = c, .gain = gain});
+            if (!rules.swap || k == 0) continue;
+            model_.swap_gains(c, costs.data(), gains.data());
+            for (Index s = 0; penalty_.limited() && s < k; ++s)
+                if (!limits_.allow(point_.columns[s], c)) gains[s] = -infinity;
+            const auto best = std::max_element(gains.begin(), gains.end());
+            if (*best - price > rules.min_gain)
+                moves.push_back({.drop = best - gains.begin(), .add = c, .gain = *best - price});
+        }
+    }
+
+    // The best few that differ.
+    std::vector<Move> most_promising(std::vector<Move> moves, double min_gain) const {
+        std::erase_if(moves, [&](const Move& m) { return !(m.gain > min_gain) || failed_.rule_out(m, point_); });
+        const auto shown = std::min<std::size_t>(moves.size(), 20 * tuning::moves_listed);
+        std::partial_sort(moves.begin(), moves.begin() + shown, moves.end(), Ranked(moves));
+        std::vector<Move> chosen;
+        for (std::size_t m = 0; m < shown && chosen.size() < tuning::moves_listed; ++m)
+            if (std::none_of(chosen.begin(), chosen.end(), [&](const Move& c) { return alike(c, moves[m]); }))
+                chosen.push_back(moves[m]);
+        return chosen;
+    }
+
+    // The larger gain first. Gains that differ by less than scans are accurate to are equal: then the earlier
+    // column wins, however the rows were summed.
+    class Ranked {
+      public:
+        explicit Ranked(const std::vector<Move>& moves) {
+            for (const Move& m : moves) unit_ = std::max(unit_, 1e-5 * m.gain);
+        }
+        bool operator()(const Move& a, const Move& b) const { return rank(a) < rank(b); }
+
+      private:
+        std::tuple<double, Index, Index, Index> rank(const Move& m) const {
+            return {-std::round(m.gain / unit_), m.add, m.drop, m.also};
+        }
+        double unit_ = 1e-300;
+    };
+
+    // Neighbouring thresholds of one feature for the same term are one idea; where columns are few, none are.
+    bool alike(const Move& a, const Move& b) const {
+        const Index near = std::min(tuning::neighbourhood, objective_.n_columns() / tuning::columns_per_neighbour);
+        return a.drop == b.drop && a.add != none && b.add != none && penalty_.group[a.add] == penalty_.group[b.add] &&
+               std::abs(a.add - b.add) < near;
+    }
+
+    const Objective& objective_;
+    const Penalty& penalty_;
+    const LocalModel& model_;
+    const Point& point_;
+    const FailedMoves& failed_;
+    Index room_;
+    Limits limits_;
+};
+
+}  // namespace sparsegam

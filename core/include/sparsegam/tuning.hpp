@@ -1,0 +1,86 @@
+// sparsegam/tuning.hpp: every number of the search that was set by measuring, in one place, with what set it.
+//
+// "FICO" is the fold of benchmarks/fico.py with its eight cells, "wide" the paper's 800 x 1000 simulation of
+// benchmarks/linear.py, "enumeration" the small problems of tests/core/test_exhaustive.py.
+#pragma once
+
+#include <cstddef>
+
+#include "types.hpp"
+
+namespace sparsegam::tuning {
+
+// --- what counts as an improvement
+
+// Of the objective of the empty model. Sums over 10^6 rows in doubles are good to 1e-12, but scans are in floats, and
+// below this share they chase their own rounding.
+inline constexpr double min_improvement = 2e-8;
+// Moves must promise this many times that: a promise is a float's word, an improvement a double's.
+inline constexpr double promises = 10.0;
+// A model of a size counts as new (its neighbours are searched again) beyond this many improvements: FICO's frontier
+// took 40 % more scans without, for 1e-5 of the loss.
+inline constexpr double new_model = 1000.0;
+// Share of lambda0 that a move must gain in a search at one lambda0 before it is worth a scan; certified searches make
+// the smaller moves too. FICO: 0.1 lost up to 6 in the objective, 0.01 took 20 % more time.
+inline constexpr double worthwhile = 0.02;
+
+// --- collinearity (FICO has 588 rows that are -9 in every feature: hundreds of equal columns)
+
+// Share of what it keeps beside the intercept alone that a column must keep beside the support.
+inline constexpr float collinear = 8e-3f;
+// And of the sum that this is the rest of: less is rounding of floats.
+inline constexpr double rounding = 1e-5;
+
+// --- coefficients without a finite optimum (pure groups of rows, no ridge)
+
+// Units of score beyond which the curvature at a coefficient says little about what dropping it costs.
+inline constexpr double far = 3.0;
+// Beyond this the curvature is below 1e-13: Newton sees nothing, and a certificate claims nothing.
+inline constexpr double diverged = 30.0;
+
+// --- one look at the moves
+
+inline constexpr std::size_t moves_listed = 12;  // per look; FICO: 6 took more looks, 24 found nothing more
+inline constexpr std::size_t moves_tried = 3;    // of them alone; FICO: 6 took 20 % more time for the same objectives
+// How many of them are tried together, beside all. FICO: every number took 20 % more time for the same objectives.
+constexpr bool is_tried_together(std::size_t moves) { return moves == 2 || moves == 4 || moves == 7 || moves == 12; }
+// Additions tried at each step of greedy selection. Enumeration: with 3 one size in 1500 is worse than the best greedy one.
+inline constexpr std::size_t greedy_tries = 6;
+// Where columns are many, thresholds of one feature this close (in columns: 1/128 of all, at most 8) are one idea.
+inline constexpr Index neighbourhood = 8, columns_per_neighbour = 128;
+// Terms beside which a scan costs more than to look for nested pairs.
+inline constexpr Index scan_is_dear = 32;
+
+// --- additions that promise a little less than they cost (nearly pure groups, logistic loss)
+
+inline constexpr double doubtful = 0.7;     // share of its price that such a column must promise
+inline constexpr std::size_t doubts = 3;    // columns tried
+inline constexpr Index doubtful_up_to = 8;  // terms: where a price allows few, each counts
+
+// --- models that follow the search
+
+inline constexpr Index oldest_model = 24;      // points that a model may follow the search to
+inline constexpr Index most_follows = 200;     // the same where curvature never changes, but floats round
+inline constexpr Index most_room = 64;         // columns that may enter meanwhile
+inline constexpr std::size_t additions = 64;   // columns of a shortlist that may be added (wide: 32 lost sizes)
+inline constexpr std::size_t substitutes = 4;  // and that may stand in for each term
+
+// --- nested pairs
+
+// Columns of one feature whose pairs are all scored; of more, those near each other, and of every few-th column.
+inline constexpr Index pairs_scored = 64;
+inline constexpr Index pairs_near = 16;
+inline constexpr std::size_t pairs_refined = 4;  // the best of a feature that are looked at again, finely
+
+// --- looking around
+
+// A fit at one lambda0 goes on at this share of the price and comes back, as long as that helps. FICO, COMPAS, german: 0.7
+// and 0.9 help less often; a higher price and back hardly ever does.
+inline constexpr double lower_price = 0.8;
+inline constexpr Index lower_price_up_to = 80;  // terms: beyond, it takes longer than all before it
+// Columns up to which a fit at one lambda0 also goes eight terms up and down from where it ended: hardly any time.
+inline constexpr Index very_few_columns = 64;
+// The same of certified fits, and the terms up to which they go two up and down whatever the columns.
+inline constexpr Index few_columns = 512, few_terms = 30;
+
+}  // namespace sparsegam::tuning

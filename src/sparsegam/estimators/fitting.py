@@ -1,0 +1,134 @@
+"""What all estimators share, and those that fit the model of one price per term.
+
+Parameters are dataclass fields, each written down beside the code that reads it: the `__init__` of an estimator is made
+of those of its bases, and scikit-learn, editors and type checkers see it whole.
+"""
+
+import html
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import estimator_html_repr
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sparsegam.arrays import Vector
+from sparsegam.checks import warn
+from sparsegam.data.targets import Target, read_target
+from sparsegam.design.design import Data
+from sparsegam.parameters import documented, pick
+from sparsegam.search.inputs import Inputs
+from sparsegam.search.options import DEFAULT_MAX_TERMS, Options
+from sparsegam.search.price import check_lambda0, mean_weight, warn_of_weights
+from sparsegam.search.problem import Problem
+from sparsegam.search.progress import Progress, watched
+from sparsegam.search.solver import Fit, fit
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SparseModel(BaseEstimator):  # type: ignore[misc]
+    """What all estimators share: reading, posing, keeping the model, scoring with it, showing it."""
+
+    lambda2: float = 1e-3
+    n_jobs: int | None = None
+    time_limit: float | None = None
+    verbose: int = 0
+    callback: Progress | None = None
+
+    def _inputs(self) -> Inputs[Any, Any]:
+        """Say what data the estimator takes, and what is demanded of its models."""
+        raise NotImplementedError
+
+    def _loss(self) -> str:
+        """Return the name of the loss."""
+        raise NotImplementedError
+
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[Data, Target]:
+        """Read and check what `fit` is given; keep the classes."""
+        data: Data = self._inputs().read(X)
+        self._check_columns(X, data, y=y, reset=True)
+        class_weight = getattr(self, "class_weight", None)
+        target = read_target(y, self._loss(), data.n_rows, sample_weight=sample_weight, class_weight=class_weight)
+        self.classes_: Any = target.classes
+        return data, target
+
+    def _scores(self, X: Any) -> Vector:
+        """Return the score of each row, after the checks that scikit-learn makes of names."""
+        check_is_fitted(self)
+        data: Data = self._inputs().read(X)
+        self._check_columns(X, data, reset=False)
+        scores: Vector = self.model_.score_table(data.named(self.model_.feature_names))
+        return scores
+
+    def _check_columns(self, X: Any, data: Data, *, y: Any = "no_validation", reset: bool) -> None:
+        """Check or learn names and number of columns, as scikit-learn does."""
+        source = data.source if isinstance(data.source, np.ndarray) else X
+        validate_data(self, source, y, reset=reset, skip_check_array=True)
+
+    def _keep_model(self, model: Any) -> None:
+        self.model_ = model
+        self.n_terms_ = model.n_terms
+
+    def _html_repr(self) -> str:
+        """Return scikit-learn's diagram and, once fitted, the equation below it."""
+        diagram: str = estimator_html_repr(self)
+        if not hasattr(self, "model_"):
+            return diagram
+        return f"{diagram}<pre>{html.escape(self.model_.equation())}</pre>"
+
+    def _repr_html_inner(self) -> str:
+        return self._html_repr()
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class FitsOne(SparseModel):
+    """Fits the model of one price per term."""
+
+    lambda0: float | str = "bic"
+    max_terms: int | None = None
+
+    @documented
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Search the model, or one for each class where there are more than two.
+
+        {fit}
+        """
+        self._fit(X, y, sample_weight)
+        warn_of_weights(self.lambda0, mean_weight(sample_weight))
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        check_lambda0(self.lambda0)
+        options = pick(Options, vars(self) | {"loss": self._loss()})
+        data, target = self._read(X, y, sample_weight)
+        problem = self._inputs().pose(data, target.values, target.weight, options)
+        with watched(self.callback, self.verbose, self.max_terms) as report:
+            found = self._search(problem, report)
+        self._keep(problem, found)
+        self._warn(found)
+        return self
+
+    def _search(self, problem: Problem[Any], report: Progress | None) -> Fit:
+        return fit(problem, self.lambda0, report)
+
+    def _keep(self, problem: Problem[Any], found: Fit) -> None:
+        """Keep what was found."""
+        self._keep_model(problem.model(found.point, self.classes_))
+        self.lambda0_ = found.lambda0
+        self.objective_ = found.objective
+        self.loss_ = found.point.loss
+        self.search_stats_ = found.counts
+        self.n_iter_ = max(1, found.counts.get("moves", 1))
+
+    def _warn(self, found: Fit) -> None:
+        if not found.finished:
+            msg = (
+                f"the search was stopped by time_limit={self.time_limit} s and kept the best model found so far "
+                f"({self.n_terms_} terms): raise time_limit, or make the search smaller with {self._inputs().smaller}."
+            )
+            warn(msg, ConvergenceWarning)
+        elif self.max_terms is None and self.n_terms_ >= DEFAULT_MAX_TERMS:
+            msg = f"the model reached {DEFAULT_MAX_TERMS} terms, the default limit: raise lambda0 or set max_terms."
+            warn(msg, ConvergenceWarning)

@@ -1,0 +1,94 @@
+"""What is predicted: classes with their probabilities, or numbers."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin, RegressorMixin
+
+from sparsegam.arrays import Vector
+from sparsegam.losses import CLASSIFIERS, REGRESSION
+from sparsegam.parameters import documented
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Classifies(ClassifierMixin):  # type: ignore[misc]
+    """What classifiers share: labels, probabilities."""
+
+    loss: str = "logistic"
+    class_weight: Any = None
+
+    _default_scoring = "neg_log_loss"
+
+    def _loss(self) -> str:
+        if self.loss == REGRESSION:
+            other = type(self).__name__.replace("Classifier", "Regressor")
+            msg = f"loss must be one of {', '.join(map(repr, CLASSIFIERS))}, got {REGRESSION!r}: use {other} for it."
+            raise ValueError(msg)
+        return str(self.loss)
+
+    @documented
+    def decision_function(self, X: Any) -> Vector:
+        """Return the score of each row.
+
+        {rows}
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or (n_rows, n_classes)
+            Intercept plus the coefficients of the terms that hold; above zero for the second class. With more than two
+            classes, a column for each against the rest.
+        """
+        scores: Vector = self._scores(X)
+        return scores
+
+    @documented
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the likeliest class of each row.
+
+        {rows}
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels out of `classes_`.
+        """
+        scores = self._scores(X)
+        best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[best]
+        return labels
+
+    @documented
+    def predict_proba(self, X: Any) -> Vector:
+        """Return the probabilities of the classes.
+
+        {rows}
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            One column per class, in the order of `classes_`. With more than two, those of each class against the rest,
+            divided by their sum.
+        """
+        scores = self._scores(X)
+        probabilities: Vector = self.model_.probabilities(scores)
+        return probabilities
+
+
+class Regresses(RegressorMixin):  # type: ignore[misc]
+    """What regressions share: real responses, the squared loss."""
+
+    _default_scoring = "neg_mean_squared_error"
+
+    def _loss(self) -> str:
+        return REGRESSION
+
+    @documented
+    def predict(self, X: Any) -> Vector:
+        """Return the prediction for each row.
+
+        {predictions}
+        """
+        scores: Vector = self._scores(X)
+        return scores

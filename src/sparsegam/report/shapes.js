@@ -1,0 +1,125 @@
+// Shape functions, drawn as steps over the density of the data; and charts with two number axes.
+// ---- shape functions
+
+const WIDE = 360, HIGH = 200, LEFT = 42, RIGHT = 8, TOP = 12, BOTTOM = 24;
+
+function ticks(low, high, n) {
+  const step = 10 ** Math.floor(Math.log10((high - low) / n || 1));
+  const nice = [1, 2, 5, 10].map((m) => m * step).find((s) => (high - low) / s <= n) || step;
+  const out = [];
+  for (let t = Math.ceil(low / nice - 1e-9) * nice; t <= high + 1e-9 * nice; t += nice) out.push(Math.abs(t) < 1e-9 * nice ? 0 : t);
+  return out;
+}
+
+function yAxis(svg, low, high) {
+  const y = (value) => TOP + ((high - value) / (high - low)) * (HIGH - TOP - BOTTOM);
+  for (const tick of ticks(low, high, 4)) svg.append(draw("line", { class: "axis", x1: LEFT - 3, x2: LEFT, y1: y(tick), y2: y(tick) }), draw("text", { x: LEFT - 5, y: y(tick) + 4, "text-anchor": "end" }, number(tick)));
+  svg.append(draw("line", { class: "axis", x1: LEFT, x2: LEFT, y1: TOP, y2: HIGH - BOTTOM }));
+  return y;
+}
+
+function shapeCard(feature) {
+  const svg = draw("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, role: "img", tabindex: "0", "aria-label": `What ${feature.name} adds: ${feature.pieces.length} steps. Use the arrow keys to read them.` });
+  const readout = make("div", { class: "readout", "aria-live": "polite" }, "\u00a0");
+  const places = feature.kind === "category" ? drawLevels(svg, feature) : drawSteps(svg, feature);
+  const cursor = draw("rect", { class: "cursor", y: TOP, height: HIGH - TOP - BOTTOM, width: 0, x: 0 });
+  if (feature.kind === "category") { cursor.setAttribute("x", LEFT); cursor.setAttribute("width", WIDE - LEFT - RIGHT); cursor.setAttribute("height", 0); }
+  svg.append(cursor);
+  let at = -1;
+  const show = (i) => {
+    at = i;
+    const place = places[i], piece = feature.pieces[place.piece];
+    for (const [name, value] of Object.entries(place.box)) cursor.setAttribute(name, value);
+    readout.textContent = `${piece.label}: adds ${signed(piece.value, 4)}` + (piece.count === null ? "" : ` · ${count(piece.count)} rows`);
+  };
+  const find = (event) => {
+    const box = svg.getBoundingClientRect();
+    const x = ((event.clientX - box.left) / box.width) * WIDE, y = ((event.clientY - box.top) / box.height) * HIGH;
+    const i = places.findIndex(({ box: b }) => x >= b.x && x <= b.x + b.width && (b.y === undefined || (y >= b.y && y <= b.y + b.height)));
+    if (i >= 0 && i !== at) show(i);
+  };
+  svg.addEventListener("pointermove", find);
+  svg.addEventListener("pointerdown", find);
+  svg.addEventListener("keydown", (event) => {
+    const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (!by) return;
+    event.preventDefault();
+    show(Math.min(places.length - 1, Math.max(0, at + by)));
+  });
+  const rows = feature.pieces.map((piece) => [piece.label, signed(piece.value, 4), count(piece.count)]);
+  const steps = make("details", {}, make("summary", {}, "As a table"), table(`What ${feature.name} adds to the score`, ["value", "adds", "rows"], rows));
+  return make("div", { class: "card", "data-feature": feature.name }, make("h3", {}, feature.name), svg, readout, steps);
+}
+
+function heights(feature) {
+  const all = [0, ...feature.pieces.map((piece) => piece.value)];
+  const low = Math.min(...all), high = Math.max(...all), room = (high - low || 1) * 0.12;
+  return [low - room - (feature.density.length ? 2 * room : 0), high + room];
+}
+
+function drawSteps(svg, feature) {
+  const apart = feature.pieces.map((piece, i) => [piece, i]).filter(([piece]) => piece.kind !== "step" && (piece.value !== 0 || piece.count !== 0));
+  const end = WIDE - RIGHT - (apart.length ? 6 + 34 * apart.length : 0);
+  const [low, high] = feature.range;
+  const x = (value) => LEFT + (0.04 + (0.92 * (value - low)) / (high - low)) * (end - LEFT);
+  const y = yAxis(svg, ...heights(feature));
+  density(svg, feature, x(low), x(high));
+  svg.append(draw("line", { class: "zero", x1: LEFT, x2: WIDE - RIGHT, y1: y(0), y2: y(0) }));
+  const places = [];
+  let path = "";
+  feature.pieces.forEach((piece, i) => {
+    if (piece.kind !== "step") return;
+    const from = piece.low === null ? LEFT : x(piece.low), to = piece.high === null ? end : x(piece.high);
+    path += `${path ? "V" + y(piece.value) : `M${from} ${y(piece.value)}`}H${to}`;
+    places.push({ piece: i, box: { x: from, width: Math.max(to - from, 1) } });
+  });
+  svg.append(draw("path", { class: "step", d: path }));
+  xLabels(svg, feature, x, end);
+  apart.forEach(([piece, i], k) => {
+    const middle = end + 6 + 34 * k + 17, height = y(piece.value);
+    svg.append(draw("path", { class: "mark", d: `M${middle} ${height - 5}l5 5l-5 5l-5 -5z` }), draw("text", { x: middle, y: HIGH - 8, "text-anchor": "middle" }, piece.label.replace("= ", "").replace("missing", "miss.").slice(0, 6)));
+    places.push({ piece: i, box: { x: middle - 17, width: 34 } });
+  });
+  return places;
+}
+
+function density(svg, feature, start, end) {
+  const most = Math.max(...feature.density, 1), width = (end - start) / feature.density.length, tall = 0.17 * (HIGH - TOP - BOTTOM);
+  feature.density.forEach((rows, i) => { if (rows) svg.append(draw("rect", { class: "density", x: start + i * width, width, y: HIGH - BOTTOM - (rows / most) * tall, height: (rows / most) * tall })); });
+}
+
+function xLabels(svg, feature, x, end) {
+  svg.append(draw("line", { class: "axis", x1: LEFT, x2: end, y1: HIGH - BOTTOM, y2: HIGH - BOTTOM }));
+  const [low, high] = feature.range;
+  const time = feature.kind === "date" || feature.kind === "datetime";
+  const marks = time ? [low + 0.2 * (high - low), low + 0.75 * (high - low)] : feature.levels.length ? feature.levels.map((_, i) => i) : ticks(low, high, 5);
+  for (const mark of marks) svg.append(draw("text", { x: x(mark), y: HIGH - 8, "text-anchor": "middle" }, time ? dateText(feature, Math.round(mark)).slice(0, 10) : feature.levels.length ? feature.levels[mark].slice(0, 8) : number(mark, 4)));
+}
+
+function drawLevels(svg, feature) {
+  const shown = feature.pieces.map((piece, i) => [piece, i]).slice(0, 40), tall = Math.max(22, (HIGH - TOP - BOTTOM) / shown.length);
+  const height = TOP + tall * shown.length + BOTTOM;
+  svg.setAttribute("viewBox", `0 0 ${WIDE} ${height}`);
+  const all = [0, ...shown.map(([piece]) => piece.value)], low = Math.min(...all), high = Math.max(...all), start = 120;
+  const x = (value) => start + ((value - low) / (high - low || 1)) * (WIDE - RIGHT - 8 - start);
+  svg.append(draw("line", { class: "zero", x1: x(0), x2: x(0), y1: TOP, y2: height - BOTTOM }));
+  for (const tick of ticks(low, high > low ? high : low + 1, 4)) svg.append(draw("text", { x: x(tick), y: height - 8, "text-anchor": "middle" }, number(tick)));
+  return shown.map(([piece, i], k) => {
+    const y = TOP + k * tall;
+    svg.append(draw("rect", { class: "levelbar", x: Math.min(x(0), x(piece.value)), width: Math.max(Math.abs(x(piece.value) - x(0)), 1), y: y + tall * 0.22, height: Math.min(tall * 0.56, 26) }), draw("text", { x: start - 8, y: y + tall * 0.22 + Math.min(tall * 0.56, 26) / 2 + 4, "text-anchor": "end" }, piece.label.length > 17 ? piece.label.slice(0, 16) + "…" : piece.label));
+    return { piece: i, box: { x: 0, width: WIDE, y, height: tall } };
+  });
+}
+
+// ---- charts with two number axes
+
+function chart(label, [xLow, xHigh], [yLow, yHigh], xName, yName) {
+  const svg = draw("svg", { viewBox: `0 0 ${WIDE} 260`, role: "img", "aria-label": label });
+  const x = (value) => LEFT + 6 + ((value - xLow) / (xHigh - xLow || 1)) * (WIDE - LEFT - RIGHT - 12), y = (value) => 10 + ((yHigh - value) / (yHigh - yLow || 1)) * (260 - 10 - 40);
+  for (const tick of ticks(yLow, yHigh, 5)) svg.append(draw("line", { class: "axis", x1: LEFT, x2: WIDE - RIGHT, y1: y(tick), y2: y(tick), opacity: 0.6 }), draw("text", { x: LEFT - 4, y: y(tick) + 4, "text-anchor": "end" }, number(tick, 4)));
+  for (const tick of ticks(xLow, xHigh, 6)) svg.append(draw("text", { x: x(tick), y: 235, "text-anchor": "middle" }, number(tick, 4)));
+  svg.append(draw("text", { x: (WIDE + LEFT) / 2, y: 254, "text-anchor": "middle" }, xName));
+  const title = make("h3", {}, yName);
+  return { svg, x, y, card: make("div", { class: "card" }, title, svg) };
+}
+const line = (points, x, y, name) => draw("path", { class: name, d: points.map(([a, b], i) => `${i ? "L" : "M"}${x(a)} ${y(b)}`).join(""), fill: "none" });

@@ -1,0 +1,40 @@
+"""What tables and matrices answer alike when they become a problem, so that paths and estimators are written once."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Protocol, TypeVar
+
+from sparsegam.arrays import Vector
+from sparsegam.data.targets import read_target
+from sparsegam.design.design import Data, Design
+from sparsegam.parameters import pick
+from sparsegam.search.options import Options
+from sparsegam.search.path import Path
+from sparsegam.search.problem import Problem
+from sparsegam.search.progress import watched
+
+T = TypeVar("T", bound=Data)
+D_co = TypeVar("D_co", bound=Design[Any], covariant=True)
+P = TypeVar("P", bound=Path[Any])
+
+
+class Inputs(Protocol[T, D_co]):
+    """One kind of data with all that is demanded of its models: how it is read, and how it becomes a problem."""
+
+    smaller: ClassVar[str]
+
+    def read(self, X: Any) -> T:
+        """Look at what the user passes, and copy it only where there is no other way."""
+
+    def pose(self, data: T, y: Vector, weight: Vector, options: Options) -> Problem[D_co]:
+        """Hand data, labels (-1 and 1, or responses) and weights to the core."""
+
+
+def search_inputs(kind: type[P], inputs: Inputs[Any, Any], X: Any, y: Any, given: Mapping[str, Any]) -> P:
+    """Read the data, pose the problem and search its frontier."""
+    options = pick(Options, given)
+    data = inputs.read(X)
+    weights = {name: given[name] for name in ("sample_weight", "class_weight") if name in given}
+    target = read_target(y, options.loss, data.n_rows, **weights)
+    problem = inputs.pose(data, target.values, target.weight, options)
+    with watched(given["callback"], given["verbose"], problem.max_terms) as report:
+        return kind.search(problem, target.classes, report)

@@ -1,0 +1,176 @@
+"""Matrices of numbers: posed to the core as they are, and searched for the best linear model of every size."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from sparsegam import _core
+from sparsegam.arrays import Vector
+from sparsegam.data.matrix import NumericMatrix, read_matrix
+from sparsegam.design.linear import Coefficients, LinearDesign
+from sparsegam.losses import LOSSES
+from sparsegam.models.linear import LinearModel
+from sparsegam.parameters import documented, pick
+from sparsegam.search.inputs import search_inputs
+from sparsegam.search.options import Options
+from sparsegam.search.path import Path
+from sparsegam.search.price import mean_weight
+from sparsegam.search.problem import Problem
+from sparsegam.search.progress import Progress
+
+FAR_FROM_ZERO = 100.0  # |mean| / standard deviation beyond which sums of squares lose the digits that matter
+NO_VARIATION = 1e-13  # standard deviation / |mean| below which a column is constant, but for rounding
+SMALLEST_CAP = 2**26  # bytes that the core may keep beside the matrix, however small that is
+LARGEST_CAP = 2**30  # and however large
+
+
+@dataclass(frozen=True)
+class Matrices:
+    """Matrices of numbers, whose columns are those that the search may choose."""
+
+    demands: Coefficients
+    smaller: ClassVar[str] = "a larger lambda0 or fewer max_terms"
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> "Matrices":
+        """Take from all options those that are about coefficients."""
+        return cls(pick(Coefficients, given))
+
+    def read(self, X: Any) -> NumericMatrix:
+        """Look at an array, a sparse matrix or a frame of numbers, copied only where the core could not take it."""
+        return read_matrix(X)
+
+    def pose(self, data: NumericMatrix, y: Vector, weight: Vector, options: Options) -> Problem[LinearDesign]:
+        """Hand a matrix to the core; columns far from zero are centred on the way, in a copy."""
+        if LOSSES[options.loss].closed_form:
+            _check_two_valued(data)
+        always = self.demands.always(data)
+        _check_room(always, options)
+        centred = not LOSSES[options.loss].is_classifier and self.demands.fit_intercept
+        offset = float(weight @ y / weight.sum()) if centred else 0.0
+        rows, shift, allowed = _rows(data, y - offset if offset else y, weight, options, self.demands)
+        penalty = self.demands.penalty(float(options.lambda2), data.n_columns, allowed, always)
+        n_candidates = int(np.count_nonzero(allowed)) + int(np.count_nonzero(~allowed[always]))
+        cost = np.ones(data.n_columns)
+        cost[always] = 0.0
+        design = LinearDesign(data, shift, offset)
+        return Problem(design, rows, penalty, options, float(weight.sum()), n_candidates, cost, mean_weight(weight))
+
+
+class LinearPath(Path[LinearModel]):
+    """The best linear model found of each size: a Path whose models are LinearModels."""
+
+    @property
+    def coef_path_(self) -> sp.csc_array:
+        """Coefficients, a row per column of X and a column per size."""
+        start = np.cumsum([0, *(model.n_terms for model in self.models)])
+        rows = np.concatenate([np.array(model.columns, dtype=np.int32) for model in self.models])
+        data = np.concatenate([np.array(model.weights, dtype=np.float64) for model in self.models])
+        return sp.csc_array((data, rows, start), shape=(self.models[0].n_features, len(self.models)))
+
+    @property
+    def intercept_path_(self) -> Vector:
+        """Intercepts, one per size."""
+        return np.array([model.intercept for model in self.models])
+
+
+@documented
+def linear_path(  # noqa: D417, PLR0913
+    X: Any,
+    y: Any,
+    *,
+    loss: str = "logistic",
+    lambda2: float = 1e-3,
+    lambda1: float = 0.0,
+    max_terms: int = 50,
+    standardize: bool = True,
+    fit_intercept: bool = True,
+    coef_bounds: Any = None,
+    unpenalized: Any = None,
+    sample_weight: Any = None,
+    class_weight: Any = None,
+    n_jobs: int | None = None,
+    time_limit: float | None = None,
+    verbose: int = 0,
+    callback: Progress | None = None,
+) -> LinearPath:
+    """Find the best linear model of every size.
+
+    For each k up to `max_terms` the search minimises, over models f(x) = b + sum_j w_j x_j with k columns in use,
+
+        sum_i s_i loss(y_i, f(x_i)) + lambda2 sum_j (sigma_j w_j)^2 + lambda1 sum_j sigma_j |w_j|.
+
+    Parameters
+    ----------
+    X : array-like, scipy.sparse matrix or data frame of shape (n_rows, n_features)
+        Finite numbers.
+    {path_rows}
+    {search}
+    {coefficients}
+    {weights}
+    {class_weight}
+    {run_report}
+
+    Returns
+    -------
+    LinearPath
+        The models by size.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsegam import linear_path
+    >>> X = np.random.default_rng(0).normal(size=(100, 20))
+    >>> path = linear_path(X, 2 * X[:, 4] - X[:, 11], loss="squared", lambda2=0.0, max_terms=2)
+    >>> path.at(n_terms=1).features, path.at(n_terms=2).features
+    (('x4',), ('x4', 'x11'))
+    """
+    given = locals()
+    return search_inputs(LinearPath, Matrices.of(given), X, y, given)
+
+
+def _rows(
+    matrix: NumericMatrix, y: Vector, weight: Vector, options: Options, demands: Coefficients
+) -> tuple[_core.MatrixRows, dict[int, float], NDArray[np.bool_]]:
+    """Make the rows; tell what was taken from columns far from zero, and which columns are not constant.
+
+    Without an intercept a constant column is a column like any other, and none may be moved.
+    """
+
+    def made(m: NumericMatrix) -> _core.MatrixRows:
+        cap = min(max(2 * m.n_bytes, SMALLEST_CAP), LARGEST_CAP)
+        return _core.MatrixRows(m.core(), y, weight, loss=options.loss, n_threads=options.n_threads, max_bytes=cap)
+
+    rows = made(matrix)
+    if not demands.fit_intercept:
+        return rows, {}, np.ones(matrix.n_columns, dtype=bool)
+    means = matrix.means(weight)
+    mean_part = np.square(means) * weight.sum()
+    far = np.flatnonzero(mean_part > FAR_FROM_ZERO**2 * rows.columns.spread)
+    far = far[matrix.is_full(far)]
+    if far.size:
+        rows = made(matrix.shifted(far, means[far]))
+    varies: NDArray[np.bool_] = rows.columns.spread > NO_VARIATION**2 * mean_part
+    return rows, dict(zip(far.tolist(), means[far].tolist(), strict=True)), varies
+
+
+def _check_two_valued(matrix: NumericMatrix) -> None:
+    wrong = matrix.many_valued()
+    if wrong.size:
+        msg = (
+            f"the exponential loss needs columns of two values each (0 and 1, say), but column "
+            f"{matrix.label(int(wrong[0]))!r} has more: its closed-form steps exist for two groups of rows only, and "
+            "with real-valued columns a few far-out rows would outweigh all others exponentially. Use "
+            "loss='logistic', or SparseGAMClassifier(loss='exponential'), which makes two-valued steps of any column."
+        )
+        raise ValueError(msg)
+
+
+def _check_room(always: NDArray[np.int64], options: Options) -> None:
+    if options.max_terms is not None and always.size > options.max_terms:
+        msg = f"unpenalized names {always.size} columns, which count as terms, but max_terms is {options.max_terms}."
+        raise ValueError(msg)

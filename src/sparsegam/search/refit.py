@@ -1,0 +1,108 @@
+"""Coefficients fitted again on given columns, and what exchanging one of these columns for another would cost."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsegam import _core
+from sparsegam.arrays import Vector
+
+Columns = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Support:
+    """A model on some columns of the rows.
+
+    Attributes
+    ----------
+    columns : ndarray of int
+        The columns.
+    theta : ndarray
+        The intercept, then the coefficients of the columns.
+    objective : float
+        Loss and ridge; NaN where nobody has asked yet.
+    """
+
+    columns: Columns
+    theta: Vector
+    objective: float = float("nan")
+
+    @property
+    def point(self) -> _core.Point:
+        """The model as the core has it."""
+        return _core.Point(float(self.theta[0]), self.columns, np.ascontiguousarray(self.theta[1:]))
+
+    def without(self, j: int) -> "Support":
+        """Leave the column at position j out."""
+        return Support(np.delete(self.columns, j), np.delete(self.theta, j + 1))
+
+    def with_column(self, column: int) -> "Support":
+        """Let one more column in, with a coefficient of zero for now."""
+        return Support(np.append(self.columns, column), np.append(self.theta, 0.0))
+
+
+def ridge_penalty(p: int, lambda2: float) -> _core.Penalty:
+    """Return the penalty of p columns that has nothing but a ridge on the standardised coefficients."""
+    return _core.Penalty(
+        lambda2=lambda2,
+        cost=np.ones(p),
+        low=np.full(p, -np.inf),
+        high=np.full(p, np.inf),
+        allowed=np.ones(p, dtype=bool),
+        group=np.arange(p),
+        always=np.zeros(0, dtype=np.int64),
+    )
+
+
+def objective_at(rows: _core.LocalRows, lambda2: float, support: Support) -> float:
+    """Return loss and ridge."""
+    (loss,) = rows.evaluate([support.point])
+    return float(loss + lambda2 * np.sum(rows.columns.spread[support.columns] * support.theta[1:] ** 2))
+
+
+def refit(rows: _core.LocalRows, lambda2: float, start: Support, *, held: NDArray[np.bool_] | None = None) -> Support:
+    """Minimise loss and ridge over intercept and coefficients.
+
+    Parameters
+    ----------
+    rows : LocalRows
+        The rows.
+    lambda2 : float
+        Ridge penalty on the standardised coefficients.
+    start : Support
+        The columns, and where to start.
+    held : ndarray of bool, optional
+        Columns that keep the coefficient they start with.
+
+    Returns
+    -------
+    Support
+        The same columns at their best.
+    """
+    kept = None if held is None else start.columns[held]
+    point = _core.refit(rows, ridge_penalty(len(rows.columns), lambda2), start.point, held=kept)
+    order = [point.columns.tolist().index(column) for column in start.columns.tolist()]
+    return Support(start.columns, np.append(point.intercept, point.coef[order]), point.loss + point.ridge)
+
+
+class Neighbourhood:
+    """What each exchange of a column of a fitted support for another would cost.
+
+    One scan gives the second-order estimate of every exchange, with the other coefficients re-optimised. The support
+    is fitted first.
+    """
+
+    def __init__(self, rows: _core.LocalRows, lambda2: float, start: Support) -> None:
+        self.support = refit(rows, lambda2, start)
+        _, rises = _core.swap_costs(rows, ridge_penalty(len(rows.columns), lambda2), self.support.point)
+        self._rises = np.reshape(rises, (-1, start.columns.size))
+
+    def swap_costs(self, j: int) -> Vector:
+        """Return what the objective would rise by with each column in the place of the one at position j.
+
+        Infinite for columns that the others leave next to nothing to explain, and for those of the support.
+        """
+        out: Vector = self._rises[:, j]
+        return out

@@ -1,0 +1,140 @@
+"""Tables of any columns: binned, posed to the core, and searched for the best model of every size."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsegam import _core
+from sparsegam.arrays import Vector
+from sparsegam.data.frames import Table, read
+from sparsegam.design.binning import Binning, bin_table
+from sparsegam.design.rules import Rules
+from sparsegam.design.threshold import ThresholdDesign
+from sparsegam.models.additive import Model
+from sparsegam.parameters import documented, pick
+from sparsegam.search.blas import one_blas_thread
+from sparsegam.search.inputs import search_inputs
+from sparsegam.search.options import Options
+from sparsegam.search.path import Path
+from sparsegam.search.price import mean_weight
+from sparsegam.search.problem import Problem
+from sparsegam.search.progress import Progress
+
+TableProblem = Problem[ThresholdDesign]
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Tables of any columns, which are binned: each bin is a column that the search may choose."""
+
+    binning: Binning
+    rules: Rules
+    smaller: ClassVar[str] = "a larger lambda0, fewer max_terms or fewer max_bins"
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> "Tables":
+        """Take from all options those that are about tables."""
+        return cls(pick(Binning, given), pick(Rules, given))
+
+    def read(self, X: Any) -> Table:
+        """Look at an array or a frame without copying it."""
+        return read(X)
+
+    def pose(self, data: Table, y: Vector, weight: Vector, options: Options) -> TableProblem:
+        """Bin the table and hand it to the core; rows without weight are left out, as if they were absent."""
+        kept = weight > 0
+        if not kept.all():
+            data, y, weight = data.keep(kept), y[kept], weight[kept]
+        design = ThresholdDesign(*bin_table(data, self.binning, weight), weight)
+        rows = _core.ThresholdRows(design.core, y, weight, loss=options.loss, n_threads=options.n_threads)
+        allowed = design.candidates(self.rules)
+        always = _always(design, rows, options, self.rules, allowed)
+        penalty = design.penalty(float(options.lambda2), self.rules, allowed=allowed, always=always)
+        cost = self.rules.costs(design.names)[design.group]
+        total, n_candidates = float(weight.sum()), int(np.count_nonzero(allowed))
+        return Problem(design, rows, penalty, options, total, n_candidates, cost, mean_weight(weight))
+
+
+@documented
+def gam_path(  # noqa: D417, PLR0913  (`documented` fills in the others)
+    X: Any,
+    y: Any,
+    *,
+    loss: str = "logistic",
+    lambda2: float = 1e-3,
+    max_terms: int = 50,
+    max_features: int | None = None,
+    max_terms_per_feature: int | None = None,
+    features_always: Any = None,
+    features_never: Any = None,
+    feature_cost: Any = None,
+    monotone: Any = None,
+    max_bins: int = 1000,
+    thresholds: Any = None,
+    min_samples_bin: int = 1,
+    categorical: Any = "auto",
+    min_category_count: int = 5,
+    special_values: Any = None,
+    sample_weight: Any = None,
+    n_jobs: int | None = None,
+    time_limit: float | None = None,
+    verbose: int = 0,
+    callback: Progress | None = None,
+) -> Path[Model]:
+    """Find the best additive model of every size.
+
+    For each k up to `max_terms` the search minimises
+
+        sum_i s_i loss(y_i, f(x_i)) + lambda2 sum_j (sigma_j w_j)^2   over f with k terms,
+
+    each of them `x <= t`, `x == level`, `x is missing` or the like.
+
+    Parameters
+    ----------
+    X : array-like or data frame of shape (n_rows, n_features)
+        Numbers, booleans, dates, text and categories; values may be missing.
+    {path_rows}
+    {search}
+    {table}
+    {weights}
+    {run_report}
+
+    Returns
+    -------
+    Path
+        The models by size.
+
+    Examples
+    --------
+    >>> from sparsegam import gam_path
+    >>> x = [[1], [2], [3], [4], [5], [6]]
+    >>> path = gam_path(x, [0.0, 0.0, 0.0, 1.0, 1.0, 1.0], loss="squared", lambda2=0.0)
+    >>> print(path.at(n_terms=1))
+    prediction = 1
+        -1 x 1[A <= 3]  # A: x0
+    """
+    given = locals()
+    return search_inputs(Path, Tables.of(given), X, y, given)
+
+
+def _always(
+    design: ThresholdDesign, rows: _core.LocalRows, options: Options, rules: Rules, allowed: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """Choose a column for each feature that must be in: the one that, alone, lowers the loss most."""
+    chosen = []
+    for j in rules.always(design.names):
+        mine = allowed & (design.group == j)
+        if not mine.any():
+            msg = f"features_always names {design.names[j]!r}, of which no term can be made: it does not vary enough."
+            raise ValueError(msg)
+        penalty = design.penalty(float(options.lambda2), rules, allowed=mine)
+        with one_blas_thread():
+            point = _core.frontier(rows, penalty, max_terms=1).points[-1]
+        if len(point.columns) == 0:
+            msg = f"no term of {design.names[j]!r} (in features_always) lowers the loss, as the rules are."
+            raise ValueError(msg)
+        chosen.append(int(point.columns[0]))
+    return np.array(chosen, dtype=np.int64)

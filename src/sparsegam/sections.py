@@ -1,0 +1,268 @@
+"""What docstrings of several things share, each written down once; `parameters.documented` fills it in."""
+
+PARAMETERS = "Parameters\n----------\n"
+RETURNS = "\nReturns\n-------\n"
+ATTRIBUTES = "Attributes\n----------\n"
+
+SEARCH = """\
+lambda2 : float
+    Ridge penalty on the standardised coefficients.
+max_terms : int, optional
+    Largest number of terms.
+"""
+PRICE = """\
+lambda0 : float or {"aic", "bic"}
+    Price of a term: it must lower the total loss by so much to stay. "aic" is 1 and "bic" is log(n)/2, where n
+    is the sum of the weights.
+"""
+NOISE_PRICE = """\
+lambda0 : float or {"aic", "bic"}
+    Price of a term: it must lower half the sum of squares by so much to stay. "aic" is the noise variance and
+    "bic" log(n)/2 times it, where n is the sum of the weights and the variance is estimated from the residuals;
+    so they do not depend on the units of y. `lambda0_` is the price found.
+"""
+TABLE = """\
+max_features, max_terms_per_feature : int, optional
+    Largest number of source features, and of terms of one feature.
+features_always, features_never : list of columns, optional
+    Features of which every model has at least one term (the step that helps most by itself is kept in; it counts
+    as a term), and features that no model has. Columns go by name, or by position.
+feature_cost : dict from column to float, optional
+    Factor on lambda0 for the terms of a feature, 1 where none is given. Frontiers (paths and cross-validation) go by
+    the number of terms and have no use for it.
+monotone : dict from column to {"increasing", "decreasing"}, or list, optional
+    How the score may move as a feature grows; a list holds 1, -1 or 0 for each column. Missing and special values
+    are out of the order, and free.
+max_bins : int
+    Thresholds are at every unique value of a column with at most so many, else at quantiles (of the weight, where
+    rows have weights). Of a category, the most frequent levels are kept.
+thresholds : dict from column to list, optional
+    The thresholds of a column, where they shall not be learned.
+min_samples_bin : int
+    A term must hold for at least so many rows (of positive weight), and fail for as many.
+categorical : "auto" or list of columns
+    Columns to take as categories besides those that are text or categorical; ordered categoricals become
+    thresholds unless named here.
+min_category_count : int
+    Levels with fewer rows, whatever these weigh, are merged into one.
+special_values : list, or dict from column to list, optional
+    Values out of the order of their column, each a candidate of its own: for all numeric columns, or by column.
+"""
+COEFFICIENTS = """\
+lambda1 : float
+    Lasso penalty on the standardised coefficients (L0L1 with lambda0), to shrink them where data are noisy.
+standardize : bool
+    Whether lambda1 and lambda2 are on the coefficients times the norms of their centred columns, so that the units
+    of the columns do not matter; else they are on the coefficients themselves.
+fit_intercept : bool
+    Whether there is an intercept; it is never penalised.
+coef_bounds : (low, high), optional
+    Bounds of the coefficients, each a number or an array with one for each column; low <= 0 <= high.
+unpenalized : list of columns, optional
+    Columns that are in every model and free of lambda0, by name or position. They count as terms.
+"""
+CLASS_WEIGHT = """\
+class_weight : dict or "balanced", optional
+    Weights of the classes in fitting (where a size is chosen, not in scoring), multiplied with `sample_weight`;
+    "balanced" gives all the same total.
+"""
+RUN = """\
+n_jobs : int, optional
+    Number of threads; None is one, -1 is all cores. The result does not depend on it.
+time_limit : float, optional
+    Seconds after which the best found so far is kept, with a ConvergenceWarning.
+"""
+REPORT = """\
+verbose : int
+    Whether to show a bar as the search goes on, in terminals and notebooks, where tqdm is installed.
+callback : callable, optional
+    Called with (n_terms, objective) as models are found.
+"""
+BY_NAME = """\
+search : {"exchange", "swap"}
+    "exchange" scores every add, drop and swap at once, with the others re-optimised; "swap" is the paper's search.
+cuts : {"auto", "none", "linear", "quadratic", "selfconcordant"}
+    For "swap": the lower bound that rules out a column before its line search.
+order : {"dynamic", "sequential"}
+    For "swap": try the term that failed least often first, or go by column.
+certify : bool
+    Whether to prove that no exchange of one term for another column helps, and to go on from any better model that
+    the proof finds. Takes several times as long, and often finds a lower objective.
+"""
+FOLDS = """\
+cv : int, splitter or iterable, optional
+    The folds, as scikit-learn takes them; None is five.
+scoring : str or callable, optional
+    What a good model is, as scikit-learn takes it; None is "neg_log_loss", or "neg_mean_squared_error".
+rule : {"one_se", "best"}
+    "one_se" takes the smallest size whose mean score is within one standard error of the best.
+"""
+RUN_FOLDS = """\
+n_jobs : int, optional
+    Number of threads, shared by the folds; None is one, -1 is all cores. The result does not depend on it.
+time_limit : float, optional
+    Seconds after which each of the searches keeps the best found so far, with a ConvergenceWarning.
+"""
+FITTED = """\
+loss_, objective_, lambda0_ : float
+    Loss, loss with penalties and price of the terms, and the price of one term.
+search_stats_ : dict
+    Counts of what the search did.
+n_iter_ : int
+    Number of moves the search made.
+n_features_in_, feature_names_in_ : int, ndarray
+    The columns seen in `fit`.
+"""
+FITTED_MODEL = """\
+model_ : Model
+    The model: predicts without this package's compiled part, prints as an equation, saves as JSON.
+"""
+LINEAR_MODEL = """\
+model_, n_terms_ : LinearModel (OneVsRestModel with more than two classes), int
+    The model: predicts without this package's compiled part, prints as an equation; and its number of columns in use.
+"""
+PARTS = """\
+intercept_, terms_, n_terms_ : float, tuple of Term, int
+    The parts of the model.
+"""
+CERTIFICATE = """\
+certificate_ : Certificate or None
+    With `certify`: whether the model was proved to be swap 1-OPT, and at what cost.
+"""
+CHOSEN = """\
+path_ : Path or LinearPath
+    The frontier of all rows.
+cv_results_ : dict of ndarray
+    By size: n_terms, lambda0, mean_test_score, std_test_score, se_test_score, rank_test_score and the score on
+    each fold, split0_test_score and so on.
+best_n_terms_, best_score_ : int, float
+    The size chosen and its mean score.
+best_lambda0_, lambda0_ : float
+    A price per term at which the frontier's best size is the one chosen; NaN where no price does that.
+"""
+SEEN = """\
+loss_, objective_ : float
+    Its loss, and its loss with the penalties.
+n_iter_ : int
+    Number of moves that the search on all rows made.
+n_features_in_, feature_names_in_ : int, ndarray
+    The columns seen in `fit`.
+"""
+MODEL = """\
+model_, intercept_, terms_, n_terms_ : Model, float, tuple of Term, int
+    The model of that size, fitted to all rows, and its parts.
+"""
+ROWS = """\
+X : array-like or data frame of shape (n_rows, n_features)
+    Rows with the columns that the model was fitted with.
+"""
+FIT_ROWS = """\
+X : array-like, data frame or (linear models) scipy.sparse matrix of shape (n_rows, n_features)
+    Numbers; for additive models also booleans, dates, text and categories, and values may be missing.
+y : array-like of shape (n_rows,)
+    Labels of two or more classes, or the responses of a regression.
+sample_weight : array-like of shape (n_rows,), optional
+    Weights of the rows, where a size is chosen also in scoring; 2 is the same as the row twice, 0 as no row.
+"""
+SUM_OF_WEIGHTS = """\
+    "aic" and "bic" take their sum for the number of rows: divide weights of a survey by their mean.
+"""
+FITTED_SELF = """\
+self : estimator
+    The fitted estimator.
+"""
+GROUPS = """\
+groups : array-like of shape (n_rows,), optional
+    Groups of rows, for splitters that keep them together.
+"""
+AX = """\
+ax : matplotlib.axes.Axes, optional
+    Where to draw; a new figure by default.
+"""
+
+SECTIONS = {
+    "loss_of_columns": """\
+loss : {"logistic", "exponential"}
+    The loss, summed over rows. The exponential one needs columns of two values each.
+""",
+    "of_columns": """\
+where s_i are weights and sigma_j is the norm of the centred column j (1 without `standardize`).
+
+"""
+    + PARAMETERS,
+    "class_weight": CLASS_WEIGHT,
+    "classes_run": CLASS_WEIGHT + RUN + REPORT,
+    "classes_run_by_name": CLASS_WEIGHT + RUN + BY_NAME + REPORT,
+    "classes_run_folds": CLASS_WEIGHT + RUN_FOLDS + REPORT,
+    "predictions": PARAMETERS + ROWS + RETURNS + "ndarray of shape (n_rows,)\n    Predictions.\n",
+    "scores": RETURNS.lstrip()
+    + """\
+ndarray of shape (n_rows,)
+    Log odds for the logistic loss, half of them for the exponential loss, predictions for the squared loss.
+""",
+    "search": SEARCH,
+    "table": TABLE,
+    "coefficients": COEFFICIENTS,
+    "run": RUN,
+    "price": PRICE + SEARCH,
+    "noise_price": NOISE_PRICE + SEARCH,
+    "fitted_linear": ATTRIBUTES + LINEAR_MODEL + FITTED,
+    "rows": PARAMETERS + ROWS,
+    "path_rows": """\
+y : array-like of shape (n_rows,)
+    Labels of two classes, or numbers for the squared loss.
+loss : {"logistic", "exponential", "squared"}
+    The loss, summed over rows.
+""",
+    "weights": """\
+sample_weight : array-like of shape (n_rows,), optional
+    Weights of the rows; a weight of 2 is the same as the row twice.
+""",
+    "ax": AX,
+    "figure": """\
+matplotlib.figure.Figure
+    The figure.
+""",
+    "folds": SEARCH + FOLDS,
+    "run_folds": RUN_FOLDS + REPORT,
+    "chosen_linear": ATTRIBUTES + CHOSEN + LINEAR_MODEL + SEEN,
+    "each_class": """\
+With more than two classes, a size is chosen for each class against the rest, on the same folds and by the same
+scoring, which then sees True for the class and False for the rest. `estimators_` holds the choices; `path_` and
+`cv_results_` are tuples, `best_n_terms_`, `best_score_`, `best_lambda0_` and `lambda0_` arrays, in the order of
+`classes_`; `n_terms_`, `loss_` and `objective_` are sums. `predict_proba` divides the probabilities of the models
+by their sum.
+""",
+    "frontier": """\
+The frontier (the best model of each size up to `max_terms`) is searched on all rows and on the training rows of
+each fold, bins included; every size is scored on the rows left out.
+""",
+    "fit": PARAMETERS + FIT_ROWS + SUM_OF_WEIGHTS + RETURNS + FITTED_SELF,
+    "choose": PARAMETERS + FIT_ROWS + GROUPS + RETURNS + FITTED_SELF,
+    "draw": PARAMETERS + AX + RETURNS + "matplotlib.axes.Axes\n    The axes.\n",
+    "run_by_name": RUN + BY_NAME + REPORT,
+    "fitted_gam": ATTRIBUTES + FITTED_MODEL + PARTS + FITTED + CERTIFICATE,
+    "chosen_gam": ATTRIBUTES + CHOSEN + MODEL + SEEN,
+    "scorer": PARAMETERS
+    + """\
+model : Model, Scorecard or fitted estimator
+    What scores.
+""",
+    "rows_drawn": """\
+model : Model
+    The model.
+X : array-like or data frame
+    Rows.
+""",
+    "run_report": RUN + REPORT,
+    "fetched": """\
+Raises
+------
+FileNotFoundError
+    If `path` does not exist.
+ConnectionError
+    If `path` is None and OpenML cannot be reached.
+ValueError
+""",
+}
+"""By the mark that stands for them in a docstring: alone on its line, in braces."""

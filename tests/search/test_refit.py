@@ -1,0 +1,68 @@
+"""Refits find what the search finds, leave alone what is held, and cost what the quadratic model predicts."""
+
+import numpy as np
+import pytest
+
+from sparsegam.data.frames import read
+from sparsegam.losses import LOSSES
+from sparsegam.search.options import Options
+from sparsegam.search.refit import Neighbourhood, Support, objective_at, refit
+from sparsegam.search.solver import frontier
+from sparsegam.search.tables import Tables
+
+LAMBDA2 = 1e-3
+
+
+def posed(loss):
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 9, (500, 3)).astype(float)
+    score = 1.5 * (X[:, 0] <= 4) - (X[:, 1] <= 2) + 0.4
+    y = np.where(rng.random(500) < 1 / (1 + np.exp(-score)), 1.0, -1.0) if LOSSES[loss].is_classifier else score
+    y = y if LOSSES[loss].is_classifier else y + rng.normal(size=500)
+    return Tables.of({}).pose(read(X), y, np.ones(500), Options(loss, LAMBDA2, 4))
+
+
+def support_of(point):
+    return Support(point.columns, np.append(point.intercept, point.coef))
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_from_zero_it_finds_the_coefficients_of_the_search(loss):
+    problem = posed(loss)
+    point = frontier(problem).points[3]
+    found = refit(problem.rows, LAMBDA2, Support(point.columns, np.zeros(4)))
+    np.testing.assert_allclose(found.theta, support_of(point).theta, atol=1e-4)
+    assert found.objective == pytest.approx(point.loss + point.ridge, abs=1e-6)
+    assert objective_at(problem.rows, LAMBDA2, found) == found.objective
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_what_is_held_stays_and_the_rest_is_at_its_best(loss):
+    problem = posed(loss)
+    start = support_of(frontier(problem).points[2])
+    theta = start.theta.copy()
+    theta[1] += 0.3
+    held = np.array([True, False])
+    found = refit(problem.rows, LAMBDA2, Support(start.columns, theta), held=held)
+    assert found.theta[1] == theta[1]
+    for shift in ([0.01, 0, 0], [-0.01, 0, 0], [0, 0, 0.01], [0, 0, -0.01]):
+        other = Support(found.columns, found.theta + shift)
+        assert objective_at(problem.rows, LAMBDA2, other) > found.objective
+
+
+def test_nothing_to_fit_is_the_intercept_alone():
+    problem = posed("squared")
+    found = refit(problem.rows, LAMBDA2, Support(np.zeros(0, dtype=np.int64), np.zeros(1)))
+    assert found.theta == pytest.approx(frontier(problem).points[0].intercept)
+
+
+def test_for_the_squared_loss_the_predicted_costs_are_true():
+    problem = posed("squared")
+    point = frontier(problem).points[2]
+    near = Neighbourhood(problem.rows, LAMBDA2, support_of(point))
+    costs = near.swap_costs(0)
+    assert np.isinf(costs[point.columns]).all()
+    rest = refit(problem.rows, LAMBDA2, near.support.without(0))
+    for column in np.flatnonzero(np.isfinite(costs))[::3]:
+        swapped = refit(problem.rows, LAMBDA2, rest.with_column(int(column)))
+        assert costs[column] == pytest.approx(swapped.objective - near.support.objective, rel=1e-5)  # scans add floats
