@@ -19,7 +19,7 @@ help: ## list the commands
 demo: $(VENV)/.installed $(VENV)/.demo ## fit, print and plot a model of simulated credit data
 	$(BIN)/python -m sparsegam demo
 
-test: core-test $(VENV)/.installed $(VENV)/.test ## run the tests of the C++ core, then those of the package
+test: core-test $(VENV)/.installed $(VENV)/.test $(VENV)/.engines ## run the tests of the C++ core, then those of the package
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 core-test: $(VENV)/.build-tools ## build and run the C++ core's own tests
@@ -83,7 +83,7 @@ $(VENV)/.peers: $(VENV)/.environment benchmarks/requirements.txt
 	@touch $@
 
 # The extras are read from pyproject.toml, so that they are written down once.
-$(VENV)/.test $(VENV)/.lint $(VENV)/.demo $(VENV)/.docs: $(VENV)/.%: $(VENV)/.environment pyproject.toml tools/extra.py
+$(VENV)/.test $(VENV)/.engines $(VENV)/.lint $(VENV)/.demo $(VENV)/.docs: $(VENV)/.%: $(VENV)/.environment pyproject.toml tools/extra.py
 	$(BIN)/python tools/extra.py $* >$@.txt
 	$(PIP) install --quiet --requirement $@.txt
 	@touch $@

@@ -96,19 +96,6 @@ class Problem:
         )
 
 
-def plain_penalty(p, lambda2=0.0):
-    """p columns that cost alike, free in sign, all allowed."""
-    return _core.Penalty(
-        lambda2=lambda2,
-        cost=np.ones(p),
-        low=np.full(p, -np.inf),
-        high=np.full(p, np.inf),
-        allowed=np.ones(p, dtype=bool),
-        group=np.arange(p),
-        always=np.zeros(0, dtype=np.int64),
-    )
-
-
 def narrow(codes, n_bins):
     """Codes in the type that the core wants for so many bins."""
     return np.ascontiguousarray(codes, dtype=np.uint8 if n_bins <= 256 else np.uint16)

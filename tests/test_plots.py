@@ -1,5 +1,7 @@
 """Plots: every one returns its figure, draws into given axes, and copes with tiny and large models."""
 
+import io
+
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
@@ -10,7 +12,7 @@ mpl.use("Agg")
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
-from sparsegam import Model, SparseGAMRegressor, gam_path
+from sparsegam import Model, SparseGAMClassifier, SparseGAMRegressor, gam_path
 from sparsegam.models.terms import Condition, Term
 from sparsegam.plots import plot_calibration, plot_contributions, plot_frontier, plot_roc, plot_shape, plot_shapes
 
@@ -109,3 +111,15 @@ def test_errors_name_the_remedy(table, path):
         plot_contributions(model, frame, row=500)
     with pytest.raises(ValueError, match="pass one for each"):
         plot_shapes(model, ax=plt.subplots()[1])
+
+
+def test_dollars_are_no_formulas():
+    rng = np.random.default_rng(0)
+    grades = pd.Categorical(rng.choice(["$lo^$", "$_$"], 300), ["$lo^$", "$_$"], ordered=True)
+    frame = pd.DataFrame({"$x^$": rng.normal(size=300), "$\\frac{": rng.choice(["$a^$", "$_$"], 300), "$": grades})
+    score = frame["$x^$"] + (frame["$\\frac{"] == "$a^$") + (grades == "$_$") + rng.normal(size=300) / 2
+    y = np.where(score > 1, "$yes^$", "$no^$")
+    model = SparseGAMClassifier(lambda0=1.0).fit(frame, y).model_
+    assert set(model.features) == set(frame)
+    for figure in (model.plot(frame), model.plot_row(frame), plot_calibration(model, frame, y)):
+        figure.savefig(io.BytesIO())

@@ -10,7 +10,7 @@ import pytest
 from browser import one_chromium, opened  # noqa: F401
 
 from sparsegam import SparseGAMClassifier, SparseGAMClassifierCV, SparseGAMRegressor, gam_path
-from sparsegam.data.files import write_whole
+from sparsegam.data.writing import write_whole
 from sparsegam.report import write_report
 from sparsegam.report.content import content
 from sparsegam.report.material import Material, Sample

@@ -1,6 +1,7 @@
 """What is said when something is wrong: options refused with the value and the remedy, packages missing, warnings."""
 
 import math
+import re
 import sys
 import warnings
 from importlib import import_module
@@ -9,7 +10,16 @@ from typing import Any
 
 import numpy as np
 
+NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 SHOWN = 200  # characters of a wrong value that an error quotes
+
+
+def check_xml_text(text: str, format_: str) -> None:
+    """Raise where a text holds a character that XML cannot write, not even escaped."""
+    found = NOT_IN_XML.search(text)
+    if found:
+        msg = f"{text!r} holds the character {found.group()!r}, which {format_} cannot write: rename it."
+        raise ValueError(msg)
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...], other: str = "") -> None:
@@ -45,10 +55,19 @@ def check_boolean(name: str, value: Any) -> None:
 def expect(found: Any, name: str, wanted: str, *, holds: bool) -> None:
     """Raise unless something that was read from a file holds; what was found is quoted, but not at any length."""
     if not holds:
-        shown = repr(found)
-        shown = shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}..."
-        msg = f"{name} must be {wanted}, got {shown}"
+        msg = f"{name} must be {wanted}, got {shown(found)}"
         raise ValueError(msg)
+
+
+def is_number(value: Any) -> bool:
+    """Tell whether a value of JSON is a number that a float can hold: 10**400 is an integer there, but no float."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
+
+
+def shown(found: Any) -> str:
+    """Return a wrong value as an error quotes it: no more than its start."""
+    text = repr(found)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
 
 
 def warn(message: str, category: type[Warning]) -> None:

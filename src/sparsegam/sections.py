@@ -34,8 +34,8 @@ monotone : dict from column to {"increasing", "decreasing"}, or list, optional
     How the score may move as a feature grows; a list holds 1, -1 or 0 for each column. Missing and special values
     are out of the order, and free.
 max_bins : int
-    Thresholds are at every unique value of a column with at most so many, else at quantiles. Of a category, the
-    most frequent levels are kept.
+    Thresholds are at every unique value of a column with at most so many, else at quantiles (of the weight, where
+    rows have weights). Of a category, the most frequent levels are kept.
 thresholds : dict from column to list, optional
     The thresholds of a column, where they shall not be learned.
 min_samples_bin : int
@@ -44,7 +44,7 @@ categorical : "auto" or list of columns
     Columns to take as categories besides those that are text or categorical; ordered categoricals become
     thresholds unless named here.
 min_category_count : int
-    Levels with fewer rows are merged into one.
+    Levels with fewer rows, whatever these weigh, are merged into one.
 special_values : list, or dict from column to list, optional
     Values out of the order of their column, each a candidate of its own: for all numeric columns, or by column.
 """
@@ -164,6 +164,9 @@ y : array-like of shape (n_rows,)
 sample_weight : array-like of shape (n_rows,), optional
     Weights of the rows, where a size is chosen also in scoring; 2 is the same as the row twice, 0 as no row.
 """
+SUM_OF_WEIGHTS = """\
+    "aic" and "bic" take their sum for the number of rows: divide weights of a survey by their mean.
+"""
 FITTED_SELF = """\
 self : estimator
     The fitted estimator.
@@ -182,6 +185,11 @@ SECTIONS = {
 loss : {"logistic", "exponential"}
     The loss, summed over rows. The exponential one needs columns of two values each.
 """,
+    "of_columns": """\
+where s_i are weights and sigma_j is the norm of the centred column j (1 without `standardize`).
+
+"""
+    + PARAMETERS,
     "class_weight": CLASS_WEIGHT,
     "classes_run": CLASS_WEIGHT + RUN + REPORT,
     "classes_run_by_name": CLASS_WEIGHT + RUN + BY_NAME + REPORT,
@@ -229,7 +237,7 @@ by their sum.
 The frontier (the best model of each size up to `max_terms`) is searched on all rows and on the training rows of
 each fold, bins included; every size is scored on the rows left out.
 """,
-    "fit": PARAMETERS + FIT_ROWS + RETURNS + FITTED_SELF,
+    "fit": PARAMETERS + FIT_ROWS + SUM_OF_WEIGHTS + RETURNS + FITTED_SELF,
     "choose": PARAMETERS + FIT_ROWS + GROUPS + RETURNS + FITTED_SELF,
     "draw": PARAMETERS + AX + RETURNS + "matplotlib.axes.Axes\n    The axes.\n",
     "run_by_name": RUN + BY_NAME + REPORT,

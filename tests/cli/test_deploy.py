@@ -1,11 +1,13 @@
 """`sparsegam export`, `sparsegam scorecard` and `sparsegam drift`: what they print and write, and what they refuse."""
 
 import json
+import os
 
 import pytest
 
 from sparsegam.cli import deploy
 from sparsegam.cli.main import main
+from sparsegam.data import writing
 from sparsegam.datasets import make_credit
 from sparsegam.deploy import scorecard
 from sparsegam.export.dialects import DIALECTS
@@ -71,3 +73,19 @@ def test_drift_of_a_model_that_forgot(files, capsys):
     (files / "old.json").write_text(json.dumps({**content, "version": 1}))
     assert main(["drift", str(files / "old.json"), str(files / "rows.csv")]) == 1
     assert "Pass the rows of the fit as reference" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("to", deploy.FORMATS)
+def test_a_failed_export_leaves_the_old_file(files, monkeypatch, capsys, to):
+    pytest.importorskip("onnx" if to == "onnx" else "openpyxl")
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    out = files / f"old.{to}"
+    out.write_text("before")
+    before = sorted(os.listdir(files))
+    monkeypatch.setattr(writing.os, "fsync", full)
+    assert main(["export", str(files / "model.json"), "--to", to, "--out", str(out)]) == 1
+    assert capsys.readouterr().err == f"sparsegam: {out}: No space left on device\n"
+    assert (out.read_text(), sorted(os.listdir(files))) == ("before", before)

@@ -1,6 +1,7 @@
 """The command line: answers, exit codes, one-line errors, and nothing half-written."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -9,6 +10,7 @@ import pandas as pd
 import pytest
 
 from sparsegam import Model
+from sparsegam.cli import commands
 from sparsegam.cli.main import main
 
 
@@ -184,3 +186,26 @@ def test_a_peer_that_fails_is_a_line_of_the_comparison(data, capsys, monkeypatch
     code, text, _ = run(capsys, "compare", data, "-t", "answer", "--drop", "amount", "--folds", 2)
     assert code == 0
     assert "failed: RuntimeError" in text
+
+
+@pytest.mark.parametrize("scale", [1e200, 1e-200, 1e308, 5e-324])
+@pytest.mark.parametrize("command", [["fit"], ["fit", "--cv"], ["fit", "--terms", "3"], ["path"], ["compare"]])
+def test_targets_whose_squares_are_no_floats(tmp_path, capsys, command, scale):
+    file = tmp_path / "t.csv"
+    rows = np.random.default_rng(0).integers(1, 9, size=(60, 2))
+    file.write_text("x,y\n" + "".join(f"{x},{scale * (y / 9 if scale > 1 else y)!r}\n" for x, y in rows.tolist()))
+    assert main([command[0], str(file), "-t", "y", "-q", *command[1:]]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert re.fullmatch(r"sparsegam: the target 'y' .* are no floats: (divide by|multiply with) 1?.e.\d+ .*\n", err)
+
+
+@pytest.mark.parametrize("error", [OverflowError, FloatingPointError])
+def test_what_the_core_cannot_count_is_no_bug(data, capsys, monkeypatch, error):
+    def raises(*_, **__):
+        msg = "too\nlarge"
+        raise error(msg)
+
+    monkeypatch.setattr(commands, "fit", raises)
+    assert main(["fit", str(data), "-t", "answer", "-q"]) == 1
+    assert capsys.readouterr().err.splitlines()[-1] == "sparsegam: too large"

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from problems import LOSSES, plain_penalty, random_problem
+from problems import LOSSES, random_problem
 from reference import ReferenceRows
 
 from sparsegam import _core
+from sparsegam.search.refit import ridge_penalty
 
 NESTED_KINDS = ((4, 4), (3, 0), (6, 5), (2, 2), (5, 3))
 
@@ -86,7 +87,7 @@ def test_a_method_that_is_not_there_is_named():
 def test_raw_columns_have_no_certificate():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 5)), rng.choice([-1.0, 1.0], 60)
-    penalty = plain_penalty(5, 0.0)
+    penalty = ridge_penalty(5, 0.0)
     compiled = _core.MatrixRows(_core.Matrix(X), y, np.ones(60), loss="logistic", n_threads=1)
     python = ReferenceRows(X, y, np.ones(60), "logistic")
     one, other = (_core.fit_at(rows, penalty, lambda0=0.1, max_terms=5) for rows in (compiled, python))

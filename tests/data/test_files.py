@@ -2,14 +2,18 @@
 
 import datetime as dt
 import gzip
+import os
+import threading
+import zipfile
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from sparsegam.data import files
-from sparsegam.data.files import FileError, guess, read_file
+from sparsegam.data import contents
+from sparsegam.data.files import FileError, read_file
 from sparsegam.data.frames import read
+from sparsegam.data.guessing import guess
 
 TEXT = "age,city,member,since,y\n30,Rome,true,2020-01-05,1\n41.5,,false,2021-02-03,0\n,Oslo,true,,1\n"
 
@@ -28,6 +32,10 @@ def values_by_name(table):
         (["1970-01-01T00:00:01", "1970-01-01 00:00:02"], "datetime", [1e6, 2e6]),
         (["b", "a", "b ", ""], "category", [1, 0, 1, np.nan]),
         (["1", "a"], "category", [0, 1]),
+        (["1_00", "2"], "category", [0, 1]),
+        (["1_00", "na"], "category", [0, np.nan]),
+        (["0001-01-01T00:00:00+14:00", "x"], "category", [0, 1]),
+        (["0001-01-01T00:00:00+14:00"], "category", [0]),
         (["", ""], "number", [np.nan, np.nan]),
     ],
 )
@@ -99,18 +107,52 @@ def test_a_file_too_large_for_the_machine(tmp_path, monkeypatch):
     with file.open("wb") as stream:
         stream.write(TEXT.encode())
         stream.truncate(2_000_000_000)  # sparse: takes no room
-    monkeypatch.setattr(files, "_free_memory", lambda: 1_000_000_000)
+    monkeypatch.setattr(contents, "free_memory", lambda: 1_000_000_000)
     with pytest.raises(FileError, match=r"GB of memory, and 1\.0 GB are free"):
         read_file(file)
 
 
-def test_large_csv_goes_through_pyarrow(tmp_path, monkeypatch):
-    file = tmp_path / "t.csv"
-    file.write_text("a,b\n1,x\n2,y\n")
-    plain = values_by_name(read_file(file))
-    monkeypatch.setattr(files, "LARGE", 1)
-    large = values_by_name(read_file(file))
-    assert {n: c.values.tolist() for n, c in plain.items()} == {n: c.values.tolist() for n, c in large.items()}
+@pytest.mark.parametrize("ending", ["csv.gz", "parquet.gz", "xlsx.gz"])
+def test_small_files_that_unpack_to_far_too_much(tmp_path, ending):
+    file = tmp_path / f"bomb.{ending}"
+    file.write_bytes(gzip.compress(b"a\n" + b"1\n" * 8_000_000))
+    assert file.stat().st_size < 20_000
+    with pytest.raises(FileError, match=r"unpack to more than 10 MB, over 200 times as many: .* unpack the file"):
+        read_file(file)
+
+
+def test_workbooks_that_unpack_to_far_too_much(tmp_path):
+    file = tmp_path / "bomb.xlsx"
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/worksheets/sheet1.xml", b"0" * 50_000_000)
+    with pytest.raises(FileError, match="unpack to more than 50 MB"):
+        read_file(file)
+
+
+def test_packed_files_too_large_for_the_machine(tmp_path, monkeypatch):
+    file = tmp_path / "big.csv.gz"
+    file.write_bytes(gzip.compress(np.random.default_rng(0).bytes(1_000_000).hex().encode()))
+    monkeypatch.setattr(contents, "free_memory", lambda: 20_000_000)
+    with pytest.raises(FileError, match="GB are free"):
+        read_file(file)
+
+
+def test_tables_too_large_for_the_machine_by_their_own_account(tmp_path, monkeypatch):
+    file = tmp_path / "long.parquet"
+    pd.DataFrame({"a": np.zeros(1_000_000)}).to_parquet(file)
+    monkeypatch.setattr(contents, "free_memory", lambda: 10_000_000)
+    with pytest.raises(FileError, match="GB are free"):
+        read_file(file)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")
+def test_pipes_are_read(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_text(TEXT))
+    writer.start()
+    assert read_file(pipe).n_rows == 3
+    writer.join()
 
 
 def test_other_encodings_by_name(tmp_path):

@@ -17,8 +17,8 @@ from sparsegam.models.terms import Condition
 columns = hnp.arrays(np.float64, st.integers(1, 60), elements=st.integers(-8, 8).map(float) | st.floats(-1e6, 1e6))
 
 
-def learn(values, name, **binning):
-    return Learner([name], Binning(**binning)).learn(Column(name, NUMBER, values), 0)[0]
+def learn(values, name, weight=None, **binning):
+    return Learner([name], Binning(**binning), weight).learn(Column(name, NUMBER, values), 0)[0]
 
 
 @given(columns)
@@ -43,6 +43,44 @@ def test_quantiles_beyond_max_bins_are_values_of_the_column_with_equal_shares():
     assert feature.n_bins == 100
     assert np.isin(feature.edges, values).all()
     np.testing.assert_allclose(shares, 0.01, atol=0.002)
+
+
+@given(
+    hnp.arrays(np.float64, 40, elements=st.integers(-30, 30).map(float) | st.sampled_from([np.nan, -0.0, 0.1, -9.5])),
+    hnp.arrays(np.int64, 40, elements=st.integers(1, 5)),
+    st.integers(2, 30),
+)
+def test_a_weight_of_two_is_the_row_twice(values, weight, max_bins):
+    repeated = learn(np.repeat(values, weight), "x", max_bins=max_bins, special_values=[3])
+    weighted = learn(values, "x", weight=weight.astype(float), max_bins=max_bins, special_values=[3])
+    assert weighted.edges.tobytes() == repeated.edges.tobytes()
+    assert weighted.missing == repeated.missing
+
+
+@pytest.mark.parametrize("times", [1, 2, 3, 5])
+@pytest.mark.parametrize(("n", "max_bins"), [(1000, 7), (1100, 1000), (299, 46), (5000, 1000)])
+def test_equal_whole_weights_are_rows_repeated(n, max_bins, times):
+    values = np.random.default_rng(n).permutation(n) / 7
+    repeated = learn(np.repeat(values, times), "x", max_bins=max_bins)
+    weighted = learn(values, "x", weight=np.full(n, float(times)), max_bins=max_bins)
+    assert weighted.edges.tobytes() == repeated.edges.tobytes()
+
+
+def test_weights_that_are_all_the_same_fraction_change_nothing():
+    values = np.random.default_rng(0).normal(size=5000)
+    for weight in (0.1, 1 / 5000, 1234.5):
+        np.testing.assert_array_equal(
+            learn(values, "x", weight=np.full(5000, weight), max_bins=30).edges, learn(values, "x", max_bins=30).edges
+        )
+
+
+def test_the_levels_of_most_weight_are_kept():
+    column = Column("c", Scale("category", ("a", "b", "c", "d")), np.repeat([0.0, 1.0, 2.0, 3.0], [2, 3, 4, 1]))
+    weight = np.repeat([9.0, 1.0, 1.0, 1.0], [2, 3, 4, 1])
+    binning = Binning(max_bins=3, min_category_count=1)
+    assert Learner(["c"], binning, weight).learn(column, 0)[0].condition(2) == Condition("in", ("b", "d"))
+    binning = Binning(max_bins=3, min_category_count=3)  # which counts rows
+    assert Learner(["c"], binning, weight).learn(column, 0)[0].condition(2) == Condition("in", ("a", "d"))
 
 
 @pytest.mark.parametrize(("n_unique", "dtype"), [(1, np.uint8), (256, np.uint8), (257, np.uint16), (40_000, np.uint16)])

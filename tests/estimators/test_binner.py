@@ -77,3 +77,15 @@ def test_names_are_checked(binner):
         binner.fit(X).get_feature_names_out(["a", "b", "c", "d"])
     with pytest.raises(ValueError, match="length equal to number of features"):
         ThresholdBinner().fit(np.ones((2, 2))).get_feature_names_out(["a"])
+
+
+def test_weights_are_repeated_rows():
+    rng = np.random.default_rng(0)
+    values, weight = rng.normal(size=(3000, 1)), rng.integers(0, 4, 3000)
+    weighted = ThresholdBinner(max_bins=20).fit(values, sample_weight=weight)
+    repeated = ThresholdBinner(max_bins=20).fit(np.repeat(values, weight, axis=0))
+    assert weighted.get_feature_names_out().tolist() == repeated.get_feature_names_out().tolist()
+    assert (
+        weighted.get_feature_names_out().tolist()
+        != ThresholdBinner(max_bins=20).fit(values).get_feature_names_out().tolist()
+    )

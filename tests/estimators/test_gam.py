@@ -25,6 +25,7 @@ from sparsegam import (
     SparseGAMClassifierCV,
     SparseGAMRegressor,
     SparseGAMRegressorCV,
+    SparseLinearClassifier,
     ThresholdBinner,
     gam_path,
 )
@@ -157,6 +158,31 @@ def test_balanced_classes_weigh_the_same(table):
     assert balanced.model_ == SparseGAMClassifier(class_weight=by_hand).fit(X, y).model_
     weights = np.where(y == "yes", by_hand["yes"], by_hand["no"])
     assert balanced.model_ == SparseGAMClassifier().fit(X, y, sample_weight=weights).model_
+
+
+@pytest.mark.parametrize("estimator", [SparseGAMClassifier(max_bins=15), SparseGAMRegressor(max_bins=15)])
+def test_weights_are_repeated_rows_beyond_max_bins(estimator):
+    rng = np.random.default_rng(0)
+    X, weight = rng.normal(size=(1000, 3)), rng.integers(0, 4, 1000)
+    y = X[:, 0] + rng.normal(size=1000)
+    y = y > 0 if isinstance(estimator, SparseGAMClassifier) else y
+    weighted = clone(estimator).fit(X, y, sample_weight=weight)
+    repeated = clone(estimator).fit(X.repeat(weight, axis=0), y.repeat(weight))
+    assert [t.condition for t in weighted.terms_] == [t.condition for t in repeated.terms_]
+    assert weighted.objective_ == pytest.approx(repeated.objective_, rel=1e-9)
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1000.0])
+@pytest.mark.parametrize("estimator", [SparseGAMClassifier, SparseGAMRegressor, SparseLinearClassifier])
+def test_weights_far_from_rows_are_told_of_by_criteria(estimator, scale):
+    X = np.random.default_rng(0).normal(size=(60, 1))
+    y = X[:, 0] > 0 if estimator is not SparseGAMRegressor else X[:, 0]
+    weight = np.full(60, scale)
+    with pytest.warns(UserWarning, match=r"divide the weights by their mean: sample_weight / ") as told:
+        estimator(max_terms=2).fit(X, y, sample_weight=weight)
+    assert [one.filename for one in told] == [__file__]
+    estimator(max_terms=2).fit(X, y, sample_weight=weight / weight.mean())
+    estimator(max_terms=2, lambda0=5.0).fit(X, y, sample_weight=weight)
 
 
 @pytest.mark.parametrize("estimator", [SparseGAMClassifier(), SparseGAMRegressor()])

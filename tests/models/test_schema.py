@@ -32,6 +32,16 @@ OF_FORMAT_1 = (
 )
 
 
+TIMED = {"feature": "a", "kind": "<=", "value": "0001-01-01T00:00:00+14:00", "coef": 1.0}
+EDIT = {
+    **dict.fromkeys(["what", "who", "why", "when"], ""),
+    **dict.fromkeys(["auc_before", "auc_after"]),
+    "action": "drop",
+    "loss_before": 1.0,
+    "loss_after": 1.0,
+}
+
+
 def changed(**changes):
     return json.dumps({**json.loads(TEXT), **changes})
 
@@ -70,6 +80,22 @@ def test_files_without_a_hash_or_edits_are_read():
         (TEXT.replace("0.5", "NaN"), "a number must be finite"),
         (TEXT.replace("0.5", "1e999"), "intercept must be a finite number"),
         (TEXT.replace("0.5", "1" + "0" * 400), "intercept must be a finite number"),
+        ('{"a":' + "[" * 900 + "]" * 900 + "}", "nested too deeply"),
+        (changed(scales={"a": "[" * 900}, edits=json.loads("[" * 30 + "]" * 30)), "nested too deeply"),
+        ("5", "the text must be one JSON object"),
+        (changed(scales={"a": {"kind": "category", "levels": [1, 10**400]}}), "levels must be texts, finite numbers"),
+        (
+            changed(scales={"a": {"kind": "category", "levels": [1, 2]}}).replace("[1, 2]", "[1, 1e999]"),
+            "finite numbers",
+        ),
+        (changed(scales={"a": {"kind": "datetime"}}, terms=[TIMED]), "value must be a value of the feature"),
+        (changed(terms=[{"feature": ["a"], "kind": "missing", "value": None, "coef": 1}]), "feature must be one of"),
+        (changed(terms=[{"feature": "a", "kind": "<=", "value": 10**400, "coef": 1}]), "value must be a finite number"),
+        (
+            changed(terms=[{"feature": "a", "kind": "<=", "value": 1, "coef": -(10**400)}]),
+            "coef must be a finite number",
+        ),
+        (changed(edits=[{**EDIT, "loss_before": 10**400}]), "loss_before of an edit is wrong"),
         (changed(feature_names=["a", "b", {"__class__": "os.system"}]), "feature_names must be unique names"),
         (changed(edits=[{"action": "run"}]), "an edit must be an object"),
         (changed(intercept="__import__('os').system('false')"), "intercept must be a finite number"),
@@ -96,6 +122,14 @@ def test_files_without_a_hash_or_edits_are_read():
 def test_anything_else_is_refused(text, message):
     with pytest.raises(ValueError, match=message):
         Model.from_json(text)
+
+
+@pytest.mark.timeout(30)  # it took minutes where names were looked up one by one
+def test_many_terms_of_many_names_take_linear_time():
+    names = tuple(f"feature number {i}" for i in range(200_000))
+    terms = tuple(Term(name, Condition("<=", 1.0), 1.0) for name in names[-50_000:])
+    model = Model(0.0, terms, names, "squared")
+    assert Model.from_json(model.to_json()) == model
 
 
 def test_format_1_stays_readable():

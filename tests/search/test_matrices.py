@@ -6,10 +6,10 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 from linear_rows import LOSSES, estimator, make_rows
-from problems import plain_penalty
 
 from sparsegam import SparseLinearClassifier, SparseLinearRegressor, _core, linear_path
 from sparsegam.data.matrix import read_matrix
+from sparsegam.search.refit import ridge_penalty
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -123,7 +123,7 @@ def test_little_memory_gives_the_same_models(loss):
         rows = _core.MatrixRows(
             _core.Matrix(np.asfortranarray(X)), y, np.ones(150), loss=loss, n_threads=1, max_bytes=max_bytes
         )
-        penalty = plain_penalty(600, 1e-2)
+        penalty = ridge_penalty(600, 1e-2)
         search = _core.frontier(rows, penalty, max_terms=8)
         found.append([point.loss + point.ridge for point in search.points])
     np.testing.assert_allclose(found[1][:4], found[0][:4], rtol=1e-6)

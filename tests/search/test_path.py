@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import best_subsets, column_scale, refit
 
-from sparsegam import Path, gam_path
+from sparsegam import Path, gam_path, linear_path
 from sparsegam.search.path import hull_prices
 
 LAMBDA2 = 1e-3
@@ -180,6 +180,16 @@ def test_weights_are_repeated_rows():
     repeated = gam_path(X.repeat(weight, axis=0), y.repeat(weight), max_terms=5)
     np.testing.assert_allclose(weighted.objective, repeated.objective, rtol=1e-9)
     assert weighted.total_weight == repeated.total_weight
+
+
+def test_weights_far_from_rows_are_told_of_by_criteria():
+    X, y = small_problem("logistic")
+    for path in (gam_path, linear_path):
+        found = path(X, y, sample_weight=np.full(len(y), 500.0), max_terms=2)
+        with pytest.warns(UserWarning, match="these are 500 on average: it will choose more terms") as told:
+            found.at(lambda0="bic")
+        assert [one.filename for one in told] == [__file__]
+        found.at(lambda0=3.0)
 
 
 def test_threads_change_nothing():

@@ -15,9 +15,10 @@ import numpy as np
 from sparsegam.cli.deploy import export_model, make_scorecard, measure_drift
 from sparsegam.cli.outcome import Outcome, split_target
 from sparsegam.data.columns import Column
-from sparsegam.data.files import read_file, write_whole
+from sparsegam.data.files import read_file
 from sparsegam.data.frames import Table
 from sparsegam.data.scales import WORDS
+from sparsegam.data.writing import write_whole
 from sparsegam.losses import REGRESSION
 from sparsegam.models.additive import Model
 from sparsegam.parameters import pick
@@ -54,7 +55,7 @@ def run_fit(options: Namespace) -> Answer:
     ]
     written = []
     if options.out:
-        written.append(str(write_whole(FilePath(options.out), found.model.to_json() + "\n")))
+        written.append(str(write_whole(options.out, found.model.to_json() + "\n")))
     if options.report:
         written.append(str(_write_report(options.report, found.model, outcome, options)))
     text += [f"written: {', '.join(written)}"] if written else []
@@ -73,7 +74,7 @@ def run_predict(options: Namespace) -> Answer:
         columns["prediction"] = [model.classes[int(s > 0)] for s in score]
     text = _csv(columns)
     if options.out:
-        write_whole(FilePath(options.out), text)
+        write_whole(options.out, text)
         text = f"{table.n_rows} rows scored; written: {options.out}"
     return Answer(text.rstrip("\n"), columns)
 
@@ -160,8 +161,13 @@ def read_model(name: str) -> Model:
 
 def check_writable(name: str | None) -> None:
     """Raise before any work is done where a file could not be written after it."""
-    if name is not None and not FilePath(name).resolve().parent.is_dir():
+    if name is None:
+        return
+    if not FilePath(name).resolve().parent.is_dir():
         msg = f"cannot write {name}: there is no folder {FilePath(name).parent}."
+        raise ValueError(msg)
+    if FilePath(name).is_dir():
+        msg = f"cannot write {name}: this is a folder; name a file in it."
         raise ValueError(msg)
 
 

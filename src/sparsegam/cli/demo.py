@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from io import BytesIO
 from pathlib import Path as FilePath
 from typing import Any, TypeVar
 
@@ -16,6 +17,7 @@ from sklearn.model_selection import train_test_split
 from threadpoolctl import threadpool_limits
 
 from sparsegam import Model, Path, SparseGAMClassifier, gam_path
+from sparsegam.data.writing import write_whole
 from sparsegam.datasets import AdditiveTruth, Dataset, make_credit
 
 MAX_TERMS = 30
@@ -140,7 +142,9 @@ def _draw_shapes(shapes: dict[str, Any], credit: Dataset[AdditiveTruth], rows: N
     figure.supylabel("contribution to the log-odds of default")
     figure.tight_layout()
     PICTURE.parent.mkdir(exist_ok=True)
-    figure.savefig(PICTURE, dpi=130)
+    picture = BytesIO()
+    figure.savefig(picture, dpi=130, format="png")
+    write_whole(PICTURE, picture.getvalue())
     pyplot.close(figure)
     return f"{len(shapes)} features in use; picture saved to {PICTURE}"
 

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path as FilePath
 from typing import Any
 
+from sparsegam.data.writing import write_whole
+
 # The choices are written out, so that `sparsegam --help` need not load what they belong to; a test compares them.
 DIALECTS = ("duckdb", "postgresql", "sqlite", "spark", "bigquery", "tsql")
 METHODS = ("pdo", "min_max", "plain", "small")
@@ -65,11 +67,15 @@ def export_model(options: Namespace) -> tuple[str, dict[str, Any]]:
         msg = f"--to {options.to} writes a file that is no text: say where with --out."
         raise ValueError(msg)
     model = read_model(options.model)
-    text = _written(model, options)
-    if options.out is None:
+    if options.to == "excel":
+        model.to_excel(options.out)
+    elif options.to == "onnx":
+        write_whole(options.out, model.to_onnx().SerializeToString())
+    elif options.out is not None:
+        write_whole(options.out, _text(model, options))
+    else:
+        text = _text(model, options)
         return text, {"format": options.to, "text": text}
-    if options.to not in BINARY:
-        FilePath(options.out).write_text(text, encoding="utf-8")
     return f"written: {options.out}", {"format": options.to, "file": options.out}
 
 
@@ -102,26 +108,20 @@ def _now(line: Any) -> dict[str, Any]:
     return {"before": dict(line.before), "now": dict(line.now)}
 
 
-def _written(model: Any, options: Namespace) -> str:
-    """Return the text of an export; formats that are no text go to their file."""
-    if options.to == "onnx":
-        FilePath(options.out).write_bytes(model.to_onnx().SerializeToString())
-    elif options.to == "excel":
-        model.to_excel(options.out)
-    elif options.to == "sql":
+def _text(model: Any, options: Namespace) -> str:
+    """Return the text of an export."""
+    if options.to == "sql":
         return str(model.to_sql(options.table, dialect=options.dialect, keep=options.keep))
-    else:
-        return str(getattr(model, f"to_{options.to}")())
-    return ""
+    return str(getattr(model, f"to_{options.to}")())
 
 
 def _write_card(card: Any, path: FilePath) -> None:
     if path.suffix == ".xlsx":
         card.to_excel(path)
     elif path.suffix == ".json":
-        path.write_text(json.dumps(card.table(), indent=2), encoding="utf-8")
+        write_whole(path, json.dumps(card.table(), indent=2))
     elif path.suffix in ENDINGS:
-        path.write_text(getattr(card, ENDINGS[path.suffix])(), encoding="utf-8")
+        write_whole(path, getattr(card, ENDINGS[path.suffix])())
     else:
         msg = f"cannot write {path}: a scorecard is written as .html, .csv, .xlsx or .json."
         raise ValueError(msg)

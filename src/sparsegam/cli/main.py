@@ -167,7 +167,7 @@ def _one_line(error: BaseException) -> str:
     if isinstance(error, OSError) and error.filename:
         return f"{error.filename}: {error.strerror}"
     text = " ".join(str(error).split())
-    if isinstance(error, ValueError | TypeError | OSError | ImportError):
+    if isinstance(error, ValueError | TypeError | OSError | ImportError | ArithmeticError):
         return text
     return f"this is a bug: {type(error).__name__}: {text} (--debug shows where)"
 

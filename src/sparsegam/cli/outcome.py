@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sparsegam.data.columns import Column
 from sparsegam.data.frames import Table
 from sparsegam.data.scales import shortened, text
+from sparsegam.data.targets import check_squares
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,7 @@ def _labels(column: Column, positive: str | None) -> tuple[NDArray[Any], tuple[A
             "probability is wanted with --positive."
         )
         raise ValueError(msg)
+    check_squares(column.values, f"the target {column.name!r}")
     return column.values, None
 
 

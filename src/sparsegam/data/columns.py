@@ -122,7 +122,7 @@ def from_objects(values: list[Any], name: str, levels: Sequence[Any] | None = No
 
     With `levels`, the values are levels in this order.
     """
-    values = [None if _is_missing(value) else value for value in values]
+    values = [None if is_missing(value) else value for value in values]
     if levels is not None:
         return _ordered(values, name, tuple(_plain(level) for level in levels))
     types = set(map(type, values)) - {type(None)}
@@ -140,7 +140,7 @@ def from_objects(values: list[Any], name: str, levels: Sequence[Any] | None = No
 
 def from_levels(values: list[Any], name: str) -> Column:
     """Read a categorical column, whose levels may be of any one type."""
-    return _category([None if _is_missing(value) else _plain(value) for value in values], name)
+    return _category([None if is_missing(value) else _plain(value) for value in values], name)
 
 
 def check_finite(values: Vector, name: str) -> None:
@@ -217,7 +217,8 @@ def _plain(level: Any) -> Level:
     return plain if isinstance(plain, str | int | float) else str(plain)
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """Tell whether an object stands for a missing value: None, NaN, NaT or pandas.NA."""
     if value is None:
         return True
     if isinstance(value, str):

@@ -90,7 +90,7 @@ class Scale:
         """Tell whether a value is on this scale."""
         try:
             self.number(value)
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, OverflowError):  # the last of times beyond the calendar
             return False
         return True
 

@@ -1,5 +1,6 @@
 """Labels, responses and row weights: checked once, and put into the form that the core takes."""
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam.arrays import Vector
+from sparsegam.checks import check_choice
+from sparsegam.data.columns import is_missing
 from sparsegam.losses import LOSSES
+
+LARGEST_RESPONSE = 1e140  # leaves room for a sum of squares over any number of rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +37,7 @@ class Target:
 
 def read_target(y: Any, loss: str, n_rows: int, *, sample_weight: Any = None, class_weight: Any = None) -> Target:
     """Read labels or responses, whichever the loss is of, and the weights of the rows."""
+    check_choice("loss", loss, tuple(LOSSES))
     column, weight = one_column(y, n_rows), weights(sample_weight, n_rows)
     if not LOSSES[loss].is_classifier:
         return Target(None, real(column), weight)
@@ -49,7 +55,26 @@ def one_column(y: Any, n_rows: int) -> NDArray[Any]:
         raise ValueError(msg)
     if values.dtype.kind == "f":
         assert_all_finite(values, input_name="y")
+    check_labels(values)
     return values
+
+
+def check_labels(y: NDArray[Any]) -> None:
+    """Raise where labels are missing, or of types without an order among them, on which a sort would fail."""
+    if y.dtype != object:
+        return
+    missing = [i for i, label in enumerate(y.tolist()) if is_missing(label)]
+    if missing:
+        msg = (
+            f"y contains NaN or None in {len(missing)} of {y.size} rows (the first is row {missing[0]}): drop these "
+            "rows, or give them a label."
+        )
+        raise ValueError(msg)
+    kinds = sorted({"text" if isinstance(label, str) else "numbers" for label in y.tolist()})
+    if len(kinds) > 1:
+        first = {isinstance(label, str): repr(label) for label in reversed(y.tolist())}
+        msg = f"y mixes numbers and text ({first[False]} and {first[True]}): make all labels text, with astype(str)."
+        raise ValueError(msg)
 
 
 def real(y: NDArray[Any]) -> Vector:
@@ -58,7 +83,24 @@ def real(y: NDArray[Any]) -> Vector:
 
     values = np.ascontiguousarray(y, dtype=np.float64)
     assert_all_finite(values, input_name="y")
+    check_squares(values, "y")
     return values
+
+
+def check_squares(values: Vector, name: str) -> None:
+    """Raise where the sum of squares of responses, or of their deviations, would be no float."""
+    low, high = float(values.min()), float(values.max())
+    largest, spread = max(-low, high), high - low
+    if largest > LARGEST_RESPONSE:
+        held = low if largest == -low else high
+        msg = (
+            f"{name} holds {held:g}, and squares of such numbers are no floats: divide by {largest:.0e} before the fit."
+        )
+        raise ValueError(msg)
+    if 0 < spread < 1 / LARGEST_RESPONSE:
+        factor = min(1 / spread, sys.float_info.max)
+        msg = f"{name} varies by {spread:g}, and squares of that are no floats: multiply with {factor:.0e} first."
+        raise ValueError(msg)
 
 
 def binary(y: NDArray[Any], weight: Vector) -> tuple[NDArray[Any], Vector]:

@@ -6,7 +6,8 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
-from sparsegam.checks import optional
+from sparsegam.checks import check_xml_text, optional
+from sparsegam.data.writing import save_workbook
 from sparsegam.deploy.scorecard import Scorecard
 from sparsegam.models.layout import aligned
 
@@ -58,6 +59,8 @@ def to_excel(card: Scorecard, path: Any) -> None:
     for row in [["feature", "step", "points"], ["base points", "", card.base]]:
         sheet.append(row)
     for line in card.table():
+        for text in (line["feature"], line["step"]):
+            check_xml_text(text, "Excel")
         sheet.append([safe_cell(line["feature"]), safe_cell(line["step"]), line["points"]])
     if card.risks:
         risks = book.create_sheet("Risk")
@@ -67,7 +70,7 @@ def to_excel(card: Scorecard, path: Any) -> None:
     about = book.create_sheet("About")
     for note in _notes(card):
         about.append([note])
-    book.save(path)
+    save_workbook(book, path)
 
 
 def safe_cell(text: str) -> str:

@@ -184,9 +184,9 @@ class Feature:
         return codes.astype(np.uint8) if self.n_bins <= MAX_BINS_UINT8 else codes.astype(np.uint16)
 
 
-def bin_table(table: Table, binning: Binning) -> tuple[list[Feature], list[Codes]]:
-    """Learn and code all columns, holding one of them at a time as numbers."""
-    learner = Learner(table.labels, binning)
+def bin_table(table: Table, binning: Binning, weight: Vector | None = None) -> tuple[list[Feature], list[Codes]]:
+    """Learn and code all columns, holding one of them at a time as numbers; weights are above zero."""
+    learner = Learner(table.labels, binning, weight)
     features, codes = [], []
     for j in range(table.n_columns):
         feature, values = learner.learn(table.column(j), j)
@@ -204,10 +204,14 @@ class Learner:
         Names of all columns.
     binning : Binning
         The choices.
+    weight : ndarray, optional
+        Weights of the rows, above zero: quantiles and the most frequent levels are found as if a row of weight 2 were
+        there twice.
     """
 
-    def __init__(self, names: Sequence[str], binning: Binning) -> None:
+    def __init__(self, names: Sequence[str], binning: Binning, weight: Vector | None = None) -> None:
         self.binning = binning
+        self.weight = None if weight is None or _says_nothing(weight) else weight
         self.forced = binning.forced(names)
         self.special = binning.special(names)
         self.cuts = binning.cuts(names)
@@ -220,17 +224,18 @@ class Learner:
             column = column.as_category()
         if column.scale.kind == "category":
             self._refuse_options_of_order(column, j)
-            return learn_levels(column, self.binning), column.values
+            return learn_levels(column, self.binning, self.weight), column.values
         return self._learn_ordered(column, j), column.values
 
     def _learn_ordered(self, column: Column, j: int) -> Feature:
         values, special = column.values, self._special_of(column, j)
         missing = bool(values.size) and bool(np.isnan(values.min()))
-        ordered = values
+        ordered, weight = values, self.weight
         if special or missing:
-            ordered = values[~(np.isnan(values) | np.isin(values, special))]
+            kept = ~(np.isnan(values) | np.isin(values, special))
+            ordered, weight = values[kept], None if weight is None else weight[kept]
         given = _numbers(self.cuts[j], column, "thresholds") if j in self.cuts else None
-        edges = _core.unique_edges(ordered, int(self.binning.max_bins)) if given is None else np.unique(given)
+        edges = learn_edges(ordered, weight, int(self.binning.max_bins)) if given is None else np.unique(given)
         return Feature(column.name, edges, special, missing, column.scale)
 
     def _special_of(self, column: Column, j: int) -> tuple[float, ...]:
@@ -251,15 +256,47 @@ class Learner:
                 raise ValueError(msg)
 
 
-def learn_levels(column: Column, binning: Binning) -> Feature:
-    """Learn the bins of a category: one per level, one for all rare levels together."""
-    present = column.values[~np.isnan(column.values)]
-    counts = np.bincount(present.astype(np.intp), minlength=len(column.scale.levels))
+def learn_edges(values: Vector, weight: Vector | None, max_bins: int) -> Vector:
+    """Learn thresholds: at every distinct value but the largest or, beyond max_bins, at quantiles of the weight.
+
+    The weighted way gives the very thresholds that the core finds where each row is there as often as its weight says.
+    """
+    if weight is None:
+        return _core.unique_edges(values, max_bins) + 0.0  # -0 becomes 0, whichever of the two stood first
+    distinct, position = np.unique(values, return_inverse=True)
+    if distinct.size <= max_bins:
+        return distinct[:-1] + 0.0
+    below = np.cumsum(np.bincount(position, weight))
+    wanted = np.arange(1, max_bins)
+    at = np.searchsorted(below, below[-1] / max_bins * wanted)
+    at = np.maximum.accumulate(at - wanted) + wanted  # a value is one threshold only: the next goes to the next value
+    edges: Vector = distinct[at[at < distinct.size - 1]] + 0.0
+    return edges
+
+
+def learn_levels(column: Column, binning: Binning, weight: Vector | None = None) -> Feature:
+    """Learn the bins of a category: one per level, one for all rare levels together.
+
+    Levels are rare by their rows, whatever these weigh; where more than max_bins are left, those of most weight stay.
+    """
+    known = ~np.isnan(column.values)
+    present, n_levels = column.values[known].astype(np.intp), len(column.scale.levels)
+    counts = np.bincount(present, minlength=n_levels)
     own = counts >= binning.min_category_count
     if np.count_nonzero(own) >= binning.max_bins:
-        own[np.argsort(-counts, kind="stable")[binning.max_bins - 1 :]] = False
+        share = counts if weight is None else np.bincount(present, weight[known], minlength=n_levels)
+        own[np.argsort(-share, kind="stable")[binning.max_bins - 1 :]] = False
     bins = np.where(own, np.cumsum(own) - 1, np.count_nonzero(own))
     return Feature(column.name, np.empty(0), (), present.size < column.values.size, column.scale, bins)
+
+
+def _says_nothing(weight: Vector) -> bool:
+    """Tell whether weights leave thresholds as they are: all one, or all the same fraction.
+
+    All the same whole number is another matter: the core rounds n / max_bins, and 3 n / max_bins, in its own way.
+    """
+    low = float(weight.min())
+    return low == weight.max() and (low == 1 or not low.is_integer())
 
 
 def _by_position(given: Any, names: Sequence[str], option: str) -> dict[int, Sequence[Any]]:

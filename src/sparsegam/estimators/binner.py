@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparsegam.data.frames import Table, read
+from sparsegam.data.targets import weights
 from sparsegam.design.binning import Binning, Learner
 from sparsegam.parameters import pick
 
@@ -29,7 +30,7 @@ class ThresholdBinner(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     categorical : "auto" or list of columns
         Columns to take as categories besides those that are text or categorical.
     min_category_count : int
-        Levels with fewer rows are merged into one.
+        Levels with fewer rows, whatever these weigh, are merged into one.
     special_values : list, or dict from column to list, optional
         Values out of the order of their column, each a column of its own: for all numeric columns, or by column.
 
@@ -56,7 +57,7 @@ class ThresholdBinner(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     min_category_count: int = 5
     special_values: Any = None
 
-    def fit(self, X: Any, y: Any = None) -> "ThresholdBinner":
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "ThresholdBinner":
         """Learn the bins of each column.
 
         Parameters
@@ -65,6 +66,8 @@ class ThresholdBinner(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             Numbers, booleans, dates, text and categories; values may be missing.
         y : None
             Not used.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of the rows, for the quantiles; a weight of 2 is the same as the row twice, 0 the same as no row.
 
         Returns
         -------
@@ -72,7 +75,11 @@ class ThresholdBinner(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             The fitted transformer.
         """
         table = self._read(X, reset=True)
-        learner = Learner(table.labels, pick(Binning, vars(self)))
+        weight = weights(sample_weight, table.n_rows)
+        kept = weight > 0
+        if not kept.all():
+            table, weight = table.keep(kept), weight[kept]
+        learner = Learner(table.labels, pick(Binning, vars(self)), weight)
         self.features_ = [learner.learn(table.column(j), j)[0] for j in range(table.n_columns)]
         return self
 

@@ -21,7 +21,7 @@ from sparsegam.design.design import Data
 from sparsegam.parameters import documented, pick
 from sparsegam.search.inputs import Inputs
 from sparsegam.search.options import DEFAULT_MAX_TERMS, Options
-from sparsegam.search.price import check_lambda0
+from sparsegam.search.price import check_lambda0, mean_weight, warn_of_weights
 from sparsegam.search.problem import Problem
 from sparsegam.search.progress import Progress, watched
 from sparsegam.search.solver import Fit, fit
@@ -95,7 +95,9 @@ class FitsOne(SparseModel):
 
         {fit}
         """
-        return self._fit(X, y, sample_weight)
+        self._fit(X, y, sample_weight)
+        warn_of_weights(self.lambda0, mean_weight(sample_weight))
+        return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
         check_lambda0(self.lambda0)

@@ -48,10 +48,7 @@ class SparseLinearClassifier(OneVsRest, Classifies, FitsOne, SparseLinear):
 
         sum_i s_i loss(y_i, f(x_i)) + lambda0 k + lambda2 sum_j (sigma_j w_j)^2 + lambda1 sum_j sigma_j |w_j|,
 
-    where s_i are weights and sigma_j is the norm of the centred column j (1 without `standardize`).
-
-    Parameters
-    ----------
+    {of_columns}
     {loss_of_columns}
     {price}
     {coefficients}
@@ -93,10 +90,7 @@ class SparseLinearRegressor(Regresses, FitsOne, SparseLinear):
 
         sum_i s_i (y_i - f(x_i))^2 / 2 + lambda0 k + lambda2 sum_j (sigma_j w_j)^2 + lambda1 sum_j sigma_j |w_j|,
 
-    where s_i are weights and sigma_j is the norm of the centred column j (1 without `standardize`).
-
-    Parameters
-    ----------
+    {of_columns}
     {noise_price}
     {coefficients}
     {run_report}

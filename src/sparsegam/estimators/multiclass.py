@@ -11,7 +11,7 @@ from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from sparsegam.arrays import Vector
-from sparsegam.data.targets import class_weights, weights
+from sparsegam.data.targets import check_labels, class_weights, weights
 from sparsegam.models.multiclass import OneVsRestModel
 
 
@@ -76,7 +76,7 @@ class OneVsRest(JoinsClasses):
             vars(self).pop("estimators_", None)
             return super()._fit(X, y, sample_weight)  # type: ignore[misc]
         many = ManyClasses.of(y, sample_weight, self.class_weight)  # type: ignore[attr-defined]
-        parts = [_part(self).fit(X, many.labels == label, many.fit_weight) for label in many.classes]
+        parts = [_part(self)._fit(X, many.labels == label, many.fit_weight) for label in many.classes]
         self._join(parts, many.classes)
         return self
 
@@ -98,6 +98,7 @@ def many_classes(y: Any, sample_weight: Any) -> bool:
     labels = column_or_1d(y)
     if labels.dtype.kind == "f":
         assert_all_finite(labels, input_name="y")
+    check_labels(labels)
     if labels.size == 0:
         return False
     if sample_weight is not None:

@@ -39,6 +39,8 @@ class Dialect:
         False and True.
     date, time : str
         How dates and times are written, with {}.
+    refused : str
+        Characters that a name cannot hold, however it is quoted.
     compared : mapping from kind of scale to str
         What a column of that kind must be wrapped in to be compared, with {x}.
     """
@@ -50,13 +52,16 @@ class Dialect:
     booleans: tuple[str, str] = ("FALSE", "TRUE")
     date: str = "DATE '{}'"
     time: str = "TIMESTAMP '{}'"
+    refused: str = "\0"
     compared: Mapping[str, str] = field(default_factory=dict)
 
     def name(self, name: str) -> str:
         """Quote a column or table name, so that nothing in it is taken for SQL."""
         left, right = self.quotes
-        if "\0" in name or (right == "`" and "\\" in name):
-            msg = f"the name {name!r} cannot be quoted in this dialect: rename the column."
+        bad = [c for c in name if c in self.refused]
+        if bad or not name:
+            why = f"the character {bad[0]!r}" if bad else "no character at all"
+            msg = f"the name {name!r} cannot be quoted in this dialect, as it holds {why}: rename the column."
             raise ValueError(msg)
         return f"{left}{name.replace(right, right * 2)}{right}"
 
@@ -122,8 +127,15 @@ DIALECTS = {
         time="strftime('%Y-%m-%d %H:%M:%f', '{}')",
         compared=dict.fromkeys(("date", "datetime"), "strftime('%Y-%m-%d %H:%M:%f', {x})"),
     ),
-    "spark": Dialect(("`", "`"), "DOUBLE", _backslashed, nan="isnan(CAST({x} AS DOUBLE))"),
-    "bigquery": Dialect(("`", "`"), "FLOAT64", _backslashed, nan="IS_NAN(CAST({x} AS FLOAT64))", time="DATETIME '{}'"),
+    "spark": Dialect(("`", "`"), "DOUBLE", _backslashed, nan="isnan(CAST({x} AS DOUBLE))", refused="\0\\"),
+    "bigquery": Dialect(
+        ("`", "`"),
+        "FLOAT64",
+        _backslashed,
+        nan="IS_NAN(CAST({x} AS FLOAT64))",
+        time="DATETIME '{}'",
+        refused="\0\\`.\n\r",  # backslashes escape in its names, a doubled ` does not, and a dot ends one
+    ),
     "tsql": Dialect(
         ("[", "]"),
         "float",

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sparsegam.checks import check_integer, optional
+from sparsegam.checks import check_integer, check_xml_text, optional
 from sparsegam.data.frames import Table
 from sparsegam.data.scales import Value
+from sparsegam.data.writing import save_workbook
 from sparsegam.models.steps import StepModel, StepTable, as_table, step_model
 
 MAX_ROWS = 1_048_576
@@ -60,7 +61,7 @@ def to_excel(model: Any, path: Any, X: Any = None, *, n_rows: int = 100) -> None
         for j, formula in enumerate(_formulas(steps, places, i, empty=rows is None), start=len(steps.tables) + 1):
             sheet.cell(i, j).value = formula
     sheet.freeze_panes = "A2"
-    book.save(path)
+    save_workbook(book, path)
 
 
 def letters_of(column: int) -> str:
@@ -147,6 +148,8 @@ def _put(sheet: Any, row: int, column: int, value: Any) -> None:
     cell = sheet.cell(row, column)
     if isinstance(value, datetime) and value.tzinfo is not None:
         value = value.replace(tzinfo=None)
+    if isinstance(value, str):
+        check_xml_text(value, "Excel")
     cell.value = value
     if isinstance(value, str):
         cell.data_type = "s"

@@ -77,8 +77,8 @@ def _probability(steps: StepModel) -> list[str]:
 
 
 def _js(value: Value) -> str:
-    """Write a value; JSON's texts are JavaScript's but for two line ends, and for tags that would end a script."""
+    """Write a value as JSON, in ASCII; without < and >, so that no text ends a script or opens a comment in a page."""
     if isinstance(value, date):
         moment = value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)
         return repr(moment.replace(tzinfo=timezone.utc).timestamp() * 1000)
-    return json.dumps(value).replace("</", "<\\/").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    return json.dumps(value).replace("<", "\\u003c").replace(">", "\\u003e")

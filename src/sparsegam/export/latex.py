@@ -18,6 +18,9 @@ SPECIAL = {
     "^": r"\textasciicircum{}",
     "<": r"\textless{}",
     ">": r"\textgreater{}",
+    "[": "{[}",  # a row that begins with [ or * would change the \\ before it
+    "]": "{]}",
+    "*": "{*}",
 }
 
 
@@ -53,7 +56,7 @@ def to_latex(model: Any, *, digits: int = 3) -> str:
 
 def escaped(text: str) -> str:
     """Return text of the data so that LaTeX prints it as it is."""
-    return "".join(SPECIAL.get(c, c) for c in text)
+    return "".join(SPECIAL.get(c, c) for c in " ".join(text.split()) if c.isprintable())
 
 
 def _rows(table: StepTable, digits: int) -> Iterator[str]:

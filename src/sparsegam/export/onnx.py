@@ -28,7 +28,7 @@ def to_onnx(model: Any) -> Any:
     """
     onnx = _import_onnx()
     steps = step_model(model)
-    steps.check_inputs("ONNX")
+    steps.check_inputs("ONNX", taken=("score", "probability"))
     graph = _Graph(onnx, steps)
     proto = onnx.helper.make_model(
         graph.build(),

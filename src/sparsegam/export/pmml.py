@@ -1,9 +1,9 @@
 """PMML 4.4: the model as a Scorecard, whose characteristics are the features and whose attributes are their steps."""
 
-from collections.abc import Iterator
 from typing import Any
 from xml.etree import ElementTree
 
+from sparsegam.checks import check_xml_text
 from sparsegam.data.scales import Value
 from sparsegam.deploy.reasons import ReasonTable, reason_table
 from sparsegam.models.steps import Step, StepModel, StepTable
@@ -30,7 +30,7 @@ def to_pmml(model: Any, *, reasons: ReasonTable | None = None) -> str:
     """
     table = reason_table(model) if reasons is None else reasons
     steps = table.steps
-    steps.check_inputs("PMML")
+    steps.check_inputs("PMML", taken=("score", "probability", *(f"reason_{rank}" for rank in range(1, 5))))
     root = ElementTree.Element("PMML", {"xmlns": NAMESPACE, "version": "4.4"})
     header = _child(root, "Header", description="written by sparsegam")
     _child(header, "Application", name="sparsegam")
@@ -152,17 +152,6 @@ def _text(value: Value, table: StepTable) -> str:
 
 
 def _child(parent: ElementTree.Element, tag: str, **attributes: str) -> ElementTree.Element:
-    for name, value in attributes.items():
-        _check_characters(name, value)
+    for value in attributes.values():
+        check_xml_text(value, "PMML")
     return ElementTree.SubElement(parent, tag, attributes)
-
-
-def _check_characters(name: str, value: str) -> None:
-    bad = list(_controls(value))
-    if bad:
-        msg = f"{name}={value!r} holds the character {bad[0]!r}, which XML cannot write: rename it."
-        raise ValueError(msg)
-
-
-def _controls(value: str) -> Iterator[str]:
-    return (c for c in value if ord(c) < 32 and c not in "\t\n\r")

@@ -8,6 +8,9 @@ from sparsegam.export.dialects import Dialect, dialect_of, number
 from sparsegam.models.steps import StepModel, StepTable, step_model
 
 INDENT = "    "
+BREAK = (
+    "\0"  # a line end of the layout, until all is indented: no name or text holds a zero byte, but some hold line ends
+)
 MAX_EXPONENT = 700.0  # PostgreSQL's exp fails beyond 709
 
 
@@ -61,23 +64,24 @@ def to_sql(
         ]
         columns += [f"{_case(t, way, _codes(said, way))} AS code_{j}" for j, t, said in _enumerated(reasons)]
     source = ".".join(way.name(part) for part in table.split("."))
-    inner = f"SELECT\n{_indented(columns)}\nFROM {source} AS source"
+    inner = f"SELECT{BREAK}{_indented(columns)}{BREAK}FROM {source} AS source"
     outer = [f"scored.{way.name(name)}" for name in keep] + ["scored.score"]
     outer += [] if steps.classes is None else [f"{_probability(steps, way)} AS probability"]
     outer += [] if points is None else ["scored.points"]
     outer += [] if reasons is None else [f"{_reason(reasons, i)} AS reason_{i + 1}" for i in range(reasons.k)]
-    return f"SELECT\n{_indented(outer)}\nFROM (\n{_shifted(inner)}\n) AS scored"
+    parts = ["SELECT", _indented(outer), "FROM (", _shifted(inner), ") AS scored"]
+    return BREAK.join(parts).replace(BREAK, "\n")
 
 
 def score_expression(model: Any, *, dialect: str = "duckdb") -> str:
     """Write the score as one expression over the columns, for a view or a generated column."""
-    return _sum(step_model(model), dialect_of(dialect))
+    return _sum(step_model(model), dialect_of(dialect)).replace(BREAK, "\n")
 
 
 def _sum(steps: StepModel, way: Dialect) -> str:
     parts = [way.as_double(number(steps.base))]
     parts += [_case(table, way, [number(adds) for adds in table.adds]) for table in steps.tables]
-    return "\n  + ".join(parts)
+    return f"{BREAK}  + ".join(parts)
 
 
 def _case(table: StepTable, way: Dialect, results: Sequence[str]) -> str:
@@ -126,8 +130,8 @@ def _reason(reasons: ReasonTable, rank: int) -> str:
 
 
 def _indented(columns: Sequence[str]) -> str:
-    return ",\n".join(_shifted(column) for column in columns)
+    return f",{BREAK}".join(_shifted(column) for column in columns)
 
 
 def _shifted(text: str) -> str:
-    return "\n".join(INDENT + line for line in text.split("\n"))
+    return BREAK.join(INDENT + line for line in text.split(BREAK))

@@ -2,6 +2,7 @@
 
 import hashlib
 import platform
+import re
 from collections.abc import Mapping
 from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
@@ -16,6 +17,8 @@ from sparsegam.models.additive import Model
 from sparsegam.models.outcomes import target_of
 from sparsegam.models.steps import as_table, step_model
 
+MARKS = re.compile(r"[\\`*\[\]|!#~]|(?<![a-zA-Z0-9])_|_(?![a-zA-Z0-9])|(?<=[a-z]):(?=//)")  # of Markdown
+TAG = re.compile(r"<(?=[a-zA-Z/!?])")
 PACKAGES = ("sparsegam", "numpy", "scipy", "scikit-learn")
 
 
@@ -52,7 +55,7 @@ def card(
     if settings:
         given = {name: value for name, value in settings.items() if value is not None}
         parts.append(f"## Settings\n\n{_table(['setting', 'value'], given.items())}")
-    parts.append(f"## Terms\n\n{_terms(model)}\n\n```\n{model.equation()}\n```")
+    parts.append(f"## Terms\n\n{_terms(model)}\n\n{_block(model.equation())}")
     parts += _training(model)
     parts.append(f"## Edits\n\n{_edits(model)}")
     parts.append(f"## Versions\n\n{_versions(model)}")
@@ -91,7 +94,8 @@ def _kind(model: Model) -> str:
 
 def _summary(model: Model) -> str:
     n, k = len(model.feature_names), len(model.features)
-    classes = "" if model.classes is None else f" It tells `{model.classes[1]}` from `{model.classes[0]}`."
+    named = [] if model.classes is None else [_escaped(str(label)) for label in model.classes]
+    classes = f" It tells {named[1]} from {named[0]}." if named else ""
     return f"{model.n_terms} terms of {k} out of {n} features, fitted with the {model.loss} loss.{classes}"
 
 
@@ -118,7 +122,7 @@ def _edits(model: Model) -> str:
 
 
 def _versions(model: Model) -> str:
-    rows = [("SHA-256 of the model's JSON", f"`{model_hash(model)}`"), ("Python", platform.python_version())]
+    rows = [("SHA-256 of the model's JSON", model_hash(model)), ("Python", platform.python_version())]
     rows += [(name, _version(name)) for name in PACKAGES]
     rows.append(("card written", datetime.now(timezone.utc).isoformat(timespec="seconds")))
     return _table(["what", "which"], rows)
@@ -137,5 +141,12 @@ def _table(header: list[str], rows: Any) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Keep text of the data within its cell, and free of tags."""
-    return text.replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
+    """Keep text of the data within its cell or line, and free of tags, links, pictures and marks of any kind."""
+    line = " ".join(text.split())
+    return MARKS.sub(r"\\\g<0>", line.replace("&", "&amp;")).replace("<", "&lt;")
+
+
+def _block(text: str) -> str:
+    """Fence text that stays as it is: by more backticks than stand together in it, and with no tag left whole."""
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    return f"{fence}\n{TAG.sub('&lt;', text)}\n{fence}"

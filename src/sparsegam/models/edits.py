@@ -1,9 +1,10 @@
 """The record of an edit: what was done to a model by hand, by whom, why, and what it cost."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
+
+from sparsegam.checks import is_number
 
 ACTIONS = ("move", "merge", "fix", "drop", "forbid")
 OPTIONAL = ("auc_before", "auc_after")
@@ -72,4 +73,4 @@ def _good(name: str, value: Any) -> bool:
         return isinstance(value, str)
     if value is None:
         return name in OPTIONAL
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return is_number(value)

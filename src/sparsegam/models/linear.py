@@ -1,7 +1,6 @@
 """A fitted linear model: an intercept and a few coefficients, evaluated with NumPy alone, printed, kept as JSON."""
 
 import json
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam.arrays import Vector
+from sparsegam.checks import is_number, shown
 from sparsegam.data.matrix import NumericMatrix, read_matrix
 from sparsegam.losses import CLASSIFIERS, LOSSES
 from sparsegam.models import schema
@@ -18,6 +18,7 @@ from sparsegam.parameters import documented
 
 FORMAT = "sparsegam.LinearModel"
 VERSION = 1
+MOST_COLUMNS = 2**31 - 1  # as many as a matrix can have
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,7 @@ class LinearModel(Scores):
     @classmethod
     def from_json(cls, text: str) -> "LinearModel":
         """Read a model that `to_json` wrote, parsed and never executed; anything else is refused with a ValueError."""
-        content = json.loads(text)
+        content = schema.load(text)
         problem = _wrong_with(content)
         if problem:
             msg = f"not a sparsegam linear model: {problem}."
@@ -157,27 +158,29 @@ def _wrong_with(content: Any) -> str:
         return f"format must be {FORMAT!r} and version {VERSION}"
     parts = {"loss", "classes", "intercept", "columns", "weights", "n_features", "feature_names"}
     if content.keys() != {"format", "version"} | parts:
-        return f"its parts must be {sorted(parts)}, got {sorted(content)}"
-    if content["loss"] not in LOSSES or (content["loss"] in CLASSIFIERS) == (content["classes"] is None):
-        return f"loss must be one of {tuple(LOSSES)}, with classes unless squared, got {content['loss']!r}"
+        return f"its parts must be {sorted(parts)}, got {shown(sorted(content))}"
+    loss = content["loss"]
+    if loss not in tuple(LOSSES) or (loss in CLASSIFIERS) == (content["classes"] is None):
+        return f"loss must be one of {tuple(LOSSES)}, with classes unless squared, got {shown(loss)}"
     return _wrong_labels(content) or _wrong_numbers(content)
 
 
 def _wrong_labels(content: dict[str, Any]) -> str:
     classes, names, n = content["classes"], content["feature_names"], content["n_features"]
     if classes is not None and not (_list_of(classes, str | int | float) and len(classes) == 2):
-        return f"classes must be two labels, got {classes!r}"
-    if not _is_whole(n) or (names is not None and not (_list_of(names, str) and len(names) == n)):
-        return "n_features must be a whole number, and feature_names as many names, or null"
+        return f"classes must be two labels, got {shown(classes)}"
+    if not _is_whole(n) or n > MOST_COLUMNS or (names is not None and not (_list_of(names, str) and len(names) == n)):
+        wanted = f"a whole number up to {MOST_COLUMNS}, and feature_names as many names, or null"
+        return f"n_features must be {wanted}, got {shown(n)}"
     return ""
 
 
 def _wrong_numbers(content: dict[str, Any]) -> str:
     columns, weights, n = content["columns"], content["weights"], content["n_features"]
     if not isinstance(columns, list) or not all(_is_whole(j) and j < n for j in columns):
-        return f"columns must be positions below {n}, got {columns!r}"
+        return f"columns must be positions below {n}, got {shown(columns)}"
     numbers: list[Any] = [content["intercept"], *weights] if isinstance(weights, list) else [None]
-    finite = _list_of(numbers, int | float) and all(map(math.isfinite, numbers))
+    finite = all(map(is_number, numbers))
     if not finite or len(set(columns)) < len(columns) or len(weights) != len(columns):
         return "intercept and weights must be finite numbers, one weight per column"
     return ""

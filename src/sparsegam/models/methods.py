@@ -92,7 +92,8 @@ class Deployable:
         """Return an ONNX graph; needs onnx."""
         from sparsegam.export.onnx import to_onnx
 
-        return to_onnx(self)
+        graph: ModelProto = to_onnx(self)
+        return graph
 
     def to_pmml(self: Any, *, reasons: "ReasonTable | None" = None) -> str:
         """Return a PMML Scorecard; see `sparsegam.export.pmml.to_pmml`."""

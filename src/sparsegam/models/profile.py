@@ -2,7 +2,6 @@
 
 import json
 import math
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -11,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from sparsegam.arrays import Vector
-from sparsegam.checks import expect
+from sparsegam.checks import expect, is_number
 
 FORMAT, VERSION = "sparsegam.Profile", 2
 KINDS = ("missing", "special", "unseen")
@@ -124,4 +123,4 @@ def _kinds(name: str, values: Any) -> dict[str, float]:
 
 def _numbers(values: Any) -> bool:
     """Tell whether this is a list of finite numbers."""
-    return isinstance(values, list) and all(type(v) in (int, float) and abs(v) <= sys.float_info.max for v in values)
+    return isinstance(values, list) and all(map(is_number, values))

@@ -2,12 +2,11 @@
 
 import hashlib
 import json
-import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date
-from typing import Any
+from typing import Any, NoReturn
 
-from sparsegam.checks import expect
+from sparsegam.checks import expect, is_number
 from sparsegam.data.scales import NUMBER, SCALE_KINDS, Scale, Value
 from sparsegam.losses import LOSSES
 from sparsegam.models.edits import edit_from_json
@@ -18,6 +17,7 @@ FORMAT = "sparsegam.Model"
 VERSION = 2
 REQUIRED = {"format", "version", "loss", "classes", "intercept", "feature_names", "special_values", "terms"}
 OPTIONAL = {1: {"scales", "edits", "sha256"}, 2: {"scales", "edits", "profile", "sha256"}}  # by version
+MOST_DEPTH = 20
 
 Scales = Mapping[str, Scale]
 
@@ -30,18 +30,19 @@ def write(content: dict[str, Any]) -> str:
 
 def parse(text: str) -> dict[str, Any]:
     """Read the parts of a model from JSON, checked; raise a ValueError that says what is wrong."""
-    content = _loaded(text)
+    content = load(text)
     _check_header(content)
     names = _names(content["feature_names"])
-    scales = _scales(content.get("scales", {}), names)
-    terms = tuple(_term(term, names, scales) for term in _list(content["terms"], "terms"))
+    known = frozenset(names)
+    scales = _scales(content.get("scales", {}), known)
+    terms = tuple(_term(term, known, scales) for term in _list(content["terms"], "terms"))
     parts = {
         "loss": _loss(content["loss"]),
         "classes": _classes(content["classes"], content["loss"]),
         "intercept": _finite(content["intercept"], "intercept"),
         "feature_names": names,
         "scales": scales,
-        "special_values": _special_values(content["special_values"], names, scales),
+        "special_values": _special_values(content["special_values"], known, scales),
         "terms": terms,
         "edits": tuple(edit_from_json(edit) for edit in _list(content.get("edits", []), "edits")),
         "profile": _profile(content["profile"], terms) if "profile" in content else None,
@@ -76,16 +77,37 @@ def scale_to_json(scale: Scale) -> dict[str, Any]:
     return {"kind": scale.kind, "levels": list(scale.levels)} if scale.has_levels else {"kind": scale.kind}
 
 
-def _loaded(text: Any) -> Any:
-    """Parse JSON; refuse what is cut off, nested without end, twice the same key, or no number."""
+def load(text: Any) -> Any:
+    """Parse JSON; refuse what is cut off, nested more deeply than any model, twice the same key, or no number."""
     try:
-        return json.loads(text, object_pairs_hook=_object, parse_constant=_refuse_constant)
+        content = json.loads(text, object_pairs_hook=_object, parse_constant=_refuse_constant)
+        _check_depth(content)
+        return content
     except RecursionError:
-        msg = "not a sparsegam model: the text is nested too deeply."
-        raise ValueError(msg) from None
+        _refuse_depth()
     except json.JSONDecodeError as error:
         msg = f"not a sparsegam model: the text is no JSON ({error}): is the file whole?"
         raise ValueError(msg) from None
+
+
+def _check_depth(content: Any) -> None:
+    """Raise where JSON is nested beyond MOST_DEPTH: no model is, and printing it could exhaust the stack."""
+    level = list(_parts([content]))
+    for _ in range(MOST_DEPTH):
+        level = [part for whole in level for part in _parts(whole)]
+        if not level:
+            return
+    _refuse_depth()
+
+
+def _parts(whole: Any) -> Iterable[Any]:
+    inside = whole.values() if isinstance(whole, dict) else whole
+    return (part for part in inside if isinstance(part, list | dict))
+
+
+def _refuse_depth() -> NoReturn:
+    msg = "not a sparsegam model: the text is nested too deeply."
+    raise ValueError(msg) from None
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -148,8 +170,8 @@ def _classes(classes: Any, loss: str) -> tuple[Any, Any] | None:
     return labels[0], labels[1]
 
 
-def _scales(scales: Any, names: tuple[str, ...]) -> dict[str, Scale]:
-    good = isinstance(scales, dict) and set(scales) <= set(names)
+def _scales(scales: Any, names: frozenset[str]) -> dict[str, Scale]:
+    good = isinstance(scales, dict) and scales.keys() <= names
     _expect(scales, "scales", "objects by feature name", holds=good)
     return {name: _scale(scale) for name, scale in scales.items()}
 
@@ -159,13 +181,14 @@ def _scale(scale: Any) -> Scale:
     _expect(scale, "a scale", "an object with kind and, for categories, levels", holds=good)
     _expect(scale["kind"], "kind of a scale", f"one of {SCALE_KINDS}", holds=scale["kind"] in SCALE_KINDS)
     levels = tuple(_list(scale.get("levels", []), "levels"))
-    good = all(isinstance(level, str | int | float) for level in levels) and len(set(levels)) == len(levels)
-    _expect(levels, "levels", "texts, numbers or booleans, each once", holds=good)
+    good = all(isinstance(level, str | bool) or is_number(level) for level in levels)
+    good = good and len(set(levels)) == len(levels)
+    _expect(levels, "levels", "texts, finite numbers or booleans, each once", holds=good)
     return Scale(scale["kind"], levels)
 
 
-def _special_values(special: Any, names: tuple[str, ...], scales: Scales) -> dict[str, tuple[Value, ...]]:
-    good = isinstance(special, dict) and set(special) <= set(names)
+def _special_values(special: Any, names: frozenset[str], scales: Scales) -> dict[str, tuple[Value, ...]]:
+    good = isinstance(special, dict) and special.keys() <= names
     _expect(special, "special_values", "lists of values by feature name", holds=good)
     return {
         name: tuple(
@@ -175,10 +198,11 @@ def _special_values(special: Any, names: tuple[str, ...], scales: Scales) -> dic
     }
 
 
-def _term(term: Any, names: tuple[str, ...], scales: Scales) -> Term:
+def _term(term: Any, names: frozenset[str], scales: Scales) -> Term:
     good = isinstance(term, dict) and term.keys() == {"feature", "kind", "value", "coef"}
     _expect(term, "a term", "an object with feature, kind, value and coef", holds=good)
-    _expect(term["feature"], "feature", "one of feature_names", holds=term["feature"] in names)
+    known = isinstance(term["feature"], str) and term["feature"] in names
+    _expect(term["feature"], "feature", "one of feature_names", holds=known)
     _expect(term["kind"], "kind", f"one of {KINDS}", holds=term["kind"] in KINDS)
     condition = _condition(term["kind"], term["value"], scales.get(term["feature"], NUMBER))
     return Term(term["feature"], condition, _finite(term["coef"], "coef"))
@@ -222,8 +246,7 @@ def _list(values: Any, name: str) -> list[Any]:
 
 
 def _finite(value: Any, name: str) -> float:
-    good = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
-    _expect(value, name, "a finite number", holds=good)
+    _expect(value, name, "a finite number", holds=is_number(value))
     return float(value)
 
 

@@ -135,11 +135,16 @@ class StepModel:
         out: Vector = self.shift + self.slope * score
         return out
 
-    def check_inputs(self, format_: str) -> None:
-        """Raise where a format needs an input and the model has none."""
+    def check_inputs(self, format_: str, taken: tuple[str, ...]) -> None:
+        """Raise where a format needs an input and the model has none, or one by a name that an output has."""
         if not self.tables:
             msg = f"{format_} needs at least one feature, but the model has no terms: its score is always {self.base}."
             raise ValueError(msg)
+        for name in self.features:
+            if name in taken or not name:
+                why = "an output has this name" if name else "names must not be empty"
+                msg = f"{format_} cannot write a column named {name!r}, since {why}: rename the column."
+                raise ValueError(msg)
 
     def range(self) -> tuple[float, float]:
         """Return the lowest and the highest score that any row can have."""
@@ -174,10 +179,8 @@ def as_table(X: Any) -> Table:
 
 def step_numbers(model: Model | StepModel, table: Table) -> dict[str, Vector]:
     """Return the columns of the features in use, as numbers on the scales of the model."""
-    where = positions(model.features, model.feature_names, table)
-    return {
-        name: table.column(j).on(model.scales.get(name, NUMBER)) for name, j in zip(model.features, where, strict=True)
-    }
+    where, scales = positions(model.features, model.feature_names, table), model.scales
+    return {name: table.column(j).on(scales.get(name, NUMBER)) for name, j in zip(model.features, where, strict=True)}
 
 
 def _plain(label: Any) -> Any:

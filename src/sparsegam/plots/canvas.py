@@ -41,8 +41,8 @@ def plain(ax: Any) -> None:
 
 
 def shortened(name: str, most: int = 34) -> str:
-    """Cut a long name in its middle, where it says least."""
-    if len(name) <= most:
-        return name
-    head = (most - 1) // 2
-    return f"{name[:head]}…{name[-(most - 1 - head) :]}"
+    """Cut a long name in its middle, where it says least; dollars stay dollars, and are no formula of matplotlib's."""
+    if len(name) > most:
+        head = (most - 1) // 2
+        name = f"{name[:head]}…{name[-(most - 1 - head) :]}"
+    return name.replace("$", r"\$")

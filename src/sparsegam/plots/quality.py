@@ -9,7 +9,7 @@ from sparsegam.inspection.metrics import auc, roc_curve
 from sparsegam.models.additive import Model
 from sparsegam.models.outcomes import positives
 from sparsegam.parameters import documented
-from sparsegam.plots.canvas import BLUE, GREY, PALE, canvas, plain
+from sparsegam.plots.canvas import BLUE, GREY, PALE, canvas, plain, shortened
 
 
 @documented
@@ -36,7 +36,7 @@ def plot_calibration(model: Model, X: Any, y: Any, *, n_bins: int = 10, ax: Any 
     else:
         predicted = model.predict_proba(X)[:, 1]
         observed = positives(model, y).astype(np.float64)
-        words = (f"predicted P({model.classes[1]})", "share")
+        words = (f"predicted P({shortened(str(model.classes[1]))})", "share")
     bins = calibration(predicted, observed, n_bins=n_bins)
     _draw_density(ax, predicted)
     x, mean = [b.predicted for b in bins], [b.observed for b in bins]

@@ -204,7 +204,9 @@ def _mark_x(ax: Any, shape: ShapeFunction, limits: tuple[float, float], apart: d
         ticks = ticks[:: max(1, len(ticks) // 5)]
     room = 0.04 * (limits[1] - limits[0])
     ticks = [tick for tick in ticks if not apart or tick < min(apart) - room]
-    words = [_tick(shape, tick) for tick in ticks] + [piece.label.removeprefix("= ") for piece in apart.values()]
+    words = [_tick(shape, tick) for tick in ticks] + [
+        shortened(piece.label.removeprefix("= ")) for piece in apart.values()
+    ]
     ax.set_xticks([*ticks, *apart], words, rotation=30 if apart or shape.scale.has_levels else 0, ha="center")
     ax.set_xlim(limits[0], max([limits[1], *(place + 0.05 * (limits[1] - limits[0]) for place in apart)]))
 
@@ -215,7 +217,7 @@ def _tick(shape: ShapeFunction, number: float) -> str:
     if shape.scale.is_time:
         number = round(number)
         return text(shape.scale.value(number))[:10]
-    return text(shape.scale.value(number)) if number == int(number) else ""
+    return shortened(text(shape.scale.value(number))) if number == int(number) else ""
 
 
 def _draw_levels(ax: Any, parts: list[Piece]) -> None:

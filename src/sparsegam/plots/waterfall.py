@@ -90,4 +90,5 @@ def _write(ax: Any, bars: list[tuple[str, float]], places: Any, ends: Any) -> No
 def _verdict(model: Model, score: float) -> str:
     if model.classes is None:
         return f"prediction {score:.4g}"
-    return f"score {score:.3g}: P({model.classes[1]}) = {model.probabilities(np.array([score]))[0, 1]:.3f}"
+    label = shortened(str(model.classes[1]))
+    return f"score {score:.3g}: P({label}) = {model.probabilities(np.array([score]))[0, 1]:.3f}"

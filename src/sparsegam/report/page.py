@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path as FilePath
 from typing import Any
 
-from sparsegam.data.files import write_whole
+from sparsegam.data.writing import write_whole
 from sparsegam.models.additive import Model
 from sparsegam.report.content import content
 from sparsegam.report.material import Material, Sample
@@ -67,7 +67,7 @@ def write_report(  # noqa: PLR0913
         path=path,
         sample_weight=sample_weight,
     )
-    return write_whole(FilePath(file), page(content(material)))
+    return write_whole(file, page(content(material)))
 
 
 def _checked(model: Any) -> Model:

@@ -18,6 +18,7 @@ from sparsegam.parameters import documented, pick
 from sparsegam.search.inputs import search_inputs
 from sparsegam.search.options import Options
 from sparsegam.search.path import Path
+from sparsegam.search.price import mean_weight
 from sparsegam.search.problem import Problem
 from sparsegam.search.progress import Progress
 
@@ -57,7 +58,7 @@ class Matrices:
         cost = np.ones(data.n_columns)
         cost[always] = 0.0
         design = LinearDesign(data, shift, offset)
-        return Problem(design, rows, penalty, options, float(weight.sum()), n_candidates, cost)
+        return Problem(design, rows, penalty, options, float(weight.sum()), n_candidates, cost, mean_weight(weight))
 
 
 class LinearPath(Path[LinearModel]):

@@ -13,7 +13,7 @@ from sparsegam.design.design import Design
 from sparsegam.losses import LOSSES
 from sparsegam.models.scoring import Scores
 from sparsegam.parameters import documented
-from sparsegam.search.price import check_lambda0, noise_price, price
+from sparsegam.search.price import check_lambda0, noise_price, price, warn_of_weights
 from sparsegam.search.problem import Problem
 from sparsegam.search.progress import Progress
 from sparsegam.search.solver import frontier
@@ -52,6 +52,7 @@ class Path(Generic[M]):
     total_weight: float
     finished: bool
     search_stats: dict[str, int]
+    mean_weight: float = 1.0
 
     @classmethod
     def search(
@@ -86,6 +87,7 @@ class Path(Generic[M]):
             total_weight=problem.total_weight,
             finished=search.finished,
             search_stats=dict(search.counts),
+            mean_weight=problem.mean_weight,
         )
 
     def at(self, *, n_terms: int | None = None, lambda0: float | str | None = None) -> M:
@@ -148,6 +150,7 @@ class Path(Generic[M]):
 
     def _cheapest(self, lambda0: float | str) -> int:
         check_lambda0(lambda0)
+        warn_of_weights(lambda0, self.mean_weight)
         unit = price(lambda0, self.total_weight)
         if isinstance(lambda0, str) and not LOSSES[self.models[0].loss].is_classifier:
             unit = noise_price(unit, self.total_weight, self.objective[0], self._solve)

@@ -2,12 +2,16 @@
 
 import math
 from collections.abc import Callable
+from typing import Any
 
-from sparsegam.checks import check_choice, check_number
+import numpy as np
+
+from sparsegam.checks import check_choice, check_number, warn
 
 CRITERIA = ("aic", "bic")
 NOISE_ROUNDS = 10
 SMALLEST_NOISE = 1e-4  # share of the variance of y below which a fit counts as perfect
+FAR_FROM_ROWS = 10.0  # mean weight (or one over it) from which weights can hardly be meant as repeated rows
 
 
 def price(lambda0: float | str, total_weight: float) -> float:
@@ -15,6 +19,27 @@ def price(lambda0: float | str, total_weight: float) -> float:
     if lambda0 == "aic":
         return 1.0
     return math.log(max(total_weight, 1.0)) / 2 if lambda0 == "bic" else float(lambda0)
+
+
+def warn_of_weights(lambda0: float | str, mean: float) -> None:
+    """Warn where a criterion takes weights for repeated rows whose mean is far from one."""
+    if not isinstance(lambda0, str) or 1 / FAR_FROM_ROWS <= mean <= FAR_FROM_ROWS:
+        return
+    more = "more" if mean > 1 else "fewer"
+    msg = (
+        f"lambda0={lambda0!r} takes weights for repeated rows, and these are {mean:.3g} on average: it will "
+        f"choose {more} terms than the rows support. Unless each row does stand for so many, divide the weights by "
+        "their mean: sample_weight / sample_weight.mean()."
+    )
+    warn(msg, UserWarning)
+
+
+def mean_weight(sample_weight: Any) -> float:
+    """Return the mean weight of the rows that have any; 1 where no weights are given."""
+    if sample_weight is None:
+        return 1.0
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    return float(weight.sum() / max(np.count_nonzero(weight), 1))
 
 
 def noise_price(unit: float, n: float, start: float, solve: Callable[[float], tuple[float, int]]) -> float:

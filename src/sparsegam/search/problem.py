@@ -26,6 +26,7 @@ class Problem(Generic[D_co]):
     total_weight: float
     n_candidates: int
     cost: Vector  # factor on lambda0 by column
+    mean_weight: float = 1.0  # of the rows that have any
 
     @property
     def max_terms(self) -> int:

@@ -43,9 +43,8 @@ class Support:
         return Support(np.append(self.columns, column), np.append(self.theta, 0.0))
 
 
-def ridge_penalty(rows: _core.LocalRows, lambda2: float) -> _core.Penalty:
-    """Return the penalty that has nothing but a ridge on the standardised coefficients."""
-    p = len(rows.columns)
+def ridge_penalty(p: int, lambda2: float) -> _core.Penalty:
+    """Return the penalty of p columns that has nothing but a ridge on the standardised coefficients."""
     return _core.Penalty(
         lambda2=lambda2,
         cost=np.ones(p),
@@ -83,7 +82,7 @@ def refit(rows: _core.LocalRows, lambda2: float, start: Support, *, held: NDArra
         The same columns at their best.
     """
     kept = None if held is None else start.columns[held]
-    point = _core.refit(rows, ridge_penalty(rows, lambda2), start.point, held=kept)
+    point = _core.refit(rows, ridge_penalty(len(rows.columns), lambda2), start.point, held=kept)
     order = [point.columns.tolist().index(column) for column in start.columns.tolist()]
     return Support(start.columns, np.append(point.intercept, point.coef[order]), point.loss + point.ridge)
 
@@ -97,7 +96,7 @@ class Neighbourhood:
 
     def __init__(self, rows: _core.LocalRows, lambda2: float, start: Support) -> None:
         self.support = refit(rows, lambda2, start)
-        _, rises = _core.swap_costs(rows, ridge_penalty(rows, lambda2), self.support.point)
+        _, rises = _core.swap_costs(rows, ridge_penalty(len(rows.columns), lambda2), self.support.point)
         self._rises = np.reshape(rises, (-1, start.columns.size))
 
     def swap_costs(self, j: int) -> Vector:

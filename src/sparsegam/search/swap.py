@@ -22,7 +22,7 @@ from sparsegam.search.blas import one_blas_thread
 from sparsegam.search.inputs import Inputs
 from sparsegam.search.matrices import Matrices
 from sparsegam.search.options import Options
-from sparsegam.search.price import check_lambda0, price
+from sparsegam.search.price import check_lambda0, price, warn_of_weights
 from sparsegam.search.problem import Problem
 from sparsegam.search.solver import Fit
 from sparsegam.search.tables import Tables
@@ -261,7 +261,10 @@ def _grid(inputs: Inputs[Any, Any], X: Any, y: Any, given: dict[str, Any]) -> Sw
     data = inputs.read(X)
     target = read_target(y, options.loss, data.n_rows, sample_weight=given["sample_weight"])
     problem = inputs.pose(data, target.values, target.weight, options)
-    units = np.array([_price(value, problem) for value in _listed(given["lambda0"])])
+    asked = _listed(given["lambda0"])
+    units = np.array([_price(value, problem) for value in asked])
+    for value in asked:
+        warn_of_weights(value, problem.mean_weight)
     order = np.argsort(-units, kind="stable")
     points: list[_core.Point] = []
     counts: Counter[str] = Counter()

@@ -19,6 +19,7 @@ from sparsegam.search.blas import one_blas_thread
 from sparsegam.search.inputs import search_inputs
 from sparsegam.search.options import Options
 from sparsegam.search.path import Path
+from sparsegam.search.price import mean_weight
 from sparsegam.search.problem import Problem
 from sparsegam.search.progress import Progress
 
@@ -47,13 +48,14 @@ class Tables:
         kept = weight > 0
         if not kept.all():
             data, y, weight = data.keep(kept), y[kept], weight[kept]
-        design = ThresholdDesign(*bin_table(data, self.binning), weight)
+        design = ThresholdDesign(*bin_table(data, self.binning, weight), weight)
         rows = _core.ThresholdRows(design.core, y, weight, loss=options.loss, n_threads=options.n_threads)
         allowed = design.candidates(self.rules)
         always = _always(design, rows, options, self.rules, allowed)
         penalty = design.penalty(float(options.lambda2), self.rules, allowed=allowed, always=always)
         cost = self.rules.costs(design.names)[design.group]
-        return Problem(design, rows, penalty, options, float(weight.sum()), int(np.count_nonzero(allowed)), cost)
+        total, n_candidates = float(weight.sum()), int(np.count_nonzero(allowed))
+        return Problem(design, rows, penalty, options, total, n_candidates, cost, mean_weight(weight))
 
 
 @documented

@@ -1,0 +1,163 @@
+"""CSV: the same table, or the same refusal, whichever reader is installed."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from sparsegam.data import csv as tables
+from sparsegam.data.contents import FileError
+from sparsegam.data.files import read_file
+
+LIBRARIES = dict(tables.READERS)
+CELLS = [
+    *("", " ", "1", "2.5", "-3e2", "+7", "1_00", ".5", "5.", "1e400", "1e-400", "nan(x)", "-nan", "0x1A", "١٢", "1,5"),
+    *("NA", "n/a", "?", ".", "NULL", "true", "FALSE", "2020-01-05", "2020-01-05T10:00:00", "0001-01-01T00:00+14:00"),
+    *(
+        "a",
+        " a ",
+        "b ",
+        "Zürich",
+        "日本",
+        "\ufeff",
+        '5" pipe',
+        '"',
+        '""',
+        "a,b",
+        "a;b",
+        "x\ty",
+        "two\nlines",
+        "é\u2028",
+    ),
+    *("=1+1", "'", "\\", "\\n", "#", "//", "-", "None", "nan", "tab\t", "a\r\nb", "\u00a0", "\u3000x"),
+]
+COLUMNS = {
+    "numbers": ["1", "2.5", "-3e2", " 7 ", "NA", "", "?", ".5", "5.", "0.1", "1e-400"],
+    "text": CELLS,
+    "truth": ["true", "False", "", "TRUE "],
+    "days": ["2020-01-05", "", "1969-12-31"],
+    "times": ["2020-01-05T10:00:00", "2020-01-05 10:00:00.5", "NA"],
+}
+
+
+def summary(file):
+    """What was read, or why not."""
+    try:
+        table = read_file(file)
+    except FileError as error:
+        return str(error)
+    except ValueError as error:  # infinity in a column
+        return f"{error}"
+    columns = [table.column(j) for j in range(table.n_columns)]
+    return [(c.name, c.scale, [repr(type(level)) for level in c.scale.levels], c.values.tobytes()) for c in columns]
+
+
+def summaries(file):
+    found = {}
+    for name in ("csv module", *LIBRARIES):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(tables, "READERS", {name: LIBRARIES[name]} if name in LIBRARIES else {})
+            found[name] = summary(file)
+    return found
+
+
+def assert_alike(folder, content):
+    file = folder / "t.csv"
+    file.write_bytes(content)
+    found = summaries(file)
+    for name in LIBRARIES:
+        assert found[name] == found["csv module"], name
+    return found["csv module"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("csv")
+
+
+def written(rows, **how):
+    text = io.StringIO(newline="")
+    csv.writer(text, **how).writerows(rows)
+    return text.getvalue()
+
+
+@st.composite
+def files_of_any_kind(draw):
+    kinds = draw(st.lists(st.sampled_from(sorted(COLUMNS)), min_size=1, max_size=4))
+    n = draw(st.integers(0, 8))
+    columns = [draw(st.lists(st.sampled_from(COLUMNS[kind]), min_size=n, max_size=n)) for kind in kinds]
+    names = [f"{kind} {j}" for j, kind in enumerate(kinds)]
+    text = written(
+        [names, *zip(*columns, strict=True)],
+        delimiter=draw(st.sampled_from(",;\t|")),
+        quoting=draw(st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL])),
+        lineterminator=draw(st.sampled_from(["\n", "\r\n"])),
+    )
+    return text.encode(draw(st.sampled_from(["utf-8", "utf-8-sig"])))
+
+
+@given(files_of_any_kind())
+def test_tables_are_the_same_from_every_reader(folder, content):
+    assert_alike(folder, content)
+
+
+@given(st.text(alphabet='ab1.,;"\n\r \t_', max_size=40))
+@example('a,b\n1, "x, y"\n2,z\n')
+@example('a,b\n5" pipe,1\n6,2\n')
+@example('a,b\n"x"y,1\n')
+@example('a,b\n"x,1\n')
+@example("a\n1\n\n2\n")
+@example('a\n""\n2\n')
+@example("a,b\n1,2\n \n3,4\n")
+@example("a,b\n1\n1,2,3\n")
+@example("a,b\r1,2\r3,4\r")
+@example('a,b\n"x\ry",2\n"x\r\ny",3\n')
+@example('"a,\nb",c\n1,2\n')
+@example("a,a\n1,2\n")
+@example("a,\n1,2\n")
+def test_any_text_at_all_is_read_or_refused_alike(folder, text):
+    assert_alike(folder, text.encode())
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+@pytest.mark.parametrize("quoted", [False, True])
+def test_regular_text_is_read_by_the_library(name, quoted):
+    rows = [["x", "y"], *([str(i / 7), "p\nq" if quoted else f"t{i % 3}"] for i in range(500))]
+    raw = written(rows, lineterminator="\r\n").encode().strip()
+    assert tables.regular_rows(raw, ",") == 500
+    columns = LIBRARIES[name](raw, ["x", "y"], ",")
+    np.testing.assert_array_equal(columns[0].values, np.arange(500) / 7)
+    assert columns[1].scale.levels == (("p\nq",) if quoted else ("t0", "t1", "t2"))
+
+
+@pytest.mark.parametrize(
+    "text", ['a,b\n1, "x"', 'a\n5"', "a\n\n1", "a,b\n1", "a\rb", 'a\n"x\r\ny"', "a\n\0", f"a\n{'x' * 200_000}"]
+)
+def test_irregular_text_is_left_to_the_csv_module(text):
+    assert tables.regular_rows(text.encode(), ",") == 0
+
+
+def test_fields_too_long_are_refused_by_all(folder):
+    assert "field larger than field limit" in assert_alike(folder, f"a,b\n{'x' * 200_000},1\n".encode())
+
+
+def test_many_columns_take_linear_time(folder):
+    n = 100_000
+    names = [f"c{j}" for j in range(n)]
+    file = folder / "wide.csv"
+    file.write_text(f"{','.join(names)}\n{','.join(['1'] * n)}\n")
+    table = read_file(file)
+    assert (table.n_rows, table.labels[-1]) == (1, "c99999")
+    file.write_text(f"{','.join([*names, 'c7'])}\n{','.join(['1'] * (n + 1))}\n")
+    with pytest.raises(FileError, match="'c7' appears more than once"):
+        read_file(file)
+
+
+def test_more_columns_than_anyone_has(folder):
+    file = folder / "commas.csv"
+    file.write_bytes(b"," * 1_000_000 + b"\n")
+    with pytest.raises(FileError, match="it has 1000001 columns, and 1000000 are the most"):
+        read_file(file)

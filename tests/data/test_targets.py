@@ -1,0 +1,52 @@
+"""Labels: those that are missing, or of types without an order among them, are refused by rows and remedy."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sparsegam import (
+    SparseGAMClassifier,
+    SparseGAMClassifierCV,
+    SparseGAMRegressor,
+    SparseLinearClassifier,
+    gam_path,
+    linear_path,
+)
+
+X = np.arange(40.0).reshape(-1, 1)
+MISSING = "y contains NaN or None in 10 of 40 rows .the first is row 2.: drop these rows, or give them a label"
+
+
+def fits():
+    for kind in (SparseGAMClassifier, SparseGAMClassifierCV, SparseLinearClassifier):
+        yield pytest.param(lambda y, kind=kind: kind().fit(X, y), id=kind.__name__)
+    for path in (gam_path, linear_path):
+        yield pytest.param(lambda y, path=path: path(X, y), id=path.__name__)
+
+
+@pytest.mark.parametrize("fit", list(fits()))
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.array(["a", "b", None, "a"] * 10, dtype=object),
+        np.array([0, 1, None, 1] * 10, dtype=object),
+        np.array([0, 1, np.nan, 1] * 10, dtype=object),
+        pd.Series([True, False, None, True] * 10),
+        ["a", "b", None, "c"] * 10,
+    ],
+    ids=["text", "numbers", "NaN", "booleans", "three"],
+)
+def test_missing_labels_are_named_with_their_rows(fit, y):
+    with pytest.raises(ValueError, match=MISSING):
+        fit(y)
+
+
+@pytest.mark.parametrize("fit", list(fits()))
+def test_labels_of_mixed_types_are_refused(fit):
+    with pytest.raises(ValueError, match=r"y mixes numbers and text \(0 and 'a'\): make all labels text"):
+        fit(np.array([0, "a"] * 20, dtype=object))
+
+
+def test_missing_responses_of_a_regression():
+    with pytest.raises(ValueError, match=MISSING):
+        SparseGAMRegressor().fit(X, np.array([0.5, 1.0, None, 1.5] * 10, dtype=object))

@@ -1,0 +1,50 @@
+"""The JSON of a linear model: what is hostile or wrong in any part is refused with a ValueError."""
+
+import json
+
+import pytest
+
+from sparsegam.models.linear import LinearModel
+
+MODEL = LinearModel(0.5, (0, 2), (1.0, -2.0), 3, "logistic", ("no", "yes"), ("a", "b", "c"))
+TEXT = MODEL.to_json()
+
+
+def changed(**changes):
+    return json.dumps({**json.loads(TEXT), **changes})
+
+
+def test_it_comes_back():
+    assert LinearModel.from_json(TEXT) == MODEL
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (changed(intercept=10**400), "intercept and weights must be finite numbers"),
+        (changed(weights=[1.0, -(10**400)]), "intercept and weights must be finite numbers"),
+        (changed(intercept=True), "intercept and weights must be finite numbers"),
+        (TEXT.replace("0.5", "1e999"), "intercept and weights must be finite numbers"),
+        (TEXT.replace("0.5", "NaN"), "a number must be finite"),
+        (
+            changed(n_features=10**400, feature_names=None),
+            r"n_features must be a whole number .* got 10{150,199}\.\.\.",
+        ),
+        (changed(columns=[0, 10**400]), "columns must be positions below 3"),
+        (changed(columns=[0, [2]]), "columns must be positions below 3"),
+        (changed(columns="x" * 100_000), r"columns must be positions .{,300}\.\.\."),
+        (changed(classes=[["a"], "b"]), "classes must be two labels"),
+        (changed(loss=["logistic"]), "loss must be one of"),
+        (changed(loss="x" * 100_000), r"loss must be one of .{,400}\.\.\.\."),
+        ("[" * 200_000, "nested too deeply"),
+        ('{"a":' * 200_000, "nested too deeply"),
+        ("[" * 900 + "]" * 900, "nested too deeply"),
+        (TEXT[:-30], "is the file whole"),
+        (TEXT.replace('"loss"', '"loss": "squared", "loss"'), "keys must be unique"),
+        ("5", "format must be"),
+        ("{}", "format must be"),
+    ],
+)
+def test_anything_else_is_refused(text, message):
+    with pytest.raises(ValueError, match=message):
+        LinearModel.from_json(text)
