@@ -13,6 +13,8 @@ from sparsegam.data.columns import Column, Rows, from_array, from_levels, from_o
 
 __all__ = ["Table", "position", "read"]
 
+SMALL_BYTES = 2**25  # of a frame that may be copied whole where its columns are not beside each other in memory
+
 
 @dataclass(frozen=True)
 class Table:
@@ -30,6 +32,8 @@ class Table:
         What the source calls its columns.
     kept : ndarray or None
         Mask or positions of the rows to read; None means all of them.
+    block : ndarray or None
+        The values of a frame as one array, where it can be had for next to nothing.
     """
 
     source: Any
@@ -38,6 +42,7 @@ class Table:
     names: tuple[str, ...] | None = None
     keys: Sequence[Any] = ()
     kept: Rows | None = None
+    block: NDArray[Any] | None = None
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -60,7 +65,7 @@ class Table:
     def loaded(self) -> "Table":
         """Return the same table with all columns read, for those who take different rows of it again and again."""
         columns = tuple(self.column(j) for j in range(self.n_columns))
-        return replace(self, source=columns, kept=None)
+        return replace(self, source=columns, kept=None, block=None)
 
     def column(self, j: int) -> Column:
         """Return the kept rows of column j."""
@@ -70,8 +75,9 @@ class Table:
         if isinstance(self.source, tuple):
             column: Column = self.source[j]
             return column
-        if isinstance(self.source, np.ndarray):
-            return from_array(self.source[:, j], self.label(j))
+        array = self.source if isinstance(self.source, np.ndarray) else self.block
+        if array is not None:
+            return from_array(array[:, j], self.label(j))
         return _read_series(self.source.get_column(self.keys[j]), self.label(j))
 
 
@@ -162,7 +168,32 @@ def _read_frame(frame: Any) -> Table:
         msg = f"X has {n_rows} rows and {len(names)} columns: at least one of each is required."
         raise ValueError(msg)
     named = all(isinstance(name, str) for name in names)
-    return Table(frame, n_rows=n_rows, n_columns=len(names), names=tuple(names) if named else None, keys=names)
+    return Table(
+        frame,
+        n_rows=n_rows,
+        n_columns=len(names),
+        names=tuple(names) if named else None,
+        keys=names,
+        block=_one_block(frame),
+    )
+
+
+def _one_block(frame: Any) -> NDArray[Any] | None:
+    """Return a pandas frame of one NumPy type as an array, where that costs next to nothing.
+
+    To ask pandas for hundreds of 0/1 columns one by one takes longer than to fit a model to them.
+    """
+    if not frame.implementation.is_pandas():
+        return None
+    native = frame.to_native()
+    kinds = set(native.dtypes)
+    first = next(iter(kinds))
+    if len(kinds) > 1 or not isinstance(first, np.dtype) or first.kind not in "iufb":
+        return None
+    if native.size * first.itemsize > SMALL_BYTES:
+        return None
+    array: NDArray[Any] = native.to_numpy()
+    return array
 
 
 def _read_series(series: Any, name: str) -> Column:
