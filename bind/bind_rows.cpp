@@ -1,5 +1,6 @@
 // bind/bind_rows.cpp: Rows and Penalty for Python: compiled rows, their questions (for the contract tests), and the
 // class from which rows written in Python are derived.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -170,7 +171,7 @@ Point make_point(double intercept, const Vector<Index>& columns, const Vector<do
 template <class T>
 void check_columns(const Vector<T>& array, std::size_t p) {
     if (array.shape(0) != p)
-        throw std::invalid_argument("cost, low, high, allowed and group must have one entry per column");
+        throw std::invalid_argument("cost, low, high, allowed, group and unit must have one entry per column");
 }
 
 Penalty make_penalty(double lambda2, const Vector<double>& cost, const Vector<double>& low, const Vector<double>& high,
@@ -205,10 +206,15 @@ void bind_rows(nb::module_& m) {
     nb::class_<Point>(m, "Point")
         .def(
             "__init__",
-            [](Point* self, double intercept, const Vector<Index>& columns, const Vector<double>& coef) {
-                new (self) Point(make_point(intercept, columns, coef));
+            [](Point* self, double intercept, const Vector<Index>& columns, const Vector<double>& coef, double loss,
+               double ridge) {
+                Point point = make_point(intercept, columns, coef);
+                point.loss = loss;
+                point.ridge = ridge;
+                new (self) Point(std::move(point));
             },
-            nb::arg("intercept"), nb::arg("columns"), nb::arg("coef"))
+            nb::arg("intercept"), nb::arg("columns"), nb::arg("coef"), nb::kw_only(), nb::arg("loss") = infinity,
+            nb::arg("ridge") = 0.0)
         .def_ro("intercept", &Point::intercept)
         .def_prop_ro("columns", [](const Point& p) { return as_numpy(std::vector<Index>(p.columns)); })
         .def_prop_ro("coef", [](const Point& p) { return as_numpy(std::vector<double>(p.coef)); })
@@ -275,17 +281,20 @@ void bind_rows(nb::module_& m) {
             "__init__",
             [](Penalty* self, double lambda2, const Vector<double>& cost, const Vector<double>& low,
                const Vector<double>& high, const Vector<bool>& allowed, const Vector<Index>& group,
-               const Vector<Index>& always, Index max_groups, Index max_per_group, double lambda1, bool standardize,
-               bool free_intercept) {
+               const Vector<Index>& always, Index max_groups, Index max_per_group, double lambda1,
+               const std::optional<Vector<double>>& unit, bool free_intercept) {
                 Penalty penalty = make_penalty(lambda2, cost, low, high, allowed, group, always);
                 penalty.max_groups = max_groups;
                 penalty.max_per_group = max_per_group;
                 penalty.lambda1 = lambda1;
-                penalty.standardize = standardize;
+                if (unit) {
+                    check_columns(*unit, cost.shape(0));
+                    penalty.unit = copied(*unit);
+                }
                 penalty.free_intercept = free_intercept;
                 new (self) Penalty(std::move(penalty));
             },
             nb::kw_only(), nb::arg("lambda2"), nb::arg("cost"), nb::arg("low"), nb::arg("high"), nb::arg("allowed"),
             nb::arg("group"), nb::arg("always"), nb::arg("max_groups") = 0, nb::arg("max_per_group") = 0,
-            nb::arg("lambda1") = 0.0, nb::arg("standardize") = true, nb::arg("free_intercept") = true);
+            nb::arg("lambda1") = 0.0, nb::arg("unit") = nb::none(), nb::arg("free_intercept") = true);
 }

@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <cmath>
 #include <map>
 #include <optional>
 #include <string>
@@ -42,6 +43,23 @@ void check_columns(const Rows& rows, const Penalty& penalty) {
         throw std::invalid_argument("the penalty must have one entry per column of the design");
 }
 
+void check_search(const Rows& rows, const Penalty& penalty, Index max_terms) {
+    check_columns(rows, penalty);
+    const Index fixed = static_cast<Index>(penalty.always.size());
+    if (fixed > max_terms)
+        throw std::invalid_argument(std::to_string(fixed) + " columns are in every model, but max_terms is " +
+                                    std::to_string(max_terms));
+}
+
+// The model that every search starts from must have a loss, or nothing can be compared with it.
+void check_start(const Point& start) {
+    if (!std::isfinite(start.value()) || !std::isfinite(start.intercept))
+        throw std::invalid_argument(
+            "the loss of the model that the search starts from is not finite: bring y, the weights and the columns "
+            "that "
+            "are in every model to ordinary sizes");
+}
+
 Search outcome(const Frontier& found, const Objective& objective) {
     Search search;
     for (Index k = 0; k < found.reached(); ++k)
@@ -54,21 +72,22 @@ Search outcome(const Frontier& found, const Objective& objective) {
 
 Search frontier(Rows& rows, const Penalty& penalty, Index max_terms, std::optional<double> time_limit,
                 nb::object callback) {
-    check_columns(rows, penalty);
+    check_search(rows, penalty, max_terms);
     const Progress progress = progress_of(callback);
     nb::gil_scoped_release released;  // the arrays in use are kept alive by the arguments; callbacks take the GIL back
     rows.set_poll(poll_signals);
     const Deadline deadline(time_limit.value_or(infinity));
     Objective objective(rows, penalty);
     Frontier found(objective, max_terms, deadline, progress);
+    check_start(found.start());
     found.search_all();
-    for (Index k = 0; k < found.reached(); ++k) found.polish(k);
+    found.polish_all();
     return outcome(found, objective);
 }
 
 Search fit_at(Rows& rows, const Penalty& penalty, double lambda0, Index max_terms, bool certify,
               std::optional<double> time_limit, nb::object callback) {
-    check_columns(rows, penalty);
+    check_search(rows, penalty, max_terms);
     if (certify && !rows.columns().all_zero_one())
         throw std::invalid_argument("a certificate needs 0/1 columns, whose rows fall into two groups");
     const Progress progress = progress_of(callback);
@@ -77,8 +96,9 @@ Search fit_at(Rows& rows, const Penalty& penalty, double lambda0, Index max_term
     const Deadline deadline(time_limit.value_or(infinity));
     Objective objective(rows, penalty);
     Frontier found(objective, max_terms, deadline, progress);
+    check_start(found.start());
     found.search_at(lambda0, certify);
-    found.polish(found.best_size(lambda0));
+    if (found.finished()) found.polish(found.best_size(lambda0));
     Search search = outcome(found, objective);
     search.points = {found.at(found.best_size(lambda0))};
     return search;
@@ -166,7 +186,7 @@ nb::dict counts_of(const SwapCounts& counts) {
 nb::tuple swap_path(LocalRows& rows, const Penalty& penalty, const Vector<double>& lambda0, Index max_terms,
                     const std::string& cuts, bool dynamic, Index candidates, Index line_steps,
                     std::optional<double> time_limit) {
-    check_columns(rows, penalty);
+    check_search(rows, penalty, max_terms);
     SwapOptions options{cuts_named(cuts), dynamic, candidates, static_cast<int>(line_steps)};
     if (traits(rows.loss()).multiplicative && (!rows.columns().all_zero_one() || penalty.lambda2 > 0))
         throw std::invalid_argument("the exponential loss has its closed line for 0/1 columns without ridge");
@@ -181,6 +201,7 @@ nb::tuple swap_path(LocalRows& rows, const Penalty& penalty, const Vector<double
         const Deadline deadline(time_limit.value_or(infinity));
         Objective objective(rows, penalty);
         SwapSearch search(rows, objective, max_terms, options, deadline);
+        check_start(search.current());
         for (double price : view(lambda0)) points.push_back(search.search(price));
         counts = search.counts();
         finished = search.finished();

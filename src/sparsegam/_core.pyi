@@ -53,7 +53,15 @@ def loss_derivatives(loss: str, f: float, y: float) -> tuple[float, float, float
 class Point:
     """One model: intercept, columns and their coefficients; once evaluated its loss (a sum over rows) and its ridge."""
 
-    def __init__(self, intercept: float, columns: NDArray[np.int64], coef: NDArray[np.float64]) -> None: ...
+    def __init__(
+        self,
+        intercept: float,
+        columns: NDArray[np.int64],
+        coef: NDArray[np.float64],
+        *,
+        loss: float = ...,
+        ridge: float = 0.0,
+    ) -> None: ...
     @property
     def intercept(self) -> float: ...
     @property
@@ -189,6 +197,7 @@ class Penalty:
 
     Bounds are low <= 0 <= high; group is the source feature that a column belongs to. Columns in `always` are in every
     model and free of lambda0. max_groups and max_per_group limit source features and the terms of one (0: no limit).
+    lambda2 is on unit * w^2 and lambda1 on sqrt(unit) * |w|; without units, these are the spreads of the columns.
     """
 
     def __init__(
@@ -204,7 +213,7 @@ class Penalty:
         max_groups: int = 0,
         max_per_group: int = 0,
         lambda1: float = 0.0,
-        standardize: bool = True,
+        unit: NDArray[np.float64] | None = None,
         free_intercept: bool = True,
     ) -> None: ...
 

@@ -30,7 +30,7 @@ class Objective {
         ridge_.resize(p);
         lasso_.assign(p, 0.0);
         for (Index c = 0; c < p; ++c) {
-            const double unit = penalty.standardize ? columns_.spread[c] : 1.0;
+            const double unit = penalty.unit.empty() ? columns_.spread[c] : penalty.unit[c];
             ridge_[c] = 2.0 * penalty.lambda2 * unit;
             if (penalty.lambda1 > 0.0) lasso_[c] = penalty.lambda1 * std::sqrt(unit);
         }

@@ -62,10 +62,15 @@ class Frontier {
         finished_ = !exchange_.out_of_time();
     }
 
-    // Refits the model of a size to the last digit.
+    // Refits the model of a size to the last digit, and those of all sizes as long as there is time.
     void polish(Index k) {
         if (known(k)) exchange_.polish(sizes_[k].point);
     }
+    void polish_all() {
+        for (Index k = 0; k < reached() && !exchange_.out_of_time(); ++k) polish(k);
+    }
+
+    const Point& start() const { return exchange_.current(); }
 
     Index best_size(double lambda0) const {
         Index best = none;

@@ -12,10 +12,11 @@
 
 namespace sparsegam {
 
-// lambda2 * sum_j (sigma_j w_j)^2 + lambda1 * sum_j sigma_j |w_j|, with sigma_j = 1 where columns are not standardised.
+// lambda2 * sum_j u_j w_j^2 + lambda1 * sum_j sqrt(u_j) |w_j|, where u_j is the spread sigma_j^2 of the column unless units
+// are given.
 struct Penalty {
     double lambda2 = 0.0, lambda1 = 0.0;
-    bool standardize = true;
+    std::vector<double> unit;                 // u_j; none: the spreads
     bool free_intercept = true;               // or is it held at zero
     std::vector<double> cost;                 // a column's share of lambda0
     std::vector<double> low, high;            // low <= 0 <= high: sign bounds make monotone shapes

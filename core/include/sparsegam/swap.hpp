@@ -56,6 +56,7 @@ class SwapSearch {
         return current_;
     }
 
+    const Point& current() const { return current_; }
     const SwapCounts& counts() const { return swap_counts_; }
     bool finished() const { return !deadline_.passed(); }
 

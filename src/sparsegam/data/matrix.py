@@ -99,6 +99,27 @@ class NumericMatrix:
         out: Vector = np.asarray(self.values.T @ weight, dtype=np.float64).ravel() / weight.sum()
         return out
 
+    def largest(self) -> Vector:
+        """Return the largest absolute value of each column."""
+        if self.is_sparse:
+            out: Vector = np.zeros(self.n_columns)
+            np.maximum.at(
+                out, np.repeat(np.arange(self.n_columns), np.diff(self.values.indptr)), np.abs(self.values.data)
+            )
+            return out
+        low, high = self.values.min(axis=0, initial=0), self.values.max(axis=0, initial=0)
+        largest: Vector = np.maximum(high, -low).astype(np.float64)
+        return largest
+
+    def scaled(self, units: Vector) -> "NumericMatrix":
+        """Return a copy in float64 whose columns are divided by a number each."""
+        values = self.values.astype(np.float64)
+        if self.is_sparse:
+            values.data /= np.repeat(units, np.diff(values.indptr))
+        else:
+            values /= units
+        return replace(self, values=values)
+
     def shifted(self, columns: NDArray[np.int64], by: Vector) -> "NumericMatrix":
         """Return a copy in float64 from whose columns a number each is taken; sparse ones must hold no zeros."""
         values = self.values.astype(np.float64)

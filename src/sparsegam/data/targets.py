@@ -133,6 +133,9 @@ def weights(sample_weight: Any, n_rows: int) -> Vector:
     if weight.min() < 0 or weight.max() == 0:
         msg = f"sample_weight must not be negative nor all zero, got values from {weight.min()} to {weight.max()}."
         raise ValueError(msg)
+    if weight.max() > sys.float_info.max / weight.size:
+        msg = f"sample_weight sums to infinity (its largest is {weight.max():g}): divide it by its largest."
+        raise ValueError(msg)
     return weight
 
 

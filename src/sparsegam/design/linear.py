@@ -11,6 +11,7 @@ from sparsegam.arrays import Vector
 from sparsegam.checks import check_boolean, check_number
 from sparsegam.data.frames import position
 from sparsegam.data.matrix import NumericMatrix
+from sparsegam.design.units import Units
 from sparsegam.models.linear import LinearModel
 
 
@@ -70,20 +71,22 @@ class Coefficients:
         return low, high
 
     def penalty(
-        self, lambda2: float, n_columns: int, allowed: NDArray[np.bool_], always: NDArray[np.int64]
+        self, lambda2: float, allowed: NDArray[np.bool_], always: NDArray[np.int64], units: Units
     ) -> _core.Penalty:
-        """Return the price and the bounds of the columns."""
-        low, high = self.bounds(n_columns)
+        """Return the price and the bounds of the columns, in the units of the core."""
+        every = np.arange(allowed.size)
+        low, high = (bound / units.of(every) for bound in self.bounds(allowed.size))
+        bare = (units.of(every) / units.target) ** 2 / units.weight * np.ones(allowed.size)
         return _core.Penalty(
             lambda2=lambda2,
-            lambda1=float(self.lambda1),
-            cost=np.ones(n_columns),
+            lambda1=float(self.lambda1) / units.slope,
+            cost=np.ones(allowed.size),
             low=low,
             high=high,
             allowed=allowed,
-            group=np.arange(n_columns),
+            group=every,
             always=always,
-            standardize=bool(self.standardize),
+            unit=None if self.standardize else bare,
             free_intercept=bool(self.fit_intercept),
         )
 
@@ -105,13 +108,10 @@ class LinearDesign:
         The columns.
     shift : dict from column to float
         What was taken from columns far from zero, so that the core works with the digits that vary.
-    offset : float
-        What was taken from the response of a regression, for the same reason.
     """
 
     matrix: NumericMatrix
     shift: dict[int, float]
-    offset: float = 0.0
 
     def model(self, point: _core.Point, loss: str, classes: NDArray[Any] | None) -> LinearModel:
         """Put one point of a search into the words of the data."""
@@ -119,7 +119,7 @@ class LinearDesign:
         columns, coef = point.columns[order].tolist(), point.coef[order].tolist()
         moved = sum(w * self.shift.get(j, 0.0) for j, w in zip(columns, coef, strict=True))
         return LinearModel(
-            intercept=float(point.intercept) + self.offset - moved,
+            intercept=float(point.intercept) - moved,
             columns=tuple(columns),
             weights=tuple(coef),
             n_features=self.matrix.n_columns,

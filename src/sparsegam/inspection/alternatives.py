@@ -83,7 +83,7 @@ def support_of(problem: TableProblem, model: Model) -> Support:
 
 def objective_of(problem: TableProblem, model: Model) -> float:
     """Return the loss and the ridge of a model on the rows of a problem."""
-    return objective_at(problem.rows, float(problem.options.lambda2), support_of(problem, model))
+    return objective_at(problem.rows, float(problem.options.lambda2), support_of(problem, model), problem.units)
 
 
 class _Search:
@@ -92,7 +92,7 @@ class _Search:
     def __init__(self, problem: TableProblem, start: Support, rules: Rules, most: int) -> None:
         self.problem = problem
         self.most = most
-        self.near = Neighbourhood(problem.rows, float(problem.options.lambda2), start)
+        self.near = Neighbourhood(problem.rows, float(problem.options.lambda2), start, problem.units)
         self.direction = dict(zip(problem.design.names, rules.directions(problem.design.names), strict=True))
         self.barred = ~problem.design.candidates(rules)
 
@@ -109,7 +109,7 @@ class _Search:
         return Alternatives(term, drop_cost, tuple(sorted(good, key=lambda one: one.cost)))
 
     def _refitted(self, start: Support) -> Support:
-        return refit(self.problem.rows, float(self.problem.options.lambda2), start)
+        return refit(self.problem.rows, float(self.problem.options.lambda2), start, units=self.problem.units)
 
     def _cost(self, other: Support) -> float:
         return other.objective - self.near.support.objective

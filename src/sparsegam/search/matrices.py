@@ -1,7 +1,7 @@
 """Matrices of numbers: posed to the core as they are, and searched for the best linear model of every size."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +12,7 @@ from sparsegam import _core
 from sparsegam.arrays import Vector
 from sparsegam.data.matrix import NumericMatrix, read_matrix
 from sparsegam.design.linear import Coefficients, LinearDesign
+from sparsegam.design.units import in_units, power_of_two
 from sparsegam.losses import LOSSES
 from sparsegam.models.linear import LinearModel
 from sparsegam.parameters import documented, pick
@@ -19,11 +20,12 @@ from sparsegam.search.inputs import search_inputs
 from sparsegam.search.options import Options
 from sparsegam.search.path import Path
 from sparsegam.search.price import mean_weight
-from sparsegam.search.problem import Problem
+from sparsegam.search.problem import Problem, check_room
 from sparsegam.search.progress import Progress
 
 FAR_FROM_ZERO = 100.0  # |mean| / standard deviation beyond which sums of squares lose the digits that matter
 NO_VARIATION = 1e-13  # standard deviation / |mean| below which a column is constant, but for rounding
+ORDINARY = 2.0**16  # a column whose largest number is beyond this, or below one over it, gets a unit of its own
 SMALLEST_CAP = 2**26  # bytes that the core may keep beside the matrix, however small that is
 LARGEST_CAP = 2**30  # and however large
 
@@ -49,16 +51,27 @@ class Matrices:
         if LOSSES[options.loss].closed_form:
             _check_two_valued(data)
         always = self.demands.always(data)
-        _check_room(always, options)
+        check_room(always.size, "unpenalized", options)
         centred = not LOSSES[options.loss].is_classifier and self.demands.fit_intercept
-        offset = float(weight @ y / weight.sum()) if centred else 0.0
-        rows, shift, allowed = _rows(data, y - offset if offset else y, weight, options, self.demands)
-        penalty = self.demands.penalty(float(options.lambda2), data.n_columns, allowed, always)
-        n_candidates = int(np.count_nonzero(allowed)) + int(np.count_nonzero(~allowed[always]))
+        units, y_core, weight_core = in_units(y, weight, centred=centred)
+        scaled, columns = _ordinary(data)
+        units = replace(units, columns=columns)
+        rows, shift, allowed = _rows(scaled, y_core, weight_core, options, self.demands)
+        penalty = self.demands.penalty(float(options.lambda2), allowed, always, units)
         cost = np.ones(data.n_columns)
         cost[always] = 0.0
-        design = LinearDesign(data, shift, offset)
-        return Problem(design, rows, penalty, options, float(weight.sum()), n_candidates, cost, mean_weight(weight))
+        return Problem(
+            LinearDesign(data, {j: by * (1.0 if columns is None else columns[j]) for j, by in shift.items()}),
+            rows,
+            penalty,
+            options,
+            total_weight=float(weight.sum()),
+            n_candidates=int(np.count_nonzero(allowed)) + int(np.count_nonzero(~allowed[always])),
+            cost=cost,
+            mean_weight=mean_weight(weight),
+            n_fixed=always.size,
+            units=units,
+        )
 
 
 class LinearPath(Path[LinearModel]):
@@ -158,6 +171,15 @@ def _rows(
     return rows, dict(zip(far.tolist(), means[far].tolist(), strict=True)), varies
 
 
+def _ordinary(matrix: NumericMatrix) -> tuple[NumericMatrix, Vector | None]:
+    """Return the matrix with columns of ordinary size, and their units; as it is where all of them are."""
+    largest = matrix.largest()
+    if not ((largest > 0) & ((largest < 1 / ORDINARY) | (largest > ORDINARY))).any():
+        return matrix, None
+    units = np.array([power_of_two(float(size)) for size in largest])
+    return matrix.scaled(units), units
+
+
 def _check_two_valued(matrix: NumericMatrix) -> None:
     wrong = matrix.many_valued()
     if wrong.size:
@@ -167,10 +189,4 @@ def _check_two_valued(matrix: NumericMatrix) -> None:
             "with real-valued columns a few far-out rows would outweigh all others exponentially. Use "
             "loss='logistic', or SparseGAMClassifier(loss='exponential'), which makes two-valued steps of any column."
         )
-        raise ValueError(msg)
-
-
-def _check_room(always: NDArray[np.int64], options: Options) -> None:
-    if options.max_terms is not None and always.size > options.max_terms:
-        msg = f"unpenalized names {always.size} columns, which count as terms, but max_terms is {options.max_terms}."
         raise ValueError(msg)

@@ -86,7 +86,7 @@ class Path(Generic[M]):
             lambda0=hull_prices(n_terms, objective),
             total_weight=problem.total_weight,
             finished=search.finished,
-            search_stats=dict(search.counts),
+            search_stats=search.counts,
             mean_weight=problem.mean_weight,
         )
 

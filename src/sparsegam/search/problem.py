@@ -1,6 +1,6 @@
 """A problem: a design with labels, weights and a loss, posed to the core."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 from numpy.typing import NDArray
@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sparsegam import _core
 from sparsegam.arrays import Vector
 from sparsegam.design.design import Design
+from sparsegam.design.units import Units
 from sparsegam.models.scoring import Scores
 from sparsegam.search.options import DEFAULT_MAX_TERMS, Options
 
@@ -27,12 +28,16 @@ class Problem(Generic[D_co]):
     n_candidates: int
     cost: Vector  # factor on lambda0 by column
     mean_weight: float = 1.0  # of the rows that have any
+    n_fixed: int = 0  # columns that are in every model
+    units: Units = field(
+        default_factory=Units
+    )  # in which the core has the problem; points of a search are in the user's
 
     @property
     def max_terms(self) -> int:
-        """Largest size to search: what was asked for, but no more terms than candidates."""
+        """Largest size to search: what was asked for, no more terms than candidates, no fewer than are fixed."""
         asked = DEFAULT_MAX_TERMS if self.options.max_terms is None else int(self.options.max_terms)
-        return min(asked, self.n_candidates)
+        return max(min(asked, self.n_candidates), self.n_fixed)
 
     def model(self: "Problem[Design[M]]", point: _core.Point, classes: NDArray[Any] | None) -> M:
         """Put one point of a search into the words of the data."""
@@ -46,3 +51,10 @@ class Problem(Generic[D_co]):
 def replace_options(problem: Problem[D_co], **changes: Any) -> Problem[D_co]:
     """Return the same problem with other options for its search."""
     return replace(problem, options=replace(problem.options, **changes))
+
+
+def check_room(n_fixed: int, option: str, options: Options) -> None:
+    """Raise where more terms are demanded than a model may have."""
+    if options.max_terms is not None and n_fixed > options.max_terms:
+        msg = f"{option} names {n_fixed} columns, each a term of every model, but max_terms is {options.max_terms}."
+        raise ValueError(msg)

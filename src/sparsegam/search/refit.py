@@ -7,8 +7,10 @@ from numpy.typing import NDArray
 
 from sparsegam import _core
 from sparsegam.arrays import Vector
+from sparsegam.design.units import Units
 
 Columns = NDArray[np.int64]
+ORDINARY = Units()
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,13 +58,21 @@ def ridge_penalty(p: int, lambda2: float) -> _core.Penalty:
     )
 
 
-def objective_at(rows: _core.LocalRows, lambda2: float, support: Support) -> float:
+def objective_at(rows: _core.LocalRows, lambda2: float, support: Support, units: Units = ORDINARY) -> float:
     """Return loss and ridge."""
-    (loss,) = rows.evaluate([support.point])
-    return float(loss + lambda2 * np.sum(rows.columns.spread[support.columns] * support.theta[1:] ** 2))
+    point = units.to_core(support.point)
+    (loss,) = rows.evaluate([point])
+    return float(loss + lambda2 * np.sum(rows.columns.spread[point.columns] * point.coef**2)) * units.loss
 
 
-def refit(rows: _core.LocalRows, lambda2: float, start: Support, *, held: NDArray[np.bool_] | None = None) -> Support:
+def refit(
+    rows: _core.LocalRows,
+    lambda2: float,
+    start: Support,
+    *,
+    held: NDArray[np.bool_] | None = None,
+    units: Units = ORDINARY,
+) -> Support:
     """Minimise loss and ridge over intercept and coefficients.
 
     Parameters
@@ -75,6 +85,8 @@ def refit(rows: _core.LocalRows, lambda2: float, start: Support, *, held: NDArra
         The columns, and where to start.
     held : ndarray of bool, optional
         Columns that keep the coefficient they start with.
+    units : Units
+        Those that the rows are in; supports are in the user's.
 
     Returns
     -------
@@ -82,7 +94,8 @@ def refit(rows: _core.LocalRows, lambda2: float, start: Support, *, held: NDArra
         The same columns at their best.
     """
     kept = None if held is None else start.columns[held]
-    point = _core.refit(rows, ridge_penalty(len(rows.columns), lambda2), start.point, held=kept)
+    ridge = ridge_penalty(len(rows.columns), lambda2)
+    point = units.from_core(_core.refit(rows, ridge, units.to_core(start.point), held=kept))
     order = [point.columns.tolist().index(column) for column in start.columns.tolist()]
     return Support(start.columns, np.append(point.intercept, point.coef[order]), point.loss + point.ridge)
 
@@ -94,10 +107,11 @@ class Neighbourhood:
     is fitted first.
     """
 
-    def __init__(self, rows: _core.LocalRows, lambda2: float, start: Support) -> None:
-        self.support = refit(rows, lambda2, start)
-        _, rises = _core.swap_costs(rows, ridge_penalty(len(rows.columns), lambda2), self.support.point)
-        self._rises = np.reshape(rises, (-1, start.columns.size))
+    def __init__(self, rows: _core.LocalRows, lambda2: float, start: Support, units: Units = ORDINARY) -> None:
+        self.support = refit(rows, lambda2, start, units=units)
+        ridge = ridge_penalty(len(rows.columns), lambda2)
+        _, rises = _core.swap_costs(rows, ridge, units.to_core(self.support.point))
+        self._rises = np.reshape(rises, (-1, start.columns.size)) * units.loss
 
     def swap_costs(self, j: int) -> Vector:
         """Return what the objective would rise by with each column in the place of the one at position j.

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from sparsegam import _core
 from sparsegam.design.design import Design
+from sparsegam.design.units import Units
 from sparsegam.losses import LOSSES
 from sparsegam.search.blas import one_blas_thread
 from sparsegam.search.price import check_lambda0, noise_price, price
@@ -49,16 +50,26 @@ class Fit:
         return self.point.loss + self.point.ridge + self.lambda0 * self.factor
 
 
-def frontier(problem: Problem[D], callback: Progress | None = None) -> _core.Search:
+@dataclass(frozen=True)
+class Frontier:
+    """The best model of every size as the core returns them, and how the search went."""
+
+    points: list[_core.Point]
+    finished: bool
+    counts: dict[str, int]
+
+
+def frontier(problem: Problem[D], callback: Progress | None = None) -> Frontier:
     """Search the best model of every size."""
     with one_blas_thread():
-        return _core.frontier(
+        search = _core.frontier(
             problem.rows,
             problem.penalty,
             max_terms=problem.max_terms,
             time_limit=problem.options.time_limit,
-            callback=callback,
+            callback=_in_units(callback, problem.units),
         )
+    return Frontier([problem.units.from_core(p) for p in search.points], search.finished, dict(search.counts))
 
 
 def fit(problem: Problem[D], lambda0: float | str, callback: Progress | None = None) -> Fit:
@@ -74,13 +85,13 @@ def _fit_at(problem: Problem[D], lambda0: float, callback: Progress | None = Non
         search = _core.fit_at(
             problem.rows,
             problem.penalty,
-            lambda0=lambda0,
+            lambda0=lambda0 / problem.units.loss,
             max_terms=problem.max_terms,
             certify=certify,
             time_limit=problem.options.time_limit,
-            callback=callback,
+            callback=_in_units(callback, problem.units),
         )
-    point = search.points[-1]
+    point = problem.units.from_core(search.points[-1])
     proof = _certificate(search.certificate)
     return Fit(point, lambda0, search.finished, dict(search.counts), proof, problem.factor(point))
 
@@ -98,6 +109,13 @@ def _noise_priced(problem: Problem[D], unit: float) -> tuple[Problem[D], float]:
 
     empty = _fit_at(replace_options(problem, max_terms=0), 0.0).point
     return left(), noise_price(unit, problem.total_weight, empty.loss, solve)
+
+
+def _in_units(callback: Progress | None, units: Units) -> Progress | None:
+    """Let a callback hear objectives in the units of the user."""
+    if callback is None:
+        return None
+    return lambda n_terms, objective: callback(n_terms, objective * units.loss)
 
 
 def _certificate(proof: _core.Certificate | None) -> Certificate | None:

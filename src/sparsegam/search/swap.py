@@ -240,10 +240,10 @@ def search_swap(problem: Problem[Any], lambda0: Vector, swaps: Swaps) -> tuple[l
         )
         raise ValueError(msg)
     with one_blas_thread():
-        return _core.swap_path(
+        points, finished, counts = _core.swap_path(
             problem.rows,
             problem.penalty,
-            lambda0=lambda0,
+            lambda0=lambda0 / problem.units.loss,
             max_terms=problem.max_terms,
             cuts="selfconcordant" if swaps.cuts == "auto" else swaps.cuts,
             dynamic=swaps.order == "dynamic",
@@ -251,6 +251,7 @@ def search_swap(problem: Problem[Any], lambda0: Vector, swaps: Swaps) -> tuple[l
             line_steps=int(swaps.line_steps),
             time_limit=problem.options.time_limit,
         )
+    return [problem.units.from_core(point) for point in points], finished, counts
 
 
 def _grid(inputs: Inputs[Any, Any], X: Any, y: Any, given: dict[str, Any]) -> SwapPath:

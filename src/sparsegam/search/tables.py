@@ -13,6 +13,8 @@ from sparsegam.data.frames import Table, read
 from sparsegam.design.binning import Binning, bin_table
 from sparsegam.design.rules import Rules
 from sparsegam.design.threshold import ThresholdDesign
+from sparsegam.design.units import in_units
+from sparsegam.losses import LOSSES
 from sparsegam.models.additive import Model
 from sparsegam.parameters import documented, pick
 from sparsegam.search.blas import one_blas_thread
@@ -20,7 +22,7 @@ from sparsegam.search.inputs import search_inputs
 from sparsegam.search.options import Options
 from sparsegam.search.path import Path
 from sparsegam.search.price import mean_weight
-from sparsegam.search.problem import Problem
+from sparsegam.search.problem import Problem, check_room
 from sparsegam.search.progress import Progress
 
 TableProblem = Problem[ThresholdDesign]
@@ -48,14 +50,25 @@ class Tables:
         kept = weight > 0
         if not kept.all():
             data, y, weight = data.keep(kept), y[kept], weight[kept]
+        units, y_core, weight_core = in_units(y, weight, centred=not LOSSES[options.loss].is_classifier)
         design = ThresholdDesign(*bin_table(data, self.binning, weight), weight)
-        rows = _core.ThresholdRows(design.core, y, weight, loss=options.loss, n_threads=options.n_threads)
+        rows = _core.ThresholdRows(design.core, y_core, weight_core, loss=options.loss, n_threads=options.n_threads)
         allowed = design.candidates(self.rules)
+        check_room(len(self.rules.always(design.names)), "features_always", options)
         always = _always(design, rows, options, self.rules, allowed)
         penalty = design.penalty(float(options.lambda2), self.rules, allowed=allowed, always=always)
-        cost = self.rules.costs(design.names)[design.group]
-        total, n_candidates = float(weight.sum()), int(np.count_nonzero(allowed))
-        return Problem(design, rows, penalty, options, total, n_candidates, cost, mean_weight(weight))
+        return Problem(
+            design,
+            rows,
+            penalty,
+            options,
+            total_weight=float(weight.sum()),
+            n_candidates=int(np.count_nonzero(allowed)),
+            cost=self.rules.costs(design.names)[design.group],
+            mean_weight=mean_weight(weight),
+            n_fixed=always.size,
+            units=units,
+        )
 
 
 @documented
