@@ -7,7 +7,6 @@ import numpy as np
 from reference import column_scale, expand
 
 from sparsegam import _core
-from sparsegam.search.blas import one_blas_thread
 
 LOSSES = ("logistic", "exponential", "squared")
 KINDS = ((4, 4), (3, 0), (6, 5), (2, 2), (5, 3), (1, 1))
@@ -78,13 +77,11 @@ class Problem:
         return _core.Penalty(lambda2=lambda2, **{**columns, **changes})
 
     def frontier(self, max_terms=50, penalty=None, n_threads=1, **options):
-        with one_blas_thread():
-            return _core.frontier(self.rows(n_threads), penalty or self.penalty(), max_terms=max_terms, **options)
+        return _core.frontier(self.rows(n_threads), penalty or self.penalty(), max_terms=max_terms, **options)
 
     def fit_at(self, lambda0, max_terms=50, penalty=None, n_threads=1, **options):
         rows, penalty, options = self.rows(n_threads), penalty or self.penalty(), {"certify": True, **options}
-        with one_blas_thread():
-            return _core.fit_at(rows, penalty, lambda0=lambda0, max_terms=max_terms, **options)
+        return _core.fit_at(rows, penalty, lambda0=lambda0, max_terms=max_terms, **options)
 
     def repeated(self, times):
         """Each row as often as `times` says, all of weight one."""

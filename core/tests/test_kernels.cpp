@@ -10,36 +10,11 @@
 
 #include "check.hpp"
 #include "sparsegam/histogram.hpp"
-#include "sparsegam/kernels.hpp"
-
-namespace sparsegam {
-
-#if defined(SPARSEGAM_X86)
-extern const KernelTable avx2_table;
-#endif
-
-}  // namespace sparsegam
+#include "tables.hpp"
 
 using namespace sparsegam;
 
 namespace {
-
-struct Named {
-    std::string name;
-    const KernelTable* table;
-};
-
-// The baseline table is compiled here as in bind/kernels_baseline.cpp; the CPU has AVX2 where its table is chosen.
-std::vector<Named> tables() {
-    std::vector<Named> out{{"baseline", &baseline::table}};
-#if defined(SPARSEGAM_X86)
-    if (&kernels() == &avx2_table)
-        out.push_back({"avx2", &avx2_table});
-    else
-        std::printf("no AVX2 on this CPU: its table is not tested\n");
-#endif
-    return out;
-}
 
 std::mt19937_64 random_engine(1);
 

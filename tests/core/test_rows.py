@@ -11,7 +11,6 @@ from problems import LOSSES, narrow, problem_of, random_problem
 from reference import ReferenceRows
 
 from sparsegam import _core
-from sparsegam.search.blas import one_blas_thread
 
 
 def oracle(problem):
@@ -382,7 +381,6 @@ def test_single_precision_columns_are_summed_in_single_precision(loss, order):
 @pytest.mark.parametrize("loss", LOSSES)
 def test_same_bits_for_raw_columns_and_any_number_of_threads(make, loss):
     problem, support = raw_problem(20_000, 40, loss), np.array([2, 7, 0, 29, 11])
-    with one_blas_thread():
-        one, two = (ask(make(problem, n_threads=n_threads), support) for n_threads in (1, 2))
+    one, two = (ask(make(problem, n_threads=n_threads), support) for n_threads in (1, 2))
     for name, answer in one.items():
         np.testing.assert_array_equal(answer, two[name], err_msg=name)

@@ -14,7 +14,6 @@ from reference import ReferenceRows, column_scale, refit
 from scipy.optimize import minimize
 
 from sparsegam import _core
-from sparsegam.search.blas import one_blas_thread
 
 
 @pytest.fixture(params=LOSSES)
@@ -281,8 +280,7 @@ def test_a_time_limit_returns_what_there_is():
     for limit in (0.0, 0.2):
         for search, arguments in ((_core.frontier, {}), (_core.fit_at, {"lambda0": 0.1})):
             start = time.monotonic()
-            with one_blas_thread():
-                found = search(rows, penalty, max_terms=100, time_limit=limit, **arguments)
+            found = search(rows, penalty, max_terms=100, time_limit=limit, **arguments)
             assert time.monotonic() - start < limit + 0.8
             assert not found.finished
             assert len(found.points) >= 1
@@ -322,11 +320,10 @@ def test_an_exception_in_the_callback_ends_the_search(problem, n_threads):
             raise EnoughError
 
     rows, penalty = problem.rows(n_threads), problem.penalty()
-    with one_blas_thread():
-        for _ in range(3):
-            with pytest.raises(EnoughError):
-                _core.frontier(rows, penalty, max_terms=8, callback=callback)
-        again = _core.frontier(rows, penalty, max_terms=8)
+    for _ in range(3):
+        with pytest.raises(EnoughError):
+            _core.frontier(rows, penalty, max_terms=8, callback=callback)
+    again = _core.frontier(rows, penalty, max_terms=8)
     assert_same_search(again, problem.frontier(max_terms=8))
 
 

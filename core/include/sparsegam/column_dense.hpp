@@ -36,13 +36,18 @@ class DenseMatrix final : public Matrix {
 
     std::unique_ptr<Matrix> in_floats() const override {
         if constexpr (sizeof(Real) == sizeof(float)) return nullptr;
-        std::vector<float> values(data_, data_ + n_rows_ * n_columns_);
-        return std::make_unique<DenseMatrix<float>>(std::move(values), n_rows_, n_columns_, by_rows_);
+        std::vector<float> values(n_rows_ * n_columns_);  // by columns, whatever this one is: products like that
+        const Index across = by_rows_ ? 1 : n_rows_, along = by_rows_ ? n_columns_ : 1;
+        for (Index first = 0; first < n_columns_; first += 16)  // some columns at a time, so that rows are read once
+            for (Index i = 0; i < n_rows_; ++i)
+                for (Index c = first; c < std::min(first + 16, n_columns_); ++c)
+                    values[c * n_rows_ + i] = static_cast<float>(data_[c * across + i * along]);
+        return std::make_unique<DenseMatrix<float>>(std::move(values), n_rows_, n_columns_, false);
     }
 
     std::size_t bytes(Index n_columns) const override { return sizeof(Real) * n_columns * n_rows_; }
 
-    // One matrix product in the precision of the data.
+    // One matrix product in the precision of the data; channels come and go as doubles.
     void products(Index first, Index count, const double* channels, Index m, double* out) const override {
         if constexpr (sizeof(Real) == sizeof(double)) {
             multiply(first, count, channels, m, out);
@@ -78,13 +83,10 @@ class DenseMatrix final : public Matrix {
   private:
     // out (m x count) = channels (m x n) X (n x count), all column-major; X by rows is X' by columns.
     void multiply(Index first, Index count, const Real* channels, Index m, Real* out) const {
-        char no = 'N', order = by_rows_ ? 'T' : 'N';
-        int rows = static_cast<int>(m), columns = static_cast<int>(count), inner = static_cast<int>(n_rows_);
-        int leading = static_cast<int>(by_rows_ ? n_columns_ : n_rows_);
-        Real one = 1, zero = 0;
-        Real* from = const_cast<Real*>(by_rows_ ? data_ + first : data_ + first * n_rows_);
-        gemm<Real>()(&no, &order, &rows, &columns, &inner, &one, const_cast<Real*>(channels), &rows, from, &leading,
-                     &zero, out, &rows);
+        std::fill(out, out + m * count, Real(0));
+        const Real* from = by_rows_ ? data_ + first : data_ + first * n_rows_;
+        kernels().dense<Real>().add_product({m, count, n_rows_, channels, Index{1}, m, from, by_rows_ ? n_columns_ : 1,
+                                             by_rows_ ? Index{1} : n_rows_, out});
     }
 
     std::vector<Real> owned_;

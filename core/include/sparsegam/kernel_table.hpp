@@ -57,6 +57,18 @@ struct NestedPairArgs {
     bool multiplicative;  // the loss: gains of groups are known beyond the quadratic model
 };
 
+// C (m x n) += A (m x k) B (k x n), C by columns without gaps; an element of A or B is `down` from the next in its column
+// and `across` from the next in its row.
+template <class Real>
+struct ProductArgs {
+    std::int64_t m, n, k;
+    const Real* a;
+    std::int64_t a_down, a_across;
+    const Real* b;
+    std::int64_t b_down, b_across;
+    Real* c;
+};
+
 template <class Real, class Code>
 struct HistogramKernels {
     void (*fill_channel)(std::int64_t, const Code*, unsigned, unsigned, const double*, std::int64_t, Real*) noexcept;
@@ -68,6 +80,7 @@ template <class Real>
 struct DenseKernels {
     double (*sum_squares)(std::int64_t, const double*, const Real*) noexcept;
     void (*add_squares)(std::int64_t, double, const Real*, double*) noexcept;
+    void (*add_product)(ProductArgs<Real>) noexcept;
 };
 
 struct KernelTable {
@@ -84,6 +97,7 @@ struct KernelTable {
     DenseKernels<double> dense_double;
     void (*swap_gains)(SwapArgs, double*) noexcept;
     void (*nested_pair_gains)(NestedPairArgs, float*) noexcept;
+    bool (*invert)(std::int64_t, double*, double*) noexcept;
     void (*dots)(ColumnArgs, const double*, double*) noexcept;
     void (*leave)(ColumnArgs, std::int64_t, const double*, double) noexcept;
     void (*join)(ColumnArgs, const double*, const double*, double, double) noexcept;

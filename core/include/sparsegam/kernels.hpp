@@ -6,32 +6,10 @@
 // that the linker keeps for old CPUs.
 #pragma once
 
-#include <math.h>  // C's: its functions are not instantiated anywhere
-
-#include <cstdint>
-#include <cstring>
-
-#include "kernel_table.hpp"
-
-#ifndef SPARSEGAM_ARCH
-#error "define SPARSEGAM_ARCH before including kernels.hpp"
-#endif
-
-#if defined(_MSC_VER)
-#define SPARSEGAM_INLINE static __forceinline
-#else
-#define SPARSEGAM_INLINE static inline __attribute__((always_inline))
-#endif
+#include "kernels_dense.hpp"
+#include "kernels_inline.hpp"
 
 namespace sparsegam::SPARSEGAM_ARCH {
-
-SPARSEGAM_INLINE float root(float x) {
-#if defined(_MSC_VER)
-    return sqrtf(x);
-#else
-    return __builtin_sqrtf(x);
-#endif
-}
 
 // exp(x) by x = k log 2 + r, |r| <= log(2)/2, a degree-13 Taylor polynomial in r (error below 1e-17 relative)
 // and 2^k put straight into the exponent bits. Clamped to where doubles are normal.
@@ -295,72 +273,6 @@ static void nested_pair_gains(NestedPairArgs a, float* __restrict gains) noexcep
     }
 }
 
-// out[c] = q_c'x
-static void dots(ColumnArgs a, const double* __restrict x, double* __restrict out) noexcept {
-    for (std::int64_t c = 0; c < a.n; ++c) {
-        const float* __restrict q = a.q + c * a.stride;
-        double sum = 0.0;
-#pragma omp simd reduction(+ : sum)
-        for (std::int64_t i = 0; i < a.size; ++i) sum += q[i] * x[i];
-        out[c] = sum;
-    }
-}
-
-// The i-th of the support leaves: the formulas of this and the next are in projection.hpp.
-static void leave(ColumnArgs a, std::int64_t i, const double* __restrict mine, double inverse) noexcept {
-    for (std::int64_t c = 0; c < a.n; ++c) {
-        float* q = a.q + c * a.stride;
-        const double share = q[i] * inverse;
-        a.curv[c] += q[i] * share;
-#pragma omp simd
-        for (std::int64_t j = 0; j < i; ++j) q[j] = float(q[j] - mine[j] * share);
-        for (std::int64_t j = i + 1; j < a.size; ++j) q[j - 1] = float(q[j] - mine[j] * share);
-    }
-}
-
-// A column joins the support, whose entry is in the units of its curvature.
-static void join(ColumnArgs a, const double* __restrict solved, const double* __restrict cross, double inverse,
-                 double unit) noexcept {
-    for (std::int64_t c = 0; c < a.n; ++c) {
-        float* __restrict q = a.q + c * a.stride;
-        const double share = cross[c] * inverse;
-        a.curv[c] -= cross[c] * share;
-#pragma omp simd
-        for (std::int64_t j = 0; j < a.size; ++j) q[j] = float(q[j] - solved[j] * share);
-        q[a.size] = float(share * unit);
-    }
-}
-
-// out[:] += sum of value * channels[row][:] over the entries of one sparse column.
-static void sparse_products(std::int64_t n, const std::int32_t* rows, const double* values, std::int64_t m,
-                            const double* __restrict channels, double* __restrict out) noexcept {
-    for (std::int64_t i = 0; i < n; ++i) {
-        const double value = values[i];
-        const double* __restrict row = channels + std::int64_t(rows[i]) * m;
-#pragma omp simd
-        for (std::int64_t j = 0; j < m; ++j) out[j] += value * row[j];
-    }
-}
-
-// sum of weight * x^2 over the rows of a column
-template <class Real>
-static double sum_squares(std::int64_t n, const double* weight, const Real* column) noexcept {
-    double sum = 0.0;
-#pragma omp simd reduction(+ : sum)
-    for (std::int64_t i = 0; i < n; ++i) sum += weight[i] * double(column[i]) * double(column[i]);
-    return sum;
-}
-
-// the same for many columns, one row at a time
-template <class Real>
-static void add_squares(std::int64_t n, double weight, const Real* __restrict row, double* __restrict sums) noexcept {
-#pragma omp simd
-    for (std::int64_t c = 0; c < n; ++c) sums[c] += weight * double(row[c]) * double(row[c]);
-}
-
-template <class Real>
-static constexpr DenseKernels<Real> dense_kernels = {sum_squares<Real>, add_squares<Real>};
-
 template <class Real, class Code>
 static constexpr HistogramKernels<Real, Code> histogram_kernels = {fill_channel<Real, Code>,
                                                                    accumulate_any<Real, Code>};
@@ -379,6 +291,7 @@ static constexpr KernelTable table = {
     dense_kernels<double>,
     swap_gains,
     nested_pair_gains,
+    invert,
     dots,
     leave,
     join,

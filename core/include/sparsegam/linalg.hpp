@@ -1,46 +1,23 @@
-// sparsegam/linalg.hpp: the few BLAS and LAPACK routines in use, borrowed from SciPy at import.
+// sparsegam/linalg.hpp: small dense matrices: products, and symmetric ones with their inverse.
 //
-// Matrices are small (terms x terms) or thin (columns x terms) and column-major, as LAPACK has them.
+// Matrices are small (terms x terms) or thin (columns x terms) and column-major. The kernels are our own: a BLAS has
+// threads of its own, whose number can be set for the whole process only, and sums that depend on it.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
+#include "kernel_table.hpp"
 #include "types.hpp"
 
 namespace sparsegam {
 
-struct Lapack {
-    void (*dpotrf)(char*, int*, double*, int*, int*) = nullptr;
-    void (*dpotri)(char*, int*, double*, int*, int*) = nullptr;
-    void (*dgemm)(char*, char*, int*, int*, int*, double*, double*, int*, double*, int*, double*, double*,
-                  int*) = nullptr;
-    void (*sgemm)(char*, char*, int*, int*, int*, float*, float*, int*, float*, int*, float*, float*, int*) = nullptr;
-};
-
-inline Lapack& lapack() {
-    static Lapack routines;
-    return routines;
-}
-
-template <class Real>
-auto gemm() {
-    if constexpr (sizeof(Real) == 4)
-        return lapack().sgemm;
-    else
-        return lapack().dgemm;
-}
-
 // C (m x n) = A (m x k) B (k x n), or A' B where A is (k x m); all without gaps.
 template <class Real>
 void multiply(Index m, Index n, Index k, const Real* a, const Real* b, Real* c, bool transpose_a = false) {
-    char first = transpose_a ? 'T' : 'N', second = 'N';
-    int rows = static_cast<int>(m), columns = static_cast<int>(n), inner = static_cast<int>(k);
-    int leading = transpose_a ? inner : rows;
-    Real one = 1, zero = 0;
-    gemm<Real>()(&first, &second, &rows, &columns, &inner, &one, const_cast<Real*>(a), &leading, const_cast<Real*>(b),
-                 &inner, &zero, c, &rows);
+    std::fill(c, c + m * n, Real(0));
+    kernels().dense<Real>().add_product({m, n, k, a, transpose_a ? k : 1, transpose_a ? 1 : m, b, Index{1}, k, c});
 }
 
 // A symmetric K x K matrix, kept whole.
@@ -96,14 +73,8 @@ class Symmetric {
 
   private:
     bool invert_in_place() {
-        char lower = 'L';
-        int n = static_cast<int>(size_), info = 0;
-        lapack().dpotrf(&lower, &n, data(), &n, &info);
-        if (info != 0) return false;
-        lapack().dpotri(&lower, &n, data(), &n, &info);
-        for (Index j = 0; j < size_; ++j)
-            for (Index i = 0; i < j; ++i) (*this)(i, j) = (*this)(j, i);
-        return info == 0;
+        std::vector<double> work(data_.size());
+        return kernels().invert(size_, data(), work.data());
     }
 
     Index size_;

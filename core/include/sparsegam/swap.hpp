@@ -63,7 +63,7 @@ class SwapSearch {
   private:
     static constexpr int most_cycles = 100;
 
-    // Curvature that a step along the centred column never meets more of (logistic: 1/4 at most), ridge included.
+    // Curvature that a step along the centred column never meets more of, ridge included.
     double lipschitz(Index c) const {
         return objective_.loss().largest_curvature * columns_.spread[c] + objective_.ridge(c);
     }
@@ -72,8 +72,7 @@ class SwapSearch {
 
     // --- adding and dropping by thresholding
 
-    // Cycles of coordinate descent until the support stands, then refits until the rule has nothing to add or
-    // drop.
+    // Cycles of coordinate descent until the support stands, then refits until the rule has nothing to add or drop.
     void descend(double lambda0) {
         if (!closed())
             for (int n = 0; n < most_cycles && !deadline_.passed() && cycle(lambda0); ++n) {
@@ -93,8 +92,7 @@ class SwapSearch {
         return objective_.penalised(point, lambda0) < objective_.penalised(than, lambda0) - min_improvement_;
     }
 
-    // One thresholding step on each coordinate that may be or become nonzero, steepest first. True if the
-    // support changed.
+    // One thresholding step on each coordinate that may be or become nonzero, steepest first. True if the support changed.
     bool cycle(double lambda0) {
         const Slopes slopes = rows_.slopes(current_);
         std::vector<std::pair<double, Index>> order;
@@ -309,11 +307,6 @@ class SwapSearch {
                 return cut_between(dropped, c, start, step, must_beat, 0.5 * objective_.ridge(c));
         }
         return false;
-    }
-
-    static bool counted(bool cut, Index& count) {
-        count += cut;
-        return cut;
     }
 
     // Aggressive steps of twice, else three times the thresholding step reach over the minimum, twice with

@@ -22,4 +22,9 @@ struct SwapCounts {
     Index line_searches = 0, line_points = 0;  // and the values of f that lines took
 };
 
+inline bool counted(bool cut, Index& count) {
+    count += cut;
+    return cut;
+}
+
 }  // namespace sparsegam

@@ -22,7 +22,7 @@ inline constexpr double promises = 10.0;
 inline constexpr double new_model = 1000.0;
 // Share of lambda0 that a move must gain in a search at one lambda0 before it is worth a scan; certified searches make
 // the smaller moves too. FICO: 0.1 lost up to 6 in the objective, 0.01 took 20 % more time.
-inline constexpr double worthwhile = 0.02;
+inline constexpr double worthwhile = 0.015;
 
 // --- collinearity (FICO has 588 rows that are -9 in every feature: hundreds of equal columns)
 
@@ -59,7 +59,7 @@ inline constexpr Index doubtful_up_to = 8;  // terms: where a price allows few, 
 
 // --- models that follow the search
 
-inline constexpr Index oldest_model = 16;      // points that a model may follow the search to
+inline constexpr Index oldest_model = 20;      // points that a model may follow the search to
 inline constexpr Index most_follows = 200;     // the same where curvature never changes, but floats round
 inline constexpr Index most_room = 64;         // columns that may enter meanwhile
 inline constexpr std::size_t additions = 64;   // columns of a shortlist that may be added (wide: 32 lost sizes)

@@ -22,7 +22,6 @@ from sparsegam.models.edits import Edit
 from sparsegam.models.outcomes import target_of
 from sparsegam.models.steps import as_table, step_model, step_numbers
 from sparsegam.models.terms import Condition, Kind, Term
-from sparsegam.search.blas import one_blas_thread
 from sparsegam.search.refit import Support, refit
 
 Key = tuple[str, Condition]
@@ -230,8 +229,7 @@ def _fit(columns: Vector, start: Support, held: NDArray[np.bool_], rows: Rows, o
     matrix = _core.Matrix(columns if columns.size else np.zeros((rows.target.size, 1)))  # the core wants a column
     core = _core.MatrixRows(matrix, rows.target - mean, rows.weight, loss=loss, n_threads=1)
     shift = np.append(mean, np.zeros(start.columns.size))
-    with one_blas_thread():
-        fitted = refit(core, lambda2, Support(start.columns, start.theta - shift), held=held)
+    fitted = refit(core, lambda2, Support(start.columns, start.theta - shift), held=held)
     return Support(fitted.columns, fitted.theta + shift, fitted.objective)
 
 

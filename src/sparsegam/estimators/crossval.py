@@ -16,7 +16,6 @@ from sklearn.utils import _safe_indexing
 
 from sparsegam.arrays import Vector
 from sparsegam.design.design import Data
-from sparsegam.search.blas import one_blas_thread
 from sparsegam.search.path import Path
 from sparsegam.search.progress import new_bar
 
@@ -143,11 +142,10 @@ def cross_validate(
     jobs = [delayed(task.path)(), *(delayed(task.fold)(train, test) for train, test in folds)]
     bar = new_bar(verbose, len(jobs), "frontier")
     found = []
-    with one_blas_thread():
-        for result in Parallel(n_jobs=n_jobs, backend="threading", return_as="generator")(jobs):
-            found.append(result)
-            if bar is not None:
-                bar.update()
+    for result in Parallel(n_jobs=n_jobs, backend="threading", return_as="generator")(jobs):
+        found.append(result)
+        if bar is not None:
+            bar.update()
     if bar is not None:
         bar.close()
     path, *scored = found

@@ -8,7 +8,6 @@ from sparsegam.arrays import Vector
 from sparsegam.design.rules import Rules
 from sparsegam.models.additive import Model
 from sparsegam.models.terms import Condition, Term
-from sparsegam.search.blas import one_blas_thread
 from sparsegam.search.refit import Columns, Neighbourhood, Support, objective_at, refit
 from sparsegam.search.tables import TableProblem
 
@@ -57,9 +56,8 @@ def alternatives(problem: TableProblem, model: Model, rules: Rules, *, most: int
     start = support_of(problem, model)
     if start.columns.size == 0:
         return []
-    with one_blas_thread():
-        search = _Search(problem, start, rules, most)
-        return [search.around(term, j) for j, term in enumerate(model.terms)]
+    search = _Search(problem, start, rules, most)
+    return [search.around(term, j) for j, term in enumerate(model.terms)]
 
 
 def columns_of(problem: TableProblem, terms: tuple[Term, ...]) -> Columns:

@@ -8,7 +8,6 @@ from sparsegam import _core
 from sparsegam.design.design import Design
 from sparsegam.design.units import Units
 from sparsegam.losses import LOSSES
-from sparsegam.search.blas import one_blas_thread
 from sparsegam.search.price import check_lambda0, noise_price, price
 from sparsegam.search.problem import Problem, replace_options
 from sparsegam.search.progress import Progress
@@ -61,14 +60,13 @@ class Frontier:
 
 def frontier(problem: Problem[D], callback: Progress | None = None) -> Frontier:
     """Search the best model of every size."""
-    with one_blas_thread():
-        search = _core.frontier(
-            problem.rows,
-            problem.penalty,
-            max_terms=problem.max_terms,
-            time_limit=problem.options.time_limit,
-            callback=_in_units(callback, problem.units),
-        )
+    search = _core.frontier(
+        problem.rows,
+        problem.penalty,
+        max_terms=problem.max_terms,
+        time_limit=problem.options.time_limit,
+        callback=_in_units(callback, problem.units),
+    )
     return Frontier([problem.units.from_core(p) for p in search.points], search.finished, dict(search.counts))
 
 
@@ -81,16 +79,15 @@ def fit(problem: Problem[D], lambda0: float | str, callback: Progress | None = N
 
 
 def _fit_at(problem: Problem[D], lambda0: float, callback: Progress | None = None, *, certify: bool = False) -> Fit:
-    with one_blas_thread():
-        search = _core.fit_at(
-            problem.rows,
-            problem.penalty,
-            lambda0=lambda0 / problem.units.loss,
-            max_terms=problem.max_terms,
-            certify=certify,
-            time_limit=problem.options.time_limit,
-            callback=_in_units(callback, problem.units),
-        )
+    search = _core.fit_at(
+        problem.rows,
+        problem.penalty,
+        lambda0=lambda0 / problem.units.loss,
+        max_terms=problem.max_terms,
+        certify=certify,
+        time_limit=problem.options.time_limit,
+        callback=_in_units(callback, problem.units),
+    )
     point = problem.units.from_core(search.points[-1])
     proof = _certificate(search.certificate)
     return Fit(point, lambda0, search.finished, dict(search.counts), proof, problem.factor(point))

@@ -18,7 +18,6 @@ from sparsegam.checks import check_choice, check_integer, check_number
 from sparsegam.data.targets import read_target
 from sparsegam.losses import LOSSES
 from sparsegam.parameters import documented, pick
-from sparsegam.search.blas import one_blas_thread
 from sparsegam.search.inputs import Inputs
 from sparsegam.search.matrices import Matrices
 from sparsegam.search.options import Options
@@ -239,18 +238,17 @@ def search_swap(problem: Problem[Any], lambda0: Vector, swaps: Swaps) -> tuple[l
             f"lambda2={problem.options.lambda2!r}: set lambda2=0."
         )
         raise ValueError(msg)
-    with one_blas_thread():
-        points, finished, counts = _core.swap_path(
-            problem.rows,
-            problem.penalty,
-            lambda0=lambda0 / problem.units.loss,
-            max_terms=problem.max_terms,
-            cuts="selfconcordant" if swaps.cuts == "auto" else swaps.cuts,
-            dynamic=swaps.order == "dynamic",
-            candidates=int(swaps.candidates),
-            line_steps=int(swaps.line_steps),
-            time_limit=problem.options.time_limit,
-        )
+    points, finished, counts = _core.swap_path(
+        problem.rows,
+        problem.penalty,
+        lambda0=lambda0 / problem.units.loss,
+        max_terms=problem.max_terms,
+        cuts="selfconcordant" if swaps.cuts == "auto" else swaps.cuts,
+        dynamic=swaps.order == "dynamic",
+        candidates=int(swaps.candidates),
+        line_steps=int(swaps.line_steps),
+        time_limit=problem.options.time_limit,
+    )
     return [problem.units.from_core(point) for point in points], finished, counts
 
 

@@ -17,7 +17,6 @@ from sparsegam.design.units import in_units
 from sparsegam.losses import LOSSES
 from sparsegam.models.additive import Model
 from sparsegam.parameters import documented, pick
-from sparsegam.search.blas import one_blas_thread
 from sparsegam.search.inputs import search_inputs
 from sparsegam.search.options import Options
 from sparsegam.search.path import Path
@@ -144,8 +143,7 @@ def _always(
             msg = f"features_always names {design.names[j]!r}, of which no term can be made: it does not vary enough."
             raise ValueError(msg)
         penalty = design.penalty(float(options.lambda2), rules, allowed=mine)
-        with one_blas_thread():
-            point = _core.frontier(rows, penalty, max_terms=1).points[-1]
+        point = _core.frontier(rows, penalty, max_terms=1).points[-1]
         if len(point.columns) == 0:
             msg = f"no term of {design.names[j]!r} (in features_always) lowers the loss, as the rules are."
             raise ValueError(msg)

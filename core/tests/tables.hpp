@@ -1,0 +1,33 @@
+// core/tests/tables.hpp: every table of kernels that this CPU can run.
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "sparsegam/kernels.hpp"
+
+namespace sparsegam {
+
+#if defined(SPARSEGAM_X86)
+extern const KernelTable avx2_table;
+#endif
+
+struct Named {
+    std::string name;
+    const KernelTable* table;
+};
+
+// The baseline table is compiled here as in bind/kernels_baseline.cpp; the CPU has AVX2 where its table is chosen.
+inline std::vector<Named> tables() {
+    std::vector<Named> out{{"baseline", &SPARSEGAM_ARCH::table}};
+#if defined(SPARSEGAM_X86)
+    if (&kernels() == &avx2_table)
+        out.push_back({"avx2", &avx2_table});
+    else
+        std::printf("no AVX2 on this CPU: its table is not tested\n");
+#endif
+    return out;
+}
+
+}  // namespace sparsegam

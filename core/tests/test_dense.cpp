@@ -1,0 +1,89 @@
+// core/tests/test_dense.cpp: products of matrices and the inverse, by every table of kernels, against sums by definition.
+#define SPARSEGAM_ARCH baseline
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "check.hpp"
+#include "tables.hpp"
+
+using namespace sparsegam;
+
+namespace {
+
+std::mt19937_64 random_engine(5);
+
+double uniform() { return std::uniform_real_distribution<double>(-1.0, 1.0)(random_engine); }
+
+template <class Real>
+std::vector<Real> numbers(std::int64_t n) {
+    std::vector<Real> out(n);
+    for (Real& x : out) x = static_cast<Real>(uniform());
+    return out;
+}
+
+// Either matrix by rows or by columns, of all sizes around those of a panel; C has something in it already.
+template <class Real>
+void check_product(const Named& named, std::int64_t m, std::int64_t n, std::int64_t k, bool a_rows, bool b_rows) {
+    const auto a = numbers<Real>(m * k), b = numbers<Real>(k * n);
+    auto c = numbers<Real>(m * n);
+    const auto before = c;
+    const std::int64_t a_down = a_rows ? k : 1, a_across = a_rows ? 1 : m;
+    const std::int64_t b_down = b_rows ? n : 1, b_across = b_rows ? 1 : k;
+    named.table->dense<Real>().add_product({m, n, k, a.data(), a_down, a_across, b.data(), b_down, b_across, c.data()});
+    const double tolerance = (sizeof(Real) == 4 ? 1e-6 : 1e-15) * static_cast<double>(k + 2);
+    for (std::int64_t j = 0; j < n; ++j)
+        for (std::int64_t i = 0; i < m; ++i) {
+            double sum = static_cast<double>(before[j * m + i]);
+            for (std::int64_t l = 0; l < k; ++l)
+                sum += double(a[i * a_down + l * a_across]) * double(b[l * b_down + j * b_across]);
+            CHECK_NEAR(
+                c[j * m + i], sum, tolerance,
+                named.name + " product " + std::to_string(m) + " x " + std::to_string(k) + " x " + std::to_string(n));
+        }
+}
+
+void test_products(const Named& named) {
+    for (std::int64_t m : {0, 1, 3, 11, 12, 13, 24, 25, 50})
+        for (std::int64_t n : {0, 1, 3, 4, 5, 9})
+            for (std::int64_t k : {0, 1, 2, 17, 512, 513})
+                for (int order = 0; order < 4; ++order) {
+                    check_product<float>(named, m, n, k, order & 1, order & 2);
+                    check_product<double>(named, m, n, k, order & 1, order & 2);
+                }
+}
+
+void test_inverse(const Named& named) {
+    for (std::int64_t n : {0, 1, 2, 3, 8, 31, 64}) {
+        const auto x = numbers<double>(n * (n + 4));
+        std::vector<double> matrix(n * n), work(n * n);
+        for (std::int64_t i = 0; i < n; ++i)
+            for (std::int64_t j = 0; j < n; ++j)
+                for (std::int64_t l = 0; l < n + 4; ++l) matrix[i * n + j] += x[i * (n + 4) + l] * x[j * (n + 4) + l];
+        const auto original = matrix;
+        CHECK(named.table->invert(n, matrix.data(), work.data()), named.name + " a positive definite matrix");
+        for (std::int64_t i = 0; i < n; ++i)
+            for (std::int64_t j = 0; j < n; ++j) {
+                double sum = 0.0;
+                for (std::int64_t l = 0; l < n; ++l) sum += matrix[i * n + l] * original[l * n + j];
+                CHECK_NEAR(sum, i == j ? 1.0 : 0.0, 1e-8, named.name + " inverse of size " + std::to_string(n));
+                CHECK(matrix[i * n + j] == matrix[j * n + i], named.name + " the inverse is symmetric");
+            }
+    }
+    std::vector<double> singular{1.0, 1.0, 1.0, 1.0}, work(4);
+    CHECK(!named.table->invert(2, singular.data(), work.data()), named.name + " a singular matrix is refused");
+    std::vector<double> nothing{std::nan("")};
+    CHECK(!named.table->invert(1, nothing.data(), work.data()), named.name + " so is one that holds no number");
+}
+
+}  // namespace
+
+int main() {
+    for (const Named& named : tables()) {
+        test_products(named);
+        test_inverse(named);
+    }
+    return finish("dense");
+}
