@@ -81,8 +81,9 @@ BoundDesign::BoundDesign(nb::sequence codes, const Vector<Index>& n_bins, const 
 
 BoundMatrix::BoundMatrix(nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu> dense) : kept_(nb::cast(dense)) {
     const Index n = static_cast<Index>(dense.shape(0)), p = static_cast<Index>(dense.shape(1));
-    const bool by_rows = dense.stride(1) == 1 && dense.stride(0) == p;
-    if (!by_rows && !(dense.stride(0) == 1 && dense.stride(1) == n))
+    // An axis of length one may have any stride.
+    const bool by_rows = (p == 1 || dense.stride(1) == 1) && (n == 1 || dense.stride(0) == p);
+    if (!by_rows && !((n == 1 || dense.stride(0) == 1) && (p == 1 || dense.stride(1) == n)))
         throw std::invalid_argument("a dense matrix must be contiguous, by rows or by columns");
     if (dense.dtype() == nb::dtype<double>())
         matrix_ = std::make_unique<DenseMatrix<double>>(static_cast<const double*>(dense.data()), n, p, by_rows);

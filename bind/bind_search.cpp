@@ -4,10 +4,14 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include "bound.hpp"
 #include "sparsegam/path.hpp"
@@ -24,10 +28,45 @@ struct Search {
     std::optional<Certificate> certificate;
 };
 
-// Signal handlers run only where Python asks for them, on its main thread; elsewhere this does nothing.
-void poll_signals() {
-    nb::gil_scoped_acquire held;
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+// Searches that run now. When Python ends they are told to, and waited for: a thread that came back to a Python that is
+// gone would be ended within our code.
+struct Running {
+    std::atomic<bool> closing{false};
+    std::atomic<Index> searches{0};
+};
+
+Running& running() {
+    static Running all;
+    return all;
+}
+
+class Registered {
+  public:
+    Registered() { ++running().searches; }
+    ~Registered() { --running().searches; }
+    Registered(const Registered&) = delete;
+    Registered& operator=(const Registered&) = delete;
+};
+
+void end_all() {
+    running().closing = true;
+    nb::gil_scoped_release released;  // they take it back to say that they were stopped
+    for (int waited = 0; running().searches > 0 && waited < 500; ++waited)
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+}
+
+// Ends searches from another thread.
+struct Stop {
+    std::shared_ptr<std::atomic<bool>> asked = std::make_shared<std::atomic<bool>>(false);
+};
+
+// Signal handlers run only where Python asks for them, on its main thread; elsewhere they do nothing.
+std::function<void()> poll_of(const std::optional<Stop>& stop) {
+    return [asked = stop ? stop->asked : nullptr] {
+        if (running().closing || (asked && *asked)) throw std::runtime_error("the search was stopped");
+        nb::gil_scoped_acquire held;
+        if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    };
 }
 
 Progress progress_of(const nb::object& callback) {
@@ -71,11 +110,12 @@ Search outcome(const Frontier& found, const Objective& objective) {
 }
 
 Search frontier(Rows& rows, const Penalty& penalty, Index max_terms, std::optional<double> time_limit,
-                nb::object callback) {
+                nb::object callback, std::optional<Stop> stop) {
     check_search(rows, penalty, max_terms);
     const Progress progress = progress_of(callback);
+    const Registered registered;      // until the GIL is back
     nb::gil_scoped_release released;  // the arrays in use are kept alive by the arguments; callbacks take the GIL back
-    rows.set_poll(poll_signals);
+    rows.set_poll(poll_of(stop));
     const Deadline deadline(time_limit.value_or(infinity));
     Objective objective(rows, penalty);
     Frontier found(objective, max_terms, deadline, progress);
@@ -86,13 +126,14 @@ Search frontier(Rows& rows, const Penalty& penalty, Index max_terms, std::option
 }
 
 Search fit_at(Rows& rows, const Penalty& penalty, double lambda0, Index max_terms, bool certify,
-              std::optional<double> time_limit, nb::object callback) {
+              std::optional<double> time_limit, nb::object callback, std::optional<Stop> stop) {
     check_search(rows, penalty, max_terms);
     if (certify && !rows.columns().all_zero_one())
         throw std::invalid_argument("a certificate needs 0/1 columns, whose rows fall into two groups");
     const Progress progress = progress_of(callback);
+    const Registered registered;
     nb::gil_scoped_release released;
-    rows.set_poll(poll_signals);
+    rows.set_poll(poll_of(stop));
     const Deadline deadline(time_limit.value_or(infinity));
     Objective objective(rows, penalty);
     Frontier found(objective, max_terms, deadline, progress);
@@ -185,7 +226,7 @@ nb::dict counts_of(const SwapCounts& counts) {
 // the counts.
 nb::tuple swap_path(LocalRows& rows, const Penalty& penalty, const Vector<double>& lambda0, Index max_terms,
                     const std::string& cuts, bool dynamic, Index candidates, Index line_steps,
-                    std::optional<double> time_limit) {
+                    std::optional<double> time_limit, std::optional<Stop> stop) {
     check_search(rows, penalty, max_terms);
     SwapOptions options{cuts_named(cuts), dynamic, candidates, static_cast<int>(line_steps)};
     if (traits(rows.loss()).multiplicative && (!rows.columns().all_zero_one() || penalty.lambda2 > 0))
@@ -196,8 +237,9 @@ nb::tuple swap_path(LocalRows& rows, const Penalty& penalty, const Vector<double
     SwapCounts counts;
     bool finished = true;
     {
+        const Registered registered;
         nb::gil_scoped_release released;
-        rows.set_poll(poll_signals);
+        rows.set_poll(poll_of(stop));
         const Deadline deadline(time_limit.value_or(infinity));
         Objective objective(rows, penalty);
         SwapSearch search(rows, objective, max_terms, options, deadline);
@@ -227,6 +269,8 @@ nb::dict counts_of(const Search& search) {
 }  // namespace
 
 void bind_search(nb::module_& m) {
+    nb::module_::import_("atexit").attr("register")(nb::cpp_function(end_all));
+    nb::class_<Stop>(m, "Stop").def(nb::init<>()).def("set", [](Stop& stop) { *stop.asked = true; });
     nb::class_<Certificate>(m, "Certificate")
         .def_ro("swap_optimal", &Certificate::swap_optimal)
         .def_ro("pairs", &Certificate::pairs)
@@ -237,14 +281,14 @@ void bind_search(nb::module_& m) {
         .def_ro("certificate", &Search::certificate)
         .def_prop_ro("counts", [](const Search& search) { return counts_of(search); });
     m.def("frontier", frontier, nb::arg("rows"), nb::arg("penalty"), nb::kw_only(), nb::arg("max_terms"),
-          nb::arg("time_limit") = nb::none(), nb::arg("callback") = nb::none());
+          nb::arg("time_limit") = nb::none(), nb::arg("callback") = nb::none(), nb::arg("stop") = nb::none());
     m.def("fit_at", fit_at, nb::arg("rows"), nb::arg("penalty"), nb::kw_only(), nb::arg("lambda0"),
           nb::arg("max_terms"), nb::arg("certify") = false, nb::arg("time_limit") = nb::none(),
-          nb::arg("callback") = nb::none());
+          nb::arg("callback") = nb::none(), nb::arg("stop") = nb::none());
     m.def("refit", refit_point, nb::arg("rows"), nb::arg("penalty"), nb::arg("point"), nb::kw_only(),
           nb::arg("held") = nb::none(), nb::arg("tolerance") = 1e-9);
     m.def("swap_costs", swap_costs, nb::arg("rows"), nb::arg("penalty"), nb::arg("point"));
     m.def("swap_path", swap_path, nb::arg("rows"), nb::arg("penalty"), nb::kw_only(), nb::arg("lambda0"),
           nb::arg("max_terms"), nb::arg("cuts"), nb::arg("dynamic"), nb::arg("candidates") = 50,
-          nb::arg("line_steps") = 10, nb::arg("time_limit") = nb::none());
+          nb::arg("line_steps") = 10, nb::arg("time_limit") = nb::none(), nb::arg("stop") = nb::none());
 }

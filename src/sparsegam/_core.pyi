@@ -227,6 +227,12 @@ class Certificate:
     @property
     def line_searches(self) -> int: ...
 
+class Stop:
+    """Ends the searches that it was given to, from another thread: they raise a RuntimeError."""
+
+    def __init__(self) -> None: ...
+    def set(self) -> None: ...
+
 class Search:
     """The outcome of a search: its points by size, how it ended and what it cost."""
 
@@ -260,6 +266,7 @@ def frontier(
     max_terms: int,
     time_limit: float | None = None,
     callback: Progress | None = None,
+    stop: Stop | None = None,
 ) -> Search:
     """The best model found of each size 0..max_terms (points[k] has k terms; fewer where no more columns help)."""
 
@@ -272,6 +279,7 @@ def fit_at(
     certify: bool = False,
     time_limit: float | None = None,
     callback: Progress | None = None,
+    stop: Stop | None = None,
 ) -> Search:
     """The best model found for one lambda0 (points[-1]), with its certificate where asked for."""
 
@@ -286,6 +294,7 @@ def swap_path(
     candidates: int = 50,
     line_steps: int = 10,
     time_limit: float | None = None,
+    stop: Stop | None = None,
 ) -> tuple[list[Point], bool, dict[str, int]]:
     """The paper's swap search at each lambda0 in turn, warm from the one before: points, finished, counts."""
 

@@ -1,6 +1,5 @@
 """What is said when something is wrong: options refused with the value and the remedy, packages missing, warnings."""
 
-import math
 import re
 import sys
 import warnings
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+LARGEST_INTEGER = 2**53  # far above any count
 SHOWN = 200  # characters of a wrong value that an error quotes
 
 
@@ -31,14 +31,18 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...], other: str = "
 
 def check_number(name: str, value: Any, *, at_least: float) -> None:
     """Raise unless value is a finite number that is large enough."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not at_least <= float(value) < math.inf:
-        msg = f"{name} must be a finite number >= {at_least:g}, got {value!r}."
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if not number or not at_least <= value <= sys.float_info.max:
+        msg = f"{name} must be a finite number >= {at_least:g}, got {shown(value)}."
         raise ValueError(msg)
 
 
 def check_integer(name: str, value: Any, *, at_least: int | None = None, at_most: int | None = None) -> None:
-    """Raise unless value is an integer within its bounds."""
+    """Raise unless value is an integer within its bounds, and one that the core can hold."""
     whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if whole and abs(int(value)) >= LARGEST_INTEGER:
+        msg = f"{name} must be an integer of ordinary size, got {shown(value)}."
+        raise ValueError(msg)
     if not whole or (at_least is not None and value < at_least) or (at_most is not None and value > at_most):
         bounds = f"{'' if at_least is None else f' >= {at_least}'}{'' if at_most is None else f' and <= {at_most}'}"
         msg = f"{name} must be an integer{bounds}, got {value!r}."

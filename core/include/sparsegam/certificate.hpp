@@ -62,8 +62,7 @@ class Sweep {
     // Where a coefficient has diverged (separable data without ridge), line searches may stop short: nothing is claimed.
     bool none_diverged() const {
         for (Index s = 0; s < point_.size(); ++s) {
-            const double reach = objective_.loss().self_concordance * objective_.columns().reach(point_.columns[s]);
-            if (reach * std::abs(point_.coef[s]) > tuning::diverged) return false;
+            if (std::abs(point_.coef[s]) > 0.9 * objective_.farthest(point_.columns[s])) return false;
         }
         return true;
     }

@@ -343,7 +343,9 @@ class LocalModel final : ScanVisitor {
         }
         const double push = std::max(std::abs(grad) - objective_.lasso(move.add), 0.0);
         const double newton = -std::copysign(push, grad) / curv;
-        const double coef = penalty_.clip(move.add, newton * step_factor(move.add, grad, mass_[i]));
+        const double farthest = objective_.farthest(move.add);
+        const double step_to = std::clamp(newton * step_factor(move.add, grad, mass_[i]), -farthest, farthest);
+        const double coef = penalty_.clip(move.add, step_to);
         add_column(move.add, coef, step);
         if (move.drop != none) shift_support(move.drop, back * coef, step);
     }

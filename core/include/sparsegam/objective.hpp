@@ -13,6 +13,7 @@
 
 #include "penalty.hpp"
 #include "rows.hpp"
+#include "tuning.hpp"
 
 namespace sparsegam {
 
@@ -42,6 +43,12 @@ class Objective {
     const LossTraits& loss() const { return traits(rows_.loss()); }
     Counts& counts() { return counts_; }
     const Counts& counts() const { return counts_; }
+
+    // Beyond this a coefficient without a finite optimum (a pure group of rows, no ridge) gains nothing more.
+    double farthest(Index column) const {
+        const double reach = loss().self_concordance * columns_.reach(column);
+        return reach > 0.0 ? tuning::diverged / reach : infinity;
+    }
 
     double ridge(Index column) const { return ridge_[column]; }  // twice its factor on w^2, as curvature
     double lasso(Index column) const { return lasso_[column]; }

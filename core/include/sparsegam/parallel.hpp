@@ -7,9 +7,14 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
+
+#if !defined(_WIN32)
+#include <unistd.h>
+#endif
 
 #include "types.hpp"
 
@@ -37,11 +42,19 @@ class Ticker {
 // must not depend on who runs it: sums are split by feature or by fixed blocks of rows, never by thread.
 class Pool {
   public:
-    explicit Pool(Index n_threads) {
-        for (Index t = 1; t < n_threads; ++t) helpers_.emplace_back([this] { help(); });
+    // With fewer threads than asked for where the system gives no more.
+    explicit Pool(Index n_threads) : process_(process()) {
+        try {
+            for (Index t = 1; t < n_threads; ++t) helpers_.emplace_back([this] { help(); });
+        } catch (const std::system_error&) {
+        }
     }
 
     ~Pool() {
+        if (forked()) {  // the helpers are in the parent: nothing to join
+            new std::vector<std::thread>(std::move(helpers_));
+            return;
+        }
         {
             std::lock_guard lock(mutex_);
             closing_ = true;
@@ -58,7 +71,7 @@ class Pool {
 
     template <class Task>
     void run(Index n_tasks, const Task& task) {
-        if (helpers_.empty() || n_tasks < 2) {
+        if (helpers_.empty() || n_tasks < 2 || forked()) {
             for (Index t = 0; t < n_tasks; ++t) {
                 ticker_.tick();
                 task(t);
@@ -75,6 +88,15 @@ class Pool {
     }
 
   private:
+    static Index process() {
+#if defined(_WIN32)
+        return 0;
+#else
+        return static_cast<Index>(getpid());
+#endif
+    }
+    bool forked() const { return process() != process_; }
+
     void share(Index n_tasks, const std::function<void(Index)>& job) {
         {
             std::lock_guard lock(mutex_);
@@ -116,6 +138,7 @@ class Pool {
         }
     }
 
+    Index process_;  // in which the helpers are
     std::vector<std::thread> helpers_;
     std::mutex mutex_;
     std::condition_variable wake_, done_;

@@ -38,7 +38,6 @@ class Frontier {
             if (!any) break;
             first_round_ = false;
         }
-        never_rise();
         finished_ = !exchange_.out_of_time();
     }
 
@@ -68,6 +67,7 @@ class Frontier {
     }
     void polish_all() {
         for (Index k = 0; k < reached() && !exchange_.out_of_time(); ++k) polish(k);
+        never_rise();
     }
 
     const Point& start() const { return exchange_.current(); }

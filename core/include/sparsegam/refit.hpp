@@ -91,7 +91,10 @@ inline std::pair<double, double> step_bounds(const Penalty& penalty, Index colum
     return {low - coef, high - coef};
 }
 
-inline std::vector<double> newton_step(const Penalty& penalty, const Point& point, const Gram& gram, Index held = 0) {
+// Within its bounds, and no farther than a coefficient without a finite optimum need go.
+inline std::vector<double> newton_step(const Objective& objective, const Point& point, const Gram& gram,
+                                       Index held = 0) {
+    const Penalty& penalty = objective.penalty();
     std::vector<double> low(point.size() - held + 1, -infinity), high(point.size() - held + 1, infinity);
     bool boxed = false;
     for (Index s = held; s < point.size(); ++s) {
@@ -101,6 +104,11 @@ inline std::vector<double> newton_step(const Penalty& penalty, const Point& poin
     if (boxed) return BoxStep(gram, std::move(low), std::move(high)).solve();
     auto step = gram.curv.inverse().times(gram.grad);
     for (double& d : step) d = -d;
+    for (Index s = held; s < point.size(); ++s) {
+        const double farthest = objective.farthest(point.columns[s]), w = point.coef[s];
+        double& d = step[s - held + 1];
+        if (std::abs(w + d) > farthest) d = std::clamp(d, std::min(-farthest - w, 0.0), std::max(farthest - w, 0.0));
+    }
     return step;
 }
 
@@ -136,7 +144,7 @@ inline void refit(Objective& objective, Point& point, const RefitOptions& option
     Gram gram = objective.newton(point, options.rough, options.held);
     double last = infinity;
     for (int n = 0; n < options.max_steps; ++n) {
-        const auto step = newton_step(objective.penalty(), point, gram, options.held);
+        const auto step = newton_step(objective, point, gram, options.held);
         double decrease = 0.0;
         for (std::size_t i = 0; i < step.size(); ++i) decrease -= gram.grad[i] * step[i];
         if (!(decrease > 0.0) || point.value() - decrease > options.must_beat) return;

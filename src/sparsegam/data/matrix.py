@@ -185,7 +185,14 @@ def _read_dense(X: Any) -> NumericMatrix:
 
 def _contiguous(X: Any) -> Dense:
     """Return the numbers of an array; only those out of order, or of other types, are copied."""
-    array = check_array(X, dtype=ACCEPTED, ensure_all_finite=False, input_name="X")
+    if getattr(X, "dtype", np.dtype(float)).kind in "mM":
+        msg = f"X holds times ({X.dtype}): turn them into numbers first, for example days."
+        raise ValueError(msg)
+    try:
+        array = check_array(X, dtype=ACCEPTED, ensure_all_finite=False, input_name="X")
+    except OverflowError as error:
+        msg = f"X holds a number that is no float ({error}): divide its column, or leave it out."
+        raise ValueError(msg) from error
     flags = array.flags
     out: Dense = array if flags.c_contiguous or flags.f_contiguous else np.ascontiguousarray(array)
     return out

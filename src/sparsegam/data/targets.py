@@ -40,6 +40,9 @@ def read_target(y: Any, loss: str, n_rows: int, *, sample_weight: Any = None, cl
     check_choice("loss", loss, tuple(LOSSES))
     column, weight = one_column(y, n_rows), weights(sample_weight, n_rows)
     if not LOSSES[loss].is_classifier:
+        if class_weight is not None:
+            msg = f"class_weight is for labels, and loss={loss!r} has none, got {class_weight!r}: use sample_weight."
+            raise ValueError(msg)
         return Target(None, real(column), weight)
     classes, signs = binary(column, weight)
     return Target(classes, signs, class_weights(class_weight, classes, (signs > 0).astype(np.intp), weight))

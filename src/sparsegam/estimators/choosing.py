@@ -1,6 +1,6 @@
 """Estimators that choose their own size: the frontier per fold, scored, and the smallest size that is good enough."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -8,6 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 from sklearn.utils import indexable
 
+from sparsegam import _core
 from sparsegam.arrays import Vector
 from sparsegam.checks import check_choice, check_integer, warn
 from sparsegam.estimators.crossval import (
@@ -78,6 +79,7 @@ class ChoosesSize(SparseModel):
         labels = np.asarray(y).ravel()
         folds = list(check_cv(self.cv, labels, classifier=self.classes_ is not None).split(X, labels, groups))
         n_threads = threads_per_search(self.n_jobs, len(folds) + 1)
+        stop = _core.Stop()
         task = Task(
             X=indexable(X)[0],
             y=labels,
@@ -86,15 +88,15 @@ class ChoosesSize(SparseModel):
             weight=target.weight if fit_weight is None else fit_weight,
             score_weight=None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64),
             classes=self.classes_,
-            solve=lambda *rows: self._solve(*rows, n_threads=n_threads),
+            solve=lambda *rows: self._solve(*rows, n_threads=n_threads, stop=stop),
             scorer=scorer_named(self.scoring or self._default_scoring, self.classes_),
         )
-        self._keep_choice(*cross_validate(task, folds, self.n_jobs, self.verbose))
+        self._keep_choice(*cross_validate(task, folds, n_jobs=self.n_jobs, verbose=self.verbose, stop=stop))
         return self
 
-    def _solve(self, data: Any, target: Vector, weight: Vector, *, n_threads: int) -> Path[Any]:
+    def _solve(self, data: Any, target: Vector, weight: Vector, *, n_threads: int, stop: _core.Stop) -> Path[Any]:
         options = pick(Options, vars(self) | {"loss": self._loss(), "n_jobs": n_threads})
-        problem = self._inputs().pose(data, target, weight, options)
+        problem = replace(self._inputs().pose(data, target, weight, options), stop=stop)
         return self._path_kind.search(problem, self.classes_, serialized(self.callback))
 
     def _keep_choice(self, path: Path[Any], scores: Vector) -> None:

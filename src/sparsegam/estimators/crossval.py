@@ -2,25 +2,28 @@
 
 import warnings
 from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import get_scorer, log_loss, make_scorer
 from sklearn.utils import _safe_indexing
 
+from sparsegam import _core
 from sparsegam.arrays import Vector
 from sparsegam.design.design import Data
+from sparsegam.search.options import n_threads
 from sparsegam.search.path import Path
 from sparsegam.search.progress import new_bar
 
 Rows = NDArray[np.intp]
 RULES = ("one_se", "best")
+POLL_SECONDS = 0.1  # how often the main thread looks up from its wait, for Ctrl-C
 
 
 @dataclass(frozen=True)
@@ -128,9 +131,9 @@ class ScoredRegressor(RegressorMixin, Scored):  # type: ignore[misc]
 
 
 def cross_validate(
-    task: Task, folds: Sequence[tuple[Rows, Rows]], n_jobs: int | None, verbose: int
+    task: Task, folds: Sequence[tuple[Rows, Rows]], *, n_jobs: int | None, verbose: int, stop: _core.Stop
 ) -> tuple[Path[Any], Vector]:
-    """Search the frontier of all rows and of each fold.
+    """Search the frontier of all rows and of each fold; where one fails, or Ctrl-C comes, all are stopped.
 
     Returns
     -------
@@ -139,16 +142,25 @@ def cross_validate(
     ndarray of shape (n_sizes, n_folds)
         The test scores of the path's sizes. Where a fold's frontier lacks a size, its largest smaller one counts.
     """
-    jobs = [delayed(task.path)(), *(delayed(task.fold)(train, test) for train, test in folds)]
-    bar = new_bar(verbose, len(jobs), "frontier")
-    found = []
-    for result in Parallel(n_jobs=n_jobs, backend="threading", return_as="generator")(jobs):
-        found.append(result)
-        if bar is not None:
-            bar.update()
+    bar = new_bar(verbose, len(folds) + 1, "frontier")
+    with ThreadPoolExecutor(min(n_threads(n_jobs), len(folds) + 1)) as pool:
+        jobs: list[Future[Any]] = [pool.submit(task.path)]
+        jobs += [pool.submit(task.fold, train, test) for train, test in folds]
+        try:
+            open_jobs = set(jobs)
+            while open_jobs:
+                done, open_jobs = wait(open_jobs, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
+                for job in done:
+                    job.result()
+                    if bar is not None:
+                        bar.update()
+        except BaseException:
+            stop.set()
+            pool.shutdown(cancel_futures=True)  # and waits for those that run
+            raise
     if bar is not None:
         bar.close()
-    path, *scored = found
+    path, *scored = (job.result() for job in jobs)
     columns = [scores[np.searchsorted(sizes, path.n_terms, side="right") - 1] for sizes, scores in scored]
     return path, np.column_stack(columns)
 
@@ -166,7 +178,7 @@ def scorer_named(scoring: Any, classes: NDArray[Any] | None) -> Callable[..., fl
 
 def threads_per_search(n_jobs: int | None, n_searches: int) -> int:
     """Number of threads left for each of several searches at once."""
-    return max(1, int(effective_n_jobs(n_jobs)) // n_searches)
+    return max(1, n_threads(n_jobs) // n_searches)
 
 
 def standard_error(scores: Vector) -> Vector:

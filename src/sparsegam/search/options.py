@@ -1,5 +1,6 @@
 """What the user may choose about a problem and its search; wrong values are refused here."""
 
+import os
 from dataclasses import dataclass
 
 from joblib import effective_n_jobs  # type: ignore[import-untyped]
@@ -42,8 +43,7 @@ class Options:
         check_number("lambda2", self.lambda2, at_least=0.0)
         if self.max_terms is not None:
             check_integer("max_terms", self.max_terms, at_least=0)
-        if self.n_jobs is not None:
-            check_integer("n_jobs", self.n_jobs)
+        n_threads(self.n_jobs)
         if self.time_limit is not None:
             check_number("time_limit", self.time_limit, at_least=0.0)
         check_boolean("certify", self.certify)
@@ -51,4 +51,12 @@ class Options:
     @property
     def n_threads(self) -> int:
         """Number of threads that n_jobs stands for."""
-        return int(effective_n_jobs(self.n_jobs))
+        return n_threads(self.n_jobs)
+
+
+def n_threads(n_jobs: int | None) -> int:
+    """Number of threads that n_jobs stands for, as joblib counts them; no more than the machine has cores."""
+    if n_jobs is not None:
+        check_integer("n_jobs", n_jobs)
+    asked = int(effective_n_jobs(n_jobs))
+    return max(1, min(asked, os.cpu_count() or 1))

@@ -29,6 +29,7 @@ class Problem(Generic[D_co]):
     cost: Vector  # factor on lambda0 by column
     mean_weight: float = 1.0  # of the rows that have any
     n_fixed: int = 0  # columns that are in every model
+    stop: _core.Stop | None = None  # with which another thread may end the search
     units: Units = field(
         default_factory=Units
     )  # in which the core has the problem; points of a search are in the user's

@@ -66,6 +66,7 @@ def frontier(problem: Problem[D], callback: Progress | None = None) -> Frontier:
         max_terms=problem.max_terms,
         time_limit=problem.options.time_limit,
         callback=_in_units(callback, problem.units),
+        stop=problem.stop,
     )
     return Frontier([problem.units.from_core(p) for p in search.points], search.finished, dict(search.counts))
 
@@ -87,6 +88,7 @@ def _fit_at(problem: Problem[D], lambda0: float, callback: Progress | None = Non
         certify=certify,
         time_limit=problem.options.time_limit,
         callback=_in_units(callback, problem.units),
+        stop=problem.stop,
     )
     point = problem.units.from_core(search.points[-1])
     proof = _certificate(search.certificate)

@@ -1,0 +1,109 @@
+"""Fits in threads, in forked processes and at the end of Python: the same bits, and no process that dies or hangs."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from sparsegam import SparseGAMClassifier, SparseGAMClassifierCV, linear_path
+from sparsegam.search.options import n_threads
+
+
+def rows(n=600, p=40):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, p))
+    return X, X[:, :5].sum(axis=1) + rng.normal(size=n) > 0
+
+
+def bits(max_terms=8, n_jobs=1):
+    return linear_path(*rows(), max_terms=max_terms, n_jobs=n_jobs).objective.tobytes()
+
+
+def test_threads_find_what_the_main_thread_finds():
+    expected, found = bits(), []
+    workers = [threading.Thread(target=lambda: found.extend(bits() for _ in range(3))) for _ in range(8)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert found == [expected] * 24
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")
+def test_forks_during_a_fit_find_the_same():
+    expected, done = bits(), threading.Event()
+
+    def work():
+        while not done.is_set():
+            bits(max_terms=15, n_jobs=2)
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    try:
+        for _ in range(10):
+            child = os.fork()
+            if child == 0:
+                os._exit(0 if bits() == expected else 3)
+            assert os.waitpid(child, 0)[1] == 0
+    finally:
+        done.set()
+        worker.join()
+
+
+def test_no_more_threads_than_cores():
+    assert n_threads(10**8) == os.cpu_count()
+    assert SparseGAMClassifier(n_jobs=10**8).fit(*rows()).n_terms_ > 0
+    assert SparseGAMClassifierCV(n_jobs=10**6, max_terms=3).fit(*rows()).path_.n_terms.size == 4
+
+
+AT_EXIT = """
+import threading, time
+import numpy as np
+from sparsegam import gam_path
+
+X = np.random.default_rng(0).normal(size=(50_000, 20))
+work = lambda: gam_path(X, X[:, 0] > 0.3, max_terms=100, n_jobs=2)
+threading.Thread(target=work, daemon=True).start()
+time.sleep(0.5)
+print("leaving")
+"""
+
+
+def test_python_may_end_during_a_fit():
+    done = subprocess.run([sys.executable, "-c", AT_EXIT], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (0, "leaving\n"), done.stderr
+
+
+INTERRUPTED = """
+import os, signal, threading, time
+import numpy as np
+from sparsegam import SparseGAMClassifierCV
+
+X = np.random.default_rng(0).normal(size=(50_000, 20))
+threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+start = time.monotonic()
+try:
+    SparseGAMClassifierCV(max_terms=100, n_jobs=2).fit(X, X[:, 0] + np.sin(3 * X[:, 1]) > 0.3)
+except KeyboardInterrupt:
+    print("interrupted", time.monotonic() - start < 4, threading.active_count() <= 2)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Ctrl-C is sent by a signal of POSIX")
+def test_ctrl_c_ends_a_cross_validation_and_all_its_fits():
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (0, "interrupted True True\n"), done.stderr
+
+
+def test_a_fold_that_fails_stops_the_others():
+    X, y = rows(n=20_000)
+    start = time.monotonic()
+    with pytest.raises(ValueError, match="one class only"):
+        SparseGAMClassifierCV(cv=[(np.flatnonzero(y), np.flatnonzero(~y))] * 2, max_terms=100, n_jobs=2).fit(X, y)
+    assert time.monotonic() - start < 20
