@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from sparsegam import SparseGAMClassifier, SparseGAMClassifierCV, linear_path
 from sparsegam.search.options import n_threads
@@ -107,3 +108,16 @@ def test_a_fold_that_fails_stops_the_others():
     with pytest.raises(ValueError, match="one class only"):
         SparseGAMClassifierCV(cv=[(np.flatnonzero(y), np.flatnonzero(~y))] * 2, max_terms=100, n_jobs=2).fit(X, y)
     assert time.monotonic() - start < 20
+
+
+@pytest.mark.parametrize("certify", [False, True])
+def test_a_time_limit_holds_for_all_of_a_fit(certify):
+    """Reading, binning, the search, its proof and the last refits; what is not searched in time is left out."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60_000, 20))
+    y = np.sin(3 * X).sum(axis=1) + rng.normal(size=len(X)) > 0
+    start = time.monotonic()
+    with pytest.warns(ConvergenceWarning, match="stopped by time_limit"):
+        model = SparseGAMClassifier(lambda0=0.5, certify=certify, time_limit=1.5).fit(X, y)
+    assert time.monotonic() - start < 1.5 + 1.5
+    assert np.isfinite(model.decision_function(X[:5])).all()

@@ -116,8 +116,7 @@ class Frontier {
     // One more term cannot hurt, but a size whose smaller neighbour left nothing to gain may never have been reached from it.
     void never_rise() {
         for (Index k = 1; k < reached(); ++k) {
-            if (!known(k) || !known(k - 1) || !(at(k).value() > at(k - 1).value() + exchange_.min_improvement()))
-                continue;
+            if (!known(k) || !known(k - 1) || !(at(k).value() > at(k - 1).value())) continue;
             Point point = at(k - 1);
             for (Index c : at(k).columns)
                 if (point.size() < k && !point.has(c)) point = point.with(c, 0.0);

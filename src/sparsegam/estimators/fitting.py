@@ -5,6 +5,7 @@ of those of its bases, and scikit-learn, editors and type checkers see it whole.
 """
 
 import html
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +23,7 @@ from sparsegam.parameters import documented, pick
 from sparsegam.search.inputs import Inputs
 from sparsegam.search.options import DEFAULT_MAX_TERMS, Options
 from sparsegam.search.price import check_lambda0, mean_weight, warn_of_weights
-from sparsegam.search.problem import Problem
+from sparsegam.search.problem import Problem, with_time_left
 from sparsegam.search.progress import Progress, watched
 from sparsegam.search.solver import Fit, fit
 
@@ -100,12 +101,13 @@ class FitsOne(SparseModel):
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        start = time.monotonic()
         check_lambda0(self.lambda0)
         options = pick(Options, vars(self) | {"loss": self._loss()})
         data, target = self._read(X, y, sample_weight)
         problem = self._inputs().pose(data, target.values, target.weight, options)
         with watched(self.callback, self.verbose, self.max_terms) as report:
-            found = self._search(problem, report)
+            found = self._search(with_time_left(problem, start), report)
         self._keep(problem, found)
         self._warn(found)
         return self

@@ -1,5 +1,6 @@
 """What tables and matrices answer alike when they become a problem, so that paths and estimators are written once."""
 
+import time
 from collections.abc import Mapping
 from typing import Any, ClassVar, Protocol, TypeVar
 
@@ -9,7 +10,7 @@ from sparsegam.design.design import Data, Design
 from sparsegam.parameters import pick
 from sparsegam.search.options import Options
 from sparsegam.search.path import Path
-from sparsegam.search.problem import Problem
+from sparsegam.search.problem import Problem, with_time_left
 from sparsegam.search.progress import watched
 
 T = TypeVar("T", bound=Data)
@@ -31,10 +32,10 @@ class Inputs(Protocol[T, D_co]):
 
 def search_inputs(kind: type[P], inputs: Inputs[Any, Any], X: Any, y: Any, given: Mapping[str, Any]) -> P:
     """Read the data, pose the problem and search its frontier."""
-    options = pick(Options, given)
+    start, options = time.monotonic(), pick(Options, given)
     data = inputs.read(X)
     weights = {name: given[name] for name in ("sample_weight", "class_weight") if name in given}
     target = read_target(y, options.loss, data.n_rows, **weights)
     problem = inputs.pose(data, target.values, target.weight, options)
     with watched(given["callback"], given["verbose"], problem.max_terms) as report:
-        return kind.search(problem, target.classes, report)
+        return kind.search(with_time_left(problem, start), target.classes, report)

@@ -1,5 +1,6 @@
 """A problem: a design with labels, weights and a loss, posed to the core."""
 
+import time
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
@@ -47,6 +48,14 @@ class Problem(Generic[D_co]):
     def factor(self, point: _core.Point) -> float:
         """Sum of the factors on lambda0 of all terms: their number, where all cost the same."""
         return float(self.cost[point.columns].sum())
+
+
+def with_time_left(problem: Problem[D_co], start: float) -> Problem[D_co]:
+    """Return the problem with what is left of its time limit, by time.monotonic(), once it was read and posed."""
+    limit = problem.options.time_limit
+    if limit is None:
+        return problem
+    return replace_options(problem, time_limit=max(float(limit) - (time.monotonic() - start), 0.0))
 
 
 def replace_options(problem: Problem[D_co], **changes: Any) -> Problem[D_co]:
