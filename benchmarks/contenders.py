@@ -97,6 +97,25 @@ class SparseGAMPath(_Ours):
         return [Solution(k, fitted.at(n_terms=k).decision_function(inputs[0])) for k in sizes]
 
 
+@dataclass(frozen=True)
+class SparseLinear(_OnThresholds):
+    """Our linear estimator at one lambda0, on the ready 0/1 matrix."""
+
+    loss: str = "logistic"
+    lambda0: float = 5.0
+    lambda2: float = 0.0
+    name: ClassVar[str] = "sparsegam, matrix"
+    package: ClassVar[str] = "sparsegam"
+
+    def fit(self, inputs: Inputs, threads: int) -> Any:
+        from sparsegam import SparseLinearClassifier
+
+        return SparseLinearClassifier(lambda0=self.lambda0, lambda2=self.lambda2, n_jobs=threads).fit(*inputs)
+
+    def solutions(self, fitted: Any, inputs: Inputs) -> list[Solution]:
+        return [Solution(int(fitted.n_terms_), fitted.decision_function(inputs[0]))]
+
+
 class _FastSparse(_OnThresholds):
     """What both uses of fastsparsegams share: it has no thread option, and its models are columns of coefficients."""
 
