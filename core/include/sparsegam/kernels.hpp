@@ -65,17 +65,43 @@ SPARSEGAM_INLINE double fast_log1p(double e) {
     return 2.0 * s * p;
 }
 
-static LossSums logistic(LossArgs a) noexcept {
-    double sum = 0.0, sum_grad = 0.0, sum_curv = 0.0;
-#pragma omp simd reduction(+ : sum, sum_grad, sum_curv)
-    for (std::int64_t i = 0; i < a.n; ++i) {
-        const double margin = a.y[i] * a.score[i];
+// --- the losses, a struct each: value, gradient and curvature of a row of weight one, as in loss.hpp
+
+struct Row {
+    double value, grad, curv;
+};
+
+struct LogisticRow {
+    SPARSEGAM_INLINE Row at(double f, double y) {
+        const double margin = y * f;
         const double e = fast_exp(margin > 0 ? -margin : margin);
         const double inverse = 1.0 / (1.0 + e);
         const double wrong = (margin > 0 ? e : 1.0) * inverse;
-        const double value = a.weight[i] * (fast_log1p(e) + (margin < 0 ? -margin : 0.0));
-        const double grad = -a.y[i] * a.weight[i] * wrong;
-        const double curv = a.weight[i] * e * inverse * inverse;
+        return {fast_log1p(e) + (margin < 0 ? -margin : 0.0), -y * wrong, e * inverse * inverse};
+    }
+};
+
+struct ExponentialRow {
+    SPARSEGAM_INLINE Row at(double f, double y) {
+        const double e = fast_exp(-y * f);
+        return {e, -y * e, e};
+    }
+};
+
+struct SquaredRow {
+    SPARSEGAM_INLINE Row at(double f, double y) {
+        const double residual = f - y;
+        return {0.5 * residual * residual, residual, 1.0};
+    }
+};
+
+template <class Loss>
+static LossSums evaluate(LossArgs a) noexcept {
+    double sum = 0.0, sum_grad = 0.0, sum_curv = 0.0;
+#pragma omp simd reduction(+ : sum, sum_grad, sum_curv)
+    for (std::int64_t i = 0; i < a.n; ++i) {
+        const Row row = Loss::at(a.score[i], a.y[i]);
+        const double value = a.weight[i] * row.value, grad = a.weight[i] * row.grad, curv = a.weight[i] * row.curv;
         a.grad[i] = grad;
         a.curv[i] = curv;
         a.value[i] = value;
@@ -86,21 +112,13 @@ static LossSums logistic(LossArgs a) noexcept {
     return {sum, sum_grad, sum_curv};
 }
 
-static LossSums exponential(LossArgs a) noexcept {
-    double sum = 0.0, sum_grad = 0.0, sum_curv = 0.0;
-#pragma omp simd reduction(+ : sum, sum_grad, sum_curv)
-    for (std::int64_t i = 0; i < a.n; ++i) {
-        const double value = a.weight[i] * fast_exp(-a.y[i] * a.score[i]);
-        const double grad = -a.y[i] * value;
-        const double curv = value;
-        a.grad[i] = grad;
-        a.curv[i] = curv;
-        a.value[i] = value;
-        sum += value;
-        sum_grad += grad;
-        sum_curv += curv;
-    }
-    return {sum, sum_grad, sum_curv};
+// The sum of the losses alone, for trials.
+template <class Loss>
+static double value(ValueArgs a) noexcept {
+    double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+    for (std::int64_t i = 0; i < a.n; ++i) sum += a.weight[i] * Loss::at(a.score[i], a.y[i]).value;
+    return sum;
 }
 
 // The exponential loss after a shift of two groups of rows: products in the place of exponentials.
@@ -120,52 +138,6 @@ static LossSums reweight(ReweightArgs a) noexcept {
         sum_grad += grad;
     }
     return {sum, sum_grad, sum};
-}
-
-static LossSums squared(LossArgs a) noexcept {
-    double sum = 0.0, sum_grad = 0.0, sum_curv = 0.0;
-#pragma omp simd reduction(+ : sum, sum_grad, sum_curv)
-    for (std::int64_t i = 0; i < a.n; ++i) {
-        const double residual = a.score[i] - a.y[i];
-        const double value = 0.5 * a.weight[i] * residual * residual;
-        const double grad = a.weight[i] * residual;
-        const double curv = a.weight[i];
-        a.grad[i] = grad;
-        a.curv[i] = curv;
-        a.value[i] = value;
-        sum += value;
-        sum_grad += grad;
-        sum_curv += curv;
-    }
-    return {sum, sum_grad, sum_curv};
-}
-
-// The sums of the losses alone, for trials.
-static double logistic_value(ValueArgs a) noexcept {
-    double sum = 0.0;
-#pragma omp simd reduction(+ : sum)
-    for (std::int64_t i = 0; i < a.n; ++i) {
-        const double margin = a.y[i] * a.score[i];
-        sum += a.weight[i] * (fast_log1p(fast_exp(margin > 0 ? -margin : margin)) + (margin < 0 ? -margin : 0.0));
-    }
-    return sum;
-}
-
-static double exponential_value(ValueArgs a) noexcept {
-    double sum = 0.0;
-#pragma omp simd reduction(+ : sum)
-    for (std::int64_t i = 0; i < a.n; ++i) sum += a.weight[i] * fast_exp(-a.y[i] * a.score[i]);
-    return sum;
-}
-
-static double squared_value(ValueArgs a) noexcept {
-    double sum = 0.0;
-#pragma omp simd reduction(+ : sum)
-    for (std::int64_t i = 0; i < a.n; ++i) {
-        const double residual = a.score[i] - a.y[i];
-        sum += 0.5 * a.weight[i] * residual * residual;
-    }
-    return sum;
 }
 
 // score[i] += table[codes[i]]
@@ -278,8 +250,8 @@ static constexpr HistogramKernels<Real, Code> histogram_kernels = {fill_channel<
                                                                    accumulate_any<Real, Code>};
 
 static constexpr KernelTable table = {
-    {logistic, exponential, squared},
-    {logistic_value, exponential_value, squared_value},
+    {evaluate<LogisticRow>, evaluate<ExponentialRow>, evaluate<SquaredRow>},
+    {value<LogisticRow>, value<ExponentialRow>, value<SquaredRow>},
     reweight,
     add_table<std::uint8_t>,
     add_table<std::uint16_t>,

@@ -20,20 +20,12 @@
 
 namespace sparsegam::SPARSEGAM_ARCH {
 
-SPARSEGAM_INLINE float root(float x) {
 #if defined(_MSC_VER)
-    return sqrtf(x);
+SPARSEGAM_INLINE float root(float x) { return sqrtf(x); }
+SPARSEGAM_INLINE double root(double x) { return sqrt(x); }
 #else
-    return __builtin_sqrtf(x);
+SPARSEGAM_INLINE float root(float x) { return __builtin_sqrtf(x); }
+SPARSEGAM_INLINE double root(double x) { return __builtin_sqrt(x); }
 #endif
-}
-
-SPARSEGAM_INLINE double root(double x) {
-#if defined(_MSC_VER)
-    return sqrt(x);
-#else
-    return __builtin_sqrt(x);
-#endif
-}
 
 }  // namespace sparsegam::SPARSEGAM_ARCH

@@ -46,8 +46,7 @@ class Frontier {
     void search_at(double lambda0, bool certify) {
         price_ = lambda0;
         exchange_.improve(worthwhile(lambda0));
-        while (!exchange_.out_of_time() && search_past(lambda0)) {
-        }
+        if (!exchange_.out_of_time()) search_past(lambda0);
         if (const Index steps = steps_near(certify); steps > 0) {
             start_from_polished();
             do search_near(lambda0, steps);
@@ -163,18 +162,16 @@ class Frontier {
         return exchange_.shrink() && improve_size(k - 1);
     }
 
-    // On at a lower price, where terms come in that pay together but not alone, and back. True if that led to something
-    // better worth the while; else the search is where it was.
-    bool search_past(double lambda0) {
+    // On at a lower price, where terms come in that pay together but not alone, and back; to where it was, if that is worse.
+    void search_past(double lambda0) {
         const Point before = exchange_.current();
-        if (before.size() > tuning::lower_price_up_to) return false;
+        if (before.size() > tuning::lower_price_up_to) return;
         MoveRules past = worthwhile(tuning::lower_price * lambda0);
         past.thorough = false;
         exchange_.improve(past);
         exchange_.improve(worthwhile(lambda0));
-        const double fall = objective_.penalised(before, lambda0) - objective_.penalised(exchange_.current(), lambda0);
-        if (fall < 0.0) exchange_.go_to(before);
-        return fall > tuning::worthwhile * lambda0;
+        if (objective_.penalised(exchange_.current(), lambda0) > objective_.penalised(before, lambda0))
+            exchange_.go_to(before);
     }
 
     // A few steps up and down again, or down and up, with swaps in between, lead out of many a local optimum.

@@ -74,8 +74,8 @@ inline constexpr std::size_t pairs_refined = 4;  // the best of a feature that a
 
 // --- looking around
 
-// A fit at one lambda0 goes on at this share of the price and comes back, as long as that helps. FICO, COMPAS, german: 0.7
-// and 0.9 help less often; a higher price and back hardly ever does.
+// A fit at one lambda0 goes on at this share of the price and comes back. FICO, COMPAS, german: 0.7 and 0.9 help less
+// often, a higher price and back hardly ever, a second time never.
 inline constexpr double lower_price = 0.8;
 inline constexpr Index lower_price_up_to = 80;  // terms: beyond, it takes longer than all before it
 // Columns up to which a fit at one lambda0 also goes eight terms up and down from where it ended: hardly any time.
