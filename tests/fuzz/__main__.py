@@ -10,9 +10,9 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parents[1])]
 
-from fuzz.cases import draw_case  # noqa: E402
 from fuzz.fleet import Settings, run_all  # noqa: E402
 from fuzz.known import CASES_TO_COME, PROPERTIES_TO_COME  # noqa: E402
+from fuzz.running import describe  # noqa: E402
 
 RUN = 1_000_000  # seeds of one run; the next number of --seed starts after them
 
@@ -22,7 +22,7 @@ def main() -> int:
     settings = Settings(given.seconds, given.everything or given.case is not None, given.only)
     seeds = [given.case] if given.case is not None else range(given.seed * RUN, given.seed * RUN + given.cases)
     if given.case is not None:
-        print(draw_case(given.case).describe())
+        print(describe(given.case))
     tally = Tally()
     began = time.monotonic()
     run_all(seeds, given.workers, settings, tally.hear)

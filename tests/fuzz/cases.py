@@ -74,11 +74,16 @@ class Case:
 
     @property
     def is_tame(self) -> bool:
-        """Whether numbers are of ordinary sizes: no search has to find its way through rounding."""
+        """Whether numbers are of ordinary sizes, and coefficients finite without a ridge to hold them.
+
+        Elsewhere a search finds its way through rounding, or among models that fit all alike.
+        """
         wild = ("scaled", "far_from_zero", "heavy_tailed", "constant")
         mild = self.how.get("weight") not in ("huge", "tiny", "wide") and self.how.get("y") not in ("scaled", "offset")
         columns = not self.is_linear or not any(word in column.kind for column in self.columns for word in wild)
-        return self.n >= 20 and mild and columns
+        y = self.how.get("y", "")
+        held = self.squared or (self.options.get("lambda2", 1e-3) != 0.0 and not y.startswith(("rare", "separable")))
+        return self.n >= 20 and mild and columns and held
 
     @property
     def squared(self) -> bool:

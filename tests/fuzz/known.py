@@ -11,7 +11,7 @@ PROPERTIES_TO_COME = {
 
 def more_features_always_than_terms(case, call):
     """max_terms is exceeded by features that must be in."""
-    most = call.options.get("max_terms")
+    most = case.options.get("max_terms")
     return most is not None and len(case.options.get("features_always") or ()) > most
 
 

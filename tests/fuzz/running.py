@@ -16,17 +16,29 @@ import sparsegam
 from fuzz import hostile, properties
 from fuzz.calls import call_of, looked_at
 from fuzz.cases import draw_case
+from fuzz.command_line import run_commands
 from fuzz.known import PROPERTIES_TO_COME, left_out
 
 HARM_SHARE = 0.15
+COMMANDS_SHARE = 0.02
 COSTLY = 3  # properties of a case that take fits of their own
 OURS = tuple(str(Path(module.__file__).parent) + os.sep for module in (sparsegam, sklearn, joblib))
 REFUSALS = (ValueError, TypeError)
 
 
+def describe(seed):
+    """What the case of a seed is, to be read by a person."""
+    if np.random.default_rng([20261, seed]).random() < COMMANDS_SHARE:
+        return f"case {seed}: the command line"
+    return draw_case(seed).describe()
+
+
 def run_case(seed, *, everything=False, only=None):
     """Run the case of a seed; return what was checked, and what failed: pairs of a property's name and a message."""
-    case, rng = draw_case(seed), np.random.default_rng([20261, seed])
+    rng = np.random.default_rng([20261, seed])
+    if rng.random() < COMMANDS_SHARE:
+        return _run_commands(rng)
+    case = draw_case(seed)
     call = call_of(case)
     if rng.random() < HARM_SHARE:
         harms = hostile.harms_for(case)
@@ -38,6 +50,16 @@ def run_case(seed, *, everything=False, only=None):
     if case.harm is not None:
         return _run_harmed(case, call)
     return _run_sound(case, call, rng, everything=everything, only=only)
+
+
+def _run_commands(rng):
+    out = {"kind": "command line", "checked": ["commands_end_well"], "failed": [], "note": ""}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        wrong = _ask(lambda run, rng: run_commands(rng), None, rng)
+    if wrong:
+        out["failed"].append(("commands_end_well", wrong))
+    return out
 
 
 def _run_sound(case, call, rng, *, everything, only):
