@@ -6,54 +6,12 @@
 #include <vector>
 
 #include "check.hpp"
+#include "plain_lapack.hpp"
 #include "sparsegam/projection.hpp"
 
 using namespace sparsegam;
 
 namespace {
-
-// The routines that the package borrows from SciPy, by hand: small and slow.
-void plain_dpotrf(char*, int* n, double* a, int*, int* info) {
-    *info = 0;
-    for (int j = 0; j < *n; ++j)
-        for (int i = j; i < *n; ++i) {
-            double sum = a[i + j * *n];
-            for (int k = 0; k < j; ++k) sum -= a[i + k * *n] * a[j + k * *n];
-            if (i == j && sum <= 0.0) *info = j + 1;
-            a[i + j * *n] = i == j ? std::sqrt(std::max(sum, 1e-300)) : sum / a[j + j * *n];
-        }
-}
-
-void plain_dpotri(char*, int* n, double* a, int*, int* info) {
-    const int size = *n;
-    std::vector<double> inverse(size * size, 0.0);
-    for (int c = 0; c < size; ++c) {
-        std::vector<double> x(size, 0.0);
-        x[c] = 1.0;
-        for (int i = 0; i < size; ++i) {
-            for (int k = 0; k < i; ++k) x[i] -= a[i + k * size] * x[k];
-            x[i] /= a[i + i * size];
-        }
-        for (int i = size - 1; i >= 0; --i) {
-            for (int k = i + 1; k < size; ++k) x[i] -= a[k + i * size] * x[k];
-            x[i] /= a[i + i * size];
-        }
-        for (int i = 0; i < size; ++i) inverse[i + c * size] = x[i];
-    }
-    std::copy(inverse.begin(), inverse.end(), a);
-    *info = 0;
-}
-
-void plain_dgemm(char* transposed, char*, int* m, int* n, int* k, double*, double* a, int* lda, double* b, int* ldb,
-                 double*, double* c, int* ldc) {
-    for (int j = 0; j < *n; ++j)
-        for (int i = 0; i < *m; ++i) {
-            double sum = 0.0;
-            for (int l = 0; l < *k; ++l)
-                sum += (*transposed == 'T' ? a[l + i * *lda] : a[i + l * *lda]) * b[l + j * *ldb];
-            c[i + j * *ldc] = sum;
-        }
-}
 
 // Random columns with curvatures of rows, and a ridge: the products that a scan hands over.
 struct Problem {
@@ -144,9 +102,7 @@ void test_narrowed() {
 }  // namespace
 
 int main() {
-    lapack().dpotrf = plain_dpotrf;
-    lapack().dpotri = plain_dpotri;
-    lapack().dgemm = plain_dgemm;
+    use_plain_lapack();
     test_join_and_leave();
     test_narrowed();
     return finish("projection");
