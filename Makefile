@@ -10,7 +10,17 @@ SOURCES := CMakeLists.txt pyproject.toml $(shell find bind core -name '*.cpp' -o
 CXX_FILES := $(shell find bind core -name '*.cpp' -o -name '*.hpp' 2>/dev/null)
 CORE_BUILD := build/core
 
-.PHONY: help demo test core-test lint types docs format bench paper paper-quick sanitize clean
+# The extension under the sanitizers: a build and an environment of its own, which borrows the packages of the other one.
+# Python is not built with them, so their runtime (and that of C++, for its exceptions) is loaded ahead of it.
+SANITIZED := build/sanitized
+SANITIZED_TESTS := tests/core tests/search
+SANITIZED_CASES := 300
+RUNTIMES = $(foreach name,libasan.so libstdc++.so.6,$(shell $(or $(CXX),c++) -print-file-name=$(name)))
+SANITIZED_PYTHON = LD_PRELOAD="$(RUNTIMES)" ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
+    $(SANITIZED)/venv/bin/python
+
+.PHONY: help demo test core-test lint types docs format bench paper paper-quick clean
+.PHONY: sanitize sanitize-long sanitized tsan fuzz
 .DELETE_ON_ERROR:
 
 help: ## list the commands
@@ -26,10 +36,32 @@ core-test: $(VENV)/.build-tools ## build and run the C++ core's own tests
 	$(ENV) $(BIN)/cmake -S . -B $(CORE_BUILD) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) \
 	    -DSPARSEGAM_PYTHON=OFF -DSPARSEGAM_TESTS=ON $(CMAKE_FLAGS)
 	$(BIN)/cmake --build $(CORE_BUILD)
-	$(BIN)/ctest --test-dir $(CORE_BUILD) --output-on-failure --no-tests=error
+	$(BIN)/ctest --test-dir $(CORE_BUILD) --output-on-failure --no-tests=error $(CTEST_ARGS)
 
-sanitize: ## the core's tests under the address and undefined-behaviour sanitizers
+fuzz: $(VENV)/.installed $(VENV)/.test ## random cases of everything public; FUZZ_ARGS="--cases 10000 --seed 1"
+	$(BIN)/python tests/fuzz $(FUZZ_ARGS)
+
+sanitize: sanitized ## core, extension and random cases under the address and undefined-behaviour sanitizers
 	$(MAKE) core-test CORE_BUILD=build/sanitize CMAKE_FLAGS="-DSPARSEGAM_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo"
+	$(SANITIZED_PYTHON) -m pytest -q -o timeout=900 $(SANITIZED_TESTS) $(PYTEST_ARGS)
+	$(SANITIZED_PYTHON) tests/fuzz --seconds 300 --cases $(SANITIZED_CASES) $(FUZZ_ARGS)
+
+sanitize-long: $(VENV)/.engines ## the same with the whole test suite and 10 000 cases
+	$(MAKE) sanitize SANITIZED_TESTS=tests SANITIZED_CASES=10000
+
+# What a build leaves is used again, so only what changed is compiled; Python's files are copied each time.
+sanitized: $(VENV)/.installed $(VENV)/.test $(SANITIZED)/venv/.made
+	$(ENV) $(BIN)/cmake -S . -B $(SANITIZED) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) $$CMAKE_ARGS \
+	    -DPython_EXECUTABLE=$(abspath $(BIN)/python) -DSPARSEGAM_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo
+	$(ENV) $(BIN)/cmake --build $(SANITIZED)
+	rm -rf $(SANITIZED)/package
+	mkdir -p $(SANITIZED)/package
+	cp -R src/sparsegam $(SANITIZED)/package
+	$(BIN)/cmake --install $(SANITIZED) --prefix $(SANITIZED)/package
+
+tsan: ## threads of the core under the thread sanitizer
+	$(MAKE) core-test CORE_BUILD=build/tsan CTEST_ARGS="-R 'parallel|threads'" \
+	    CMAKE_FLAGS="-DSPARSEGAM_TSAN=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo"
 
 lint: $(VENV)/.lint ## ruff, clang-format and codespell; changes nothing
 	$(BIN)/ruff check .
@@ -76,6 +108,15 @@ $(VENV)/.build-tools: $(VENV)/.environment
 # Editable, without build isolation: Python edits count at once, and C++ edits recompile only what changed.
 $(VENV)/.installed: $(VENV)/.build-tools $(SOURCES)
 	$(ENV) PATH="$(abspath $(BIN)):$$PATH" $(PIP) install --quiet --no-build-isolation --editable .
+	@touch $@
+
+# Folders named in a .pth file are searched, but what stands in their own .pth files (our editable package) is not.
+$(SANITIZED)/venv/.made: $(VENV)/.environment
+	rm -rf $(SANITIZED)/venv
+	$(BIN)/python -m venv --without-pip $(SANITIZED)/venv
+	site=$$($(SANITIZED)/venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') && \
+	    printf '%s\n' $(abspath $(SANITIZED)/package) \
+	    "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" >$$site/sanitized.pth
 	@touch $@
 
 $(VENV)/.peers: $(VENV)/.environment benchmarks/requirements.txt

@@ -1,0 +1,115 @@
+"""Exports of a model, run on the values where they could differ: thresholds, their neighbours, missing ones."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+import sqlite3
+import subprocess
+import tempfile
+import warnings
+from datetime import date, datetime
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from sparsegam import export
+from sparsegam.models.terms import Condition
+
+AGREE = 1e-9  # relative to the numbers added up
+NODE = shutil.which("node")
+MOST = 40  # rows
+
+
+def check_exports(case, model, rng):
+    """Return what is wrong, or nothing; the format is drawn, as each takes time."""
+    rows = edge_rows(model, rng)
+    frame = pd.DataFrame({name: [row[name] for row in rows] for name in model.features}, dtype=object)
+    if not model.features:
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = model.decision_function(frame)
+    size = abs(model.intercept) + sum(abs(term.coef) for term in model.terms)
+    formats = ["json", "python", "sqlite", *(["javascript"] if NODE else [])]
+    name = str(rng.choice(formats, p=np.array([3, 3, 3, 1])[: len(formats)] / sum([3, 3, 3, 1][: len(formats)])))
+    found = RUN[name](model, rows, frame)
+    wrong = np.flatnonzero(~(np.abs(found - expected) <= AGREE * size))
+    if wrong.size:
+        i = wrong[0]
+        return f"{name}: {rows[i]} scores {found[i]!r}, decision_function {expected[i]!r}"
+    return None
+
+
+def edge_rows(model, rng):
+    """Rows of values at and beside the thresholds of a model, its levels, special values and missing ones."""
+    by_feature = {name: _edges(model, name) for name in model.features}
+    rows = [{name: values[rng.integers(len(values))] for name, values in by_feature.items()} for _ in range(MOST)]
+    return rows or [{}]
+
+
+def _edges(model, name):
+    values = [None]
+    for term in model.terms:
+        if term.feature == name:
+            values += _around(term.condition)
+    values += list(model.special_values.get(name, ()))
+    scale = model.scales.get(name)
+    return values + ([] if scale is None else list(scale.levels))
+
+
+def _around(condition: Condition):
+    value = condition.value
+    if isinstance(value, tuple):
+        return list(value)
+    if isinstance(value, float) and condition.kind == "<=":
+        return [value, math.nextafter(value, -math.inf), math.nextafter(value, math.inf), 0.0, -value]
+    return [] if value is None else [value]
+
+
+def _json(model, rows, frame):
+    return type(model).from_json(model.to_json()).decision_function(frame)
+
+
+def _python(model, rows, frame):
+    names = {}
+    exec(compile(export.to_python(model), "scorer", "exec"), names)
+    return np.array([names["score"](row) for row in rows])
+
+
+def _sqlite(model, rows, frame):
+    connection = sqlite3.connect(":memory:")
+    try:
+        names = ", ".join('"' + name.replace('"', '""') + '"' for name in model.features)
+        connection.execute(f'CREATE TABLE "the rows" (row_id, {names})')
+        places = ", ".join("?" * (len(model.features) + 1))
+        told = [[i, *map(_plain, row.values())] for i, row in enumerate(rows)]
+        connection.executemany(f'INSERT INTO "the rows" VALUES ({places})', told)
+        found = connection.execute(export.to_sql(model, "the rows", dialect="sqlite", keep=["row_id"])).fetchall()
+    finally:
+        connection.close()
+    return np.array([row[1] for row in sorted(found)])
+
+
+def _javascript(model, rows, frame):
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "scorer.js").write_text(export.to_javascript(model), encoding="utf-8")
+        told = [{name: _plain(value) for name, value in row.items()} for row in rows]
+        (Path(folder) / "rows.json").write_text(json.dumps(told), encoding="utf-8")
+        program = (
+            "const s = require('./scorer.js'); const rows = JSON.parse(require('fs').readFileSync('rows.json'));"
+            "console.log(JSON.stringify(rows.map((row) => s.score(row))));"
+        )
+        plain = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}  # a sanitizer's runtime
+        done = subprocess.run([NODE, "-e", program], cwd=folder, env=plain, capture_output=True, text=True, check=True)
+    return np.array(json.loads(done.stdout))
+
+
+def _plain(value):
+    return value.isoformat() if isinstance(value, date | datetime) else value
+
+
+RUN = {"json": _json, "python": _python, "sqlite": _sqlite, "javascript": _javascript}

@@ -1,0 +1,348 @@
+"""What must hold of every case that was fitted: one small function each, which returns what is wrong, or nothing."""
+
+from __future__ import annotations
+
+import pickle
+from collections import Counter
+
+import numpy as np
+
+from fuzz import recompute
+from fuzz.calls import fitted
+from fuzz.exports import check_exports
+from fuzz.options import NOT_ORDERED
+
+NEARLY = 0.005  # share of the objective by which searches may differ that see the same data in another order
+EXACT = 1e-6  # share of the objective by which sums in another order may differ
+ROWS_PER_TERM = 5  # below that, many models fit alike
+NOTHING = 1e-9  # share of the loss of a constant that counts as nothing
+
+
+def finite_outputs(run, rng):
+    """Coefficients, objectives, scores, probabilities: all are numbers."""
+    X = run.call.X
+    for view in run.views:
+        numbers = [view.objective, view.loss, view.model.intercept, *_coefs(view.model)]
+        if not np.isfinite(numbers).all():
+            return f"objective, loss, intercept or coefficients are not finite: {numbers}"
+        if not np.isfinite(view.model.decision_function(X)).all():
+            return "scores are not finite"
+    if hasattr(run.thing, "predict_proba"):
+        found = run.thing.predict_proba(X)
+        if not (np.isfinite(found).all() and found.min() >= 0 and np.allclose(found.sum(axis=1), 1)):
+            return "probabilities are not finite, negative or do not add up to one"
+    return None
+
+
+def objective_recomputed(run, rng):
+    """`objective_` and `loss_` are what NumPy finds, from scores, terms and options."""
+    X = run.call.X
+    for view in run.views:
+        columns = recompute.columns_of(run.case, view, X)
+        size = abs(view.model.intercept) + sum(np.abs(column * coef) for column, coef in columns)
+        with np.errstate(over="ignore"):
+            loss, slack = recompute.loss_and_slack(run.case, view, view.model.decision_function(X), size)
+        objective = loss + recompute.penalty(run.case, view, columns)
+        objective += view.lambda0 * recompute.cost(run.case, view)
+        slack += NOTHING * _constant_loss(run.case, view)
+        for name, found, expected in (("loss", view.loss, loss), ("objective", view.objective, objective)):
+            if not abs(found - expected) <= EXACT * abs(expected) + slack:
+                return f"{name} is {found!r}, NumPy finds {expected!r} ({view.model.n_terms} terms)"
+    return None
+
+
+def limits_kept(run, rng):
+    """No model has more terms, features or terms of a feature than allowed, nor a feature that it must not have."""
+    given, case = run.call.options, run.case
+    for view in run.views:
+        most = given.get("max_terms")
+        if most is not None and view.model.n_terms > most:
+            return f"{view.model.n_terms} terms, max_terms is {most}"
+        if case.is_linear:
+            continue
+        by_feature = Counter(term.feature for term in view.model.terms)
+        if len(by_feature) > (given.get("max_features") or np.inf):
+            return f"{len(by_feature)} features, max_features is {given['max_features']}"
+        if by_feature and max(by_feature.values()) > (given.get("max_terms_per_feature") or np.inf):
+            return f"{max(by_feature.values())} terms of a feature, the limit is {given['max_terms_per_feature']}"
+        never = {case.names[case.position(key)] for key in given.get("features_never") or ()}
+        if never & set(by_feature):
+            return f"{never & set(by_feature)} must never be in"
+    return None
+
+
+def demands_met(run, rng):
+    """Features that must be in are in; directions and bounds are kept; terms hold for enough rows."""
+    case = run.case
+    for view in run.views:
+        wrong = _wrong_of_columns(run, view) if case.is_linear else _wrong_of_features(run, view)
+        if wrong:
+            return wrong
+    return None
+
+
+def _wrong_of_columns(run, view):
+    given, case = run.call.options, run.case
+    if given.get("coef_bounds") is not None:
+        low, high = (np.broadcast_to(bound, (len(case.columns),)) for bound in given["coef_bounds"])
+        for j, coef in zip(view.model.columns, view.model.weights, strict=True):
+            if not low[j] <= coef <= high[j]:
+                return f"coefficient {coef!r} of column {j} is out of its bounds"
+    free = {case.position(key) for key in given.get("unpenalized") or ()}
+    absent = free - set(view.model.columns)
+    return f"columns {absent} are not in, but unpenalized" if absent else None
+
+
+def _wrong_of_features(run, view):
+    given, case = run.call.options, run.case
+    features = {term.feature for term in view.model.terms}
+    always = {case.names[case.position(key)] for key in given.get("features_always") or ()}
+    if always - features:
+        return f"{always - features} must always be in"
+    directions = _directions(case, given.get("monotone"))
+    for term in view.model.terms:
+        if term.condition.kind == "<=" and term.coef * directions.get(term.feature, 0) > 0:
+            return f"{term} is against its direction"
+    least = given.get("min_samples_bin", 1)
+    counted = view.weight > 0
+    for column, _ in recompute.columns_of(case, view, run.call.X):
+        holds = int(np.count_nonzero(column[counted]))
+        if min(holds, int(counted.sum()) - holds) < least:
+            return f"a term holds for {holds} of {counted.sum()} rows, min_samples_bin is {least}"
+    return None
+
+
+def _directions(case, monotone):
+    named = enumerate(monotone) if isinstance(monotone, list) else (monotone or {}).items()
+    words = {"increasing": 1, "decreasing": -1, None: 0}
+    return {case.names[case.position(key)]: words.get(value, value) for key, value in named}
+
+
+def predicts_by_score(run, rng):
+    """`predict` is what the scores say, `n_terms_` and the like are those of the model."""
+    thing, X = run.thing, run.call.X
+    if run.case.is_path:
+        sizes = [view.model.n_terms for view in run.views]
+        if sizes != list(thing.n_terms):
+            return f"n_terms of the path is {thing.n_terms}, models have {sizes}"
+        return None if "swap" in run.case.kind or sizes == sorted(set(sizes)) else f"sizes are {sizes}"
+    if run.case.squared:
+        same = np.array_equal(thing.predict(X), thing.model_.decision_function(X))
+    else:
+        score = thing.decision_function(X)
+        best = (score > 0).astype(int) if score.ndim == 1 else score.argmax(axis=1)
+        same = np.array_equal(thing.predict(X), thing.classes_[best])
+    return None if same else "predict is not what the scores say"
+
+
+def inputs_unchanged(run, rng):
+    """Nothing that was passed in was written to."""
+    again = run.case.table()
+    if (
+        isinstance(again, np.ndarray)
+        and again.dtype != object
+        and not np.array_equal(again, run.call.X, equal_nan=True)
+    ):
+        return "X was changed"
+    same = run.case.weight is None or np.array_equal(run.call.weight, run.case.weight)
+    return None if same else "sample_weight was changed"
+
+
+def same_bits_for_threads(run, rng):
+    """One thread and two give the very same models."""
+    one, two = (fitted(run.case, n_jobs=n) for n in (1, 2))
+    return _different(one, two)
+
+
+def same_bits_again(run, rng):
+    """The same call gives the very same models."""
+    return _different(run, fitted(run.case))
+
+
+def pickles(run, rng):
+    """What comes back from a pickle predicts the same."""
+    again = pickle.loads(pickle.dumps(run.thing))
+    if run.case.is_path:
+        return None if again.models == run.thing.models else "models differ after a pickle"
+    same = np.array_equal(again.predict(run.call.X), run.thing.predict(run.call.X))
+    return None if same else "predictions differ after a pickle"
+
+
+def row_order(run, rng):
+    """The order of the rows does not matter, but for ties."""
+    run = _at_its_price(run)
+    return _not_nearly(run, fitted(run.case, rows=rng.permutation(run.case.n), **_price_of(run)))
+
+
+def column_order(run, rng):
+    """The order of the columns does not matter, but for ties."""
+    run, case = _at_its_price(run), run.case
+    order = rng.permutation(len(case.columns))
+    return _not_nearly(run, fitted(case, order=order, **_reordered(case, order), **_price_of(run)))
+
+
+def _at_its_price(run):
+    """The same fit with the price that was found by name: noise that is estimated again would be another price."""
+    named = run.case.squared and isinstance(getattr(run.thing, "lambda0", None), str)
+    return fitted(run.case, lambda0=run.views[0].lambda0) if named else run
+
+
+def _price_of(run):
+    return {"lambda0": run.call.options["lambda0"]} if "lambda0" in run.call.options else {}
+
+
+def _reordered(case, order):
+    """Options that name columns by position, or hold one value for each, for columns in another order."""
+    place = {int(j): i for i, j in enumerate(order)}
+    moved = {}
+    for name, value in case.options.items():
+        if name in ("features_always", "features_never", "unpenalized", "categorical") and isinstance(value, list):
+            moved[name] = [place[case.position(key)] for key in value]
+        elif name in ("feature_cost", "thresholds", "special_values", "monotone") and isinstance(value, dict):
+            moved[name] = {place[case.position(key)]: v for key, v in value.items()}
+        elif name == "monotone" and value is not None:
+            moved[name] = [value[j] for j in order]
+        elif name == "coef_bounds" and value is not None:
+            moved[name] = tuple(b[order] if isinstance(b, np.ndarray) else b for b in value)
+    return moved
+
+
+def weights_are_rows(run, rng):
+    """A whole weight is the same as the row so many times."""
+    case = run.case
+    times = case.weight.astype(np.int64)
+    rows = np.repeat(np.arange(case.n), times)
+    weight, case.weight = case.weight, None
+    try:
+        repeated = fitted(case, rows=rows)
+    finally:
+        case.weight = weight
+    return _not_nearly(run, repeated)
+
+
+def units_of_y(run, rng):
+    """With y times a power of two, a regression's model is the same model in other units, to the bit."""
+    case = run.case
+    k = int(rng.choice([-20, -3, 5, 30]))
+    y, case.y = case.y, case.y * 2.0**k
+    try:
+        scaled = fitted(case, **_in_units(case.options, 2.0**k))
+    finally:
+        case.y = y
+    for one, other in zip(run.views, scaled.views, strict=False):
+        ours, theirs = _numbers(one.model), _numbers(other.model)
+        if ours.shape != theirs.shape or not np.array_equal(ours * 2.0**k, theirs):
+            return f"with y times 2**{k}: {theirs}, expected {ours * 2.0**k}"
+    return None if len(run.views) == len(scaled.views) else "another number of models"
+
+
+def _in_units(options, unit):
+    out = {}
+    for name, power in (("lambda0", 2), ("lambda1", 1)):
+        value = options.get(name)
+        if value is not None and not isinstance(value, str):
+            out[name] = np.multiply(value, unit**power).tolist()
+    if options.get("coef_bounds") is not None:
+        out["coef_bounds"] = tuple(np.multiply(bound, unit) for bound in options["coef_bounds"])
+    return out
+
+
+def exports_agree(run, rng):
+    """JSON, Python, SQL and JavaScript score as decision_function does, at thresholds and beside them too."""
+    model = run.views[rng.integers(len(run.views))].model
+    return check_exports(run.case, model, rng)
+
+
+def binner_columns(run, rng):
+    """Every 0/1 column is named, and holds zeros and ones."""
+    found = run.thing.transform(run.call.X)
+    names = run.thing.get_feature_names_out()
+    if found.shape != (run.case.n, len(names)):
+        return f"{found.shape} columns, {len(names)} names"
+    return None if set(np.unique(found).tolist()) <= {0, 1} else "values other than 0 and 1"
+
+
+def _coefs(model):
+    return model.weights if hasattr(model, "weights") else [term.coef for term in model.terms]
+
+
+def _numbers(model):
+    return np.array([model.intercept, *_coefs(model)])
+
+
+def _constant_loss(case, view):
+    """The loss of the best constant, or nearly."""
+    if not case.squared:
+        return float(view.weight.sum() * np.log(2))
+    mean = view.weight @ view.y / view.weight.sum() if case.options.get("fit_intercept", True) else 0.0
+    return float(view.weight @ (view.y - mean) ** 2) / 2
+
+
+def _different(one, two):
+    for a, b in zip(one.views, two.views, strict=False):
+        if a.objective != b.objective or a.model != b.model:
+            return f"objective {a.objective!r} and {b.objective!r}, {a.model.n_terms} and {b.model.n_terms} terms"
+    return None if len(one.views) == len(two.views) else f"{len(one.views)} and {len(two.views)} models"
+
+
+def _not_nearly(one, two):
+    """Compare objectives of the same models: those of one price, or of one size."""
+    case = one.case
+    by_size = (case.is_path and "swap" not in case.kind) or case.is_cv
+    others = {view.model.n_terms if by_size else k: view for k, view in enumerate(two.views)}
+    for k, view in enumerate(one.views):
+        other = others.get(view.model.n_terms if by_size else k)
+        if other is None or view.model.n_terms * ROWS_PER_TERM > case.n:
+            continue
+        a, b = view.objective, other.objective
+        slack = NOTHING * _constant_loss(case, view) + _rounding(one, view)
+        if abs(a - b) > NEARLY * max(abs(a), abs(b)) + slack:
+            return f"objective {a!r} and {b!r}, {view.model.n_terms} and {other.model.n_terms} terms"
+    return None
+
+
+def _rounding(run, view):
+    """How far rounding of scores may move the loss, where numbers are far from zero."""
+    columns = recompute.columns_of(run.case, view, run.call.X)
+    size = abs(view.model.intercept) + sum(np.abs(column * coef) for column, coef in columns)
+    with np.errstate(over="ignore"):
+        return recompute.loss_and_slack(run.case, view, view.model.decision_function(run.call.X), size)[1]
+
+
+ALWAYS = (finite_outputs, objective_recomputed, limits_kept, demands_met, predicts_by_score, inputs_unchanged)
+SOMETIMES = (
+    same_bits_for_threads,
+    same_bits_again,
+    pickles,
+    row_order,
+    column_order,
+    weights_are_rows,
+    units_of_y,
+    exports_agree,
+)
+EVERY = {function.__name__: function for function in (*ALWAYS, *SOMETIMES, binner_columns)}
+
+
+def apply_to(case):
+    """The properties that a case can be asked for."""
+    if case.kind == "ThresholdBinner":
+        return [binner_columns, inputs_unchanged]
+    timed = case.is_timed
+    conditions = {
+        "same_bits_for_threads": not timed,
+        "same_bits_again": not timed,
+        # the paper's search goes from where its first gradient points to, and stays near
+        "row_order": not timed and not case.is_cv and not case.is_swap and case.is_tame,
+        "column_order": not timed and not case.is_cv and not case.is_swap and case.is_tame,
+        "weights_are_rows": _repeats(case) and not timed,
+        "units_of_y": case.squared and not timed and not case.is_cv and case.how["y"] != "whole",
+        "exports_agree": not case.is_linear,
+    }
+    return [function for function in (*ALWAYS, *SOMETIMES) if conditions.get(function.__name__, True)]
+
+
+def _repeats(case):
+    """Whether weights are numbers of rows, and nothing else counts rows."""
+    counts_rows = {"min_samples_bin", "min_category_count", "categorical", "class_weight"} & set(case.options)
+    categories = any(column.kind in NOT_ORDERED for column in case.columns)
+    return case.how.get("weight") == "whole" and not case.is_cv and not counts_rows and not categories

@@ -1,0 +1,70 @@
+"""The objective of a model in NumPy, from what it predicts and the terms it shows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from sparsegam.losses import LOSSES
+
+ROUNDING = 1e-13  # of a score, relative to the numbers that are added up to it
+
+
+def loss_and_slack(case, view, score, size):
+    """The loss of scores, and how far rounding of the scores (sums of numbers of these sizes) may move it."""
+    counted = view.weight > 0
+    blur = ROUNDING * (size + np.abs(view.y if case.squared else 0.0))
+    each = LOSSES[case.loss].each(view.y, score)
+    slope = {"squared": np.abs(view.y - score) + blur, "logistic": 1.0, "exponential": each}[case.loss]
+    each, slack = np.where(counted, each, 0.0), np.where(counted, slope * blur, 0.0)
+    return float(view.weight @ each), float(view.weight @ slack)
+
+
+def columns_of(case, view, X):
+    """The column of each term, and its coefficient."""
+    if case.is_linear:
+        dense = dense_of(case, X)
+        return [(dense[:, j], w) for j, w in zip(view.model.columns, view.model.weights, strict=True)]
+    out = []
+    for term in view.model.terms:
+        alone = replace(view.model, intercept=0.0, terms=(replace(term, coef=1.0),))
+        out.append((alone.decision_function(X), term.coef))
+    return out
+
+
+def dense_of(case, X):
+    if sp.issparse(X):
+        return X.toarray().astype(np.float64)
+    if isinstance(X, list):
+        return np.array(X, dtype=np.float64)
+    if isinstance(X, np.ndarray):
+        return X.astype(np.float64)
+    return np.column_stack([column.values for column in case.columns]).astype(np.float64)
+
+
+def spread(column, weight):
+    """sigma^2: squared weighted norm of the centred column."""
+    mean = weight @ column / weight.sum()
+    return float(weight @ (column - mean) ** 2)
+
+
+def penalty(case, view, columns):
+    """Ridge and lasso of the coefficients."""
+    lambda1 = float(case.options.get("lambda1", 0.0))
+    bare = case.is_linear and not case.options.get("standardize", True)
+    total = 0.0
+    for column, coef in columns:
+        unit = 1.0 if bare else spread(column, view.weight)
+        total += view.lambda2 * unit * np.square(coef) + lambda1 * np.sqrt(unit) * abs(coef)
+    return total
+
+
+def cost(case, view):
+    """How many prices the terms of a model cost: their number, but for factors and free columns."""
+    if case.is_linear:
+        free = {case.position(key) for key in case.options.get("unpenalized") or ()}
+        return sum(j not in free for j in view.model.columns)
+    factors = {case.names[case.position(key)]: f for key, f in (case.options.get("feature_cost") or {}).items()}
+    return sum(factors.get(term.feature, 1.0) for term in view.model.terms)
