@@ -10,7 +10,7 @@ import polars as pl
 import scipy.sparse as sp
 
 BAD = {
-    "lambda0": (-1.0, np.nan, np.inf, "cic", "", None, [1.0, 2.0], True, 10**400, b"bic", complex(1, 1)),
+    "lambda0": (-1.0, np.nan, np.inf, "cic", "", None, True, 10**400, b"bic", complex(1, 1)),
     "lambda1": (-1.0, np.nan, np.inf, "a", None, 10**400),
     "lambda2": (-1e-300, np.nan, np.inf, "a", None, [], 10**400),
     "max_terms": (-1, 1.5, "3", True, np.nan, [3]),

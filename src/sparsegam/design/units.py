@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from sparsegam import _core
 from sparsegam.arrays import Vector
 
+LARGEST_PRICE = 1e300
+
 
 @dataclass(frozen=True, eq=False)
 class Units:
@@ -45,6 +47,10 @@ class Units:
     def slope(self) -> float:
         """Of lambda1."""
         return math.sqrt(self.weight) * self.target
+
+    def price(self, lambda0: float) -> float:
+        """Return a price in the units of the core; those beyond all losses stay finite, as nothing is free of them."""
+        return min(lambda0 / self.loss, LARGEST_PRICE)
 
     def of(self, columns: NDArray[np.int64]) -> Vector | float:
         """Return by what the coefficients of columns are larger."""

@@ -83,7 +83,7 @@ def _fit_at(problem: Problem[D], lambda0: float, callback: Progress | None = Non
     search = _core.fit_at(
         problem.rows,
         problem.penalty,
-        lambda0=lambda0 / problem.units.loss,
+        lambda0=problem.units.price(lambda0),
         max_terms=problem.max_terms,
         certify=certify,
         time_limit=problem.options.time_limit,

@@ -241,7 +241,7 @@ def search_swap(problem: Problem[Any], lambda0: Vector, swaps: Swaps) -> tuple[l
     points, finished, counts = _core.swap_path(
         problem.rows,
         problem.penalty,
-        lambda0=lambda0 / problem.units.loss,
+        lambda0=np.array([problem.units.price(unit) for unit in lambda0.tolist()]),
         max_terms=problem.max_terms,
         cuts="selfconcordant" if swaps.cuts == "auto" else swaps.cuts,
         dynamic=swaps.order == "dynamic",
