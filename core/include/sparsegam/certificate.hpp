@@ -144,7 +144,7 @@ class Sweep {
     const Penalty& penalty_;
     const Point& point_;
     double lambda0_, min_improvement_;
-    const Deadline& deadline_;
+    Deadline deadline_;
     Index left_ = none;                     // the term that is out
     std::vector<double> inside_, outside_;  // lower bounds on the losses of a column's two groups
     Certificate certificate_;

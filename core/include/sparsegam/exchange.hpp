@@ -276,7 +276,7 @@ class Exchange {
     Objective& objective_;
     const Penalty& penalty_;
     Index max_terms_;
-    const Deadline& deadline_;
+    Deadline deadline_;
     Point current_;
     double min_improvement_ = 0.0;
     ModelCache models_;

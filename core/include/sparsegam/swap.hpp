@@ -385,7 +385,7 @@ class SwapSearch {
     const Columns& columns_;
     Index max_terms_;
     SwapOptions options_;
-    const Deadline& deadline_;
+    Deadline deadline_;
     std::vector<Index> every_;  // all columns
     Point current_;
     double min_improvement_ = 1e-9;
