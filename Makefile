@@ -11,13 +11,10 @@ CXX_FILES := $(shell find bind core -name '*.cpp' -o -name '*.hpp' 2>/dev/null)
 CORE_BUILD := build/core
 
 # The extension under the sanitizers: a build and an environment of its own, which borrows the packages of the other one.
-# Python is not built with them, so their runtime (and that of C++, for its exceptions) is loaded ahead of it.
 SANITIZED := build/sanitized
 SANITIZED_TESTS := tests/core tests/search
 SANITIZED_CASES := 300
-RUNTIMES = $(foreach name,libasan.so libstdc++.so.6,$(shell $(or $(CXX),c++) -print-file-name=$(name)))
-SANITIZED_PYTHON = LD_PRELOAD="$(RUNTIMES)" ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
-    $(SANITIZED)/venv/bin/python
+SANITIZED_PYTHON := $(SANITIZED)/venv/python
 
 .PHONY: help demo test core-test lint types docs format bench paper paper-quick clean
 .PHONY: sanitize sanitize-long sanitized tsan fuzz
@@ -110,13 +107,8 @@ $(VENV)/.installed: $(VENV)/.build-tools $(SOURCES)
 	$(ENV) PATH="$(abspath $(BIN)):$$PATH" $(PIP) install --quiet --no-build-isolation --editable .
 	@touch $@
 
-# Folders named in a .pth file are searched, but what stands in their own .pth files (our editable package) is not.
-$(SANITIZED)/venv/.made: $(VENV)/.environment
-	rm -rf $(SANITIZED)/venv
-	$(BIN)/python -m venv --without-pip $(SANITIZED)/venv
-	site=$$($(SANITIZED)/venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') && \
-	    printf '%s\n' $(abspath $(SANITIZED)/package) \
-	    "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" >$$site/sanitized.pth
+$(SANITIZED)/venv/.made: $(VENV)/.environment tools/sanitized.sh
+	tools/sanitized.sh $(SANITIZED)/venv $(BIN)/python $(abspath $(SANITIZED)/package)
 	@touch $@
 
 $(VENV)/.peers: $(VENV)/.environment benchmarks/requirements.txt
