@@ -14,7 +14,7 @@ from fuzz.options import NOT_ORDERED
 
 NEARLY = 0.01  # share of the objective by which searches may differ that see the same data in another order
 EXACT = 1e-6  # share of the objective by which sums in another order may differ
-ROWS_PER_TERM = 5  # below that, many models fit alike
+ROWS_PER_TERM = 10  # below that, many models fit alike, and which of them a search ends at is chance
 NOTHING = 1e-9  # share of the loss of a constant that counts as nothing
 
 
