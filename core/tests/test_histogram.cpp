@@ -153,13 +153,13 @@ void check_sum(Index n_rows, Index n_threads, bool with_value, double tolerance)
     std::vector<Index> every(design.n_features());
     std::iota(every.begin(), every.end(), Index{0});
     Pool pool(n_threads);
-    std::vector<double> sums;
+    FeatureSums sums;
     design.sum<Real>(channels, every, pool, sums);
     const auto expected = naive_sums(table, naive_channels(table, design, channels, stride), stride);
     const std::string where = std::to_string(n_rows) + " rows, " + std::to_string(n_threads) + " threads";
-    CHECK(sums.size() == expected.size(), where);
+    CHECK(sums.values.size() == expected.size(), where);
     for (std::size_t i = 0; i < expected.size(); ++i)
-        CHECK_NEAR(sums[i], expected[i], tolerance * static_cast<double>(n_rows), where);
+        CHECK_NEAR(sums.values[i], expected[i], tolerance * static_cast<double>(n_rows), where);
 }
 
 void test_sums() {
@@ -170,18 +170,23 @@ void test_sums() {
         }
 }
 
-// Only the features asked for are summed; the columns of the others are left alone.
+// Only the features asked for are summed, and only they take memory.
 void test_some_features() {
     const Table table(50, 6);
     const ThresholdDesign design(table.features, table.n_rows);
     const std::vector<double> ones(table.n_rows, 1.0);
     Pool pool(2);
-    std::vector<double> sums(table.n_columns * padded(2), -7.0);
+    FeatureSums sums;
     const std::vector<Index> some{0, 5};
     design.sum<double>({ones.data(), ones.data(), nullptr, nullptr, {}}, some, pool, sums);
-    CHECK(sums[4 * padded(2)] == 50.0, "the last ordered column holds everywhere");
-    for (Index c = design.feature(1).offset; c < design.feature(5).offset; ++c)
-        CHECK(sums[c * padded(2)] == -7.0, "a column of another feature");
+    const Index n_columns = design.feature(0).n_bins + design.feature(5).n_bins;
+    CHECK(sums.values.size() == static_cast<std::size_t>(n_columns * sums.stride), "two features' columns");
+    for (Index f : some) {
+        const Feature& feature = design.feature(f);
+        double rows = sums.of(f, feature.n_ordered - 1)[0];
+        for (Index bin = feature.n_ordered; bin < feature.n_bins; ++bin) rows += sums.of(f, bin)[0];
+        CHECK(rows == 50.0, "the last ordered column and those that stand alone hold for every row once");
+    }
 }
 
 // Features of few bins are counted together; joint sums fold back into each feature's own.

@@ -188,13 +188,13 @@ def test_a_rescan_has_new_gradients_and_products_under_the_curvature_of_the_scan
             np.testing.assert_allclose(mine, expected, rtol=0, atol=1e-5 * np.abs(expected).max())
 
 
-@pytest.mark.parametrize("make", ROWS_OF_MATRICES.values(), ids=ROWS_OF_MATRICES.keys())
+@pytest.mark.parametrize("make", ROWS.values(), ids=ROWS.keys())
 def test_scans_may_be_about_some_columns(make, problem, support, theta):
     rows, among, point = make(problem), np.array([1, 3, 4, 7], dtype=np.int64), point_of(support, theta)
     whole, part = (rows.scan(point, columns) for columns in (NO_COLUMNS, among))
     cross = np.reshape(whole[5], (problem.n_columns, -1))[among].ravel()
     for mine, expected in zip(part[3:], (whole[3][among], whole[4][among], cross), strict=True):
-        np.testing.assert_allclose(mine, expected, rtol=0, atol=1e-5 * np.abs(whole[5]).max())
+        np.testing.assert_allclose(np.ravel(mine), expected, rtol=0, atol=1e-5 * np.abs(whole[5]).max())
     entered = among[:1]
     mine = rows.rescan(whole[0], point, entered, among)[1]
     np.testing.assert_allclose(mine, whole[3][among], rtol=0, atol=1e-5 * np.abs(whole[3]).max())

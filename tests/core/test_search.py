@@ -109,6 +109,19 @@ def test_same_bits_for_many_rows(loss):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
+def test_a_table_of_more_columns_than_are_looked_at_every_time(loss):
+    """Sums are taken in parts, and between full scans the search keeps to the features that promise most."""
+    rng = np.random.default_rng(0)
+    codes = [rng.permutation(600) for _ in range(60)]
+    problem = problem_of(codes, labels(rng, sum((code > 300) - 0.5 for code in codes[::7]), loss), loss)
+    found = problem.fit_at(8.0, n_threads=2)
+    assert_same_search(problem.fit_at(8.0), found)
+    (point,) = found.points
+    assert_valid(problem, point)
+    assert {column // 600 for column in point.columns.tolist()} >= set(range(0, 60, 7))
+
+
+@pytest.mark.parametrize("loss", LOSSES)
 def test_weights_count_as_repeated_rows(loss):
     problem = random_problem(1, loss, n=150, weighted=False)
     times = np.random.default_rng(1).integers(1, 4, 150)

@@ -24,6 +24,17 @@ struct Channels {
     Index count() const { return 2 + (value ? 1 : 0) + static_cast<Index>(support.size()); }
 };
 
+// Sums per column of some features, `stride` apart within each.
+struct FeatureSums {
+    std::vector<double> values;
+    std::vector<Index>
+        start;  // of a feature's first column, in values; what it is for features not asked for is no matter
+    Index stride = 0;
+
+    double* of(Index feature, Index bin) { return values.data() + start[feature] + bin * stride; }
+    const double* of(Index feature, Index bin) const { return values.data() + start[feature] + bin * stride; }
+};
+
 class ThresholdDesign {
   public:
     ThresholdDesign(std::vector<Feature> features, Index n_rows) : features_(std::move(features)), n_rows_(n_rows) {
@@ -88,18 +99,17 @@ class ThresholdDesign {
         for (const auto& [codes, table] : tables) codes.add_table(begin, end, table.data(), score);
     }
 
-    // Sums per column of the named features, `stride` = padded(channels) apart; columns of other features are
-    // left alone. Real is the type that rows are added in: float for a scan, whose results are predictions,
-    // else double.
+    // Sums of the channels per column of the named features. Real is the type that rows are added in: float for a scan,
+    // whose results are predictions, else double.
     template <class Real>
-    void sum(const Channels& channels, std::span<const Index> features, Pool& pool, std::vector<double>& sums) const {
-        sums.resize(static_cast<std::size_t>(n_columns_ * padded(channels.count())));
+    void sum(const Channels& channels, std::span<const Index> features, Pool& pool, FeatureSums& sums) const {
+        lay_out(features, padded(channels.count()), sums);
         const auto units = units_of(features);
         const Index count = static_cast<Index>(units.size());
         const Index tasks = std::min(count, std::max(pool.n_threads(), n_rows_ > many_rows ? count / 4 : Index{1}));
         pool.run(tasks, [&](Index t) {
             const Index first = count * t / tasks, last = count * (t + 1) / tasks;
-            sum_some<Real>(channels, std::span(units).subspan(first, last - first), sums.data());
+            sum_some<Real>(channels, std::span(units).subspan(first, last - first), sums);
         });
     }
 
@@ -131,19 +141,26 @@ class ThresholdDesign {
         return units;
     }
 
+    void lay_out(std::span<const Index> features, Index stride, FeatureSums& sums) const {
+        sums.stride = stride;
+        sums.start.resize(features_.size());
+        Index size = 0;
+        for (Index f : features) {
+            sums.start[f] = size;
+            size += features_[f].n_bins * stride;
+        }
+        sums.values.assign(static_cast<std::size_t>(size), 0.0);
+    }
+
     template <class Real>
-    void sum_some(const Channels& channels, std::span<const Unit> units, double* sums) const {
-        const Index stride = padded(channels.count());
+    void sum_some(const Channels& channels, std::span<const Unit> units, FeatureSums& sums) const {
+        const Index stride = sums.stride;
         std::vector<Counted> counted;
         std::vector<std::vector<double>> joint_sums(units.size());
         for (std::size_t u = 0; u < units.size(); ++u) {
-            for (Index f : units[u].features) {
-                double* bins = sums + features_[f].offset * stride;
-                std::fill(bins, bins + features_[f].n_bins * stride, 0.0);
-            }
             if (units[u].joint == none) {
-                const Feature& feature = features_[units[u].features[0]];
-                counted.push_back({feature.codes, feature.n_bins, sums + feature.offset * stride});
+                const Index f = units[u].features[0];
+                counted.push_back({features_[f].codes, features_[f].n_bins, sums.of(f, 0)});
             } else {
                 const JointCodes& joint = joint_[units[u].joint];
                 joint_sums[u].assign(joint.n_bins() * stride, 0.0);
@@ -159,16 +176,15 @@ class ThresholdDesign {
             if (end % few_rows == 0 || end == n_rows_) histograms.flush();
         }
         for (std::size_t u = 0; u < units.size(); ++u) {
-            if (units[u].joint != none) unfold(units[u], joint_sums[u].data(), stride, sums);
-            for (Index f : units[u].features)
-                features_[f].columns_from_bins(sums + features_[f].offset * stride, stride);
+            if (units[u].joint != none) unfold(units[u], joint_sums[u].data(), sums);
+            for (Index f : units[u].features) features_[f].columns_from_bins(sums.of(f, 0), stride);
         }
     }
 
-    void unfold(const Unit& unit, double* joint, Index stride, double* sums) const {
-        joint_[unit.joint].unfold(joint, stride, [&](Index f, Index bin) -> double* {
+    void unfold(const Unit& unit, double* joint, FeatureSums& sums) const {
+        joint_[unit.joint].unfold(joint, sums.stride, [&](Index f, Index bin) -> double* {
             const bool asked = std::find(unit.features.begin(), unit.features.end(), f) != unit.features.end();
-            return asked ? sums + (features_[f].offset + bin) * stride : nullptr;
+            return asked ? sums.of(f, bin) : nullptr;
         });
     }
 

@@ -63,7 +63,7 @@ class LocalModel final : ScanVisitor {
         std::vector<Index> entered;
         for (Index c : point.columns)
             if (!refitted_.has(c)) entered.push_back(c);
-        if (!knows(entered) || boxed(point)) return false;
+        if (!knows_all(entered) || boxed(point)) return false;
         for (Index s = k_ - 1; s >= 0; --s)
             if (!point.has(refitted_.columns[s])) leave_support(s);
         if (k_ + static_cast<Index>(entered.size()) >= beside_.stride()) return false;
@@ -90,6 +90,7 @@ class LocalModel final : ScanVisitor {
     double drop_cost(Index position) const { return drop_[position]; }
 
     std::span<const Index> columns() const { return beside_.columns(); }  // those that were scanned
+    bool knows(Index column) const { return at(column) != none; }
 
     double add_gain(Index c) const {
         const Index i = at(c);
@@ -194,6 +195,7 @@ class LocalModel final : ScanVisitor {
     void take_support(Gram gram) {
         pin(gram);
         beside_ = Projection(std::move(gram.curv), objective_.n_columns(), room_, n_scanned());
+        for (auto* numbers : {&grad_, &mass_}) numbers->reserve(n_scanned());
         slopes_ = std::move(gram.grad);
         for (Index i = 0; i <= k_; ++i) slopes_[i] *= beside_.scale(i);
         free_.assign(k_ + 1, 1.0);
@@ -224,9 +226,9 @@ class LocalModel final : ScanVisitor {
         return out;
     }
 
-    bool knows(std::span<const Index> entered) const {
-        return std::all_of(entered.begin(), entered.end(), [&](Index c) { return at(c) != none; }) &&
-               std::all_of(refitted_.columns.begin(), refitted_.columns.end(), [&](Index c) { return at(c) != none; });
+    bool knows_all(std::span<const Index> entered) const {
+        return std::all_of(entered.begin(), entered.end(), [&](Index c) { return knows(c); }) &&
+               std::all_of(refitted_.columns.begin(), refitted_.columns.end(), [&](Index c) { return knows(c); });
     }
 
     // Which coefficients are pinned can change from point to point, and so would H.

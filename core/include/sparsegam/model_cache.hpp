@@ -34,7 +34,9 @@ class ModelCache {
 
   private:
     Index room(const Point& point) const {
-        return std::clamp(max_terms_ - point.size() + 1, Index{1}, tuning::most_room);
+        const Index most = std::clamp(tuning::room_in_all / std::max(objective_.n_columns(), Index{1}),
+                                      tuning::least_room, tuning::most_room);
+        return std::clamp(max_terms_ - point.size() + 1, Index{1}, most);
     }
 
     bool follow(Point& point) {
@@ -62,26 +64,50 @@ class ModelCache {
                            [&](Index c) { return std::binary_search(shortlist_.begin(), shortlist_.end(), c); });
     }
 
-    // The columns that look best to add, those that look best in place of each term, and the terms themselves.
+    // The columns that look best to add, those that look best in place of each term, and the terms themselves. Thresholds
+    // of a feature are listed by the best of them and stay together: their pairs are moves, too.
     std::vector<Index> best_columns(const Point& point) const {
         const Index k = point.size();
-        std::vector<TopColumns> in_place_of(k, TopColumns(tuning::substitutes));
-        TopColumns to_add(tuning::additions);
+        const bool nested = !objective_.columns().nested.empty();
+        const std::vector<Index> range_of = ranges();
+        std::vector<TopColumns> in_place_of(k, TopColumns(nested ? tuning::substitute_features : tuning::substitutes));
+        TopColumns to_add(nested ? tuning::added_features : tuning::additions);
         std::vector<double> costs(k, 0.0), gains(k);
         std::vector<char> taken(objective_.n_columns(), 0);
         for (Index c : point.columns) taken[c] = 1;
         for (Index c : model_->columns()) {
             if (!objective_.penalty().allowed[c] || taken[c]) continue;
-            to_add.offer(model_->add_gain(c), c);
+            to_add.offer(model_->add_gain(c), c, range_of[c]);
             model_->swap_gains(c, costs.data(), gains.data());
-            for (Index s = 0; s < k; ++s) in_place_of[s].offer(gains[s], c);
+            for (Index s = 0; s < k; ++s) in_place_of[s].offer(gains[s], c, range_of[c]);
         }
         std::vector<Index> chosen = point.columns;
         for (TopColumns& list : in_place_of) list.append_to(chosen);
         to_add.append_to(chosen);
-        std::sort(chosen.begin(), chosen.end());
-        chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
-        return chosen;
+        return with_their_ranges(std::move(chosen), range_of);
+    }
+
+    // The nested range that each column is in, or none.
+    std::vector<Index> ranges() const {
+        const auto& nested = objective_.columns().nested;
+        std::vector<Index> range_of(objective_.n_columns(), none);
+        for (std::size_t r = 0; r < nested.size(); ++r)
+            std::fill(range_of.begin() + nested[r].first, range_of.begin() + nested[r].last, static_cast<Index>(r));
+        return range_of;
+    }
+
+    std::vector<Index> with_their_ranges(std::vector<Index> columns, const std::vector<Index>& range_of) const {
+        std::vector<char> chosen(objective_.n_columns(), 0);
+        for (Index c : columns) {
+            chosen[c] = 1;
+            if (range_of[c] == none) continue;
+            const Nested& range = objective_.columns().nested[range_of[c]];
+            std::fill(chosen.begin() + range.first, chosen.begin() + range.last, char{1});
+        }
+        columns.clear();
+        for (Index c = 0; c < objective_.n_columns(); ++c)
+            if (chosen[c]) columns.push_back(c);
+        return columns;
     }
 
     Objective& objective_;

@@ -71,7 +71,8 @@ class MoveList {
         std::vector<Move> moves;
         const NestedPairs pairs(model_);
         for (const Nested& range : objective_.columns().nested)
-            pairs.best_of(range, rules.lambda0 + rules.min_gain, moves);
+            if (range.first < range.last && model_.knows(range.first))
+                pairs.best_of(range, rules.lambda0 + rules.min_gain, moves);
         for (Move& m : moves) m.gain -= rules.lambda0 * (penalty_.cost[m.add] + penalty_.cost[m.also]);
         std::erase_if(moves, [&](const Move& m) {
             return point_.has(m.add) || point_.has(m.also) || !limits_.allow(none, m.add, 2);

@@ -32,6 +32,8 @@ class Projection {
             for (Index i = 0; i < size(); ++i) curvature_(i, j) *= scale_[i] * scale_[j];
         inverse_ = curvature_.inverse();
         q_.reserve(expected * stride_);
+        columns_.reserve(expected);
+        for (auto* numbers : {&curv_, &diagonal_, &own_}) numbers->reserve(expected);
     }
 
     Index size() const { return curvature_.size(); }  // of the support, the intercept included

@@ -13,11 +13,7 @@ namespace sparsegam {
 class ThresholdRows : public LocalRows {
   public:
     ThresholdRows(const ThresholdDesign& design, const double* y, const double* weight, Loss loss, Index n_threads)
-        : LocalRows(design.n_rows(), y, weight, loss, n_threads),
-          design_(design),
-          every_feature_(design.n_features()),
-          every_column_(design.n_columns()) {
-        std::iota(every_feature_.begin(), every_feature_.end(), Index{0});
+        : LocalRows(design.n_rows(), y, weight, loss, n_threads), design_(design), every_column_(design.n_columns()) {
         std::iota(every_column_.begin(), every_column_.end(), Index{0});
         measure();
     }
@@ -33,28 +29,39 @@ class ThresholdRows : public LocalRows {
         return {total_.value, gram_of(support)};
     }
 
-    // In floats: a scan is for predictions, and it is the one thing that takes time. A histogram has all thresholds of
-    // its feature, so `among` saves nothing: the answer is always about all columns.
-    Token scan(const Point& point, std::span<const Index>, ScanVisitor& visitor) override {
+    // In floats: a scan is for predictions, and it is the one thing that takes time. A 0/1 column is its own square.
+    Token scan(const Point& point, std::span<const Index> among, ScanVisitor& visitor) override {
         go_to(point);
         auto held = std::make_shared<HeldCurvature>();
         held->curv = curv_;
-        sum<float>(point.columns, every_feature_);
-        visitor.take_gram(gram_of(point.columns));
-        const double* sums = sums_.data();  // a 0/1 column is its own square
-        visitor.take_block({every_column_, {sums, stride_}, {sums + 1, stride_}, sums + 1, stride_});
+        const Channels channels{grad_.data(), curv_.data(), nullptr, curv_.data(), point.columns};
+        const auto parts = parts_of(among);
+        const bool at_once = parts.size() == 1 && among.empty();
+        if (!at_once) {
+            design_.sum<float>(channels, features_on(point.columns), pool_, sums_);
+            visitor.take_gram(gram_of(point.columns));
+        }
+        for (const Part& part : parts) {
+            design_.sum<float>(channels, part.features, pool_, sums_);
+            if (at_once) visitor.take_gram(gram_of(point.columns));
+            for_each_run(part.columns, [&](std::span<const Index> run, const double* sums) {
+                visitor.take_block({run, {sums, sums_.stride}, {sums + 1, sums_.stride}, sums + 1, sums_.stride});
+            });
+        }
         return held;
     }
 
-    double rescan(const ScanToken& token, const Point& point, std::span<const Index> entered, std::span<const Index>,
-                  const TakeBlock& take) override {
+    double rescan(const ScanToken& token, const Point& point, std::span<const Index> entered,
+                  std::span<const Index> among, const TakeBlock& take) override {
         go_to(point);
         const auto& held = static_cast<const HeldCurvature&>(token);
         const Channels channels{grad_.data(), curv_.data(), nullptr, held.curv.data(), entered};
-        stride_ = padded(channels.count());
-        design_.sum<float>(channels, every_feature_, pool_, sums_);
-        const double* sums = sums_.data();
-        take({every_column_, {sums, stride_}, {sums + 1, stride_}, sums + 2, stride_});
+        for (const Part& part : parts_of(among)) {
+            design_.sum<float>(channels, part.features, pool_, sums_);
+            for_each_run(part.columns, [&](std::span<const Index> run, const double* sums) {
+                take({run, {sums, sums_.stride}, {sums + 1, sums_.stride}, sums + 2, sums_.stride});
+            });
+        }
         return total_.grad;
     }
 
@@ -62,7 +69,6 @@ class ThresholdRows : public LocalRows {
         go_to(point);
         const Channels channels{grad_.data(), curv_.data(), value_.data(), nullptr, {}};
         design_.sum<double>(channels, features_on(columns), pool_, sums_);
-        stride_ = padded(channels.count());
         Groups groups{{}, {}, {}, total_.grad, total_.curv, total_.value};
         for (Index c : columns) {
             groups.grad.push_back(sums_of(c)[0]);
@@ -75,13 +81,15 @@ class ThresholdRows : public LocalRows {
     // Along x - m: slope x'g - m 1'g, curvature (1 - 2m) x'h + m^2 1'h.
     Slopes slopes(const Point& point) override {
         go_to(point);
-        sum<double>({}, every_feature_);
         const Index p = columns_.size();
         Slopes out{total_.value, total_.grad, std::vector<double>(p), std::vector<double>(p)};
-        for (Index c = 0; c < p; ++c) {
-            const double m = columns_.mean[c];
-            out.slope[c] = sums_of(c)[0] - m * total_.grad;
-            out.curv[c] = (1.0 - 2.0 * m) * sums_of(c)[1] + m * m * total_.curv;
+        for (const Part& part : parts_of({})) {
+            sum<double>({}, part.features);
+            for (Index c : part.columns) {
+                const double m = columns_.mean[c];
+                out.slope[c] = sums_of(c)[0] - m * total_.grad;
+                out.curv[c] = (1.0 - 2.0 * m) * sums_of(c)[1] + m * m * total_.curv;
+            }
         }
         return out;
     }
@@ -115,12 +123,14 @@ class ThresholdRows : public LocalRows {
     template <class Real>
     void sum(std::span<const Index> support, std::span<const Index> features) {
         const Channels channels{grad_.data(), curv_.data(), nullptr, curv_.data(), support};
-        stride_ = padded(channels.count());
         design_.sum<Real>(channels, features, pool_, sums_);
     }
 
     // [x'g, x'h, x'(h x_1) ... x'(h x_k)] of a column, from the last sum.
-    const double* sums_of(Index column) const { return sums_.data() + column * stride_; }
+    const double* sums_of(Index column) const {
+        const Index feature = design_.feature_of(column);
+        return sums_.of(feature, column - design_.feature(feature).offset);
+    }
 
     // The sums of the support's own columns are its Gram matrix; those of the intercept are the totals.
     Gram gram_of(std::span<const Index> support) const {
@@ -146,24 +156,67 @@ class ThresholdRows : public LocalRows {
         return features;
     }
 
+    // Features whose sums are taken at once, and those of their columns that are asked for.
+    struct Part {
+        std::vector<Index> features;
+        std::span<const Index> columns;
+    };
+    static constexpr Index part_columns = 16384;  // their sums beside 20 terms: 3 MB, however wide the table
+    static constexpr Index many_columns = 32768;  // from here on a shortlist saves work
+
+    // The features of some columns, in ascending order (none: of all).
+    std::vector<Part> parts_of(std::span<const Index> columns) const {
+        if (columns.empty()) columns = every_column_;
+        std::vector<Part> parts;
+        Index first = 0, summed = 0;
+        for (Index i = 0; i < static_cast<Index>(columns.size()); ++i) {
+            const Index f = design_.feature_of(columns[i]), n_bins = design_.feature(f).n_bins;
+            const bool is_new = i == 0 || f != design_.feature_of(columns[i - 1]);
+            if (is_new && (parts.empty() || summed + n_bins > part_columns)) {
+                parts.emplace_back();
+                first = i;
+                summed = 0;
+            }
+            if (is_new) {
+                parts.back().features.push_back(f);
+                summed += n_bins;
+            }
+            parts.back().columns = columns.subspan(first, i + 1 - first);
+        }
+        return parts;
+    }
+
+    // Columns that follow each other do so in the sums of their part, too.
+    template <class Take>
+    void for_each_run(std::span<const Index> columns, const Take& take) const {
+        for (std::size_t first = 0, last; first < columns.size(); first = last) {
+            last = first + 1;
+            while (last < columns.size() && columns[last] == columns[last - 1] + 1) ++last;
+            take(columns.subspan(first, last - first), sums_of(columns[first]));
+        }
+    }
+
     // sigma^2 of a 0/1 column with weight w on its ones, of W in all: w (1 - w / W).
     void measure() {
         const Channels channels{weight_, weight_, nullptr, nullptr, {}};
-        design_.sum<double>(channels, every_feature_, pool_, sums_);
-        stride_ = padded(channels.count());
         columns_.total_weight = std::accumulate(weight_, weight_ + n_rows_, 0.0);
         columns_.nested.assign(design_.nested().begin(), design_.nested().end());
-        for (Index c : every_column_) {
-            columns_.kind.push_back(design_.is_ordered(c) ? ColumnKind::step : ColumnKind::level);
-            columns_.mean.push_back(sums_of(c)[0] / columns_.total_weight);
-            columns_.spread.push_back(std::max(sums_of(c)[0] * (1.0 - columns_.mean.back()), 0.0));
+        columns_.kind.reserve(design_.n_columns());
+        for (auto* numbers : {&columns_.mean, &columns_.spread}) numbers->reserve(design_.n_columns());
+        if (design_.n_columns() > many_columns) columns_.shortlist = design_.n_columns() / 2;
+        for (const Part& part : parts_of({})) {
+            design_.sum<double>(channels, part.features, pool_, sums_);
+            for (Index c : part.columns) {
+                columns_.kind.push_back(design_.is_ordered(c) ? ColumnKind::step : ColumnKind::level);
+                columns_.mean.push_back(sums_of(c)[0] / columns_.total_weight);
+                columns_.spread.push_back(std::max(sums_of(c)[0] * (1.0 - columns_.mean.back()), 0.0));
+            }
         }
     }
 
     const ThresholdDesign& design_;
-    std::vector<double> sums_;
-    std::vector<Index> every_feature_, every_column_;
-    Index stride_ = 0;
+    FeatureSums sums_;  // the last
+    std::vector<Index> every_column_;
 };
 
 }  // namespace sparsegam

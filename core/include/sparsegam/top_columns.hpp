@@ -2,7 +2,7 @@
 #pragma once
 
 #include <algorithm>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "types.hpp"
@@ -14,9 +14,20 @@ class TopColumns {
   public:
     explicit TopColumns(std::size_t most) : most_(most) {}
 
-    void offer(double gain, Index column) {
-        if (ranked_.size() == most_ && !(std::pair(-gain, column) < ranked_.front())) return;
-        ranked_.emplace_back(-gain, column);
+    // Of columns in one range (none: each is alone) only the best is kept.
+    void offer(double gain, Index column, Index range = none) {
+        const Entry entry{-gain, column, range};
+        if (ranked_.size() == most_ && !(entry < ranked_.front())) return;
+        if (range != none) {
+            const auto same = std::find_if(ranked_.begin(), ranked_.end(),
+                                           [&](const Entry& other) { return std::get<2>(other) == range; });
+            if (same != ranked_.end()) {
+                *same = std::min(*same, entry);
+                std::make_heap(ranked_.begin(), ranked_.end());
+                return;
+            }
+        }
+        ranked_.push_back(entry);
         std::push_heap(ranked_.begin(), ranked_.end());
         if (ranked_.size() <= most_) return;
         std::pop_heap(ranked_.begin(), ranked_.end());
@@ -24,12 +35,14 @@ class TopColumns {
     }
 
     void append_to(std::vector<Index>& columns) const {
-        for (const auto& [gain, column] : ranked_) columns.push_back(column);
+        for (const auto& [gain, column, range] : ranked_) columns.push_back(column);
     }
 
   private:
+    using Entry = std::tuple<double, Index, Index>;  // what it loses, column, range
+
     std::size_t most_;
-    std::vector<std::pair<double, Index>> ranked_;  // a heap, the worst in front
+    std::vector<Entry> ranked_;  // a heap, the worst in front
 };
 
 }  // namespace sparsegam
