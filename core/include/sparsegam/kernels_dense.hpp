@@ -80,75 +80,121 @@ struct Wide {
 };
 #endif
 
-// Rows of A that a panel has: three registers' worth.
+// Numbers in a register, and registers that a column of a panel has at most.
 template <class Real>
-static constexpr std::int64_t panel_height = 3 * 32 / std::int64_t(sizeof(Real));
+static constexpr std::int64_t lanes = 32 / std::int64_t(sizeof(Real));
+static constexpr std::int64_t most_registers = 3;
 
-// c[:] = sum over i of b[i] * panel[i][:]
-template <class Real>
-SPARSEGAM_INLINE void multiply_panel(std::int64_t k, const Real* __restrict panel, const Real* b, std::int64_t b_down,
-                                     Real* __restrict c) {
-    for (std::int64_t r = 0; r < panel_height<Real>; ++r) c[r] = Real(0);
-    for (std::int64_t i = 0; i < k; ++i)
-        for (std::int64_t r = 0; r < panel_height<Real>; ++r) c[r] += panel[i * panel_height<Real> + r] * b[i * b_down];
-}
-
-// The same for four columns of B at once: twelve sums, each with a name, or they would not stay in registers.
-template <class Real>
-SPARSEGAM_INLINE void multiply_panel_4(std::int64_t k, const Real* __restrict panel, const Real* const* b,
-                                       std::int64_t b_down, Real (*__restrict c)[panel_height<Real>]) {
+// c[j] = sum over i of b_j[i] * panel[i], for `columns` columns of B at once. The loops are unrolled, so that sums stay in
+// registers.
+template <class Real, int registers, int columns>
+SPARSEGAM_INLINE void multiply_panel(std::int64_t k, const Real* __restrict panel, const Real* const* b,
+                                     std::int64_t b_down, Real* __restrict c) {
 #if defined(__GNUC__)
     using Register = typename Wide<Real>::type;
-    Register a0{}, a1{}, a2{}, b0{}, b1{}, b2{}, c0{}, c1{}, c2{}, d0{}, d1{}, d2{};
+    Register sums[columns][registers] = {};
     const Register* row = reinterpret_cast<const Register*>(panel);
-    for (std::int64_t i = 0; i < k; ++i, row += 3) {
-        const Register x = row[0], y = row[1], z = row[2];
-        const Real p = b[0][i * b_down], q = b[1][i * b_down], r = b[2][i * b_down], s = b[3][i * b_down];
-        a0 += x * p, a1 += y * p, a2 += z * p;
-        b0 += x * q, b1 += y * q, b2 += z * q;
-        c0 += x * r, c1 += y * r, c2 += z * r;
-        d0 += x * s, d1 += y * s, d2 += z * s;
+    for (std::int64_t i = 0; i < k; ++i, row += registers) {
+        Register a[registers];
+#pragma GCC unroll 4
+        for (int r = 0; r < registers; ++r) a[r] = row[r];
+#pragma GCC unroll 4
+        for (int j = 0; j < columns; ++j) {
+            const Real factor = b[j][i * b_down];
+#pragma GCC unroll 4
+            for (int r = 0; r < registers; ++r) sums[j][r] += a[r] * factor;
+        }
     }
-    const Register sums[4][3] = {{a0, a1, a2}, {b0, b1, b2}, {c0, c1, c2}, {d0, d1, d2}};
     std::memcpy(c, sums, sizeof sums);
 #else
-    for (int j = 0; j < 4; ++j) multiply_panel(k, panel, b[j], b_down, c[j]);
+    constexpr std::int64_t height = registers * lanes<Real>;
+    for (std::int64_t e = 0; e < columns * height; ++e) c[e] = Real(0);
+    for (std::int64_t i = 0; i < k; ++i)
+        for (int j = 0; j < columns; ++j)
+            for (std::int64_t r = 0; r < height; ++r) c[j * height + r] += panel[i * height + r] * b[j][i * b_down];
 #endif
 }
 
-// Rows [first, first + height) of A and columns [i, i + k) as a panel, filled up with zeros.
+// Rows [first, first + m) of A and columns [start, start + k) as a panel, filled up with zeros.
 template <class Real>
-SPARSEGAM_INLINE void fill_panel(const ProductArgs<Real>& p, std::int64_t first, std::int64_t height,
-                                 std::int64_t start, std::int64_t k, Real* __restrict panel) {
+SPARSEGAM_INLINE void fill_panel(const ProductArgs<Real>& p, std::int64_t first, std::int64_t m, std::int64_t start,
+                                 std::int64_t k, std::int64_t height, Real* __restrict panel) {
     for (std::int64_t i = 0; i < k; ++i) {
         const Real* from = p.a + first * p.a_down + (start + i) * p.a_across;
-        Real* to = panel + i * panel_height<Real>;
-        for (std::int64_t r = 0; r < height; ++r) to[r] = from[r * p.a_down];
-        for (std::int64_t r = height; r < panel_height<Real>; ++r) to[r] = Real(0);
+        Real* to = panel + i * height;
+        for (std::int64_t r = 0; r < m; ++r) to[r] = from[r * p.a_down];
+        for (std::int64_t r = m; r < height; ++r) to[r] = Real(0);
+    }
+}
+
+// A panel with all columns of B.
+template <class Real, int registers>
+static void add_panel(const ProductArgs<Real>& p, std::int64_t first, std::int64_t m, std::int64_t start,
+                      std::int64_t k, const Real* panel) noexcept {
+    constexpr std::int64_t height = registers * lanes<Real>;
+    alignas(64) Real sums[4 * height];
+    for (std::int64_t j = 0; j < p.n; j += 4) {
+        const std::int64_t columns = p.n - j < 4 ? p.n - j : 4;
+        const Real* b[4];
+        for (std::int64_t c = 0; c < columns; ++c) b[c] = p.b + start * p.b_down + (j + c) * p.b_across;
+        if (columns == 4)
+            multiply_panel<Real, registers, 4>(k, panel, b, p.b_down, sums);
+        else
+            for (std::int64_t c = 0; c < columns; ++c)
+                multiply_panel<Real, registers, 1>(k, panel, b + c, p.b_down, sums + c * height);
+        for (std::int64_t c = 0; c < columns; ++c)
+            for (std::int64_t r = 0; r < m; ++r) p.c[(j + c) * p.m + first + r] += sums[c * height + r];
+    }
+}
+
+// Few rows of A beside columns of B without gaps: along the columns, since rows would leave registers empty.
+static constexpr std::int64_t thin = 3;
+
+template <class Real>
+static void add_thin_product(const ProductArgs<Real>& p, Real* row) noexcept {
+    for (std::int64_t start = 0; start < p.k; start += panel_rows) {
+        const std::int64_t k = p.k - start < panel_rows ? p.k - start : panel_rows;
+        for (std::int64_t r = 0; r < p.m; ++r) {
+            for (std::int64_t i = 0; i < k; ++i) row[i] = p.a[r * p.a_down + (start + i) * p.a_across];
+            std::int64_t j = 0;
+            for (; j + 4 <= p.n; j += 4) {
+                const Real* __restrict b0 = p.b + start + j * p.b_across;
+                const Real *b1 = b0 + p.b_across, *b2 = b1 + p.b_across, *b3 = b2 + p.b_across;
+                Real s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+#pragma omp simd reduction(+ : s0, s1, s2, s3)
+                for (std::int64_t i = 0; i < k; ++i)
+                    s0 += row[i] * b0[i], s1 += row[i] * b1[i], s2 += row[i] * b2[i], s3 += row[i] * b3[i];
+                Real* c = p.c + j * p.m + r;
+                c[0] += s0, c[p.m] += s1, c[2 * p.m] += s2, c[3 * p.m] += s3;
+            }
+            for (; j < p.n; ++j) {
+                const Real* b = p.b + start + j * p.b_across;
+                Real sum = 0;
+#pragma omp simd reduction(+ : sum)
+                for (std::int64_t i = 0; i < k; ++i) sum += row[i] * b[i];
+                p.c[j * p.m + r] += sum;
+            }
+        }
     }
 }
 
 template <class Real>
 static void add_product(ProductArgs<Real> p) noexcept {
-    constexpr std::int64_t height = panel_height<Real>;
-    alignas(64) Real panel[panel_rows * height];
-    alignas(64) Real sums[4][height];
+    constexpr std::int64_t most = most_registers * lanes<Real>;
+    alignas(64) Real panel[panel_rows * most];
+    if (p.m <= thin && p.b_down == 1) return add_thin_product(p, panel);
     for (std::int64_t start = 0; start < p.k; start += panel_rows) {
         const std::int64_t k = p.k - start < panel_rows ? p.k - start : panel_rows;
-        for (std::int64_t first = 0; first < p.m; first += height) {
-            const std::int64_t m = p.m - first < height ? p.m - first : height;
-            fill_panel(p, first, m, start, k, panel);
-            for (std::int64_t j = 0; j < p.n; j += 4) {
-                const std::int64_t columns = p.n - j < 4 ? p.n - j : 4;
-                const Real* b[4];
-                for (std::int64_t c = 0; c < columns; ++c) b[c] = p.b + start * p.b_down + (j + c) * p.b_across;
-                if (columns == 4)
-                    multiply_panel_4(k, panel, b, p.b_down, sums);
-                else
-                    for (std::int64_t c = 0; c < columns; ++c) multiply_panel(k, panel, b[c], p.b_down, sums[c]);
-                for (std::int64_t c = 0; c < columns; ++c)
-                    for (std::int64_t r = 0; r < m; ++r) p.c[(j + c) * p.m + first + r] += sums[c][r];
-            }
+        for (std::int64_t first = 0; first < p.m; first += most) {
+            const std::int64_t m = p.m - first < most ? p.m - first : most;
+            const std::int64_t registers = (m + lanes<Real> - 1) / lanes<Real>;
+            fill_panel(p, first, m, start, k, registers * lanes<Real>, panel);
+            if (registers == 1)
+                add_panel<Real, 1>(p, first, m, start, k, panel);
+            else if (registers == 2)
+                add_panel<Real, 2>(p, first, m, start, k, panel);
+            else
+                add_panel<Real, 3>(p, first, m, start, k, panel);
         }
     }
 }
