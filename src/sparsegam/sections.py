@@ -13,13 +13,13 @@ max_terms : int, optional
 PRICE = """\
 lambda0 : float or {"aic", "bic"}
     Price of a term: it must lower the total loss by so much to stay. "aic" is 1 and "bic" is log(n)/2, where n
-    is the sum of the weights.
+    is the sum of the weights, or the number of rows where that is more.
 """
 NOISE_PRICE = """\
 lambda0 : float or {"aic", "bic"}
     Price of a term: it must lower half the sum of squares by so much to stay. "aic" is the noise variance and
-    "bic" log(n)/2 times it, where n is the sum of the weights and the variance is estimated from the residuals;
-    so they do not depend on the units of y. `lambda0_` is the price found.
+    "bic" log(n)/2 times it, where n is the sum of the weights, or the number of rows where that is more, and the
+    variance is estimated from the residuals; so they do not depend on the units of y. `lambda0_` is the price found.
 """
 TABLE = """\
 max_features, max_terms_per_feature : int, optional
