@@ -87,7 +87,8 @@ order : {"dynamic", "sequential"}
     For "swap": try the term that failed least often first, or go by column.
 certify : bool
     Whether to prove that no exchange of one term for another column helps, and to go on from any better model that
-    the proof finds. Takes several times as long, and often finds a lower objective.
+    the proof finds. Takes several times as long, and often finds a lower objective. Its time grows with terms times
+    columns: with hundreds of terms it may take minutes, which `time_limit` ends.
 """
 FOLDS = """\
 cv : int, splitter or iterable, optional

@@ -215,6 +215,10 @@ def _draw_options(draw, case):
         out |= {"cv": int(draw.one_of(2, 3)), "rule": draw.one_of("one_se", "best")}
     elif not case.is_linear and not case.is_path:
         out |= options.search_options(draw, squared=case.squared)
+        if out.get(
+            "certify"
+        ):  # a proof tries every term against every column: with hundreds of terms that takes minutes
+            out["max_terms"] = min(100 if out.get("max_terms") is None else out["max_terms"], 100)
     if not case.squared and ("Classifier" in case.kind or case.kind == "linear_path") and draw.some(0.1):
         out["class_weight"] = "balanced"
     return out

@@ -72,7 +72,7 @@ class Column:
             return self.values / factor if scale.kind == "date" else self.values * factor
         if scale.has_levels and not self.scale.is_time:
             own = self if self.scale.has_levels else self.as_category()
-            if own.scale.is_text == scale.is_text:
+            if own.scale.is_text == scale.is_text or not scale.levels:
                 return own._positions(scale)
         self._refuse(scale)
         return self.values
