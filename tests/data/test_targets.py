@@ -50,3 +50,10 @@ def test_labels_of_mixed_types_are_refused(fit):
 def test_missing_responses_of_a_regression():
     with pytest.raises(ValueError, match=MISSING):
         SparseGAMRegressor().fit(X, np.array([0.5, 1.0, None, 1.5] * 10, dtype=object))
+
+
+@pytest.mark.parametrize("search", [gam_path, linear_path, lambda X, y: SparseLinearClassifier().fit(X, y)])
+def test_infinite_labels_are_refused_as_objects_too(search):
+    y = np.where(np.arange(40) % 4 == 2, np.inf, 0.0).astype(object)
+    with pytest.raises(ValueError, match=r"y contains infinity \(the first in row 2\)"):
+        search(X, y)

@@ -1,5 +1,6 @@
 """Labels, responses and row weights: checked once, and put into the form that the core takes."""
 
+import math
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -72,6 +73,10 @@ def check_labels(y: NDArray[Any]) -> None:
             f"y contains NaN or None in {len(missing)} of {y.size} rows (the first is row {missing[0]}): drop these "
             "rows, or give them a label."
         )
+        raise ValueError(msg)
+    infinite = [i for i, label in enumerate(y.tolist()) if isinstance(label, float) and math.isinf(label)]
+    if infinite:
+        msg = f"y contains infinity (the first in row {infinite[0]}): drop these rows, or give them another label."
         raise ValueError(msg)
     kinds = sorted({"text" if isinstance(label, str) else "numbers" for label in y.tolist()})
     if len(kinds) > 1:
