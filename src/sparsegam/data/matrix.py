@@ -11,8 +11,8 @@ from sklearn.utils import assert_all_finite, check_array
 
 from sparsegam import _core
 from sparsegam.arrays import Vector
-from sparsegam.data.columns import Rows
-from sparsegam.data.frames import Table, read
+from sparsegam.data.columns import Rows, unmasked
+from sparsegam.data.frames import Table, numbers_of, read
 
 Dense = Vector | NDArray[np.float32]
 
@@ -192,7 +192,7 @@ def _read_sparse(X: Any) -> NumericMatrix:
 def _read_dense(X: Any) -> NumericMatrix:
     table = None if isinstance(X, np.ndarray | list | tuple) else read(X)
     if table is None or isinstance(table.source, np.ndarray):
-        return NumericMatrix(_contiguous(X if table is None else table.source))
+        return NumericMatrix(_contiguous(unmasked(X) if table is None else table.source))
     return NumericMatrix(_contiguous(_frame_values(table)), table.names)
 
 
@@ -218,8 +218,9 @@ def _frame_values(table: Table) -> NDArray[Any]:
     frame, kinds = table.source, table.source.schema
     wrong = [str(name) for name, kind in kinds.items() if not _is_number(kind)]
     if wrong:
+        hold = "holds" if len(wrong) == 1 else "hold"
         msg = (
-            f"linear models take columns of numbers, but {listed(wrong)} hold something else: encode them, leave them "
+            f"linear models take columns of numbers, but {listed(wrong)} {hold} something else: encode them, leave them "
             "out, or use SparseGAMClassifier or SparseGAMRegressor, which take any columns."
         )
         raise ValueError(msg)
@@ -228,7 +229,7 @@ def _frame_values(table: Table) -> NDArray[Any]:
         return whole
     values = np.empty((table.n_rows, table.n_columns), order="F")
     for j, key in enumerate(table.keys):
-        values[:, j] = frame.get_column(key).to_numpy()
+        values[:, j] = numbers_of(frame.get_column(key))
     return values
 
 
