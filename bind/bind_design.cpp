@@ -6,6 +6,7 @@
 
 #include "arrays.hpp"
 #include "bound.hpp"
+#include "released.hpp"
 #include "sparsegam/binning.hpp"
 #include "sparsegam/column_dense.hpp"
 #include "sparsegam/column_sparse.hpp"
@@ -18,7 +19,7 @@ template <class Code>
 nb::object codes_as(std::span<const double> values, std::span<const double> edges) {
     std::vector<Code> codes(values.size());
     {
-        nb::gil_scoped_release released;  // only plain arrays are touched
+        const Released released;  // only plain arrays are touched
         bin_codes(values, edges, codes.data());
     }
     return as_numpy(std::move(codes));
@@ -36,7 +37,7 @@ nb::object bin_codes_of(const Vector<double>& values, const Vector<double>& edge
 nb::object unique_edges_of(const Vector<double>& values, Index max_bins) {
     std::vector<double> edges;
     {
-        nb::gil_scoped_release released;
+        const Released released;
         edges = unique_edges(view(values), max_bins);
     }
     return as_numpy(std::move(edges));

@@ -11,6 +11,7 @@
 
 #include "bound.hpp"
 #include "python_rows.hpp"
+#include "released.hpp"
 #include "sparsegam/penalty.hpp"
 
 using namespace sparsegam;
@@ -29,17 +30,16 @@ Index checked_threads(Index n_threads) {
 
 }  // namespace
 
-BoundThresholdRows::BoundThresholdRows(nb::object design, Labels labels, const std::string& loss, Index n_threads)
-    : ThresholdRows(nb::cast<const BoundDesign&>(design).get(), labels.y.data(), labels.weight.data(), loss_named(loss),
-                    checked_threads(n_threads)),
-      design_(std::move(design)),
+BoundThresholdRows::BoundThresholdRows(const ThresholdDesign& design, nb::object&& owner, Labels&& labels, Loss loss,
+                                       Index n_threads)
+    : ThresholdRows(design, labels.y.data(), labels.weight.data(), loss, checked_threads(n_threads)),
+      owner_(std::move(owner)),
       labels_(std::move(labels)) {}
 
-BoundMatrixRows::BoundMatrixRows(nb::object matrix, Labels labels, const std::string& loss, Index n_threads,
+BoundMatrixRows::BoundMatrixRows(const Matrix& matrix, nb::object&& owner, Labels&& labels, Loss loss, Index n_threads,
                                  std::size_t max_bytes)
-    : MatrixRows(nb::cast<const BoundMatrix&>(matrix).get(), labels.y.data(), labels.weight.data(), loss_named(loss),
-                 checked_threads(n_threads), max_bytes),
-      matrix_(std::move(matrix)),
+    : MatrixRows(matrix, labels.y.data(), labels.weight.data(), loss, checked_threads(n_threads), max_bytes),
+      owner_(std::move(owner)),
       labels_(std::move(labels)) {}
 
 namespace {
@@ -252,8 +252,11 @@ void bind_rows(nb::module_& m) {
             "__init__",
             [](BoundThresholdRows* self, nb::object design, Vector<double> y, Vector<double> weight,
                const std::string& loss, Index n_threads) {
-                const Index n_rows = nb::cast<const BoundDesign&>(design).get().n_rows();
-                new (self) BoundThresholdRows(design, Labels(n_rows, y, weight), loss, n_threads);
+                const ThresholdDesign& core = nb::cast<const BoundDesign&>(design).get();
+                Labels labels(core.n_rows(), y, weight);
+                const Loss named = loss_named(loss);
+                const Released released;
+                new (self) BoundThresholdRows(core, std::move(design), std::move(labels), named, n_threads);
             },
             nb::arg("design"), nb::arg("y"), nb::arg("weight"), nb::kw_only(), nb::arg("loss"), nb::arg("n_threads"));
     nb::class_<BoundMatrixRows, LocalRows>(m, "MatrixRows")
@@ -261,8 +264,11 @@ void bind_rows(nb::module_& m) {
             "__init__",
             [](BoundMatrixRows* self, nb::object matrix, Vector<double> y, Vector<double> weight,
                const std::string& loss, Index n_threads, std::size_t max_bytes) {
-                const Index n_rows = nb::cast<const BoundMatrix&>(matrix).get().n_rows();
-                new (self) BoundMatrixRows(matrix, Labels(n_rows, y, weight), loss, n_threads, max_bytes);
+                const Matrix& core = nb::cast<const BoundMatrix&>(matrix).get();
+                Labels labels(core.n_rows(), y, weight);
+                const Loss named = loss_named(loss);
+                const Released released;
+                new (self) BoundMatrixRows(core, std::move(matrix), std::move(labels), named, n_threads, max_bytes);
             },
             nb::arg("matrix"), nb::arg("y"), nb::arg("weight"), nb::kw_only(), nb::arg("loss"), nb::arg("n_threads"),
             nb::arg("max_bytes") = std::size_t{1} << 28);

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "bound.hpp"
+#include "released.hpp"
 #include "sparsegam/path.hpp"
 #include "sparsegam/swap.hpp"
 
@@ -28,30 +29,10 @@ struct Search {
     std::optional<Certificate> certificate;
 };
 
-// Searches that run now. When Python ends they are told to, and waited for: a thread that came back to a Python that is
-// gone would be ended within our code.
-struct Running {
-    std::atomic<bool> closing{false};
-    std::atomic<Index> searches{0};
-};
-
-Running& running() {
-    static Running all;
-    return all;
-}
-
-class Registered {
-  public:
-    Registered() { ++running().searches; }
-    ~Registered() { --running().searches; }
-    Registered(const Registered&) = delete;
-    Registered& operator=(const Registered&) = delete;
-};
-
 void end_all() {
     running().closing = true;
     nb::gil_scoped_release released;  // they take it back to say that they were stopped
-    for (int waited = 0; running().searches > 0 && waited < 500; ++waited)
+    for (int waited = 0; running().works > 0 && waited < 500; ++waited)
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
 }
 
@@ -113,8 +94,7 @@ Search frontier(Rows& rows, const Penalty& penalty, Index max_terms, std::option
                 nb::object callback, std::optional<Stop> stop) {
     check_search(rows, penalty, max_terms);
     const Progress progress = progress_of(callback);
-    const Registered registered;      // until the GIL is back
-    nb::gil_scoped_release released;  // the arrays in use are kept alive by the arguments; callbacks take the GIL back
+    const Released released;  // the arrays in use are kept alive by the arguments; callbacks take the GIL back
     rows.set_poll(poll_of(stop));
     const Deadline deadline(time_limit.value_or(infinity));
     Objective objective(rows, penalty);
@@ -131,8 +111,7 @@ Search fit_at(Rows& rows, const Penalty& penalty, double lambda0, Index max_term
     if (certify && !rows.columns().all_zero_one())
         throw std::invalid_argument("a certificate needs 0/1 columns, whose rows fall into two groups");
     const Progress progress = progress_of(callback);
-    const Registered registered;
-    nb::gil_scoped_release released;
+    const Released released;
     rows.set_poll(poll_of(stop));
     const Deadline deadline(time_limit.value_or(infinity));
     Objective objective(rows, penalty);
@@ -173,7 +152,7 @@ Point refit_point(Rows& rows, const Penalty& penalty, const Point& point, const 
     Index n_held = 0;
     if (held)
         for (Index c : view(*held)) n_held += fitted.has(c);
-    nb::gil_scoped_release released;
+    const Released released;
     Objective objective(rows, penalty);
     objective.evaluate(fitted);
     refit(objective, fitted, {.tolerance = tolerance * fitted.value(), .held = n_held, .last_digit = true});
@@ -185,7 +164,7 @@ nb::tuple swap_costs(Rows& rows, const Penalty& penalty, const Point& point) {
     check_point(rows, point);
     std::vector<double> drop, rise;
     {
-        nb::gil_scoped_release released;
+        const Released released;
         Objective objective(rows, penalty);
         const LocalModel model(objective, point, {}, 0);
         const Index k = point.size();
@@ -237,8 +216,7 @@ nb::tuple swap_path(LocalRows& rows, const Penalty& penalty, const Vector<double
     SwapCounts counts;
     bool finished = true;
     {
-        const Registered registered;
-        nb::gil_scoped_release released;
+        const Released released;
         rows.set_poll(poll_of(stop));
         const Deadline deadline(time_limit.value_or(infinity));
         Objective objective(rows, penalty);

@@ -42,22 +42,24 @@ struct Labels {
     Vector<double> y, weight;
 };
 
-// The core's rows must come first: nanobind takes a pointer to the whole for one to its base.
+// The core's rows must come first: nanobind takes a pointer to the whole for one to its base. They are made without the
+// GIL, so what keeps the arrays alive is moved in at the end, and stays with the caller where that fails.
 class BoundThresholdRows final : public sparsegam::ThresholdRows {
   public:
-    BoundThresholdRows(nb::object design, Labels labels, const std::string& loss, sparsegam::Index n_threads);
+    BoundThresholdRows(const sparsegam::ThresholdDesign& design, nb::object&& owner, Labels&& labels,
+                       sparsegam::Loss loss, sparsegam::Index n_threads);
 
   private:
-    nb::object design_;
+    nb::object owner_;
     Labels labels_;
 };
 
 class BoundMatrixRows final : public sparsegam::MatrixRows {
   public:
-    BoundMatrixRows(nb::object matrix, Labels labels, const std::string& loss, sparsegam::Index n_threads,
-                    std::size_t max_bytes);
+    BoundMatrixRows(const sparsegam::Matrix& matrix, nb::object&& owner, Labels&& labels, sparsegam::Loss loss,
+                    sparsegam::Index n_threads, std::size_t max_bytes);
 
   private:
-    nb::object matrix_;
+    nb::object owner_;
     Labels labels_;
 };

@@ -13,13 +13,13 @@ max_terms : int, optional
 PRICE = """\
 lambda0 : float or {"aic", "bic"}
     Price of a term: it must lower the total loss by so much to stay. "aic" is 1 and "bic" is log(n)/2, where n
-    is the sum of the weights.
+    is the sum of the weights, or the number of rows where that is more.
 """
 NOISE_PRICE = """\
 lambda0 : float or {"aic", "bic"}
     Price of a term: it must lower half the sum of squares by so much to stay. "aic" is the noise variance and
-    "bic" log(n)/2 times it, where n is the sum of the weights and the variance is estimated from the residuals;
-    so they do not depend on the units of y. `lambda0_` is the price found.
+    "bic" log(n)/2 times it, where n is the sum of the weights, or the number of rows where that is more, and the
+    variance is estimated from the residuals; so they do not depend on the units of y. `lambda0_` is the price found.
 """
 TABLE = """\
 max_features, max_terms_per_feature : int, optional
@@ -87,7 +87,8 @@ order : {"dynamic", "sequential"}
     For "swap": try the term that failed least often first, or go by column.
 certify : bool
     Whether to prove that no exchange of one term for another column helps, and to go on from any better model that
-    the proof finds. Takes several times as long, and often finds a lower objective.
+    the proof finds. Takes several times as long, and often finds a lower objective. Its time grows with terms times
+    columns: with hundreds of terms it may take minutes, which `time_limit` ends.
 """
 FOLDS = """\
 cv : int, splitter or iterable, optional

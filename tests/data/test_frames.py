@@ -1,6 +1,6 @@
 """Reading arrays and frames: the same columns from every kind, and errors that name the column."""
 
-from datetime import date, datetime
+from datetime import date, datetime, timezone
 from decimal import Decimal
 
 import numpy as np
@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from sparsegam.data import frames
+from sparsegam.data.matrix import read_matrix
 from sparsegam.data.scales import Scale
 
 COLUMNS = {"age": [20, 30, 40], "income": [1.5, -2.0, 1e9], "member": [True, False, True]}
@@ -208,12 +209,37 @@ def test_an_empty_column_is_missing_numbers():
         ([10**400, 1], "column 'kind' holds a number that is no float64"),
         (pd.to_timedelta([1, 2], unit="s"), "column 'kind' holds Duration.*seconds"),
         (pd.Categorical([1, "a"]), "column 'kind' mixes types"),
+        ([datetime(2020, 1, 1, tzinfo=timezone.utc), datetime(2020, 1, 2)], "'kind' mixes times with and without"),
     ],
-    ids=["mixed", "dates and numbers", "objects", "huge", "durations", "mixed levels"],
+    ids=["mixed", "dates and numbers", "objects", "huge", "durations", "mixed levels", "zones"],
 )
 def test_columns_that_cannot_be_read_are_refused_by_name(values, message):
     with pytest.raises((ValueError, TypeError), match=message):
         frames.read(pd.DataFrame({"kind": pd.Series(values, dtype=getattr(values, "dtype", object))})).column(0)
+
+
+@pytest.mark.parametrize("kind", ["f8", "f4", "i8", "u1", "M8[D]", "M8[us]", object, "U1", bool])
+def test_masked_values_are_missing(kind):
+    raw = np.array([[1], [2], [3]]).astype("i8" if "M8" in str(kind) else kind).astype(kind)
+    column = frames.read(np.ma.masked_array(raw, mask=[[0], [1], [0]])).column(0)
+    whole = frames.read(raw).column(0)
+    assert column.scale.kind == whole.scale.kind
+    assert np.isnan(column.values).tolist() == [False, True, False]
+    assert frames.read(np.ma.masked_array(raw)).column(0).values.tolist() == whole.values.tolist()
+
+
+@pytest.mark.parametrize(
+    ("value", "unit"), [("300000-01-01", "s"), ("300000-01-01T00", "h"), ("300000000000000000", "Y")]
+)
+def test_times_beyond_the_calendar_are_refused(value, unit):
+    with pytest.raises(ValueError, match=r"column .x0. holds .*, which is beyond the calendar"):
+        frames.read(np.array([["2020"], [value]], dtype=f"M8[{unit}]")).column(0)
+
+
+def test_whole_numbers_of_128_bits_are_numbers():
+    frame = pl.DataFrame({"a": [1, 2**100, None]}, schema={"a": pl.Int128})
+    assert frames.read(frame).column(0).values.tolist()[:2] == [1.0, 2.0**100]
+    assert read_matrix(frame.drop_nulls()).values.tolist() == [[1.0], [2.0**100]]
 
 
 def test_huge_finite_values_are_no_infinity():

@@ -50,3 +50,27 @@ def test_labels_of_mixed_types_are_refused(fit):
 def test_missing_responses_of_a_regression():
     with pytest.raises(ValueError, match=MISSING):
         SparseGAMRegressor().fit(X, np.array([0.5, 1.0, None, 1.5] * 10, dtype=object))
+
+
+@pytest.mark.parametrize("search", [gam_path, linear_path, lambda X, y: SparseLinearClassifier().fit(X, y)])
+def test_infinite_labels_are_refused_as_objects_too(search):
+    y = np.where(np.arange(40) % 4 == 2, np.inf, 0.0).astype(object)
+    with pytest.raises(ValueError, match=r"y contains infinity \(the first in row 2\)"):
+        search(X, y)
+
+
+@pytest.mark.parametrize("kind", [float, int, object, "U1"])
+@pytest.mark.parametrize("fit", [gam_path, SparseLinearClassifier().fit, SparseGAMClassifierCV().fit])
+def test_masked_labels_are_missing(fit, kind):
+    """What is masked must not come back: NumPy forgets masks in silence."""
+    y = np.ma.masked_array((np.arange(40) % 2).astype(kind), mask=np.arange(40) % 4 == 2)
+    with pytest.raises(ValueError, match="NaN"):
+        fit(X, y)
+
+
+def test_masked_weights_and_columns_of_numbers_are_refused():
+    y, mask = np.arange(40) % 2, np.arange(40) == 3
+    with pytest.raises(ValueError, match="sample_weight contains NaN"):
+        SparseGAMClassifier().fit(X, y, sample_weight=np.ma.masked_array(np.ones(40), mask=mask))
+    with pytest.raises(ValueError, match="X contains NaN or infinity in column 'x0'"):
+        linear_path(np.ma.masked_array(X, mask=mask), y)

@@ -193,7 +193,11 @@ def test_indicators_are_the_conditions(numbers, levels):
         ({"thresholds": {"x": 1}}, r"thresholds\['x'\] must be a list of values, got 1"),
         ({"thresholds": {"x": ["a"]}}, "thresholds of column 'x' do not fit, which holds numbers: 'a' is not"),
         ({"thresholds": {"c": ["a"]}}, "thresholds are given for column 'c', which holds categories"),
-        ({"special_values": ["unknown"]}, "special_values of column 'x' do not fit"),
+        ({"special_values": ["unknown"]}, "special_values for all columns must be finite numbers, got 'unknown'"),
+        ({"special_values": [np.inf]}, "special_values for all columns must be finite numbers, got inf"),
+        ({"special_values": 5}, "special_values must be a list of numbers, or a dict from column to list, got 5"),
+        ({"special_values": "99"}, "special_values must be a list of numbers, or a dict from column to list, got '99'"),
+        ({"special_values": {"x": ["unknown"]}}, "special_values of column 'x' do not fit"),
         ({"special_values": {"z": [1]}}, "special_values names the column 'z'"),
         ({"min_category_count": 0}, "min_category_count must be an integer >= 1, got 0"),
     ],
@@ -202,3 +206,9 @@ def test_wrong_options_are_refused_by_name(options, message):
     X = pd.DataFrame({"x": [1.0, 2.0], "c": ["a", "b"]})
     with pytest.raises(ValueError, match=message):
         bin_table(frames.read(X), Binning(**options))
+
+
+@pytest.mark.parametrize("special", [[np.inf], [object()], (v for v in [1]), np.array(5)])
+def test_special_values_are_refused_without_a_column_of_numbers_too(special):
+    with pytest.raises(ValueError, match="special_values"):
+        bin_table(frames.read(pd.DataFrame({"c": ["a", "b"]})), Binning(special_values=special))

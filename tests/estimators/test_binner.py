@@ -89,3 +89,11 @@ def test_weights_are_repeated_rows():
         weighted.get_feature_names_out().tolist()
         != ThresholdBinner(max_bins=20).fit(values).get_feature_names_out().tolist()
     )
+
+
+def test_a_category_without_levels_takes_any_as_unseen():
+    """Where only rows without weight, or none, held a level, there is no telling what kind the levels were."""
+    X = pd.DataFrame({"c": pd.Categorical([None, None, "a"]), "x": [1.0, 2.0, 3.0]})
+    binner = ThresholdBinner().fit(X, sample_weight=[1, 2, 0])
+    assert binner.transform(X).shape == (3, len(binner.get_feature_names_out()))
+    assert binner.transform(X.iloc[[2]]).sum() == 0

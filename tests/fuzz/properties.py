@@ -39,7 +39,7 @@ def objective_recomputed(run, rng):
     X = run.call.X
     for view in run.views:
         columns = recompute.columns_of(run.case, view, X)
-        size = abs(view.model.intercept) + sum(np.abs(column * coef) for column, coef in columns)
+        size = abs(recompute.start_of(view.model)) + sum(np.abs(column * coef) for column, coef in columns)
         with np.errstate(over="ignore"):
             loss, slack = recompute.loss_and_slack(run.case, view, view.model.decision_function(X), size)
         objective = loss + recompute.penalty(run.case, view, columns)
@@ -307,7 +307,7 @@ def _not_nearly(one, two):
 def _rounding(run, view):
     """How far rounding of scores may move the loss, where numbers are far from zero."""
     columns = recompute.columns_of(run.case, view, run.call.X)
-    size = abs(view.model.intercept) + sum(np.abs(column * coef) for column, coef in columns)
+    size = abs(recompute.start_of(view.model)) + sum(np.abs(column * coef) for column, coef in columns)
     with np.errstate(over="ignore"):
         return recompute.loss_and_slack(run.case, view, view.model.decision_function(run.call.X), size)[1]
 

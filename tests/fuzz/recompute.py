@@ -23,15 +23,21 @@ def loss_and_slack(case, view, score, size):
 
 
 def columns_of(case, view, X):
-    """The column of each term, and its coefficient."""
+    """The column of each term, from its centre where it has one, and its coefficient."""
     if case.is_linear:
-        dense = dense_of(case, X)
-        return [(dense[:, j], w) for j, w in zip(view.model.columns, view.model.weights, strict=True)]
+        model = view.model
+        dense = dense_of(case, X)[:, list(model.columns)] - np.array(model.centres or 0.0)
+        return [(dense[:, k], w) for k, w in enumerate(model.weights)]
     out = []
     for term in view.model.terms:
         alone = replace(view.model, intercept=0.0, terms=(replace(term, coef=1.0),))
         out.append((alone.decision_function(X), term.coef))
     return out
+
+
+def start_of(model):
+    """What the parts of a score are added to."""
+    return model.centre_score if getattr(model, "centres", ()) else model.intercept
 
 
 def dense_of(case, X):

@@ -2,12 +2,16 @@
 
 import json
 
+import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from sparsegam.models.linear import LinearModel
 
 MODEL = LinearModel(0.5, (0, 2), (1.0, -2.0), 3, "logistic", ("no", "yes"), ("a", "b", "c"))
 TEXT = MODEL.to_json()
+
+FAR = LinearModel(-1e15, (0, 2), (1e3, -2.0), 3, "squared", centres=(1e12, 0.0), centre_score=0.25)
 
 
 def changed(**changes):
@@ -16,6 +20,14 @@ def changed(**changes):
 
 def test_it_comes_back():
     assert LinearModel.from_json(TEXT) == MODEL
+    assert LinearModel.from_json(FAR.to_json()) == FAR
+
+
+def test_centres_are_taken_from_the_columns_first():
+    X = np.array([[1e12 + 2.0**-10, 5.0, 1.0], [1e12, 5.0, 0.0]])
+    assert FAR.decision_function(X).tolist() == [0.25 + 1e3 * 2.0**-10 - 2.0, 0.25]
+    assert FAR.decision_function(sp.csc_array(X)).tolist() == FAR.decision_function(X).tolist()
+    assert FAR.equation() == "prediction = 0.25\n    +1000 x (x0 - 1000000000000.0)\n    -2 x x2"
 
 
 @pytest.mark.parametrize(
@@ -36,6 +48,10 @@ def test_it_comes_back():
         (changed(classes=[["a"], "b"]), "classes must be two labels"),
         (changed(loss=["logistic"]), "loss must be one of"),
         (changed(loss="x" * 100_000), r"loss must be one of .{,400}\.\.\.\."),
+        (FAR.to_json().replace("0.25", "1e999"), "centres and centre_score must be finite numbers"),
+        (changed(centres=[1.0], centre_score=0.0), "one centre per column"),
+        (changed(centres={}, centre_score=0.0), "one centre per column"),
+        (changed(centres=[1.0, 2.0]), "its parts must be"),
         ("[" * 200_000, "nested too deeply"),
         ('{"a":' * 200_000, "nested too deeply"),
         ("[" * 900 + "]" * 900, "nested too deeply"),

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import best_subsets, column_scale, refit
 
-from sparsegam import Path, gam_path, linear_path
+from sparsegam import Path, SparseGAMClassifier, gam_path, linear_path
 from sparsegam.search.path import hull_prices
 
 LAMBDA2 = 1e-3
@@ -190,6 +190,18 @@ def test_weights_far_from_rows_are_told_of_by_criteria():
             found.at(lambda0="bic")
         assert [one.filename for one in told] == [__file__]
         found.at(lambda0=3.0)
+
+
+@pytest.mark.filterwarnings("ignore:lambda0=")
+@pytest.mark.parametrize("total", [1.0, 0.01, 60.0])
+def test_small_weights_do_not_make_terms_free(total):
+    """log(n) of weights that sum to one is zero: "bic" counts no fewer than the rows."""
+    X, y = small_problem("logistic")
+    weight = np.full(len(y), total / len(y))
+    path = gam_path(X, y, sample_weight=weight)
+    model = SparseGAMClassifier(lambda0="bic")
+    assert path.at(lambda0="bic") is path.at(lambda0=np.log(len(y)) / 2)
+    assert model.fit(X, y, sample_weight=weight).lambda0_ == pytest.approx(np.log(len(y)) / 2)
 
 
 def test_threads_change_nothing():

@@ -81,6 +81,40 @@ def test_python_may_end_during_a_fit():
     assert (done.returncode, done.stdout) == (0, "leaving\n"), done.stderr
 
 
+WHILE_READING = """
+import sys, threading, time
+import numpy as np
+from sparsegam import _core
+
+sys.stderr = None
+x = np.abs(np.random.default_rng(0).normal(size=20_000))
+matrix = _core.Matrix(np.broadcast_to(x[:, None], (x.size, 2)).copy())
+
+def loop():
+    while True:
+        WORK
+
+threading.Thread(target=loop, daemon=True).start()
+time.sleep(0.3)
+print("leaving")
+"""
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        "_core.unique_edges(x, 100)",
+        "_core.bin_codes(x, np.sort(x[:50]))",
+        "_core.MatrixRows(matrix, x, x, loss='squared', n_threads=1, max_bytes=2**30)",
+    ],
+)
+def test_python_may_end_while_data_are_read(work):
+    """All work without the GIL is waited for, not only searches, and none begins after that."""
+    code = WHILE_READING.replace("WORK", work)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (0, "leaving\n"), done.stderr
+
+
 INTERRUPTED = """
 import os, signal, threading, time
 import numpy as np

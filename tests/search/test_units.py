@@ -1,9 +1,12 @@
 """No answer depends on the unit of the data, and what cannot be computed is refused by name."""
 
 import numpy as np
+import pandas as pd
 import pytest
+import scipy.sparse as sp
 
 from sparsegam import (
+    LinearModel,
     SparseGAMClassifier,
     SparseGAMRegressor,
     SparseLinearClassifier,
@@ -140,3 +143,38 @@ def test_the_swap_search_ends_where_a_coefficient_diverges():
     """It dropped and added the same term for ever."""
     path = swap_path(np.arange(20.0)[:, None], np.arange(20) == 0, loss="exponential", lambda2=0, lambda0=[0.1])
     assert np.isfinite(path.objective).all()
+
+
+@pytest.mark.parametrize(("centre", "spread"), [(1e12, 3e-4), (1e12, 1.0), (-1e9, 1e-3), (1e4, 1.0)])
+@pytest.mark.parametrize("as_given", [np.asarray, sp.csr_matrix, lambda X: pd.DataFrame(X, columns=["a", "b", "c"])])
+def test_a_column_far_from_zero_predicts_what_was_fitted(centre, spread, as_given):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 3))
+    X[:, 1] = centre + spread * X[:, 1]
+    y = (X[:, 1] - centre) / spread + X[:, 2] + 0.1 * rng.normal(size=100)
+    X = as_given(X)
+    model = SparseLinearRegressor(lambda0=1.0, lambda2=0.0, unpenalized=[1]).fit(X, y)
+    assert model.n_terms_ == 2
+    assert model.loss_ == pytest.approx(np.sum((y - model.predict(X)) ** 2) / 2, rel=1e-9)
+    again = LinearModel.from_json(model.model_.to_json())
+    assert again == model.model_
+    assert np.array_equal(again.decision_function(X), model.predict(X))
+    assert model.intercept_ == pytest.approx(model.model_.intercept)
+    assert f"({model.model_.features[0]} - " in model.model_.equation() or centre == 1e4
+
+
+def test_classes_from_a_column_far_from_zero():
+    """More than two classes: each model keeps its own centres."""
+    rng = np.random.default_rng(0)
+    x = 2.0**33 + 2.0**-10 * rng.normal(size=(200, 1))
+    y = np.digitize(x[:, 0] - 2.0**33, [-(2.0**-10), 2.0**-10])
+    near, far = (SparseLinearClassifier(lambda0=0.1).fit(x - shift, y) for shift in (2.0**33, 0.0))
+    assert np.allclose(near.predict_proba(x - 2.0**33), far.predict_proba(x), atol=1e-6)
+
+
+def test_columns_that_vary_by_rounding_are_named():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"time": 1e12 + 3e-4 * rng.normal(size=100), "one": 1.0, "x": rng.normal(size=100)})
+    with pytest.warns(UserWarning, match=r"column 'time' varies by less than 1e-13 of the mean.*subtract a constant"):
+        model = SparseLinearRegressor(lambda0=1.0).fit(X, X["x"])
+    assert model.model_.features == ("x",)

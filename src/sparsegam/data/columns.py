@@ -72,7 +72,7 @@ class Column:
             return self.values / factor if scale.kind == "date" else self.values * factor
         if scale.has_levels and not self.scale.is_time:
             own = self if self.scale.has_levels else self.as_category()
-            if own.scale.is_text == scale.is_text:
+            if own.scale.is_text == scale.is_text or not scale.levels:
                 return own._positions(scale)
         self._refuse(scale)
         return self.values
@@ -102,6 +102,19 @@ class Column:
             f"{WORDS[self.scale.kind]} (first value {first!r}): convert it to what it was."
         )
         raise ValueError(msg)
+
+
+def unmasked(array: Any) -> Any:
+    """Return a masked array with its masked values as missing ones, which NumPy itself would bring back to light."""
+    if not isinstance(array, np.ma.MaskedArray):
+        return array
+    if array.dtype.kind in "fiu":
+        return array.astype(np.result_type(array.dtype, np.float16)).filled(np.nan)
+    if array.dtype.kind == "M":
+        return array.filled(np.datetime64("NaT"))
+    objects = array.data.astype(object)
+    objects[np.ma.getmaskarray(array)] = None
+    return objects
 
 
 def from_array(raw: NDArray[Any], name: str) -> Column:
@@ -172,6 +185,14 @@ def _natural(scale: Scale, number: float) -> Level:
 def _times(raw: NDArray[Any], name: str) -> Column:
     days = np.datetime_data(raw.dtype)[0] in ("D", "W", "M", "Y")
     whole = raw.astype("datetime64[D]" if days else "datetime64[us]")
+    finer = np.datetime_data(raw.dtype)[0] in ("ns", "ps", "fs", "as")
+    beyond = np.zeros(0, dtype=np.intp) if finer else np.flatnonzero(~np.isnat(raw) & (whole.astype(raw.dtype) != raw))
+    if beyond.size:
+        unit = "days" if days else "microseconds"
+        msg = (
+            f"column {name!r} holds {raw[beyond[0]]}, which is beyond the calendar in {unit}: mend it or leave it out."
+        )
+        raise ValueError(msg)
     values = whole.astype(np.int64).astype(np.float64)
     values[np.isnat(whole)] = np.nan
     return Column(name, DATE if days else DATETIME, values)
@@ -179,6 +200,13 @@ def _times(raw: NDArray[Any], name: str) -> Column:
 
 def _python_dates(values: list[Any], name: str, *, only_days: bool) -> Column:
     scale = DATE if only_days else DATETIME
+    zoned = {value.tzinfo is not None: value for value in values if isinstance(value, datetime)}
+    if len(zoned) > 1:
+        msg = (
+            f"column {name!r} mixes times with and without a time zone ({zoned[True]} and {zoned[False]}): give all of "
+            "them one, with tz_localize or replace(tzinfo=...)."
+        )
+        raise ValueError(msg)
     numbers = [np.nan if value is None else scale.number(value) for value in values]
     return Column(name, scale, np.array(numbers, dtype=np.float64))
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam.data.columns import Column, Rows, from_array, from_levels, from_objects
+from sparsegam.data.columns import Column, Rows, from_array, from_levels, from_objects, unmasked
 
 __all__ = ["Table", "position", "read"]
 
@@ -148,8 +148,7 @@ def _read_array(X: Any) -> Table:
     """Read an array; rows of a list may mix numbers and text, which NumPy would turn into text throughout."""
     from sklearn.utils import check_array  # here, as it takes a second to import, and frames can do without
 
-    if isinstance(X, list | tuple):
-        X = _from_list(X)
+    X = _from_list(X) if isinstance(X, list | tuple) else unmasked(X)
     array = check_array(X, dtype=None, ensure_all_finite=False, input_name="X")
     return Table(array, n_rows=array.shape[0], n_columns=array.shape[1])
 
@@ -202,7 +201,7 @@ def _read_series(series: Any, name: str) -> Column:
 
     dtype = series.dtype
     if dtype.is_numeric() and dtype != nw.Decimal:
-        return from_array(series.to_numpy(), name)
+        return from_array(numbers_of(series), name)
     if dtype == nw.Enum:
         return from_objects(series.to_list(), name, levels=dtype.categories)
     if dtype == nw.Categorical:
@@ -215,6 +214,15 @@ def _read_series(series: Any, name: str) -> Column:
     if dtype == nw.Boolean and series.to_numpy().dtype == np.bool_:
         return from_array(series.to_numpy(), name)
     return from_objects(series.to_list(), name)
+
+
+def numbers_of(series: Any) -> NDArray[Any]:
+    """Return a column of numbers as NumPy has them, which knows no whole numbers of 128 bits."""
+    import narwhals as nw
+
+    wide = series.dtype in (nw.Int128, nw.UInt128)
+    out: NDArray[Any] = (series.cast(nw.Float64) if wide else series).to_numpy()
+    return out
 
 
 def _refuse_duration(dtype: Any, name: str) -> None:

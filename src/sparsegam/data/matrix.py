@@ -11,8 +11,8 @@ from sklearn.utils import assert_all_finite, check_array
 
 from sparsegam import _core
 from sparsegam.arrays import Vector
-from sparsegam.data.columns import Rows
-from sparsegam.data.frames import Table, read
+from sparsegam.data.columns import Rows, unmasked
+from sparsegam.data.frames import Table, numbers_of, read
 
 Dense = Vector | NDArray[np.float32]
 
@@ -89,8 +89,15 @@ class NumericMatrix:
         rows = self.values.indices.astype(ROW_INDEX, copy=False)
         return _core.Matrix(self.values.data, rows, self.values.indptr.astype(COLUMN_START, copy=False), self.n_rows)
 
-    def times(self, columns: NDArray[np.int64], coef: Vector) -> Vector:
-        """Return X w for coefficients of some columns."""
+    def times(self, columns: NDArray[np.int64], coef: Vector, centres: Vector | None = None) -> Vector:
+        """Return X w for coefficients of some columns, or (X - centres) w."""
+        if centres is not None:
+            far = centres != 0
+            block = self.values[:, columns[far]]
+            moved = (block.toarray() if self.is_sparse else block).astype(np.float64) - centres[far]
+            near = self.times(columns[~far], coef[~far])
+            near += moved @ coef[far]
+            return near
         out: Vector = np.asarray(self.values[:, columns] @ coef, dtype=np.float64).ravel()
         return out
 
@@ -98,6 +105,12 @@ class NumericMatrix:
         """Return the weighted mean of each column."""
         out: Vector = np.asarray(self.values.T @ weight, dtype=np.float64).ravel() / weight.sum()
         return out
+
+    def is_varied(self, column: int) -> bool:
+        """Tell whether a column that stores every row holds more than one number."""
+        values = self.values[:, [column]]
+        numbers = values.data if self.is_sparse else values
+        return bool((numbers != numbers.flat[0]).any())
 
     def largest(self) -> Vector:
         """Return the largest absolute value of each column."""
@@ -179,7 +192,7 @@ def _read_sparse(X: Any) -> NumericMatrix:
 def _read_dense(X: Any) -> NumericMatrix:
     table = None if isinstance(X, np.ndarray | list | tuple) else read(X)
     if table is None or isinstance(table.source, np.ndarray):
-        return NumericMatrix(_contiguous(X if table is None else table.source))
+        return NumericMatrix(_contiguous(unmasked(X) if table is None else table.source))
     return NumericMatrix(_contiguous(_frame_values(table)), table.names)
 
 
@@ -205,8 +218,9 @@ def _frame_values(table: Table) -> NDArray[Any]:
     frame, kinds = table.source, table.source.schema
     wrong = [str(name) for name, kind in kinds.items() if not _is_number(kind)]
     if wrong:
+        hold = "holds" if len(wrong) == 1 else "hold"
         msg = (
-            f"linear models take columns of numbers, but {_listed(wrong)} hold something else: encode them, leave them "
+            f"linear models take columns of numbers, but {listed(wrong)} {hold} something else: encode them, leave them "
             "out, or use SparseGAMClassifier or SparseGAMRegressor, which take any columns."
         )
         raise ValueError(msg)
@@ -215,7 +229,7 @@ def _frame_values(table: Table) -> NDArray[Any]:
         return whole
     values = np.empty((table.n_rows, table.n_columns), order="F")
     for j, key in enumerate(table.keys):
-        values[:, j] = frame.get_column(key).to_numpy()
+        values[:, j] = numbers_of(frame.get_column(key))
     return values
 
 
@@ -231,7 +245,7 @@ def _check_finite(matrix: NumericMatrix) -> None:
         assert_all_finite(matrix.values.data if matrix.is_sparse else matrix.values)
     except ValueError:
         wrong = np.concatenate([first + np.flatnonzero(_not_finite(block)) for first, block in matrix._dense_blocks()])
-        names = _listed([matrix.label(int(j)) for j in wrong])
+        names = listed([matrix.label(int(j)) for j in wrong])
         msg = (
             f"X contains NaN or infinity in {names}: impute or drop them, or use SparseGAMClassifier or "
             "SparseGAMRegressor, which take missing values."
@@ -249,6 +263,7 @@ def _many_valued(block: NDArray[Any]) -> NDArray[np.bool_]:
     return out
 
 
-def _listed(names: list[str]) -> str:
+def listed(names: list[str]) -> str:
+    """Name the first of some columns."""
     shown = ", ".join(map(repr, names[:NAMED_AT_MOST]))
     return f"column{'s' if len(names) > 1 else ''} {shown}{', ...' if len(names) > NAMED_AT_MOST else ''}"

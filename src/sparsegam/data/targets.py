@@ -1,5 +1,6 @@
 """Labels, responses and row weights: checked once, and put into the form that the core takes."""
 
+import math
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from sparsegam.arrays import Vector
 from sparsegam.checks import check_choice
-from sparsegam.data.columns import is_missing
+from sparsegam.data.columns import is_missing, unmasked
 from sparsegam.losses import LOSSES
 
 LARGEST_RESPONSE = 1e140  # leaves room for a sum of squares over any number of rows
@@ -52,7 +53,7 @@ def one_column(y: Any, n_rows: int) -> NDArray[Any]:
     """Return y as a vector of n_rows finite values."""
     from sklearn.utils import assert_all_finite, column_or_1d  # here and below, as it takes a second to import
 
-    values: NDArray[Any] = column_or_1d(y, warn=True)
+    values: NDArray[Any] = column_or_1d(unmasked(y), warn=True)
     if values.size != n_rows:
         msg = f"X and y must have the same number of rows, got {n_rows} and {values.size}."
         raise ValueError(msg)
@@ -72,6 +73,10 @@ def check_labels(y: NDArray[Any]) -> None:
             f"y contains NaN or None in {len(missing)} of {y.size} rows (the first is row {missing[0]}): drop these "
             "rows, or give them a label."
         )
+        raise ValueError(msg)
+    infinite = [i for i, label in enumerate(y.tolist()) if isinstance(label, float) and math.isinf(label)]
+    if infinite:
+        msg = f"y contains infinity (the first in row {infinite[0]}): drop these rows, or give them another label."
         raise ValueError(msg)
     kinds = sorted({"text" if isinstance(label, str) else "numbers" for label in y.tolist()})
     if len(kinds) > 1:
@@ -128,7 +133,7 @@ def weights(sample_weight: Any, n_rows: int) -> Vector:
         return np.ones(n_rows)
     from sklearn.utils import assert_all_finite
 
-    weight = np.ascontiguousarray(sample_weight, dtype=np.float64)
+    weight = np.ascontiguousarray(unmasked(sample_weight), dtype=np.float64)
     if weight.shape != (n_rows,):
         msg = f"sample_weight must hold one number per row, got shape {weight.shape} for {n_rows} rows."
         raise ValueError(msg)

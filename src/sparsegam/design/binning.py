@@ -1,6 +1,6 @@
 """Learns the bins of each feature and turns columns into bin codes: ordered bins first, then one per special case."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sparsegam import _core
 from sparsegam.arrays import Vector
-from sparsegam.checks import check_integer
+from sparsegam.checks import check_integer, shown
 from sparsegam.data.columns import Column
 from sparsegam.data.frames import Table, position
 from sparsegam.data.scales import NUMBER, WORDS, Level, Scale, Value
@@ -54,6 +54,7 @@ class Binning:
         if isinstance(self.categorical, str) and self.categorical != "auto":
             msg = f"categorical must be 'auto' or a list of columns, got {self.categorical!r}."
             raise ValueError(msg)
+        _check_special(self.special_values)
 
     def forced(self, names: Sequence[str]) -> set[int]:
         """Positions of the columns to be taken as categories."""
@@ -297,6 +298,19 @@ def _says_nothing(weight: Vector) -> bool:
     """
     low = float(weight.min())
     return low == weight.max() and (low == 1 or not low.is_integer())
+
+
+def _check_special(given: Any) -> None:
+    """Raise unless special values given for all columns are numbers, also where a table has no column of numbers."""
+    if given is None or isinstance(given, Mapping):
+        return
+    if isinstance(given, str) or not isinstance(given, Collection) or getattr(given, "shape", None) == ():
+        msg = f"special_values must be a list of numbers, or a dict from column to list, got {given!r}."
+        raise ValueError(msg)
+    wrong = next((value for value in given if not _is_nan(value) and not NUMBER.holds(value)), None)
+    if wrong is not None:
+        msg = f"special_values for all columns must be finite numbers, got {shown(wrong)}: give others in a dict."
+        raise ValueError(msg)
 
 
 def _by_position(given: Any, names: Sequence[str], option: str) -> dict[int, Sequence[Any]]:

@@ -108,22 +108,29 @@ class LinearDesign:
         The columns.
     shift : dict from column to float
         What was taken from columns far from zero, so that the core works with the digits that vary.
+    too_far : set of int
+        Those of them that are so far from zero that a model must take it from them too.
     """
 
     matrix: NumericMatrix
     shift: dict[int, float]
+    too_far: frozenset[int] = frozenset()
 
     def model(self, point: _core.Point, loss: str, classes: NDArray[Any] | None) -> LinearModel:
         """Put one point of a search into the words of the data."""
         order = np.argsort(point.columns)
         columns, coef = point.columns[order].tolist(), point.coef[order].tolist()
-        moved = sum(w * self.shift.get(j, 0.0) for j, w in zip(columns, coef, strict=True))
+        parts = {j: w * self.shift.get(j, 0.0) for j, w in zip(columns, coef, strict=True)}
+        near = float(point.intercept) - sum(part for j, part in parts.items() if j not in self.too_far)
+        centred = not self.too_far.isdisjoint(columns)
         return LinearModel(
-            intercept=float(point.intercept) - moved,
+            intercept=near - sum(part for j, part in parts.items() if j in self.too_far),
             columns=tuple(columns),
             weights=tuple(coef),
             n_features=self.matrix.n_columns,
             loss=loss,
             classes=None if classes is None else (classes[0], classes[1]),
             feature_names=self.matrix.names,
+            centres=tuple(self.shift[j] if j in self.too_far else 0.0 for j in columns) if centred else (),
+            centre_score=near if centred else 0.0,
         )

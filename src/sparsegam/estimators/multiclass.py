@@ -11,6 +11,7 @@ from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from sparsegam.arrays import Vector
+from sparsegam.data.columns import unmasked
 from sparsegam.data.targets import check_labels, class_weights, weights
 from sparsegam.models.multiclass import OneVsRestModel
 
@@ -35,7 +36,7 @@ class ManyClasses:
     @classmethod
     def of(cls, y: Any, sample_weight: Any, class_weight: Any) -> "ManyClasses":
         """Read labels and weights."""
-        labels = column_or_1d(y, warn=True)
+        labels = column_or_1d(unmasked(y), warn=True)
         weight = weights(sample_weight, len(labels))
         classes = np.unique(labels[weight > 0])
         position = np.clip(np.searchsorted(classes, labels), 0, len(classes) - 1)
@@ -95,7 +96,7 @@ def _part(estimator: Any) -> Any:
 
 def many_classes(y: Any, sample_weight: Any) -> bool:
     """Tell whether rows of positive weight have more than two labels, without the sort that text makes slow."""
-    labels = column_or_1d(y)
+    labels = column_or_1d(unmasked(y))
     if labels.dtype.kind == "f":
         assert_all_finite(labels, input_name="y")
     check_labels(labels)

@@ -18,6 +18,8 @@ from sparsegam.parameters import documented
 
 FORMAT = "sparsegam.LinearModel"
 VERSION = 1
+PARTS = {"loss", "classes", "intercept", "columns", "weights", "n_features", "feature_names"}
+CENTRED = {"centres", "centre_score"}  # both or neither
 MOST_COLUMNS = 2**31 - 1  # as many as a matrix can have
 
 
@@ -28,7 +30,7 @@ class LinearModel(Scores):
     Attributes
     ----------
     intercept : float
-        Score where all columns in use are zero.
+        Score where all columns in use are zero; rounded, where the model has centres.
     columns : tuple of int
         Positions of the columns in use, ascending.
     weights : tuple of float
@@ -41,6 +43,11 @@ class LinearModel(Scores):
         The two labels, the second one being the one whose probability grows with the score; None for regression.
     feature_names : tuple of str or None
         All columns of the training matrix; None where they had no names.
+    centres : tuple of float
+        A number for each column in use that is taken from its values first; empty for nearly all models. Columns far
+        from zero that hardly vary need it: in coefficient times value, the digits that vary would be rounded away.
+    centre_score : float
+        Score at the centres: what the model starts from, where it has them.
     """
 
     intercept: float
@@ -50,6 +57,8 @@ class LinearModel(Scores):
     loss: str
     classes: tuple[Any, Any] | None = None
     feature_names: tuple[str, ...] | None = None
+    centres: tuple[float, ...] = ()
+    centre_score: float = 0.0
 
     @property
     def n_terms(self) -> int:
@@ -89,7 +98,10 @@ class LinearModel(Scores):
 
     def score_table(self, matrix: NumericMatrix) -> Vector:
         """Return the score of each row of a matrix that was read already."""
-        return self.intercept + matrix.times(self._positions(matrix), np.array(self.weights, dtype=np.float64))
+        columns, coef = self._positions(matrix), np.array(self.weights, dtype=np.float64)
+        if self.centres:
+            return self.centre_score + matrix.times(columns, coef, np.array(self.centres))
+        return self.intercept + matrix.times(columns, coef)
 
     def equation(self, *, digits: int = 4) -> str:
         """Write the model as text, one line per column in use.
@@ -104,8 +116,12 @@ class LinearModel(Scores):
         str
             The equation.
         """
-        lines = [f"    {weight:+.{digits}g} x {feature}" for feature, weight in self.terms]
-        return self._equation(self.intercept, lines, digits)
+        centres = self.centres or (0.0,) * self.n_terms
+        lines = [
+            f"    {weight:+.{digits}g} x " + (f"({feature} - {centre!r})" if centre else feature)
+            for (feature, weight), centre in zip(self.terms, centres, strict=True)
+        ]
+        return self._equation(self.centre_score if self.centres else self.intercept, lines, digits)
 
     def to_json(self) -> str:
         """Write the model as JSON text that `from_json` reads back without loss."""
@@ -120,6 +136,8 @@ class LinearModel(Scores):
             "n_features": self.n_features,
             "feature_names": self.feature_names,
         }
+        if self.centres:
+            content |= {"centres": self.centres, "centre_score": self.centre_score}
         return json.dumps(content, indent=2, allow_nan=False)
 
     @classmethod
@@ -139,6 +157,8 @@ class LinearModel(Scores):
             loss=content["loss"],
             classes=None if classes is None else (classes[0], classes[1]),
             feature_names=None if names is None else tuple(names),
+            centres=tuple(map(float, content.get("centres", ()))),
+            centre_score=float(content.get("centre_score", 0.0)),
         )
 
     def _positions(self, matrix: NumericMatrix) -> NDArray[np.int64]:
@@ -156,9 +176,9 @@ def _wrong_with(content: Any) -> str:
     """Say what keeps parsed JSON from being a model; empty where nothing does."""
     if not isinstance(content, dict) or content.get("format") != FORMAT or content.get("version") != VERSION:
         return f"format must be {FORMAT!r} and version {VERSION}"
-    parts = {"loss", "classes", "intercept", "columns", "weights", "n_features", "feature_names"}
-    if content.keys() != {"format", "version"} | parts:
-        return f"its parts must be {sorted(parts)}, got {shown(sorted(content))}"
+    parts = content.keys() - {"format", "version"}
+    if parts not in (PARTS, PARTS | CENTRED):
+        return f"its parts must be {sorted(PARTS)}, got {shown(sorted(content))}"
     loss = content["loss"]
     if loss not in tuple(LOSSES) or (loss in CLASSIFIERS) == (content["classes"] is None):
         return f"loss must be one of {tuple(LOSSES)}, with classes unless squared, got {shown(loss)}"
@@ -183,6 +203,11 @@ def _wrong_numbers(content: dict[str, Any]) -> str:
     finite = all(map(is_number, numbers))
     if not finite or len(set(columns)) < len(columns) or len(weights) != len(columns):
         return "intercept and weights must be finite numbers, one weight per column"
+    if "centres" in content:
+        centres = content["centres"]
+        numbers = [content["centre_score"], *centres] if isinstance(centres, list) else [None]
+        if not all(map(is_number, numbers)) or len(centres) != len(columns):
+            return "centres and centre_score must be finite numbers, one centre per column"
     return ""
 
 

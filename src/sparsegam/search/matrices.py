@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from sparsegam import _core
 from sparsegam.arrays import Vector
-from sparsegam.data.matrix import NumericMatrix, read_matrix
+from sparsegam.checks import warn
+from sparsegam.data.matrix import NumericMatrix, listed, read_matrix
 from sparsegam.design.linear import Coefficients, LinearDesign
 from sparsegam.design.units import in_units, power_of_two
 from sparsegam.losses import LOSSES
@@ -24,6 +25,7 @@ from sparsegam.search.problem import Problem, check_room
 from sparsegam.search.progress import Progress
 
 FAR_FROM_ZERO = 100.0  # |mean| / standard deviation beyond which sums of squares lose the digits that matter
+TOO_FAR = 2.0**20  # the same ratio, beyond which coefficient times value loses digits that count
 NO_VARIATION = 1e-13  # standard deviation / |mean| below which a column is constant, but for rounding
 ORDINARY = 2.0**16  # a column whose largest number is beyond this, or below one over it, gets a unit of its own
 SMALLEST_CAP = 2**26  # bytes that the core may keep beside the matrix, however small that is
@@ -56,12 +58,12 @@ class Matrices:
         units, y_core, weight_core = in_units(y, weight, centred=centred)
         scaled, columns = _ordinary(data)
         units = replace(units, columns=columns)
-        rows, shift, allowed = _rows(scaled, y_core, weight_core, options, self.demands)
+        rows, shift, too_far, allowed = _rows(scaled, y_core, weight_core, options, self.demands)
         penalty = self.demands.penalty(float(options.lambda2), allowed, always, units)
         cost = np.ones(data.n_columns)
         cost[always] = 0.0
         return Problem(
-            LinearDesign(data, {j: by * (1.0 if columns is None else columns[j]) for j, by in shift.items()}),
+            LinearDesign(data, {j: by * (1.0 if columns is None else columns[j]) for j, by in shift.items()}, too_far),
             rows,
             penalty,
             options,
@@ -148,8 +150,8 @@ def linear_path(  # noqa: D417, PLR0913
 
 def _rows(
     matrix: NumericMatrix, y: Vector, weight: Vector, options: Options, demands: Coefficients
-) -> tuple[_core.MatrixRows, dict[int, float], NDArray[np.bool_]]:
-    """Make the rows; tell what was taken from columns far from zero, and which columns are not constant.
+) -> tuple[_core.MatrixRows, dict[int, float], frozenset[int], NDArray[np.bool_]]:
+    """Make the rows; tell what was taken from columns far from zero, which are too far, and which are not constant.
 
     Without an intercept a constant column is a column like any other, and none may be moved.
     """
@@ -160,7 +162,7 @@ def _rows(
 
     rows = made(matrix)
     if not demands.fit_intercept:
-        return rows, {}, np.ones(matrix.n_columns, dtype=bool)
+        return rows, {}, frozenset(), np.ones(matrix.n_columns, dtype=bool)
     means = matrix.means(weight)
     mean_part = np.square(means) * weight.sum()
     far = np.flatnonzero(mean_part > FAR_FROM_ZERO**2 * rows.columns.spread)
@@ -168,7 +170,21 @@ def _rows(
     if far.size:
         rows = made(matrix.shifted(far, means[far]))
     varies: NDArray[np.bool_] = rows.columns.spread > NO_VARIATION**2 * mean_part
-    return rows, dict(zip(far.tolist(), means[far].tolist(), strict=True)), varies
+    _warn_of_rounding(matrix, np.setdiff1d(far[~varies[far]], demands.always(matrix)))
+    too_far = far[mean_part[far] > TOO_FAR**2 * rows.columns.spread[far]]
+    return rows, dict(zip(far.tolist(), means[far].tolist(), strict=True)), frozenset(too_far.tolist()), varies
+
+
+def _warn_of_rounding(matrix: NumericMatrix, columns: NDArray[np.int64]) -> None:
+    """Warn of columns taken for constant that are not: what varies is the rounding of their numbers, or nearly."""
+    varying = [matrix.label(int(j)) for j in columns if matrix.is_varied(int(j))]
+    if varying:
+        msg = (
+            f"{listed(varying)} {'vary' if len(varying) > 1 else 'varies'} by less than {NO_VARIATION:g} of the mean, "
+            "as rounding does, and will not be used. Where that is more than rounding, subtract a constant first, "
+            "for example the mean."
+        )
+        warn(msg, UserWarning)
 
 
 def _ordinary(matrix: NumericMatrix) -> tuple[NumericMatrix, Vector | None]:

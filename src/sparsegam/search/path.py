@@ -151,7 +151,7 @@ class Path(Generic[M]):
     def _cheapest(self, lambda0: float | str) -> int:
         check_lambda0(lambda0)
         warn_of_weights(lambda0, self.mean_weight)
-        unit = price(lambda0, self.total_weight)
+        unit = price(lambda0, self.total_weight, self.mean_weight)
         if isinstance(lambda0, str) and not LOSSES[self.models[0].loss].is_classifier:
             unit = noise_price(unit, self.total_weight, self.objective[0], self._solve)
         return int(np.argmin(self.objective + unit * self.n_terms))

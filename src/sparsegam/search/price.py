@@ -14,11 +14,15 @@ SMALLEST_NOISE = 1e-4  # share of the variance of y below which a fit counts as 
 FAR_FROM_ROWS = 10.0  # mean weight (or one over it) from which weights can hardly be meant as repeated rows
 
 
-def price(lambda0: float | str, total_weight: float) -> float:
-    """Return the price of a term: 1 for "aic", log(n)/2 for "bic" (weights count as repeated rows), or the number."""
+def price(lambda0: float | str, total_weight: float, mean_weight: float) -> float:
+    """Return the price of a term: 1 for "aic", log(n)/2 for "bic", or the number.
+
+    Weights count as repeated rows, so n is their sum, but never less than the number of rows: with weights that sum to
+    one, as shares do, log(n) would be zero and terms would be free.
+    """
     if lambda0 == "aic":
         return 1.0
-    return math.log(max(total_weight, 1.0)) / 2 if lambda0 == "bic" else float(lambda0)
+    return math.log(total_weight / min(mean_weight, 1.0)) / 2 if lambda0 == "bic" else float(lambda0)
 
 
 def warn_of_weights(lambda0: float | str, mean: float) -> None:

@@ -75,8 +75,13 @@ def fit(problem: Problem[D], lambda0: float | str, callback: Progress | None = N
     """Search the best model for one price per term, a number or the name of a criterion."""
     check_lambda0(lambda0)
     if isinstance(lambda0, str) and not LOSSES[problem.options.loss].is_classifier:
-        problem, lambda0 = _noise_priced(problem, price(lambda0, problem.total_weight))
-    return _fit_at(problem, price(lambda0, problem.total_weight), callback, certify=bool(problem.options.certify))
+        problem, lambda0 = _noise_priced(problem, price(lambda0, problem.total_weight, problem.mean_weight))
+    return _fit_at(
+        problem,
+        price(lambda0, problem.total_weight, problem.mean_weight),
+        callback,
+        certify=bool(problem.options.certify),
+    )
 
 
 def _fit_at(problem: Problem[D], lambda0: float, callback: Progress | None = None, *, certify: bool = False) -> Fit:

@@ -294,7 +294,7 @@ def _price(lambda0: float | str, problem: Problem[Any]) -> float:
     if isinstance(lambda0, str) and not LOSSES[problem.options.loss].is_classifier:
         msg = f"the swap search cannot estimate the noise that {lambda0!r} needs: give lambda0 as a number."
         raise ValueError(msg)
-    return price(lambda0, problem.total_weight)
+    return price(lambda0, problem.total_weight, problem.mean_weight)
 
 
 def _listed(values: Any) -> Sequence[Any]:
