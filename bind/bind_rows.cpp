@@ -302,5 +302,13 @@ void bind_rows(nb::module_& m) {
             },
             nb::kw_only(), nb::arg("lambda2"), nb::arg("cost"), nb::arg("low"), nb::arg("high"), nb::arg("allowed"),
             nb::arg("group"), nb::arg("always"), nb::arg("max_groups") = 0, nb::arg("max_per_group") = 0,
-            nb::arg("lambda1") = 0.0, nb::arg("unit") = nb::none(), nb::arg("free_intercept") = true);
+            nb::arg("lambda1") = 0.0, nb::arg("unit") = nb::none(), nb::arg("free_intercept") = true)
+        .def(
+            "with_lambda2",
+            [](const Penalty& self, double lambda2) {
+                Penalty other = self;
+                other.lambda2 = lambda2;
+                return other;
+            },
+            nb::arg("lambda2"));
 }

@@ -80,6 +80,22 @@ void check_start(const Point& start) {
             "are in every model to ordinary sizes");
 }
 
+void check_point(const Rows& rows, const Point& point) {
+    for (Index c : point.columns)
+        if (c < 0 || c >= rows.columns().size())
+            throw std::invalid_argument("the design does not have column " + std::to_string(c));
+}
+
+// A model to start from has the columns that every model has, and none that may not enter.
+void check_start_of(const Rows& rows, const Penalty& penalty, const Point& point) {
+    check_point(rows, point);
+    const auto enters = [&](Index c) { return penalty.allowed[c] || penalty.is_always(c); };
+    const auto is_in = [&](Index c) { return point.has(c); };
+    if (!std::all_of(point.columns.begin(), point.columns.end(), enters) ||
+        !std::all_of(penalty.always.begin(), penalty.always.end(), is_in))
+        throw std::invalid_argument("a model to start from has columns that may not enter, or lacks one that must");
+}
+
 Search outcome(const Frontier& found, const Objective& objective) {
     Search search;
     for (Index k = 0; k < found.reached(); ++k)
@@ -90,9 +106,10 @@ Search outcome(const Frontier& found, const Objective& objective) {
     return search;
 }
 
-Search frontier(Rows& rows, const Penalty& penalty, Index max_terms, std::optional<double> time_limit,
-                nb::object callback, std::optional<Stop> stop) {
+Search frontier(Rows& rows, const Penalty& penalty, Index max_terms, const std::vector<Point>& start, bool polish,
+                std::optional<double> time_limit, nb::object callback, std::optional<Stop> stop) {
     check_search(rows, penalty, max_terms);
+    for (const Point& point : start) check_start_of(rows, penalty, point);
     const Progress progress = progress_of(callback);
     const Released released;  // the arrays in use are kept alive by the arguments; callbacks take the GIL back
     rows.set_poll(poll_of(stop));
@@ -100,14 +117,19 @@ Search frontier(Rows& rows, const Penalty& penalty, Index max_terms, std::option
     Objective objective(rows, penalty);
     Frontier found(objective, max_terms, deadline, progress);
     check_start(found.start());
-    found.search_all();
-    found.polish_all();
+    if (start.empty())
+        found.search_all();
+    else
+        found.search_from(start);
+    if (polish) found.polish_all();
     return outcome(found, objective);
 }
 
 Search fit_at(Rows& rows, const Penalty& penalty, double lambda0, Index max_terms, bool certify,
-              std::optional<double> time_limit, nb::object callback, std::optional<Stop> stop) {
+              const std::optional<Point>& start, std::optional<double> time_limit, nb::object callback,
+              std::optional<Stop> stop) {
     check_search(rows, penalty, max_terms);
+    if (start) check_start_of(rows, penalty, *start);
     if (certify && !rows.columns().all_zero_one())
         throw std::invalid_argument("a certificate needs 0/1 columns, whose rows fall into two groups");
     const Progress progress = progress_of(callback);
@@ -117,6 +139,7 @@ Search fit_at(Rows& rows, const Penalty& penalty, double lambda0, Index max_term
     Objective objective(rows, penalty);
     Frontier found(objective, max_terms, deadline, progress);
     check_start(found.start());
+    if (start && start->size() <= max_terms) found.start_from(*start);
     found.search_at(lambda0, certify);
     if (found.finished()) found.polish(found.best_size(lambda0));
     Search search = outcome(found, objective);
@@ -136,12 +159,6 @@ Point held_first(const Point& point, std::span<const Index> held) {
                 out.coef.push_back(point.coef[s]);
             }
     return out;
-}
-
-void check_point(const Rows& rows, const Point& point) {
-    for (Index c : point.columns)
-        if (c < 0 || c >= rows.columns().size())
-            throw std::invalid_argument("the design does not have column " + std::to_string(c));
 }
 
 Point refit_point(Rows& rows, const Penalty& penalty, const Point& point, const std::optional<Vector<Index>>& held,
@@ -259,10 +276,11 @@ void bind_search(nb::module_& m) {
         .def_ro("certificate", &Search::certificate)
         .def_prop_ro("counts", [](const Search& search) { return counts_of(search); });
     m.def("frontier", frontier, nb::arg("rows"), nb::arg("penalty"), nb::kw_only(), nb::arg("max_terms"),
-          nb::arg("time_limit") = nb::none(), nb::arg("callback") = nb::none(), nb::arg("stop") = nb::none());
-    m.def("fit_at", fit_at, nb::arg("rows"), nb::arg("penalty"), nb::kw_only(), nb::arg("lambda0"),
-          nb::arg("max_terms"), nb::arg("certify") = false, nb::arg("time_limit") = nb::none(),
+          nb::arg("start") = std::vector<Point>{}, nb::arg("polish") = true, nb::arg("time_limit") = nb::none(),
           nb::arg("callback") = nb::none(), nb::arg("stop") = nb::none());
+    m.def("fit_at", fit_at, nb::arg("rows"), nb::arg("penalty"), nb::kw_only(), nb::arg("lambda0"),
+          nb::arg("max_terms"), nb::arg("certify") = false, nb::arg("start") = nb::none(),
+          nb::arg("time_limit") = nb::none(), nb::arg("callback") = nb::none(), nb::arg("stop") = nb::none());
     m.def("refit", refit_point, nb::arg("rows"), nb::arg("penalty"), nb::arg("point"), nb::kw_only(),
           nb::arg("held") = nb::none(), nb::arg("tolerance") = 1e-9);
     m.def("swap_costs", swap_costs, nb::arg("rows"), nb::arg("penalty"), nb::arg("point"));

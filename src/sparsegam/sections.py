@@ -4,24 +4,40 @@ PARAMETERS = "Parameters\n----------\n"
 RETURNS = "\nReturns\n-------\n"
 ATTRIBUTES = "Attributes\n----------\n"
 
-SEARCH = """\
-lambda2 : float
-    Ridge penalty on the standardised coefficients.
+RIDGE = """\
+    Ridge penalty. A number is on the standardised coefficients, as in the paper: its shrinkage is the same however
+    many rows there are. "auto" is a prior that gives way to the rows as they come in: 3 times the square of each
+    step of an additive model; of linear models, 10 over the sum of the weights, on the standardised coefficients.
+"""
+MAX_TERMS = """\
 max_terms : int, optional
     Largest number of terms.
 """
+SEARCH = 'lambda2 : float or "auto"\n' + RIDGE + MAX_TERMS
+CHOICE = """\
+    Of a list the best is chosen together with the size; "auto" is then a grid around what it is otherwise.
+"""
+SEARCH_FOLDS = 'lambda2 : float, list of float or "auto"\n' + RIDGE + CHOICE + MAX_TERMS
+AUTO_PRICE = """\
+    "auto", the default of additive classifiers, knows how many columns there were to choose from: in a model of k
+    terms it is the larger of 0.4 times "bic" and 0.7 log(P / k), where P counts levels and up to eight thresholds of
+    each feature.
+"""
 PRICE = """\
-lambda0 : float or {"aic", "bic"}
+lambda0 : float or {"auto", "aic", "bic"}
     Price of a term: it must lower the total loss by so much to stay. "aic" is 1 and "bic" is log(n)/2, where n
     is the sum of the weights, or the number of rows where that is more.
 """
 NOISE_PRICE = """\
-lambda0 : float or {"aic", "bic"}
+lambda0 : float or {"auto", "aic", "bic"}
     Price of a term: it must lower half the sum of squares by so much to stay. "aic" is the noise variance and
     "bic" log(n)/2 times it, where n is the sum of the weights, or the number of rows where that is more, and the
     variance is estimated from the residuals; so they do not depend on the units of y. `lambda0_` is the price found.
 """
 TABLE = """\
+standardize : bool, optional
+    Whether the ridge is on the coefficients times the norms of their centred columns, or on the coefficients
+    themselves: steps. By default a number is on the former, "auto" on the latter.
 max_features, max_terms_per_feature : int, optional
     Largest number of source features, and of terms of one feature.
 features_always, features_never : list of columns, optional
@@ -38,8 +54,11 @@ max_bins : int
     rows have weights). Of a category, the most frequent levels are kept.
 thresholds : dict from column to list, optional
     The thresholds of a column, where they shall not be learned.
-min_samples_bin : int
-    A term must hold for at least so many rows (of positive weight), and fail for as many.
+min_samples_bin : int or "auto"
+    Steps stand on at least so many rows (of positive weight): each holds for as many and fails for as many, and
+    between any two thresholds of a feature there are as many. "auto" is one row in fifty, and 20 from 1000 rows on.
+min_events_bin : int
+    Of a classifier: a term must hold, and fail, for at least so many rows of either class.
 categorical : "auto" or list of columns
     Columns to take as categories besides those that are text or categorical; ordered categoricals become
     thresholds unless named here.
@@ -92,21 +111,29 @@ certify : bool
 """
 FOLDS = """\
 cv : int, splitter or iterable, optional
-    The folds, as scikit-learn takes them; None is five.
+    The folds, as scikit-learn takes them; None is five. A number of folds is shuffled, and stratified by class.
 scoring : str or callable, optional
     What a good model is, as scikit-learn takes it; None is "neg_log_loss", or "neg_mean_squared_error".
-rule : {"one_se", "best"}
-    "one_se" takes the smallest size whose mean score is within one standard error of the best.
+rule : {"best", "one_se"}
+    "best" takes the ridge and size of the best mean score. "one_se" takes the smallest size whose mean score is within
+    one standard error of the best: that of the differences on the same folds.
+n_repeats : int
+    How often a number of folds is drawn anew; more than once steadies the choice where rows are few.
+random_state : int, RandomState or None
+    The seed of the shuffles.
 """
 RUN_FOLDS = """\
 n_jobs : int, optional
     Number of threads, shared by the folds; None is one, -1 is all cores. The result does not depend on it.
 time_limit : float, optional
-    Seconds after which each of the searches keeps the best found so far, with a ConvergenceWarning.
+    Seconds that all searches share; those that run out of their part keep the best found so far, with a
+    ConvergenceWarning.
 """
 FITTED = """\
 loss_, objective_, lambda0_ : float
     Loss, loss with penalties and price of the terms, and the price of one term.
+lambda2_, standardize_ : float, bool
+    The ridge, and whether it is on the standardised coefficients.
 search_stats_ : dict
     Counts of what the search did.
 n_iter_ : int
@@ -132,12 +159,14 @@ certificate_ : Certificate or None
 """
 CHOSEN = """\
 path_ : Path or LinearPath
-    The frontier of all rows.
+    The frontier of all rows with the ridge chosen.
 cv_results_ : dict of ndarray
-    By size: n_terms, lambda0, mean_test_score, std_test_score, se_test_score, rank_test_score and the score on
-    each fold, split0_test_score and so on.
+    By ridge and size: lambda2, n_terms, lambda0, mean_test_score, std_test_score, se_test_score, rank_test_score and
+    the score on each fold, split0_test_score and so on.
 best_n_terms_, best_score_ : int, float
     The size chosen and its mean score.
+best_lambda2_, lambda2_, standardize_ : float, float, bool
+    The ridge chosen, and whether it is on the standardised coefficients.
 best_lambda0_, lambda0_ : float
     A price per term at which the frontier's best size is the one chosen; NaN where no price does that.
 """
@@ -166,7 +195,7 @@ sample_weight : array-like of shape (n_rows,), optional
     Weights of the rows, where a size is chosen also in scoring; 2 is the same as the row twice, 0 as no row.
 """
 SUM_OF_WEIGHTS = """\
-    "aic" and "bic" take their sum for the number of rows: divide weights of a survey by their mean.
+    "auto", "aic" and "bic" take their sum for the number of rows: divide weights of a survey by their mean.
 """
 FITTED_SELF = """\
 self : estimator
@@ -205,8 +234,8 @@ ndarray of shape (n_rows,)
     "table": TABLE,
     "coefficients": COEFFICIENTS,
     "run": RUN,
-    "price": PRICE + SEARCH,
-    "noise_price": NOISE_PRICE + SEARCH,
+    "price": PRICE + AUTO_PRICE + SEARCH,
+    "noise_price": NOISE_PRICE + AUTO_PRICE + SEARCH,
     "fitted_linear": ATTRIBUTES + LINEAR_MODEL + FITTED,
     "rows": PARAMETERS + ROWS,
     "path_rows": """\
@@ -224,19 +253,20 @@ sample_weight : array-like of shape (n_rows,), optional
 matplotlib.figure.Figure
     The figure.
 """,
-    "folds": SEARCH + FOLDS,
+    "folds": SEARCH_FOLDS + FOLDS,
     "run_folds": RUN_FOLDS + REPORT,
     "chosen_linear": ATTRIBUTES + CHOSEN + LINEAR_MODEL + SEEN,
     "each_class": """\
 With more than two classes, a size is chosen for each class against the rest, on the same folds and by the same
 scoring, which then sees True for the class and False for the rest. `estimators_` holds the choices; `path_` and
-`cv_results_` are tuples, `best_n_terms_`, `best_score_`, `best_lambda0_` and `lambda0_` arrays, in the order of
-`classes_`; `n_terms_`, `loss_` and `objective_` are sums. `predict_proba` divides the probabilities of the models
-by their sum.
+`cv_results_` are tuples, `best_n_terms_`, `best_score_`, `best_lambda0_`, `lambda0_` and `lambda2_` arrays, in the
+order of `classes_`; `n_terms_`, `loss_` and `objective_` are sums. `predict_proba` divides the probabilities of the
+models by their sum.
 """,
     "frontier": """\
-The frontier (the best model of each size up to `max_terms`) is searched on all rows and on the training rows of
-each fold, bins included; every size is scored on the rows left out.
+The frontier (the best model of each size up to `max_terms`) is searched on the training rows of each fold, bins
+included, for each ridge; every ridge and size is scored on the rows left out. Then that of the ridge chosen is
+searched on all rows.
 """,
     "fit": PARAMETERS + FIT_ROWS + SUM_OF_WEIGHTS + RETURNS + FITTED_SELF,
     "choose": PARAMETERS + FIT_ROWS + GROUPS + RETURNS + FITTED_SELF,

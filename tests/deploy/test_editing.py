@@ -87,7 +87,7 @@ def test_regression():
     x = np.arange(40.0)
     y = np.where(x <= 20, 1.0, 3.0)
     model = SparseGAMRegressor(lambda0=0.5).fit(x[:, None], y).model_
-    after = model.edit(x[:, None], y, who="me").move("x0", 20, 25, why="test")
+    after = model.edit(x[:, None], y, who="me", lambda2=1e-3).move("x0", 20, 25, why="test")
     assert after.edits[0].auc_before is None
     assert after.intercept == pytest.approx(3.0, abs=0.01)
 

@@ -119,7 +119,7 @@ def test_named_prices_of_the_squared_loss_do_not_depend_on_units():
         ({"n_terms": 99}, "holds sizes 0 to .* got 99"),
         ({"n_terms": 1.5}, "n_terms must be an integer, got 1.5"),
         ({"lambda0": -1}, "lambda0 must be a finite number >= 0, got -1"),
-        ({"lambda0": "cv"}, "lambda0 must be one of 'aic', 'bic' or a number >= 0, got 'cv'"),
+        ({"lambda0": "cv"}, "lambda0 must be one of 'auto', 'aic', 'bic' or a number >= 0, got 'cv'"),
     ],
 )
 def test_at_says_what_is_wrong(path, options, message):

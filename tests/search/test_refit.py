@@ -30,10 +30,10 @@ def support_of(point):
 def test_from_zero_it_finds_the_coefficients_of_the_search(loss):
     problem = posed(loss)
     point = frontier(problem).points[3]
-    found = refit(problem.rows, LAMBDA2, Support(point.columns, np.zeros(4)), units=problem.units)
+    found = refit(problem.rows, problem.ridge, Support(point.columns, np.zeros(4)), units=problem.units)
     np.testing.assert_allclose(found.theta, support_of(point).theta, atol=1e-4)
     assert found.objective == pytest.approx(point.loss + point.ridge, abs=1e-6)
-    assert objective_at(problem.rows, LAMBDA2, found, problem.units) == found.objective
+    assert objective_at(problem.rows, problem.ridge, found, problem.units) == found.objective
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -43,26 +43,26 @@ def test_what_is_held_stays_and_the_rest_is_at_its_best(loss):
     theta = start.theta.copy()
     theta[1] += 0.3
     held = np.array([True, False])
-    found = refit(problem.rows, LAMBDA2, Support(start.columns, theta), held=held, units=problem.units)
+    found = refit(problem.rows, problem.ridge, Support(start.columns, theta), held=held, units=problem.units)
     assert found.theta[1] == theta[1]
     for shift in ([0.01, 0, 0], [-0.01, 0, 0], [0, 0, 0.01], [0, 0, -0.01]):
         other = Support(found.columns, found.theta + shift)
-        assert objective_at(problem.rows, LAMBDA2, other, problem.units) > found.objective
+        assert objective_at(problem.rows, problem.ridge, other, problem.units) > found.objective
 
 
 def test_nothing_to_fit_is_the_intercept_alone():
     problem = posed("squared")
-    found = refit(problem.rows, LAMBDA2, Support(np.zeros(0, dtype=np.int64), np.zeros(1)), units=problem.units)
+    found = refit(problem.rows, problem.ridge, Support(np.zeros(0, dtype=np.int64), np.zeros(1)), units=problem.units)
     assert found.theta == pytest.approx(frontier(problem).points[0].intercept)
 
 
 def test_for_the_squared_loss_the_predicted_costs_are_true():
     problem = posed("squared")
     point = frontier(problem).points[2]
-    near = Neighbourhood(problem.rows, LAMBDA2, support_of(point), problem.units)
+    near = Neighbourhood(problem.rows, problem.ridge, support_of(point), problem.units)
     costs = near.swap_costs(0)
     assert np.isinf(costs[point.columns]).all()
-    rest = refit(problem.rows, LAMBDA2, near.support.without(0), units=problem.units)
+    rest = refit(problem.rows, problem.ridge, near.support.without(0), units=problem.units)
     for column in np.flatnonzero(np.isfinite(costs))[::3]:
-        swapped = refit(problem.rows, LAMBDA2, rest.with_column(int(column)), units=problem.units)
+        swapped = refit(problem.rows, problem.ridge, rest.with_column(int(column)), units=problem.units)
         assert costs[column] == pytest.approx(swapped.objective - near.support.objective, rel=1e-5)  # scans add floats

@@ -210,7 +210,7 @@ class TestPath:
             ({"lambda0": []}, "at least one price"),
             ({"lambda2": -1.0}, "lambda2 must be a finite number >= 0"),
             ({"loss": "exponential"}, "set lambda2=0"),
-            ({"loss": "squared", "lambda0": "bic"}, "give lambda0 as a number"),
+            ({"loss": "squared", "lambda0": "bic"}, "depends on the model, as .bic.: give it as a number"),
         ],
     )
     def test_wrong_options_are_refused(self, options, words):

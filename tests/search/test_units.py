@@ -82,7 +82,8 @@ def test_the_unit_of_columns_does_not_matter(estimator, factor):
 
 @pytest.mark.parametrize("factor", [1e19, 1e-25, 1e60])
 @pytest.mark.parametrize(
-    "estimator", [SparseGAMClassifier(lambda0=2.0), SparseLinearClassifier(lambda0=2.0), REGRESSORS[0], REGRESSORS[4]]
+    "estimator",
+    [SparseGAMClassifier(lambda0=2.0, lambda2=1e-3), SparseLinearClassifier(lambda0=2.0), REGRESSORS[0], REGRESSORS[4]],
 )
 def test_the_unit_of_weights_does_not_matter(estimator, factor):
     X, y = rows()

@@ -40,6 +40,12 @@ class Exchange {
         refit(objective_, point, {.tolerance = 1e-9 * point.value(), .last_digit = true});
     }
 
+    // The same as well as trials are.
+    void refit_roughly(Point& point) {
+        objective_.evaluate(point);
+        refit(objective_, point, trial_refit(2, infinity));
+    }
+
     void go_to(const Point& point) {
         moved_to(point);
         failed_.clear();
@@ -62,8 +68,9 @@ class Exchange {
     }
 
     // Swaps until none helps, among the columns in the shortlist or, if thorough, among all.
-    void swap_all(bool thorough, double lambda0) {
-        const MoveRules rules{.lambda0 = lambda0, .min_gain = min_promise(), .add = false, .drop = false};
+    void swap_all(bool thorough, double lambda0, double min_gain = 0.0) {
+        const MoveRules rules{
+            .lambda0 = lambda0, .min_gain = std::max(min_promise(), min_gain), .add = false, .drop = false};
         while (!deadline_.passed()) {
             if (make_any(list().best(rules), rules)) continue;
             if (thorough && ask_for_full_scan()) continue;

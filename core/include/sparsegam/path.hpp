@@ -28,8 +28,7 @@ class Frontier {
     // All sizes up to max_terms: greedy selection first, so that no size is worse than that; then swaps, up, down, until
     // a round improves nothing.
     void search_all() {
-        while (exchange_.current().size() < max_terms_ && !exchange_.out_of_time() && exchange_.grow_greedily())
-            record();
+        grow_to_the_end();
         while (!exchange_.out_of_time()) {
             bool any = false;
             for (Index k = 0; k < max_terms_ && k < reached(); ++k) any |= grow_from(k);
@@ -39,6 +38,30 @@ class Frontier {
             first_round_ = false;
         }
         finished_ = !exchange_.out_of_time();
+    }
+
+    // The same from models that are nearly the best of their sizes already, those of a neighbouring ridge: refitted, then
+    // swapped as long as that is worth something. FICO, from 3/n to 300/n: a quarter to a half of the time of search_all,
+    // objectives 0.01 % higher on average.
+    void search_from(std::span<const Point> start) {
+        for (const Point& point : start)
+            if (point.size() <= max_terms_ && !exchange_.out_of_time()) start_from(point);
+        min_gain_ = tuning::new_model * exchange_.min_improvement();
+        for (Index k = 1; k < reached() && !exchange_.out_of_time(); ++k) {
+            if (!known(k)) continue;
+            start_at(k);
+            improve_size(k);
+        }
+        start_at(reached() - 1);
+        grow_to_the_end();
+        finished_ = !exchange_.out_of_time();
+    }
+
+    // The next search starts from this model, refitted.
+    void start_from(Point point) {
+        exchange_.refit_roughly(point);
+        exchange_.go_to(point);
+        record();
     }
 
     // One lambda0: straight down on the penalised objective, on past it and back, then a look around. To be certified, it
@@ -129,7 +152,7 @@ class Frontier {
         if (k < reached() && sizes_[k].swapped && same_support(exchange_.current(), at(k))) return false;
         const bool thorough = due(k);
         if (thorough) looked_ = k;
-        exchange_.swap_all(thorough, price_);
+        exchange_.swap_all(thorough, price_, min_gain_);
         record();
         sizes_[k].swapped = true;
         return true;
@@ -139,6 +162,11 @@ class Frontier {
     // down more so: a shortlist made for one size serves those near it.
     bool due(Index k) const {
         return first_round_ && std::abs(k - looked_) >= std::max(Index{1}, k / (k > looked_ ? 8 : 4));
+    }
+
+    void grow_to_the_end() {
+        while (exchange_.current().size() < max_terms_ && !exchange_.out_of_time() && exchange_.grow_greedily())
+            record();
     }
 
     bool grow_from(Index k) {
@@ -247,7 +275,8 @@ class Frontier {
     std::optional<Certificate> certificate_;
     double price_ = 0.0;  // lambda0 at which models of one size are compared: columns may differ in cost
     bool first_round_ = true;
-    Index looked_ = 0;  // the size at which all columns were last looked at
+    double min_gain_ = 0.0;  // of swaps between models of one size
+    Index looked_ = 0;       // the size at which all columns were last looked at
     bool finished_ = true;
 };
 

@@ -23,6 +23,7 @@ from sparsegam.models.outcomes import target_of
 from sparsegam.models.steps import as_table, step_model, step_numbers
 from sparsegam.models.terms import Condition, Kind, Term
 from sparsegam.search.refit import Support, refit
+from sparsegam.search.ridge import Ridge, ridge_of
 
 Key = tuple[str, Condition]
 
@@ -54,7 +55,7 @@ class Editor:
         Who edits.
     sample_weight : array-like, optional
         Weights of the rows.
-    lambda2 : float
+    lambda2 : float or "auto"
         Ridge penalty of the refits, as of the estimators.
 
     Attributes
@@ -68,19 +69,18 @@ class Editor:
     >>> from sparsegam.deploy.editing import Editor
     >>> ages = [[a] for a in range(20, 60)]
     >>> answers = [int(a > 40) ^ (a % 7 == 0) for (a,) in ages]
-    >>> model = SparseGAMClassifier(lambda0=2).fit(ages, answers).model_
+    >>> model = SparseGAMClassifier(lambda0=2, lambda2=0.001).fit(ages, answers).model_
     >>> editor = Editor(model, ages, answers, who="A. Analyst")
     >>> editor.move("x0", 42, 45, why="policy counts in fives").terms[0].condition.value
     45.0
     """
 
     def __init__(
-        self, model: Model, X: Any, y: Any, *, who: str, sample_weight: Any = None, lambda2: float = 1e-3
+        self, model: Model, X: Any, y: Any, *, who: str, sample_weight: Any = None, lambda2: Any = "auto"
     ) -> None:
-        check_number("lambda2", lambda2, at_least=0.0)
         _check_words("who", who)
         self._rows = _read_rows(model, X, y, sample_weight)
-        self._lambda2 = float(lambda2)
+        self._ridge = ridge_of(lambda2, model.loss)
         self._who = who
         self._fixed: set[Key] = set()
         self._past: list[tuple[Model, set[Key]]] = []
@@ -154,7 +154,7 @@ class Editor:
     def _record(self, action: str, what: str, terms: Sequence[Term], why: str) -> Model:
         _check_words("why", why)
         before = self.model
-        after = _refitted(replace(before, terms=tuple(terms)), before, self._rows, self._fixed, self._lambda2)
+        after = _refitted(replace(before, terms=tuple(terms)), before, self._rows, self._fixed, self._ridge)
         (loss_before, auc_before), (loss_after, auc_after) = (_worth(m, self._rows) for m in (before, after))
         when = datetime.now(timezone.utc).isoformat(timespec="seconds")
         edit = Edit(action, what, self._who, why, when, loss_before, loss_after, auc_before, auc_after)
@@ -190,7 +190,7 @@ def _read_rows(model: Model, X: Any, y: Any, sample_weight: Any) -> Rows:
     return Rows(step_numbers(model, table), target_of(model, y, table.n_rows), weights(sample_weight, table.n_rows))
 
 
-def _refitted(model: Model, before: Model, rows: Rows, fixed: set[Key], lambda2: float) -> Model:
+def _refitted(model: Model, before: Model, rows: Rows, fixed: set[Key], ridge: Ridge) -> Model:
     """Fit intercept and free coefficients; features that went one way only before keep to it."""
     columns = rows.columns(model, model.terms)
     direction = _directions(before)
@@ -199,7 +199,7 @@ def _refitted(model: Model, before: Model, rows: Rows, fixed: set[Key], lambda2:
     ids = np.arange(coef.size, dtype=np.int64)
     while True:
         start = Support(ids, np.append(model.intercept, coef))
-        intercept, *fitted = _fit(columns, start, held, rows, (model.loss, lambda2)).theta.tolist()
+        intercept, *fitted = _fit(columns, start, held, rows, (model.loss, ridge)).theta.tolist()
         wrong = ~held & np.array([fitted[j] * direction.get(_key(t), 0) < 0 for j, t in enumerate(model.terms)], bool)
         if not wrong.any():
             break
@@ -219,17 +219,17 @@ def _directions(model: Model) -> dict[Any, int]:
     return out
 
 
-def _fit(columns: Vector, start: Support, held: NDArray[np.bool_], rows: Rows, options: tuple[str, float]) -> Support:
+def _fit(columns: Vector, start: Support, held: NDArray[np.bool_], rows: Rows, options: tuple[str, Ridge]) -> Support:
     """Minimise the loss and the ridge over intercept and free coefficients.
 
     A regression is fitted to what its mean leaves: the core sums squares, which lose digits far from zero.
     """
-    loss, lambda2 = options
+    loss, ridge = options
     mean = 0.0 if LOSSES[loss].is_classifier else float(rows.weight @ rows.target / rows.weight.sum())
     matrix = _core.Matrix(columns if columns.size else np.zeros((rows.target.size, 1)))  # the core wants a column
     core = _core.MatrixRows(matrix, rows.target - mean, rows.weight, loss=loss, n_threads=1)
     shift = np.append(mean, np.zeros(start.columns.size))
-    fitted = refit(core, lambda2, Support(start.columns, start.theta - shift), held=held)
+    fitted = refit(core, ridge, Support(start.columns, start.theta - shift), held=held)
     return Support(fitted.columns, fitted.theta + shift, fitted.objective)
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sparsegam import _core
 from sparsegam.arrays import Vector
-from sparsegam.checks import check_integer, shown
+from sparsegam.checks import check_choice, check_integer, shown
 from sparsegam.data.columns import Column
 from sparsegam.data.frames import Table, position
 from sparsegam.data.scales import NUMBER, WORDS, Level, Scale, Value
@@ -19,6 +19,9 @@ Codes = NDArray[np.uint8] | NDArray[np.uint16]
 
 MAX_BINS = 65536  # codes are uint16 at most
 MAX_BINS_UINT8 = 256  # the core keeps codes in uint8 up to here
+
+MOST_ROWS_ASKED = 20  # of a step, by default
+ROWS_PER_BIN = 50  # of all rows, one in so many
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,8 @@ class Binning:
         Values out of the order, each with a bin of its own: for all numeric columns, or by column.
     thresholds : mapping from column to sequence, optional
         The thresholds of a column, where they shall not be learned.
+    min_samples_bin : int or "auto"
+        Rows between two thresholds that are learned, and beyond the outermost, at least.
     """
 
     max_bins: int = 1000
@@ -44,10 +49,12 @@ class Binning:
     min_category_count: int = 5
     special_values: Any = None
     thresholds: Any = None
+    min_samples_bin: Any = 1
 
     def __post_init__(self) -> None:
         check_integer("max_bins", self.max_bins, at_least=2, at_most=MAX_BINS)
         check_integer("min_category_count", self.min_category_count, at_least=1)
+        check_rows_per_bin(self.min_samples_bin)
         if self.thresholds is not None and not isinstance(self.thresholds, Mapping):
             msg = f"thresholds must be a dict from column to its thresholds, got {self.thresholds!r}."
             raise ValueError(msg)
@@ -118,6 +125,24 @@ class Feature:
         present = np.nan_to_num(values) if self.missing else values  # the core takes no NaN
         ordered = _core.bin_codes(present, self.edges)
         return ordered if self.n_bins == self.n_ordered else self._with_extra_bins(ordered, values)
+
+    def codes_of(self, column: Column) -> Codes | None:
+        """Return the bins of another column of the same meaning; None where a value is of no bin."""
+        if column.scale.kind != self.scale.kind:
+            return None
+        values = column.values
+        if not self.missing and values.size and np.isnan(values.min()):
+            return None
+        if self.bin_of_level is None:
+            return self.codes(values)
+        place = {level: i for i, level in enumerate(self.scale.levels)}
+        if any(level not in place for level in column.scale.levels):
+            return None
+        moved = np.array([place[level] for level in column.scale.levels], dtype=np.float64)
+        known = ~np.isnan(values)
+        out = np.full(values.size, np.nan)
+        out[known] = moved[values[known].astype(np.intp)]
+        return self.codes(out)
 
     def condition(self, bin_: int) -> Condition:
         """Say what the column of a bin asks of the feature."""
@@ -236,7 +261,10 @@ class Learner:
             kept = ~(np.isnan(values) | np.isin(values, special))
             ordered, weight = values[kept], None if weight is None else weight[kept]
         given = _numbers(self.cuts[j], column, "thresholds") if j in self.cuts else None
-        edges = learn_edges(ordered, weight, int(self.binning.max_bins)) if given is None else np.unique(given)
+        if given is not None:
+            return Feature(column.name, np.unique(given), special, missing, column.scale)
+        edges = learn_edges(ordered, weight, int(self.binning.max_bins))
+        edges = with_rows_between(edges, ordered, rows_per_bin(self.binning.min_samples_bin, values.size))
         return Feature(column.name, edges, special, missing, column.scale)
 
     def _special_of(self, column: Column, j: int) -> tuple[float, ...]:
@@ -273,6 +301,40 @@ def learn_edges(values: Vector, weight: Vector | None, max_bins: int) -> Vector:
     at = np.maximum.accumulate(at - wanted) + wanted  # a value is one threshold only: the next goes to the next value
     edges: Vector = distinct[at[at < distinct.size - 1]] + 0.0
     return edges
+
+
+def with_rows_between(edges: Vector, values: Vector, at_least: int) -> Vector:
+    """Leave out thresholds, from the lowest up, so that there are enough rows between any two, and beyond the last."""
+    if at_least == 1 or edges.size == 0:
+        return edges
+    counts = np.bincount(_core.bin_codes(values, edges), minlength=edges.size + 1)
+    if counts.min() >= at_least:
+        return edges
+    below = np.cumsum(counts)
+    kept: list[int] = []
+    last = 0
+    while True:
+        at = int(np.searchsorted(below, last + at_least))
+        if at >= edges.size or below[-1] - below[at] < at_least:
+            return edges[kept]
+        kept.append(at)
+        last = int(below[at])
+
+
+def check_rows_per_bin(min_samples_bin: Any) -> None:
+    """Raise unless it is a number of rows, or left to the number that there are."""
+    if isinstance(min_samples_bin, str):
+        check_choice("min_samples_bin", min_samples_bin, ("auto",), other="or an integer >= 1")
+    else:
+        check_integer("min_samples_bin", min_samples_bin, at_least=1)
+
+
+def rows_per_bin(min_samples_bin: Any, n_rows: int) -> int:
+    """Return the rows that a step must stand on: "auto" is one in fifty, and twenty where there are a thousand or more.
+
+    Set by benchmarks/defaults.py: it costs nothing on new rows, and keeps out steps that a few rows made.
+    """
+    return min(MOST_ROWS_ASKED, -(-n_rows // ROWS_PER_BIN)) if min_samples_bin == "auto" else int(min_samples_bin)
 
 
 def learn_levels(column: Column, binning: Binning, weight: Vector | None = None) -> Feature:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sparsegam.arrays import Vector
 from sparsegam.checks import check_integer, check_number
 from sparsegam.data.frames import position
+from sparsegam.design.binning import check_rows_per_bin
 
 DIRECTIONS: dict[Any, int] = {"increasing": 1, "decreasing": -1, 1: 1, -1: -1, 0: 0, None: 0}
 
@@ -26,8 +27,10 @@ class Rules:
         Largest number of features, and of terms of one feature.
     features_always, features_never : sequence of columns, optional
         Features of which every model has at least one term, and those that no model has.
-    min_samples_bin : int
+    min_samples_bin : int or "auto"
         A condition must hold for at least so many rows, and fail for as many.
+    min_events_bin : int
+        And for at least so many rows of either class, both where it holds and where it fails.
     feature_cost : mapping from column to float, optional
         Factor on lambda0 for the terms of a feature; 1 for those not named.
     """
@@ -37,14 +40,16 @@ class Rules:
     max_terms_per_feature: int | None = None
     features_always: Any = None
     features_never: Any = None
-    min_samples_bin: int = 1
+    min_samples_bin: Any = 1
+    min_events_bin: int = 0
     feature_cost: Any = None
 
     def __post_init__(self) -> None:
         for option in ("max_features", "max_terms_per_feature"):
             if getattr(self, option) is not None:
                 check_integer(option, getattr(self, option), at_least=1)
-        check_integer("min_samples_bin", self.min_samples_bin, at_least=1)
+        check_rows_per_bin(self.min_samples_bin)
+        check_integer("min_events_bin", self.min_events_bin, at_least=0)
         for option in ("features_always", "features_never"):
             if isinstance(getattr(self, option), str):
                 msg = f"{option} must be a list of columns, got {getattr(self, option)!r}."

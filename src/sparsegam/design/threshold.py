@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from sparsegam import _core
 from sparsegam.arrays import Vector
+from sparsegam.data.frames import Table
 from sparsegam.data.scales import Scale
-from sparsegam.design.binning import Codes, Feature
+from sparsegam.design.binning import Codes, Feature, rows_per_bin
 from sparsegam.design.rules import Rules
 from sparsegam.design.training import Training, histogram_of
 from sparsegam.models.additive import Model
@@ -66,11 +67,20 @@ class ThresholdDesign:
         complement of theirs. Nor may columns that hold (or fail) for too few rows, or for rows of next to no weight.
         """
         n = self.core.n_rows
-        allowed: NDArray[np.bool_] = np.minimum(self.counts, n - self.counts) >= rules.min_samples_bin
+        at_least = rows_per_bin(rules.min_samples_bin, n)
+        allowed: NDArray[np.bool_] = np.minimum(self.counts, n - self.counts) >= at_least
         allowed &= np.minimum(self.shares, n - self.shares) >= NEGLIGIBLE
         allowed[(self.offset + self.n_ordered - 1)[self.n_ordered > 0]] = False
         allowed[np.isin(self.group, rules.never(self.names))] = False
         return allowed
+
+    def stand_on_events(self, events: NDArray[np.bool_], at_least: int) -> NDArray[np.bool_]:
+        """Tell which columns hold, and fail, for so many rows of either class."""
+        held = self._sums(self.codes, events.astype(np.float64))
+        total = float(np.count_nonzero(events))
+        sides = (held, self.counts - held, total - held, (self.core.n_rows - self.counts) - (total - held))
+        enough: NDArray[np.bool_] = np.minimum.reduce(sides) >= at_least
+        return enough
 
     def term(self, column: int, coef: float) -> Term:
         """Return a column and its coefficient in the words of the data."""
@@ -118,6 +128,33 @@ class ThresholdDesign:
             tables[j][low : high + 1] += value
         return tables
 
+    def scores(self, data: Table, points: Sequence[_core.Point]) -> Vector | None:
+        """Score other rows by the bins of this design, all points at once.
+
+        Returns an array of shape (n_points, n_rows), or None where a row has a value of which no training row was:
+        what that counts as is for models to say.
+        """
+        tables = [self.bin_tables(point.columns, point.coef) for point in points]
+        codes = {}
+        for j in sorted({j for table in tables for j in table}):
+            found = self.features[j].codes_of(data.column(j))
+            if found is None or not self._seen(j, found):
+                return None
+            codes[j] = found
+        out = np.empty((len(points), data.n_rows))
+        part = np.empty(data.n_rows)
+        for i, (point, table) in enumerate(zip(points, tables, strict=True)):
+            out[i] = point.intercept
+            for j, by_bin in table.items():
+                out[i] += by_bin.take(codes[j], out=part, mode="clip")
+        return out
+
+    def _seen(self, j: int, codes: Codes) -> bool:
+        """Tell whether training rows were in all of these bins of feature j that are out of the order."""
+        first, last = int(self.n_ordered[j]), int(self.n_bins[j])
+        empty = self.counts[self.offset[j] + first : self.offset[j] + last] == 0
+        return not (np.bincount(codes, minlength=last)[first:][empty] > 0).any()
+
     def penalty(
         self,
         lambda2: float,
@@ -125,13 +162,14 @@ class ThresholdDesign:
         *,
         allowed: NDArray[np.bool_] | None = None,
         always: NDArray[np.int64] = NO_COLUMNS,
+        unit: Vector | None = None,
     ) -> _core.Penalty:
         """Return the price, the bounds and the limits of the columns.
 
         A score that grows with x falls with the columns `x <= t`: their coefficients are at most zero. Special and
         missing values are out of the order and stay free.
         """
-        direction = np.where(self._is_ordered(), self._directions(rules)[self.group], 0)
+        direction = np.where(self.is_ordered(), self._directions(rules)[self.group], 0)
         return _core.Penalty(
             lambda2=lambda2,
             cost=rules.costs(self.names)[self.group],
@@ -140,6 +178,7 @@ class ThresholdDesign:
             allowed=self.candidates(rules) if allowed is None else allowed,
             group=self.group,
             always=always,
+            unit=unit,
             max_groups=rules.max_features or 0,
             max_per_group=rules.max_terms_per_feature or 0,
         )
@@ -161,7 +200,7 @@ class ThresholdDesign:
             parts.append(sums)
         return np.concatenate(parts)
 
-    def _is_ordered(self) -> NDArray[np.bool_]:
+    def is_ordered(self) -> NDArray[np.bool_]:
         """Tell which columns are `x <= t`."""
         bin_ = np.arange(self.n_columns) - self.offset[self.group]
         out: NDArray[np.bool_] = bin_ < self.n_ordered[self.group]

@@ -1,31 +1,24 @@
-"""Estimators that choose their own size: the frontier per fold, scored, and the smallest size that is good enough."""
+"""Estimators that choose their own size and ridge: frontiers per fold, scored, and a rule that picks one of them."""
 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import check_cv
 from sklearn.utils import indexable
 
 from sparsegam import _core
-from sparsegam.arrays import Vector
 from sparsegam.checks import check_choice, check_integer, warn
-from sparsegam.estimators.crossval import (
-    RULES,
-    Task,
-    choose,
-    cross_validate,
-    middle_price,
-    results,
-    scorer_named,
-    threads_per_search,
-)
+from sparsegam.estimators.crossval import Task, cross_validate, threads_per_search
 from sparsegam.estimators.fitting import SparseModel
+from sparsegam.estimators.folds import splitter_of
+from sparsegam.estimators.surface import RULES, Surface, middle_price
 from sparsegam.parameters import documented, pick
-from sparsegam.search.options import Options
+from sparsegam.search.options import Options, n_threads
 from sparsegam.search.path import Path, new_axes
+from sparsegam.search.problem import Problem, at_ridge
 from sparsegam.search.progress import serialized
+from sparsegam.search.ridge import Ridge, ridges_of
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -35,13 +28,15 @@ class ChoosesSize(SparseModel):
     max_terms: int = 40
     cv: Any = None
     scoring: Any = None
-    rule: str = "one_se"
+    rule: str = "best"
+    n_repeats: int = 1
+    random_state: Any = 0
 
     _path_kind: ClassVar[type[Path[Any]]] = Path
 
     @documented
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
-        """Search the frontier of all rows and of each fold, and choose a size: one, or one for each of several classes.
+        """Search the frontiers of each fold, and choose a ridge and a size: once, or for each of several classes.
 
         {choose}
         """
@@ -54,13 +49,13 @@ class ChoosesSize(SparseModel):
     def plot(self, ax: Any = None) -> Any:
         """Draw the mean score against the number of terms, its standard error as a band, and the size chosen.
 
-        With more than two classes, there is a line for each.
+        Ridges that were not chosen are thin lines. With more than two classes, there is a line for each.
 
         {draw}
         """
         ax = new_axes() if ax is None else ax
         for part, name in self._choices():
-            drawn_choice(ax, part.cv_results_, part.best_n_terms_, name)
+            drawn_choice(ax, part.cv_results_, part, name)
         ax.set(xlabel="number of terms", ylabel=f"score ({self.scoring or self._default_scoring})")
         ax.legend()
         return ax
@@ -77,35 +72,61 @@ class ChoosesSize(SparseModel):
         check_integer("max_terms", self.max_terms, at_least=0)
         data, target = self._read(X, y, sample_weight)
         labels = np.asarray(y).ravel()
-        folds = list(check_cv(self.cv, labels, classifier=self.classes_ is not None).split(X, labels, groups))
-        n_threads = threads_per_search(self.n_jobs, len(folds) + 1)
-        stop = _core.Stop()
+        folds = list(self._splitter(labels, classifier=self.classes_ is not None).split(X, labels, groups))
+        ridges = ridges_of(vars(self)["lambda2"], self._loss(), standardize=vars(self)["standardize"])
+        stop, callback = _core.Stop(), serialized(self.callback)
+        whole, weight = data.loaded(), target.weight if fit_weight is None else fit_weight
+        options = self._options(ridges[0], n_searches=len(folds) + 1)
+
+        def pose(data: Any, target: Vector, weight: Vector) -> Problem[Any]:
+            return replace(self._inputs().pose(data, target, weight, options), stop=stop)
+
+        def path(ridge: Ridge) -> Path[Any]:
+            problem = at_ridge(pose(whole, target.values, weight), ridge)
+            return self._path_kind.search(problem, self.classes_, callback)
+
         task = Task(
             X=indexable(X)[0],
             y=labels,
-            data=data.loaded(),
+            data=whole,
             target=target.values,
-            weight=target.weight if fit_weight is None else fit_weight,
+            weight=weight,
             score_weight=None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64),
             classes=self.classes_,
-            solve=lambda *rows: self._solve(*rows, n_threads=n_threads, stop=stop),
-            scorer=scorer_named(self.scoring or self._default_scoring, self.classes_),
+            pose=pose,
+            ridges=ridges,
+            scoring=self.scoring or self._default_scoring,
+            callback=callback,
         )
-        self._keep_choice(*cross_validate(task, folds, n_jobs=self.n_jobs, verbose=self.verbose, stop=stop))
+        surface, path_of = cross_validate(task, folds, path, n_jobs=self.n_jobs, verbose=self.verbose, stop=stop)
+        ridge, size = surface.choose(self.rule)
+        self._keep_choice(surface, ridge, size, path_of(ridge))
+        surface.warn_of_choice(size, self.max_terms)
         return self
 
-    def _solve(self, data: Any, target: Vector, weight: Vector, *, n_threads: int, stop: _core.Stop) -> Path[Any]:
-        options = pick(Options, vars(self) | {"loss": self._loss(), "n_jobs": n_threads})
-        problem = replace(self._inputs().pose(data, target, weight, options), stop=stop)
-        return self._path_kind.search(problem, self.classes_, serialized(self.callback))
+    def _splitter(self, labels: Any, *, classifier: bool) -> Any:
+        return splitter_of(
+            self.cv, labels, n_repeats=self.n_repeats, random_state=self.random_state, classifier=classifier
+        )
 
-    def _keep_choice(self, path: Path[Any], scores: Vector) -> None:
-        chosen = choose(scores, self.rule)
+    def _options(self, ridge: Ridge, n_searches: int) -> Options:
+        """Return the options of one search of several, which share threads and time."""
+        limit = self.time_limit
+        if limit is not None:
+            limit = limit * min(n_threads(self.n_jobs), n_searches) / n_searches
+        given = {"loss": self._loss(), "n_jobs": threads_per_search(self.n_jobs, n_searches), "time_limit": limit}
+        ridge_given = {"lambda2": ridge.amount, "standardize": ridge.standardized}
+        return pick(Options, vars(self) | given | ridge_given)
+
+    def _keep_choice(self, surface: Surface, ridge: int, size: int, path: Path[Any]) -> None:
+        chosen = int(np.searchsorted(path.n_terms, surface.n_terms[size], side="right")) - 1
         self.path_ = path
-        self.cv_results_ = results(path, scores)
+        self.cv_results_ = surface.results(path, ridge)
         self.best_n_terms_ = int(path.n_terms[chosen])
-        self.best_score_ = float(scores[chosen].mean())
+        self.best_score_ = float(surface.mean[ridge, size])
         self.best_lambda0_ = self.lambda0_ = middle_price(path, chosen)
+        self._keep_ridge(surface.ridges[ridge].at(path.total_weight))
+        self.best_lambda2_ = self.lambda2_
         self.loss_ = float(path.loss[chosen])
         self.objective_ = float(path.objective[chosen])
         self.n_iter_ = max(1, path.search_stats.get("moves", 1))
@@ -115,9 +136,26 @@ class ChoosesSize(SparseModel):
             warn(msg, ConvergenceWarning)
 
 
-def drawn_choice(ax: Any, scores: dict[str, Any], chosen: int, name: str) -> None:
-    """Draw the mean score of each size, its standard error as a band, and the size chosen."""
-    sizes, mean, error = (scores[key] for key in ("n_terms", "mean_test_score", "se_test_score"))
-    (line,) = ax.plot(sizes, mean, marker="o", markersize=3, label=f"{name}mean over folds, and one standard error")
-    ax.fill_between(sizes, mean - error, mean + error, alpha=0.25, color=line.get_color())
-    ax.axvline(chosen, color=line.get_color(), linestyle="--", label=f"{name}chosen: {chosen} terms")
+def drawn_choice(ax: Any, scores: dict[str, Any], chosen: Any, name: str) -> None:
+    """Draw the mean score of each size, its standard error as a band, the size chosen, and other ridges thinly."""
+    ridges = np.unique(scores["lambda2"])
+    for n, lambda2 in enumerate(ridges):
+        mine = scores["lambda2"] == lambda2
+        sizes, mean, error = (scores[key][mine] for key in ("n_terms", "mean_test_score", "se_test_score"))
+        if lambda2 != chosen.lambda2_:
+            shade = 0.35 + 0.45 * n / len(ridges)
+            ax.plot(sizes, mean, linewidth=0.8, color=str(shade), label=f"{name}lambda2 = {lambda2:.3g}")
+            continue
+        label = (
+            f"{name}lambda2 = {lambda2:.3g}, and one standard error"
+            if len(ridges) > 1
+            else (f"{name}mean over folds, and one standard error")
+        )
+        (line,) = ax.plot(sizes, mean, marker="o", markersize=3, label=label, zorder=3)
+        ax.fill_between(sizes, mean - error, mean + error, alpha=0.25, color=line.get_color())
+        ax.axvline(
+            chosen.best_n_terms_,
+            color=line.get_color(),
+            linestyle="--",
+            label=f"{name}chosen: {chosen.best_n_terms_} terms",
+        )

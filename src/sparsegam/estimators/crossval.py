@@ -1,4 +1,4 @@
-"""Cross-validation of a whole frontier: every size scored on every fold, in parallel, and a rule that picks one."""
+"""Cross-validation of whole frontiers: every ridge and size scored on every fold, in parallel."""
 
 import warnings
 from collections.abc import Callable, Sequence
@@ -17,18 +17,25 @@ from sklearn.utils import _safe_indexing
 from sparsegam import _core
 from sparsegam.arrays import Vector
 from sparsegam.design.design import Data
+from sparsegam.estimators.surface import Surface
+from sparsegam.losses import LOSSES, logistic
 from sparsegam.search.options import n_threads
 from sparsegam.search.path import Path
-from sparsegam.search.progress import new_bar
+from sparsegam.search.problem import Problem
+from sparsegam.search.progress import Progress, new_bar
+from sparsegam.search.ridge import Ridge
+from sparsegam.search.solver import Frontier, frontiers
 
 Rows = NDArray[np.intp]
-RULES = ("one_se", "best")
+Fold = tuple[Rows, Rows]
+Scored = tuple[NDArray[np.int64], Vector]  # sizes, and the score of each
+DEFAULT_SCORING = {True: "neg_log_loss", False: "neg_mean_squared_error"}  # of classifiers, of regressions
 POLL_SECONDS = 0.1  # how often the main thread looks up from its wait, for Ctrl-C
 
 
 @dataclass(frozen=True)
 class Task:
-    """What a frontier is searched on: all of the rows that count, as numbers, and as the user gave them."""
+    """What frontiers are searched on: all of the rows that count, as numbers, and as the user gave them."""
 
     X: Any
     y: NDArray[Any]
@@ -37,19 +44,16 @@ class Task:
     weight: Vector
     score_weight: Vector | None
     classes: NDArray[Any] | None
-    solve: Callable[[Data, Vector, Vector], Path[Any]]
-    scorer: Callable[..., float]
+    pose: Callable[[Data, Vector, Vector], Problem[Any]]
+    ridges: tuple[Ridge, ...]
+    scoring: Any
+    callback: Progress | None = None
 
-    def path(self, rows: Rows | None = None) -> Path[Any]:
-        """Search the frontier of some rows, or of all."""
-        if rows is None:
-            return self.solve(self.data, self.target, self.weight)
-        self._check_classes(rows)
-        return self.solve(self.data.keep(rows), self.target[rows], self.weight[rows])
-
-    def fold(self, train: Rows, test: Rows) -> tuple[NDArray[np.int64], Vector]:
-        """Search the frontier of the training rows; return its sizes, and the score of each on the test rows."""
-        path = self.path(train)
+    def fold(self, train: Rows, test: Rows) -> list[Scored]:
+        """Search the frontiers of the training rows, one for each ridge, and score their models on the test rows."""
+        self._check_classes(train)
+        problem = self.pose(self.data.keep(train), self.target[train], self.weight[train])
+        found = frontiers(problem, self.ridges, self.callback)
         test = test[self.weight[test] > 0]
         if test.size == 0:
             msg = "a fold has no row of positive weight to be tested on: use fewer folds."
@@ -57,16 +61,38 @@ class Task:
         data, X = self.data.keep(test).loaded(), _safe_indexing(self.X, test)
         with config_context(skip_parameter_validation=True), warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="X has values whose level was not in the training data")
-            scores = [self._score(model, data, X, test) for model in path]
-        return path.n_terms, np.array(scores)
+            return [self._scored(problem, search, data, X, test) for search in found]
 
-    def _score(self, model: Any, data: Data, X: Any, test: Rows) -> float:
+    def _scored(self, problem: Problem[Any], search: Frontier, data: Data, X: Any, test: Rows) -> Scored:
+        sizes = np.array([len(point.columns) for point in search.points], dtype=np.int64)
+        scores = problem.design.scores(data, search.points)
+        if scores is None:
+            scores = np.array([problem.model(point, self.classes).score_table(data) for point in search.points])
+        if self.scoring == DEFAULT_SCORING[self.classes is not None]:
+            return sizes, self._default_scores(problem, scores, test)
+        scorer = scorer_named(self.scoring, self.classes)
+        models = [problem.model(point, self.classes) for point in search.points]
+        return sizes, np.array([self._score(scorer, *one, X, test) for one in zip(models, scores, strict=True)])
+
+    def _default_scores(self, problem: Problem[Any], scores: Vector, test: Rows) -> Vector:
+        """Score as scikit-learn would, but all models at once."""
+        weight = np.ones(test.size) if self.score_weight is None else self.score_weight[test]
+        if self.classes is None:
+            found: Vector = -np.average((self.target[test] - scores) ** 2, axis=1, weights=weight)
+            return found
+        sign = np.sign(self.target[test])
+        right = logistic(LOSSES[problem.options.loss].slope * sign * scores)
+        logs = np.log(np.maximum(right, np.finfo(np.float64).eps))
+        found = np.average(logs, axis=1, weights=weight)
+        return np.asarray(found)
+
+    def _score(self, scorer: Callable[..., float], model: Any, scores: Vector, X: Any, test: Rows) -> float:
         kind = ScoredRegressor if self.classes is None else ScoredClassifier
-        scored = kind(model, X, model.score_table(data), self.classes)
+        scored = kind(model, X, scores, self.classes)
         extra = {}
-        if self.score_weight is not None and _takes_weights(self.scorer):
+        if self.score_weight is not None and _takes_weights(scorer):
             extra["sample_weight"] = self.score_weight[test]
-        return float(self.scorer(scored, X, self.y[test], **extra))
+        return float(scorer(scored, X, self.y[test], **extra))
 
     def _check_classes(self, rows: Rows) -> None:
         seen = self.target[rows][self.weight[rows] > 0]
@@ -75,8 +101,8 @@ class Task:
             raise ValueError(msg)
 
 
-class Scored(BaseEstimator):  # type: ignore[misc]
-    """A model of the frontier as scikit-learn's scorers want it: the scores of the test rows are known already.
+class KnownScores(BaseEstimator):  # type: ignore[misc]
+    """A model of a frontier as scikit-learn's scorers want it: the scores of the test rows are known already.
 
     Parameters
     ----------
@@ -104,7 +130,7 @@ class Scored(BaseEstimator):  # type: ignore[misc]
         return True
 
 
-class ScoredClassifier(ClassifierMixin, Scored):  # type: ignore[misc]
+class ScoredClassifier(ClassifierMixin, KnownScores):  # type: ignore[misc]
     """A classification model with known scores."""
 
     def decision_function(self, X: Any) -> Vector:
@@ -122,7 +148,7 @@ class ScoredClassifier(ClassifierMixin, Scored):  # type: ignore[misc]
         return labels
 
 
-class ScoredRegressor(RegressorMixin, Scored):  # type: ignore[misc]
+class ScoredRegressor(RegressorMixin, KnownScores):  # type: ignore[misc]
     """A regression model with known scores."""
 
     def predict(self, X: Any) -> Vector:
@@ -131,38 +157,81 @@ class ScoredRegressor(RegressorMixin, Scored):  # type: ignore[misc]
 
 
 def cross_validate(
-    task: Task, folds: Sequence[tuple[Rows, Rows]], *, n_jobs: int | None, verbose: int, stop: _core.Stop
-) -> tuple[Path[Any], Vector]:
-    """Search the frontier of all rows and of each fold; where one fails, or Ctrl-C comes, all are stopped.
+    task: Task,
+    folds: Sequence[Fold],
+    path: Callable[[Ridge], Path[Any]],
+    *,
+    n_jobs: int | None,
+    verbose: int,
+    stop: _core.Stop,
+) -> tuple[Surface, Callable[[int], Path[Any]]]:
+    """Score every ridge and size on every fold; where a search fails, or Ctrl-C comes, all are stopped.
+
+    Where there is one ridge only, the frontier of all rows is searched along with the folds.
 
     Returns
     -------
-    Path
-        The frontier of all rows.
-    ndarray of shape (n_sizes, n_folds)
-        The test scores of the path's sizes. Where a fold's frontier lacks a size, its largest smaller one counts.
+    Surface
+        The scores. Where a fold's frontier lacks a size, its largest smaller one counts.
+    callable
+        Gives the frontier of all rows for the ridge at a position.
     """
-    bar = new_bar(verbose, len(folds) + 1, "frontier")
-    with ThreadPoolExecutor(min(n_threads(n_jobs), len(folds) + 1)) as pool:
-        jobs: list[Future[Any]] = [pool.submit(task.path)]
+    alone = len(task.ridges) == 1
+    with ThreadPoolExecutor(min(n_threads(n_jobs), len(folds) + alone)) as pool:
+        jobs: list[Future[Any]] = [pool.submit(path, task.ridges[0])] if alone else []
         jobs += [pool.submit(task.fold, train, test) for train, test in folds]
         try:
-            open_jobs = set(jobs)
-            while open_jobs:
-                done, open_jobs = wait(open_jobs, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
-                for job in done:
-                    job.result()
-                    if bar is not None:
-                        bar.update()
+            _watch(jobs[alone:], jobs, verbose)
         except BaseException:
             stop.set()
             pool.shutdown(cancel_futures=True)  # and waits for those that run
             raise
+    surface = _surface(task, [job.result() for job in jobs[alone:]])
+    return surface, (lambda _: jobs[0].result()) if alone else (lambda ridge: path(task.ridges[ridge]))
+
+
+def _watch(folds: Sequence[Future[Any]], jobs: Sequence[Future[Any]], verbose: int) -> None:
+    """Wait for all searches; a bar says how many are done and which size looks best so far."""
+    bar = new_bar(verbose, len(jobs), "frontier")
+    waiting = set(jobs)
+    while waiting:
+        done, waiting = wait(waiting, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
+        for job in done:
+            job.result()
+            if bar is not None:
+                bar.update()
+        if done and bar is not None:
+            bar.set_postfix_str(_so_far([job.result() for job in folds if job.done()]))
     if bar is not None:
         bar.close()
-    path, *scored = (job.result() for job in jobs)
-    columns = [scores[np.searchsorted(sizes, path.n_terms, side="right") - 1] for sizes, scores in scored]
-    return path, np.column_stack(columns)
+
+
+def _so_far(scored: Sequence[Sequence[Scored]]) -> str:
+    """Say which size has the best mean score over the folds that are done."""
+    if not scored:
+        return ""
+    sizes = _common_sizes(scored)
+    mean = np.mean([[_at_sizes(one, sizes) for one in fold] for fold in scored], axis=0)
+    best = np.unravel_index(int(np.argmax(mean)), mean.shape)
+    return f"best so far: {sizes[best[1]]} terms, score {mean[best]:.4g}"
+
+
+def _surface(task: Task, scored: Sequence[Sequence[Scored]]) -> Surface:
+    sizes = _common_sizes(scored)
+    scores = np.array([[_at_sizes(one, sizes) for one in fold] for fold in scored])
+    total = float(task.weight.sum())
+    lambda2 = np.array([ridge.at(total).lambda2 for ridge in task.ridges])
+    return Surface(task.ridges, lambda2, sizes, np.moveaxis(scores, 0, 2))
+
+
+def _common_sizes(scored: Sequence[Sequence[Scored]]) -> NDArray[np.int64]:
+    return np.unique(np.concatenate([sizes for fold in scored for sizes, _ in fold]))
+
+
+def _at_sizes(scored: Scored, sizes: NDArray[np.int64]) -> Vector:
+    mine, scores = scored
+    at_sizes: Vector = scores[np.maximum(np.searchsorted(mine, sizes, side="right") - 1, 0)]
+    return at_sizes
 
 
 def scorer_named(scoring: Any, classes: NDArray[Any] | None) -> Callable[..., float]:
@@ -179,48 +248,6 @@ def scorer_named(scoring: Any, classes: NDArray[Any] | None) -> Callable[..., fl
 def threads_per_search(n_jobs: int | None, n_searches: int) -> int:
     """Number of threads left for each of several searches at once."""
     return max(1, n_threads(n_jobs) // n_searches)
-
-
-def standard_error(scores: Vector) -> Vector:
-    """Standard error of the mean over folds, for each size."""
-    n_folds = scores.shape[1]
-    error: Vector = scores.std(axis=1, ddof=1) / np.sqrt(n_folds) if n_folds > 1 else np.zeros(len(scores))
-    return error
-
-
-def choose(scores: Vector, rule: str) -> int:
-    """Pick a size: the one with the best mean score, or the smallest that is within one standard error of it."""
-    mean = scores.mean(axis=1)
-    if not np.isfinite(mean).all():
-        msg = f"scoring gave values that are not finite (mean scores by size: {mean}): choose another scoring or cv."
-        raise ValueError(msg)
-    best = int(np.argmax(mean))
-    if rule == "best":
-        return best
-    return int(np.flatnonzero(mean >= mean[best] - standard_error(scores)[best])[0])
-
-
-def results(path: Path[Any], scores: Vector) -> dict[str, Any]:
-    """Return all scores by size, as scikit-learn names them."""
-    mean = scores.mean(axis=1)
-    return {
-        "n_terms": path.n_terms,
-        "lambda0": path.lambda0,
-        "mean_test_score": mean,
-        "std_test_score": scores.std(axis=1),
-        "se_test_score": standard_error(scores),
-        "rank_test_score": np.argsort(np.argsort(-mean, kind="stable"), kind="stable") + 1,
-    } | {f"split{i}_test_score": column for i, column in enumerate(scores.T)}
-
-
-def middle_price(path: Path[Any], index: int) -> float:
-    """Return a price per term at which a size is the best of the path; NaN where there is none."""
-    upper = path.lambda0[index]
-    below = path.lambda0[index + 1 :]
-    lower = np.nanmax(below) if np.isfinite(below).any() else 0.0
-    if np.isinf(upper):
-        return float(2 * lower if lower > 0 else 1.0)
-    return float((upper + lower) / 2)
 
 
 def _takes_weights(scorer: Any) -> bool:

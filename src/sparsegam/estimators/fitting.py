@@ -25,6 +25,7 @@ from sparsegam.search.options import DEFAULT_MAX_TERMS, Options
 from sparsegam.search.price import check_lambda0, mean_weight, warn_of_weights
 from sparsegam.search.problem import Problem, with_time_left
 from sparsegam.search.progress import Progress, watched
+from sparsegam.search.ridge import Ridge
 from sparsegam.search.solver import Fit, fit
 
 
@@ -32,7 +33,6 @@ from sparsegam.search.solver import Fit, fit
 class SparseModel(BaseEstimator):  # type: ignore[misc]
     """What all estimators share: reading, posing, keeping the model, scoring with it, showing it."""
 
-    lambda2: float = 1e-3
     n_jobs: int | None = None
     time_limit: float | None = None
     verbose: int = 0
@@ -71,6 +71,10 @@ class SparseModel(BaseEstimator):  # type: ignore[misc]
     def _keep_model(self, model: Any) -> None:
         self.model_ = model
         self.n_terms_ = model.n_terms
+
+    def _keep_ridge(self, ridge: Ridge) -> None:
+        self.lambda2_ = ridge.lambda2
+        self.standardize_ = ridge.standardized
 
     def _html_repr(self) -> str:
         """Return scikit-learn's diagram and, once fitted, the equation below it."""
@@ -119,6 +123,7 @@ class FitsOne(SparseModel):
         """Keep what was found."""
         self._keep_model(problem.model(found.point, self.classes_))
         self.lambda0_ = found.lambda0
+        self._keep_ridge(problem.ridge)
         self.objective_ = found.objective
         self.loss_ = found.point.loss
         self.search_stats_ = found.counts

@@ -24,6 +24,8 @@ SEARCHES = ("exchange", "swap")
 class SparseGAM(SparseModel, Reports):
     """What the additive models share: tables of any columns, binned and searched."""
 
+    lambda2: Any = "auto"
+    standardize: bool | None = None
     max_features: int | None = None
     max_terms_per_feature: int | None = None
     features_always: Any = None
@@ -32,14 +34,16 @@ class SparseGAM(SparseModel, Reports):
     monotone: Any = None
     max_bins: int = 1000
     thresholds: Any = None
-    min_samples_bin: int = 1
+    min_samples_bin: Any = "auto"
+    min_events_bin: int = 0
     categorical: Any = "auto"
     min_category_count: int = 5
     special_values: Any = None
 
     def _reported(self) -> tuple[Model, dict[str, Any]]:
         check_is_fitted(self)
-        return self.model_, {"settings": self.get_params(), "path": getattr(self, "path_", None)}
+        ridge = {"lambda2": self.lambda2_, "standardize": self.standardize_}
+        return self.model_, {"settings": self.get_params() | ridge, "path": getattr(self, "path_", None)}
 
     def _inputs(self) -> Tables:
         return Tables.of(vars(self))
@@ -60,6 +64,7 @@ class SparseGAM(SparseModel, Reports):
 class FitsOneGAM(FitsOne, SparseGAM):
     """Fits an additive model at one price per term, by a search that goes by its name."""
 
+    lambda0: float | str = "auto"
     search: str = "exchange"
     cuts: str = "auto"
     order: str = "dynamic"
@@ -86,9 +91,10 @@ class SparseGAMClassifier(OneVsRest, Classifies, FitsOneGAM):
     Minimises, over models f(x) = b + sum_j w_j phi_j(x) with k terms, each of them `x <= t`, `x == level`,
     `x is missing` or the like,
 
-        sum_i s_i loss(y_i, f(x_i)) + lambda0 k + lambda2 sum_j (sigma_j w_j)^2,
+        sum_i s_i loss(y_i, f(x_i)) + lambda0 k + lambda2 sum_j w_j^2,
 
-    where s_i are weights and sigma_j is the norm of the centred column of term j.
+    where s_i are weights. Standardised, as for every lambda2 that is a number unless said otherwise, the ridge is on
+    sigma_j w_j, where sigma_j is the norm of the centred column of term j: the paper's objective.
 
     Parameters
     ----------
@@ -113,7 +119,7 @@ class SparseGAMClassifier(OneVsRest, Classifies, FitsOneGAM):
     >>> from sparsegam import SparseGAMClassifier
     >>> ages = [[a] for a in range(20, 60)]
     >>> answers = ["no" if a <= 40 else "yes" for (a,) in ages]
-    >>> gam = SparseGAMClassifier(lambda2=0.01).fit(ages, answers)
+    >>> gam = SparseGAMClassifier(lambda2=0.001).fit(ages, answers)
     >>> gam.terms_[0].condition
     Condition(kind='<=', value=40.0)
     """
@@ -127,9 +133,10 @@ class SparseGAMRegressor(Regresses, FitsOneGAM):
     Minimises, over models f(x) = b + sum_j w_j phi_j(x) with k terms, each of them `x <= t`, `x == level`,
     `x is missing` or the like,
 
-        sum_i s_i (y_i - f(x_i))^2 / 2 + lambda0 k + lambda2 sum_j (sigma_j w_j)^2,
+        sum_i s_i (y_i - f(x_i))^2 / 2 + lambda0 k + lambda2 sum_j w_j^2,
 
-    where s_i are weights and sigma_j is the norm of the centred column of term j.
+    where s_i are weights. Standardised, as for every lambda2 that is a number unless said otherwise, the ridge is on
+    sigma_j w_j, where sigma_j is the norm of the centred column of term j: the paper's objective.
 
     Parameters
     ----------
@@ -150,3 +157,6 @@ class SparseGAMRegressor(Regresses, FitsOneGAM):
     >>> gam.n_terms_, round(gam.intercept_, 6)
     (1, 6.0)
     """
+
+    lambda0: float | str = "bic"
+    lambda2: Any = 1e-3

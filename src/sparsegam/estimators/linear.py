@@ -16,6 +16,7 @@ from sparsegam.search.matrices import Matrices
 class SparseLinear(SparseModel):
     """What the linear models share: matrices of numbers, whose columns are the candidates."""
 
+    lambda2: Any = 1e-3
     lambda1: float = 0.0
     standardize: bool = True
     fit_intercept: bool = True

@@ -83,7 +83,8 @@ class OneVsRest(JoinsClasses):
 
     def _join(self, parts: Sequence[Any], classes: NDArray[Any]) -> None:
         super()._join(parts, classes)
-        self.lambda0_ = parts[0].lambda0_
+        for name in ("lambda0_", "lambda2_"):
+            setattr(self, name, np.array([getattr(part, name) for part in parts]))
         self.search_stats_ = {name: sum(part.search_stats_[name] for part in parts) for name in parts[0].search_stats_}
         if hasattr(parts[0], "certificate_"):
             self.certificate_: Any = tuple(part.certificate_ for part in parts)

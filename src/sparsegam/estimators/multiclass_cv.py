@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import check_cv
 
 from sparsegam.arrays import Vector
 from sparsegam.checks import warn
@@ -47,7 +46,7 @@ class ChoosesForEach(JoinsClasses):
 
     def _folds(self, X: Any, labels: NDArray[Any], weight: Vector, groups: Any) -> list[Fold]:
         """Split once for all classes, so that stratified folds hold the same share of each."""
-        splitter = check_cv(self.cv, labels, classifier=True)
+        splitter = self._splitter(labels, classifier=True)  # type: ignore[attr-defined]
         stratified = self.cv is None or isinstance(self.cv, Integral)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="The least populated class")  # ours names it
@@ -62,7 +61,7 @@ class ChoosesForEach(JoinsClasses):
         super()._join(parts, classes)
         self.path_ = tuple(part.path_ for part in parts)
         self.cv_results_ = tuple(part.cv_results_ for part in parts)
-        for name in ("best_n_terms_", "best_score_", "best_lambda0_", "lambda0_"):
+        for name in ("best_n_terms_", "best_score_", "best_lambda0_", "lambda0_", "best_lambda2_", "lambda2_"):
             setattr(self, name, np.array([getattr(part, name) for part in parts]))
 
 

@@ -81,7 +81,7 @@ def support_of(problem: TableProblem, model: Model) -> Support:
 
 def objective_of(problem: TableProblem, model: Model) -> float:
     """Return the loss and the ridge of a model on the rows of a problem."""
-    return objective_at(problem.rows, float(problem.options.lambda2), support_of(problem, model), problem.units)
+    return objective_at(problem.rows, problem.ridge, support_of(problem, model), problem.units)
 
 
 class _Search:
@@ -90,7 +90,7 @@ class _Search:
     def __init__(self, problem: TableProblem, start: Support, rules: Rules, most: int) -> None:
         self.problem = problem
         self.most = most
-        self.near = Neighbourhood(problem.rows, float(problem.options.lambda2), start, problem.units)
+        self.near = Neighbourhood(problem.rows, problem.ridge, start, problem.units)
         self.direction = dict(zip(problem.design.names, rules.directions(problem.design.names), strict=True))
         self.barred = ~problem.design.candidates(rules)
 
@@ -107,7 +107,7 @@ class _Search:
         return Alternatives(term, drop_cost, tuple(sorted(good, key=lambda one: one.cost)))
 
     def _refitted(self, start: Support) -> Support:
-        return refit(self.problem.rows, float(self.problem.options.lambda2), start, units=self.problem.units)
+        return refit(self.problem.rows, self.problem.ridge, start, units=self.problem.units)
 
     def _cost(self, other: Support) -> float:
         return other.objective - self.near.support.objective

@@ -113,7 +113,7 @@ class Deployable:
 
         return to_latex(self, digits=digits)
 
-    def edit(self: Any, X: Any, y: Any, *, who: str, sample_weight: Any = None, lambda2: float = 1e-3) -> "Editor":
+    def edit(self: Any, X: Any, y: Any, *, who: str, sample_weight: Any = None, lambda2: Any = "auto") -> "Editor":
         """Return an editor of a copy of the model; see `sparsegam.deploy.editing.Editor`."""
         from sparsegam.deploy.editing import Editor
 

@@ -85,7 +85,7 @@ class Material:
         """The search problem that the model answers, posed again."""
         if self.train is None:
             return None
-        given = {"lambda2": 1e-3} | dict(self.settings) | self._binning()
+        given = {"lambda2": "auto"} | dict(self.settings) | self._binning()
         given |= {"loss": self.model.loss, "max_terms": self.model.n_terms + FURTHER_TERMS, "certify": False}
         target, weight = self._target(self.train)
         options = pick(Options, given)

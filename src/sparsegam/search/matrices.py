@@ -59,7 +59,8 @@ class Matrices:
         scaled, columns = _ordinary(data)
         units = replace(units, columns=columns)
         rows, shift, too_far, allowed = _rows(scaled, y_core, weight_core, options, self.demands)
-        penalty = self.demands.penalty(float(options.lambda2), allowed, always, units)
+        ridge = options.ridge(float(weight.sum()))
+        penalty = self.demands.penalty(ridge.lambda2, allowed, always, units)
         cost = np.ones(data.n_columns)
         cost[always] = 0.0
         return Problem(
@@ -68,7 +69,9 @@ class Matrices:
             penalty,
             options,
             total_weight=float(weight.sum()),
+            ridge=ridge,
             n_candidates=int(np.count_nonzero(allowed)) + int(np.count_nonzero(~allowed[always])),
+            n_choices=int(np.count_nonzero(allowed)),
             cost=cost,
             mean_weight=mean_weight(weight),
             n_fixed=always.size,
@@ -99,7 +102,7 @@ def linear_path(  # noqa: D417, PLR0913
     y: Any,
     *,
     loss: str = "logistic",
-    lambda2: float = 1e-3,
+    lambda2: Any = 1e-3,
     lambda1: float = 0.0,
     max_terms: int = 50,
     standardize: bool = True,

@@ -2,11 +2,13 @@
 
 import os
 from dataclasses import dataclass
+from typing import Any
 
 from joblib import effective_n_jobs  # type: ignore[import-untyped]
 
 from sparsegam.checks import check_boolean, check_choice, check_integer, check_number
 from sparsegam.losses import LOSSES
+from sparsegam.search.ridge import Ridge, ridge_of
 
 DEFAULT_MAX_TERMS = 500  # far above what a person can read; a search without a price per term must end somewhere
 
@@ -19,8 +21,8 @@ class Options:
     ----------
     loss : {"logistic", "exponential", "squared"}
         Loss that is summed over rows.
-    lambda2 : float
-        Ridge penalty on the standardised coefficients.
+    lambda2 : float or "auto"
+        The ridge: on the standardised coefficients, or as search/ridge.py has it by name.
     max_terms : int or None
         Largest number of terms; None leaves it to the price per term.
     n_jobs : int or None
@@ -29,24 +31,33 @@ class Options:
         Seconds after which the search returns the best it has.
     certify : bool
         Whether to prove the model swap 1-OPT, going on from any better one that the proof finds.
+    standardize : bool or None
+        Whether the ridge is on standardised coefficients or on bare ones; None leaves it to lambda2.
     """
 
     loss: str
-    lambda2: float
+    lambda2: Any
     max_terms: int | None
     n_jobs: int | None = None
     time_limit: float | None = None
     certify: bool = False
+    standardize: bool | None = None
 
     def __post_init__(self) -> None:
         check_choice("loss", self.loss, tuple(LOSSES))
-        check_number("lambda2", self.lambda2, at_least=0.0)
+        if self.standardize is not None:
+            check_boolean("standardize", self.standardize)
+        ridge_of(self.lambda2, self.loss, standardize=self.standardize)
         if self.max_terms is not None:
             check_integer("max_terms", self.max_terms, at_least=0)
         n_threads(self.n_jobs)
         if self.time_limit is not None:
             check_number("time_limit", self.time_limit, at_least=0.0)
         check_boolean("certify", self.certify)
+
+    def ridge(self, total_weight: float) -> Ridge:
+        """Return the ridge for rows of this total weight."""
+        return ridge_of(self.lambda2, self.loss, standardize=self.standardize).at(total_weight)
 
     @property
     def n_threads(self) -> int:

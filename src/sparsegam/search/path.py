@@ -13,7 +13,7 @@ from sparsegam.design.design import Design
 from sparsegam.losses import LOSSES
 from sparsegam.models.scoring import Scores
 from sparsegam.parameters import documented
-from sparsegam.search.price import check_lambda0, noise_price, price, warn_of_weights
+from sparsegam.search.price import check_lambda0, is_settled, price, settled_price, warn_of_weights
 from sparsegam.search.problem import Problem
 from sparsegam.search.progress import Progress
 from sparsegam.search.solver import frontier
@@ -42,6 +42,8 @@ class Path(Generic[M]):
         False where `time_limit` ended the search.
     search_stats : dict
         Counts of what the search did.
+    lambda2 : float
+        The ridge.
     """
 
     models: tuple[M, ...]
@@ -52,7 +54,9 @@ class Path(Generic[M]):
     total_weight: float
     finished: bool
     search_stats: dict[str, int]
+    lambda2: float
     mean_weight: float = 1.0
+    n_choices: int = 1
 
     @classmethod
     def search(
@@ -87,7 +91,9 @@ class Path(Generic[M]):
             total_weight=problem.total_weight,
             finished=search.finished,
             search_stats=search.counts,
+            lambda2=problem.ridge.lambda2,
             mean_weight=problem.mean_weight,
+            n_choices=problem.n_choices,
         )
 
     def at(self, *, n_terms: int | None = None, lambda0: float | str | None = None) -> M:
@@ -97,7 +103,7 @@ class Path(Generic[M]):
         ----------
         n_terms : int, optional
             Its size.
-        lambda0 : float or {"aic", "bic"}, optional
+        lambda0 : float or {"auto", "aic", "bic"}, optional
             The price per term: the model that minimises objective + lambda0 * n_terms is returned.
             For the squared loss the names are in units of the noise variance, which is estimated.
 
@@ -151,10 +157,12 @@ class Path(Generic[M]):
     def _cheapest(self, lambda0: float | str) -> int:
         check_lambda0(lambda0)
         warn_of_weights(lambda0, self.mean_weight)
-        unit = price(lambda0, self.total_weight, self.mean_weight)
-        if isinstance(lambda0, str) and not LOSSES[self.models[0].loss].is_classifier:
-            unit = noise_price(unit, self.total_weight, self.objective[0], self._solve)
-        return int(np.argmin(self.objective + unit * self.n_terms))
+        unit = price(lambda0, self.total_weight, self.mean_weight, self.n_choices)
+        found = unit(0)
+        if is_settled(lambda0, self.models[0].loss):
+            start = None if LOSSES[self.models[0].loss].is_classifier else float(self.objective[0])
+            found = settled_price(unit, self.total_weight, start, self._solve)
+        return int(np.argmin(self.objective + found * self.n_terms))
 
     def _solve(self, lambda0: float) -> tuple[float, int]:
         """Return objective and size of the best model at a price."""

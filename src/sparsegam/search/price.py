@@ -7,22 +7,38 @@ from typing import Any
 import numpy as np
 
 from sparsegam.checks import check_choice, check_number, warn
+from sparsegam.losses import LOSSES
 
-CRITERIA = ("aic", "bic")
-NOISE_ROUNDS = 10
+CRITERIA = ("auto", "aic", "bic")
+ROUNDS = 10
 SMALLEST_NOISE = 1e-4  # share of the variance of y below which a fit counts as perfect
 FAR_FROM_ROWS = 10.0  # mean weight (or one over it) from which weights can hardly be meant as repeated rows
 
+# "auto", set by benchmarks/defaults.py: beside a ridge, less than "bic" is best where every column has something to
+# say, and more where a term was the best of many that have nothing.
+SHARE_OF_BIC = 0.4
+SHARE_OF_CHOICES = 0.7
 
-def price(lambda0: float | str, total_weight: float, mean_weight: float) -> float:
-    """Return the price of a term: 1 for "aic", log(n)/2 for "bic", or the number.
+Price = Callable[[int], float]  # of a term, in a model of so many
+
+
+def price(lambda0: float | str, total_weight: float, mean_weight: float, n_choices: int) -> Price:
+    """Return the price of a term: 1 for "aic", log(n)/2 for "bic", the number, or what "auto" makes of both.
 
     Weights count as repeated rows, so n is their sum, but never less than the number of rows: with weights that sum to
     one, as shares do, log(n) would be zero and terms would be free.
+
+    "auto" knows how many columns there were to choose from. The k best of P columns of noise lower the loss by about
+    log(P / k) each, so it asks for a share of that, and never for less than a share of "bic".
     """
     if lambda0 == "aic":
-        return 1.0
-    return math.log(total_weight / min(mean_weight, 1.0)) / 2 if lambda0 == "bic" else float(lambda0)
+        return lambda _: 1.0
+    if not isinstance(lambda0, str):
+        return lambda _: float(lambda0)
+    bic = math.log(max(total_weight / min(mean_weight, 1.0), 1.0)) / 2
+    if lambda0 == "bic":
+        return lambda _: bic
+    return lambda k: max(SHARE_OF_BIC * bic, SHARE_OF_CHOICES * math.log(max(n_choices / max(k, 1), 1.0)))
 
 
 def warn_of_weights(lambda0: float | str, mean: float) -> None:
@@ -46,21 +62,26 @@ def mean_weight(sample_weight: Any) -> float:
     return float(weight.sum() / max(np.count_nonzero(weight), 1))
 
 
-def noise_price(unit: float, n: float, start: float, solve: Callable[[float], tuple[float, int]]) -> float:
-    """Return unit times the noise variance of a regression: the price of a term where the variance is unknown.
+def is_settled(lambda0: float | str, loss: str) -> bool:
+    """Tell whether a price depends on the model that is found at it: on its size, or on the noise it leaves."""
+    return isinstance(lambda0, str) and (lambda0 == "auto" or not LOSSES[loss].is_classifier)
 
-    The variance is that of the residuals of the model found at this very price. It is settled from above, from the
-    variance of y down, as long as it falls. A term takes two numbers from the data, its threshold and its
+
+def settled_price(unit: Price, n: float, start: float | None, solve: Callable[[float], tuple[float, int]]) -> float:
+    """Return the price of a term where it depends on the model that is found at this very price.
+
+    It is settled from above: from the model without terms on, as long as the price falls. Of a regression it is unit
+    times the noise variance, that of the residuals. A term takes two numbers from the data, its threshold and its
     coefficient, so that models with nearly as many terms as rows are not taken for free of noise.
 
     Parameters
     ----------
-    unit : float
-        Price of a term where the variance is one.
+    unit : callable
+        Price of a term in a model of so many; where the variance is one.
     n : float
         Number of rows, or their total weight.
-    start : float
-        Objective (half the sum of squares, and ridge) of the model without terms.
+    start : float or None
+        Of a regression: objective (half the sum of squares, and ridge) of the model without terms.
     solve : callable
         Gives objective and number of terms of the best model at a price.
 
@@ -69,14 +90,18 @@ def noise_price(unit: float, n: float, start: float, solve: Callable[[float], tu
     float
         The price.
     """
-    noise = _noise(start, 0, n)
+    noise = 1.0 if start is None else _noise(start, 0, n)
     floor = SMALLEST_NOISE * noise
-    for _ in range(NOISE_ROUNDS):
-        updated = max(_noise(*solve(unit * noise), n), floor)
-        if updated > 0.999 * noise:
+    found = unit(0) * noise
+    for _ in range(ROUNDS):
+        objective, n_terms = solve(found)
+        if start is not None:
+            noise = min(max(_noise(objective, n_terms, n), floor), noise)
+        updated = unit(n_terms) * noise
+        if updated > 0.999 * found:
             break
-        noise = updated
-    return unit * noise
+        found = updated
+    return found
 
 
 def check_lambda0(lambda0: float | str) -> None:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sparsegam import _core
 from sparsegam.arrays import Vector
 from sparsegam.design.units import Units
+from sparsegam.search.ridge import Ridge
 
 Columns = NDArray[np.int64]
 ORDINARY = Units()
@@ -45,8 +46,8 @@ class Support:
         return Support(np.append(self.columns, column), np.append(self.theta, 0.0))
 
 
-def ridge_penalty(p: int, lambda2: float) -> _core.Penalty:
-    """Return the penalty of p columns that has nothing but a ridge on the standardised coefficients."""
+def ridge_penalty(p: int, lambda2: float, unit: Vector | None = None) -> _core.Penalty:
+    """Return the penalty of p columns that has nothing but a ridge: on the standardised coefficients, without units."""
     return _core.Penalty(
         lambda2=lambda2,
         cost=np.ones(p),
@@ -55,19 +56,27 @@ def ridge_penalty(p: int, lambda2: float) -> _core.Penalty:
         allowed=np.ones(p, dtype=bool),
         group=np.arange(p),
         always=np.zeros(0, dtype=np.int64),
+        unit=unit,
     )
 
 
-def objective_at(rows: _core.LocalRows, lambda2: float, support: Support, units: Units = ORDINARY) -> float:
+def penalty_of(rows: _core.LocalRows, ridge: Ridge, units: Units) -> _core.Penalty:
+    """Return the penalty that is this ridge on all columns."""
+    spread = rows.columns.spread
+    return ridge_penalty(spread.size, ridge.lambda2, None if ridge.standardized else ridge.unit(spread, units))
+
+
+def objective_at(rows: _core.LocalRows, ridge: Ridge, support: Support, units: Units = ORDINARY) -> float:
     """Return loss and ridge."""
     point = units.to_core(support.point)
     (loss,) = rows.evaluate([point])
-    return float(loss + lambda2 * np.sum(rows.columns.spread[point.columns] * point.coef**2)) * units.loss
+    unit = ridge.unit(rows.columns.spread, units)[point.columns]
+    return float(loss + ridge.lambda2 * np.sum(unit * point.coef**2)) * units.loss
 
 
 def refit(
     rows: _core.LocalRows,
-    lambda2: float,
+    ridge: Ridge,
     start: Support,
     *,
     held: NDArray[np.bool_] | None = None,
@@ -79,8 +88,8 @@ def refit(
     ----------
     rows : LocalRows
         The rows.
-    lambda2 : float
-        Ridge penalty on the standardised coefficients.
+    ridge : Ridge
+        The ridge.
     start : Support
         The columns, and where to start.
     held : ndarray of bool, optional
@@ -94,8 +103,8 @@ def refit(
         The same columns at their best.
     """
     kept = None if held is None else start.columns[held]
-    ridge = ridge_penalty(len(rows.columns), lambda2)
-    point = units.from_core(_core.refit(rows, ridge, units.to_core(start.point), held=kept))
+    penalty = penalty_of(rows, ridge, units)
+    point = units.from_core(_core.refit(rows, penalty, units.to_core(start.point), held=kept))
     order = [point.columns.tolist().index(column) for column in start.columns.tolist()]
     return Support(start.columns, np.append(point.intercept, point.coef[order]), point.loss + point.ridge)
 
@@ -107,10 +116,10 @@ class Neighbourhood:
     is fitted first.
     """
 
-    def __init__(self, rows: _core.LocalRows, lambda2: float, start: Support, units: Units = ORDINARY) -> None:
-        self.support = refit(rows, lambda2, start, units=units)
-        ridge = ridge_penalty(len(rows.columns), lambda2)
-        _, rises = _core.swap_costs(rows, ridge, units.to_core(self.support.point))
+    def __init__(self, rows: _core.LocalRows, ridge: Ridge, start: Support, units: Units = ORDINARY) -> None:
+        self.support = refit(rows, ridge, start, units=units)
+        penalty = penalty_of(rows, ridge, units)
+        _, rises = _core.swap_costs(rows, penalty, units.to_core(self.support.point))
         self._rises = np.reshape(rises, (-1, start.columns.size)) * units.loss
 
     def swap_costs(self, j: int) -> Vector:

@@ -1,6 +1,7 @@
 """A problem handed to the compiled search: one model, or a frontier, is asked for."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -8,9 +9,10 @@ from sparsegam import _core
 from sparsegam.design.design import Design
 from sparsegam.design.units import Units
 from sparsegam.losses import LOSSES
-from sparsegam.search.price import check_lambda0, noise_price, price
-from sparsegam.search.problem import Problem, replace_options
+from sparsegam.search.price import Price, check_lambda0, is_settled, settled_price
+from sparsegam.search.problem import Problem, at_ridge, replace_options
 from sparsegam.search.progress import Progress
+from sparsegam.search.ridge import Ridge
 
 D = TypeVar("D", bound=Design[Any])
 
@@ -56,41 +58,74 @@ class Frontier:
     points: list[_core.Point]
     finished: bool
     counts: dict[str, int]
+    in_core: list[_core.Point]  # the points in the units of the core, to start others from
 
 
-def frontier(problem: Problem[D], callback: Progress | None = None) -> Frontier:
-    """Search the best model of every size."""
+def frontier(
+    problem: Problem[D], callback: Progress | None = None, *, start: Frontier | None = None, polish: bool = True
+) -> Frontier:
+    """Search the best model of every size, or improve on those of the same problem with another ridge.
+
+    Without polish, coefficients are good to six digits or so: enough to score models with.
+    """
     search = _core.frontier(
         problem.rows,
         problem.penalty,
         max_terms=problem.max_terms,
+        start=[] if start is None else start.in_core,
+        polish=polish,
         time_limit=problem.options.time_limit,
         callback=_in_units(callback, problem.units),
         stop=problem.stop,
     )
-    return Frontier([problem.units.from_core(p) for p in search.points], search.finished, dict(search.counts))
+    points = [problem.units.from_core(point) for point in search.points]
+    return Frontier(points, search.finished, dict(search.counts), search.points)
+
+
+def frontiers(problem: Problem[D], ridges: Sequence[Ridge], callback: Progress | None = None) -> list[Frontier]:
+    """Search the frontier of each ridge, from the middle one out, each from the models of the one beside it.
+
+    Those models are to be scored, not kept: they are not polished. A time limit holds for all of them together, and
+    leaves half of it to the first.
+    """
+    middle, found = len(ridges) // 2, dict[int, Frontier]()
+    order = [middle, *range(middle - 1, -1, -1), *range(middle + 1, len(ridges))]
+    end = None if problem.options.time_limit is None else time.monotonic() + problem.options.time_limit
+    for n, i in enumerate(order):
+        part = at_ridge(problem, ridges[i])
+        if end is not None and len(order) > 1:
+            share = 2 if n == 0 else len(order) - n
+            part = replace_options(part, time_limit=max(end - time.monotonic(), 0.0) / share)
+        beside = None if i == middle else found[i + 1 if i < middle else i - 1]
+        found[i] = frontier(part, callback, start=beside, polish=False)
+    return [found[i] for i in range(len(ridges))]
 
 
 def fit(problem: Problem[D], lambda0: float | str, callback: Progress | None = None) -> Fit:
     """Search the best model for one price per term, a number or the name of a criterion."""
     check_lambda0(lambda0)
-    if isinstance(lambda0, str) and not LOSSES[problem.options.loss].is_classifier:
-        problem, lambda0 = _noise_priced(problem, price(lambda0, problem.total_weight, problem.mean_weight))
-    return _fit_at(
-        problem,
-        price(lambda0, problem.total_weight, problem.mean_weight),
-        callback,
-        certify=bool(problem.options.certify),
-    )
+    unit, start = problem.price(lambda0), None
+    if is_settled(lambda0, problem.options.loss):
+        problem, lambda0, start = _settled(problem, unit)
+    price = unit(0) if isinstance(lambda0, str) else float(lambda0)
+    return _fit_at(problem, price, callback, certify=bool(problem.options.certify), start=start)
 
 
-def _fit_at(problem: Problem[D], lambda0: float, callback: Progress | None = None, *, certify: bool = False) -> Fit:
+def _fit_at(
+    problem: Problem[D],
+    lambda0: float,
+    callback: Progress | None = None,
+    *,
+    certify: bool = False,
+    start: _core.Point | None = None,
+) -> Fit:
     search = _core.fit_at(
         problem.rows,
         problem.penalty,
         lambda0=problem.units.price(lambda0),
         max_terms=problem.max_terms,
         certify=certify,
+        start=start,
         time_limit=problem.options.time_limit,
         callback=_in_units(callback, problem.units),
         stop=problem.stop,
@@ -100,19 +135,27 @@ def _fit_at(problem: Problem[D], lambda0: float, callback: Progress | None = Non
     return Fit(point, lambda0, search.finished, dict(search.counts), proof, problem.factor(point))
 
 
-def _noise_priced(problem: Problem[D], unit: float) -> tuple[Problem[D], float]:
-    """Settle the price of a term by searches without certificates; the problem comes back with the time left."""
+def _settled(problem: Problem[D], unit: Price) -> tuple[Problem[D], float, _core.Point | None]:
+    """Settle the price of a term by searches without certificates, each from where the last one ended.
+
+    Returns the problem with the time left, the price, and the model to start from.
+    """
     end = None if problem.options.time_limit is None else time.monotonic() + problem.options.time_limit
+    last: _core.Point | None = None
 
     def left() -> Problem[D]:
         return problem if end is None else replace_options(problem, time_limit=max(end - time.monotonic(), 0.0))
 
     def solve(lambda0: float) -> tuple[float, int]:
-        point = _fit_at(left(), lambda0).point
+        nonlocal last
+        point = _fit_at(left(), lambda0, start=last).point
+        last = problem.units.to_core(point)
         return point.loss + point.ridge, len(point.columns)
 
-    empty = _fit_at(replace_options(problem, max_terms=0), 0.0).point
-    return left(), noise_price(unit, problem.total_weight, empty.loss, solve)
+    noisy = not LOSSES[problem.options.loss].is_classifier
+    empty = _fit_at(replace_options(problem, max_terms=problem.n_fixed), 0.0).point.loss if noisy else None
+    price = settled_price(unit, problem.total_weight, empty, solve)
+    return left(), price, last
 
 
 def _in_units(callback: Progress | None, units: Units) -> Progress | None:

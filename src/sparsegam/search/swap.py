@@ -21,8 +21,9 @@ from sparsegam.parameters import documented, pick
 from sparsegam.search.inputs import Inputs
 from sparsegam.search.matrices import Matrices
 from sparsegam.search.options import Options
-from sparsegam.search.price import check_lambda0, price, warn_of_weights
+from sparsegam.search.price import check_lambda0, is_settled, settled_price, warn_of_weights
 from sparsegam.search.problem import Problem
+from sparsegam.search.ridge import AUTO
 from sparsegam.search.solver import Fit
 from sparsegam.search.tables import Tables
 
@@ -225,17 +226,17 @@ def fit_swap(problem: Problem[Any], lambda0: float | str, swaps: Swaps) -> Fit:
             "search='exchange' for a certificate, or certify=False."
         )
         raise ValueError(msg)
-    unit = _price(lambda0, problem)
+    unit = _settled(problem, swaps) if lambda0 == AUTO else _price(lambda0, problem)
     points, finished, counts = search_swap(problem, np.array([unit]), swaps)
     return Fit(points[-1], unit, finished, counts, None, problem.factor(points[-1]))
 
 
 def search_swap(problem: Problem[Any], lambda0: Vector, swaps: Swaps) -> tuple[list[_core.Point], bool, dict[str, int]]:
     """Run the search at each price in turn, warm from the one before."""
-    if LOSSES[problem.options.loss].closed_form and problem.options.lambda2 > 0:
+    if LOSSES[problem.options.loss].closed_form and problem.ridge.lambda2 > 0:
         msg = (
             f"the swap search has a closed form for the {problem.options.loss} loss without ridge only, got "
-            f"lambda2={problem.options.lambda2!r}: set lambda2=0."
+            f"lambda2={problem.ridge.lambda2:g}: set lambda2=0."
         )
         raise ValueError(msg)
     points, finished, counts = _core.swap_path(
@@ -289,12 +290,24 @@ def _grid(inputs: Inputs[Any, Any], X: Any, y: Any, given: dict[str, Any]) -> Sw
     )
 
 
+def _settled(problem: Problem[Any], swaps: Swaps) -> float:
+    """Settle the price that depends on the size of the model."""
+    if not LOSSES[problem.options.loss].is_classifier:
+        return _price(AUTO, problem)
+
+    def solve(lambda0: float) -> tuple[float, int]:
+        point = search_swap(problem, np.array([lambda0]), swaps)[0][-1]
+        return point.loss + point.ridge, len(point.columns)
+
+    return settled_price(problem.price(AUTO), problem.total_weight, None, solve)
+
+
 def _price(lambda0: float | str, problem: Problem[Any]) -> float:
     check_lambda0(lambda0)
-    if isinstance(lambda0, str) and not LOSSES[problem.options.loss].is_classifier:
-        msg = f"the swap search cannot estimate the noise that {lambda0!r} needs: give lambda0 as a number."
+    if is_settled(lambda0, problem.options.loss):
+        msg = f"the swap search cannot settle a price that depends on the model, as {lambda0!r}: give it as a number."
         raise ValueError(msg)
-    return price(lambda0, problem.total_weight, problem.mean_weight)
+    return problem.price(lambda0)(0)
 
 
 def _listed(values: Any) -> Sequence[Any]:

@@ -23,6 +23,9 @@ from sparsegam.search.path import Path
 from sparsegam.search.price import mean_weight
 from sparsegam.search.problem import Problem, check_room
 from sparsegam.search.progress import Progress
+from sparsegam.search.ridge import Ridge
+
+STEPS_THAT_DIFFER = 8  # of one feature: as many independent columns of noise lower the loss about as much
 
 TableProblem = Problem[ThresholdDesign]
 
@@ -53,16 +56,22 @@ class Tables:
         design = ThresholdDesign(*bin_table(data, self.binning, weight), weight)
         rows = _core.ThresholdRows(design.core, y_core, weight_core, loss=options.loss, n_threads=options.n_threads)
         allowed = design.candidates(self.rules)
+        if self.rules.min_events_bin > 0:
+            allowed &= design.stand_on_events(_events(y, options.loss), int(self.rules.min_events_bin))
         check_room(len(self.rules.always(design.names)), "features_always", options)
-        always = _always(design, rows, options, self.rules, allowed)
-        penalty = design.penalty(float(options.lambda2), self.rules, allowed=allowed, always=always)
+        ridge = options.ridge(float(weight.sum()))
+        unit = None if ridge.standardized else ridge.unit(rows.columns.spread, units)
+        always = _always(design, rows, ridge, self.rules, allowed)
+        penalty = design.penalty(ridge.lambda2, self.rules, allowed=allowed, always=always, unit=unit)
         return Problem(
             design,
             rows,
             penalty,
             options,
             total_weight=float(weight.sum()),
+            ridge=ridge,
             n_candidates=int(np.count_nonzero(allowed)),
+            n_choices=_choices(design, allowed),
             cost=self.rules.costs(design.names)[design.group],
             mean_weight=mean_weight(weight),
             n_fixed=always.size,
@@ -76,7 +85,8 @@ def gam_path(  # noqa: D417, PLR0913  (`documented` fills in the others)
     y: Any,
     *,
     loss: str = "logistic",
-    lambda2: float = 1e-3,
+    lambda2: Any = "auto",
+    standardize: bool | None = None,
     max_terms: int = 50,
     max_features: int | None = None,
     max_terms_per_feature: int | None = None,
@@ -86,7 +96,8 @@ def gam_path(  # noqa: D417, PLR0913  (`documented` fills in the others)
     monotone: Any = None,
     max_bins: int = 1000,
     thresholds: Any = None,
-    min_samples_bin: int = 1,
+    min_samples_bin: Any = "auto",
+    min_events_bin: int = 0,
     categorical: Any = "auto",
     min_category_count: int = 5,
     special_values: Any = None,
@@ -100,9 +111,10 @@ def gam_path(  # noqa: D417, PLR0913  (`documented` fills in the others)
 
     For each k up to `max_terms` the search minimises
 
-        sum_i s_i loss(y_i, f(x_i)) + lambda2 sum_j (sigma_j w_j)^2   over f with k terms,
+        sum_i s_i loss(y_i, f(x_i)) + lambda2 sum_j w_j^2   over f with k terms,
 
-    each of them `x <= t`, `x == level`, `x is missing` or the like.
+    each of them `x <= t`, `x == level`, `x is missing` or the like; standardised, the ridge is on sigma_j w_j, where
+    sigma_j is the norm of the centred column of term j.
 
     Parameters
     ----------
@@ -132,8 +144,24 @@ def gam_path(  # noqa: D417, PLR0913  (`documented` fills in the others)
     return search_inputs(Path, Tables.of(given), X, y, given)
 
 
+def _events(y: Vector, loss: str) -> NDArray[np.bool_]:
+    """Return the rows of the second class."""
+    if not LOSSES[loss].is_classifier:
+        msg = "min_events_bin counts rows of either class, and a regression has none: use min_samples_bin."
+        raise ValueError(msg)
+    return y > 0
+
+
+def _choices(design: ThresholdDesign, allowed: NDArray[np.bool_]) -> int:
+    """Count the candidates, many thresholds of one feature as few: neighbours are nearly the same column."""
+    ordered = design.is_ordered()
+    levels = np.count_nonzero(allowed & ~ordered)
+    steps = np.bincount(design.group[allowed & ordered], minlength=len(design.features))
+    return int(levels + np.minimum(steps, STEPS_THAT_DIFFER).sum())
+
+
 def _always(
-    design: ThresholdDesign, rows: _core.LocalRows, options: Options, rules: Rules, allowed: NDArray[np.bool_]
+    design: ThresholdDesign, rows: _core.LocalRows, ridge: Ridge, rules: Rules, allowed: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
     """Choose a column for each feature that must be in: the one that, alone, lowers the loss most."""
     chosen = []
@@ -142,7 +170,7 @@ def _always(
         if not mine.any():
             msg = f"features_always names {design.names[j]!r}, of which no term can be made: it does not vary enough."
             raise ValueError(msg)
-        penalty = design.penalty(float(options.lambda2), rules, allowed=mine)
+        penalty = design.penalty(ridge.lambda2 if ridge.standardized else 0.0, rules, allowed=mine)
         point = _core.frontier(rows, penalty, max_terms=1).points[-1]
         if len(point.columns) == 0:
             msg = f"no term of {design.names[j]!r} (in features_always) lowers the loss, as the rules are."
