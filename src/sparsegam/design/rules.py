@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam.arrays import Vector
-from sparsegam.checks import check_integer, check_number
+from sparsegam.checks import check_choice, check_integer, check_number
 from sparsegam.data.frames import position
+from sparsegam.models.seen import RULES
 
 DIRECTIONS: dict[Any, int] = {"increasing": 1, "decreasing": -1, 1: 1, -1: -1, 0: 0, None: 0}
 
@@ -30,6 +31,8 @@ class Rules:
         A condition must hold for at least so many rows, and fail for as many.
     feature_cost : mapping from column to float, optional
         Factor on lambda0 for the terms of a feature; 1 for those not named.
+    missing : {"mean", "error", "last"}
+        How a value is scored that is missing, special or of a new level where no row of the fit had one.
     """
 
     monotone: Any = None
@@ -39,12 +42,14 @@ class Rules:
     features_never: Any = None
     min_samples_bin: int = 1
     feature_cost: Any = None
+    missing: str = "mean"
 
     def __post_init__(self) -> None:
         for option in ("max_features", "max_terms_per_feature"):
             if getattr(self, option) is not None:
                 check_integer(option, getattr(self, option), at_least=1)
         check_integer("min_samples_bin", self.min_samples_bin, at_least=1)
+        check_choice("missing", self.missing, tuple(RULES))
         for option in ("features_always", "features_never"):
             if isinstance(getattr(self, option), str):
                 msg = f"{option} must be a list of columns, got {getattr(self, option)!r}."

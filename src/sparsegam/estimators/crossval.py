@@ -1,6 +1,5 @@
 """Cross-validation of a whole frontier: every size scored on every fold, in parallel, and a rule that picks one."""
 
-import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -55,14 +54,13 @@ class Task:
             msg = "a fold has no row of positive weight to be tested on: use fewer folds."
             raise ValueError(msg)
         data, X = self.data.keep(test).loaded(), _safe_indexing(self.X, test)
-        with config_context(skip_parameter_validation=True), warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="X has values whose level was not in the training data")
+        with config_context(skip_parameter_validation=True):
             scores = [self._score(model, data, X, test) for model in path]
         return path.n_terms, np.array(scores)
 
     def _score(self, model: Any, data: Data, X: Any, test: Rows) -> float:
         kind = ScoredRegressor if self.classes is None else ScoredClassifier
-        scored = kind(model, X, model.score_table(data), self.classes)
+        scored = kind(model, X, model.score_rows(data), self.classes)
         extra = {}
         if self.score_weight is not None and _takes_weights(self.scorer):
             extra["sample_weight"] = self.score_weight[test]
