@@ -246,15 +246,16 @@ def test_pmml_obeys_its_schema():
     assert not schema.validate(etree.fromstring(spoilt.encode()))
 
 
-def test_pmml_engines_give_the_reasons():
-    frame = random_table(200)
-    table = reason_table(additive_model(), k=1)
+@pytest.mark.parametrize("baseline", ["max", "mean", "median"])
+def test_pmml_engines_give_the_reasons(baseline):
+    model, frame = additive_model() if baseline == "max" else later_model(), random_table(200)
+    table = reason_table(model, k=1, baseline=baseline)
     pypmml = pytest.importorskip("pypmml")
     try:
-        scorer = pypmml.Model.fromString(export.to_pmml(additive_model(), reasons=table))
+        scorer = pypmml.Model.fromString(export.to_pmml(model, reasons=table))
     except Exception as error:
         pytest.skip(f"no PMML engine: {error}")
-    found = engines.pmml_rows(scorer, additive_model(), frame)["reason_1"]
+    found = engines.pmml_rows(scorer, model, frame)["reason_1"]
     lost = table.of(frame)
     clear = lost.lost[:, 0] > 0
     assert found[clear].tolist() == lost.codes()[clear, 0].tolist()
