@@ -1,6 +1,7 @@
 """Exports: every one of them, run where it is meant to run, scores like decision_function."""
 
 import warnings
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from xml.etree import ElementTree
 
@@ -10,12 +11,14 @@ import pandas as pd
 import pytest
 
 from sparsegam import export
-from sparsegam.data.scales import BOOLEAN, DATE, DATETIME, Scale
+from sparsegam.data.frames import read
+from sparsegam.data.scales import BOOLEAN, DATE, DATETIME, NUMBER, Scale
 from sparsegam.deploy.reasons import reason_table
 from sparsegam.deploy.scorecard import scorecard
 from sparsegam.export.dialects import DIALECTS
 from sparsegam.models.additive import Model
-from sparsegam.models.steps import step_model
+from sparsegam.models.seen import seen_of
+from sparsegam.models.steps import step_model, step_numbers
 from sparsegam.models.terms import Condition, Term
 
 TOLERANCE = 1e-9
@@ -103,6 +106,27 @@ def additive_model(loss="logistic"):
     )
 
 
+def later_model(missing="mean", loss="logistic"):
+    """The same model as if the rows of its fit had no missing values (but of `since`) and no code -8."""
+    model, rows = additive_model(loss), random_table(400, seed=5)
+    rows = rows[rows[AGE].ne(-8) & rows[CITY].isin(LEVELS) & rows["zone"].ne(4)].dropna(
+        subset=[AGE, INCOME, CITY, "grade", "member", "seen", "zone"]
+    )
+    terms = tuple(t for t in model.terms if t.condition.kind != "missing" or t.feature == "since")
+    table, weight = read(rows), np.random.default_rng(0).uniform(0.5, 2.0, len(rows))
+    seen = {
+        name: seen_of(
+            [t.condition for t in terms if t.feature == name],
+            model.special_values.get(name, ()),
+            model.scales.get(name, NUMBER),
+            numbers,
+            weight,
+        )
+        for name, numbers in step_numbers(model, table).items()
+    }
+    return replace(model, terms=terms, missing=missing, seen=seen)
+
+
 def random_table(n, seed=0, *, digits=17):
     """Missing, special, unseen and boundary values, and the numbers next to the thresholds."""
     rng = np.random.default_rng(seed)
@@ -153,19 +177,60 @@ def run(engine, model, frame):
 )
 def test_every_export_scores_alike(engine, loss):
     model, frame = additive_model(loss), random_table(FEW.get(engine, 1000), digits=DIGITS.get(engine, 17))
-    with pytest.warns(UserWarning, match="not in the training data"):
+    with pytest.warns(UserWarning, match="which no training row had"):
         expected, probability = model.decision_function(frame), model.predict_proba(frame)[:, 1]
     found = run(engine, model, frame)
     np.testing.assert_allclose(found[0], expected, rtol=0, atol=TOLERANCE)
     np.testing.assert_allclose(found[1], probability, rtol=0, atol=TOLERANCE)
 
 
+@pytest.mark.parametrize(
+    ("engine", "rule"),
+    [
+        pytest.param(engine, rule, marks=SLOW.get(engine, ()))
+        for rule in ("mean", "last")
+        for engine in engines.ENGINES
+        if rule == "mean" or engine not in ONCE
+    ],
+)
+def test_values_that_only_come_later_score_alike(engine, rule):
+    model = later_model(missing=rule)
+    frame = random_table(FEW.get(engine, 1000), digits=DIGITS.get(engine, 17))
+    frame["grade"] = pick(np.random.default_rng(1), ["A", "B", "C", None, "Z"], len(frame))
+    with pytest.warns(UserWarning, match=r"new level in \"city's name\".* new level in 'grade'.* new level in 'zone'"):
+        expected, probability = model.decision_function(frame), model.predict_proba(frame)[:, 1]
+    found = run(engine, model, frame)
+    np.testing.assert_allclose(found[0], expected, rtol=0, atol=TOLERANCE)
+    np.testing.assert_allclose(found[1], probability, rtol=0, atol=TOLERANCE)
+
+
+def test_exports_cannot_refuse_a_row_and_score_it_at_the_mean():
+    strict, frame = later_model(missing="error"), random_table(50)
+    with pytest.raises(ValueError, match=r"rows have a special value in 'age'.*missing='error'"):
+        strict.decision_function(frame)
+    assert export.to_python(strict) == export.to_python(later_model())
+
+
+def test_steps_say_where_no_row_was():
+    tables = {table.feature: table.labels() for table in step_model(later_model()).tables}
+    assert tables[AGE][:3] == ("missing: no such row was seen", "-9", "-8: no such row was seen")
+    assert tables[CITY][-1] == "any other: no such row was seen"
+    assert tables["since"][0] == "missing"
+    assert r"missing: no such row was seen" in export.to_latex(later_model())
+    lines = [row["step"] for row in scorecard(later_model(), method="plain").table() if row["feature"] == AGE]
+    assert lines[0] == "missing: no such row was seen"
+
+
 @pytest.mark.parametrize("engine", ["duckdb", "python", "javascript", "onnx"])
-def test_scorecards_are_exported_as_models_are(engine):
-    card, frame = scorecard(additive_model(), method="plain"), random_table(300)
+@pytest.mark.parametrize("made_by", ["hand", "fit"])
+def test_scorecards_are_exported_as_models_are(engine, made_by):
+    model, frame = additive_model() if made_by == "hand" else later_model(), random_table(300)
+    card = scorecard(model, method="plain")
     found = run(engine, card, frame)
-    assert found[0].tolist() == card.score(frame).tolist()
-    np.testing.assert_allclose(found[1], card.predict_proba(frame)[:, 1], rtol=0, atol=TOLERANCE)
+    with pytest.warns(UserWarning, match="which no training row had"):
+        points, probability = card.score(frame), card.predict_proba(frame)[:, 1]
+    assert found[0].tolist() == points.tolist()
+    np.testing.assert_allclose(found[1], probability, rtol=0, atol=TOLERANCE)
 
 
 def test_pmml_obeys_its_schema():
@@ -181,15 +246,16 @@ def test_pmml_obeys_its_schema():
     assert not schema.validate(etree.fromstring(spoilt.encode()))
 
 
-def test_pmml_engines_give_the_reasons():
-    frame = random_table(200)
-    table = reason_table(additive_model(), k=1)
+@pytest.mark.parametrize("baseline", ["max", "mean", "median"])
+def test_pmml_engines_give_the_reasons(baseline):
+    model, frame = additive_model() if baseline == "max" else later_model(), random_table(200)
+    table = reason_table(model, k=1, baseline=baseline)
     pypmml = pytest.importorskip("pypmml")
     try:
-        scorer = pypmml.Model.fromString(export.to_pmml(additive_model(), reasons=table))
+        scorer = pypmml.Model.fromString(export.to_pmml(model, reasons=table))
     except Exception as error:
         pytest.skip(f"no PMML engine: {error}")
-    found = engines.pmml_rows(scorer, additive_model(), frame)["reason_1"]
+    found = engines.pmml_rows(scorer, model, frame)["reason_1"]
     lost = table.of(frame)
     clear = lost.lost[:, 0] > 0
     assert found[clear].tolist() == lost.codes()[clear, 0].tolist()
@@ -204,9 +270,10 @@ def test_models_without_inputs_are_refused(to):
 
 def test_steps_score_alike():
     model, frame = additive_model(), random_table(2000, seed=1)
-    with pytest.warns(UserWarning, match="not in the training data"):
+    with pytest.warns(UserWarning, match="which no training row had"):
         expected = model.decision_function(frame)
-    np.testing.assert_allclose(step_model(model).score(frame), expected, rtol=0, atol=1e-12)
+    with pytest.warns(UserWarning, match="which no training row had"):
+        np.testing.assert_allclose(step_model(model).score(frame), expected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("dialect", ["duckdb", "postgresql", "sqlite", "spark", "bigquery", "tsql"])

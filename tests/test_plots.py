@@ -79,12 +79,36 @@ def test_given_axes_are_used(table, path):
         assert ax.has_data()
 
 
+@pytest.mark.parametrize("centred", [None, False])
 @pytest.mark.parametrize("n_terms", [0, 1, 60])
-def test_contributions_end_at_the_score(table, path, n_terms):
+def test_contributions_end_at_the_score(table, path, n_terms, centred):
     model = path.at(n_terms=n_terms)
-    figure = plot_contributions(model, table[0], row=11, max_features=5)
+    figure = plot_contributions(model, table[0], row=11, max_features=5, centred=centred)
     marker = figure.axes[0].lines[-1]
     np.testing.assert_allclose(marker.get_xdata()[0], model.decision_function(table[0])[11])
+    start = "the mean score" if centred is None else f"the intercept, {model.intercept:.3g}"
+    assert f"starts at {start}" in figure.axes[0].get_xlabel()
+
+
+def test_shapes_are_drawn_against_their_mean(table, path):
+    model = path.at(n_terms=8)
+    name = next(term.feature for term in model.terms if term.condition.kind == "<=")
+    drawn = {}
+    for centred in (None, False):
+        figure = plot_shape(model, name, table[0], centred=centred)
+        patch = next(p for p in figure.axes[0].patches if p.get_linewidth() > 1.5)
+        drawn[centred] = patch.get_data().values
+        assert figure.axes[0].get_ylabel().endswith("against its mean") == (centred is None)
+    mean = model.shape_functions()[name](table[0][name]).mean()
+    np.testing.assert_allclose(drawn[None], drawn[False] - mean)
+    assert drawn[False][-1] == 0.0
+
+
+def test_values_that_no_row_had_are_not_drawn(table, path):
+    model = path.at(n_terms=60)
+    x2 = next(ax for ax in plot_shapes(model, table[0]).axes if ax.get_title() == "x2")
+    assert "missing" not in [label.get_text() for label in x2.get_xticklabels()]
+    assert model.shape_functions(centred=True)["x2"].missing == 0.0
 
 
 def test_frontier_with_scores_has_two_panels(table, path):

@@ -94,6 +94,23 @@ def test_report_says_what_was_measured(mixed):
     assert {column["name"] for column in parts["reading"]} == set(frame.columns)
 
 
+def test_what_is_read_is_centred_and_what_is_added_up_is_not(mixed):
+    frame, y, gam = mixed
+    parts = content(Material(gam.model_, "t", train=Sample.of(frame, y)))
+    assert parts["centred"]
+    assert parts["intercept"] == gam.intercept_
+    assert parts["baseline"] == pytest.approx(gam.decision_function(frame).mean())
+    for feature in parts["features"]:
+        weighed = [piece["value"] * piece["count"] for piece in feature["pieces"]]
+        assert sum(weighed) / len(frame) == pytest.approx(0.0, abs=1e-9)
+        assert sum(piece["count"] for piece in feature["pieces"]) == len(frame)
+    flag = next(feature for feature in parts["features"] if feature["name"] == "flag")
+    assert flag["pieces"][-1]["label"] == "missing: no such row was seen"
+    assert flag["pieces"][-1]["value"] == 0.0
+    assert not flag["pieces"][-1]["drawn"]
+    assert flag["missing"] == flag["mean"] != 0.0
+
+
 def test_hash_is_of_model_and_rows(mixed):
     frame, y, gam = mixed
     hashes = [
@@ -200,6 +217,7 @@ def test_form_scores_as_decision_function_does(chromium, mixed, written):
             for name, value in case.items():
                 tab.evaluate(FILL, [name, as_text(name, value, levels.get(name, []))])
             found.append(float(tab.get_attribute("#result", "data-score")))
+        assert tab.inner_text("#waterfall").startswith("(mean score)")
         assert wrong == []
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
 

@@ -66,6 +66,10 @@ min_category_count : int
     Levels with fewer rows, whatever these weigh, are merged into one.
 special_values : list, or dict from column to list, optional
     Values out of the order of their column, each a candidate of its own: for all numeric columns, or by column.
+missing : {"mean", "error", "last"}
+    How a value is scored that is missing, special or of a new level where no row of the fit had one in that column:
+    at the mean contribution of the column over the rows of the fit (by their weights, those of classes included), with
+    a warning that counts; by a ValueError; or as if no condition held, so like the highest values.
 """
 COEFFICIENTS = """\
 lambda1 : float
@@ -284,6 +288,11 @@ model : Model
     The model.
 X : array-like or data frame
     Rows.
+""",
+    "centred": """\
+centred : bool, optional
+    Whether contributions are measured against the mean of their feature over the rows of the fit; by default where the
+    model knows these rows.
 """,
     "run_report": RUN + REPORT,
     "fetched": """\

@@ -91,6 +91,19 @@ def test_predict_is_what_the_model_says(data, tmp_path, capsys):
     np.testing.assert_array_equal(scores["prediction"], model.predict(frame))
 
 
+def test_values_that_only_come_later_go_by_the_option(data, tmp_path, capsys):
+    new = tmp_path / "new.csv"
+    pd.read_csv(data).assign(age=np.nan).to_csv(new, index=False)
+    model_file = tmp_path / "model.json"
+    for rule in ("mean", "last", "error"):
+        fit = ("fit", data, "-t", "answer", "--drop", "amount", "id", "-o", model_file, "--missing", rule)
+        assert run(capsys, *fit)[0] == 0
+        assert Model.from_json(model_file.read_text()).missing == rule
+        code, _, notes = run(capsys, "predict", model_file, new)
+        assert ("300 rows have a missing value in 'age', which no training row had" in notes) == (rule != "last")
+        assert code == (rule == "error")
+
+
 def test_path_and_compare(data, capsys):
     code, text, _ = run(capsys, "path", data, "-t", "answer", "--drop", "amount", "--max-terms", 4)
     assert code == 0

@@ -48,6 +48,23 @@ def test_move_merge_drop_forbid(model, credit):
     assert model.edits == ()
 
 
+def test_means_follow_every_edit(model, credit):
+    rows, y = credit
+    weight = np.random.default_rng(0).uniform(0.5, 2.0, len(y))
+    editor = model.edit(rows, y, who="A. Analyst", sample_weight=weight)
+    feature, value = first_threshold(model)
+    for edited in (
+        editor.move(feature, value, value + 1, why="round number"),
+        editor.fix(feature, value + 1, 0.5, why="agreed"),
+        editor.merge(feature, value + 1, why="too fine"),
+    ):
+        assert edited.missing == "mean"
+        parts = edited.contributions(rows)
+        np.testing.assert_allclose(np.average(parts, axis=0, weights=weight), 0.0, atol=1e-9)
+        back = Model.from_json(edited.to_json())
+        np.testing.assert_array_equal(back.contributions(rows), parts)
+
+
 def test_fixed_coefficients_stay(model, credit):
     editor = editor_of(model, credit)
     feature, value = first_threshold(model)

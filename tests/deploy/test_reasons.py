@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sparsegam import export
+from sparsegam import SparseGAMClassifier, export
 from sparsegam.deploy.reasons import reason_codes, reason_table
 from sparsegam.deploy.scorecard import scorecard
 from sparsegam.models.additive import Model
@@ -35,6 +35,57 @@ def test_against_the_best(model, rows):
     assert [r.lost for r in reasons[0]] == pytest.approx([1.0, 0.75, 0.75])  # age before late: the order of the table
     assert reasons[0][2].step == "missing"
     assert reasons[2][0].step == "-9"
+
+
+@pytest.fixture(scope="module")
+def applicants():
+    """Late payments and age; those without a record are safer still than those without a late payment."""
+    rng = np.random.default_rng(0)
+    n = 4000
+    frame = pd.DataFrame({"late": rng.choice([-9.0, 0, 1, 2, 3], n), "age": rng.integers(18, 80, n).astype(float)})
+    odds = 1.2 * (frame.late >= 1) + 0.8 * (frame.late >= 2) - 1.5 * (frame.late == -9) + 1.0 * (frame.age <= 30) - 1.0
+    y = np.where(rng.random(n) < 1 / (1 + np.exp(-odds)), "bad", "good")
+    weight = rng.uniform(0.2, 3.0, n)
+    gam = SparseGAMClassifier(special_values={"late": [-9]}).fit(frame, np.where(y == "bad", 1, 0), weight)
+    return gam.model_, frame, weight
+
+
+def test_a_best_case_applicant_is_not_told_that_no_late_payments_cost_points(applicants):
+    model, _, _ = applicants
+    best = pd.DataFrame({"late": [0.0], "age": [60.0]})
+    assert [r.feature for r in reason_codes(model, best, baseline="max")[0]] == ["late"]
+    for scores in (model, model.scorecard(), Model.from_json(model.to_json())):
+        assert reason_codes(scores, best)[0] == []
+        assert reason_codes(scores, best, baseline="median")[0] == []
+    worst = pd.DataFrame({"late": [3.0], "age": [20.0]})
+    assert [r.feature for r in reason_codes(model, worst)[0]] == ["late", "age"]
+
+
+def test_without_a_reference_the_rows_of_the_fit_are_the_measure(applicants):
+    model, frame, weight = applicants
+    raw = model.contributions(frame, centred=False)
+    table = reason_table(model)
+    assert table.baseline == "mean"
+    for j, lost in enumerate(table.lost):
+        np.testing.assert_allclose(lost, step_adds(table, j) - np.average(raw[:, j], weights=weight), atol=1e-9)
+    np.testing.assert_allclose(
+        table.of(frame).lost[:, 0], np.maximum(model.contributions(frame).max(axis=1), 0), atol=1e-9
+    )
+    flat = SparseGAMClassifier(special_values={"late": [-9]}).fit(frame, (frame.late > 0) ^ (frame.age > 70)).model_
+    medians = np.median(flat.contributions(frame, centred=False), axis=0)
+    middle = reason_table(flat, baseline="median")
+    for j, lost in enumerate(middle.lost):
+        np.testing.assert_allclose(lost, step_adds(middle, j) - medians[j], atol=1e-9)
+    given = reason_table(model, reference=frame[:100])
+    np.testing.assert_allclose(given.lost[0], step_adds(given, 0) - raw[:100, 0].mean(), atol=1e-9)
+
+
+def test_a_value_that_no_row_had_is_no_reason(applicants):
+    model, _, _ = applicants
+    later = pd.DataFrame({"late": [np.nan], "age": [np.nan]})
+    assert reason_codes(model, later)[0] == []
+    said = reason_codes(model, later, baseline="max", texts={("late", "missing"): ("L0", "No record of payments")})[0]
+    assert [(r.code, r.step) for r in said if r.feature == "late"] == [("L0", "missing: no such row was seen")]
 
 
 def test_fewer_reasons(model, rows):
@@ -74,8 +125,12 @@ def test_texts(model, rows):
 
 
 def test_wrong_options(model, rows):
-    with pytest.raises(ValueError, match="needs reference="):
+    with pytest.raises(ValueError, match=r"baseline='median' needs reference=.*the model does not know.*'age'"):
         reason_codes(model, rows, baseline="median")
+    with pytest.raises(ValueError, match="baseline='population' needs reference=, the rows that stand for"):
+        reason_codes(model, rows, baseline="population")
+    with pytest.raises(ValueError, match="baseline must be one of 'mean', 'median', 'max', 'population', got 'best'"):
+        reason_codes(model, rows, baseline="best")
     with pytest.raises(ValueError, match="texts names 'salary'"):
         reason_codes(model, rows, texts={"salary": "?"})
     with pytest.raises(ValueError, match="adverse must be one of the classes"):

@@ -175,3 +175,22 @@ def test_terms_are_chosen_for_whole_points():
     box = box[np.count_nonzero(box, axis=1) <= 2]
     assert np.count_nonzero(found) <= 2
     assert fit_lines(patterns, found[None, :])[0][0] == pytest.approx(fit_lines(patterns, box)[0].min(), abs=1e-8)
+
+
+def test_what_no_row_had_gets_the_points_of_the_mean(model, credit):
+    X, y = credit
+    name = next(n for n, seen in model.seen.items() if not seen.missing)
+    for options in ({}, {"nonnegative": True}, {"base": "folded"}, {"method": "small", "max_points": 3}):
+        card = scorecard(model, X, y, **options)
+        if name not in card.features:
+            continue
+        table = card.steps.tables[card.features.index(name)]
+        mean = table.adds[table.locate(X[name].to_numpy(dtype=float))].mean()
+        line = next(row for row in card.table() if row["feature"] == name)
+        assert (line["step"], line["rows"]) == ("missing: no such row was seen", 0.0)
+        assert line["points"] == pytest.approx(mean, abs=0.5 + 1e-9)
+        with pytest.warns(UserWarning, match=f"{len(X)} rows have a missing value in '{name}'"):
+            assert set(card.score(X.assign(**{name: np.nan})) - card.score(X)) == {
+                int(line["points"] - points) for points in set(table.adds[table.locate(X[name].to_numpy(dtype=float))])
+            }
+    assert "missing: no such row was seen" in str(scorecard(model, X, y))

@@ -18,10 +18,10 @@ def credit():
 
 
 def n_terms(card):
-    """Number of changes of points from step to step, beside those of missing and special values."""
+    """Number of changes of points from step to step, beside those of missing and special values that rows had."""
     return sum(
         int(np.count_nonzero(np.diff([s.adds for s in t.steps if s.kind in ("upto", "rest")])))
-        + sum(s.adds != 0 for s in t.steps if s.kind in ("missing", "equal"))
+        + sum(s.adds != 0 for s in t.steps if s.kind in ("missing", "equal") and not s.new)
         for t in card.steps.tables
     )
 

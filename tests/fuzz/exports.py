@@ -44,7 +44,7 @@ def check_exports(case, model, rng):
 
 
 def edge_rows(model, rng):
-    """Rows of values at and beside the thresholds of a model, its levels, special values and missing ones."""
+    """Rows of values at and beside the thresholds of a model, its levels and a new one, special and missing values."""
     by_feature = {name: _edges(model, name) for name in model.features}
     rows = [{name: values[rng.integers(len(values))] for name, values in by_feature.items()} for _ in range(MOST)]
     return rows or [{}]
@@ -57,7 +57,9 @@ def _edges(model, name):
             values += _around(term.condition)
     values += list(model.special_values.get(name, ()))
     scale = model.scales.get(name)
-    return values + ([] if scale is None else list(scale.levels))
+    if scale is None or not scale.has_levels:
+        return values
+    return [*values, *scale.levels, *(["a level never seen"] if scale.is_text else [])]
 
 
 def _around(condition: Condition):

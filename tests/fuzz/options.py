@@ -90,6 +90,7 @@ def table_options(draw):
         "feature_cost": lambda: {draw.key(j): draw.one_of(0.0, 0.5, 2, 1e6) for j in draw.pick()},
         "monotone": lambda: _monotone(draw),
         "min_samples_bin": lambda: int(draw.one_of(1, 2, 10, 1000)),
+        "missing": lambda: draw.one_of("mean", "last"),  # "error" refuses rows of weight 0, which properties predict
         "features_always": lambda: [draw.key(j) for j in draw.pick(2)],
     }
     out = {name: make() for name, make in makers.items() if draw.some(0.12)}

@@ -31,3 +31,11 @@ def test_hash_follows_the_model():
     assert model_hash(model) == model_hash(Model.from_json(model.to_json()))
     assert model_hash(model) != model_hash(replace(model))  # which forgets the rows of the fit
     assert model_hash(model) != model_hash(replace(model, intercept=1.0))
+
+
+def test_it_says_what_becomes_of_values_that_only_come_later():
+    ages = [[float(a)] for a in range(20, 60)]
+    for rule, words in (("mean", "is scored at the mean contribution"), ("error", "is refused"), ("last", "as if no")):
+        gam = SparseGAMRegressor(missing=rule).fit(ages, [float(a > 40) for (a,) in ages])
+        assert words in gam.model_.card()
+        assert "missing: no such row was seen" in gam.model_.card()

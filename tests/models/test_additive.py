@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from sparsegam import Model
+from sparsegam import Model, SparseGAMRegressor
 from sparsegam.models.equation import letters
 from sparsegam.models.terms import Condition, Term
 
@@ -125,6 +125,36 @@ def test_shape_functions_and_contributions_add_up():
     np.testing.assert_allclose(MODEL.intercept + contributions.sum(axis=1), MODEL.decision_function(ROWS))
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_contributions_are_centred_over_the_rows_of_the_fit(weighted):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"x": rng.integers(0, 9, 400), "c": rng.choice(list("abc"), 400), "unused": 1.0})
+    X["x"] = X["x"].where(rng.random(400) > 0.2)
+    y = 2.0 * (X.x <= 4) - 3.0 * X.x.isna() + (X.c == "b") + rng.normal(scale=0.3, size=400)
+    weight = rng.uniform(0.1, 5.0, 400) if weighted else None
+    model = SparseGAMRegressor().fit(X, y, sample_weight=weight).model_
+    parts, raw = model.contributions(X), model.contributions(X, centred=False)
+    np.testing.assert_allclose(np.average(parts, axis=0, weights=weight), 0.0, atol=1e-12)
+    np.testing.assert_allclose(model.baseline() + parts.sum(axis=1), model.decision_function(X))
+    np.testing.assert_allclose(model.intercept + raw.sum(axis=1), model.decision_function(X))
+    assert model.baseline() == pytest.approx(np.average(model.decision_function(X), weights=weight))
+    assert model.baseline(centred=False) == model.intercept
+    shapes = model.shape_functions(centred=True)
+    np.testing.assert_allclose(np.column_stack([shapes[name](X[name]) for name in model.features]), parts)
+    assert model.shape_functions()["x"].values[-1] == 0.0
+
+
+def test_a_model_that_knows_no_rows_is_not_centred():
+    np.testing.assert_array_equal(MODEL.contributions(ROWS), MODEL.contributions(ROWS, centred=False))
+    assert MODEL.baseline() == MODEL.intercept
+    with pytest.raises(
+        ValueError, match=r"centred=True needs the mean of column 'ExternalRiskEstimate'.*centred=False"
+    ):
+        MODEL.shape_functions(centred=True)
+    with pytest.raises(ValueError, match="centred must be True or False, got 'no'"):
+        MODEL.contributions(ROWS, centred="no")
+
+
 def test_the_empty_model():
     model = Model(1.5, (), ("a", "b"), "squared")
     assert model.contributions(np.ones((3, 2))).shape == (3, 0)
@@ -195,7 +225,7 @@ def broken_term(**changes):
         "{}",
         "not json",
         broken(format="other"),
-        broken(version=3),
+        broken(version=4),
         broken(extra=1),
         broken(loss="hinge"),
         broken(loss=["logistic"]),

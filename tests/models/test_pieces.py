@@ -4,6 +4,7 @@ import numpy as np
 
 from sparsegam.data.scales import Scale
 from sparsegam.models.pieces import importance, pieces_of
+from sparsegam.models.seen import Seen
 from sparsegam.models.shapes import shape_of
 from sparsegam.models.terms import Condition, Term
 
@@ -40,6 +41,26 @@ def test_levels():
         ("a", 2.0, 1),
         ("c", 2.0, 1),
         ("any other level", 0.0, 3),
+    ]
+
+
+def test_what_no_row_had_is_told_but_not_drawn():
+    seen = Seen(upto=((4.0, 0.5),), above=0.3, alone=((-9.0, 0.2),))
+    shape = shape_of([term("<=", 4.0, 1.0)], [-9.0, -8.0], seen=seen).with_new_at(0.5)
+    pieces = pieces_of(shape, X[:-1])
+    assert [(p.label, p.contribution, p.is_worth_drawing) for p in pieces[2:]] == [
+        ("= -9", 0.0, True),
+        ("= -8: no such row was seen", 0.5, False),
+        ("missing: no such row was seen", 0.5, False),
+    ]
+    assert pieces_of(shape, X)[-1].is_worth_drawing
+    levels = shape_of([term("==", "a", 2.0)], (), Scale("category", ("a", "b")), Seen(alone=(("a", 0.5), ("b", 0.5))))
+    pieces = pieces_of(levels.with_new_at(1.0).moved(-1.0), np.array([0.0, 1.0, 1.0, -1.0]))
+    assert [(p.label, p.contribution, p.count) for p in pieces] == [
+        ("a", 1.0, 1),
+        ("any other level", -1.0, 2),
+        ("a new level: no such row was seen", 0.0, 1),
+        ("missing: no such row was seen", 0.0, 0),
     ]
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import sparsegam.export
-from sparsegam import Model
+from sparsegam import Model, SparseGAMRegressor
 from sparsegam.models.profile import Profile
 from sparsegam.models.terms import Condition, Term
 
@@ -22,6 +22,16 @@ PROFILE = Profile(
     np.array([0.5, 0.5]),
 )
 TEXT = Model(0.5, TERMS, ("a", "b"), "logistic", ("no", "yes")).remembering(PROFILE).to_json()
+SEEN = {"upto": [[0.1, 0.5]], "above": 0.5, "alone": [], "missing": 0.0}
+OF_FORMAT_2 = """
+{"format": "sparsegam.Model", "version": 2, "loss": "squared", "classes": null, "intercept": 1.0,
+ "feature_names": ["x", "c"], "scales": {"c": {"kind": "category", "levels": ["a", "b"]}},
+ "special_values": {"x": [-9.0]}, "terms": [{"feature": "x", "kind": "<=", "value": 2.0, "coef": -0.5},
+ {"feature": "c", "kind": "==", "value": "a", "coef": 0.25}], "edits": [],
+ "profile": {"n_rows": 4, "shares": {"x": [0.0, 0.0, 0.5, 0.5], "c": [0.0, 0.5, 0.5]},
+ "kinds": {"x": {"missing": 0.0, "special": 0.0, "unseen": 0.0}, "c": {"missing": 0.0, "special": 0.0, "unseen": 0.0}},
+ "bands": [0.6], "score": [0.5, 0.5]}}
+"""
 OF_FORMAT_1 = (
     '{"format": "sparsegam.Model", "version": 1, "loss": "logistic", "classes": ["no", "yes"], "intercept": 0.5, '
     '"feature_names": ["a", "b", "c"], "scales": {"c": {"kind": "category", "levels": ["x", "y", "z"]}}, '
@@ -68,7 +78,19 @@ def test_files_without_a_hash_or_edits_are_read():
         (changed(sha256="0" * 64), "its content was changed later"),
         (TEXT[:-40], "is the file whole"),
         ("", "is the file whole"),
-        (changed(version=3), "a newer one wrote it"),
+        (changed(version=4), "a newer one wrote it"),
+        (changed(version=2), "its keys must be"),
+        (changed(missing="median"), "missing must be one of"),
+        (changed(missing=["mean"]), "missing must be one of"),
+        (changed(missing="mean"), r"missing must be 'last' where seen lacks \['a', 'b'\]"),
+        (changed(seen=[]), "seen must be objects by feature in use"),
+        (changed(seen={"c": SEEN}), "seen must be objects by feature in use"),
+        (changed(seen={"a": {**SEEN, "rows": [1, 2]}}), "a part of seen must be an object with upto"),
+        (changed(seen={"a": {**SEEN, "upto": [0.1]}}), "a part of seen must be a pair of value and share"),
+        (changed(seen={"a": {**SEEN, "upto": [["0.1", 0.5]]}}), "a value of seen must be a finite number"),
+        (changed(seen={"a": {**SEEN, "above": 0.75}}), "the shares of seen must be from 0 to 1"),
+        (changed(seen={"a": {**SEEN, "above": 1.5, "missing": -1.0}}), "the shares of seen must be from 0 to 1"),
+        (changed(seen={"a": {**SEEN, "above": True}}), "above must be a finite number"),
         (changed(version=10**30), "a newer one wrote it"),
         (changed(version="1"), "version must be one of"),
         (changed(version=True), "version must be one of"),
@@ -140,6 +162,30 @@ def test_format_1_stays_readable():
     assert Model.from_json(model.to_json()) == model
 
 
+def test_models_of_format_2_keep_their_scores():
+    model = Model.from_json(OF_FORMAT_2)
+    rows = pd.DataFrame({"x": [1.0, 3.0, np.nan, -9.0, 1.0], "c": ["a", "b", None, "a", "z"]})
+    assert (model.missing, model.is_centred()) == ("last", False)
+    with pytest.warns(UserWarning, match="1 row has a new level in 'c', which no training row had: these add nothing"):
+        assert model.decision_function(rows).tolist() == [0.75, 1.0, 1.0, 1.25, 0.5]
+    assert model.drift(rows).n_before == 4
+    assert Model.from_json(model.to_json()) == model
+    with pytest.raises(ValueError, match=r"centred=True needs the mean of column 'x'.*use centred=False"):
+        model.contributions(rows, centred=True)
+
+
+def test_what_the_rows_had_comes_back_to_the_bit():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"x": rng.normal(size=300), "c": rng.choice(list("abc"), 300)})
+    y = np.where(X.x > 0.3, 1.7, 0.1) + (X.c == "b") + rng.normal(scale=0.1, size=300)
+    model = SparseGAMRegressor(missing="mean").fit(X, y, sample_weight=rng.uniform(0.1, 3.0, 300)).model_
+    back = Model.from_json(model.to_json())
+    assert (back.missing, back.seen) == ("mean", model.seen)
+    new = pd.DataFrame({"x": [np.nan, 0.0], "c": ["a", None]})
+    with pytest.warns(UserWarning, match="which no training row had"):
+        np.testing.assert_array_equal(back.decision_function(new), model.decision_function(new))
+
+
 def test_profiles_of_other_steps_are_refused_when_they_are_used():
     content = json.loads(profiled(shares={"a": [0.5, 0.5], "b": [0.25, 0.75]}))
     del content["sha256"]
@@ -151,9 +197,15 @@ def test_published_schema_describes_it():
     jsonschema = pytest.importorskip("jsonschema")
     schema = json.loads((Path(sparsegam.export.__file__).parent / "model.schema.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
-    for text in (TEXT, OF_FORMAT_1):
+    for text in (TEXT, changed(seen={"a": SEEN}), OF_FORMAT_2, OF_FORMAT_1):
         jsonschema.validate(json.loads(text), schema)
-    for text in (changed(version=1), profiled(n_rows=0), profiled(score=[2.0])):
+    for text in (
+        changed(version=1),
+        profiled(n_rows=0),
+        profiled(score=[2.0]),
+        changed(version=2),
+        changed(missing="no"),
+    ):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(json.loads(text), schema)
     with pytest.raises(jsonschema.ValidationError):

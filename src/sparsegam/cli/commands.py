@@ -209,6 +209,7 @@ def _settings(options: Namespace) -> dict[str, Any]:
         "max_terms": getattr(options, "terms", None),
         "max_bins": options.max_bins,
         "special_values": options.special or None,
+        "missing": options.missing,
         "categorical": options.categorical or "auto",
         "monotone": dict(options.monotone) or None,
         "max_features": options.max_features,

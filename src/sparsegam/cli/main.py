@@ -124,6 +124,12 @@ def _search_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--loss", choices=("logistic", "exponential"), default="logistic", help="of classes")
     command.add_argument("--lambda2", type=float, default=1e-3, help="ridge penalty (default 0.001)")
     command.add_argument("--special", nargs="+", type=float, default=[], metavar="VALUE", help="codes out of the order")
+    command.add_argument(
+        "--missing",
+        choices=("mean", "error", "last"),
+        default="mean",
+        help="how values are scored that no row of the data has",
+    )
     command.add_argument("--categorical", nargs="+", default=[], metavar="COLUMN", help="numbers that are categories")
     command.add_argument(
         "--monotone", nargs="+", type=_direction, default=[], metavar="COLUMN=increasing", help="directions"

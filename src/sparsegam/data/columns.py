@@ -109,7 +109,8 @@ def unmasked(array: Any) -> Any:
     if not isinstance(array, np.ma.MaskedArray):
         return array
     if array.dtype.kind in "fiu":
-        return array.astype(np.result_type(array.dtype, np.float16)).filled(np.nan)
+        wide: Any = array.astype(np.result_type(array.dtype, np.float16))  # NumPy's types forget that it stays masked
+        return wide.filled(np.nan)
     if array.dtype.kind == "M":
         return array.filled(np.datetime64("NaT"))
     objects = array.data.astype(object)

@@ -20,6 +20,7 @@ from sparsegam.losses import LOSSES
 from sparsegam.models.additive import Model
 from sparsegam.models.edits import Edit
 from sparsegam.models.outcomes import target_of
+from sparsegam.models.seen import Seen, seen_of
 from sparsegam.models.steps import as_table, step_model, step_numbers
 from sparsegam.models.terms import Condition, Kind, Term
 from sparsegam.search.refit import Support, refit
@@ -154,7 +155,8 @@ class Editor:
     def _record(self, action: str, what: str, terms: Sequence[Term], why: str) -> Model:
         _check_words("why", why)
         before = self.model
-        after = _refitted(replace(before, terms=tuple(terms)), before, self._rows, self._fixed, self._ridge)
+        changed = replace(before, terms=tuple(terms), seen=_seen(before, terms, self._rows))
+        after = _refitted(changed, before, self._rows, self._fixed, self._ridge)
         (loss_before, auc_before), (loss_after, auc_after) = (_worth(m, self._rows) for m in (before, after))
         when = datetime.now(timezone.utc).isoformat(timespec="seconds")
         edit = Edit(action, what, self._who, why, when, loss_before, loss_after, auc_before, auc_after)
@@ -188,6 +190,17 @@ def _check_words(name: str, words: Any) -> None:
 def _read_rows(model: Model, X: Any, y: Any, sample_weight: Any) -> Rows:
     table = as_table(X)
     return Rows(step_numbers(model, table), target_of(model, y, table.n_rows), weights(sample_weight, table.n_rows))
+
+
+def _seen(model: Model, terms: Sequence[Term], rows: Rows) -> dict[str, Seen]:
+    """Sum the rows by what changed terms ask, so that means over them are those of the changed model."""
+    counts = rows.weight > 0
+    out = {}
+    for name in dict.fromkeys(term.feature for term in terms):
+        mine = [term.condition for term in terms if term.feature == name]
+        special, scale = model.special_values.get(name, ()), model.scales.get(name, NUMBER)
+        out[name] = seen_of(mine, special, scale, rows.numbers[name][counts], rows.weight[counts])
+    return out
 
 
 def _refitted(model: Model, before: Model, rows: Rows, fixed: set[Key], ridge: Ridge) -> Model:

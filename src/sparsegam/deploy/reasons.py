@@ -1,4 +1,4 @@
-"""Reason codes: which features cost a row most, against what they would add at best, in the middle or on average."""
+"""Reason codes: which features cost a row most, against what they add on average, in the middle or at best."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -11,9 +11,10 @@ from sparsegam.arrays import Vector
 from sparsegam.checks import check_choice, check_integer
 from sparsegam.models.steps import StepModel, StepTable, as_table, step_model
 
-BASELINES = ("max", "median", "population")
+BASELINES = ("mean", "median", "max", "population")
 DIGITS = 10  # what is lost is compared after rounding, so that ties are ties wherever it is computed
 NONE = -1  # no reason
+TIED = 1e-9  # of a share: how far from one half the rows on both sides of a median may be
 
 
 @dataclass(frozen=True)
@@ -41,12 +42,15 @@ class ReasonTable:
         For each feature, the code and the text of each step.
     k : int
         Largest number of reasons of a row.
+    baseline : {"mean", "median", "max", "population"}
+        What the steps are held against.
     """
 
     steps: StepModel
     lost: tuple[Vector, ...]
     said: tuple[tuple[tuple[str, str], ...], ...]
     k: int = 4
+    baseline: str = "max"
 
     def of(self, X: Any) -> "Reasons":
         """Return the k largest losses of each row; features in the order of the table where they tie."""
@@ -109,7 +113,7 @@ class Reasons:
                 return
             steps = self.table.steps.tables[j]
             code, text = self.table.said[j][i]
-            yield Reason(steps.feature, code, text, steps.texts()[i], float(lost))
+            yield Reason(steps.feature, code, text, steps.labels()[i], float(lost))
 
 
 def reason_codes(model: Any, X: Any, k: int = 4, **options: Any) -> Reasons:
@@ -137,7 +141,7 @@ def reason_codes(model: Any, X: Any, k: int = 4, **options: Any) -> Reasons:
 def reason_table(
     model: Any,
     *,
-    baseline: str = "max",
+    baseline: str | None = None,
     reference: Any = None,
     adverse: Any = None,
     texts: Mapping[Any, Any] | None = None,
@@ -149,11 +153,14 @@ def reason_table(
     ----------
     model : Model, Scorecard or fitted estimator
         What scores the rows.
-    baseline : {"max", "median", "population"}
-        What a feature is held against: the best of its steps, its median or its mean in the reference.
+    baseline : {"mean", "median", "max", "population"}, optional
+        What a feature is held against: its mean or its median over the rows of the fit (or those of the reference,
+        where it is given), the best of its steps, or its mean in the reference. "mean" unless told, so that what is
+        better than average is never a reason; "max" where the model does not know the rows of its fit.
     reference : table, optional
-        Rows that stand for the population, usually those of the fit. "median" and "population" need it; "max" takes
-        the best step that occurs in it, and of all steps without it.
+        Rows that stand for the population instead of those of the fit, each counted once. "population" needs it, and so
+        do "mean" and "median" where the model does not know the rows of its fit; "max" takes the best step that occurs
+        in it, and of all steps without it.
     adverse : label, optional
         The class that speaks against a row; the second one unless told.
     texts : dict, optional
@@ -167,26 +174,51 @@ def reason_table(
     ReasonTable
         The losses and the texts.
     """
+    steps = step_model(model)
+    baseline = _default(steps, reference) if baseline is None else baseline
     check_choice("baseline", baseline, BASELINES)
     check_integer("k", k, at_least=1)
-    steps = step_model(model)
-    if reference is None and baseline != "max":
-        msg = f"baseline={baseline!r} needs reference=, the rows that stand for the population (those of the fit)."
-        raise ValueError(msg)
     sign = _adverse_sign(steps, adverse)
-    where = [None] * len(steps.tables) if reference is None else steps.locate(reference)
-    lost = tuple(_lost(table.adds * sign, at, baseline) for table, at in zip(steps.tables, where, strict=True))
+    lost = tuple(
+        np.round(sign * (table.adds - middle), DIGITS)
+        for table, middle in zip(steps.tables, _middles(steps, baseline, reference, sign), strict=True)
+    )
     said = texts or {}
     _check_texts(steps, said)
-    return ReasonTable(steps, lost, tuple(_said(table, said) for table in steps.tables), k)
+    return ReasonTable(steps, lost, tuple(_said(table, said) for table in steps.tables), k, baseline)
 
 
-def _lost(against: Vector, where: NDArray[np.intp] | None, baseline: str) -> Vector:
-    """Return how much each step speaks against a row, less the baseline."""
-    seen = against if where is None else against[where]
-    middle = seen.min() if baseline == "max" else np.median(seen) if baseline == "median" else seen.mean()
-    out: Vector = np.round(against - middle, DIGITS)
-    return out
+def _default(steps: StepModel, reference: Any) -> str:
+    known = reference is not None or all(table.seen is not None for table in steps.tables)
+    return "mean" if known else "max"
+
+
+def _middles(steps: StepModel, baseline: str, reference: Any, sign: int) -> Iterator[float]:
+    """Return what each feature is held against."""
+    where = [None] * len(steps.tables) if reference is None else steps.locate(reference)
+    for table, at in zip(steps.tables, where, strict=True):
+        shares = table.shares() if at is None else np.bincount(at, minlength=len(table.steps)) / at.size
+        if baseline == "max":
+            best = table.adds if at is None else table.adds[at]
+            yield float(best.min() if sign > 0 else best.max())
+        elif shares is None or (baseline == "population" and at is None):
+            why = (
+                ""
+                if baseline == "population"
+                else f": the model does not know the rows of its fit in {table.feature!r}"
+            )
+            msg = f"baseline={baseline!r} needs reference=, the rows that stand for the population{why}."
+            raise ValueError(msg)
+        else:
+            yield _median(table.adds, shares) if baseline == "median" else float(shares @ table.adds)
+
+
+def _median(values: Vector, shares: Vector) -> float:
+    """Return the median of values that have shares of the rows; the middle of two where it is between them."""
+    order = np.argsort(values, kind="stable")
+    upto = np.cumsum(shares[order])
+    low, high = (values[order][np.searchsorted(upto, upto[-1] / 2 + slack)] for slack in (-TIED, TIED))
+    return float((low + high) / 2)
 
 
 def _adverse_sign(steps: StepModel, adverse: Any) -> int:
@@ -213,7 +245,8 @@ def _check_texts(steps: StepModel, texts: Mapping[Any, Any]) -> None:
 
 def _said(table: StepTable, texts: Mapping[Any, Any]) -> tuple[tuple[str, str], ...]:
     default = texts.get(table.feature, table.feature)
-    found = [texts.get((table.feature, step), default) for step in table.texts()]
+    steps = zip(table.texts(), table.labels(), strict=True)
+    found = [texts.get((table.feature, words), texts.get((table.feature, label), default)) for words, label in steps]
     return tuple(_pair(said, table.feature) for said in found)
 
 

@@ -169,7 +169,7 @@ class Scorecard:
         """Return the card as rows with feature, step and points (and rows and share, where they were counted)."""
         rows: list[dict[str, Any]] = []
         for j, table in enumerate(self.steps.tables):
-            for i, (text, step) in enumerate(zip(table.texts(), table.steps, strict=True)):
+            for i, (text, step) in enumerate(zip(table.labels(), table.steps, strict=True)):
                 row = {"feature": table.feature, "step": text, "points": int(step.adds)}
                 if self.counts:
                     share = float(self.counts[j][i] / self.counts[j].sum())
@@ -296,8 +296,10 @@ def _check_classes(model: Model) -> None:
 
 
 def _card(model: Model, points: Points, a: float, b: float, options: Scaling) -> Scorecard:
-    steps = replace(step_model(_pointed(model, points)), slope=b, shift=a)
-    return Scorecard(_shifted(steps, options), options)
+    steps = step_model(_pointed(model, points))
+    # what no row of the fit had has the mean of the points, which need not be whole
+    whole = tuple(table.changed(lambda adds: float(round(adds))) for table in steps.tables)
+    return Scorecard(_shifted(replace(steps, tables=whole, slope=b, shift=a), options), options)
 
 
 def _points(model: Model, patterns: Patterns | None, options: Scaling) -> tuple[Points, float, float]:

@@ -48,7 +48,7 @@ def small_scorecard(
     >>> ages = [[a] for a in range(20, 60)]
     >>> card = small_scorecard(ages, [int(a > 40) ^ (a % 7 == 0) for (a,) in ages], max_terms=1)
     >>> [(row["step"], row["points"]) for row in card.table()]
-    [('missing', 0), ('<= 42', -1), ('> 42', 0)]
+    [('missing: no such row was seen', -1), ('<= 42', -1), ('> 42', 0)]
     """
     check_integer("max_terms", max_terms, at_least=1)
     if search.get("features_always") is not None:

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam.arrays import Vector
-from sparsegam.checks import check_integer, check_number
+from sparsegam.checks import check_choice, check_integer, check_number
 from sparsegam.data.frames import position
 from sparsegam.design.binning import check_rows_per_bin
+from sparsegam.models.seen import RULES
 
 DIRECTIONS: dict[Any, int] = {"increasing": 1, "decreasing": -1, 1: 1, -1: -1, 0: 0, None: 0}
 
@@ -33,6 +34,8 @@ class Rules:
         And for at least so many rows of either class, both where it holds and where it fails.
     feature_cost : mapping from column to float, optional
         Factor on lambda0 for the terms of a feature; 1 for those not named.
+    missing : {"mean", "error", "last"}
+        How a value is scored that is missing, special or of a new level where no row of the fit had one.
     """
 
     monotone: Any = None
@@ -43,6 +46,7 @@ class Rules:
     min_samples_bin: Any = 1
     min_events_bin: int = 0
     feature_cost: Any = None
+    missing: str = "mean"
 
     def __post_init__(self) -> None:
         for option in ("max_features", "max_terms_per_feature"):
@@ -50,6 +54,7 @@ class Rules:
                 check_integer(option, getattr(self, option), at_least=1)
         check_rows_per_bin(self.min_samples_bin)
         check_integer("min_events_bin", self.min_events_bin, at_least=0)
+        check_choice("missing", self.missing, tuple(RULES))
         for option in ("features_always", "features_never"):
             if isinstance(getattr(self, option), str):
                 msg = f"{option} must be a list of columns, got {getattr(self, option)!r}."

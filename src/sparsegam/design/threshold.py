@@ -12,8 +12,9 @@ from sparsegam.data.frames import Table
 from sparsegam.data.scales import Scale
 from sparsegam.design.binning import Codes, Feature, rows_per_bin
 from sparsegam.design.rules import Rules
-from sparsegam.design.training import Training, histogram_of
+from sparsegam.design.training import Training, bin_counts, histogram_of
 from sparsegam.models.additive import Model
+from sparsegam.models.seen import Seen, seen_of
 from sparsegam.models.terms import Term
 
 NO_COLUMNS = np.zeros(0, dtype=np.int64)
@@ -30,10 +31,21 @@ class ThresholdDesign:
     codes : sequence of ndarray
         Their bin codes.
     weight : ndarray, optional
-        Vectors of the rows.
+        Weights of the rows.
+    missing : {"mean", "error", "last"}
+        How models score a value that no row had.
     """
 
-    def __init__(self, features: Sequence[Feature], codes: Sequence[Codes], weight: Vector | None = None) -> None:
+    def __init__(
+        self,
+        features: Sequence[Feature],
+        codes: Sequence[Codes],
+        weight: Vector | None = None,
+        *,
+        missing: str = "mean",
+    ) -> None:
+        self.missing = missing
+        self._bins: dict[int, tuple[Vector, Vector]] = {}  # a number in each bin, and what its rows weigh
         self.features = tuple(features)
         self.n_bins = np.array([feature.n_bins for feature in features], dtype=np.int64)
         self.n_ordered = np.array([feature.n_ordered for feature in features], dtype=np.int64)
@@ -91,14 +103,18 @@ class ThresholdDesign:
     def model(self, point: _core.Point, loss: str, classes: NDArray[Any] | None) -> Model:
         """Put one point of a search into the words of the data."""
         order = np.argsort(point.columns)
+        terms = tuple(self.term(int(point.columns[i]), float(point.coef[i])) for i in order)
+        used = set(self.group[point.columns].tolist())
         model = Model(
             intercept=float(point.intercept),
-            terms=tuple(self.term(int(point.columns[i]), float(point.coef[i])) for i in order),
+            terms=terms,
             feature_names=self.names,
             loss=loss,
             classes=None if classes is None else (classes[0], classes[1]),
             special_values={feature.name: feature.special_values for feature in self.features if feature.special},
-            scales=self._scales(set(self.group[point.columns])),
+            scales=self._scales(used),
+            missing=self.missing,
+            seen={self.names[j]: self._seen(j, terms) for j in sorted(used)},
         )
         return model.remembering(self.training(point))
 
@@ -117,6 +133,15 @@ class ThresholdDesign:
         """Return for how many rows each column of feature j is 1."""
         out: Vector = self.counts[self.offset[j] : self.offset[j] + self.n_bins[j]].copy()
         return out
+
+    def _seen(self, j: int, terms: Sequence[Term]) -> Seen:
+        """Sum the weight of the rows of feature j by what terms ask of it."""
+        feature = self.features[j]
+        if j not in self._bins:
+            weight = bin_counts(feature, self.shares[self.offset[j] : self.offset[j] + self.n_bins[j]])
+            self._bins[j] = feature.representatives(), weight
+        conditions = [term.condition for term in terms if term.feature == feature.name]
+        return seen_of(conditions, feature.special_values, feature.scale, *self._bins[j])
 
     def bin_tables(self, columns: NDArray[np.int64], coef: Vector) -> dict[int, Vector]:
         """Return, for each feature that some columns are of, what these add to the score in each of its bins."""

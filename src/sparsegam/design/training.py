@@ -55,7 +55,7 @@ class Training:
 
     def bins(self) -> dict[str, tuple[Vector, Vector]]:
         """Return, for each feature in use, a number in each of its bins and how many rows the bin holds."""
-        return {feature.name: (feature.representatives(), _bin_counts(feature, n)) for feature, n in self.columns}
+        return {feature.name: (feature.representatives(), bin_counts(feature, n)) for feature, n in self.columns}
 
     def bands(self) -> tuple[Vector, Vector]:
         """Return where bands of about a tenth of the scores each end, and how many rows each holds."""
@@ -76,6 +76,6 @@ def band_counts(score: Vector, ends: Vector) -> Vector:
     return np.diff([0, *upto, score.size]).astype(np.float64)
 
 
-def _bin_counts(feature: Feature, counts: Vector) -> Vector:
+def bin_counts(feature: Feature, counts: Vector) -> Vector:
     """Return how many rows each bin holds: columns of ordered bins hold the rows of all bins below them."""
     return np.concatenate([np.diff(counts[: feature.n_ordered], prepend=0.0), counts[feature.n_ordered :]])

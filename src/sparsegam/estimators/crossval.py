@@ -1,6 +1,5 @@
 """Cross-validation of whole frontiers: every ridge and size scored on every fold, in parallel."""
 
-import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -59,15 +58,14 @@ class Task:
             msg = "a fold has no row of positive weight to be tested on: use fewer folds."
             raise ValueError(msg)
         data, X = self.data.keep(test).loaded(), _safe_indexing(self.X, test)
-        with config_context(skip_parameter_validation=True), warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="X has values whose level was not in the training data")
+        with config_context(skip_parameter_validation=True):
             return [self._scored(problem, search, data, X, test) for search in found]
 
     def _scored(self, problem: Problem[Any], search: Frontier, data: Data, X: Any, test: Rows) -> Scored:
         sizes = np.array([len(point.columns) for point in search.points], dtype=np.int64)
         scores = problem.design.scores(data, search.points)
         if scores is None:
-            scores = np.array([problem.model(point, self.classes).score_table(data) for point in search.points])
+            scores = np.array([problem.model(point, self.classes).score_rows(data) for point in search.points])
         if self.scoring == DEFAULT_SCORING[self.classes is not None]:
             return sizes, self._default_scores(problem, scores, test)
         scorer = scorer_named(self.scoring, self.classes)

@@ -39,6 +39,7 @@ class SparseGAM(SparseModel, Reports):
     categorical: Any = "auto"
     min_category_count: int = 5
     special_values: Any = None
+    missing: str = "mean"
 
     def _reported(self) -> tuple[Model, dict[str, Any]]:
         check_is_fitted(self)
@@ -111,8 +112,8 @@ class SparseGAMClassifier(OneVsRest, Classifies, FitsOneGAM):
     Notes
     -----
     Missing values are never in the order of the others: where a column had some in `fit`, `x is missing` is a
-    candidate; where it had none, a missing value adds nothing to the score. Levels that `fit` did not see add nothing
-    either, and a warning counts them.
+    candidate; where it had none, `missing` says how they are scored, and a warning counts them. Levels that `fit` did
+    not see go the same way.
 
     Examples
     --------

@@ -92,7 +92,7 @@ def _write_steps(sheet: Any, steps: StepModel) -> list[Place]:
 
 
 def _lines(table: StepTable) -> Iterator[tuple[str, str, Any, float]]:
-    for text, step in zip(table.texts(), table.steps, strict=True):
+    for text, step in zip(table.labels(), table.steps, strict=True):
         for value in step.values or (None,):
             yield step.kind, text, None if value is None else _cell(value, table), step.adds
 

@@ -60,7 +60,7 @@ def escaped(text: str) -> str:
 
 
 def _rows(table: StepTable, digits: int) -> Iterator[str]:
-    for i, (text, step) in enumerate(zip(table.texts(), table.steps, strict=True)):
+    for i, (text, step) in enumerate(zip(table.labels(), table.steps, strict=True)):
         name = escaped(table.feature) if i == 0 else ""
         shown = escaped(text).replace(r"\textless{}=", r"$\leq$").replace(r"\textgreater{}", "$>$")
         yield rf"{name} & {shown} & ${_number(step.adds, digits)}$ \\"

@@ -19,8 +19,9 @@ def to_pmml(model: Any, *, reasons: ReasonTable | None = None) -> str:
     model : Model, Scorecard or fitted estimator
         What scores.
     reasons : ReasonTable, optional
-        Codes and baseline of the reasons, which PMML engines give by themselves; each feature's own name, and the
-        best of its steps, unless told.
+        Codes and baseline of the reasons, which PMML engines give by themselves; each feature's own name, and what
+        `reason_table` takes, unless told. PMML ranks all features and cuts none off: where fewer than four cost more
+        than the baseline, the last of `reason_1` to `reason_4` are no reasons.
 
     Returns
     -------

@@ -15,6 +15,7 @@ from sparsegam.inspection.metrics import auc, r_squared
 from sparsegam.losses import LOSSES
 from sparsegam.models.additive import Model
 from sparsegam.models.outcomes import target_of
+from sparsegam.models.seen import RULES
 from sparsegam.models.steps import as_table, step_model
 
 MARKS = re.compile(r"[\\`*\[\]|!#~]|(?<![a-zA-Z0-9])_|_(?![a-zA-Z0-9])|(?<=[a-z]):(?=//)")  # of Markdown
@@ -103,7 +104,7 @@ def _terms(model: Model) -> str:
     rows = [
         (table.feature, text, f"{step.adds:+.4f}")
         for table in step_model(model).tables
-        for text, step in zip(table.texts(), table.steps, strict=True)
+        for text, step in zip(table.labels(), table.steps, strict=True)
     ]
     return _table(["feature", "value", "adds"], rows)
 
@@ -114,7 +115,8 @@ def _training(model: Model) -> list[str]:
     if seen is None:
         return []
     rows = [(name, f"{kinds['missing']:.1%}", f"{kinds['special']:.1%}") for name, kinds in seen.kinds.items()]
-    return [f"## Rows of the fit\n\n{seen.n_rows} rows.\n\n{_table(['feature', 'missing', 'special'], rows)}"]
+    later = f"A value that none of them had (missing, special or of a new level) {RULES[model.missing]}."
+    return [f"## Rows of the fit\n\n{seen.n_rows} rows. {later}\n\n{_table(['feature', 'missing', 'special'], rows)}"]
 
 
 def _edits(model: Model) -> str:

@@ -1,5 +1,6 @@
 """A fitted additive model: an intercept and terms, evaluated with NumPy alone, printed as an equation, kept as JSON."""
 
+import math
 from collections.abc import Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, field
@@ -8,15 +9,16 @@ from typing import Any
 import numpy as np
 
 from sparsegam.arrays import Vector
-from sparsegam.checks import warn
+from sparsegam.checks import check_boolean, check_choice
 from sparsegam.data.frames import Table, read
-from sparsegam.data.scales import NUMBER, UNSEEN, Scale, Value
+from sparsegam.data.scales import NUMBER, Scale, Value
 from sparsegam.models import equation, schema
 from sparsegam.models.edits import Edit
 from sparsegam.models.lookup import positions
 from sparsegam.models.methods import Deployable, Viewable
 from sparsegam.models.profile import Counted, Profile
 from sparsegam.models.scoring import Scores
+from sparsegam.models.seen import RULES, NewValues, Seen, count_new
 from sparsegam.models.shapes import ShapeFunction, shape_of
 from sparsegam.models.terms import Term
 from sparsegam.parameters import documented
@@ -44,14 +46,20 @@ class Model(Scores, Deployable, Viewable):
         What the values of a feature are, where they are not numbers; categories of features in use only.
     edits : tuple of Edit
         What was done to the model by hand, in order.
+    missing : {"mean", "error", "last"}
+        How a value is scored that is missing, special or of a new level where no row of the fit had one: at the mean
+        contribution of its feature, not at all (a ValueError), or as if no condition held.
+    seen : dict of str to Seen
+        What the rows of the fit had of each feature in use; a model that is written by hand has none, and "last" only.
     training : Counted, Profile or None
         How the rows of the fit spread, for `drift`; no row is in it. A model that is written by hand, or made of
         another by `dataclasses.replace`, has none.
 
     Notes
     -----
-    A missing value adds the coefficient of `x is missing` where the model has that term, else nothing. A level that
-    was not in the training data adds nothing; a warning says how many there were.
+    A missing value adds the coefficient of `x is missing` where the model has that term. Where rows of the fit had
+    missing values and none of its terms asks for them, they add nothing. Values that no row of the fit had go by
+    `missing`; a warning counts them.
     """
 
     intercept: float
@@ -62,8 +70,20 @@ class Model(Scores, Deployable, Viewable):
     special_values: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
     scales: Mapping[str, Scale] = field(default_factory=dict)
     edits: tuple[Edit, ...] = ()
+    missing: str = "last"
+    seen: Mapping[str, Seen] = field(default_factory=dict, compare=False)
     # not an argument, so that `replace` never hands the rows of one model to another
     training: Counted | Profile | None = field(default=None, init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        check_choice("missing", self.missing, tuple(RULES))
+        unknown = [term.feature for term in self.terms if term.feature not in self.seen]
+        if self.missing != "last" and unknown:
+            msg = (
+                f"missing={self.missing!r} needs to know what the rows of the fit had of column {unknown[0]!r}, which "
+                "is not in seen: use missing='last', or fit the model."
+            )
+            raise ValueError(msg)
 
     @property
     def n_terms(self) -> int:
@@ -93,30 +113,106 @@ class Model(Scores, Deployable, Viewable):
 
         {scores}
         """
-        return self.score_table(read(X))
+        return self.score_table(self.read(X))
+
+    def read(self, X: Any) -> Table:
+        """Look at rows without copying them."""
+        return read(X)
 
     def score_table(self, table: Table) -> Vector:
         """Return the score of each row of a table that was read already."""
+        new = NewValues()
+        score = self.score_rows(table, new)
+        new.tell(self.missing)
+        return score
+
+    def score_rows(self, table: Table, new: NewValues | None = None) -> Vector:
+        """Return the score of each row without a word on values that no row of the fit had; `new` takes them down."""
         score = np.full(table.n_rows, self.intercept)
-        for contribution in self._contributions(table):
+        for contribution in self._contributions(table, self.shape_functions(), NewValues() if new is None else new):
             score += contribution
         return score
 
-    def contributions(self, X: Any) -> Vector:
-        """Return what each feature in use adds to the score of each row: one column per name in `features`."""
-        table = read(X)
-        columns = list(self._contributions(table))
+    def contributions(self, X: Any, *, centred: bool | None = None) -> Vector:
+        """Return what each feature in use adds to the score of each row.
+
+        Parameters
+        ----------
+        X : array-like or data frame
+            The rows.
+        centred : bool, optional
+            Whether contributions are measured against the mean of their feature over the rows of the fit, by the
+            weights of the fit; else they are sums of coefficients. By default they are centred where the model knows
+            those rows: not where it was written by hand, or read from a file before format 3.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_features_in_use)
+            A column per name in `features`. With `baseline(centred=centred)`, a row sums up to its score.
+        """
+        table, new = read(X), NewValues()
+        columns = list(self._contributions(table, self.shape_functions(centred=centred), new))
+        new.tell(self.missing)
         return np.column_stack(columns) if columns else np.zeros((table.n_rows, 0))
 
-    def shape_functions(self) -> dict[str, ShapeFunction]:
-        """Return the step function of each feature in use."""
+    def baseline(self, *, centred: bool | None = None) -> float:
+        """Return where contributions start: at the mean score of the rows of the fit, or at the intercept.
+
+        Parameters
+        ----------
+        centred : bool, optional
+            As in `contributions`.
+
+        Returns
+        -------
+        float
+            The score of a row whose contributions are all zero.
+        """
+        if not self.is_centred(centred=centred):
+            return self.intercept
+        return math.fsum([self.intercept, *(shape.mean() for shape in self.shape_functions().values())])
+
+    def is_centred(self, *, centred: bool | None = None) -> bool:
+        """Tell whether contributions are centred, as asked or, for None, where the model knows the rows of its fit."""
+        unknown = [name for name in self.features if name not in self.seen]
+        if centred is None:
+            return not unknown
+        check_boolean("centred", centred)
+        if centred and unknown:
+            msg = (
+                f"centred=True needs the mean of column {unknown[0]!r} over the rows of the fit, which the model does "
+                "not know: use centred=False, or fit the model again."
+            )
+            raise ValueError(msg)
+        return centred
+
+    def shape_functions(self, *, centred: bool | None = False) -> dict[str, ShapeFunction]:
+        """Return the step function of each feature in use.
+
+        Parameters
+        ----------
+        centred : bool or None
+            Whether the functions have mean zero over the rows of the fit, as in `contributions`; else their sum and
+            the intercept are the score.
+
+        Returns
+        -------
+        dict of str to ShapeFunction
+            By feature, in the order of `features`.
+        """
+        move = self.is_centred(centred=centred)
         mine: dict[str, list[Term]] = {name: [] for name in self.features}
         for term in self.terms:
             mine[term.feature].append(term)
-        return {
-            name: shape_of(terms, self.special_values.get(name, ()), self.scales.get(name, NUMBER))
-            for name, terms in mine.items()
-        }
+        return {name: self._shape(name, terms, move=move) for name, terms in mine.items()}
+
+    def _shape(self, name: str, terms: list[Term], *, move: bool) -> ShapeFunction:
+        """Add up the terms of a feature; exports cannot refuse a row, so that "error" gives them the mean as well."""
+        shape = shape_of(terms, self.special_values.get(name, ()), self.scales.get(name, NUMBER), self.seen.get(name))
+        mean = shape.mean()
+        if self.missing != "last":
+            shape = shape.with_new_at(mean)
+        return shape.moved(-mean) if move else shape
 
     def equation(self, *, digits: int = 4, width: int = 100) -> str:
         """Write the model as text, one block of lines per feature.
@@ -153,6 +249,8 @@ class Model(Scores, Deployable, Viewable):
                 },
                 "terms": [schema.term_to_json(term) for term in self.terms],
                 "edits": [edit.to_json() for edit in self.edits],
+                "missing": self.missing,
+                "seen": self._seen_to_json(),
                 **({} if seen is None else {"profile": seen.content()}),
             }
         )
@@ -175,24 +273,15 @@ class Model(Scores, Deployable, Viewable):
         seen = parts.pop("profile")
         return cls(**parts).remembering(seen)
 
-    def _contributions(self, table: Table) -> Iterator[Vector]:
-        """Return what each feature in use adds to the score of each row; warn, once, of levels never seen before."""
-        unseen: dict[str, int] = {}
-        shapes = self.shape_functions()
-        for j, shape in zip(positions(self.features, self.feature_names, table), shapes.values(), strict=True):
-            column = table.column(j)
-            numbers = column.on(shape.scale)
-            if shape.scale.has_levels:
-                unseen[column.name] = int(np.count_nonzero(numbers == UNSEEN))
+    def _seen_to_json(self) -> dict[str, Any]:
+        return {name: self.seen[name].content(schema.value_to_json) for name in self.features if name in self.seen}
+
+    def _contributions(self, table: Table, shapes: Mapping[str, ShapeFunction], new: NewValues) -> Iterator[Vector]:
+        """Return what each feature in use adds to the score of each row; take down what no row of the fit had."""
+        for j, (name, shape) in zip(positions(self.features, self.feature_names, table), shapes.items(), strict=True):
+            numbers = table.column(j).on(shape.scale)
+            new.note(name, count_new(shape.seen, shape.scale, shape.special, numbers))
             yield shape.at(numbers)
-        _warn_unseen({name: count for name, count in unseen.items() if count})
 
     def __repr__(self) -> str:
         return f"<Model: {self.loss}, {self.n_terms} terms of {len(self.features)} features>"
-
-
-def _warn_unseen(counts: dict[str, int]) -> None:
-    if counts:
-        where = ", ".join(f"{count} in column {name!r}" for name, count in counts.items())
-        msg = f"X has values whose level was not in the training data ({where}): they add nothing to the score."
-        warn(msg, UserWarning)

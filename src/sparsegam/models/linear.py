@@ -14,6 +14,7 @@ from sparsegam.losses import CLASSIFIERS, LOSSES
 from sparsegam.models import schema
 from sparsegam.models.lookup import check_width, positions
 from sparsegam.models.scoring import Scores
+from sparsegam.models.seen import NewValues
 from sparsegam.parameters import documented
 
 FORMAT = "sparsegam.LinearModel"
@@ -94,10 +95,18 @@ class LinearModel(Scores):
 
         {scores}
         """
-        return self.score_table(read_matrix(X))
+        return self.score_table(self.read(X))
+
+    def read(self, X: Any) -> NumericMatrix:
+        """Look at rows without copying them."""
+        return read_matrix(X)
 
     def score_table(self, matrix: NumericMatrix) -> Vector:
         """Return the score of each row of a matrix that was read already."""
+        return self.score_rows(matrix)
+
+    def score_rows(self, matrix: NumericMatrix, new: NewValues | None = None) -> Vector:
+        """Return the score of each row; there are no values of which a linear model has nothing to say."""
         columns, coef = self._positions(matrix), np.array(self.weights, dtype=np.float64)
         if self.centres:
             return self.centre_score + matrix.times(columns, coef, np.array(self.centres))

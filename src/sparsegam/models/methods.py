@@ -52,7 +52,7 @@ class Deployable:
         X: Any,
         k: int = 4,
         *,
-        baseline: str = "max",
+        baseline: str | None = None,
         reference: Any = None,
         adverse: Any = None,
         texts: Mapping[Any, Any] | None = None,
@@ -206,16 +206,25 @@ class Reports:
 class Viewable(Reports):
     """Plots and reports of a model."""
 
-    def plot(self: Any, X: Any = None, *, features: Sequence[str] | None = None, ax: Any = None) -> "Figure":
+    def plot(
+        self: Any,
+        X: Any = None,
+        *,
+        features: Sequence[str] | None = None,
+        centred: bool | None = None,
+        ax: Any = None,
+    ) -> "Figure":
         """Draw the shape functions and return the figure; see `sparsegam.plots.plot_shapes`."""
         from sparsegam.plots import plot_shapes
 
-        figure: Figure = plot_shapes(self, X, features=features, ax=ax)
+        figure: Figure = plot_shapes(self, X, features=features, centred=centred, ax=ax)
         return figure
 
-    def plot_row(self: Any, X: Any, row: int = 0, *, max_features: int = 20, ax: Any = None) -> "Figure":
+    def plot_row(
+        self: Any, X: Any, row: int = 0, *, max_features: int = 20, centred: bool | None = None, ax: Any = None
+    ) -> "Figure":
         """Draw how the score of one row comes about; see `sparsegam.plots.plot_contributions`."""
         from sparsegam.plots import plot_contributions
 
-        figure: Figure = plot_contributions(self, X, row=row, max_features=max_features, ax=ax)
+        figure: Figure = plot_contributions(self, X, row=row, max_features=max_features, centred=centred, ax=ax)
         return figure

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from sparsegam.arrays import Vector
 from sparsegam.losses import LOSSES
+from sparsegam.models.seen import NewValues
 
 
 @dataclass(frozen=True)
@@ -57,11 +58,14 @@ class OneVsRestModel:
 
     def decision_function(self, X: Any) -> Vector:
         """Return the scores of each row, one column per class."""
-        return np.column_stack([model.decision_function(X) for model in self.models])
+        return self.score_table(self.models[0].read(X))
 
     def score_table(self, table: Any) -> Vector:
-        """Return the scores of each row of a table that was read already."""
-        return np.column_stack([model.score_table(table) for model in self.models])
+        """Return the scores of each row of a table that was read already; what only came later is said once."""
+        new = NewValues()
+        scores = np.column_stack([model.score_rows(table, new) for model in self.models])
+        new.tell(getattr(self.models[0], "missing", "last"))
+        return scores
 
     def predict_proba(self, X: Any) -> Vector:
         """Return the probability of each class, one column per class."""

@@ -9,9 +9,10 @@ import numpy as np
 
 from sparsegam.arrays import Vector
 from sparsegam.data.scales import UNSEEN, text
+from sparsegam.models.seen import NEW
 from sparsegam.models.shapes import ShapeFunction
 
-PieceKind = Literal["step", "special", "level", "other", "missing"]
+PieceKind = Literal["step", "special", "level", "other", "unseen", "missing"]
 
 
 @dataclass(frozen=True)
@@ -20,8 +21,9 @@ class Piece:
 
     Attributes
     ----------
-    kind : {"step", "special", "level", "other", "missing"}
-        A step is an interval `low < x <= high`; "other" is all levels that no term names.
+    kind : {"step", "special", "level", "other", "unseen", "missing"}
+        A step is an interval `low < x <= high`; "other" is all levels that no term names, "unseen" those that are not
+        on the scale.
     label : str
         The values in words, as in `63 < x <= 71`.
     contribution : float
@@ -30,6 +32,8 @@ class Piece:
         Rows with such values; None where no data were given.
     low, high : float
         The ends of a step, as numbers on the scale; the value itself for special values.
+    new : bool
+        Whether no row of the fit had such a value.
     """
 
     kind: PieceKind
@@ -38,6 +42,12 @@ class Piece:
     count: int | None = None
     low: float = -np.inf
     high: float = np.inf
+    new: bool = False
+
+    @property
+    def is_worth_drawing(self) -> bool:
+        """Whether a picture has a use for it: values that no row had are for tables."""
+        return bool(self.count) or not self.new
 
 
 def pieces_of(shape: ShapeFunction, numbers: Vector | None = None) -> list[Piece]:
@@ -53,18 +63,30 @@ def pieces_of(shape: ShapeFunction, numbers: Vector | None = None) -> list[Piece
     Returns
     -------
     list of Piece
-        A piece for missing values only where they are found or have a contribution.
+        A piece for missing values only where they are found or have a contribution; where the rows of the fit are
+        known, also for values that none of them had.
     """
     body = _levels(shape, numbers) if shape.scale.kind == "category" else _ordered(shape, numbers)
-    n_missing = None if numbers is None else int(np.isnan(numbers).sum())
-    missing = [Piece("missing", "missing", shape.missing, n_missing)] if shape.missing or n_missing else []
-    return [*body, *missing]
+    return [*body, *_unseen(shape, numbers), *_missing(shape, numbers)]
 
 
 def importance(shape: ShapeFunction, numbers: Vector) -> float:
     """Return the mean distance of the contributions from their mean."""
     contributions = shape.at(numbers)
     return float(np.abs(contributions - contributions.mean()).mean()) if contributions.size else 0.0
+
+
+def _unseen(shape: ShapeFunction, numbers: Vector | None) -> Iterator[Piece]:
+    if shape.scale.has_levels and shape.seen is not None:
+        count = None if numbers is None else int(np.count_nonzero(numbers == UNSEEN))
+        yield Piece("unseen", f"a new level{NEW}", shape.unseen, count, new=True)
+
+
+def _missing(shape: ShapeFunction, numbers: Vector | None) -> Iterator[Piece]:
+    count = None if numbers is None else int(np.isnan(numbers).sum())
+    new = shape.seen is not None and not shape.seen.missing
+    if shape.missing or count or new:
+        yield Piece("missing", f"missing{NEW * new}", shape.missing, count, new=new)
 
 
 def _ordered(shape: ShapeFunction, numbers: Vector | None) -> Iterator[Piece]:
@@ -74,9 +96,11 @@ def _ordered(shape: ShapeFunction, numbers: Vector | None) -> Iterator[Piece]:
     ends = [-np.inf, *shape.edges.tolist(), np.inf]
     for (low, high), value, count in zip(pairwise(ends), shape.values.tolist(), counts, strict=True):
         yield Piece("step", _step_label(shape, low, high), value, count, low, high)
+    lacking = [] if shape.seen is None else shape.seen.lacks(shape.special, shape.scale)
     for number, value in shape.special.items():
         count = None if present is None else int(np.count_nonzero(present == number))
-        yield Piece("special", f"= {text(shape.scale.value(number))}", value, count, number, number)
+        new = number in lacking
+        yield Piece("special", f"= {text(shape.scale.value(number))}{NEW * new}", value, count, number, number, new)
 
 
 def _step_counts(shape: ShapeFunction, numbers: Vector) -> list[int]:
@@ -98,13 +122,20 @@ def _step_label(shape: ShapeFunction, low: float, high: float) -> str:
 
 
 def _levels(shape: ShapeFunction, numbers: Vector | None) -> Iterator[Piece]:
-    """Return the named levels from the highest contribution down, then all others as one piece."""
+    """Return the named levels from the highest contribution down, then all others as one piece.
+
+    Levels that are not on the scale are others too, where the rows of the fit are not known.
+    """
     named = sorted(shape.levels.items(), key=lambda item: -item[1])
     counts = {} if numbers is None else _level_counts(shape, numbers)
     for level, value in named:
         yield Piece("level", text(level), value, None if numbers is None else counts.get(level, 0))
-    rest = None if numbers is None else int((~np.isnan(numbers)).sum()) - sum(counts.get(name, 0) for name, _ in named)
-    yield Piece("other", "any other level", 0.0, rest)
+    yield Piece("other", "any other level", shape.other, None if numbers is None else _n_others(shape, numbers, counts))
+
+
+def _n_others(shape: ShapeFunction, numbers: Vector, counts: dict[str | int | float, int]) -> int:
+    among = ~np.isnan(numbers) if shape.seen is None else numbers >= 0
+    return int(among.sum()) - sum(counts.get(name, 0) for name in shape.levels)
 
 
 def _level_counts(shape: ShapeFunction, numbers: Vector) -> dict[str | int | float, int]:

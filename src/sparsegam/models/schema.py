@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 from collections.abc import Iterable, Mapping
 from datetime import date
 from typing import Any, NoReturn
@@ -11,12 +12,19 @@ from sparsegam.data.scales import NUMBER, SCALE_KINDS, Scale, Value
 from sparsegam.losses import LOSSES
 from sparsegam.models.edits import edit_from_json
 from sparsegam.models.profile import Profile, profile_from
+from sparsegam.models.seen import RULES, Seen
 from sparsegam.models.terms import KINDS, Condition, Term
 
 FORMAT = "sparsegam.Model"
-VERSION = 2
+VERSION = 3
 REQUIRED = {"format", "version", "loss", "classes", "intercept", "feature_names", "special_values", "terms"}
-OPTIONAL = {1: {"scales", "edits", "sha256"}, 2: {"scales", "edits", "profile", "sha256"}}  # by version
+OPTIONAL = {  # by version
+    1: {"scales", "edits", "sha256"},
+    2: {"scales", "edits", "profile", "sha256"},
+    3: {"scales", "edits", "profile", "missing", "seen", "sha256"},
+}
+OLD_RULE = "last"  # of models written before format 3, which knew no other
+SHARE_SLACK = 1e-6  # of shares, whose sum is one but for rounding
 MOST_DEPTH = 20
 
 Scales = Mapping[str, Scale]
@@ -36,6 +44,7 @@ def parse(text: str) -> dict[str, Any]:
     known = frozenset(names)
     scales = _scales(content.get("scales", {}), known)
     terms = tuple(_term(term, known, scales) for term in _list(content["terms"], "terms"))
+    seen = _seen(content.get("seen", {}), {term.feature for term in terms}, scales)
     parts = {
         "loss": _loss(content["loss"]),
         "classes": _classes(content["classes"], content["loss"]),
@@ -46,6 +55,8 @@ def parse(text: str) -> dict[str, Any]:
         "terms": terms,
         "edits": tuple(edit_from_json(edit) for edit in _list(content.get("edits", []), "edits")),
         "profile": _profile(content["profile"], terms) if "profile" in content else None,
+        "missing": _rule(content.get("missing", OLD_RULE), seen, terms),
+        "seen": seen,
     }
     _check_hash(content)
     return parts
@@ -229,6 +240,36 @@ def _profile(content: Any, terms: tuple[Term, ...]) -> Profile:
         sorted(profile.features), "the features of its profile", f"{sorted(used)}", holds={*profile.features} == used
     )
     return profile
+
+
+def _rule(rule: Any, seen: Mapping[str, Seen], terms: tuple[Term, ...]) -> str:
+    """Read how values are scored that no row of the fit had; all but the old rule need to know those rows."""
+    _expect(rule, "missing", f"one of {tuple(RULES)}", holds=isinstance(rule, str) and rule in RULES)
+    unknown = {term.feature for term in terms} - seen.keys()
+    _expect(rule, "missing", f"{OLD_RULE!r} where seen lacks {sorted(unknown)}", holds=rule == OLD_RULE or not unknown)
+    return str(rule)
+
+
+def _seen(content: Any, used: set[str], scales: Scales) -> dict[str, Seen]:
+    good = isinstance(content, dict) and content.keys() <= used
+    _expect(content, "seen", "objects by feature in use", holds=good)
+    return {name: _seen_of(part, scales.get(name, NUMBER)) for name, part in content.items()}
+
+
+def _seen_of(part: Any, scale: Scale) -> Seen:
+    good = isinstance(part, dict) and {*part} == {"upto", "above", "alone", "missing"}
+    _expect(part, "a part of seen", "an object with upto, above, alone and missing", holds=good)
+    upto, alone = (tuple(_pair(pair, scale) for pair in _list(part[name], name)) for name in ("upto", "alone"))
+    seen = Seen(upto, _finite(part["above"], "above"), alone, _finite(part["missing"], "missing"))
+    shares = [seen.above, seen.missing, *(share for _, share in (*upto, *alone))]
+    good = all(share >= 0 for share in shares) and abs(math.fsum(shares) - 1) < SHARE_SLACK
+    _expect(shares, "the shares of seen", "from 0 to 1 with the sum 1", holds=good)
+    return seen
+
+
+def _pair(pair: Any, scale: Scale) -> tuple[Value, float]:
+    _expect(pair, "a part of seen", "a pair of value and share", holds=isinstance(pair, list) and len(pair) == 2)
+    return _value(pair[0], scale, "a value of seen"), _finite(pair[1], "a share of seen")
 
 
 def _value(value: Any, scale: Scale, name: str) -> Value:

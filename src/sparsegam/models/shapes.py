@@ -1,7 +1,7 @@
 """Shape functions: what one feature adds to the score, as a step function of its value."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ import numpy as np
 from sparsegam.arrays import Vector
 from sparsegam.data.columns import from_array
 from sparsegam.data.scales import NUMBER, Level, Scale, Value
+from sparsegam.models.seen import Seen
 from sparsegam.models.terms import Term
 
 
@@ -27,9 +28,13 @@ class ShapeFunction:
     missing : float
         Contribution of missing values.
     levels : dict of level to float
-        Contribution of each level of a category; levels that are not named, and unseen ones, add nothing.
+        Contribution of each level of a category that a term names.
     scale : Scale
         What the numbers stand for.
+    other, unseen : float
+        Contribution of levels of a category that no term names, and of levels that are not on the scale.
+    seen : Seen or None
+        What the rows of the fit had of the feature, where that is known.
     """
 
     edges: Vector
@@ -38,6 +43,9 @@ class ShapeFunction:
     missing: float = 0.0
     levels: dict[Level, float] = field(default_factory=dict)
     scale: Scale = NUMBER
+    other: float = 0.0
+    unseen: float = 0.0
+    seen: Seen | None = None
 
     @property
     def thresholds(self) -> tuple[Value, ...]:
@@ -51,12 +59,35 @@ class ShapeFunction:
     def at(self, numbers: Vector) -> Vector:
         """Return the contribution of each value, given as a number on the scale."""
         out = self._of_levels(numbers) if self.scale.kind == "category" else self._of_order(numbers)
-        if self.missing:
-            out[np.isnan(numbers)] = self.missing
+        out[np.isnan(numbers)] = self.missing
         return out
 
+    def mean(self) -> float:
+        """Return the mean contribution over the rows of the fit; 0 where these are not known."""
+        return 0.0 if self.seen is None else self.seen.mean(self.scale, self.at)
+
+    def with_new_at(self, contribution: float) -> "ShapeFunction":
+        """Return the same function with one contribution for all values that no row of the fit had."""
+        if self.seen is None:
+            return self
+        new = dict.fromkeys(self.seen.lacks(self.special, self.scale), contribution)
+        missing = self.missing if self.seen.missing else contribution
+        return replace(self, special=self.special | new, missing=missing, unseen=contribution)
+
+    def moved(self, by: float) -> "ShapeFunction":
+        """Return the same function, higher or lower by a constant."""
+        return replace(
+            self,
+            values=self.values + by,
+            special={number: value + by for number, value in self.special.items()},
+            missing=self.missing + by,
+            levels={level: value + by for level, value in self.levels.items()},
+            other=self.other + by,
+            unseen=self.unseen + by,
+        )
+
     def _of_levels(self, numbers: Vector) -> Vector:
-        table = np.array([self.levels.get(level, 0.0) for level in self.scale.levels] + [0.0])
+        table = np.array([self.levels.get(level, self.other) for level in self.scale.levels] + [self.unseen])
         out: Vector = table[np.where(np.isnan(numbers), -1, numbers).astype(np.intp)]
         return out
 
@@ -65,11 +96,13 @@ class ShapeFunction:
         for value, contribution in self.special.items():
             out[numbers == value] = contribution
         if self.scale.has_levels:
-            out[numbers < 0] = 0.0
+            out[numbers < 0] = self.unseen
         return out
 
 
-def shape_of(terms: Sequence[Term], special_values: Sequence[Value] = (), scale: Scale = NUMBER) -> ShapeFunction:
+def shape_of(
+    terms: Sequence[Term], special_values: Sequence[Value] = (), scale: Scale = NUMBER, seen: Seen | None = None
+) -> ShapeFunction:
     """Add up the terms of one feature; no `x <= t` holds for its special values."""
     steps = sorted((scale.number(t.condition.value), t.coef) for t in terms if t.condition.kind == "<=")
     equal = _coefs_by_value(terms)
@@ -83,6 +116,7 @@ def shape_of(terms: Sequence[Term], special_values: Sequence[Value] = (), scale:
         if category
         else {},
         scale=scale,
+        seen=seen,
     )
 
 

@@ -17,6 +17,7 @@ from sparsegam.data.scales import NUMBER, Level, Scale, Value, text
 from sparsegam.losses import LOSSES, logistic
 from sparsegam.models.additive import Model
 from sparsegam.models.lookup import positions
+from sparsegam.models.seen import NEW, NewValues, Seen, count_new
 from sparsegam.models.shapes import ShapeFunction
 
 Position = NDArray[np.intp]
@@ -27,20 +28,26 @@ class Step:
     """What is added where a condition holds and none of the steps before it does.
 
     `missing`: the value is missing; `equal`: it is one of `values`; `upto`: it is at most `values[0]`; `rest`: always.
+    `new`: no row of the fit was there.
     """
 
     kind: Literal["missing", "equal", "upto", "rest"]
     adds: float
     values: tuple[Value, ...] = ()
+    new: bool = False
 
 
 @dataclass(frozen=True)
 class StepTable:
-    """The steps of one feature: missing first, then single values, then thresholds from below, and the rest."""
+    """The steps of one feature: missing first, then single values, then thresholds from below, and the rest.
+
+    `seen` is what the rows of the fit had of the feature, where that is known.
+    """
 
     feature: str
     scale: Scale
     steps: tuple[Step, ...]
+    seen: Seen | None = None
 
     @property
     def adds(self) -> Vector:
@@ -57,6 +64,22 @@ class StepTable:
     def texts(self) -> tuple[str, ...]:
         """Write the condition of each step, as `62 < x <= 69` without the x where there is no order."""
         return tuple(_texts(self))
+
+    def labels(self) -> tuple[str, ...]:
+        """Write the condition of each step, and where no row of the fit was there, say so."""
+        return tuple(f"{words}{NEW * step.new}" for words, step in zip(self.texts(), self.steps, strict=True))
+
+    def shares(self) -> Vector | None:
+        """Return the share of the rows of the fit in each step, by weight, or None where it is not known."""
+        if self.seen is None:
+            return None
+        numbers, shares = self.seen.sample(self.scale)
+        return np.bincount(self.locate(numbers), shares, len(self.steps)).astype(np.float64)
+
+    def count_new(self, numbers: Vector) -> dict[str, int]:
+        """Count the values that no row of the fit had, by kind."""
+        special = [self.scale.number(v) for step in self.steps if step.kind == "equal" for v in step.values]
+        return count_new(self.seen, self.scale, special, numbers)
 
     def changed(self, change: Callable[[float], float]) -> "StepTable":
         """Return the same steps with other contributions."""
@@ -91,6 +114,8 @@ class StepModel:
         The two labels; None for a regression, which has no probability.
     slope, shift : float
         From score to log odds of the second class.
+    missing : {"mean", "error", "last"}
+        What is said of values that no row of the fit had; how they are scored is in the steps.
     """
 
     base: float
@@ -99,6 +124,7 @@ class StepModel:
     classes: tuple[Any, Any] | None = None
     slope: float = 1.0
     shift: float = 0.0
+    missing: str = "last"
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -117,10 +143,13 @@ class StepModel:
 
     def score(self, X: Any) -> Vector:
         """Return the score of each row."""
-        rows = as_table(X)
-        out = np.full(rows.n_rows, self.base)
-        for table, where in zip(self.tables, self.locate(rows), strict=True):
-            out += table.adds[where]
+        rows, new = as_table(X), NewValues()
+        numbers, out = step_numbers(self, rows), np.full(rows.n_rows, self.base)
+        for table in self.tables:
+            mine = numbers[table.feature]
+            out += table.adds[table.locate(mine)]
+            new.note(table.feature, table.count_new(mine))
+        new.tell(self.missing)
         return out
 
     def probability(self, score: Vector) -> Vector:
@@ -169,6 +198,7 @@ def step_model(model: Any) -> StepModel:
         feature_names=model.feature_names,
         classes=None if model.classes is None else (_plain(model.classes[0]), _plain(model.classes[1])),
         slope=LOSSES[model.loss].slope,
+        missing=model.missing,
     )
 
 
@@ -189,28 +219,33 @@ def _plain(label: Any) -> Any:
 
 def _table(name: str, shape: ShapeFunction) -> StepTable:
     steps = _level_steps(shape) if shape.scale.has_levels else _number_steps(shape)
-    return StepTable(name, shape.scale, (Step("missing", float(shape.missing)), *steps))
+    missing = Step("missing", float(shape.missing), new=shape.seen is not None and not shape.seen.missing)
+    return StepTable(name, shape.scale, (missing, *steps), shape.seen)
 
 
 def _number_steps(shape: ShapeFunction) -> Iterator[Step]:
-    special = sorted(shape.special.items(), key=lambda pair: (pair[1], pair[0]))
-    for adds, group in groupby(special, key=lambda pair: pair[1]):
-        yield Step("equal", float(adds), tuple(shape.scale.value(number) for number, _ in group))
+    lacking = set() if shape.seen is None else {*shape.seen.lacks(shape.special, shape.scale)}
+    special = sorted((number in lacking, adds, number) for number, adds in shape.special.items())
+    for (new, adds), group in groupby(special, key=lambda one: one[:2]):
+        yield Step("equal", float(adds), tuple(shape.scale.value(number) for *_, number in group), new=new)
     for edge, adds in zip(shape.thresholds, shape.values[:-1], strict=True):
         yield Step("upto", float(adds), (edge,))
     yield Step("rest", float(shape.values[-1]))
 
 
 def _level_steps(shape: ShapeFunction) -> Iterator[Step]:
-    """Group levels that add the same: neighbours for an ordered scale, any for a category. Others add nothing."""
+    """Group levels that add the same: neighbours for an ordered scale, any for a category.
+
+    What a level adds that is not on the scale is the rest, and so are the levels that add the same.
+    """
     adds = shape.at(np.arange(len(shape.scale.levels), dtype=np.float64))
     pairs: list[tuple[float, Level]] = list(zip(adds.tolist(), shape.scale.levels, strict=True))
     if shape.scale.kind == "category":
         pairs.sort(key=lambda pair: pair[0])  # stable: levels keep their order
     for value, group in groupby(pairs, key=lambda pair: pair[0]):
-        if value:
+        if value != shape.unseen:
             yield Step("equal", float(value), tuple(level for _, level in group))
-    yield Step("rest", 0.0)
+    yield Step("rest", float(shape.unseen), new=bool(np.all(adds != shape.unseen)))
 
 
 def _texts(table: StepTable) -> Iterator[str]:

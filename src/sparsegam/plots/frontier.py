@@ -8,6 +8,7 @@ from sparsegam.arrays import Vector
 from sparsegam.data.frames import read
 from sparsegam.inspection.assessment import worth
 from sparsegam.models.additive import Model
+from sparsegam.models.seen import NewValues
 from sparsegam.plots.canvas import BLUE, GREEN, ORANGE, canvas, new_figure, plain
 from sparsegam.search.path import Path
 
@@ -48,8 +49,10 @@ def plot_frontier(
 
 def scores(path: Path[Model], X: Any, y: Any) -> Vector:
     """Return the AUC of each model on some rows, or its R squared for a regression."""
-    table = read(X).loaded()
-    return np.array([worth(model, model.score_table(table), y) for model in path])
+    table, new = read(X).loaded(), NewValues()
+    found = np.array([worth(model, model.score_rows(table, new), y) for model in path])
+    new.tell(path.models[0].missing)
+    return found
 
 
 def _places(ax: Any, *, scored: bool) -> tuple[Any, Any, Any]:

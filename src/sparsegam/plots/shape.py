@@ -10,6 +10,7 @@ from sparsegam.data.frames import Table, read
 from sparsegam.data.scales import text
 from sparsegam.models.additive import Model
 from sparsegam.models.pieces import Piece, importance, pieces_of
+from sparsegam.models.seen import NEW
 from sparsegam.models.shapes import ShapeFunction
 from sparsegam.parameters import documented
 from sparsegam.plots.canvas import BLUE, GREY, ORANGE, PALE, canvas, new_figure, plain, shortened
@@ -21,7 +22,7 @@ TAIL = 0.005  # share of rows at either end that may be cut off the picture
 
 
 @documented
-def plot_shape(model: Model, feature: str, X: Any = None, *, ax: Any = None) -> Any:  # noqa: D417
+def plot_shape(model: Model, feature: str, X: Any = None, *, centred: bool | None = None, ax: Any = None) -> Any:  # noqa: D417
     """Draw what one feature adds to the score.
 
     Parameters
@@ -32,24 +33,33 @@ def plot_shape(model: Model, feature: str, X: Any = None, *, ax: Any = None) -> 
         A feature that the model uses.
     X : array-like or data frame, optional
         Rows whose density is drawn underneath, and counted per step.
+    {centred}
     {ax}
 
     Returns
     -------
     {figure}
     """
-    shapes = model.shape_functions()
+    shapes = model.shape_functions(centred=centred)
     if feature not in shapes:
         msg = f"the model does not use {feature!r}; it uses {list(shapes)}."
         raise ValueError(msg)
     figure, ax = canvas(ax, width=5.0, height=3.2)
     numbers = _numbers(model, feature, None if X is None else read(X))
     _draw(ax, feature, shapes[feature], numbers)
-    ax.set_ylabel("adds to the score", fontsize=8)
+    ax.set_ylabel(_adds(model, centred=centred), fontsize=8)
     return figure
 
 
-def plot_shapes(model: Model, X: Any = None, *, features: Sequence[str] | None = None, ax: Any = None) -> Any:
+@documented
+def plot_shapes(  # noqa: D417
+    model: Model,
+    X: Any = None,
+    *,
+    features: Sequence[str] | None = None,
+    centred: bool | None = None,
+    ax: Any = None,
+) -> Any:
     """Draw what each feature adds to the score, the most important first where rows are given.
 
     Parameters
@@ -60,6 +70,7 @@ def plot_shapes(model: Model, X: Any = None, *, features: Sequence[str] | None =
         Rows whose density is drawn underneath, and counted per step.
     features : sequence of str, optional
         The features to draw, in this order; all by default.
+    {centred}
     ax : sequence of matplotlib.axes.Axes, optional
         Where to draw, one for each feature; a new figure, as long as need be, by default.
 
@@ -78,12 +89,16 @@ def plot_shapes(model: Model, X: Any = None, *, features: Sequence[str] | None =
     if len(axes) < len(names):
         msg = f"ax holds {len(axes)} axes for {len(names)} features: pass one for each, or name fewer features."
         raise ValueError(msg)
-    shapes = model.shape_functions()
+    shapes = model.shape_functions(centred=centred)
     for axis, name in zip(axes, names, strict=False):
         _draw(axis, name, shapes[name], _numbers(model, name, table))
     if ax is None and names:
-        figure.supylabel("adds to the score", fontsize=9)
+        figure.supylabel(_adds(model, centred=centred), fontsize=9)
     return figure
+
+
+def _adds(model: Model, *, centred: bool | None) -> str:
+    return "adds to the score, against its mean" if model.is_centred(centred=centred) else "adds to the score"
 
 
 def ranked(model: Model, table: Table | None) -> list[str]:
@@ -115,7 +130,7 @@ def _grid(n: int) -> tuple[Any, list[Any]]:
 
 
 def _draw(ax: Any, name: str, shape: ShapeFunction, numbers: Vector | None) -> None:
-    parts = pieces_of(shape, numbers)
+    parts = [piece for piece in pieces_of(shape, numbers) if piece.is_worth_drawing]
     if shape.scale.kind == "category":
         _draw_levels(ax, parts)
     else:
@@ -205,7 +220,7 @@ def _mark_x(ax: Any, shape: ShapeFunction, limits: tuple[float, float], apart: d
     room = 0.04 * (limits[1] - limits[0])
     ticks = [tick for tick in ticks if not apart or tick < min(apart) - room]
     words = [_tick(shape, tick) for tick in ticks] + [
-        shortened(piece.label.removeprefix("= ")) for piece in apart.values()
+        shortened(piece.label.removeprefix("= ").removesuffix(NEW)) for piece in apart.values()
     ]
     ax.set_xticks([*ticks, *apart], words, rotation=30 if apart or shape.scale.has_levels else 0, ha="center")
     ax.set_xlim(limits[0], max([limits[1], *(place + 0.05 * (limits[1] - limits[0]) for place in apart)]))

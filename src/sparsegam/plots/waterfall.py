@@ -1,9 +1,10 @@
-"""The contributions of one row: from the intercept, feature by feature, to the score."""
+"""The contributions of one row: from the mean score, feature by feature, to the row's own."""
 
 from typing import Any
 
 import numpy as np
 
+from sparsegam.arrays import Vector
 from sparsegam.data.frames import Table, read
 from sparsegam.data.scales import UNSEEN, text
 from sparsegam.models.additive import Model
@@ -12,7 +13,9 @@ from sparsegam.plots.canvas import BLUE, GREY, ORANGE, canvas, plain, shortened
 
 
 @documented
-def plot_contributions(model: Model, X: Any, *, row: int = 0, max_features: int = 20, ax: Any = None) -> Any:  # noqa: D417
+def plot_contributions(  # noqa: D417
+    model: Model, X: Any, *, row: int = 0, max_features: int = 20, centred: bool | None = None, ax: Any = None
+) -> Any:
     """Draw how the score of one row comes about.
 
     Parameters
@@ -22,6 +25,7 @@ def plot_contributions(model: Model, X: Any, *, row: int = 0, max_features: int 
         Position of the row to be drawn.
     max_features : int
         Features beyond the largest so many contributions are drawn as one bar.
+    {centred}
     {ax}
 
     Returns
@@ -32,15 +36,15 @@ def plot_contributions(model: Model, X: Any, *, row: int = 0, max_features: int 
     if not 0 <= row < table.n_rows:
         msg = f"row must be from 0 to {table.n_rows - 1}, got {row}."
         raise ValueError(msg)
-    bars = _bars(model, table.keep(np.array([row])), max_features)
+    one = table.keep(np.array([row]))
+    bars = _bars(model, one, model.contributions(one, centred=centred)[0], max_features)
     figure, ax = canvas(ax, width=6.5, height=1.2 + 0.27 * (len(bars) + 1))
-    _draw(ax, model, bars)
+    _draw(ax, model, bars, centred=centred)
     return figure
 
 
-def _bars(model: Model, table: Table, max_features: int) -> list[tuple[str, float]]:
+def _bars(model: Model, table: Table, parts: Vector, max_features: int) -> list[tuple[str, float]]:
     """Return words and contribution of each feature, the largest first, the smallest together."""
-    parts = model.contributions(table)[0]
     bars = [
         (f"{shortened(name)} = {_value(model, table, name)}", float(part))
         for name, part in zip(model.features, parts, strict=True)
@@ -60,20 +64,22 @@ def _value(model: Model, table: Table, name: str) -> str:
     return "an unseen level" if scale.has_levels and number == UNSEEN else shortened(text(scale.value(number)), 20)
 
 
-def _draw(ax: Any, model: Model, bars: list[tuple[str, float]]) -> None:
+def _draw(ax: Any, model: Model, bars: list[tuple[str, float]], *, centred: bool | None) -> None:
     """Draw the bars from the top down, each starting where the one above it ended."""
-    ends = np.cumsum([model.intercept, *(part for _, part in bars)])
+    start_at = model.baseline(centred=centred)
+    start_is = "the mean score" if model.is_centred(centred=centred) else "the intercept"
+    ends = np.cumsum([start_at, *(part for _, part in bars)])
     places = np.arange(len(bars))[::-1]
     for place, start, (_, part) in zip(places, ends, bars, strict=False):
         colour, hatch = (ORANGE, "") if part > 0 else (BLUE, "////")
         ax.barh(place, part, left=start, height=0.62, color=colour, hatch=hatch, edgecolor="white", linewidth=0)
         ax.plot([start, start], [place - 0.31, place + 0.69], color=GREY, linewidth=0.6, zorder=3)
     _write(ax, bars, places, ends)
-    ax.axvline(model.intercept, color=GREY, linewidth=0.6, linestyle=":", zorder=0)
+    ax.axvline(start_at, color=GREY, linewidth=0.6, linestyle=":", zorder=0)
     ax.set_yticks([*places, -1], [*(words for words, _ in bars), "score"])
     ax.plot(ends[-1], -1, marker="D", color=GREY, markersize=6)
     ax.set_ylim(-1.6, len(bars) - 0.3)
-    ax.set_xlabel(f"score (starts at the intercept, {model.intercept:.3g})", fontsize=8)
+    ax.set_xlabel(f"score (starts at {start_is}, {start_at:.3g})", fontsize=8)
     ax.set_title(_verdict(model, float(ends[-1])), fontsize=9)
     plain(ax)
 

@@ -7,6 +7,7 @@ import numpy as np
 from sparsegam.inspection.alternatives import Substitute, alternatives, objective_of
 from sparsegam.losses import LOSSES
 from sparsegam.models.additive import Model
+from sparsegam.models.seen import RULES
 from sparsegam.models.terms import Term
 from sparsegam.report.facts import facts_part, reading_part
 from sparsegam.report.features import features_part
@@ -28,6 +29,9 @@ def content(material: Material) -> dict[str, Any]:
         "slope": LOSSES[model.loss].probability_slope,
         "classes": None if model.classes is None else [str(label) for label in model.classes],
         "intercept": model.intercept,
+        "centred": model.is_centred(),
+        "baseline": model.baseline(),
+        "later": RULES[model.missing],
         "terms": [_term(term) for term in model.terms],
         "features": features,
         "frontier": _frontier_part(material, quality),

@@ -16,10 +16,10 @@ TAIL = 0.005  # share of rows at either end that may be beyond the picture and t
 
 def features_part(material: Material) -> list[dict[str, Any]]:
     """Return the features in use, the most important first where the data are known."""
-    order = list(material.model.features)
+    shown = material.model.shape_functions(centred=None)
     features = [
-        _feature(name, order.index(name), shape, material.numbers(name))
-        for name, shape in material.model.shape_functions().items()
+        _feature(name, place, shape, material.numbers(name)) | _shown(shape, shown[name], material.numbers(name))
+        for place, (name, shape) in enumerate(material.model.shape_functions().items())
     ]
     return sorted(features, key=lambda feature: -feature["importance"])
 
@@ -32,7 +32,8 @@ def _feature(name: str, place: int, shape: ShapeFunction, numbers: Vector | None
         "place": place,
         "kind": shape.scale.kind,
         "levels": [text(level) for level in shape.scale.levels],
-        "level_values": [shape.levels.get(level, 0.0) for level in shape.scale.levels],
+        "level_values": [shape.levels.get(level, shape.other) for level in shape.scale.levels],
+        "unseen": shape.unseen,
         "edges": shape.edges.tolist(),
         "values": shape.values.tolist(),
         "special": [
@@ -40,7 +41,6 @@ def _feature(name: str, place: int, shape: ShapeFunction, numbers: Vector | None
             for number, value in shape.special.items()
         ],
         "missing": shape.missing,
-        "pieces": [_piece(piece) for piece in pieces_of(shape, numbers)],
         "importance": _importance(shape, numbers),
         "range": [low, high],
         "density": _density(shape, numbers, (low, high)),
@@ -49,12 +49,19 @@ def _feature(name: str, place: int, shape: ShapeFunction, numbers: Vector | None
     }
 
 
+def _shown(shape: ShapeFunction, shown: ShapeFunction, numbers: Vector | None) -> dict[str, Any]:
+    """Return what is read rather than added up: contributions against the mean, where the model knows it."""
+    pieces = [_piece(piece) for piece in pieces_of(shown, numbers)]
+    return {"mean": float(shape.values[-1] - shown.values[-1]), "pieces": pieces}
+
+
 def _piece(piece: Piece) -> dict[str, Any]:
     return {
         "kind": piece.kind,
         "label": piece.label,
         "value": piece.contribution,
         "count": piece.count,
+        "drawn": piece.is_worth_drawing,
         "low": piece.low if np.isfinite(piece.low) else None,
         "high": piece.high if np.isfinite(piece.high) else None,
     }

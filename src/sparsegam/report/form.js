@@ -17,9 +17,9 @@ function words(feature, value) {
 // ---- scoring: the same sums in the same order as Model.decision_function
 
 function contribution(feature, value) {
-  if (Number.isNaN(value)) return feature.missing !== 0 ? feature.missing : feature.kind === "category" ? 0 : feature.values[feature.values.length - 1];
-  if (feature.kind === "category") return value < 0 ? 0 : feature.level_values[value];
-  if (feature.kind === "ordered" && value < 0) return 0;
+  if (Number.isNaN(value)) return feature.missing;
+  if (feature.levels.length && value < 0) return feature.unseen;
+  if (feature.kind === "category") return feature.level_values[value];
   for (const special of feature.special) if (value === special.number) return special.value;
   let low = 0, high = feature.edges.length;
   while (low < high) {
@@ -28,6 +28,8 @@ function contribution(feature, value) {
   }
   return feature.values[low];
 }
+// What is shown of it: against the mean over the training rows, where that is known.
+const shown = (feature, value) => contribution(feature, value) - feature.mean;
 const inOrder = [...report.features].sort((a, b) => a.place - b.place);
 function score(values) {
   let sum = report.intercept;
@@ -71,7 +73,7 @@ function field(feature, i) {
   if (control.slider) box.append(control.slider);
   refreshers.push(() => {
     const value = values.get(feature);
-    const adds = value === null ? null : contribution(feature, value);
+    const adds = value === null ? null : shown(feature, value);
     output.textContent = adds === null ? "?" : signed(adds);
     output.className = adds > 0 ? "up" : adds < 0 ? "down" : "";
   });
@@ -138,9 +140,9 @@ function refresh() {
 }
 
 function waterfall() {
-  const bars = inOrder.map((feature) => [feature, contribution(feature, values.get(feature))]).sort((a, b) => Math.abs(b[1]) - Math.abs(a[1])).slice(0, 16);
+  const bars = inOrder.map((feature) => [feature, shown(feature, values.get(feature))]).sort((a, b) => Math.abs(b[1]) - Math.abs(a[1])).slice(0, 16);
   const most = Math.max(1e-12, ...bars.map(([, value]) => Math.abs(value)));
-  const rows = [make("span", {}, "(start)"), make("span", {}), make("span", { class: "number" }, number(report.intercept))];
+  const rows = [make("span", {}, report.centred ? "(mean score)" : "(start)"), make("span", {}), make("span", { class: "number" }, number(report.baseline))];
   for (const [feature, value] of bars) {
     const inner = make("i", { class: value > 0 ? "up" : "down" });
     inner.style.left = value > 0 ? "50%" : 50 - (50 * -value) / most + "%";

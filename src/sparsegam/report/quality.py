@@ -63,4 +63,4 @@ def size_score(material: Material, path: Path[Model]) -> Vector | None:
     sample = material.measured
     if sample is None:
         return None
-    return np.array([worth(model, model.score_table(sample.table), sample.y) for model in path])
+    return np.array([worth(model, model.score_rows(sample.table), sample.y) for model in path])

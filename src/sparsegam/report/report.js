@@ -107,7 +107,7 @@ function alternatives() {
 function reading() {
   const section = byId("reading");
   const full = report.reading.some((column) => column.kind);
-  if (full) section.append(make("p", { class: "note" }, `${count(report.facts.rows)} training rows. Numbers, dates and ordered levels become thresholds (x ≤ t), categories one column per level; missing and special values are columns of their own.`));
+  if (full) section.append(make("p", { class: "note" }, `${count(report.facts.rows)} training rows. Numbers, dates and ordered levels become thresholds (x ≤ t), categories one column per level; missing and special values are columns of their own. A value that no training row had (missing, special or of a new level) ${report.later}.`));
   const rows = report.reading.map((column) => (full ? [column.name, column.used ? "yes" : "no", column.kind, column.detail, count(column.missing), column.special, count(column.bins)] : [column.name, column.used ? "yes" : "no"]));
   section.append(table("Columns", full ? ["column", "in the model", "read as", "values", "missing", "special", "bins"] : ["column", "in the model"], rows));
 }
@@ -130,6 +130,7 @@ function filters() {
 byId("form").addEventListener("submit", (event) => event.preventDefault());
 report.features.forEach((feature, i) => byId("form").append(field(feature, i)));
 refresh();
+if (report.centred) for (const id of ["score", "shapes"]) byId(id).querySelector(".hint").append(" What a feature adds is measured against its mean over the training rows.");
 byId("shape-grid").append(...report.features.map(shapeCard));
 quality();
 size();

@@ -58,7 +58,7 @@ function heights(feature) {
 }
 
 function drawSteps(svg, feature) {
-  const apart = feature.pieces.map((piece, i) => [piece, i]).filter(([piece]) => piece.kind !== "step" && (piece.value !== 0 || piece.count !== 0));
+  const apart = feature.pieces.map((piece, i) => [piece, i]).filter(([piece]) => piece.kind !== "step" && piece.drawn && (piece.value !== 0 || piece.count !== 0));
   const end = WIDE - RIGHT - (apart.length ? 6 + 34 * apart.length : 0);
   const [low, high] = feature.range;
   const x = (value) => LEFT + (0.04 + (0.92 * (value - low)) / (high - low)) * (end - LEFT);
@@ -97,7 +97,7 @@ function xLabels(svg, feature, x, end) {
 }
 
 function drawLevels(svg, feature) {
-  const shown = feature.pieces.map((piece, i) => [piece, i]).slice(0, 40), tall = Math.max(22, (HIGH - TOP - BOTTOM) / shown.length);
+  const shown = feature.pieces.map((piece, i) => [piece, i]).filter(([piece]) => piece.drawn).slice(0, 40), tall = Math.max(22, (HIGH - TOP - BOTTOM) / shown.length);
   const height = TOP + tall * shown.length + BOTTOM;
   svg.setAttribute("viewBox", `0 0 ${WIDE} ${height}`);
   const all = [0, ...shown.map(([piece]) => piece.value)], low = Math.min(...all), high = Math.max(...all), start = 120;

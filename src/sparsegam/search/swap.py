@@ -120,6 +120,7 @@ def swap_path(  # noqa: D417, PLR0913
     categorical: Any = "auto",
     min_category_count: int = 5,
     special_values: Any = None,
+    missing: str = "mean",
     sample_weight: Any = None,
     n_jobs: int | None = None,
     time_limit: float | None = None,

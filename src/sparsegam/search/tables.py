@@ -53,7 +53,7 @@ class Tables:
         if not kept.all():
             data, y, weight = data.keep(kept), y[kept], weight[kept]
         units, y_core, weight_core = in_units(y, weight, centred=not LOSSES[options.loss].is_classifier)
-        design = ThresholdDesign(*bin_table(data, self.binning, weight), weight)
+        design = ThresholdDesign(*bin_table(data, self.binning, weight), weight, missing=self.rules.missing)
         rows = _core.ThresholdRows(design.core, y_core, weight_core, loss=options.loss, n_threads=options.n_threads)
         allowed = design.candidates(self.rules)
         if self.rules.min_events_bin > 0:
@@ -101,6 +101,7 @@ def gam_path(  # noqa: D417, PLR0913  (`documented` fills in the others)
     categorical: Any = "auto",
     min_category_count: int = 5,
     special_values: Any = None,
+    missing: str = "mean",
     sample_weight: Any = None,
     n_jobs: int | None = None,
     time_limit: float | None = None,
