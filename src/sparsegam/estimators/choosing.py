@@ -8,6 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import indexable
 
 from sparsegam import _core
+from sparsegam.arrays import Vector
 from sparsegam.checks import check_choice, check_integer, warn
 from sparsegam.estimators.crossval import Task, cross_validate, threads_per_search
 from sparsegam.estimators.fitting import SparseModel

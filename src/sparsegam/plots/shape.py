@@ -223,7 +223,9 @@ def _mark_x(ax: Any, shape: ShapeFunction, limits: tuple[float, float], apart: d
         shortened(piece.label.removeprefix("= ").removesuffix(NEW)) for piece in apart.values()
     ]
     ax.set_xticks([*ticks, *apart], words, rotation=30 if apart or shape.scale.has_levels else 0, ha="center")
-    ax.set_xlim(limits[0], max([limits[1], *(place + 0.05 * (limits[1] - limits[0]) for place in apart)]))
+    right = max([limits[1], *(place + 0.05 * (limits[1] - limits[0]) for place in apart)])
+    if right > limits[0]:  # a single threshold far from zero leaves no room that floats could tell
+        ax.set_xlim(limits[0], right)
 
 
 def _tick(shape: ShapeFunction, number: float) -> str:
