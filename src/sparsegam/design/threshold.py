@@ -163,7 +163,7 @@ class ThresholdDesign:
         codes = {}
         for j in sorted({j for table in tables for j in table}):
             found = self.features[j].codes_of(data.column(j))
-            if found is None or not self._seen(j, found):
+            if found is None or not self._had_rows(j, found):
                 return None
             codes[j] = found
         out = np.empty((len(points), data.n_rows))
@@ -174,7 +174,7 @@ class ThresholdDesign:
                 out[i] += by_bin.take(codes[j], out=part, mode="clip")
         return out
 
-    def _seen(self, j: int, codes: Codes) -> bool:
+    def _had_rows(self, j: int, codes: Codes) -> bool:
         """Tell whether training rows were in all of these bins of feature j that are out of the order."""
         first, last = int(self.n_ordered[j]), int(self.n_bins[j])
         empty = self.counts[self.offset[j] + first : self.offset[j] + last] == 0
