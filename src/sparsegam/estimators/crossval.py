@@ -2,8 +2,8 @@
 
 import warnings
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from functools import partial
 from inspect import signature
 from typing import Any
 
@@ -19,11 +19,10 @@ from sparsegam.arrays import Vector
 from sparsegam.design.design import Data
 from sparsegam.search.options import n_threads
 from sparsegam.search.path import Path
-from sparsegam.search.progress import new_bar
+from sparsegam.search.progress import gather, new_bar
 
 Rows = NDArray[np.intp]
 RULES = ("one_se", "best")
-POLL_SECONDS = 0.1  # how often the main thread looks up from its wait, for Ctrl-C
 
 
 @dataclass(frozen=True)
@@ -142,25 +141,9 @@ def cross_validate(
     ndarray of shape (n_sizes, n_folds)
         The test scores of the path's sizes. Where a fold's frontier lacks a size, its largest smaller one counts.
     """
-    bar = new_bar(verbose, len(folds) + 1, "frontier")
-    with ThreadPoolExecutor(min(n_threads(n_jobs), len(folds) + 1)) as pool:
-        jobs: list[Future[Any]] = [pool.submit(task.path)]
-        jobs += [pool.submit(task.fold, train, test) for train, test in folds]
-        try:
-            open_jobs = set(jobs)
-            while open_jobs:
-                done, open_jobs = wait(open_jobs, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
-                for job in done:
-                    job.result()
-                    if bar is not None:
-                        bar.update()
-        except BaseException:
-            stop.set()
-            pool.shutdown(cancel_futures=True)  # and waits for those that run
-            raise
-    if bar is not None:
-        bar.close()
-    path, *scored = (job.result() for job in jobs)
+    tasks: list[Callable[[], Any]] = [task.path, *(partial(task.fold, train, test) for train, test in folds)]
+    bar = new_bar(verbose, len(tasks), "frontier")
+    path, *scored = gather(tasks, min(n_threads(n_jobs), len(tasks)), stop=stop, bar=bar)
     columns = [scores[np.searchsorted(sizes, path.n_terms, side="right") - 1] for sizes, scores in scored]
     return path, np.column_stack(columns)
 
