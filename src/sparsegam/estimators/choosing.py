@@ -45,7 +45,9 @@ class ChoosesSize(SparseModel):
 
         {choose}
         """
-        return self._fit(X, y, sample_weight, groups)
+        self._fit(X, y, sample_weight, groups)
+        self._look_back(X)
+        return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Any:
         return self._choose(X, y, sample_weight, groups=groups)
@@ -79,7 +81,7 @@ class ChoosesSize(SparseModel):
         labels = np.asarray(y).ravel()
         folds = list(check_cv(self.cv, labels, classifier=self.classes_ is not None).split(X, labels, groups))
         n_threads = threads_per_search(self.n_jobs, len(folds) + 1)
-        stop = _core.Stop()
+        stop = _core.Stop() if self._stop is None else self._stop
         task = Task(
             X=indexable(X)[0],
             y=labels,

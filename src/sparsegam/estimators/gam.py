@@ -1,17 +1,23 @@
 """Sparse additive models of step functions: SparseGAMClassifier and SparseGAMRegressor."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sparsegam.arrays import Vector
 from sparsegam.checks import check_choice
+from sparsegam.design.rules import Rules
 from sparsegam.estimators.fitting import FitsOne, SparseModel
 from sparsegam.estimators.multiclass import OneVsRest
 from sparsegam.estimators.outcomes import Classifies, Regresses
 from sparsegam.models.additive import Model
 from sparsegam.models.methods import Reports
+from sparsegam.models.pieces import importances
 from sparsegam.parameters import documented, pick
+from sparsegam.search.evidence import warn_of_few_rows
 from sparsegam.search.problem import Problem
 from sparsegam.search.progress import Progress
 from sparsegam.search.solver import Fit
@@ -40,6 +46,28 @@ class SparseGAM(SparseModel, Reports):
     def _reported(self) -> tuple[Model, dict[str, Any]]:
         check_is_fitted(self)
         return self.model_, {"settings": self.get_params(), "path": getattr(self, "path_", None)}
+
+    @property
+    def feature_importances_(self) -> Vector:
+        """Mean distance of what each column adds to the score from its mean, over the rows of the fit.
+
+        Zero for columns that the model does not use. With more than two classes, the mean over the classes.
+        """
+        check_is_fitted(self)
+        models = self._models()
+        each = [importances(model.training.bins(), model.shape_functions()) for model in models]
+        names = models[0].feature_names
+        mean: Vector = np.array([[of.get(name, 0.0) for name in names] for of in each]).mean(axis=0)
+        return mean
+
+    def _models(self) -> Sequence[Any]:
+        """Return the additive model, or one for each class where there are more than two."""
+        models: Sequence[Any] = getattr(self.model_, "models", (self.model_,))
+        return models
+
+    def _look_back(self, X: Any) -> None:
+        if self.min_samples_bin == Rules.min_samples_bin:  # who chose another value knows
+            warn_of_few_rows(self._models())
 
     def _inputs(self) -> Tables:
         return Tables.of(vars(self))

@@ -10,13 +10,14 @@ from sparsegam.checks import expect, is_number
 from sparsegam.data.scales import NUMBER, SCALE_KINDS, Scale, Value
 from sparsegam.losses import LOSSES
 from sparsegam.models.edits import edit_from_json
+from sparsegam.models.evidence import Evidence, evidence_from
 from sparsegam.models.profile import Profile, profile_from
 from sparsegam.models.terms import KINDS, Condition, Term
 
 FORMAT = "sparsegam.Model"
 VERSION = 2
 REQUIRED = {"format", "version", "loss", "classes", "intercept", "feature_names", "special_values", "terms"}
-OPTIONAL = {1: {"scales", "edits", "sha256"}, 2: {"scales", "edits", "profile", "sha256"}}  # by version
+OPTIONAL = {1: {"scales", "edits", "sha256"}, 2: {"scales", "edits", "profile", "evidence", "sha256"}}  # by version
 MOST_DEPTH = 20
 
 Scales = Mapping[str, Scale]
@@ -46,6 +47,7 @@ def parse(text: str) -> dict[str, Any]:
         "terms": terms,
         "edits": tuple(edit_from_json(edit) for edit in _list(content.get("edits", []), "edits")),
         "profile": _profile(content["profile"], terms) if "profile" in content else None,
+        "evidence": _evidence(content["evidence"], terms) if "evidence" in content else None,
     }
     _check_hash(content)
     return parts
@@ -229,6 +231,14 @@ def _profile(content: Any, terms: tuple[Term, ...]) -> Profile:
         sorted(profile.features), "the features of its profile", f"{sorted(used)}", holds={*profile.features} == used
     )
     return profile
+
+
+def _evidence(content: Any, terms: tuple[Term, ...]) -> Evidence:
+    try:
+        return evidence_from(content, terms)
+    except ValueError as error:
+        msg = f"not a sparsegam model: in its evidence, {error}."
+        raise ValueError(msg) from None
 
 
 def _value(value: Any, scale: Scale, name: str) -> Value:

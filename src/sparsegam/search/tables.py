@@ -17,6 +17,7 @@ from sparsegam.design.units import in_units
 from sparsegam.losses import LOSSES
 from sparsegam.models.additive import Model
 from sparsegam.parameters import documented, pick
+from sparsegam.search.evidence import covariance_of, evidence_of
 from sparsegam.search.inputs import search_inputs
 from sparsegam.search.options import Options
 from sparsegam.search.path import Path
@@ -24,7 +25,19 @@ from sparsegam.search.price import mean_weight
 from sparsegam.search.problem import Problem, check_room
 from sparsegam.search.progress import Progress
 
-TableProblem = Problem[ThresholdDesign]
+
+@dataclass(frozen=True)
+class TableProblem(Problem[ThresholdDesign]):
+    """A table posed to the core, whose models say what they stand on."""
+
+    upper: NDArray[np.bool_] | None = None  # rows of the second class; None for a regression
+
+    def model(self, point: _core.Point, classes: NDArray[Any] | None) -> Model:
+        """Put one point of a search into the words of the data, with the rows and errors of its terms."""
+        lambda2 = float(self.options.lambda2)
+        covariance = covariance_of(self.rows, point, lambda2, self.units, self.total_weight)
+        model = self.design.model(point, self.options.loss, classes)
+        return model.standing_on(evidence_of(self.design, point, covariance, self.upper))
 
 
 @dataclass(frozen=True)
@@ -56,7 +69,7 @@ class Tables:
         check_room(len(self.rules.always(design.names)), "features_always", options)
         always = _always(design, rows, options, self.rules, allowed)
         penalty = design.penalty(float(options.lambda2), self.rules, allowed=allowed, always=always)
-        return Problem(
+        return TableProblem(
             design,
             rows,
             penalty,
@@ -67,6 +80,7 @@ class Tables:
             mean_weight=mean_weight(weight),
             n_fixed=always.size,
             units=units,
+            upper=y > 0 if LOSSES[options.loss].is_classifier else None,
         )
 
 
@@ -129,7 +143,8 @@ def gam_path(  # noqa: D417, PLR0913  (`documented` fills in the others)
         -1 x 1[A <= 3]  # A: x0
     """
     given = locals()
-    return search_inputs(Path, Tables.of(given), X, y, given)
+    inputs = Tables.of(given)
+    return search_inputs(Path, inputs, X, y, given)
 
 
 def _always(
