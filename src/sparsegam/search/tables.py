@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sparsegam import _core
 from sparsegam.arrays import Vector
 from sparsegam.data.frames import Table, read
+from sparsegam.data.guessing import warn_of_numbers_in_text
 from sparsegam.design.binning import Binning, bin_table
 from sparsegam.design.rules import Rules
 from sparsegam.design.threshold import ThresholdDesign
@@ -144,7 +145,10 @@ def gam_path(  # noqa: D417, PLR0913  (`documented` fills in the others)
     """
     given = locals()
     inputs = Tables.of(given)
-    return search_inputs(Path, inputs, X, y, given)
+    path = search_inputs(Path, inputs, X, y, given)
+    table = inputs.read(X)
+    warn_of_numbers_in_text(table, kept_as_text=inputs.binning.forced(table.labels))
+    return path
 
 
 def _always(
