@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -24,6 +24,9 @@ from sparsegam.search.problem import Problem
 from sparsegam.search.progress import Progress
 from sparsegam.search.solver import Fit
 from sparsegam.search.tables import Tables
+
+if TYPE_CHECKING:
+    from sparsegam.inspection.stability import Stability
 
 SEARCHES = ("exchange", "swap")
 
@@ -61,6 +64,16 @@ class SparseGAM(SparseModel, Reports):
         names = models[0].feature_names
         mean: Vector = np.array([[of.get(name, 0.0) for name in names] for of in each]).mean(axis=0)
         return mean
+
+    def stability(self, X: Any, y: Any, **options: Any) -> "Stability":
+        """Fit the same to samples of the rows, and say how often each feature and each step comes back.
+
+        See `sparsegam.inspection.stability.stability`, which has the options: n, sample_weight, groups, method,
+        tolerance, random_state, n_jobs, time_limit and verbose.
+        """
+        from sparsegam.inspection.stability import stability
+
+        return stability(self, X, y, **options)
 
     def _models(self) -> Sequence[Any]:
         """Return the additive model, or one for each class where there are more than two."""
