@@ -19,6 +19,7 @@ def features_part(material: Material) -> list[dict[str, Any]]:
     order = list(material.model.features)
     features = [
         _feature(name, order.index(name), shape, material.numbers(name))
+        | {"pieces": [_piece(piece) for piece in _pieces(material, name, shape)]}
         for name, shape in material.model.shape_functions().items()
     ]
     return sorted(features, key=lambda feature: -feature["importance"])
@@ -40,7 +41,6 @@ def _feature(name: str, place: int, shape: ShapeFunction, numbers: Vector | None
             for number, value in shape.special.items()
         ],
         "missing": shape.missing,
-        "pieces": [_piece(piece) for piece in pieces_of(shape, numbers)],
         "importance": _importance(shape, numbers),
         "range": [low, high],
         "density": _density(shape, numbers, (low, high)),
@@ -49,12 +49,17 @@ def _feature(name: str, place: int, shape: ShapeFunction, numbers: Vector | None
     }
 
 
+def _pieces(material: Material, name: str, shape: ShapeFunction) -> list[Piece]:
+    return material.model.with_errors(name, pieces_of(shape, material.numbers(name)))
+
+
 def _piece(piece: Piece) -> dict[str, Any]:
     return {
         "kind": piece.kind,
         "label": piece.label,
         "value": piece.contribution,
         "count": piece.count,
+        "error": piece.error,
         "low": piece.low if np.isfinite(piece.low) else None,
         "high": piece.high if np.isfinite(piece.high) else None,
     }
