@@ -39,7 +39,8 @@ max_bins : int
 thresholds : dict from column to list, optional
     The thresholds of a column, where they shall not be learned.
 min_samples_bin : int
-    A term must hold for at least so many rows (of positive weight), and fail for as many.
+    A term must hold for at least so many rows (of positive weight), and fail for as many. A fit at the default warns of
+    steps that stand on few.
 categorical : "auto" or list of columns
     Columns to take as categories besides those that are text or categorical; ordered categoricals become
     thresholds unless named here.
@@ -124,7 +125,9 @@ model_, n_terms_ : LinearModel (OneVsRestModel with more than two classes), int
 """
 PARTS = """\
 intercept_, terms_, n_terms_ : float, tuple of Term, int
-    The parts of the model.
+    The parts of the model; terms say what they stand on (`n_rows`, `n_events`, `standard_error`).
+feature_importances_ : ndarray of shape (n_features,)
+    Mean absolute centred contribution of each column over the rows of the fit.
 """
 CERTIFICATE = """\
 certificate_ : Certificate or None
@@ -151,7 +154,10 @@ n_features_in_, feature_names_in_ : int, ndarray
 """
 MODEL = """\
 model_, intercept_, terms_, n_terms_ : Model, float, tuple of Term, int
-    The model of that size, fitted to all rows, and its parts.
+    The model of that size, fitted to all rows, and its parts; terms say what they stand on (`n_rows`, `n_events`,
+    `standard_error`).
+feature_importances_ : ndarray of shape (n_features,)
+    Mean absolute centred contribution of each column over the rows of the fit.
 """
 ROWS = """\
 X : array-like or data frame of shape (n_rows, n_features)

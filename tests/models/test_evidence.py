@@ -118,3 +118,12 @@ def test_importances_are_mean_distances_from_the_mean():
     many = SparseGAMClassifier(max_terms=4).fit(X, np.digitize(X[:, 0], [6, 12]))
     each = [part.feature_importances_ for part in many.estimators_]
     np.testing.assert_allclose(many.feature_importances_, np.mean(each, axis=0))
+
+
+def test_models_of_several_classes_have_tables_too():
+    X = np.random.default_rng(0).integers(0, 20, (200, 2)).astype(float)
+    model = SparseGAMClassifier(max_terms=2).fit(X, np.digitize(X[:, 0], [6, 12])).model_
+    assert model.summary().count("against the rest") == 3
+    frame = model.to_frame()
+    assert frame["class"].tolist() == [label for label, part in enumerate(model.models) for _ in part.terms]
+    assert frame["n_rows"].tolist() == [term.n_rows for part in model.models for term in part.terms]

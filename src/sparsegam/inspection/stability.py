@@ -208,7 +208,7 @@ def stability(  # noqa: PLR0913
         done = gather(tasks, min(n_threads(jobs), n), stop=stop, time_limit=time_limit, bar=bar)
     models = [one for one in done if one is not None]
     _check_time(len(models), n, time_limit)
-    return _summary(model, models, read(X), method, float(tolerance))
+    return shares_in(model, models, read(X), method, float(tolerance))
 
 
 def _model_of(estimator: Any) -> Model:
@@ -290,8 +290,8 @@ def _check_time(done: int, n: int, time_limit: float | None) -> None:
     warn(msg, ConvergenceWarning)
 
 
-def _summary(model: Model, models: Sequence[Model], table: Any, method: str, tolerance: float) -> Stability:
-    """Look each step of a model up in others."""
+def shares_in(model: Model, models: Sequence[Model], table: Any, method: str, tolerance: float) -> Stability:
+    """Look each step of a model up in others, which samples of the rows or new rows gave."""
     steps = _Steps(model, step_numbers(model, table), tolerance)
     found = [steps.found_in(other) for other in models]
     returning = []
