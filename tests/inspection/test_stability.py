@@ -1,6 +1,7 @@
 """Which steps come back: true ones do, noise does not, and nothing but the seed decides."""
 
 import _thread
+import inspect
 import threading
 import time
 
@@ -56,6 +57,7 @@ def test_it_prints_and_gives_frames(found):
     gam, result = found
     assert str(result).startswith("10 samples (half of the rows each): 2 to 3 terms, the model has 3")
     assert "100%" in str(result)
+    assert repr(result) == str(result)
     frame = result.to_frame()
     assert frame.columns.tolist() == ["feature", "condition", "coef", "share", "low", "high"]
     assert len(frame) == gam.n_terms_
@@ -165,6 +167,11 @@ def test_ctrl_c_ends_all_samples():
     with pytest.raises(KeyboardInterrupt):
         gam.stability(X, y, n=5000, n_jobs=2)
     assert threading.active_count() == before
+
+
+def test_the_method_has_the_options_of_the_function():
+    mine, all_of_it = (inspect.signature(one).parameters for one in (SparseGAMRegressor.stability, stability))
+    assert [str(one) for one in mine.values()][1:] == [str(one) for one in all_of_it.values()][1:]
 
 
 def test_what_cannot_be_is_refused(table):

@@ -65,12 +65,26 @@ class SparseGAM(SparseModel, Reports):
         mean: Vector = np.array([[of.get(name, 0.0) for name in names] for of in each]).mean(axis=0)
         return mean
 
-    def stability(self, X: Any, y: Any, **options: Any) -> "Stability":
-        """Fit the same to samples of the rows, and say how often each feature and each step comes back.
+    def stability(  # noqa: PLR0913
+        self,
+        X: Any,
+        y: Any,
+        *,
+        n: int = 50,
+        sample_weight: Any = None,
+        groups: Any = None,
+        method: str = "half",
+        tolerance: float = 0.02,
+        random_state: int = 0,
+        n_jobs: int | None = None,
+        time_limit: float | None = None,
+        verbose: int = 0,
+    ) -> "Stability":
+        """Say how often each feature and each step comes back in samples of the rows of the fit.
 
-        See `sparsegam.inspection.stability.stability`, which has the options: n, sample_weight, groups, method,
-        tolerance, random_state, n_jobs, time_limit and verbose.
+        See `sparsegam.inspection.stability.stability` for the options.
         """
+        options = {name: value for name, value in locals().items() if name not in ("self", "X", "y")}
         from sparsegam.inspection.stability import stability
 
         return stability(self, X, y, **options)

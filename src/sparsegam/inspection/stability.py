@@ -56,7 +56,7 @@ class Returning:
     high: float | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Stability:
     """How often each feature and each step of a model comes back in samples of the rows.
 
@@ -135,6 +135,8 @@ class Stability:
         rest = f"\nnot in the model, but in samples: {', '.join(others[:8])}{', ...' if len(others) > 8 else ''}"
         header = ["feature x", "where", "feature is back", "step is back", "adds", "when back, 9 in 10"]
         return f"{head}\n{aligned(header, rows)}{rest if others else ''}"
+
+    __repr__ = __str__  # so that a notebook shows the table
 
 
 def stability(  # noqa: PLR0913
