@@ -76,8 +76,8 @@ def gather(
     """
     end = None if time_limit is None else time.monotonic() + time_limit
     with ThreadPoolExecutor(workers) as pool:
-        jobs = [pool.submit(task) for task in tasks]
         try:
+            jobs = [pool.submit(task) for task in tasks]
             waiting = set(jobs)
             while waiting and (end is None or time.monotonic() < end):
                 done, waiting = wait(waiting, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
