@@ -1,6 +1,7 @@
 """Plots: every one returns its figure, draws into given axes, and copes with tiny and large models."""
 
 import io
+from dataclasses import replace
 
 import matplotlib as mpl
 import numpy as np
@@ -13,6 +14,7 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from sparsegam import Model, SparseGAMClassifier, SparseGAMRegressor, gam_path
+from sparsegam.models.pieces import pieces_of
 from sparsegam.models.terms import Condition, Term
 from sparsegam.plots import plot_calibration, plot_contributions, plot_frontier, plot_roc, plot_shape, plot_shapes
 
@@ -147,3 +149,28 @@ def test_dollars_are_no_formulas():
     assert set(model.features) == set(frame)
     for figure in (model.plot(frame), model.plot_row(frame), plot_calibration(model, frame, y)):
         figure.savefig(io.BytesIO())
+
+
+def test_intervals_are_those_of_the_errors(table, path):
+    X, model = table[0], path.at(6)
+    name = next(name for name in model.features if model.scales.get(name) is None)
+    figure = plot_shape(model, name, X)
+    bare = plot_shape(replace(model, terms=tuple(replace(term) for term in model.terms)), name, X)
+    band, *_ = [patch for patch in figure.axes[0].patches if patch.get_fill()]
+    parts = [
+        piece for piece in model.with_errors(name, pieces_of(model.shape_functions()[name])) if piece.kind == "step"
+    ]
+    values, _, base = band.get_data()
+    np.testing.assert_allclose(values - base, [2 * 1.96 * piece.error for piece in parts])
+    flat, *_ = [patch for patch in bare.axes[0].patches if patch.get_fill()]
+    np.testing.assert_array_equal(flat.get_data().values, flat.get_data().baseline)
+
+
+def test_stability_is_drawn_by_feature_and_step():
+    X = np.random.default_rng(0).integers(0, 30, (300, 3)).astype(float)
+    gam = SparseGAMRegressor(max_terms=2).fit(X, 2.0 * (X[:, 0] <= 9) + (X[:, 2] <= 20))
+    found = gam.stability(X, 2.0 * (X[:, 0] <= 9) + (X[:, 2] <= 20), n=4)
+    figure = found.plot()
+    widths = [bar.get_width() for bar in figure.axes[0].patches]
+    assert widths == [1.0] * 4
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["x0", "x <= 9", "x2", "x <= 20"]

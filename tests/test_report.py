@@ -3,6 +3,7 @@
 import datetime as dt
 import json
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -82,6 +83,39 @@ def test_report_is_one_small_file_that_names_no_other(written):
     assert "https://" not in text
     assert "<b>data" not in text
     assert "<script>alert" not in text
+
+
+def test_report_says_what_steps_stand_on(mixed):
+    frame, y, gam = mixed
+    parts = content(Material(gam.model_, "t", train=Sample.of(frame, y), settings=gam.get_params()))
+    lines = parts["standing"]["terms"]
+    assert [line["rows"] for line in lines] == [term.n_rows for term in gam.terms_]
+    assert [line["error"] for line in lines] == [term.standard_error for term in gam.terms_]
+    assert parts["standing"]["start"]["events"] == (y == "yes").sum()
+    assert all(piece["error"] > 0 for feature in parts["features"] for piece in feature["pieces"])
+    assert parts["stability"] is None
+    bare = content(Material(replace(gam.model_, terms=()), "t"))
+    assert bare["standing"] is None
+
+
+def test_the_page_shows_steps_and_which_come_back(mixed, tmp_path, chromium):
+    frame, y, gam = mixed
+    found = gam.stability(frame, y, n=4)
+    file = gam.report(tmp_path / "report.html", frame, y, stability=found)
+    with opened(chromium, file) as (page, wrong):
+        assert page.locator("#standing tbody tr").count() == gam.n_terms_ + 1
+        cells = page.locator("#standing tbody tr").nth(1).locator("td").all_inner_texts()
+        assert cells[3] == f"{gam.terms_[0].n_rows:,}"
+        assert page.locator("#stability tbody tr").count() == gam.n_terms_
+        shares = page.locator("#stability meter").evaluate_all("all => all.map((one) => one.value)")
+        assert shares[1::2] == [step.share for step in found.steps]
+        assert page.locator("#shapes rect.band").count() > 0
+        assert not wrong
+    without = gam.report(tmp_path / "without.html")
+    with opened(chromium, without) as (page, wrong):
+        assert page.locator("#stability").is_hidden()
+        assert page.locator("#standing").is_visible()
+        assert not wrong
 
 
 def test_report_says_what_was_measured(mixed):

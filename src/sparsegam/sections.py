@@ -56,7 +56,8 @@ thresholds : dict from column to list, optional
     The thresholds of a column, where they shall not be learned.
 min_samples_bin : int or "auto"
     Steps stand on at least so many rows (of positive weight): each holds for as many and fails for as many, and
-    between any two thresholds of a feature there are as many. "auto" is one row in fifty, and 20 from 1000 rows on.
+    between any two thresholds of a feature there are as many. "auto" is one row in fifty, and 20 from 1000 rows on. A
+    fit at the default warns of steps that stand on few.
 min_events_bin : int
     Of a classifier: a term must hold, and fail, for at least so many rows of either class.
 categorical : "auto" or list of columns
@@ -155,7 +156,9 @@ model_, n_terms_ : LinearModel (OneVsRestModel with more than two classes), int
 """
 PARTS = """\
 intercept_, terms_, n_terms_ : float, tuple of Term, int
-    The parts of the model.
+    The parts of the model; terms say what they stand on (`n_rows`, `n_events`, `standard_error`).
+feature_importances_ : ndarray of shape (n_features,)
+    Mean absolute centred contribution of each column over the rows of the fit.
 """
 CERTIFICATE = """\
 certificate_ : Certificate or None
@@ -184,7 +187,10 @@ n_features_in_, feature_names_in_ : int, ndarray
 """
 MODEL = """\
 model_, intercept_, terms_, n_terms_ : Model, float, tuple of Term, int
-    The model of that size, fitted to all rows, and its parts.
+    The model of that size, fitted to all rows, and its parts; terms say what they stand on (`n_rows`, `n_events`,
+    `standard_error`).
+feature_importances_ : ndarray of shape (n_features,)
+    Mean absolute centred contribution of each column over the rows of the fit.
 """
 ROWS = """\
 X : array-like or data frame of shape (n_rows, n_features)

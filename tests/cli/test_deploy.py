@@ -69,7 +69,7 @@ def test_drift(files, capsys):
 
 def test_drift_of_a_model_that_forgot(files, capsys):
     content = json.loads((files / "model.json").read_text())
-    del content["profile"], content["missing"], content["seen"], content["sha256"]
+    del content["profile"], content["missing"], content["seen"], content["evidence"], content["sha256"]
     (files / "old.json").write_text(json.dumps({**content, "version": 1}))
     assert main(["drift", str(files / "old.json"), str(files / "rows.csv")]) == 1
     assert "Pass the rows of the fit as reference" in capsys.readouterr().err

@@ -113,6 +113,141 @@ def test_path_and_compare(data, capsys):
     assert {"sparsegam", "linear (all features)", "gradient boosting"} <= json.loads(text).keys()
 
 
+def test_path_marks_a_criterion_only_where_the_frontier_goes_past_it(data, capsys):
+    code, text, notes = run(capsys, "path", data, "-t", "answer", "--drop", "amount", "--max-terms", "30")
+    assert code == 0
+    assert "<- bic" in text
+    assert "frontier ends" not in notes
+    words = ("path", data, "-t", "answer", "--drop", "amount", "--max-terms", "1")
+    code, text, notes = run(capsys, *words)
+    assert code == 0
+    assert "<- bic" not in text
+    assert "the frontier ends at 1 terms, before the size that bic would choose: raise --max-terms." in notes
+    assert json.loads(run(capsys, *words, "--json")[1])["bic"] is None
+
+
+def test_fit_shows_what_steps_stand_on(data, tmp_path, capsys):
+    out = tmp_path / "model.json"
+    words = ("fit", data, "-t", "answer", "--drop", "amount", "--out", out)
+    for size in ((), ("--cv",), ("--terms", "2")):
+        text = run(capsys, *words, *size)[1]
+        assert "adds  std. error  rows  events" in text
+        model = Model.from_json(out.read_text())
+        assert all(term.n_rows for term in model.terms)
+        assert model.training_profile().n_rows == 300
+
+
+def test_steps_on_few_rows_are_noted_and_can_be_done_without(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    x = np.repeat([1, 0], [4, 396])
+    file = tmp_path / "spike.csv"
+    pd.DataFrame({"x": x, "z": rng.normal(size=400), "y": 5 * x + rng.normal(0, 0.1, 400)}).to_csv(file, index=False)
+    words = ("fit", file, "-t", "y", "--terms", "1")
+    assert "stands on few rows: x <= 0 (fails for 4 rows)" in run(capsys, *words)[2]
+    code, text, notes = run(capsys, *words, "--min-samples-bin", "10")
+    assert (code, notes) == (0, "")
+    assert "x <= 0 " not in text
+
+
+def test_special_values_by_column(data, capsys):
+    words = ("fit", data, "-t", "answer", "--drop", "amount", "--json")
+    code, text, _ = run(capsys, *words, "--special-values", "age=30,40", "income=50.5")
+    assert code == 0
+    assert json.loads(text)["model"]["special_values"] == {"age": [30.0, 40.0], "income": [50.5]}
+    code, _, errors = run(capsys, *words, "--special-values", "age")
+    assert code == 2
+    assert "must be COLUMN=VALUE or COLUMN=VALUE,VALUE,..., got 'age'" in errors
+    assert run(capsys, *words, "--special", "30", "--special-values", "age=30")[0] == 2
+    code, _, errors = run(capsys, *words, "--special-values", "ag=30")
+    assert code == 1
+    assert "special_values names the column 'ag'" in errors
+
+
+@pytest.fixture(scope="module")
+def weighted(data):
+    """The same table, each row with a weight; and one where rows are there as often as these say."""
+    frame = pd.read_csv(data).drop(columns="amount")
+    weight = np.random.default_rng(1).integers(0, 4, len(frame))
+    file, repeated = data.with_name("weighted.csv"), data.with_name("repeated.csv")
+    frame.assign(w=weight).to_csv(file, index=False)
+    frame.loc[frame.index.repeat(weight)].drop(columns="id").to_csv(repeated, index=False)
+    return file, repeated
+
+
+@pytest.mark.parametrize("size", [("--terms", "2"), ("--lambda0", "3"), ("--cv",)])
+def test_a_weight_of_two_is_the_row_twice(weighted, capsys, size):
+    file, repeated = weighted
+    found = json.loads(run(capsys, "fit", file, "-t", "answer", "--weight", "w", *size, "--json")[1])
+    same = json.loads(run(capsys, "fit", repeated, "-t", "answer", *size, "--json")[1])
+    assert "w" not in found["columns"]
+    if size != ("--cv",):  # folds differ
+        coefs = ([term["coef"] for term in answer["model"]["terms"]] for answer in (found, same))
+        assert next(coefs) == pytest.approx(next(coefs))
+        assert found["loss"] == pytest.approx(same["loss"])
+
+
+def test_weights_go_wherever_rows_go(weighted, tmp_path, capsys):
+    file, _ = weighted
+    rows = (file, "-t", "answer", "--weight", "w")
+    model = tmp_path / "model.json"
+    assert run(capsys, "fit", *rows, "--terms", "3", "--out", model)[0] == 0
+    assert run(capsys, "path", *rows, "--max-terms", "3")[0] == 0
+    plain = json.loads(run(capsys, "compare", file, "-t", "answer", "--drop", "w", "--folds", "2", "--json")[1])
+    found = json.loads(run(capsys, "compare", *rows, "--folds", "2", "--json")[1])
+    assert all(found[name]["scores"] != plain[name]["scores"] for name in plain)
+    assert run(capsys, "report", model, *rows, "--out", tmp_path / "report.html")[0] == 0
+    assert run(capsys, "scorecard", model, *rows)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "wrong"),
+    [
+        (("--weight", "v"), "there is no column 'v' for --weight"),
+        (("--weight", "answer"), "--weight answer is the target"),
+        (("--weight", "city"), "--weight city must hold a number >= 0 in every row, got"),
+        (("--weight", "income"), "--weight income must hold a number >= 0 in every row, got nothing in row 0"),
+    ],
+)
+def test_weights_that_are_none_are_refused(data, capsys, words, wrong):
+    code, _, errors = run(capsys, "fit", data, "-t", "answer", *words)
+    assert code == 1
+    assert wrong in errors
+
+
+def test_predict_keeps_columns(data, tmp_path, capsys):
+    model, out = tmp_path / "model.json", tmp_path / "scores.csv"
+    run(capsys, "fit", data, "-t", "answer", "--drop", "amount", "--out", model)
+    assert run(capsys, "predict", model, data, "--keep", "id", "age", "income", "--out", out)[0] == 0
+    scores, frame = pd.read_csv(out), pd.read_csv(data)
+    assert scores.columns.tolist() == ["id", "age", "income", "score", "probability", "prediction"]
+    pd.testing.assert_frame_equal(scores[["id", "age", "income"]], frame[["id", "age", "income"]])
+    kept = json.loads(run(capsys, "predict", model, data, "--keep", "income", "--json")[1])["income"]
+    assert kept[0] is None
+    code, _, errors = run(capsys, "predict", model, data, "--keep", "name")
+    assert code == 1
+    assert "there is no column 'name' for --keep" in errors
+    frame.assign(score=1, number=2.0**60).to_csv(tmp_path / "more.csv", index=False)
+    assert (
+        "--keep names 'score', which the answer has"
+        in run(capsys, "predict", model, tmp_path / "more.csv", "--keep", "score")[2]
+    )
+    assert (
+        "--keep number: it holds numbers beyond"
+        in run(capsys, "predict", model, tmp_path / "more.csv", "--keep", "number")[2]
+    )
+
+
+def test_text_that_is_nearly_all_numbers_is_noted(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 500, 400)
+    words = np.where(np.arange(400) % 50 == 3, "unknown", x.astype(str))
+    file = tmp_path / "text.csv"
+    pd.DataFrame({"x": words, "z": rng.integers(0, 9, 400), "y": rng.integers(0, 2, 400)}).to_csv(file, index=False)
+    for size in (("--terms", "1"), ("--cv",)):
+        notes = run(capsys, "fit", file, "-t", "y", *size)[2]
+        assert notes.count("x: 392 of 400 values are numbers; the others, such as 'unknown', make it text") == 1
+
+
 def test_report(data, tmp_path, capsys):
     model_file, out = tmp_path / "model.json", tmp_path / "report.html"
     run(capsys, "fit", data, "-t", "answer", "--drop", "amount", "-o", model_file, "--report", tmp_path / "first.html")

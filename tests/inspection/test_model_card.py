@@ -22,6 +22,8 @@ def test_card_of_a_regression():
     gam = SparseGAMRegressor(lambda0=0.1).fit([[1], [2], [3], [4]], [0.0, 0.0, 6.0, 6.0])
     text = gam.model_.card([[1], [4]], [0.0, 6.0])
     assert "R squared" in text
+    assert "| step | adds | standard error | rows | events |" in text
+    assert "| x0 &lt;= 2 |" in text
     assert "## Edits\n\nNone." in text
     assert "Rows of the fit" not in replace(gam.model_, intercept=1.0).card()
 

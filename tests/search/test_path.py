@@ -185,11 +185,34 @@ def test_weights_are_repeated_rows():
 def test_weights_far_from_rows_are_told_of_by_criteria():
     X, y = small_problem("logistic")
     for path in (gam_path, linear_path):
-        found = path(X, y, sample_weight=np.full(len(y), 500.0), max_terms=2)
+        found = path(X, y, sample_weight=np.full(len(y), 500.0), max_terms=9)
         with pytest.warns(UserWarning, match="these are 500 on average: it will choose more terms") as told:
             found.at(lambda0="bic")
         assert [one.filename for one in told] == [__file__]
-        found.at(lambda0=3.0)
+        found.at(lambda0=1e6)
+
+
+def test_a_size_may_be_asked_for_by_its_number_alone(path):
+    assert path.at(2) is path.at(n_terms=2)
+    with pytest.raises(ValueError, match=r"got 'bic': a criterion is a price, at\(lambda0='bic'\)"):
+        path.at("bic")
+
+
+def test_a_price_below_what_was_searched_is_told_of():
+    X, y = small_problem("logistic")
+    cut = gam_path(X, y, max_terms=2)
+    assert cut.cut_off
+    assert not cut.covers(0.0)
+    assert cut.covers(1e6)
+    with pytest.warns(UserWarning, match=r"lambda0=0.0 is outside .* max_terms ended the frontier at 2 terms"):
+        assert cut.at(lambda0=0.0).n_terms == 2
+    assert cut.at(lambda0=1e6).n_terms == 0
+    whole = gam_path(X, y, max_terms=1000)
+    assert not whole.cut_off
+    assert whole.at(lambda0=0.0).n_terms == whole.n_terms[-1]
+    ended = gam_path(X, y, time_limit=0.0)
+    with pytest.warns(UserWarning, match="time_limit ended the frontier at 0 terms"):
+        ended.at(lambda0="bic")
 
 
 @pytest.mark.filterwarnings("ignore:lambda0=")

@@ -1,7 +1,5 @@
 """What the command line can do: each command takes its options and returns an answer for people and for machines."""
 
-import csv
-import io
 import json
 import time
 from argparse import Namespace
@@ -12,16 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.cli.deploy import export_model, make_scorecard, measure_drift
+from sparsegam.cli.deploy import export_model, make_scorecard, measure_drift, predict_rows
 from sparsegam.cli.outcome import Outcome, split_target
 from sparsegam.data.columns import Column
 from sparsegam.data.files import read_file
 from sparsegam.data.frames import Table
+from sparsegam.data.guessing import warn_of_numbers_in_text
 from sparsegam.data.scales import WORDS
 from sparsegam.data.writing import write_whole
 from sparsegam.losses import REGRESSION
 from sparsegam.models.additive import Model
 from sparsegam.parameters import pick
+from sparsegam.search.evidence import warn_of_few_rows
 from sparsegam.search.options import Options
 from sparsegam.search.path import Path
 from sparsegam.search.progress import watched
@@ -47,11 +47,13 @@ def run_fit(options: Namespace) -> Answer:
     outcome, notes = _outcome(options)
     start = time.perf_counter()
     found = _fit_by_cv(outcome, options) if options.cv else _fit_directly(outcome, options)
+    if not options.cv and options.min_samples_bin is None:
+        warn_of_few_rows([found.model])
     seconds = time.perf_counter() - start
     text = [
         _data_text(options.data, outcome),
         _found_text(found, outcome, seconds),
-        terms_text(found.problem, found.model),
+        _terms_text(found.model),
     ]
     written = []
     if options.out:
@@ -64,19 +66,7 @@ def run_fit(options: Namespace) -> Answer:
 
 def run_predict(options: Namespace) -> Answer:
     """Score the rows of a file: score, and for classes probability and label."""
-    check_writable(options.out)
-    model = read_model(options.model)
-    table = read_file(options.data, encoding=options.encoding)
-    score = model.score_table(table)
-    columns = {"score": score.tolist()}
-    if model.classes is not None:
-        columns["probability"] = model.probabilities(score)[:, 1].tolist()
-        columns["prediction"] = [model.classes[int(s > 0)] for s in score]
-    text = _csv(columns)
-    if options.out:
-        write_whole(options.out, text)
-        text = f"{table.n_rows} rows scored; written: {options.out}"
-    return Answer(text.rstrip("\n"), columns)
+    return Answer(*predict_rows(options))
 
 
 def run_report(options: Namespace) -> Answer:
@@ -93,7 +83,10 @@ def run_path(options: Namespace) -> Answer:
     outcome, notes = _outcome(options)
     problem = _pose(outcome, options, max_terms=options.max_terms)
     path = _search(problem, outcome, options)
-    chosen = path.at(lambda0="bic").n_terms
+    chosen = path.at(lambda0="bic").n_terms if path.covers("bic") else None
+    if chosen is None:
+        last = path.n_terms[-1]
+        notes += (f"the frontier ends at {last} terms, before the size that bic would choose: raise --max-terms.",)
     rows = [
         [str(k), str(len(m.features)), f"{loss:.2f}", _number(lambda0), "<- bic" if k == chosen else ""]
         for k, m, loss, lambda0 in zip(path.n_terms, path.models, path.loss, path.lambda0, strict=True)
@@ -142,7 +135,7 @@ def run_export(options: Namespace) -> Answer:
 def run_scorecard(options: Namespace) -> Answer:
     """Turn a model into whole points, searched on the rows of a file."""
     outcome, notes = _outcome(options)
-    return Answer(*make_scorecard(options, outcome.table, outcome.y), notes)
+    return Answer(*make_scorecard(options, outcome), notes)
 
 
 def run_drift(options: Namespace) -> Answer:
@@ -176,7 +169,6 @@ class _Found:
     """A model and how it came about."""
 
     model: Model
-    problem: TableProblem
     loss: float
     lambda0: float | None
     chosen_by: str
@@ -185,8 +177,10 @@ class _Found:
 def _outcome(options: Namespace) -> tuple[Outcome, tuple[str, ...]]:
     """Read the table and take the target out; leave out columns that only name the rows."""
     table = read_file(options.data, encoding=options.encoding)
-    ids = tuple(name for name in _row_names(table) if name not in (options.target, *options.drop, *options.categorical))
-    outcome = split_target(table, options.target, positive=options.positive, drop=(*options.drop, *ids))
+    named = (options.target, options.weight, *options.drop, *options.categorical)
+    ids = tuple(name for name in _row_names(table) if name not in named)
+    drop = (*options.drop, *ids)
+    outcome = split_target(table, options.target, positive=options.positive, drop=drop, weight=options.weight)
     notes = [f"column {name!r} is text that differs in every row: left out." for name in ids]
     if outcome.dropped:
         notes.append(f"{outcome.dropped} rows have no {options.target!r}: left out.")
@@ -208,21 +202,24 @@ def _settings(options: Namespace) -> dict[str, Any]:
         "lambda2": options.lambda2,
         "max_terms": getattr(options, "terms", None),
         "max_bins": options.max_bins,
-        "special_values": options.special or None,
+        "special_values": dict(options.special_values) or options.special or None,
         "missing": options.missing,
         "categorical": options.categorical or "auto",
         "monotone": dict(options.monotone) or None,
         "max_features": options.max_features,
         "n_jobs": options.n_jobs,
         "time_limit": options.time_limit,
+        **({} if options.min_samples_bin is None else {"min_samples_bin": options.min_samples_bin}),
     }
 
 
 def _pose(outcome: Outcome, options: Namespace, max_terms: int | None) -> TableProblem:
     given = _settings(options) | {"max_terms": max_terms}
     given["loss"] = REGRESSION if outcome.classes is None else given["loss"]
-    target = outcome.signs
-    return Tables.of(given).pose(outcome.table, target, np.ones(target.size), pick(Options, given))
+    target, inputs = outcome.signs, Tables.of(given)
+    weight = np.ones(target.size) if outcome.weight is None else outcome.weight
+    warn_of_numbers_in_text(outcome.table, kept_as_text=inputs.binning.forced(outcome.table.labels))
+    return inputs.pose(outcome.table, target, weight, pick(Options, given))
 
 
 def _search(problem: TableProblem, outcome: Outcome, options: Namespace) -> Path[Model]:
@@ -235,13 +232,13 @@ def _fit_directly(outcome: Outcome, options: Namespace) -> _Found:
     problem = _pose(outcome, options, max_terms=options.terms)
     if options.terms is not None:
         path = _search(problem, outcome, options)
-        return _Found(path.models[-1], problem, float(path.loss[-1]), None, f"--terms {options.terms}")
+        return _Found(path.models[-1], float(path.loss[-1]), None, f"--terms {options.terms}")
     lambda0 = "bic" if options.lambda0 is None else options.lambda0
     with watched(None, int(not options.quiet)) as progress:
         found = fit(problem, lambda0, progress)
     classes = None if outcome.classes is None else np.array(outcome.classes, dtype=object)
     model = problem.model(found.point, classes)
-    return _Found(model, problem, found.point.loss, found.lambda0, f"lambda0 = {lambda0}")
+    return _Found(model, found.point.loss, found.lambda0, f"lambda0 = {lambda0}")
 
 
 def _fit_by_cv(outcome: Outcome, options: Namespace) -> _Found:
@@ -254,10 +251,10 @@ def _fit_by_cv(outcome: Outcome, options: Namespace) -> _Found:
         given.pop("loss")
     kind = SparseGAMRegressorCV if outcome.classes is None else SparseGAMClassifierCV
     target = outcome.signs if outcome.classes is None else outcome.signs > 0
-    gam = kind(**given, verbose=int(not options.quiet)).fit(as_frame(outcome.table), target)
-    model = replace(gam.model_, classes=outcome.classes)
-    problem = _pose(outcome, options, max_terms=model.n_terms)
-    return _Found(model, problem, gam.loss_, gam.lambda0_, "cross-validation, one standard error")
+    gam = kind(**given, verbose=int(not options.quiet)).fit(as_frame(outcome.table), target, outcome.weight)
+    model = replace(gam.model_, classes=outcome.classes).remembering(gam.model_.training)
+    model = model.standing_on(gam.model_.evidence)
+    return _Found(model, gam.loss_, gam.lambda0_, "cross-validation, one standard error")
 
 
 def _write_report(name: str, model: Model, outcome: Outcome, options: Namespace) -> FilePath:
@@ -276,6 +273,7 @@ def _write_report(name: str, model: Model, outcome: Outcome, options: Namespace)
         y_test=None if test is None else test.y,
         title=f"{outcome.name}: a model of {FilePath(options.data).name}",
         settings={key: value for key, value in _settings(options).items() if value is not None},
+        sample_weight=outcome.weight,
     )
 
 
@@ -313,19 +311,10 @@ def _measures(found: _Found, outcome: Outcome) -> dict[str, float]:
     return {"AUC": auc(score, outcome.signs > 0)[0], "accuracy": float(np.mean((score > 0) == (outcome.signs > 0)))}
 
 
-def terms_text(problem: TableProblem, model: Model) -> str:
-    """Return the model as a table: its conditions by feature, what each adds, and for how many rows it holds."""
-    from sparsegam.inspection.alternatives import columns_of
-
-    counts = problem.design.counts[columns_of(problem, model.terms)].astype(int).tolist()
-    rows = [["(start)", "", f"{model.intercept:+.4f}", ""]]
-    last = ""
-    for term, count in zip(model.terms, counts, strict=True):
-        name = "" if term.feature == last else term.feature
-        rows.append([name, term.condition.text("x"), f"{term.coef:+.4f}", str(count)])
-        last = term.feature
-    table = _aligned(["feature x", "where", "adds", "rows"], rows)
-    return "\n".join([table, *model.equation().splitlines()[-1:]]) if model.classes is not None else table
+def _terms_text(model: Model) -> str:
+    """Return the model as a table, and how its score becomes a probability."""
+    last = model.equation().splitlines()[-1:] if model.classes is not None else []
+    return "\n".join([model.summary(), *last])
 
 
 def _fit_data(found: _Found, outcome: Outcome, seconds: float, written: list[str]) -> dict[str, Any]:
@@ -362,11 +351,3 @@ def _is_number(text: str) -> bool:
 
 def _number(value: float) -> str:
     return f"{value:.2f}" if np.isfinite(value) else ""
-
-
-def _csv(columns: dict[str, list[Any]]) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
-    return out.getvalue()

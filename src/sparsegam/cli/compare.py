@@ -52,7 +52,7 @@ def compare(outcome: Outcome, settings: dict[str, Any], *, folds: int = 5) -> li
         warnings.simplefilter("ignore")
         for name, new, size in _contenders(outcome, settings):
             try:
-                out.append(_standing(name, new, size, X, y, parts))
+                out.append(_standing(name, new, size, (X, y, outcome.weight), parts))
             except Exception as error:
                 if name == "sparsegam":
                     raise
@@ -180,16 +180,27 @@ def _numbered(model: Any) -> Any:
     return make_pipeline(_encoder(one_hot=False), model)
 
 
-def _standing(name: str, new: Callable[[], Any], size: Callable[[Any], str], X: Any, y: Any, parts: Any) -> Standing:
+def _standing(name: str, new: Callable[[], Any], size: Callable[[Any], str], rows: Any, parts: Any) -> Standing:
     from sklearn.metrics import r2_score, roc_auc_score
 
+    X, y, weight = rows
     scores, seconds, model = [], [], None
     for train, test in parts:
         start = time.perf_counter()
-        model = new().fit(X.iloc[train], y[train])
+        model = new()
+        model.fit(X.iloc[train], y[train], **_weighted(model, weight, train))
         seconds.append(time.perf_counter() - start)
+        each = None if weight is None else weight[test]
         if hasattr(model, "predict_proba"):
-            scores.append(roc_auc_score(y[test], model.predict_proba(X.iloc[test])[:, 1]))
+            scores.append(roc_auc_score(y[test], model.predict_proba(X.iloc[test])[:, 1], sample_weight=each))
         else:
-            scores.append(r2_score(y[test], model.predict(X.iloc[test])))
+            scores.append(r2_score(y[test], model.predict(X.iloc[test]), sample_weight=each))
     return Standing(name, np.array(scores), float(np.mean(seconds)), size(model))
+
+
+def _weighted(model: Any, weight: Any, rows: Any) -> dict[str, Any]:
+    """Return the weights of rows as a model takes them: a pipeline hands them to its last step."""
+    if weight is None:
+        return {}
+    last = f"{model.steps[-1][0]}__" if hasattr(model, "steps") else ""
+    return {f"{last}sample_weight": weight[rows]}

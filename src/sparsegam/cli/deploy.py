@@ -1,6 +1,8 @@
-"""Commands that lead from a model to decisions: `sparsegam export`, `sparsegam scorecard` and `sparsegam drift`."""
+"""Commands that lead from a model to decisions: `sparsegam predict`, `export`, `scorecard` and `drift`."""
 
 import argparse
+import csv
+import io
 import json
 from argparse import Namespace
 from collections.abc import Callable
@@ -58,6 +60,81 @@ def add_drift(command: AddCommand) -> None:
     drift.add_argument("--encoding", default="utf-8")
 
 
+def add_predict(command: AddCommand) -> None:
+    """Declare `sparsegam predict`."""
+    predict = command("predict", "score the rows of a table with a model")
+    predict.add_argument("model", help="a model that `fit --out` wrote")
+    predict.add_argument("data", help="CSV, Parquet, Feather or Excel, also .gz")
+    predict.add_argument(
+        "--keep", nargs="+", default=[], metavar="COLUMN", help="columns to pass through, such as an id"
+    )
+    predict.add_argument("--out", "-o", metavar="FILE.csv", help="write here instead of printing")
+    predict.add_argument("--encoding", default="utf-8")
+
+
+def predict_rows(options: Namespace) -> tuple[str, dict[str, Any]]:
+    """Score the rows of a file: columns that are kept, score, and for classes probability and label."""
+    from sparsegam.cli.commands import check_writable, read_model
+    from sparsegam.data.files import read_file
+
+    check_writable(options.out)
+    model = read_model(options.model)
+    table = read_file(options.data, encoding=options.encoding)
+    score = model.score_table(table)
+    columns = {"score": score.tolist()}
+    if model.classes is not None:
+        columns["probability"] = model.probabilities(score)[:, 1].tolist()
+        columns["prediction"] = [model.classes[int(s > 0)] for s in score]
+    columns = _kept(table, options.keep, tuple(columns)) | columns
+    text = _csv(columns)
+    if options.out:
+        write_whole(options.out, text)
+        text = f"{table.n_rows} rows scored; written: {options.out}"
+    return text.rstrip("\n"), columns
+
+
+def _kept(table: Any, names: list[str], taken: tuple[str, ...]) -> dict[str, list[Any]]:
+    """Return columns of a table as they read; None where a value is missing."""
+    from sparsegam.data.scales import shortened
+
+    for name in names:
+        if name not in table.labels:
+            msg = f"there is no column {name!r} for --keep: the columns are {shortened(table.labels, 8)}."
+            raise ValueError(msg)
+        if name in taken:
+            msg = f"--keep names {name!r}, which the answer has already ({', '.join(taken)}): rename the column."
+            raise ValueError(msg)
+    return {name: _values(table.column(table.labels.index(name))) for name in names}
+
+
+def _values(column: Any) -> list[Any]:
+    """Return the values of a column: whole numbers without a point; refuse those that have lost digits when read."""
+    import numpy as np
+
+    from sparsegam.checks import LARGEST_INTEGER
+    from sparsegam.data.scales import text
+
+    if column.scale.kind == "number" and np.nanmax(np.abs(column.values), initial=0.0) >= LARGEST_INTEGER:
+        msg = (
+            f"--keep {column.name}: it holds numbers beyond {LARGEST_INTEGER}, which are read without their last "
+            "digits: write it as text, with a letter in front."
+        )
+        raise ValueError(msg)
+    known = zip(column.values.tolist(), np.isnan(column.values), strict=True)
+    values = [None if missing else column.scale.value(number) for number, missing in known]
+    if column.scale.kind == "number":
+        return [int(value) if value is not None and value == int(value) else value for value in values]
+    return [value if value is None or isinstance(value, str | int | float) else text(value) for value in values]
+
+
+def _csv(columns: dict[str, list[Any]]) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    return out.getvalue()
+
+
 def export_model(options: Namespace) -> tuple[str, dict[str, Any]]:
     """Write the export; the text to print and the data for machines."""
     from sparsegam.cli.commands import check_writable, read_model
@@ -79,13 +156,14 @@ def export_model(options: Namespace) -> tuple[str, dict[str, Any]]:
     return f"written: {options.out}", {"format": options.to, "file": options.out}
 
 
-def make_scorecard(options: Namespace, table: Any, y: Any) -> tuple[str, dict[str, Any]]:
+def make_scorecard(options: Namespace, outcome: Any) -> tuple[str, dict[str, Any]]:
     """Make the card on rows that were read, and write it where asked for."""
     from sparsegam.cli.commands import check_writable, read_model
 
     check_writable(options.out)
     names = ("method", "pdo", "odds", "base_points", "max_points", "direction", "base", "nonnegative")
-    card = read_model(options.model).scorecard(table, y, **{name: getattr(options, name) for name in names})
+    given = {name: getattr(options, name) for name in names} | {"sample_weight": outcome.weight}
+    card = read_model(options.model).scorecard(outcome.table, outcome.y, **given)
     data = {"base": card.base, "formula": card.formula(), "steps": card.table(), "rounding": vars(card.rounding)}
     if options.out:
         _write_card(card, FilePath(options.out))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from sparsegam.cli.deploy import add_drift, add_export, add_scorecard
+from sparsegam.cli.deploy import add_drift, add_export, add_predict, add_scorecard
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -76,11 +76,7 @@ def _parser() -> argparse.ArgumentParser:
     fit.add_argument("--out", "-o", metavar="MODEL.json", help="write the model")
     fit.add_argument("--report", metavar="REPORT.html", help="write a report too")
     fit.add_argument("--test", metavar="FILE", help="rows for the report to measure on")
-    predict = _command(commands, "predict", "score the rows of a table with a model")
-    predict.add_argument("model", help="a model that `fit --out` wrote")
-    predict.add_argument("data", help="CSV, Parquet, Feather or Excel, also .gz")
-    predict.add_argument("--out", "-o", metavar="FILE.csv", help="write here instead of printing")
-    predict.add_argument("--encoding", default="utf-8")
+    add_predict(partial(_command, commands))
     report = _command(commands, "report", "write a report on a model: one HTML file")
     report.add_argument("model", help="a model that `fit --out` wrote")
     _data_options(report)
@@ -117,13 +113,18 @@ def _data_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--target", "-t", required=True, help="the column to be predicted")
     command.add_argument("--positive", metavar="LABEL", help="the label whose probability is wanted")
     command.add_argument("--drop", nargs="+", default=[], metavar="COLUMN", help="columns to leave out")
+    command.add_argument("--weight", metavar="COLUMN", help="the column that says how much each row counts")
     command.add_argument("--encoding", default="utf-8", help="of a CSV file (default utf-8)")
 
 
 def _search_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--loss", choices=("logistic", "exponential"), default="logistic", help="of classes")
     command.add_argument("--lambda2", type=float, default=1e-3, help="ridge penalty (default 0.001)")
-    command.add_argument("--special", nargs="+", type=float, default=[], metavar="VALUE", help="codes out of the order")
+    special = command.add_mutually_exclusive_group()
+    special.add_argument("--special", nargs="+", type=float, default=[], metavar="VALUE", help="codes out of the order")
+    special.add_argument(
+        "--special-values", nargs="+", type=_special, default=[], metavar="COLUMN=VALUE,...", help="the same by column"
+    )
     command.add_argument(
         "--missing",
         choices=("mean", "error", "last"),
@@ -136,6 +137,7 @@ def _search_options(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--max-features", type=int, metavar="N")
     command.add_argument("--max-bins", type=int, default=1000, metavar="N")
+    command.add_argument("--min-samples-bin", type=int, metavar="N", help="rows that a step must hold and fail for")
     command.add_argument("--n-jobs", type=int, metavar="N", help="threads (default 1, -1 is all)")
     command.add_argument("--time-limit", type=float, metavar="SECONDS")
 
@@ -154,6 +156,22 @@ def _direction(text: str) -> tuple[str, str]:
         msg = f"must be COLUMN=increasing or COLUMN=decreasing, got {text!r}"
         raise argparse.ArgumentTypeError(msg)
     return name, direction
+
+
+def _special(text: str) -> tuple[str, list[float | str]]:
+    name, equals, values = text.rpartition("=")
+    if not equals or not name or not all(values.split(",")):
+        msg = f"must be COLUMN=VALUE or COLUMN=VALUE,VALUE,..., got {text!r}"
+        raise argparse.ArgumentTypeError(msg)
+    return name, [_number_or_text(value) for value in values.split(",")]
+
+
+def _number_or_text(text: str) -> float | str:
+    """Return a number where a text is one; dates go by their text."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _fail(text: str, code: int) -> int:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sparsegam.data.columns import Column
 from sparsegam.data.frames import Table
 from sparsegam.data.scales import shortened, text
-from sparsegam.data.targets import check_squares
+from sparsegam.data.targets import check_squares, weights
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,8 @@ class Outcome:
         The two labels, the second one being the one whose probability is modelled; None for regressions.
     dropped : int
         Rows that had no target.
+    weight : ndarray or None
+        Weights of the rows; None where each counts once.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Outcome:
     y: NDArray[Any]
     classes: tuple[Any, Any] | None
     dropped: int = 0
+    weight: NDArray[np.float64] | None = None
 
     @property
     def signs(self) -> NDArray[np.float64]:
@@ -44,7 +47,9 @@ class Outcome:
         return np.where(self.y == self.classes[1], 1.0, -1.0)
 
 
-def split_target(table: Table, target: str, *, positive: str | None = None, drop: tuple[str, ...] = ()) -> Outcome:
+def split_target(
+    table: Table, target: str, *, positive: str | None = None, drop: tuple[str, ...] = (), weight: str | None = None
+) -> Outcome:
     """Take the target out of a table.
 
     Parameters
@@ -57,6 +62,8 @@ def split_target(table: Table, target: str, *, positive: str | None = None, drop
         The label whose probability is wanted; where there are more than two, the others become "not" this one.
     drop : tuple of str
         Columns to leave out.
+    weight : str, optional
+        The column that holds the weights of the rows; it is no feature.
 
     Returns
     -------
@@ -64,12 +71,15 @@ def split_target(table: Table, target: str, *, positive: str | None = None, drop
         Features and labels.
     """
     names = table.labels
-    for name in (target, *drop):
-        if name not in names:
-            option = "--target" if name == target else "--drop"
+    options = [("--target", target), *(("--drop", name) for name in drop), ("--weight", weight)]
+    for option, name in options:
+        if name is not None and name not in names:
             msg = f"there is no column {name!r} for {option}: the columns are {shortened(names, 8)}."
             raise ValueError(msg)
-    kept = [j for j, name in enumerate(names) if name != target and name not in drop]
+    if weight == target:
+        msg = f"--weight {weight} is the target: name the column that says how much each row counts."
+        raise ValueError(msg)
+    kept = [j for j, name in enumerate(names) if name not in (target, weight, *drop)]
     if not kept:
         msg = f"the table has no column besides the target {target!r}: give at least one feature."
         raise ValueError(msg)
@@ -81,7 +91,22 @@ def split_target(table: Table, target: str, *, positive: str | None = None, drop
     features = tuple(table.column(j).take(None if known.all() else known) for j in kept)
     y, classes = _labels(column.take(known), positive)
     rows = Table(features, int(known.sum()), len(kept), names=tuple(names[j] for j in kept))
-    return Outcome(target, rows, y, classes, dropped=int((~known).sum()))
+    each = None if weight is None else _weights(table.column(names.index(weight)).take(known))
+    return Outcome(target, rows, y, classes, dropped=int((~known).sum()), weight=each)
+
+
+def _weights(column: Column) -> NDArray[np.float64]:
+    """Return the weights of rows, all of them numbers that are not negative."""
+    wrong = np.flatnonzero(~(column.values >= 0)) if column.scale.kind in ("number", "boolean") else np.zeros(1, int)
+    if wrong.size:
+        number = float(column.values[wrong[0]])
+        found = "nothing" if np.isnan(number) else text(column.scale.value(number))
+        msg = (
+            f"--weight {column.name} must hold a number >= 0 in every row, got {found} in row {wrong[0]} ({wrong.size} "
+            "such rows): fill in a weight, 0 for rows that shall not count."
+        )
+        raise ValueError(msg)
+    return weights(column.values, column.values.size)
 
 
 def _labels(column: Column, positive: str | None) -> tuple[NDArray[Any], tuple[Any, Any] | None]:

@@ -1,16 +1,21 @@
 """What a column of text holds: numbers, booleans, ISO dates and times, else text; some words are missing values."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from datetime import date, datetime
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam.arrays import Vector
+from sparsegam.checks import warn
 from sparsegam.data.columns import Column, from_array, from_objects
+from sparsegam.data.frames import Table
 from sparsegam.data.scales import BOOLEAN, DATE, DATETIME, Scale
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "."})
+NEARLY_ALL = 0.9  # share of numbers from which text was hardly meant as such
+FEWEST_NUMBERS = 10  # different ones: fewer are as likely codes, as in 0, 1, 2, 3+
+LOOKED_AT = 500  # rows at the start of a column that tell whether all of it is worth reading
 TRUTH = {"true": 1.0, "false": 0.0}
 
 
@@ -36,6 +41,41 @@ def guess_distinct(name: str, texts: Sequence[str], codes: NDArray[np.integer]) 
 def is_missing(text: str) -> bool:
     """Tell whether a text stands for a missing value."""
     return text.strip().lower() in MISSING
+
+
+def warn_of_numbers_in_text(table: Table, *, kept_as_text: Container[int] = ()) -> None:
+    """Warn of columns of text that are nearly all numbers: a few other words make each number a level of its own."""
+    for j in range(table.n_columns):
+        if j not in kept_as_text and _share_of_numbers(table.start_of(j, LOOKED_AT))[0] >= NEARLY_ALL:
+            share, n_numbers, n, other = _share_of_numbers(table.column(j))
+            if NEARLY_ALL <= share < 1:
+                name = table.label(j)
+                msg = (
+                    f"{name}: {n_numbers} of {n} values are numbers; the others, such as {other!r}, make it text, and "
+                    f"every number a level without order. Make these missing (pandas: pd.to_numeric(X[{name!r}], "
+                    f'errors="coerce")), or name the column in categorical to keep it as it is.'
+                )
+                warn(msg, UserWarning)
+
+
+def _share_of_numbers(column: Column) -> tuple[float, int, int, str]:
+    """Return the share of values of text that are numbers, how many they are, of how many, and one that is none."""
+    levels = column.scale.levels
+    if column.scale.kind != "category" or not column.scale.is_text:
+        return 0.0, 0, 0, ""
+    numbers = np.array([_is_number(str(level)) for level in levels], dtype=bool)
+    if np.count_nonzero(numbers) < FEWEST_NUMBERS:
+        return 0.0, 0, 0, ""
+    counts = np.bincount(column.values[~np.isnan(column.values)].astype(np.intp), minlength=len(levels))
+    n_numbers, n = int(counts[numbers].sum()), int(counts.sum())
+    others = np.flatnonzero(~numbers)
+    other = str(levels[others[counts[others].argmax()]]) if others.size else ""
+    return n_numbers / n, n_numbers, n, other
+
+
+def _is_number(text: str) -> bool:
+    found = None if is_missing(text) else _as_numbers([text])
+    return found is not None and bool(np.isfinite(found[0]))
 
 
 def _as_numbers(texts: Sequence[str]) -> Vector | None:

@@ -143,6 +143,16 @@ class ThresholdDesign:
         conditions = [term.condition for term in terms if term.feature == feature.name]
         return seen_of(conditions, feature.special_values, feature.scale, *self._bins[j])
 
+    def counts_among(self, columns: NDArray[np.int64], rows: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Return for how many of some rows each of some columns is 1."""
+        out = np.zeros(columns.size, dtype=np.int64)
+        for j in dict.fromkeys(self.group[columns].tolist()):
+            counts = np.bincount(self.codes[j][rows], minlength=self.n_bins[j])
+            np.cumsum(counts[: self.n_ordered[j]], out=counts[: self.n_ordered[j]])
+            mine = self.group[columns] == j
+            out[mine] = counts[columns[mine] - self.offset[j]]
+        return out
+
     def bin_tables(self, columns: NDArray[np.int64], coef: Vector) -> dict[int, Vector]:
         """Return, for each feature that some columns are of, what these add to the score in each of its bins."""
         group = self.group[columns]

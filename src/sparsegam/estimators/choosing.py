@@ -41,7 +41,9 @@ class ChoosesSize(SparseModel):
 
         {choose}
         """
-        return self._fit(X, y, sample_weight, groups)
+        self._fit(X, y, sample_weight, groups)
+        self._look_back(X)
+        return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Any:
         return self._choose(X, y, sample_weight, groups=groups)
@@ -75,7 +77,8 @@ class ChoosesSize(SparseModel):
         labels = np.asarray(y).ravel()
         folds = list(self._splitter(labels, classifier=self.classes_ is not None).split(X, labels, groups))
         ridges = ridges_of(vars(self)["lambda2"], self._loss(), standardize=vars(self)["standardize"])
-        stop, callback = _core.Stop(), serialized(self.callback)
+        stop = _core.Stop() if self._stop is None else self._stop
+        callback = serialized(self.callback)
         whole, weight = data.loaded(), target.weight if fit_weight is None else fit_weight
         options = self._options(ridges[0], n_searches=len(folds) + 1)
 

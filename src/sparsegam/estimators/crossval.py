@@ -1,8 +1,8 @@
 """Cross-validation of whole frontiers: every ridge and size scored on every fold, in parallel."""
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from functools import partial
 from inspect import signature
 from typing import Any
 
@@ -21,7 +21,7 @@ from sparsegam.losses import LOSSES, logistic
 from sparsegam.search.options import n_threads
 from sparsegam.search.path import Path
 from sparsegam.search.problem import Problem
-from sparsegam.search.progress import Progress, new_bar
+from sparsegam.search.progress import Progress, gather, new_bar
 from sparsegam.search.ridge import Ridge
 from sparsegam.search.solver import Frontier, frontiers
 
@@ -29,7 +29,6 @@ Rows = NDArray[np.intp]
 Fold = tuple[Rows, Rows]
 Scored = tuple[NDArray[np.int64], Vector]  # sizes, and the score of each
 DEFAULT_SCORING = {True: "neg_log_loss", False: "neg_mean_squared_error"}  # of classifiers, of regressions
-POLL_SECONDS = 0.1  # how often the main thread looks up from its wait, for Ctrl-C
 
 
 @dataclass(frozen=True)

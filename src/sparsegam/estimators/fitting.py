@@ -6,8 +6,8 @@ of those of its bases, and scikit-learn, editors and type checkers see it whole.
 
 import html
 import time
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sparsegam import _core
 from sparsegam.arrays import Vector
 from sparsegam.checks import warn
 from sparsegam.data.targets import Target, read_target
@@ -37,6 +38,8 @@ class SparseModel(BaseEstimator):  # type: ignore[misc]
     time_limit: float | None = None
     verbose: int = 0
     callback: Progress | None = None
+
+    _stop: ClassVar[_core.Stop | None] = None  # set on a copy by whoever fits many of them, to end them all
 
     def _inputs(self) -> Inputs[Any, Any]:
         """Say what data the estimator takes, and what is demanded of its models."""
@@ -76,6 +79,9 @@ class SparseModel(BaseEstimator):  # type: ignore[misc]
         self.lambda2_ = ridge.lambda2
         self.standardize_ = ridge.standardized
 
+    def _look_back(self, X: Any) -> None:
+        """Warn of what the user should know of a fit that went well."""
+
     def _html_repr(self) -> str:
         """Return scikit-learn's diagram and, once fitted, the equation below it."""
         diagram: str = estimator_html_repr(self)
@@ -101,6 +107,7 @@ class FitsOne(SparseModel):
         {fit}
         """
         self._fit(X, y, sample_weight)
+        self._look_back(X)
         warn_of_weights(self.lambda0, mean_weight(sample_weight))
         return self
 
@@ -109,7 +116,7 @@ class FitsOne(SparseModel):
         check_lambda0(self.lambda0)
         options = pick(Options, vars(self) | {"loss": self._loss()})
         data, target = self._read(X, y, sample_weight)
-        problem = self._inputs().pose(data, target.values, target.weight, options)
+        problem = replace(self._inputs().pose(data, target.values, target.weight, options), stop=self._stop)
         with watched(self.callback, self.verbose, self.max_terms) as report:
             found = self._search(with_time_left(problem, start), report)
         self._keep(problem, found)

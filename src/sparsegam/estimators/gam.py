@@ -1,21 +1,32 @@
 """Sparse additive models of step functions: SparseGAMClassifier and SparseGAMRegressor."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sparsegam.arrays import Vector
 from sparsegam.checks import check_choice
+from sparsegam.data.frames import read
+from sparsegam.data.guessing import warn_of_numbers_in_text
+from sparsegam.design.rules import Rules
 from sparsegam.estimators.fitting import FitsOne, SparseModel
 from sparsegam.estimators.multiclass import OneVsRest
 from sparsegam.estimators.outcomes import Classifies, Regresses
 from sparsegam.models.additive import Model
 from sparsegam.models.methods import Reports
+from sparsegam.models.pieces import importances
 from sparsegam.parameters import documented, pick
+from sparsegam.search.evidence import warn_of_few_rows
 from sparsegam.search.problem import Problem
 from sparsegam.search.progress import Progress
 from sparsegam.search.solver import Fit
 from sparsegam.search.tables import Tables
+
+if TYPE_CHECKING:
+    from sparsegam.inspection.stability import Stability
 
 SEARCHES = ("exchange", "swap")
 
@@ -45,6 +56,54 @@ class SparseGAM(SparseModel, Reports):
         check_is_fitted(self)
         ridge = {"lambda2": self.lambda2_, "standardize": self.standardize_}
         return self.model_, {"settings": self.get_params() | ridge, "path": getattr(self, "path_", None)}
+
+    @property
+    def feature_importances_(self) -> Vector:
+        """Mean distance of what each column adds to the score from its mean, over the rows of the fit.
+
+        Zero for columns that the model does not use. With more than two classes, the mean over the classes.
+        """
+        check_is_fitted(self)
+        models = self._models()
+        each = [importances(model.training.bins(), model.shape_functions()) for model in models]
+        names = models[0].feature_names
+        mean: Vector = np.array([[of.get(name, 0.0) for name in names] for of in each]).mean(axis=0)
+        return mean
+
+    def stability(  # noqa: PLR0913
+        self,
+        X: Any,
+        y: Any,
+        *,
+        n: int = 50,
+        sample_weight: Any = None,
+        groups: Any = None,
+        method: str = "half",
+        tolerance: float = 0.02,
+        random_state: int = 0,
+        n_jobs: int | None = None,
+        time_limit: float | None = None,
+        verbose: int = 0,
+    ) -> "Stability":
+        """Say how often each feature and each step comes back in samples of the rows of the fit.
+
+        See `sparsegam.inspection.stability.stability` for the options.
+        """
+        options = {name: value for name, value in locals().items() if name not in ("self", "X", "y")}
+        from sparsegam.inspection.stability import stability
+
+        return stability(self, X, y, **options)
+
+    def _models(self) -> Sequence[Any]:
+        """Return the additive model, or one for each class where there are more than two."""
+        models: Sequence[Any] = getattr(self.model_, "models", (self.model_,))
+        return models
+
+    def _look_back(self, X: Any) -> None:
+        if self.min_samples_bin == Rules.min_samples_bin:  # who chose another value knows
+            warn_of_few_rows(self._models())
+        table = read(X)
+        warn_of_numbers_in_text(table, kept_as_text=self._inputs().binning.forced(table.labels))
 
     def _inputs(self) -> Tables:
         return Tables.of(vars(self))

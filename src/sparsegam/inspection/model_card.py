@@ -57,7 +57,7 @@ def card(
         given = {name: value for name, value in settings.items() if value is not None}
         parts.append(f"## Settings\n\n{_table(['setting', 'value'], given.items())}")
     parts.append(f"## Terms\n\n{_terms(model)}\n\n{_block(model.equation())}")
-    parts += _training(model)
+    parts += [*_standing(model), *_training(model)]
     parts.append(f"## Edits\n\n{_edits(model)}")
     parts.append(f"## Versions\n\n{_versions(model)}")
     return "\n\n".join(parts) + "\n"
@@ -107,6 +107,25 @@ def _terms(model: Model) -> str:
         for text, step in zip(table.labels(), table.steps, strict=True)
     ]
     return _table(["feature", "value", "adds"], rows)
+
+
+def _standing(model: Model) -> list[str]:
+    """Tell what each term stands on, where the model knows it."""
+    if model.evidence is None:
+        return []
+    rows = [
+        (
+            term.condition.text(term.feature),
+            f"{term.coef:+.4f}",
+            "" if term.standard_error is None else f"{term.standard_error:.4f}",
+            term.n_rows,
+            "" if term.n_events is None else term.n_events,
+        )
+        for term in model.terms
+    ]
+    note = "Standard errors are as if the steps had been given; they were chosen, so the errors are too small."
+    header = ["step", "adds", "standard error", "rows", "events"]
+    return [f"## What each step stands on\n\n{_table(header, rows)}\n\n{note}"]
 
 
 def _training(model: Model) -> list[str]:

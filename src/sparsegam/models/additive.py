@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,11 @@ from sparsegam.data.frames import Table, read
 from sparsegam.data.scales import NUMBER, Scale, Value
 from sparsegam.models import equation, schema
 from sparsegam.models.edits import Edit
+from sparsegam.models.evidence import Evidence
+from sparsegam.models.layout import aligned
 from sparsegam.models.lookup import positions
 from sparsegam.models.methods import Deployable, Viewable
+from sparsegam.models.pieces import Piece
 from sparsegam.models.profile import Counted, Profile
 from sparsegam.models.scoring import Scores
 from sparsegam.models.seen import RULES, NewValues, Seen, count_new
@@ -54,6 +57,9 @@ class Model(Scores, Deployable, Viewable):
     training : Counted, Profile or None
         How the rows of the fit spread, for `drift`; no row is in it. A model that is written by hand, or made of
         another by `dataclasses.replace`, has none.
+    evidence : Evidence or None
+        What the terms stand on: rows of the fit, and how well the coefficients are known. None for the same models, and
+        for those of older files.
 
     Notes
     -----
@@ -74,6 +80,7 @@ class Model(Scores, Deployable, Viewable):
     seen: Mapping[str, Seen] = field(default_factory=dict, compare=False)
     # not an argument, so that `replace` never hands the rows of one model to another
     training: Counted | Profile | None = field(default=None, init=False, compare=False)
+    evidence: Evidence | None = field(default=None, init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         check_choice("missing", self.missing, tuple(RULES))
@@ -100,6 +107,15 @@ class Model(Scores, Deployable, Viewable):
         """Return the same model with what it shall remember of the rows of its fit."""
         out = copy(self)
         object.__setattr__(out, "training", training)
+        return out
+
+    def standing_on(self, evidence: Evidence | None) -> "Model":
+        """Return the same model with what its terms stand on."""
+        out = copy(self)
+        if evidence is not None:
+            pairs = zip(self.terms, evidence.standings(self.terms), strict=True)
+            object.__setattr__(out, "terms", tuple(term.standing_on(standing) for term, standing in pairs))
+        object.__setattr__(out, "evidence", evidence)
         return out
 
     @documented
@@ -214,6 +230,60 @@ class Model(Scores, Deployable, Viewable):
             shape = shape.with_new_at(mean)
         return shape.moved(-mean) if move else shape
 
+    def with_errors(self, feature: str, parts: list[Piece]) -> list[Piece]:
+        """Return the pieces of a feature with their standard errors, where these are known."""
+        if self.evidence is None:
+            return parts
+        terms = [term for term in self.terms if term.feature == feature]
+        special, scale = self.special_values.get(feature, ()), self.scales.get(feature, NUMBER)
+        inside = np.array([piece.inside for piece in parts])
+        holds = np.column_stack([shape_of([replace(term, coef=1.0)], special, scale).at(inside) for term in terms])
+        errors = [self.evidence.error_of(self.terms, feature, row) for row in holds]
+        return [replace(piece, error=error) for piece, error in zip(parts, errors, strict=True)]
+
+    def to_frame(self) -> Any:
+        """Return the terms as a pandas DataFrame, or as a dict of lists where pandas is not installed.
+
+        Returns
+        -------
+        pandas.DataFrame or dict
+            By term: feature, condition in words, coef, standard_error, n_rows, n_others and n_events (see `Standing`).
+        """
+        standings = [term.standing for term in self.terms]
+        columns: dict[str, list[Any]] = {
+            "feature": [term.feature for term in self.terms],
+            "condition": [term.condition.text(term.feature) for term in self.terms],
+            "coef": [term.coef for term in self.terms],
+        }
+        for name in ("standard_error", "n_rows", "n_others", "n_events"):
+            columns[name] = [None if standing is None else getattr(standing, name) for standing in standings]
+        try:
+            import pandas as pd
+        except ImportError:
+            return columns
+        return pd.DataFrame(columns)
+
+    def summary(self) -> str:
+        """Write the terms as a table: what each adds, its standard error, its rows and the events among them.
+
+        Standard errors are as if the steps had been given and not chosen: too small. `stability` of an estimator
+        searches again and again, and says which steps come back.
+        """
+        known = self.evidence is not None
+        error = None if self.evidence is None else self.evidence.intercept_error
+        total = None if self.evidence is None else self.evidence.n_rows
+        events = None if self.evidence is None else self.evidence.n_events
+        rows = [["(start)", "", f"{self.intercept:+.4f}", _cell(error, ".4f"), _cell(total), _cell(events)]]
+        last = ""
+        for term in self.terms:
+            name = "" if term.feature == last else term.feature
+            cells = [_cell(term.standard_error, ".4f"), _cell(term.n_rows), _cell(term.n_events)]
+            rows.append([name, term.condition.text("x"), f"{term.coef:+.4f}", *cells])
+            last = term.feature
+        header = ["feature x", "where", "adds", "std. error", "rows", "events"]
+        kept = len(header) if self.classes is not None and known else 5 if known else 3
+        return aligned(header[:kept], [row[:kept] for row in rows])
+
     def equation(self, *, digits: int = 4, width: int = 100) -> str:
         """Write the model as text, one block of lines per feature.
 
@@ -251,6 +321,7 @@ class Model(Scores, Deployable, Viewable):
                 "edits": [edit.to_json() for edit in self.edits],
                 "missing": self.missing,
                 "seen": self._seen_to_json(),
+                **({} if self.evidence is None else {"evidence": self.evidence.content()}),
                 **({} if seen is None else {"profile": seen.content()}),
             }
         )
@@ -270,8 +341,8 @@ class Model(Scores, Deployable, Viewable):
             The same model.
         """
         parts = schema.parse(text)
-        seen = parts.pop("profile")
-        return cls(**parts).remembering(seen)
+        seen, evidence = parts.pop("profile"), parts.pop("evidence")
+        return cls(**parts).remembering(seen).standing_on(evidence)
 
     def _seen_to_json(self) -> dict[str, Any]:
         return {name: self.seen[name].content(schema.value_to_json) for name in self.features if name in self.seen}
@@ -285,3 +356,8 @@ class Model(Scores, Deployable, Viewable):
 
     def __repr__(self) -> str:
         return f"<Model: {self.loss}, {self.n_terms} terms of {len(self.features)} features>"
+
+
+def _cell(value: float | None, form: str = "d") -> str:
+    return "" if value is None else f"{value:{form}}"
+

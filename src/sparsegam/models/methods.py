@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sparsegam.deploy.reasons import Reasons, ReasonTable
     from sparsegam.deploy.scorecard import Scorecard
     from sparsegam.inspection.drift import Drift
+    from sparsegam.inspection.stability import Stability
     from sparsegam.models.additive import Model
     from sparsegam.search.path import Path
 
@@ -166,6 +167,7 @@ class Reports:
         settings: Mapping[str, Any] | None = None,
         path: "Path[Model] | None" = None,
         sample_weight: Any = None,
+        stability: "Stability | None" = None,
     ) -> FilePath:
         """Write a report: one HTML file that opens anywhere.
 
@@ -185,6 +187,8 @@ class Reports:
             The frontier, where it is known and shall not be searched.
         sample_weight : array-like, optional
             Weights of the rows of X in the search of frontier and alternatives.
+        stability : Stability, optional
+            What `stability(X, y)` of the estimator returned, to be shown.
 
         Returns
         -------

@@ -92,6 +92,18 @@ class OneVsRestModel:
         texts = [model.equation(**options) for model in self.models]
         return "\n\n".join(f"# {label} against the rest\n{t}" for label, t in zip(self.classes, texts, strict=True))
 
+    def summary(self) -> str:
+        """Write the terms of additive models as tables, one after the other."""
+        tables = [model.summary() for model in self.models]
+        return "\n\n".join(f"# {label} against the rest\n{t}" for label, t in zip(self.classes, tables, strict=True))
+
+    def to_frame(self) -> Any:
+        """Return the terms of additive models as one pandas DataFrame, with the class of each."""
+        import pandas as pd
+
+        frames = [model.to_frame() for model in self.models]
+        return pd.concat(frames, keys=self.classes, names=["class", None]).reset_index(level=0).reset_index(drop=True)
+
     def __str__(self) -> str:
         return self.equation()
 

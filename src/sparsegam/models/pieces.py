@@ -1,6 +1,6 @@
 """The pieces of a shape function, each with its words, its contribution and the number of rows in it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from sparsegam.arrays import Vector
-from sparsegam.data.scales import UNSEEN, text
+from sparsegam.data.scales import UNSEEN, Level, text
 from sparsegam.models.seen import NEW
 from sparsegam.models.shapes import ShapeFunction
 
@@ -31,7 +31,9 @@ class Piece:
     count : int or None
         Rows with such values; None where no data were given.
     low, high : float
-        The ends of a step, as numbers on the scale; the value itself for special values.
+        The ends of a step, as numbers on the scale; the value itself for special values, the position of a level.
+    error : float or None
+        Standard error of the contribution less the feature's mean over the rows of the fit; None where it is not known.
     new : bool
         Whether no row of the fit had such a value.
     """
@@ -43,6 +45,12 @@ class Piece:
     low: float = -np.inf
     high: float = np.inf
     new: bool = False
+    error: float | None = None
+
+    @property
+    def inside(self) -> float:
+        """A number that the piece holds: missing is NaN, and levels that no term names are as good as unseen ones."""
+        return {"missing": np.nan, "other": UNSEEN, "unseen": UNSEEN}.get(self.kind, self.high)
 
     @property
     def is_worth_drawing(self) -> bool:
@@ -70,10 +78,18 @@ def pieces_of(shape: ShapeFunction, numbers: Vector | None = None) -> list[Piece
     return [*body, *_unseen(shape, numbers), *_missing(shape, numbers)]
 
 
-def importance(shape: ShapeFunction, numbers: Vector) -> float:
-    """Return the mean distance of the contributions from their mean."""
+def importance(shape: ShapeFunction, numbers: Vector, counts: Vector | None = None) -> float:
+    """Return the mean distance of the contributions from their mean; numbers may stand for as many rows as counted."""
     contributions = shape.at(numbers)
-    return float(np.abs(contributions - contributions.mean()).mean()) if contributions.size else 0.0
+    if not contributions.size:
+        return 0.0
+    mean = np.average(contributions, weights=counts)
+    return float(np.average(np.abs(contributions - mean), weights=counts))
+
+
+def importances(bins: Mapping[str, tuple[Vector, Vector]], shapes: Mapping[str, ShapeFunction]) -> dict[str, float]:
+    """Return the importance of each feature in use, given a number in each of its bins and the rows of the bin."""
+    return {name: importance(shape, *bins[name]) for name, shape in shapes.items()}
 
 
 def _unseen(shape: ShapeFunction, numbers: Vector | None) -> Iterator[Piece]:
@@ -129,13 +145,18 @@ def _levels(shape: ShapeFunction, numbers: Vector | None) -> Iterator[Piece]:
     named = sorted(shape.levels.items(), key=lambda item: -item[1])
     counts = {} if numbers is None else _level_counts(shape, numbers)
     for level, value in named:
-        yield Piece("level", text(level), value, None if numbers is None else counts.get(level, 0))
+        count, place = None if numbers is None else counts.get(level, 0), _place(shape, level)
+        yield Piece("level", text(level), value, count, place, place)
     yield Piece("other", "any other level", shape.other, None if numbers is None else _n_others(shape, numbers, counts))
 
 
 def _n_others(shape: ShapeFunction, numbers: Vector, counts: dict[str | int | float, int]) -> int:
     among = ~np.isnan(numbers) if shape.seen is None else numbers >= 0
     return int(among.sum()) - sum(counts.get(name, 0) for name in shape.levels)
+
+
+def _place(shape: ShapeFunction, level: Level) -> float:
+    return shape.scale.number(level) if shape.scale.holds(level) else UNSEEN
 
 
 def _level_counts(shape: ShapeFunction, numbers: Vector) -> dict[str | int | float, int]:

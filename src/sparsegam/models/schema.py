@@ -11,6 +11,7 @@ from sparsegam.checks import expect, is_number
 from sparsegam.data.scales import NUMBER, SCALE_KINDS, Scale, Value
 from sparsegam.losses import LOSSES
 from sparsegam.models.edits import edit_from_json
+from sparsegam.models.evidence import Evidence, evidence_from
 from sparsegam.models.profile import Profile, profile_from
 from sparsegam.models.seen import RULES, Seen
 from sparsegam.models.terms import KINDS, Condition, Term
@@ -20,8 +21,8 @@ VERSION = 3
 REQUIRED = {"format", "version", "loss", "classes", "intercept", "feature_names", "special_values", "terms"}
 OPTIONAL = {  # by version
     1: {"scales", "edits", "sha256"},
-    2: {"scales", "edits", "profile", "sha256"},
-    3: {"scales", "edits", "profile", "missing", "seen", "sha256"},
+    2: {"scales", "edits", "profile", "evidence", "sha256"},
+    3: {"scales", "edits", "profile", "missing", "seen", "evidence", "sha256"},
 }
 OLD_RULE = "last"  # of models written before format 3, which knew no other
 SHARE_SLACK = 1e-6  # of shares, whose sum is one but for rounding
@@ -57,6 +58,7 @@ def parse(text: str) -> dict[str, Any]:
         "profile": _profile(content["profile"], terms) if "profile" in content else None,
         "missing": _rule(content.get("missing", OLD_RULE), seen, terms),
         "seen": seen,
+        "evidence": _evidence(content["evidence"], terms) if "evidence" in content else None,
     }
     _check_hash(content)
     return parts
@@ -270,6 +272,14 @@ def _seen_of(part: Any, scale: Scale) -> Seen:
 def _pair(pair: Any, scale: Scale) -> tuple[Value, float]:
     _expect(pair, "a part of seen", "a pair of value and share", holds=isinstance(pair, list) and len(pair) == 2)
     return _value(pair[0], scale, "a value of seen"), _finite(pair[1], "a share of seen")
+
+
+def _evidence(content: Any, terms: tuple[Term, ...]) -> Evidence:
+    try:
+        return evidence_from(content, terms)
+    except ValueError as error:
+        msg = f"not a sparsegam model: in its evidence, {error}."
+        raise ValueError(msg) from None
 
 
 def _value(value: Any, scale: Scale, name: str) -> Value:

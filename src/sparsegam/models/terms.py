@@ -1,6 +1,7 @@
 """One term of an additive model: a condition on one feature and the points it adds."""
 
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from sparsegam.data.scales import Value, text
@@ -38,12 +39,64 @@ class Condition:
 
 
 @dataclass(frozen=True)
+class Standing:
+    """What a term stands on: the rows of its fit, each counted once whatever it weighs.
+
+    Attributes
+    ----------
+    n_rows, n_others : int
+        Rows for which its condition holds, and the others.
+    n_events : int or None
+        Rows of the second class among `n_rows`; None for a regression.
+    standard_error : float or None
+        Of the coefficient, as if the steps had been given and not chosen (see `Evidence`); None where there is none.
+    """
+
+    n_rows: int
+    n_others: int
+    n_events: int | None = None
+    standard_error: float | None = None
+
+    @property
+    def smaller(self) -> int:
+        """Rows on the smaller side of the step: no coefficient is known better than they tell."""
+        return min(self.n_rows, self.n_others)
+
+
+@dataclass(frozen=True)
 class Term:
-    """`coef` is added to the score where `condition` holds for the column `feature`."""
+    """`coef` is added to the score where `condition` holds for the column `feature`.
+
+    `standing` says what that stands on, in a model that was fitted; `n_rows`, `n_events` and `standard_error` are its
+    parts, None where it is not known.
+    """
 
     feature: str
     condition: Condition
     coef: float
+    # not an argument, so that `replace` never hands the error of one coefficient to another
+    standing: Standing | None = field(default=None, init=False, compare=False, repr=False)
+
+    @property
+    def n_rows(self) -> int | None:
+        """Rows of the fit for which the condition holds."""
+        return None if self.standing is None else self.standing.n_rows
+
+    @property
+    def n_events(self) -> int | None:
+        """Rows of the second class among them."""
+        return None if self.standing is None else self.standing.n_events
+
+    @property
+    def standard_error(self) -> float | None:
+        """Standard error of the coefficient."""
+        return None if self.standing is None else self.standing.standard_error
+
+    def standing_on(self, standing: Standing) -> "Term":
+        """Return the same term with what it stands on."""
+        out = copy(self)
+        object.__setattr__(out, "standing", standing)
+        return out
 
     def __str__(self) -> str:
         return f"{self.coef:+.4g} x {self.condition.describe(self.feature)}"

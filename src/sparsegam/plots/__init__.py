@@ -1,4 +1,4 @@
-"""Pictures of models with matplotlib: shape functions, one row, the frontier, calibration, the ROC curve.
+"""Pictures of models with matplotlib: shape functions, one row, the frontier, calibration, the ROC curve, stability.
 
 Each function takes `ax=` to draw into and returns the figure.
 """
@@ -6,6 +6,15 @@ Each function takes `ax=` to draw into and returns the figure.
 from sparsegam.plots.frontier import plot_frontier
 from sparsegam.plots.quality import plot_calibration, plot_roc
 from sparsegam.plots.shape import plot_shape, plot_shapes
+from sparsegam.plots.stability import plot_stability
 from sparsegam.plots.waterfall import plot_contributions
 
-__all__ = ["plot_calibration", "plot_contributions", "plot_frontier", "plot_roc", "plot_shape", "plot_shapes"]
+__all__ = [
+    "plot_calibration",
+    "plot_contributions",
+    "plot_frontier",
+    "plot_roc",
+    "plot_shape",
+    "plot_shapes",
+    "plot_stability",
+]

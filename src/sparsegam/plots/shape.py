@@ -1,4 +1,4 @@
-"""Shape functions as steps, with the data's density underneath and the rows in each step."""
+"""Shape functions as steps with their errors, the data's density underneath and the rows in each step."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,12 +18,16 @@ from sparsegam.plots.canvas import BLUE, GREY, ORANGE, PALE, canvas, new_figure,
 MOST_COUNTS = 10  # pieces whose rows are written out
 NARROW = 0.07  # share of the width below which a step has no room for its count
 MOST_LEVELS = 20
+INTERVAL = 1.96  # standard errors on either side: 95 %
 TAIL = 0.005  # share of rows at either end that may be cut off the picture
 
 
 @documented
 def plot_shape(model: Model, feature: str, X: Any = None, *, centred: bool | None = None, ax: Any = None) -> Any:  # noqa: D417
-    """Draw what one feature adds to the score.
+    """Draw what one feature adds to the score, with intervals of 95 % where the model knows its errors.
+
+    Intervals are of the difference from the feature's mean over the rows of the fit, as if the steps had been given and
+    not chosen; `stability` of an estimator says how sure the steps themselves are.
 
     Parameters
     ----------
@@ -46,7 +50,7 @@ def plot_shape(model: Model, feature: str, X: Any = None, *, centred: bool | Non
         raise ValueError(msg)
     figure, ax = canvas(ax, width=5.0, height=3.2)
     numbers = _numbers(model, feature, None if X is None else read(X))
-    _draw(ax, feature, shapes[feature], numbers)
+    _draw(ax, model, feature, shapes[feature], numbers)
     ax.set_ylabel(_adds(model, centred=centred), fontsize=8)
     return figure
 
@@ -60,7 +64,7 @@ def plot_shapes(  # noqa: D417
     centred: bool | None = None,
     ax: Any = None,
 ) -> Any:
-    """Draw what each feature adds to the score, the most important first where rows are given.
+    """Draw what each feature adds to the score, the most important first where rows are given; see `plot_shape`.
 
     Parameters
     ----------
@@ -91,7 +95,7 @@ def plot_shapes(  # noqa: D417
         raise ValueError(msg)
     shapes = model.shape_functions(centred=centred)
     for axis, name in zip(axes, names, strict=False):
-        _draw(axis, name, shapes[name], _numbers(model, name, table))
+        _draw(axis, model, name, _numbers(model, name, table))
     if ax is None and names:
         figure.supylabel(_adds(model, centred=centred), fontsize=9)
     return figure
@@ -129,8 +133,8 @@ def _grid(n: int) -> tuple[Any, list[Any]]:
     return figure, axes
 
 
-def _draw(ax: Any, name: str, shape: ShapeFunction, numbers: Vector | None) -> None:
-    parts = [piece for piece in pieces_of(shape, numbers) if piece.is_worth_drawing]
+def _draw(ax: Any, model: Model, name: str, shape: ShapeFunction, numbers: Vector | None) -> None:
+    parts = [piece for piece in model.with_errors(name, pieces_of(shape, numbers)) if piece.is_worth_drawing]
     if shape.scale.kind == "category":
         _draw_levels(ax, parts)
     else:
@@ -145,9 +149,12 @@ def _draw_steps(ax: Any, shape: ShapeFunction, parts: list[Piece], numbers: Vect
     low, high = _range(shape, numbers)
     ends = np.clip([low, *shape.edges, high], low, high)
     ax.axhline(0.0, color=PALE, linewidth=0.8, zorder=0)
+    reach = np.array([_reach(piece) for piece in steps])
+    ax.stairs(shape.values + reach, ends, baseline=shape.values - reach, fill=True, color=BLUE, alpha=0.18, linewidth=0)
     ax.stairs(shape.values, ends, baseline=None, color=BLUE, linewidth=1.8)
     places = _apart_places(low, high, len(apart))
-    ax.plot(places, [piece.contribution for piece in apart], linestyle="none", marker="D", color=ORANGE, markersize=5)
+    heights, errors = [piece.contribution for piece in apart], [_reach(piece) for piece in apart]
+    ax.errorbar(places, heights, yerr=errors, linestyle="none", marker="D", color=ORANGE, markersize=5, elinewidth=1)
     _room_below(ax, parts)
     if numbers is not None:
         _draw_density(ax, shape, numbers, (low, high))
@@ -156,6 +163,11 @@ def _draw_steps(ax: Any, shape: ShapeFunction, parts: list[Piece], numbers: Vect
         placed = [pair for pair, fits in zip(middles, wide, strict=True) if fits]
         _write_counts(ax, [*placed, *zip(apart, places, strict=True)])
     _mark_x(ax, shape, (low, high), dict(zip(places, apart, strict=True)))
+
+
+def _reach(piece: Piece) -> float:
+    """Return half of the interval of what a piece adds; none where its error is not known."""
+    return 0.0 if piece.error is None else INTERVAL * piece.error
 
 
 def _range(shape: ShapeFunction, numbers: Vector | None) -> tuple[float, float]:
@@ -181,7 +193,12 @@ def _room_below(ax: Any, parts: list[Piece]) -> None:
     """Leave the lower quarter of the axes to the density, and some room above for the counts."""
     values = [piece.contribution for piece in parts] + [0.0]
     height = (max(values) - min(values)) or 1.0
-    ax.set_ylim(min(values) - 0.4 * height, max(values) + 0.2 * height)
+    reach = [min(_reach(piece), 0.5 * height) for piece in parts] + [0.0]  # of a piece of three rows, as far as need be
+    top = max(value + by for value, by in zip(values, reach, strict=True))
+    bottom = min(value - by for value, by in zip(values, reach, strict=True))
+    ax.set_ylim(
+        min(bottom - 0.2 * height, min(values) - 0.4 * height), max(top, max(values) + 0.1 * height) + 0.1 * height
+    )
 
 
 def _draw_density(ax: Any, shape: ShapeFunction, numbers: Vector, limits: tuple[float, float]) -> None:
@@ -241,6 +258,7 @@ def _draw_levels(ax: Any, parts: list[Piece]) -> None:
     shown = parts if len(parts) <= MOST_LEVELS else [*parts[: MOST_LEVELS // 2], *parts[-MOST_LEVELS // 2 :]]
     places = np.arange(len(shown))[::-1]
     ax.axvline(0.0, color=PALE, linewidth=0.8, zorder=0)
-    ax.barh(places, [piece.contribution for piece in shown], color=BLUE, height=0.6)
+    heights, errors = [piece.contribution for piece in shown], [_reach(piece) for piece in shown]
+    ax.barh(places, heights, xerr=errors, color=BLUE, height=0.6, error_kw={"elinewidth": 1, "ecolor": GREY})
     words = [shortened(piece.label, 18) + ("" if piece.count is None else f" ({piece.count:,})") for piece in shown]
     ax.set_yticks(places, words)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from sparsegam.inspection.alternatives import Substitute, alternatives, objective_of
+from sparsegam.inspection.stability import Stability
 from sparsegam.losses import LOSSES
 from sparsegam.models.additive import Model
 from sparsegam.models.seen import RULES
@@ -13,6 +14,7 @@ from sparsegam.report.facts import facts_part, reading_part
 from sparsegam.report.features import features_part
 from sparsegam.report.material import Material
 from sparsegam.report.quality import quality_part, size_score
+from sparsegam.search.evidence import FEW_ROWS
 from sparsegam.search.path import Path
 
 
@@ -25,6 +27,8 @@ def content(material: Material) -> dict[str, Any]:
         "title": material.title,
         "sentence": _sentence(material, features, quality),
         "equation": model.equation(width=110),
+        "standing": _standing_part(model),
+        "stability": _stability_part(material.stability),
         "loss": model.loss,
         "slope": LOSSES[model.loss].probability_slope,
         "classes": None if model.classes is None else [str(label) for label in model.classes],
@@ -44,6 +48,34 @@ def content(material: Material) -> dict[str, Any]:
 
 def _term(term: Term) -> dict[str, Any]:
     return {"feature": term.feature, "condition": term.condition.text(term.feature), "coef": term.coef}
+
+
+def _standing_part(model: Model) -> dict[str, Any] | None:
+    """Return what each term stands on, or None where the model does not know."""
+    known = model.evidence
+    if known is None:
+        return None
+    lines = [
+        _term(term) | {"rows": term.n_rows, "events": term.n_events, "error": term.standard_error}
+        for term in model.terms
+    ]
+    start = {"rows": known.n_rows, "events": known.n_events, "error": known.intercept_error}
+    return {"start": start, "terms": lines, "few": FEW_ROWS}
+
+
+def _stability_part(found: Stability | None) -> dict[str, Any] | None:
+    """Return how often features and steps came back, where that was asked for."""
+    if found is None:
+        return None
+    return {
+        "n": found.n,
+        "method": found.method,
+        "tolerance": found.tolerance,
+        "n_terms": [min(found.n_terms), max(found.n_terms)],
+        "steps": [_term(s.term) | {"share": s.share, "low": s.low, "high": s.high} for s in found.steps],
+        "features": found.features,
+        "others": [name for name in found.features if name not in found.used],
+    }
 
 
 def _sentence(material: Material, features: list[dict[str, Any]], quality: dict[str, Any] | None) -> str:

@@ -18,8 +18,8 @@ def features_part(material: Material) -> list[dict[str, Any]]:
     """Return the features in use, the most important first where the data are known."""
     shown = material.model.shape_functions(centred=None)
     features = [
-        _feature(name, place, shape, material.numbers(name)) | _shown(shape, shown[name], material.numbers(name))
-        for place, (name, shape) in enumerate(material.model.shape_functions().items())
+        _feature(name, order.index(name), shape, material.numbers(name)) | _shown(material, name, shape, shown[name])
+        for name, shape in material.model.shape_functions().items()
     ]
     return sorted(features, key=lambda feature: -feature["importance"])
 
@@ -49,10 +49,11 @@ def _feature(name: str, place: int, shape: ShapeFunction, numbers: Vector | None
     }
 
 
-def _shown(shape: ShapeFunction, shown: ShapeFunction, numbers: Vector | None) -> dict[str, Any]:
+def _shown(material: Material, name: str, shape: ShapeFunction, shown: ShapeFunction) -> dict[str, Any]:
     """Return what is read rather than added up: contributions against the mean, where the model knows it."""
-    pieces = [_piece(piece) for piece in pieces_of(shown, numbers)]
-    return {"mean": float(shape.values[-1] - shown.values[-1]), "pieces": pieces}
+    pieces = material.model.with_errors(name, pieces_of(shown, material.numbers(name)))
+    mean = float(shape.values[-1] - shown.values[-1])
+    return {"mean": mean, "pieces": [_piece(piece) for piece in pieces]}
 
 
 def _piece(piece: Piece) -> dict[str, Any]:
@@ -62,6 +63,7 @@ def _piece(piece: Piece) -> dict[str, Any]:
         "value": piece.contribution,
         "count": piece.count,
         "drawn": piece.is_worth_drawing,
+        "error": piece.error,
         "low": piece.low if np.isfinite(piece.low) else None,
         "high": piece.high if np.isfinite(piece.high) else None,
     }

@@ -14,6 +14,7 @@ from sparsegam.data.frames import Table, read
 from sparsegam.data.targets import class_weights, weights
 from sparsegam.design.binning import Binning
 from sparsegam.design.rules import Rules
+from sparsegam.inspection.stability import Stability
 from sparsegam.models.additive import Model
 from sparsegam.models.lookup import positions
 from sparsegam.models.outcomes import positives
@@ -60,6 +61,8 @@ class Material:
         Options that the model was fitted with.
     path : Path or None
         The frontier, where it is known already.
+    stability : Stability or None
+        How often features and steps came back in samples of the rows, where that was asked for.
     """
 
     model: Model
@@ -69,6 +72,7 @@ class Material:
     settings: Mapping[str, Any] = field(default_factory=dict)
     path: Path[Model] | None = None
     sample_weight: Any = None
+    stability: Stability | None = None
 
     @property
     def measured(self) -> Sample | None:

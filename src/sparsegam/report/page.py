@@ -9,6 +9,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from sparsegam.data.writing import write_whole
+from sparsegam.inspection.stability import Stability
 from sparsegam.models.additive import Model
 from sparsegam.report.content import content
 from sparsegam.report.material import Material, Sample
@@ -29,6 +30,7 @@ def write_report(  # noqa: PLR0913
     settings: Mapping[str, Any] | None = None,
     path: Path[Model] | None = None,
     sample_weight: Any = None,
+    stability: Stability | None = None,
 ) -> FilePath:
     """Write a report on a model: one HTML file that opens anywhere and asks for nothing from outside.
 
@@ -52,6 +54,8 @@ def write_report(  # noqa: PLR0913
         The frontier of X and y, where it is known already; searched otherwise.
     sample_weight : array-like, optional
         Weights of the rows of X in the search of frontier and alternatives.
+    stability : Stability, optional
+        What `stability(X, y)` of the estimator returned, to be shown.
 
     Returns
     -------
@@ -66,6 +70,7 @@ def write_report(  # noqa: PLR0913
         settings=settings or {},
         path=path,
         sample_weight=sample_weight,
+        stability=stability,
     )
     return write_whole(file, page(content(material)))
 

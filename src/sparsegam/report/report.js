@@ -1,4 +1,30 @@
 // The parts on quality, size, alternatives, reading and facts; and what puts all parts on the page.
+// ---- what steps stand on, and which come back
+
+function standing() {
+  const section = byId("standing"), part = report.standing;
+  if (!part) { section.hidden = true; return; }
+  section.append(make("p", { class: "note" }, "Rows of the fit for which a step holds, and on its smaller side: no coefficient is known better than these tell. Standard errors are as if the steps had been given; they were chosen, so the errors are too small."));
+  const events = part.start.events !== null, error = (value) => (value === null ? "–" : number(value));
+  const rows = part.terms.map((term) => {
+    const least = Math.min(term.rows, part.start.rows - term.rows);
+    return [term.condition, signed(term.coef, 4), error(term.error), count(term.rows), ...(events ? [count(term.events)] : []), count(least) + (least < part.few ? " (few)" : "")];
+  });
+  const start = ["(start)", signed(report.intercept, 4), error(part.start.error), count(part.start.rows), ...(events ? [count(part.start.events)] : []), ""];
+  section.append(table("Steps and their rows", ["step", "adds", "std. error", "rows", ...(events ? [`rows with ${report.classes[1]}`] : []), "smaller side"], [start, ...rows]));
+}
+
+function stability() {
+  const section = byId("stability"), part = report.stability;
+  if (!part) { section.hidden = true; return; }
+  const how = part.method === "half" ? "half of the rows each" : "as many rows, drawn with replacement";
+  section.append(make("p", { class: "note" }, `The search was made again on ${part.n} samples of the rows (${how}), which gave ${part.n_terms[0]} to ${part.n_terms[1]} terms. A step is back where a sample has one of the same feature and direction that differs on at most ${number(100 * part.tolerance)} % of the rows. This is the honest measure of how far a step can be trusted.`));
+  const share = (value) => make("span", { class: "share" }, make("meter", { min: 0, max: 1, value }), ` ${Math.round(100 * value)} %`);
+  const rows = part.steps.map((step) => [step.condition, share(part.features[step.feature] || 0), share(step.share), signed(step.coef), step.low === null ? "–" : `${signed(step.low)} to ${signed(step.high)}`]);
+  section.append(table("Steps in samples of the rows", ["step", "feature is back", "step is back", "adds", "when back, nine in ten"], rows));
+  if (part.others.length) section.append(make("p", { class: "note" }, "Not in this model, but in samples: " + part.others.slice(0, 8).map((name) => `${name} (${Math.round(100 * part.features[name])} %)`).join(", ") + (part.others.length > 8 ? ", …" : "") + "."));
+}
+
 // ---- quality
 
 function quality() {
@@ -132,6 +158,8 @@ report.features.forEach((feature, i) => byId("form").append(field(feature, i)));
 refresh();
 if (report.centred) for (const id of ["score", "shapes"]) byId(id).querySelector(".hint").append(" What a feature adds is measured against its mean over the training rows.");
 byId("shape-grid").append(...report.features.map(shapeCard));
+standing();
+stability();
 quality();
 size();
 alternatives();

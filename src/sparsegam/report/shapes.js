@@ -30,7 +30,7 @@ function shapeCard(feature) {
     at = i;
     const place = places[i], piece = feature.pieces[place.piece];
     for (const [name, value] of Object.entries(place.box)) cursor.setAttribute(name, value);
-    readout.textContent = `${piece.label}: adds ${signed(piece.value, 4)}` + (piece.count === null ? "" : ` · ${count(piece.count)} rows`);
+    readout.textContent = `${piece.label}: adds ${signed(piece.value, 4)}${plusMinus(piece)}` + (piece.count === null ? "" : ` · ${count(piece.count)} rows`);
   };
   const find = (event) => {
     const box = svg.getBoundingClientRect();
@@ -46,14 +46,25 @@ function shapeCard(feature) {
     event.preventDefault();
     show(Math.min(places.length - 1, Math.max(0, at + by)));
   });
-  const rows = feature.pieces.map((piece) => [piece.label, signed(piece.value, 4), count(piece.count)]);
-  const steps = make("details", {}, make("summary", {}, "As a table"), table(`What ${feature.name} adds to the score`, ["value", "adds", "rows"], rows));
+  const rows = feature.pieces.map((piece) => [piece.label, signed(piece.value, 4), piece.error === null ? "–" : number(piece.error), count(piece.count)]);
+  const steps = make("details", {}, make("summary", {}, "As a table"), table(`What ${feature.name} adds to the score`, ["value", "adds", "std. error", "rows"], rows));
   return make("div", { class: "card", "data-feature": feature.name }, make("h3", {}, feature.name), svg, readout, steps);
+}
+
+// Half of a 95 % interval: as far as the picture has room for it.
+const reach = (piece) => (piece.error === null ? 0 : 1.96 * piece.error);
+const plusMinus = (piece) => (piece.error === null ? "" : ` ± ${number(reach(piece), 2)}`);
+
+function band(svg, piece, from, to, y, [low, high]) {
+  const top = y(Math.min(piece.value + reach(piece), high)), bottom = y(Math.max(piece.value - reach(piece), low));
+  if (bottom > top) svg.append(draw("rect", { class: "band", x: from, width: Math.max(to - from, 0.5), y: top, height: bottom - top }));
 }
 
 function heights(feature) {
   const all = [0, ...feature.pieces.map((piece) => piece.value)];
-  const low = Math.min(...all), high = Math.max(...all), room = (high - low || 1) * 0.12;
+  const tall = Math.max(...all) - Math.min(...all) || 1, room = tall * 0.12;
+  const ends = feature.pieces.flatMap((piece) => [-1, 1].map((sign) => piece.value + sign * Math.min(reach(piece), tall / 2)));
+  const low = Math.min(...all, ...ends), high = Math.max(...all, ...ends);
   return [low - room - (feature.density.length ? 2 * room : 0), high + room];
 }
 
@@ -62,7 +73,7 @@ function drawSteps(svg, feature) {
   const end = WIDE - RIGHT - (apart.length ? 6 + 34 * apart.length : 0);
   const [low, high] = feature.range;
   const x = (value) => LEFT + (0.04 + (0.92 * (value - low)) / (high - low)) * (end - LEFT);
-  const y = yAxis(svg, ...heights(feature));
+  const limits = heights(feature), y = yAxis(svg, ...limits);
   density(svg, feature, x(low), x(high));
   svg.append(draw("line", { class: "zero", x1: LEFT, x2: WIDE - RIGHT, y1: y(0), y2: y(0) }));
   const places = [];
@@ -70,6 +81,7 @@ function drawSteps(svg, feature) {
   feature.pieces.forEach((piece, i) => {
     if (piece.kind !== "step") return;
     const from = piece.low === null ? LEFT : x(piece.low), to = piece.high === null ? end : x(piece.high);
+    band(svg, piece, from, to, y, limits);
     path += `${path ? "V" + y(piece.value) : `M${from} ${y(piece.value)}`}H${to}`;
     places.push({ piece: i, box: { x: from, width: Math.max(to - from, 1) } });
   });
@@ -77,6 +89,7 @@ function drawSteps(svg, feature) {
   xLabels(svg, feature, x, end);
   apart.forEach(([piece, i], k) => {
     const middle = end + 6 + 34 * k + 17, height = y(piece.value);
+    svg.append(draw("line", { class: "whisker", x1: middle, x2: middle, y1: y(Math.min(piece.value + reach(piece), limits[1])), y2: y(Math.max(piece.value - reach(piece), limits[0])) }));
     svg.append(draw("path", { class: "mark", d: `M${middle} ${height - 5}l5 5l-5 5l-5 -5z` }), draw("text", { x: middle, y: HIGH - 8, "text-anchor": "middle" }, piece.label.replace("= ", "").replace("missing", "miss.").slice(0, 6)));
     places.push({ piece: i, box: { x: middle - 17, width: 34 } });
   });
@@ -100,13 +113,17 @@ function drawLevels(svg, feature) {
   const shown = feature.pieces.map((piece, i) => [piece, i]).filter(([piece]) => piece.drawn).slice(0, 40), tall = Math.max(22, (HIGH - TOP - BOTTOM) / shown.length);
   const height = TOP + tall * shown.length + BOTTOM;
   svg.setAttribute("viewBox", `0 0 ${WIDE} ${height}`);
-  const all = [0, ...shown.map(([piece]) => piece.value)], low = Math.min(...all), high = Math.max(...all), start = 120;
+  const tallest = Math.max(...shown.map(([piece]) => Math.abs(piece.value)), 0), start = 120;
+  const all = [0, ...shown.flatMap(([piece]) => [-1, 1].map((sign) => piece.value + sign * Math.min(reach(piece), tallest)))];
+  const low = Math.min(...all), high = Math.max(...all);
   const x = (value) => start + ((value - low) / (high - low || 1)) * (WIDE - RIGHT - 8 - start);
   svg.append(draw("line", { class: "zero", x1: x(0), x2: x(0), y1: TOP, y2: height - BOTTOM }));
   for (const tick of ticks(low, high > low ? high : low + 1, 4)) svg.append(draw("text", { x: x(tick), y: height - 8, "text-anchor": "middle" }, number(tick)));
   return shown.map(([piece, i], k) => {
     const y = TOP + k * tall;
     svg.append(draw("rect", { class: "levelbar", x: Math.min(x(0), x(piece.value)), width: Math.max(Math.abs(x(piece.value) - x(0)), 1), y: y + tall * 0.22, height: Math.min(tall * 0.56, 26) }), draw("text", { x: start - 8, y: y + tall * 0.22 + Math.min(tall * 0.56, 26) / 2 + 4, "text-anchor": "end" }, piece.label.length > 17 ? piece.label.slice(0, 16) + "…" : piece.label));
+    const middle = y + tall * 0.22 + Math.min(tall * 0.56, 26) / 2;
+    svg.append(draw("line", { class: "error", x1: Math.max(x(piece.value - reach(piece)), start), x2: Math.min(x(piece.value + reach(piece)), WIDE - RIGHT), y1: middle, y2: middle }));
     return { piece: i, box: { x: 0, width: WIDE, y, height: tall } };
   });
 }

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam.arrays import Vector
-from sparsegam.checks import check_integer, optional
+from sparsegam.checks import check_integer, optional, warn
 from sparsegam.design.design import Design
 from sparsegam.losses import LOSSES
 from sparsegam.models.scoring import Scores
@@ -44,6 +44,8 @@ class Path(Generic[M]):
         Counts of what the search did.
     lambda2 : float
         The ridge.
+    cut_off : bool
+        Whether `max_terms` ended the frontier: larger models were not searched.
     """
 
     models: tuple[M, ...]
@@ -57,6 +59,7 @@ class Path(Generic[M]):
     lambda2: float
     mean_weight: float = 1.0
     n_choices: int = 1
+    cut_off: bool = False
 
     @classmethod
     def search(
@@ -94,10 +97,11 @@ class Path(Generic[M]):
             lambda2=problem.ridge.lambda2,
             mean_weight=problem.mean_weight,
             n_choices=problem.n_choices,
+            cut_off=bool(n_terms[-1] >= problem.max_terms) and problem.max_terms < problem.n_candidates,
         )
 
-    def at(self, *, n_terms: int | None = None, lambda0: float | str | None = None) -> M:
-        """Return one model.
+    def at(self, n_terms: int | None = None, *, lambda0: float | str | None = None) -> M:
+        """Return one model: `path.at(15)`, or `path.at(lambda0="bic")`.
 
         Parameters
         ----------
@@ -106,6 +110,8 @@ class Path(Generic[M]):
         lambda0 : float or {"auto", "aic", "bic"}, optional
             The price per term: the model that minimises objective + lambda0 * n_terms is returned.
             For the squared loss the names are in units of the noise variance, which is estimated.
+            Where that is the largest model of a frontier that was cut off, a warning says that the best one at this
+            price may be larger.
 
         Returns
         -------
@@ -115,7 +121,27 @@ class Path(Generic[M]):
         if (n_terms is None) == (lambda0 is None):
             msg = f"give either n_terms or lambda0, got n_terms={n_terms!r} and lambda0={lambda0!r}."
             raise ValueError(msg)
-        return self.models[self._with_size(n_terms) if lambda0 is None else self._cheapest(lambda0)]
+        if lambda0 is None:
+            return self.models[self._with_size(n_terms)]
+        chosen = self._cheapest(lambda0)
+        if not self._is_inside(chosen):
+            self._warn_of_end(lambda0)
+        return self.models[chosen]
+
+    def covers(self, lambda0: float | str) -> bool:
+        """Tell whether the best size at a price is one that the frontier goes past, or no larger model is to be had.
+
+        Parameters
+        ----------
+        lambda0 : float or {"aic", "bic"}
+            The price per term.
+
+        Returns
+        -------
+        bool
+            False where the largest model of the frontier is the best at this price, and larger ones were not searched.
+        """
+        return self._is_inside(self._cheapest(lambda0))
 
     def to_frame(self) -> Any:
         """Return the path as a pandas DataFrame, or as a dict of arrays where pandas is not installed."""
@@ -146,7 +172,21 @@ class Path(Generic[M]):
         ax.legend()
         return ax
 
-    def _with_size(self, n_terms: int | None) -> int:
+    def _is_inside(self, chosen: int) -> bool:
+        return chosen < len(self.models) - 1 or (self.finished and not self.cut_off)
+
+    def _warn_of_end(self, lambda0: float | str) -> None:
+        why = "max_terms" if self.finished else "time_limit"
+        msg = (
+            f"lambda0={lambda0!r} is outside of what was searched: {why} ended the frontier at {self.n_terms[-1]} "
+            f"terms, and at this price the best model may have more. Raise {why}, or take this one by its size."
+        )
+        warn(msg, UserWarning)
+
+    def _with_size(self, n_terms: Any) -> int:
+        if isinstance(n_terms, str):
+            msg = f"n_terms must be an integer, got {n_terms!r}: a criterion is a price, at(lambda0={n_terms!r})."
+            raise ValueError(msg)
         check_integer("n_terms", n_terms)
         found = np.flatnonzero(self.n_terms == n_terms)
         if found.size == 0:

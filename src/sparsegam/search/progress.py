@@ -1,11 +1,16 @@
-"""Progress for those who wait: a bar in terminals and notebooks where tqdm is installed, and the user's callback."""
+"""Progress for those who wait: a bar where tqdm is installed, the user's callback, and many searches at once."""
 
 import sys
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from threading import Lock
 from typing import Any
 
+from sparsegam import _core
+
+POLL_SECONDS = 0.1  # how often the main thread looks up from its wait, for Ctrl-C
 Progress = Callable[[int, float], None]
 """Called once per model with (n_terms, objective without the price of the terms)."""
 
@@ -55,6 +60,42 @@ def new_bar(verbose: int, total: int | None, unit: str) -> Any:
     except ImportError:
         return None
     return tqdm(total=total, unit=unit, desc="sparsegam", leave=False)
+
+
+def gather(
+    tasks: Sequence[Callable[[], Any]],
+    workers: int,
+    *,
+    stop: _core.Stop,
+    time_limit: float | None = None,
+    bar: Any = None,
+) -> list[Any]:
+    """Run tasks in threads and return their answers, None for those that the time was too short for.
+
+    Where one fails, or Ctrl-C comes, all are stopped; the main thread looks up from its wait to notice it.
+    """
+    end = None if time_limit is None else time.monotonic() + time_limit
+    with ThreadPoolExecutor(workers) as pool:
+        try:
+            jobs = [pool.submit(task) for task in tasks]
+            waiting = set(jobs)
+            while waiting and (end is None or time.monotonic() < end):
+                done, waiting = wait(waiting, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
+                for job in done:
+                    job.result()
+                    if bar is not None:
+                        bar.update()
+        except BaseException:
+            stop.set()
+            pool.shutdown(cancel_futures=True)  # and waits for those that run
+            raise
+        finally:
+            if bar is not None:
+                bar.close()
+        if waiting:
+            stop.set()
+            pool.shutdown(cancel_futures=True)
+    return [None if job in waiting else job.result() for job in jobs]
 
 
 def _in_notebook() -> bool:

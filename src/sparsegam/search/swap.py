@@ -268,19 +268,22 @@ def _grid(inputs: Inputs[Any, Any], X: Any, y: Any, given: dict[str, Any]) -> Sw
         warn_of_weights(value, problem.mean_weight)
     order = np.argsort(-units, kind="stable")
     points: list[_core.Point] = []
+    models: list[Any] = []
     counts: Counter[str] = Counter()
     finished = True
     for n, ridge in enumerate(ridges):
         part = problem if n == 0 else inputs.pose(data, target.values, target.weight, replace(options, lambda2=ridge))
         found, done, searched = search_swap(part, units[order], swaps)
-        points += [found[i] for i in np.argsort(order)]
+        mine = [found[i] for i in np.argsort(order)]
+        points += mine
+        models += [part.model(point, target.classes) for point in mine]  # by its own ridge, which errors depend on
         counts.update(searched)
         finished &= done
     loss = np.array([point.loss for point in points])
     n_terms = np.array([len(point.columns) for point in points], dtype=np.int64)
     prices = np.tile(units, len(ridges))
     return SwapPath(
-        models=tuple(problem.model(point, target.classes) for point in points),
+        models=tuple(models),
         lambda0=prices,
         lambda2=np.repeat(ridges, units.size),
         n_terms=n_terms,

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sparsegam import _core
 from sparsegam.arrays import Vector
 from sparsegam.data.frames import Table, read
+from sparsegam.data.guessing import warn_of_numbers_in_text
 from sparsegam.design.binning import Binning, bin_table
 from sparsegam.design.rules import Rules
 from sparsegam.design.threshold import ThresholdDesign
@@ -17,6 +18,7 @@ from sparsegam.design.units import in_units
 from sparsegam.losses import LOSSES
 from sparsegam.models.additive import Model
 from sparsegam.parameters import documented, pick
+from sparsegam.search.evidence import covariance_of, evidence_of
 from sparsegam.search.inputs import search_inputs
 from sparsegam.search.options import Options
 from sparsegam.search.path import Path
@@ -27,7 +29,19 @@ from sparsegam.search.ridge import Ridge
 
 STEPS_THAT_DIFFER = 8  # of one feature: as many independent columns of noise lower the loss about as much
 
-TableProblem = Problem[ThresholdDesign]
+
+@dataclass(frozen=True)
+class TableProblem(Problem[ThresholdDesign]):
+    """A table posed to the core, whose models say what they stand on."""
+
+    upper: NDArray[np.bool_] | None = None  # rows of the second class; None for a regression
+
+    def model(self, point: _core.Point, classes: NDArray[Any] | None) -> Model:
+        """Put one point of a search into the words of the data, with the rows and errors of its terms."""
+        lambda2 = float(self.options.lambda2)
+        covariance = covariance_of(self.rows, point, lambda2, self.units, self.total_weight)
+        model = self.design.model(point, self.options.loss, classes)
+        return model.standing_on(evidence_of(self.design, point, covariance, self.upper))
 
 
 @dataclass(frozen=True)
@@ -63,7 +77,7 @@ class Tables:
         unit = None if ridge.standardized else ridge.unit(rows.columns.spread, units)
         always = _always(design, rows, ridge, self.rules, allowed)
         penalty = design.penalty(ridge.lambda2, self.rules, allowed=allowed, always=always, unit=unit)
-        return Problem(
+        return TableProblem(
             design,
             rows,
             penalty,
@@ -76,6 +90,7 @@ class Tables:
             mean_weight=mean_weight(weight),
             n_fixed=always.size,
             units=units,
+            upper=y > 0 if LOSSES[options.loss].is_classifier else None,
         )
 
 
@@ -142,7 +157,11 @@ def gam_path(  # noqa: D417, PLR0913  (`documented` fills in the others)
         -1 x 1[A <= 3]  # A: x0
     """
     given = locals()
-    return search_inputs(Path, Tables.of(given), X, y, given)
+    inputs = Tables.of(given)
+    path = search_inputs(Path, inputs, X, y, given)
+    table = inputs.read(X)
+    warn_of_numbers_in_text(table, kept_as_text=inputs.binning.forced(table.labels))
+    return path
 
 
 def _events(y: Vector, loss: str) -> NDArray[np.bool_]:

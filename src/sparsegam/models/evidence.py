@@ -1,0 +1,138 @@
+"""What the terms of a model stand on: rows of the fit, events among them, and how well the coefficients are known."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sparsegam.arrays import Vector
+from sparsegam.checks import expect, is_number
+from sparsegam.models.terms import Standing, Term
+
+PARTS = ("n_rows", "n_events", "rows", "events", "intercept_error", "covariance")
+ROUNDING = 1e-9  # share of its diagonal by which a covariance may be asymmetric
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What the terms of a model stand on.
+
+    Attributes
+    ----------
+    n_rows, n_events : int, int or None
+        Rows of the fit, and those of the second class; None for a regression.
+    rows, events : tuple of int, tuple of int or None
+        By term: the rows for which it holds, and those of the second class among them.
+    intercept_error : float or None
+        Standard error of the intercept.
+    covariance : dict of str to ndarray, or None
+        By feature: the covariance of the coefficients of its terms. None where the rows do not determine them all.
+
+    Notes
+    -----
+    Covariances are Wald's: the inverse of the Hessian of loss and ridge at the fitted coefficients, the intercept among
+    them; for the squared loss times the variance of the residuals. They are those of a model whose steps were given
+    beforehand. The steps were chosen, among many, because they looked large, so the errors are too small;
+    `stability` searches again and again, and is the honest answer.
+    """
+
+    n_rows: int
+    n_events: int | None
+    rows: tuple[int, ...]
+    events: tuple[int, ...] | None
+    intercept_error: float | None = None
+    covariance: Mapping[str, Vector] | None = None
+
+    def standings(self, terms: Sequence[Term]) -> list[Standing]:
+        """Return what each of the terms stands on."""
+        events = [None] * len(terms) if self.events is None else self.events
+        counts = zip(self.rows, events, self._errors(terms), strict=True)
+        return [Standing(n, self.n_rows - n, upper, error) for n, upper, error in counts]
+
+    def error_of(self, terms: Sequence[Term], feature: str, holds: Vector) -> float | None:
+        """Return the standard error of what a feature adds where some of its terms hold, less what it adds on average.
+
+        `holds` is 1 for those terms of the feature that hold, else 0; the average is over the rows of the fit.
+        """
+        if self.covariance is None:
+            return None
+        mine = [n for n, term in zip(self.rows, terms, strict=True) if term.feature == feature]
+        away = holds - np.array(mine) / self.n_rows
+        return math.sqrt(max(float(away @ self.covariance[feature] @ away), 0.0))
+
+    def content(self) -> dict[str, Any]:
+        """Return the evidence as JSON knows it."""
+        known = self.covariance
+        return {
+            "n_rows": self.n_rows,
+            "n_events": self.n_events,
+            "rows": list(self.rows),
+            "events": None if self.events is None else list(self.events),
+            "intercept_error": self.intercept_error,
+            "covariance": None if known is None else {name: block.tolist() for name, block in known.items()},
+        }
+
+    def _errors(self, terms: Sequence[Term]) -> list[float | None]:
+        if self.covariance is None:
+            return [None] * len(terms)
+        each = {name: iter(np.sqrt(np.diagonal(block)).tolist()) for name, block in self.covariance.items()}
+        return [next(each[term.feature]) for term in terms]
+
+
+def evidence_from(content: Any, terms: Sequence[Term]) -> Evidence:
+    """Read the evidence of terms, every part checked; raise a ValueError that says what is wrong."""
+    known = isinstance(content, dict) and {*content} == {*PARTS}
+    expect(content, "evidence", f"an object with {PARTS}", holds=known)
+    n_rows, n_events, error = content["n_rows"], content["n_events"], content["intercept_error"]
+    expect(n_rows, "n_rows", "a count above zero", holds=type(n_rows) is int and n_rows > 0)
+    expect(n_events, "n_events", f"null or a count up to {n_rows}", holds=n_events is None or _count(n_events, n_rows))
+    expect(error, "intercept_error", "null or a number >= 0", holds=error is None or (is_number(error) and error >= 0))
+    both = (content["events"] is None) == (n_events is None)
+    expect(content["events"], "events", "null where n_events is, and only there", holds=both)
+    rows = _counts(content["rows"], "rows", [n_rows] * len(terms))
+    return Evidence(
+        n_rows,
+        n_events,
+        rows,
+        None if n_events is None else _counts(content["events"], "events", rows),
+        None if error is None else float(error),
+        _covariance(content["covariance"], terms),
+    )
+
+
+def _count(value: Any, most: int) -> bool:
+    return type(value) is int and 0 <= value <= most
+
+
+def _counts(values: Any, name: str, most: Sequence[int]) -> tuple[int, ...]:
+    good = isinstance(values, list) and len(values) == len(most) and all(map(_count, values, most))
+    expect(values, name, f"{len(most)} counts, one for each term, none above its rows", holds=good)
+    return tuple(values)
+
+
+def _covariance(content: Any, terms: Sequence[Term]) -> dict[str, Vector] | None:
+    if content is None:
+        return None
+    sizes: dict[str, int] = {}
+    for term in terms:
+        sizes[term.feature] = sizes.get(term.feature, 0) + 1
+    expect(
+        content,
+        "covariance",
+        f"matrices of {sorted(sizes)}",
+        holds=isinstance(content, dict) and {*content} == {*sizes},
+    )
+    return {name: _matrix(content[name], name, size) for name, size in sizes.items()}
+
+
+def _matrix(rows: Any, name: str, size: int) -> Vector:
+    square = isinstance(rows, list) and len(rows) == size
+    square = square and all(isinstance(row, list) and len(row) == size and all(map(is_number, row)) for row in rows)
+    expect(rows, f"covariance of {name!r}", f"{size} rows of {size} finite numbers", holds=square)
+    matrix = np.array(rows, dtype=np.float64)
+    variance = np.diagonal(matrix)
+    good = bool((variance >= 0).all()) and np.allclose(matrix, matrix.T, rtol=ROUNDING, atol=ROUNDING * variance.max())
+    expect(rows, f"covariance of {name!r}", "symmetric, no variance below zero", holds=good)
+    return matrix

@@ -1,0 +1,129 @@
+"""What terms stand on: kept in files, read back checked, and gone where a model is changed by hand."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sparsegam import Model, SparseGAMClassifier, SparseGAMRegressor
+from sparsegam.models.evidence import Evidence
+from sparsegam.models.pieces import pieces_of
+from sparsegam.models.terms import Condition, Term
+
+TERMS = (
+    Term("a", Condition("<=", 1.0), 1.0),
+    Term("a", Condition("<=", 2.0), 0.5),
+    Term("b", Condition("missing"), -1.0),
+)
+EVIDENCE = Evidence(
+    100, 40, (20, 60, 5), (10, 30, 5), 0.3, {"a": np.array([[0.04, -0.01], [-0.01, 0.09]]), "b": np.array([[0.25]])}
+)
+MODEL = Model(0.5, TERMS, ("a", "b"), "logistic", ("no", "yes")).standing_on(EVIDENCE)
+
+
+def changed(**changes):
+    content = {key: value for key, value in json.loads(MODEL.to_json()).items() if key != "sha256"}
+    return json.dumps({**content, "evidence": {**content["evidence"], **changes}})
+
+
+def test_terms_say_what_they_stand_on():
+    first, second, third = MODEL.terms
+    assert (first.n_rows, first.n_events, first.standard_error) == (20, 10, pytest.approx(0.2))
+    assert second.standing.smaller == 40
+    assert (third.standing.n_others, third.standing.smaller) == (95, 5)
+    assert Model(0.5, TERMS, ("a", "b"), "logistic", ("no", "yes")) == MODEL
+    assert TERMS[0].n_rows is None
+    assert TERMS[0].standard_error is None
+
+
+def test_it_is_kept_in_files_and_old_files_do_without():
+    back = Model.from_json(MODEL.to_json())
+    assert back.to_json() == MODEL.to_json()
+    assert [term.standing for term in back.terms] == [term.standing for term in MODEL.terms]
+    old = {key: value for key, value in json.loads(MODEL.to_json()).items() if key not in ("evidence", "sha256")}
+    old = Model.from_json(json.dumps(old))
+    assert old.evidence is None
+    assert old.terms[0].standing is None
+
+
+def test_a_changed_coefficient_has_no_error():
+    assert replace(MODEL.terms[0], coef=2.0).standing is None
+    assert replace(MODEL, intercept=0.0).evidence is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "wrong"),
+    [
+        ({"n_rows": 0}, "n_rows must be a count above zero, got 0"),
+        ({"n_events": 101}, "n_events must be null or a count up to 100, got 101"),
+        ({"events": None}, "events must be null where n_events is"),
+        ({"rows": [20, 60]}, "rows must be 3 counts"),
+        ({"rows": [20, 60, 101]}, "rows must be 3 counts"),
+        ({"events": [21, 30, 5]}, "events must be 3 counts"),
+        ({"intercept_error": -1.0}, "intercept_error must be null or a number >= 0"),
+        ({"covariance": {"a": [[1.0]]}}, "covariance must be matrices of"),
+        ({"covariance": {"a": [[1.0]], "b": [[1.0]]}}, "2 rows of 2 finite numbers"),
+        ({"covariance": {"a": [[1.0, 0.5], [0.2, 1.0]], "b": [[1.0]]}}, "symmetric"),
+        ({"covariance": {"a": [[1.0, 0.0], [0.0, -1.0]], "b": [[1.0]]}}, "symmetric, no variance below zero"),
+        ({"more": 1}, "an object with"),
+    ],
+)
+def test_what_is_no_evidence_is_refused(changes, wrong):
+    with pytest.raises(ValueError, match=f"in its evidence, .*{wrong}"):
+        Model.from_json(changed(**changes))
+
+
+def test_tables_have_rows_events_and_errors():
+    frame = MODEL.to_frame()
+    assert frame.columns.tolist() == [
+        "feature",
+        "condition",
+        "coef",
+        "standard_error",
+        "n_rows",
+        "n_others",
+        "n_events",
+    ]
+    assert frame["n_rows"].tolist() == [20, 60, 5]
+    lines = MODEL.summary().splitlines()
+    assert lines[0].split() == ["feature", "x", "where", "adds", "std.", "error", "rows", "events"]
+    assert lines[3].split() == ["a", "x", "<=", "1", "+1.0000", "0.2000", "20", "10"]
+    bare = Model(0.5, TERMS, ("a", "b"), "logistic", ("no", "yes"))
+    assert bare.summary().splitlines()[0].split() == ["feature", "x", "where", "adds"]
+    assert bare.to_frame()["n_rows"].isna().all()
+
+
+def test_errors_of_pieces_are_those_of_their_distance_from_the_mean():
+    """The mean of what a feature adds is 0.2 w1 + 0.6 w2; up to 1 it adds w1 + w2, up to 2 it adds w2, else nothing."""
+    parts = MODEL.with_errors("a", pieces_of(MODEL.shape_functions()["a"]))
+    covariance = EVIDENCE.covariance["a"]
+    for piece, away in zip(parts, ([0.8, 0.4], [-0.2, 0.4], [-0.2, -0.6]), strict=True):
+        assert piece.error == pytest.approx(np.sqrt(np.array(away) @ covariance @ away))
+    missing = MODEL.with_errors("b", pieces_of(MODEL.shape_functions()["b"]))[-1]
+    assert (missing.kind, missing.error) == ("missing", pytest.approx(0.5 * 0.95))
+
+
+def test_importances_are_mean_distances_from_the_mean():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 20, (400, 3)).astype(float)
+    y = 2.0 * (X[:, 0] <= 9) - (X[:, 2] <= 4) + rng.normal(0, 0.1, 400)
+    gam = SparseGAMRegressor(max_terms=6).fit(X, y)
+    parts = gam.model_.contributions(X)
+    expected = np.zeros(3)
+    expected[[int(name[1:]) for name in gam.model_.features]] = np.abs(parts - parts.mean(axis=0)).mean(axis=0)
+    np.testing.assert_allclose(gam.feature_importances_, expected)
+    assert gam.feature_importances_[1] < gam.feature_importances_[2] < gam.feature_importances_[0]
+    assert not hasattr(SparseGAMRegressor(), "feature_importances_")
+    many = SparseGAMClassifier(max_terms=4).fit(X, np.digitize(X[:, 0], [6, 12]))
+    each = [part.feature_importances_ for part in many.estimators_]
+    np.testing.assert_allclose(many.feature_importances_, np.mean(each, axis=0))
+
+
+def test_models_of_several_classes_have_tables_too():
+    X = np.random.default_rng(0).integers(0, 20, (200, 2)).astype(float)
+    model = SparseGAMClassifier(max_terms=2).fit(X, np.digitize(X[:, 0], [6, 12])).model_
+    assert model.summary().count("against the rest") == 3
+    frame = model.to_frame()
+    assert frame["class"].tolist() == [label for label, part in enumerate(model.models) for _ in part.terms]
+    assert frame["n_rows"].tolist() == [term.n_rows for part in model.models for term in part.terms]
