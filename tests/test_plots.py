@@ -168,7 +168,7 @@ def test_intervals_are_those_of_the_errors(table, path):
 
 def test_stability_is_drawn_by_feature_and_step():
     X = np.random.default_rng(0).integers(0, 30, (300, 3)).astype(float)
-    gam = SparseGAMRegressor(max_terms=2).fit(X, 2.0 * (X[:, 0] <= 9) + (X[:, 2] <= 20))
+    gam = SparseGAMRegressor(max_terms=2, min_samples_bin=1).fit(X, 2.0 * (X[:, 0] <= 9) + (X[:, 2] <= 20))
     found = gam.stability(X, 2.0 * (X[:, 0] <= 9) + (X[:, 2] <= 20), n=4)
     figure = found.plot()
     widths = [bar.get_width() for bar in figure.axes[0].patches]

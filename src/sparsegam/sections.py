@@ -56,7 +56,7 @@ thresholds : dict from column to list, optional
     The thresholds of a column, where they shall not be learned.
 min_samples_bin : int or "auto"
     Steps stand on at least so many rows (of positive weight): each holds for as many and fails for as many, and
-    between any two thresholds of a feature there are as many. "auto" is one row in fifty, and 20 from 1000 rows on. A
+    between any two thresholds of a feature there are as many. "auto" is one row in a hundred, and 20 at most. A
     fit at the default warns of steps that stand on few.
 min_events_bin : int
     Of a classifier: a term must hold, and fail, for at least so many rows of either class.

@@ -46,7 +46,9 @@ def applicants():
     odds = 1.2 * (frame.late >= 1) + 0.8 * (frame.late >= 2) - 1.5 * (frame.late == -9) + 1.0 * (frame.age <= 30) - 1.0
     y = np.where(rng.random(n) < 1 / (1 + np.exp(-odds)), "bad", "good")
     weight = rng.uniform(0.2, 3.0, n)
-    gam = SparseGAMClassifier(special_values={"late": [-9]}).fit(frame, np.where(y == "bad", 1, 0), weight)
+    gam = SparseGAMClassifier(special_values={"late": [-9]}, lambda0="bic").fit(
+        frame, np.where(y == "bad", 1, 0), weight
+    )
     return gam.model_, frame, weight
 
 

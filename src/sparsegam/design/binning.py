@@ -21,7 +21,7 @@ MAX_BINS = 65536  # codes are uint16 at most
 MAX_BINS_UINT8 = 256  # the core keeps codes in uint8 up to here
 
 MOST_ROWS_ASKED = 20  # of a step, by default
-ROWS_PER_BIN = 50  # of all rows, one in so many
+ROWS_PER_BIN = 100  # of all rows, one in so many
 
 
 @dataclass(frozen=True)
@@ -330,7 +330,7 @@ def check_rows_per_bin(min_samples_bin: Any) -> None:
 
 
 def rows_per_bin(min_samples_bin: Any, n_rows: int) -> int:
-    """Return the rows that a step must stand on: "auto" is one in fifty, and twenty where there are a thousand or more.
+    """Return the rows that a step must stand on: "auto" is one in a hundred, and twenty at most.
 
     Set by benchmarks/defaults.py: it costs nothing on new rows, and keeps out steps that a few rows made.
     """

@@ -174,37 +174,17 @@ def cross_validate(
         Gives the frontier of all rows for the ridge at a position.
     """
     alone = len(task.ridges) == 1
-    with ThreadPoolExecutor(min(n_threads(n_jobs), len(folds) + alone)) as pool:
-        jobs: list[Future[Any]] = [pool.submit(path, task.ridges[0])] if alone else []
-        jobs += [pool.submit(task.fold, train, test) for train, test in folds]
-        try:
-            _watch(jobs[alone:], jobs, verbose)
-        except BaseException:
-            stop.set()
-            pool.shutdown(cancel_futures=True)  # and waits for those that run
-            raise
-    surface = _surface(task, [job.result() for job in jobs[alone:]])
-    return surface, (lambda _: jobs[0].result()) if alone else (lambda ridge: path(task.ridges[ridge]))
+    tasks: list[Callable[[], Any]] = [partial(path, task.ridges[0])] if alone else []
+    tasks += [partial(task.fold, train, test) for train, test in folds]
+    bar, workers = new_bar(verbose, len(tasks), "frontier"), min(n_threads(n_jobs), len(tasks))
+    answers = gather(tasks, workers, stop=stop, bar=bar, told=lambda found: _so_far(found[alone:]))
+    surface = _surface(task, answers[alone:])
+    return surface, (lambda _: answers[0]) if alone else (lambda ridge: path(task.ridges[ridge]))
 
 
-def _watch(folds: Sequence[Future[Any]], jobs: Sequence[Future[Any]], verbose: int) -> None:
-    """Wait for all searches; a bar says how many are done and which size looks best so far."""
-    bar = new_bar(verbose, len(jobs), "frontier")
-    waiting = set(jobs)
-    while waiting:
-        done, waiting = wait(waiting, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
-        for job in done:
-            job.result()
-            if bar is not None:
-                bar.update()
-        if done and bar is not None:
-            bar.set_postfix_str(_so_far([job.result() for job in folds if job.done()]))
-    if bar is not None:
-        bar.close()
-
-
-def _so_far(scored: Sequence[Sequence[Scored]]) -> str:
+def _so_far(folds: Sequence[Sequence[Scored] | None]) -> str:
     """Say which size has the best mean score over the folds that are done."""
+    scored = [fold for fold in folds if fold is not None]
     if not scored:
         return ""
     sizes = _common_sizes(scored)

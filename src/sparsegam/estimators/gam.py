@@ -11,7 +11,6 @@ from sparsegam.arrays import Vector
 from sparsegam.checks import check_choice
 from sparsegam.data.frames import read
 from sparsegam.data.guessing import warn_of_numbers_in_text
-from sparsegam.design.rules import Rules
 from sparsegam.estimators.fitting import FitsOne, SparseModel
 from sparsegam.estimators.multiclass import OneVsRest
 from sparsegam.estimators.outcomes import Classifies, Regresses
@@ -100,7 +99,7 @@ class SparseGAM(SparseModel, Reports):
         return models
 
     def _look_back(self, X: Any) -> None:
-        if self.min_samples_bin == Rules.min_samples_bin:  # who chose another value knows
+        if self.min_samples_bin == "auto":  # who chose a number knows
             warn_of_few_rows(self._models())
         table = read(X)
         warn_of_numbers_in_text(table, kept_as_text=self._inputs().binning.forced(table.labels))

@@ -360,4 +360,3 @@ class Model(Scores, Deployable, Viewable):
 
 def _cell(value: float | None, form: str = "d") -> str:
     return "" if value is None else f"{value:{form}}"
-

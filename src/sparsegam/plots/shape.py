@@ -95,7 +95,7 @@ def plot_shapes(  # noqa: D417
         raise ValueError(msg)
     shapes = model.shape_functions(centred=centred)
     for axis, name in zip(axes, names, strict=False):
-        _draw(axis, model, name, _numbers(model, name, table))
+        _draw(axis, model, name, shapes[name], _numbers(model, name, table))
     if ax is None and names:
         figure.supylabel(_adds(model, centred=centred), fontsize=9)
     return figure

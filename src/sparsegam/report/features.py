@@ -16,6 +16,7 @@ TAIL = 0.005  # share of rows at either end that may be beyond the picture and t
 
 def features_part(material: Material) -> list[dict[str, Any]]:
     """Return the features in use, the most important first where the data are known."""
+    order = list(material.model.features)
     shown = material.model.shape_functions(centred=None)
     features = [
         _feature(name, order.index(name), shape, material.numbers(name)) | _shown(material, name, shape, shown[name])

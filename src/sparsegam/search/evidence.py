@@ -18,6 +18,7 @@ from sparsegam.losses import LOSSES
 from sparsegam.models.additive import Model
 from sparsegam.models.evidence import Evidence
 from sparsegam.models.terms import Term
+from sparsegam.search.ridge import Ridge
 
 FEW_ROWS = 10  # on the smaller side of a step, below which its coefficient is hardly more than a guess
 FEW_SHARE = 0.05  # of all rows: in a table of 60, three rows are few and nine are not
@@ -48,7 +49,7 @@ def evidence_of(
 
 
 def covariance_of(
-    rows: _core.LocalRows, point: _core.Point, lambda2: float, units: Units, total_weight: float
+    rows: _core.LocalRows, point: _core.Point, ridge: Ridge, units: Units, total_weight: float
 ) -> Vector | None:
     """Return the covariance of intercept and coefficients of a point in the user's units; None if H is singular.
 
@@ -57,7 +58,8 @@ def covariance_of(
     at, k = units.to_core(point), len(point.columns)
     loss, flat, _ = rows.newton(at, point.columns)
     hessian = np.array(flat).reshape(k + 1, k + 1)
-    hessian[np.arange(1, k + 1), np.arange(1, k + 1)] += 2 * lambda2 * rows.columns.spread[point.columns]
+    unit = ridge.unit(rows.columns.spread, units)[point.columns]
+    hessian[np.arange(1, k + 1), np.arange(1, k + 1)] += 2 * ridge.lambda2 * unit
     inverse = _inverse(hessian)
     if inverse is None or LOSSES[rows.loss].is_classifier:
         return None if inverse is None else inverse / units.weight

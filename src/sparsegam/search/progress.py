@@ -69,8 +69,11 @@ def gather(
     stop: _core.Stop,
     time_limit: float | None = None,
     bar: Any = None,
+    told: Callable[[list[Any]], str] | None = None,
 ) -> list[Any]:
     """Run tasks in threads and return their answers, None for those that the time was too short for.
+
+    Beside the bar stands what is `told` of the answers so far, None for those that are not there yet.
 
     Where one fails, or Ctrl-C comes, all are stopped; the main thread looks up from its wait to notice it.
     """
@@ -85,6 +88,8 @@ def gather(
                     job.result()
                     if bar is not None:
                         bar.update()
+                if done and bar is not None and told is not None:
+                    bar.set_postfix_str(told([job.result() if job.done() else None for job in jobs]))
         except BaseException:
             stop.set()
             pool.shutdown(cancel_futures=True)  # and waits for those that run

@@ -38,8 +38,7 @@ class TableProblem(Problem[ThresholdDesign]):
 
     def model(self, point: _core.Point, classes: NDArray[Any] | None) -> Model:
         """Put one point of a search into the words of the data, with the rows and errors of its terms."""
-        lambda2 = float(self.options.lambda2)
-        covariance = covariance_of(self.rows, point, lambda2, self.units, self.total_weight)
+        covariance = covariance_of(self.rows, point, self.ridge, self.units, self.total_weight)
         model = self.design.model(point, self.options.loss, classes)
         return model.standing_on(evidence_of(self.design, point, covariance, self.upper))
 
