@@ -7,7 +7,7 @@ import sys
 
 from benchmarks.data import REPOSITORY
 
-STUDIES = ("import_time", "fico", "scaling", "linear", "tables", "deploying")
+STUDIES = ("import_time", "fico", "scaling", "linear", "tables", "deploying", "newrows")
 
 
 def run(study: str, options: list[str]) -> int:
