@@ -191,8 +191,8 @@ def _plain(frame: pd.DataFrame) -> pd.DataFrame:
         elif pd.api.types.is_numeric_dtype(column):
             plain[name] = column
         else:
-            text = column.astype(object).where(column.notna(), None)
-            plain[name] = text.map(lambda value: value if value is None else str(value)).astype(object)
+            known = zip(column, column.isna(), strict=True)
+            plain[name] = pd.Series([None if missing else str(value) for value, missing in known], dtype=object)
     return pd.DataFrame(plain)
 
 
