@@ -166,7 +166,9 @@ def options() -> argparse.Namespace:
     parser.add_argument("--tables", nargs="+", metavar="NAME", help="these tables only")
     parser.add_argument("--contenders", nargs="+", choices=list(CONTENDERS), default=list(CONTENDERS), metavar="NAME")
     parser.add_argument("--folds", type=int, default=5, help="number of folds (default 5; 2 for a quick look)")
-    parser.add_argument("--order", choices=ORDERS, default="none", help="sort the training rows of every fold")
+    parser.add_argument(
+        "--order", choices=ORDERS, default="none", help="of the training rows (default none: as in the file)"
+    )
     parser.add_argument("--resume", action="store_true", help="keep the fits that an earlier run finished")
     parser.add_argument("--again", nargs="+", default=[], metavar="NAME", help="contenders to run anew with --resume")
     parser.add_argument("--threads", type=int, default=1)

@@ -16,7 +16,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 MAX_ROWS = 20_000  # of the tables that are read; a fixed draw of those that have more
 SEED = 0
 SPECIAL = {"special_values": [-7, -8, -9]}
-ORDERS = ("none", "label", "feature")
+ORDERS = ("none", "shuffled", "label", "feature")  # of training rows; "none" leaves them as the file has them
 
 
 @dataclass(frozen=True)
@@ -208,9 +208,11 @@ def _taken(rows: Rows, which: NDArray[np.intp]) -> Rows:
 
 
 def _ordered(rows: Rows, order: str) -> Rows:
-    """Sort rows by the outcome, or by the first numeric column (the first of all where none is)."""
+    """Shuffle rows, or sort them by the outcome, or by the first numeric column (the first of all where none is)."""
     if order == "none":
         return rows
+    if order == "shuffled":
+        return _taken(rows, np.random.default_rng(SEED).permutation(len(rows.y)))
     if order == "label":
         return _taken(rows, np.argsort(rows.y, kind="stable"))
     numeric = rows.frame.select_dtypes("number").columns

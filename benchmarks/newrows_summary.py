@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 
 from benchmarks.data import REPOSITORY
@@ -10,6 +9,7 @@ from benchmarks.newrows_contenders import BASELINE, CV, DEFAULT, FORMER
 
 RESULTS = REPOSITORY / "benchmarks" / "results"
 BEHIND = (0.003, 0.006, 0.015)
+SHUFFLED = "shuffled"
 WHERE = ["table", "order", "folds"]
 CELL = [*WHERE, "fold"]
 
@@ -23,7 +23,7 @@ def report(fits: pd.DataFrame) -> None:
             first = part.iloc[0]
             score = "AUC, log loss" if first["kind"] == "binary" else "R2, RMSE"
             title = f"{name}: {first['n']} x {first['p']}, {score}, {folds} folds"
-            print(f"\n{title}{'' if order == 'none' else f', training rows ordered by {order}'}")
+            print(f"\n{title}{'' if order == 'none' else f', order of training rows: {order}'}")
             shown = part.drop(columns=[*WHERE, "kind", "n", "p"]).dropna(axis=1, how="all")
             print(shown.to_string(index=False, float_format=_number, na_rep="-"))
         if not summary.empty:
@@ -94,17 +94,20 @@ def ours_against_ours(per_table: pd.DataFrame) -> list[str]:
             lines.append(
                 f"{kind}: {DEFAULT} minus {FORMER}: mean {part.mean():+.4f}, worst {part.min():+.4f} ({where})"
             )
-    chosen = per_table[per_table["contender"] == CV].pivot_table(
-        index=["table", "folds"], columns="order", values=["score", "n_terms"]
-    )
-    for order in [name for name in np.unique(per_table["order"]) if name != "none" and ("score", "none") in chosen]:
-        minus = (chosen["score"][order] - chosen["score"]["none"]).dropna()
-        terms = (chosen["n_terms"][order] - chosen["n_terms"]["none"]).dropna()
+    return lines + ordered_against_shuffled(per_table[per_table["contender"] == CV])
+
+
+def ordered_against_shuffled(chosen: pd.DataFrame) -> list[str]:
+    """Our choice where the training rows came in another order, beside that on shuffled ones."""
+    lines = []
+    both = chosen.pivot_table(index=["table", "folds"], columns="order", values=["score", "n_terms"])
+    for order in [name for name in chosen["order"].unique() if name != SHUFFLED and ("score", SHUFFLED) in both]:
+        minus = (both["score"][order] - both["score"][SHUFFLED]).dropna()
+        terms = (both["n_terms"][order] - both["n_terms"][SHUFFLED]).dropna()
         if len(minus):
             said = f"score mean {minus.mean():+.4f}, worst {minus.min():+.4f} ({minus.idxmin()[0]})"
-            lines.append(
-                f"{CV}, ordered by {order} minus shuffled: {said}, terms {terms.min():+.0f} to {terms.max():+.0f}"
-            )
+            said += f", terms {terms.min():+.0f} to {terms.max():+.0f}"
+            lines.append(f"{CV}, order {order} minus shuffled, {len(minus)} tables: {said}")
     return lines
 
 

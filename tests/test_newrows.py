@@ -81,6 +81,12 @@ class TestFolds:
             np.testing.assert_array_equal(fold.train.y, fold.train.frame["number"] > 0.5)
             pd.testing.assert_frame_equal(fold.test.frame, shuffled.test.frame)
 
+    def test_shuffled_ones_hold_the_same_rows(self):
+        fold, plain = folds(rows(), 2, "shuffled")[0], folds(rows(), 2, "none")[0]
+        assert fold.train.frame["number"].tolist() != plain.train.frame["number"].tolist()
+        assert sorted(fold.train.frame["number"]) == sorted(plain.train.frame["number"])
+        np.testing.assert_array_equal(fold.train.y, fold.train.frame["number"] > 0.5)
+
     def test_tables_go_by_different_names(self, tmp_path):
         assert len(tables(tmp_path)) >= 20
 
@@ -131,3 +137,9 @@ class TestSummary:
         assert summary.loc["cv", "mean"] == pytest.approx(-0.005)
         assert summary.loc["cv", ["behind_0.003", "behind_0.006"]].tolist() == [1, 0]
         assert "default minus former-default: mean +0.0000" in capsys.readouterr().out
+
+    def test_orders_are_compared_with_shuffled_rows(self):
+        known = {"contender": "cv", "folds": 2, "table": "small"}
+        chosen = [{"order": "shuffled", "score": 0.8, "n_terms": 9}, {"order": "label", "score": 0.5, "n_terms": 0}]
+        (line,) = newrows_summary.ordered_against_shuffled(pd.DataFrame([known | row for row in chosen]))
+        assert line.startswith("cv, order label minus shuffled, 1 tables: score mean -0.3000")
