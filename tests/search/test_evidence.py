@@ -123,7 +123,7 @@ def spiked(n=400, few=4):
 
 
 def test_steps_on_few_rows_are_told_of_with_column_count_and_remedy():
-    X, y = spiked(7)
+    X, y = spiked(few=7)
     with pytest.warns(
         UserWarning, match=r"1 step .* few rows: spike <= 0 \(fails for 7 rows\).*min_samples_bin"
     ) as told:
