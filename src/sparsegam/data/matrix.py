@@ -220,8 +220,8 @@ def _frame_values(table: Table) -> NDArray[Any]:
     if wrong:
         hold = "holds" if len(wrong) == 1 else "hold"
         msg = (
-            f"linear models take columns of numbers, but {listed(wrong)} {hold} something else: encode them, leave them "
-            "out, or use SparseGAMClassifier or SparseGAMRegressor, which take any columns."
+            f"linear models take columns of numbers, but {listed(wrong)} {hold} something else: encode them, leave "
+            "them out, or use SparseGAMClassifier or SparseGAMRegressor, which take any columns."
         )
         raise ValueError(msg)
     if set(kinds.values()) in ({nw.Float64()}, {nw.Float32()}):
