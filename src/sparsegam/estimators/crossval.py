@@ -44,7 +44,7 @@ class Task:
         """Search the frontier of some rows, or of all."""
         if rows is None:
             return self.solve(self.data, self.target, self.weight)
-        self._check_classes(rows)
+        self._check_training(rows)
         return self.solve(self.data.keep(rows), self.target[rows], self.weight[rows])
 
     def fold(self, train: Rows, test: Rows) -> tuple[NDArray[np.int64], Vector]:
@@ -68,9 +68,12 @@ class Task:
             extra["sample_weight"] = self.score_weight[test]
         return float(self.scorer(scored, X, self.y[test], **extra))
 
-    def _check_classes(self, rows: Rows) -> None:
+    def _check_training(self, rows: Rows) -> None:
         seen = self.target[rows][self.weight[rows] > 0]
-        if self.classes is not None and (seen.size == 0 or seen.min() == seen.max()):
+        if seen.size == 0:
+            msg = "a fold has no row of positive weight to be trained on: use other folds."
+            raise ValueError(msg)
+        if self.classes is not None and seen.min() == seen.max():
             msg = "the training rows of a fold hold one class only: use fewer folds, or a stratified splitter as cv."
             raise ValueError(msg)
 
