@@ -221,6 +221,16 @@ def test_steps_say_where_no_row_was():
     assert lines[0] == "missing: no such row was seen"
 
 
+@pytest.mark.parametrize("engine", ["duckdb", "sqlite", "postgresql", "bigquery", "tsql", "python", "javascript"])
+def test_whole_numbers_beyond_floats_are_rounded_as_models_do(engine):
+    """10**18 + 1 is 10**18 to a model, but not to those who compare integers to the last digit."""
+    around = [10**18 + k for k in range(-200, 200)]
+    terms = [Term("id", Condition("<=", 1e18), 1.0), Term("id", Condition("==", 1e18 + 128), 0.5)]
+    model = Model(0.25, tuple(terms), ("id",), "logistic", ("no", "yes"))
+    frame = pd.DataFrame({engines.KEY: np.arange(len(around)), "id": around})
+    np.testing.assert_array_equal(run(engine, model, frame)[0], model.decision_function(frame))
+
+
 @pytest.mark.parametrize("engine", ["duckdb", "python", "javascript", "onnx"])
 @pytest.mark.parametrize("made_by", ["hand", "fit"])
 def test_scorecards_are_exported_as_models_are(engine, made_by):

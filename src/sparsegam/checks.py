@@ -32,7 +32,8 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...], other: str = "
 def check_number(name: str, value: Any, *, at_least: float) -> None:
     """Raise unless value is a finite number that is large enough."""
     number = isinstance(value, Real) and not isinstance(value, bool)
-    if not number or not at_least <= value <= sys.float_info.max:
+    held = float(value) if isinstance(value, np.floating) else value  # in float16 and float32, the largest is infinity
+    if not number or not at_least <= held <= sys.float_info.max:
         msg = f"{name} must be a finite number >= {at_least:g}, got {shown(value)}."
         raise ValueError(msg)
 

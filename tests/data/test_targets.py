@@ -74,3 +74,8 @@ def test_masked_weights_and_columns_of_numbers_are_refused():
         SparseGAMClassifier().fit(X, y, sample_weight=np.ma.masked_array(np.ones(40), mask=mask))
     with pytest.raises(ValueError, match="X contains NaN or infinity in column 'x0'"):
         linear_path(np.ma.masked_array(X, mask=mask), y)
+
+
+def test_a_single_number_is_no_weight_of_one_row():
+    with pytest.raises(ValueError, match=r"sample_weight must hold one number per row, got shape \(\) for 1 rows"):
+        gam_path([[1.0]], [2.0], loss="squared", sample_weight=3.0)

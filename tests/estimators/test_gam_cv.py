@@ -11,7 +11,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss, make_scorer, roc_auc_score
 from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit, StratifiedKFold, cross_val_score
 
-from sparsegam import Path, SparseGAMClassifier, SparseGAMClassifierCV, SparseGAMRegressorCV, gam_path
+from sparsegam import (
+    Path,
+    SparseGAMClassifier,
+    SparseGAMClassifierCV,
+    SparseGAMRegressorCV,
+    SparseLinearRegressorCV,
+    gam_path,
+)
 from sparsegam.estimators.surface import Surface, middle_price
 from sparsegam.search.ridge import STEPS, Ridge
 
@@ -291,3 +298,12 @@ def test_it_agrees_with_the_plain_estimator(table, fitted):
         pytest.skip("the size chosen is best at no price")
     plain = SparseGAMClassifier(lambda0=fitted.best_lambda0_, lambda2=1e-3).fit(*table)
     assert plain.objective_ <= fitted.objective_ + fitted.best_lambda0_ * fitted.n_terms_ + 1.0
+
+
+@pytest.mark.parametrize("kind", [SparseGAMRegressorCV, SparseLinearRegressorCV])
+def test_a_fold_without_weight_to_train_on_is_refused(kind):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(10, 2)), rng.normal(size=10)
+    weight = (np.arange(10) < 3) * 1.0
+    with pytest.raises(ValueError, match="a fold has no row of positive weight to be trained on"):
+        kind(cv=KFold(3)).fit(X, y, sample_weight=weight)

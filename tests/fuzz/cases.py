@@ -226,12 +226,13 @@ def _draw_options(draw, case):
 def _most_terms(given):
     """How many terms a case may have that could take more than a minute, as it fits several times.
 
-    Terms that are free are all taken, and hundreds take ten seconds a fit. A proof refits every term against every
-    column: without ridge, where coefficients of separable rows go on growing, in a hundred steps each.
+    Terms that are free are all taken, and "aic" takes hundreds too: ten seconds a fit. A proof refits every term
+    against every column: without ridge, where coefficients of separable rows go on growing, in a hundred steps each.
     """
     if given.get("certify"):
         return 100 if given.get("lambda2", 1) > 0 else 5
-    return 100 if 0.0 in (given.get("feature_cost") or {}).values() else None
+    many = given.get("lambda0") == "aic" or 0.0 in (given.get("feature_cost") or {}).values()
+    return 100 if many else None
 
 
 def _doubts(case):

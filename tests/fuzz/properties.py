@@ -14,7 +14,9 @@ from fuzz.options import NOT_ORDERED
 
 NEARLY = 0.01  # share of the objective by which searches may differ that see the same data in another order
 EXACT = 1e-6  # share of the objective by which sums in another order may differ
-ROWS_PER_TERM = 10  # below that, many models fit alike, and which of them a search ends at is chance
+# Below that, many models fit alike, and which of them a search ends at is chance: 125 rows with 11 terms were seen with
+# two optima, both of them proved to be swap 1-OPT, that differ by 1.03 percent.
+ROWS_PER_TERM = 12
 NOTHING = 1e-9  # share of the loss of a constant that counts as nothing
 
 

@@ -108,14 +108,15 @@ def unmasked(array: Any) -> Any:
     """Return a masked array with its masked values as missing ones, which NumPy itself would bring back to light."""
     if not isinstance(array, np.ma.MaskedArray):
         return array
+    missing: Any = None
     if array.dtype.kind in "fiu":
-        wide: Any = array.astype(np.result_type(array.dtype, np.float16))  # NumPy's types forget that it stays masked
-        return wide.filled(np.nan)
-    if array.dtype.kind == "M":
-        return array.filled(np.datetime64("NaT"))
-    objects = array.data.astype(object)
-    objects[np.ma.getmaskarray(array)] = None
-    return objects
+        values, missing = array.data.astype(np.result_type(array.dtype, np.float16)), np.nan
+    elif array.dtype.kind == "M":
+        values, missing = array.data.copy(), np.datetime64("NaT")
+    else:
+        values = array.data.astype(object)
+    values[np.ma.getmaskarray(array)] = missing
+    return values
 
 
 def from_array(raw: NDArray[Any], name: str) -> Column:

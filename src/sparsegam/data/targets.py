@@ -133,10 +133,11 @@ def weights(sample_weight: Any, n_rows: int) -> Vector:
         return np.ones(n_rows)
     from sklearn.utils import assert_all_finite
 
-    weight = np.ascontiguousarray(unmasked(sample_weight), dtype=np.float64)
-    if weight.shape != (n_rows,):
-        msg = f"sample_weight must hold one number per row, got shape {weight.shape} for {n_rows} rows."
+    given = np.asarray(unmasked(sample_weight), dtype=np.float64)
+    if given.shape != (n_rows,):
+        msg = f"sample_weight must hold one number per row, got shape {given.shape} for {n_rows} rows."
         raise ValueError(msg)
+    weight: Vector = np.ascontiguousarray(given)  # would make one row of a single number
     assert_all_finite(weight, input_name="sample_weight")
     if weight.min() < 0 or weight.max() == 0:
         msg = f"sample_weight must not be negative nor all zero, got values from {weight.min()} to {weight.max()}."

@@ -49,7 +49,7 @@ class Task:
 
     def fold(self, train: Rows, test: Rows) -> list[Scored]:
         """Search the frontiers of the training rows, one for each ridge, and score their models on the test rows."""
-        self._check_classes(train)
+        self._check_training(train)
         problem = self.pose(self.data.keep(train), self.target[train], self.weight[train])
         found = frontiers(problem, self.ridges, self.callback)
         test = test[self.weight[test] > 0]
@@ -91,9 +91,12 @@ class Task:
             extra["sample_weight"] = self.score_weight[test]
         return float(scorer(scored, X, self.y[test], **extra))
 
-    def _check_classes(self, rows: Rows) -> None:
+    def _check_training(self, rows: Rows) -> None:
         seen = self.target[rows][self.weight[rows] > 0]
-        if self.classes is not None and (seen.size == 0 or seen.min() == seen.max()):
+        if seen.size == 0:
+            msg = "a fold has no row of positive weight to be trained on: use other folds."
+            raise ValueError(msg)
+        if self.classes is not None and seen.min() == seen.max():
             msg = "the training rows of a fold hold one class only: use fewer folds, or a stratified splitter as cv."
             raise ValueError(msg)
 

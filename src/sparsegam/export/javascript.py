@@ -48,7 +48,7 @@ def _feature(table: StepTable) -> list[str]:
     missing, *others = table.steps
     value = f"row[{_js(table.feature)}]"
     lines = [f"  x = {value};", f"  if (missing(x)) total += {_js(missing.adds)};"]
-    x = "milliseconds(x)" if table.scale.is_time else "x"
+    x = "milliseconds(x)" if table.scale.is_time else "Number(x)" if table.rounds else "x"
     for step in others[:-1]:
         asked = [_js(value) for value in step.values]
         if step.kind == "upto":

@@ -54,7 +54,7 @@ def to_python(model: Any) -> str:
 
 
 def _feature(table: StepTable) -> list[str]:
-    time = table.scale.is_time
+    time, x = table.scale.is_time, "float(x)" if table.rounds else "x"
     missing, *others = table.steps
     lines = [f"    x = row.get({table.feature!r})", "    if _missing(x):", f"        total += {missing.adds!r}"]
     if time and len(others) > 1:
@@ -64,7 +64,7 @@ def _feature(table: StepTable) -> list[str]:
         pad, first = "    ", "elif"
     for step in others[:-1]:
         asked = [_literal(value, time=time) for value in step.values]
-        test = f"x <= {asked[0]}" if step.kind == "upto" else f"x in ({', '.join(asked)},)"
+        test = f"{x} <= {asked[0]}" if step.kind == "upto" else f"{x} in ({', '.join(asked)},)"
         lines += [f"{pad}{first} {test}:", f"{pad}    total += {step.adds!r}"]
         first = "elif"
     if others[-1].adds:

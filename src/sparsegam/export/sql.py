@@ -95,6 +95,7 @@ def _condition(table: StepTable, i: int, way: Dialect) -> str:
     if step.kind == "missing":
         return way.missing(table.feature, table.scale)
     column = way.column(table.feature, table.scale)
+    column = way.as_double(column) if table.rounds else column
     asked = [way.literal(value) for value in step.values]
     if step.kind == "upto":
         return f"{column} <= {asked[0]}"

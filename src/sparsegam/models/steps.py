@@ -21,6 +21,7 @@ from sparsegam.models.seen import NEW, NewValues, Seen, count_new
 from sparsegam.models.shapes import ShapeFunction
 
 Position = NDArray[np.intp]
+WHOLE = 2.0**53  # below it, every whole number is a float
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,15 @@ class StepTable:
     def adds(self) -> Vector:
         """What each step adds."""
         return np.array([step.adds for step in self.steps], dtype=np.float64)
+
+    @property
+    def rounds(self) -> bool:
+        """Tell whether values must become floats before they are compared: whole numbers from 2^53 on are rounded then.
+
+        Python and some databases compare such integers with floats to the last digit, and would find other steps.
+        """
+        asked = [value for step in self.steps for value in step.values]
+        return self.scale.kind == "number" and any(abs(self.number(value)) >= WHOLE for value in asked)
 
     def locate(self, numbers: Vector) -> Position:
         """Return the position of the step of each value, given as a number on the scale."""
