@@ -72,6 +72,7 @@ class View:
     loss: float
     lambda0: float
     lambda2: float
+    standardized: bool
     y: np.ndarray  # -1 and 1, or responses
     weight: np.ndarray
 
@@ -118,16 +119,15 @@ def _path_views(case, call, path, y, weight):
     views = []
     for k, model in enumerate(path.models):
         lambda0 = float(path.lambda0[k]) if swaps else 0.0
-        lambda2 = float(path.lambda2[k]) if swaps else float(call.options.get("lambda2", 1e-3))
+        lambda2, standardized = (path.lambda2[k], True) if swaps else (path.lambda2, path.standardized)
         objective, loss = float(path.objective[k]), float(path.loss[k])
-        views.append(View(model, objective, loss, lambda0, lambda2, signs(model, y), weight))
+        views.append(View(model, objective, loss, lambda0, float(lambda2), standardized, signs(model, y), weight))
     return views
 
 
 def _estimator_views(call, estimator, y, weight):
     if call.options.get("class_weight") == "balanced":
         weight = balanced(y, weight)
-    lambda2 = float(call.options.get("lambda2", 1e-3))
     if not hasattr(estimator, "estimators_"):
         parts, ys = [estimator], [signs(estimator.model_, y)]
     else:
@@ -136,7 +136,8 @@ def _estimator_views(call, estimator, y, weight):
     views = []
     for part, target in zip(parts, ys, strict=True):
         lambda0 = 0.0 if call.kind.endswith("CV") else float(part.lambda0_)
-        views.append(View(part.model_, float(part.objective_), float(part.loss_), lambda0, lambda2, target, weight))
+        worth = float(part.objective_), float(part.loss_)
+        views.append(View(part.model_, *worth, lambda0, part.lambda2_, part.standardize_, target, weight))
     return views
 
 

@@ -59,10 +59,9 @@ def spread(column, weight):
 def penalty(case, view, columns):
     """Ridge and lasso of the coefficients."""
     lambda1 = float(case.options.get("lambda1", 0.0))
-    bare = case.is_linear and not case.options.get("standardize", True)
     total = 0.0
     for column, coef in columns:
-        unit = 1.0 if bare else spread(column, view.weight)
+        unit = spread(column, view.weight) if view.standardized else 1.0
         total += view.lambda2 * unit * np.square(coef) + lambda1 * np.sqrt(unit) * abs(coef)
     return total
 

@@ -44,6 +44,8 @@ class Path(Generic[M]):
         Counts of what the search did.
     lambda2 : float
         The ridge.
+    standardized : bool
+        Whether it is on the standardised coefficients.
     cut_off : bool
         Whether `max_terms` ended the frontier: larger models were not searched.
     """
@@ -59,6 +61,7 @@ class Path(Generic[M]):
     lambda2: float
     mean_weight: float = 1.0
     n_choices: int = 1
+    standardized: bool = True
     cut_off: bool = False
 
     @classmethod
@@ -97,6 +100,7 @@ class Path(Generic[M]):
             lambda2=problem.ridge.lambda2,
             mean_weight=problem.mean_weight,
             n_choices=problem.n_choices,
+            standardized=problem.ridge.standardized,
             cut_off=bool(n_terms[-1] >= problem.max_terms) and problem.max_terms < problem.n_candidates,
         )
 
