@@ -53,6 +53,9 @@ class _OnThresholds:
         return problem.threshold_matrix, problem.signs
 
 
+EVERY_STEP = {"min_samples_bin": 1}  # the peers' columns are all there, however few rows they hold for
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Ours(_OnFrame):
     """What both uses of ours share."""
@@ -73,7 +76,7 @@ class SparseGAM(_Ours):
     def fit(self, inputs: Inputs, threads: int) -> Any:
         from sparsegam import SparseGAMClassifier
 
-        settings = {"loss": self.loss, "lambda0": self.lambda0, "lambda2": self.lambda2, **self.options}
+        settings = {"loss": self.loss, "lambda0": self.lambda0, "lambda2": self.lambda2, **EVERY_STEP, **self.options}
         return SparseGAMClassifier(n_jobs=threads, **settings).fit(*inputs)
 
     def solutions(self, fitted: Any, inputs: Inputs) -> list[Solution]:
@@ -89,7 +92,7 @@ class SparseGAMPath(_Ours):
     def fit(self, inputs: Inputs, threads: int) -> Any:
         from sparsegam import gam_path
 
-        settings = {"loss": self.loss, "lambda2": self.lambda2, "max_terms": self.max_terms, **self.options}
+        settings = {"loss": self.loss, "lambda2": self.lambda2, "max_terms": self.max_terms, **EVERY_STEP, **self.options}
         return gam_path(*inputs, n_jobs=threads, **settings)
 
     def solutions(self, fitted: Any, inputs: Inputs) -> list[Solution]:

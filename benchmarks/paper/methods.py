@@ -79,7 +79,8 @@ def _single(fold: Fold, cell: Cell) -> Any:
     settings = {"loss": cell.loss, "lambda0": cell.lambda0, "lambda2": cell.lambda2, "n_jobs": 1}
     if fold.linear:
         return SparseLinearClassifier(**settings).fit(fold.train, fold.y).model_
-    return SparseGAMClassifier(**settings, certify="certified" in cell.method).fit(_frame(fold), fold.y).model_
+    settings |= {"certify": "certified" in cell.method, "min_samples_bin": 1}
+    return SparseGAMClassifier(**settings).fit(_frame(fold), fold.y).model_
 
 
 def _frontier(fold: Fold, cell: Cell) -> list[tuple[float, Any]]:
@@ -87,6 +88,7 @@ def _frontier(fold: Fold, cell: Cell) -> list[tuple[float, Any]]:
 
     settings = {"loss": cell.loss, "lambda2": cell.lambda2, "max_terms": _most_terms(cell), "n_jobs": 1}
     search = linear_path if fold.linear else gam_path
+    settings |= {} if fold.linear else {"min_samples_bin": 1}
     path = search(fold.train if fold.linear else _frame(fold), fold.y, **settings)
     return list(zip(path.lambda0, path, strict=True))
 

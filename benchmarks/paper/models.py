@@ -51,7 +51,7 @@ def _fit(fold: Fold, printed: published.Printed, lambda0: float) -> tuple[Any, f
 
     settings = {"loss": printed.loss, "lambda0": lambda0, "lambda2": printed.lambda2}
     start = time.perf_counter()
-    fitted = SparseGAMClassifier(**settings, certify=True).fit(_frame(fold, fold.train), fold.y)
+    fitted = SparseGAMClassifier(**settings, certify=True, min_samples_bin=1).fit(_frame(fold, fold.train), fold.y)
     return fitted.model_, time.perf_counter() - start
 
 
