@@ -104,6 +104,15 @@ def test_errors_of_pieces_are_those_of_their_distance_from_the_mean():
     assert (missing.kind, missing.error) == ("missing", pytest.approx(0.5 * 0.95))
 
 
+def test_values_that_no_row_had_have_no_error():
+    X = np.random.default_rng(0).integers(0, 20, (400, 1)).astype(float)
+    model = SparseGAMRegressor(max_terms=2).fit(X, 2.0 * (X[:, 0] <= 9)).model_
+    parts = pieces_of(model.shape_functions()["x0"], np.array([1.0, 15.0, np.nan]))
+    errors = {piece.kind: piece.error for piece in model.with_errors("x0", parts)}
+    assert errors["step"] is not None
+    assert errors["missing"] is None
+
+
 def test_importances_are_mean_distances_from_the_mean():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 20, (400, 3)).astype(float)

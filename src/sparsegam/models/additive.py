@@ -239,7 +239,8 @@ class Model(Scores, Deployable, Viewable):
         inside = np.array([piece.inside for piece in parts])
         holds = np.column_stack([shape_of([replace(term, coef=1.0)], special, scale).at(inside) for term in terms])
         errors = [self.evidence.error_of(self.terms, feature, row) for row in holds]
-        return [replace(piece, error=error) for piece, error in zip(parts, errors, strict=True)]
+        pairs = zip(parts, errors, strict=True)  # values that no row had are given a mean, by a rule and not by rows
+        return [replace(piece, error=None if piece.new else error) for piece, error in pairs]
 
     def to_frame(self) -> Any:
         """Return the terms as a pandas DataFrame, or as a dict of lists where pandas is not installed.
