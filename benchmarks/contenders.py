@@ -92,7 +92,13 @@ class SparseGAMPath(_Ours):
     def fit(self, inputs: Inputs, threads: int) -> Any:
         from sparsegam import gam_path
 
-        settings = {"loss": self.loss, "lambda2": self.lambda2, "max_terms": self.max_terms, **EVERY_STEP, **self.options}
+        settings = {
+            "loss": self.loss,
+            "lambda2": self.lambda2,
+            "max_terms": self.max_terms,
+            **EVERY_STEP,
+            **self.options,
+        }
         return gam_path(*inputs, n_jobs=threads, **settings)
 
     def solutions(self, fitted: Any, inputs: Inputs) -> list[Solution]:

@@ -254,7 +254,7 @@ def _fit_by_cv(outcome: Outcome, options: Namespace) -> _Found:
     gam = kind(**given, verbose=int(not options.quiet)).fit(as_frame(outcome.table), target, outcome.weight)
     model = replace(gam.model_, classes=outcome.classes).remembering(gam.model_.training)
     model = model.standing_on(gam.model_.evidence)
-    return _Found(model, gam.loss_, gam.lambda0_, "cross-validation, one standard error")
+    return _Found(model, gam.loss_, gam.lambda0_, "cross-validation")
 
 
 def _write_report(name: str, model: Model, outcome: Outcome, options: Namespace) -> FilePath:
