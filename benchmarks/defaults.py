@@ -1,10 +1,10 @@
-"""What the defaults of additive classifiers rest on: ridges and prices of a term, judged on rows they were not fitted to.
+"""What the defaults of additive classifiers rest on: ridges and prices of a term, judged on new rows.
 
 python -m benchmarks.defaults [--data FOLDER] [--folds 2] [--tables german fico ...] [--max-terms 60]
 
-For each table, fold and ridge the frontier is searched once; each rule then picks its size from it by the objective on the
-training rows alone. Printed is what a rule gains in AUC over the former default ("bic" beside lambda2=0.001), and the terms
-that it takes. Simulated tables of noise say what a rule does where there is nothing to find.
+For each table, fold and ridge the frontier is searched once; each rule then picks its size from it by the objective on
+the training rows alone. Printed is what a rule gains in AUC over the former default ("bic" beside lambda2=0.001), and
+the terms that it takes. Simulated tables of noise say what a rule does where there is nothing to find.
 """
 
 from __future__ import annotations
