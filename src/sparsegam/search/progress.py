@@ -84,7 +84,7 @@ def gather(
             waiting = set(jobs)
             while waiting and (end is None or time.monotonic() < end):
                 done, waiting = wait(waiting, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
-                for job in done:
+                for job in [job for job in jobs if job in done]:  # so that of several errors the first is raised
                     job.result()
                     if bar is not None:
                         bar.update()
