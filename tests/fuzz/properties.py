@@ -300,7 +300,7 @@ def _not_nearly(one, two):
         if other is None or view.model.n_terms * ROWS_PER_TERM > case.n:
             continue
         a, b = view.objective, other.objective
-        slack = NOTHING * _constant_loss(case, view) + _rounding(one, view)
+        slack = _constant_loss(case, view) / case.n + _rounding(one, view)  # local optima may differ by a row's worth
         if abs(a - b) > NEARLY * max(abs(a), abs(b)) + slack:
             return f"objective {a!r} and {b!r}, {view.model.n_terms} and {other.model.n_terms} terms"
     return None

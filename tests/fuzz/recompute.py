@@ -61,6 +61,8 @@ def penalty(case, view, columns):
     lambda1 = float(case.options.get("lambda1", 0.0))
     total = 0.0
     for column, coef in columns:
+        if coef == 0.0:
+            continue  # it costs nothing, at any price
         unit = spread(column, view.weight) if view.standardized else 1.0
         total += view.lambda2 * unit * np.square(coef) + lambda1 * np.sqrt(unit) * abs(coef)
     return total

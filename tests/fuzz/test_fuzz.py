@@ -24,6 +24,13 @@ def test_nothing_crashes_hangs_or_lies():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+# A search from a point that was never evaluated, where any finite value counted as better, and went on for ever.
+@pytest.mark.parametrize("seed", [72004958])
+def test_what_once_failed(seed):
+    done = run("--case", str(seed))
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_a_case_is_its_seed(seed):
     one, two = draw_case(seed), draw_case(seed)

@@ -98,7 +98,7 @@ class Exchange {
             refit(objective_, next, trial_refit(8, best.value()));
             if (next.value() < best.value()) best = std::move(next);
         }
-        if (!(best.value() < infinity)) return false;
+        if (!(best.value() < current_.value())) return grow();  // which falls back on a step of the new column alone
         go_to(best);
         return true;
     }
@@ -247,7 +247,8 @@ class Exchange {
         Point refitted = local_model().refitted();
         objective_.evaluate(refitted);
         ++objective_.counts().trials;
-        const bool moved = refit_trial(refitted, 0.0, current_.value(), infinity);
+        // By enough, or it would go on for ever where the model's word is not kept: a coefficient that has diverged.
+        const bool moved = refit_trial(refitted, 0.0, current_.value() - min_improvement_, infinity);
         full_scan_done_ = seen;  // the support is the same
         return moved;
     }

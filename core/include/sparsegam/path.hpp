@@ -228,8 +228,10 @@ class Frontier {
             const Index first = best.columns[i / best.size()], second = best.columns[i % best.size()];
             if (first >= second || penalty_.is_always(first) || penalty_.is_always(second)) continue;
             if (exchange_.out_of_time()) break;
-            const Point rest = best.without(best.position(first));
-            exchange_.go_to(rest.without(rest.position(second)));
+            Point rest = best.without(best.position(first));
+            rest = rest.without(rest.position(second));
+            objective_.evaluate(rest);  // or any finite value would count as better
+            exchange_.go_to(rest);
             exchange_.improve(worthwhile(lambda0));
             if (objective_.penalised(exchange_.current(), lambda0) >= must_beat) continue;
             start_from_polished();
