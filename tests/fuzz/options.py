@@ -155,7 +155,7 @@ def search_options(draw, *, squared):
     """The choice of a search, with what goes with it."""
     if not draw.some(0.25):
         return {"certify": True} if draw.some(0.15) else {}
-    out = {"search": "swap", "max_terms": int(draw.one_of(1, 5, 40)), **swap_options(draw)}  # 500 terms take minutes
+    out = {"search": "swap", "max_terms": int(draw.one_of(1, 5, 15)), **swap_options(draw)}  # more take minutes
     if squared:
         out["lambda0"] = draw.one_of(0.1, 1.0, 5.0)
     if draw.loss == "exponential":

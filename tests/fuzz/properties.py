@@ -339,7 +339,7 @@ def apply_to(case):
         # the paper's search goes from where its first gradient points to, and stays near
         "row_order": not timed and not case.is_cv and not case.is_swap and case.is_tame,
         "column_order": not timed and not case.is_cv and not case.is_swap and case.is_tame,
-        "weights_are_rows": _repeats(case) and not timed,
+        "weights_are_rows": _repeats(case) and not timed and not case.is_swap,
         "units_of_y": case.squared and not timed and not case.is_cv and case.how["y"] != "whole",
         "exports_agree": not case.is_linear,
     }

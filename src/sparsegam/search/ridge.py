@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from sparsegam.arrays import Vector
-from sparsegam.checks import check_number, shown
+from sparsegam.checks import check_boolean, check_number, shown
 from sparsegam.design.units import Units
 
 AUTO = "auto"
@@ -66,6 +66,7 @@ class Ridge:
 
 def ridge_of(lambda2: Any, loss: str, *, standardize: bool | None = None) -> Ridge:
     """Return the one ridge that lambda2 stands for."""
+    _check_standardize(standardize)
     if isinstance(lambda2, str):
         _check_name(lambda2)
         return Ridge(COLUMN, over_rows=True) if standardize else Ridge(STEP[loss], standardized=False)
@@ -81,6 +82,7 @@ def ridge_of(lambda2: Any, loss: str, *, standardize: bool | None = None) -> Rid
 
 def ridges_of(lambda2: Any, loss: str, *, standardize: bool | None = None) -> tuple[Ridge, ...]:
     """Return the ridges that cross-validation chooses from, the weakest first."""
+    _check_standardize(standardize)
     if isinstance(lambda2, str):
         _check_name(lambda2)
         if standardize:
@@ -98,6 +100,11 @@ def ridges_of(lambda2: Any, loss: str, *, standardize: bool | None = None) -> tu
 
 def _is_scalar(lambda2: Any) -> bool:
     return not isinstance(lambda2, Iterable) or getattr(lambda2, "ndim", 1) == 0
+
+
+def _check_standardize(standardize: Any) -> None:
+    if standardize is not None:
+        check_boolean("standardize", standardize)
 
 
 def _check_name(lambda2: str) -> None:
