@@ -181,7 +181,7 @@ def swap_path_options(draw):
         out["candidates"] = int(draw.one_of(0, 1, 3, 10**6))
     if draw.some():
         out["line_steps"] = int(draw.one_of(1, 2, 100))
-    out["max_terms"] = int(draw.one_of(0, 1, 3, 10, 40))
+    out["max_terms"] = int(draw.one_of(0, 1, 3, 10, 15))
     return out
 
 
