@@ -76,7 +76,7 @@ class Point:
 class Columns:
     """What the columns of a design are like.
 
-    kind is "step" (x <= t), "level" (any other 0/1 column) or "raw"; mean and spread (squared norm of the centred
+    kind is "step" (x <= t), "level" (any other 0/1 column), "ramp" (min(x - t, 0)) or "raw"; mean and spread (squared norm of the centred
     column) are weighted; nested are ranges (first, last) of columns that are thresholds of one feature, in ascending
     order. shortlist is the number of columns up to which a scan of some costs less than one of all, 0 where none does.
     """
@@ -95,6 +95,10 @@ class Columns:
     def mean(self) -> NDArray[np.float64]: ...
     @property
     def spread(self) -> NDArray[np.float64]: ...
+    @property
+    def ramps(self) -> NDArray[np.int64]:
+        """Which of them are ramps."""
+
     @property
     def total_weight(self) -> float: ...
     def __len__(self) -> int: ...
