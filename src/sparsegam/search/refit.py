@@ -60,9 +60,9 @@ def ridge_penalty(p: int, lambda2: float, unit: Vector | None = None) -> _core.P
     )
 
 
-def penalty_of(rows: _core.LocalRows, ridge: Ridge, units: Units) -> _core.Penalty:
+def penalty_of(rows: _core.LocalRows, ridge: Ridge, units: Units, ramps: Columns | None = None) -> _core.Penalty:
     """Return the penalty that is this ridge on all columns."""
-    unit = None if ridge.standardized else ridge.unit(rows.columns, units)
+    unit = None if ridge.standardized else ridge.unit(rows.columns, units, ramps)
     return ridge_penalty(len(rows.columns), ridge.lambda2, unit)
 
 
@@ -81,6 +81,7 @@ def refit(
     *,
     held: NDArray[np.bool_] | None = None,
     units: Units = ORDINARY,
+    ramps: Columns | None = None,
 ) -> Support:
     """Minimise loss and ridge over intercept and coefficients.
 
@@ -96,6 +97,8 @@ def refit(
         Columns that keep the coefficient they start with.
     units : Units
         Those that the rows are in; supports are in the user's.
+    ramps : ndarray of int, optional
+        Columns that are ramps, where the rows do not know.
 
     Returns
     -------
@@ -103,7 +106,7 @@ def refit(
         The same columns at their best.
     """
     kept = None if held is None else start.columns[held]
-    penalty = penalty_of(rows, ridge, units)
+    penalty = penalty_of(rows, ridge, units, ramps)
     point = units.from_core(_core.refit(rows, penalty, units.to_core(start.point), held=kept))
     order = [point.columns.tolist().index(column) for column in start.columns.tolist()]
     return Support(start.columns, np.append(point.intercept, point.coef[order]), point.loss + point.ridge)
