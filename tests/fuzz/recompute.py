@@ -64,6 +64,8 @@ def penalty(case, view, columns):
         if coef == 0.0:
             continue  # it costs nothing, at any price
         unit = spread(column, view.weight) if view.standardized else 1.0
+        if not view.standardized and not case.is_linear and not np.isin(column, (0.0, 1.0)).all():
+            unit = 4 * spread(column, view.weight) / view.weight.sum()  # a ramp counts as a step of half the weight
         total += view.lambda2 * unit * np.square(coef) + lambda1 * np.sqrt(unit) * abs(coef)
     return total
 

@@ -43,9 +43,7 @@ class TableProblem(Problem[ThresholdDesign]):
         """Fit the coefficients again to the rows' own values, where bins of ramps hold several of them."""
         if self.own is None or self.design.is_exact(point.columns):
             return point
-        return self.own.refit(
-            point, self.design, self.ridge, self.units, self.ridge.unit(self.rows.columns, self.units)
-        )
+        return self.own.refit(point, self.design, self.ridge, self.units)
 
     def model(self, point: _core.Point, classes: NDArray[Any] | None) -> Model:
         """Put one point of a search into the words of the data, with the rows and errors of its terms."""
@@ -67,11 +65,10 @@ class OwnValues:
     bounds: tuple[Vector, Vector]
     options: Options
 
-    def refit(
-        self, point: _core.Point, design: ThresholdDesign, ridge: Ridge, units: Units, unit: Vector
-    ) -> _core.Point:
+    def refit(self, point: _core.Point, design: ThresholdDesign, ridge: Ridge, units: Units) -> _core.Point:
         """Return the point with its best coefficients on these rows."""
         columns, k = point.columns, len(point.columns)
+        ramps = np.flatnonzero(design.is_ramp()[columns])
         matrix = _core.Matrix(design.matrix(self.table, columns))
         n_threads = self.options.n_threads
         rows = _core.MatrixRows(matrix, self.target, self.weight, loss=self.options.loss, n_threads=n_threads)
@@ -83,7 +80,7 @@ class OwnValues:
             allowed=np.ones(k, dtype=bool),
             group=np.arange(k),
             always=np.zeros(0, dtype=np.int64),
-            unit=unit[columns],
+            unit=None if ridge.standardized else ridge.unit(rows.columns, units, ramps),
         )
         start = units.to_core(point)
         found = _core.refit(rows, penalty, _core.Point(start.intercept, np.arange(k), start.coef))
