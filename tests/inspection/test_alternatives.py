@@ -83,7 +83,7 @@ def test_costs_of_ramps_are_those_of_the_rows(loss, max_bins):
     model = path.at(n_terms=2)
     assert {t.condition.kind for t in model.terms} == {"ramp", "<="}
     assert objective_of(problem, model) == pytest.approx(path.objective[2], rel=1e-6)
-    assert objective_of(problem, model) == pytest.approx(true_objective(problem, model, X, y), rel=1e-3)
+    assert objective_of(problem, model) == pytest.approx(true_objective(problem, model, X, y), rel=1e-9)
     found = alternatives(problem, model, rules)
     assert path.objective[2] + min(a.drop_cost for a in found) == pytest.approx(path.objective[1], rel=1e-2)
     for alternative in found:

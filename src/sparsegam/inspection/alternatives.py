@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sparsegam import _core
 from sparsegam.arrays import Vector
 from sparsegam.design.rules import Rules
-from sparsegam.losses import LOSSES
 from sparsegam.models.additive import Model
 from sparsegam.models.terms import Condition, Term
 from sparsegam.search.refit import Columns, Neighbourhood, Support, objective_at, refit
@@ -87,16 +87,15 @@ def support_of(problem: TableProblem, model: Model) -> Support:
 
 def objective_of(problem: TableProblem, model: Model) -> float:
     """Return the loss and the ridge of a model on the rows of a problem."""
-    support = support_of(problem, model)
-    objective = objective_at(problem.rows, problem.ridge, support, problem.units)
-    own = problem.own
-    if own is None or problem.design.is_exact(support.columns):
-        return objective
-    # the problem goes by the mean of each bin, the model by what is in it: the ridge is the same, the loss is not
-    point = problem.units.to_core(support.point)
-    score = point.intercept + problem.design.matrix(own.table, point.columns) @ point.coef
-    exact = LOSSES[model.loss].total(own.target, score, own.weight)
-    return objective + float(exact - problem.rows.evaluate([point])[0]) * problem.units.loss
+    support, design, own = support_of(problem, model), problem.design, problem.own
+    columns = support.columns
+    if own is None or design.is_exact(columns):
+        return objective_at(problem.rows, problem.ridge, support, problem.units)
+    # the search went by the mean of each bin; the model, and what it is worth, go by the rows' own values
+    matrix = _core.Matrix(design.matrix(own.table, columns))
+    rows = _core.MatrixRows(matrix, own.target, own.weight, loss=model.loss, n_threads=own.options.n_threads)
+    support = Support(np.arange(columns.size), support.theta)
+    return objective_at(rows, problem.ridge, support, problem.units, np.flatnonzero(design.is_ramp()[columns]))
 
 
 class _Search:

@@ -66,11 +66,13 @@ def penalty_of(rows: _core.LocalRows, ridge: Ridge, units: Units, ramps: Columns
     return ridge_penalty(len(rows.columns), ridge.lambda2, unit)
 
 
-def objective_at(rows: _core.LocalRows, ridge: Ridge, support: Support, units: Units = ORDINARY) -> float:
-    """Return loss and ridge."""
+def objective_at(
+    rows: _core.LocalRows, ridge: Ridge, support: Support, units: Units = ORDINARY, ramps: Columns | None = None
+) -> float:
+    """Return loss and ridge; rows that do not know which columns are ramps must be told."""
     point = units.to_core(support.point)
     (loss,) = rows.evaluate([point])
-    unit = ridge.unit(rows.columns, units)[point.columns]
+    unit = ridge.unit(rows.columns, units, ramps)[point.columns]
     return float(loss + ridge.lambda2 * np.sum(unit * point.coef**2)) * units.loss
 
 
