@@ -316,7 +316,7 @@ def test_ramps_are_drawn_and_read_as_straight_pieces(chromium, ramped):
         card.locator("summary").click()
         cells = card.locator("tbody tr").nth(1).locator("td").all_inner_texts()
         assert " to " in cells[1]
-        assert float(cells[2].replace("−", "-")) == pytest.approx(slope, rel=0.01)
+        assert float(cells[2].replace("\u2212", "-")) == pytest.approx(slope, rel=0.01)
         assert "per unit" in tab.inner_text("#standing")
         assert tab.locator("#alternatives tbody tr").count() == model.n_terms
         assert "so much per unit along each of" in tab.inner_text("#sentence")

@@ -1,4 +1,4 @@
-"""The features of a report: steps and straight pieces to be drawn and evaluated in the page, with the density of the data."""
+"""The features of a report: pieces to be drawn and evaluated in the page, with the density of the data."""
 
 from typing import Any
 
@@ -78,7 +78,8 @@ def _piece(piece: Piece) -> dict[str, Any]:
 def _importance(shape: ShapeFunction, numbers: Vector | None) -> float:
     if numbers is not None:
         return importance(shape, numbers)
-    return float(np.ptp([*shape.values, *shape.starts, *shape.special.values(), *shape.levels.values(), shape.missing, 0.0]))
+    ends = [*shape.values, *shape.starts, *shape.special.values(), *shape.levels.values(), shape.missing, 0.0]
+    return float(np.ptp(ends))
 
 
 def _ordinary(shape: ShapeFunction, numbers: Vector | None) -> Vector:
