@@ -186,8 +186,11 @@ def column_order(run, rng):
 
 
 def _at_its_price(run):
-    """The same fit with the price that was found by name: noise that is estimated again would be another price."""
-    named = run.case.squared and isinstance(getattr(run.thing, "lambda0", None), str)
+    """The same fit with the price that was found by name: one that is settled again, with the model, may be another.
+
+    Of several classes, each has its own: they are all fitted at that of the first.
+    """
+    named = isinstance(getattr(run.thing, "lambda0", None), str) and not run.case.is_cv
     return fitted(run.case, lambda0=run.views[0].lambda0) if named else run
 
 

@@ -229,7 +229,7 @@ def _middles(steps: StepModel, baseline: str, reference: Any, sign: int) -> Iter
 
 
 def _spread(table: StepTable, numbers: Vector | None) -> tuple[Vector, Vector | None]:
-    """Return what a feature adds to rows, and their shares; to those of the fit, where none are given and it is known."""
+    """Return what a feature adds to rows, and their shares: without rows to those of the fit, where it is known."""
     if numbers is not None:
         return table.at(numbers), np.full(numbers.size, 1 / max(numbers.size, 1))
     if table.seen is None:

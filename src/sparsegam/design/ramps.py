@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam.arrays import Vector
-from sparsegam.checks import check_choice
+from sparsegam.checks import check_choice, shown
 from sparsegam.data.frames import Table, position
 from sparsegam.design.binning import Codes, Feature
 
@@ -70,16 +70,30 @@ class Ramps:
         return out
 
 
+def check_shapes(shapes: Any) -> None:
+    """Raise unless shapes are one for all columns, or one for some of them."""
+    if isinstance(shapes, list | tuple):
+        msg = (
+            f"shapes is a list, {shown(shapes)}, from which only cross-validation can choose: give one of {SHAPES}, or "
+            "use the estimator of the same name that ends in CV."
+        )
+        raise ValueError(msg)
+    if not isinstance(shapes, Mapping):
+        check_choice("shapes", shapes, SHAPES, other="or a dict from column to one of them")
+        return
+    for key, value in shapes.items():
+        check_choice(f"shapes[{key!r}]", value, SHAPES)
+
+
 def shapes_of(shapes: Any, names: Sequence[str]) -> list[str]:
     """Return the shapes that each column may have."""
-    if isinstance(shapes, Mapping):
-        out = ["steps"] * len(names)
-        for key, value in shapes.items():
-            check_choice(f"shapes[{key!r}]", value, SHAPES)
-            out[position(key, names, "shapes")] = value
-        return out
-    check_choice("shapes", shapes, SHAPES, other="or a dict from column to one of them")
-    return [shapes] * len(names)
+    check_shapes(shapes)
+    if not isinstance(shapes, Mapping):
+        return [shapes] * len(names)
+    out = ["steps"] * len(names)
+    for key, value in shapes.items():
+        out[position(key, names, "shapes")] = value
+    return out
 
 
 def learn_ramps(

@@ -54,8 +54,9 @@ class SparseGAM(SparseModel, Reports):
 
     def _reported(self) -> tuple[Model, dict[str, Any]]:
         check_is_fitted(self)
-        ridge = {"lambda2": self.lambda2_, "standardize": self.standardize_}
-        return self.model_, {"settings": self.get_params() | ridge, "path": getattr(self, "path_", None)}
+        chosen = {"lambda2": self.lambda2_, "standardize": self.standardize_}
+        chosen["shapes"] = getattr(self, "shapes_", self.shapes)
+        return self.model_, {"settings": self.get_params() | chosen, "path": getattr(self, "path_", None)}
 
     @property
     def feature_importances_(self) -> Vector:

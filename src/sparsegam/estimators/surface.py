@@ -22,7 +22,7 @@ class Surface:
     Attributes
     ----------
     ridges : tuple of Ridge
-        The ridges, the weakest first.
+        The ridges, the weakest first; all of them again for each further design.
     lambda2 : ndarray
         What they are for all rows.
     n_terms : ndarray of int

@@ -122,7 +122,8 @@ class ShapeFunction:
         slope, ends = self.slopes[piece], np.append(self.edges, 0.0)
         below = np.where(slope == 0.0, 0.0, numbers) - np.where(slope == 0.0, 0.0, ends[piece])
         low, high = np.minimum(self.starts, self.values), np.maximum(self.starts, self.values)
-        return np.clip(out + slope * below, low[piece], high[piece])
+        sloped: Vector = np.clip(out + slope * below, low[piece], high[piece])
+        return sloped
 
 
 def shape_of(

@@ -184,8 +184,8 @@ def gam_path(  # noqa: D417, PLR0913  (`documented` fills in the others)
 
         sum_i s_i loss(y_i, f(x_i)) + lambda2 sum_j w_j^2   over f with k terms,
 
-    each of them `x <= t`, `x == level`, `x is missing` or the like, or a ramp `min(x - t, 0)`; standardised, the ridge is on sigma_j w_j, where
-    sigma_j is the norm of the centred column of term j.
+    each of them `x <= t`, `x == level`, `x is missing` or the like, or a ramp `min(x - t, 0)`; standardised, the ridge
+    is on sigma_j w_j, where sigma_j is the norm of the centred column of term j.
 
     Parameters
     ----------
