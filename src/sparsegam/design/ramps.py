@@ -121,11 +121,12 @@ def _ramps_of(feature: Feature, values: Vector, codes: Codes, weight: Vector | N
     low, high = (float(ends[np.searchsorted(upto, at)]) for at in (HELD, 1 - HELD))
     if not low < high or not np.isfinite(high - low):
         return None
-    mean = np.bincount(codes, values if weight is None else values * weight, n) / np.where(share > 0, share, 1.0)
-    middle = np.clip(np.where(share > 0, mean, ends), np.append(-np.inf, np.nextafter(ends[:-1], np.inf)), ends)
+    below = values - ends[codes]  # summed from the ends of the bins, so that numbers far from zero keep their digits
+    mean = ends + np.bincount(codes, below if weight is None else below * weight, n) / np.where(share > 0, share, 1.0)
+    middle = np.clip(mean, np.append(-np.inf, np.nextafter(ends[:-1], np.inf)), ends)
     place, end = ((np.clip(x, low, high) - high) / (high - low) for x in (middle, ends))
     knots = _knots(place, end, upto)
-    exact = bool((values == ends[codes]).all())
+    exact = not below.any()
     return Ramps(low, high, place, end, knots, ends[knots], middle, exact) if knots.size else None
 
 
