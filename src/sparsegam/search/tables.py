@@ -30,6 +30,7 @@ from sparsegam.search.ridge import Ridge
 
 STEPS_THAT_DIFFER = 8  # of one feature: as many independent columns of noise lower the loss about as much
 RAMPS_THAT_DIFFER = 3
+NEAR = 1e-7  # share of the objective: a refit from the means of bins has next to nothing to gain
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,8 @@ class OwnValues:
             unit=None if ridge.standardized else ridge.unit(rows.columns, units, ramps),
         )
         start = units.to_core(point)
-        found = _core.refit(rows, penalty, _core.Point(start.intercept, np.arange(k), start.coef))
+        near = _core.Point(start.intercept, np.arange(k), start.coef)
+        found = _core.refit(rows, penalty, near, tolerance=NEAR)
         found = units.from_core(found)
         order = np.argsort(found.columns)
         return _core.Point(found.intercept, columns, found.coef[order], loss=found.loss, ridge=found.ridge)
