@@ -116,7 +116,7 @@ def _ramps_of(feature: Feature, values: Vector, codes: Codes, weight: Vector | N
         values, codes, weight = values[ordered], codes[ordered], None if weight is None else weight[ordered]
     if values.size == 0:
         return None
-    weight = np.ones(values.size) if weight is None else weight
+    weight = np.ones(values.size) if weight is None else weight / weight.max()
     share = np.bincount(codes, weight, n)
     upto = np.cumsum(share) / share.sum()
     low, high = (_quantile(at, upto, values, codes, weight) for at in (HELD, 1 - HELD))
