@@ -29,6 +29,10 @@ class Condition:
             msg = f"a ramp, and nothing else, has a low end at which x is held, got {self.kind!r} with {self.low!r}."
             raise ValueError(msg)
 
+    def __repr__(self) -> str:
+        low = "" if self.low is None else f", low={self.low!r}"
+        return f"Condition(kind={self.kind!r}, value={self.value!r}{low})"
+
     @property
     def is_ramp(self) -> bool:
         """Whether it is a ramp, and no 0/1 column."""
