@@ -146,18 +146,8 @@ class ThresholdDesign:
             score += part
         if own is not None:
             self._correct(score, own, point, self.codes)
-        columns = tuple((self.features[j], self.numbers(j), self.column_counts(j)) for j in sorted(tables))
+        columns = tuple((self.features[j], self.column_counts(j)) for j in sorted(tables))
         return Training(score.size, columns, histogram_of(score))
-
-    def numbers(self, j: int) -> Vector:
-        """Return a number in each bin of feature j: the terms that hold for it hold for all of the bin.
-
-        The last ordered bin has no end, but the highest knot may be at the largest value in it.
-        """
-        numbers, ramps = self.features[j].representatives(), self.ramps[j]
-        if ramps is not None:
-            numbers[ramps.middle.size - 1] = ramps.middle[-1]
-        return numbers
 
     def column_counts(self, j: int) -> Vector:
         """Return for how many rows each column of feature j is 1."""

@@ -11,7 +11,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 FEW = 3  # levels that are still written out one by one
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Condition:
     """What a column asks of its feature.
 
@@ -30,8 +30,8 @@ class Condition:
             raise ValueError(msg)
 
     def __repr__(self) -> str:
-        low = "" if self.low is None else f", low={self.low!r}"
-        return f"Condition(kind={self.kind!r}, value={self.value!r}{low})"
+        held = "" if self.low is None else f", low={self.low!r}"
+        return f"Condition(kind={self.kind!r}, value={self.value!r}{held})"
 
     @property
     def is_ramp(self) -> bool:
