@@ -28,6 +28,7 @@ KINDS = {
 }
 SIZES = ((1, 2), (2, 3), (3, 13), (13, 80), (80, 400), (2000, 2001))
 SHARES = (0.02, 0.03, 0.2, 0.5, 0.23, 0.02)
+WEAK = 1e-6  # ridge that leaves coefficients of separable rows to grow
 TINY = 13  # rows below which a fold may lack a class
 
 
@@ -232,7 +233,8 @@ def _most_terms(given):
     against every column: without ridge, where coefficients of separable rows go on growing, in a hundred steps each.
     """
     if given.get("certify"):
-        return 100 if given.get("lambda2", 1) > 0 else 5
+        ridge = given.get("lambda2", 1)
+        return 100 if not isinstance(ridge, float) or ridge > WEAK else 5
     many = given.get("lambda0") == "aic" or 0.0 in (given.get("feature_cost") or {}).values()
     return 100 if many else None
 

@@ -24,8 +24,9 @@ def test_nothing_crashes_hangs_or_lies():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-# A search from a point that was never evaluated, where any finite value counted as better, and went on for ever.
-@pytest.mark.parametrize("seed", [72004958])
+# A search from a point that was never evaluated, where any finite value counted as better, and went on for ever; refits
+# of scores so large that the curvature was gone, the same.
+@pytest.mark.parametrize("seed", [72004958, 84030863])
 def test_what_once_failed(seed):
     done = run("--case", str(seed))
     assert done.returncode == 0, done.stdout + done.stderr

@@ -55,13 +55,12 @@ class Exchange {
     // looks are cheap ones (model_cache.hpp); before a thorough one ends, there was a full scan at this support.
     void improve(MoveRules rules) {
         rules.min_gain = std::max(min_promise(), rules.min_gain);
-        while (!deadline_.passed()) {
-            if (make_any(list().best(rules), rules)) continue;
-            if (rules.add && current_.size() > tuning::scan_is_dear && make_any(list().best_pairs(rules), rules))
+        for (int refits = 0; !deadline_.passed();) {
+            if (make_any_or_look(rules)) {
+                refits = 0;
                 continue;
-            if (rules.thorough && ask_for_full_scan()) continue;
-            if (rules.add && make_any(list().best_pairs(rules), rules)) continue;
-            if (refit_if_worth(rules.min_gain)) continue;
+            }
+            if (++refits <= tuning::refits_in_a_row && refit_if_worth(rules.min_gain)) continue;
             if (rules.add && rules.thorough && make_doubtful_addition(rules)) continue;
             return;
         }
@@ -71,10 +70,12 @@ class Exchange {
     void swap_all(bool thorough, double lambda0, double min_gain = 0.0) {
         const MoveRules rules{
             .lambda0 = lambda0, .min_gain = std::max(min_promise(), min_gain), .add = false, .drop = false};
-        while (!deadline_.passed()) {
-            if (make_any(list().best(rules), rules)) continue;
-            if (thorough && ask_for_full_scan()) continue;
-            if (refit_if_worth(rules.min_gain)) continue;
+        for (int refits = 0; !deadline_.passed();) {
+            if (make_any(list().best(rules), rules) || (thorough && ask_for_full_scan())) {
+                refits = 0;
+                continue;
+            }
+            if (++refits <= tuning::refits_in_a_row && refit_if_worth(rules.min_gain)) continue;
             return;
         }
     }
@@ -156,6 +157,15 @@ class Exchange {
     }
 
     // --- trials
+
+    // Makes a move, or asks for a full scan where none is left to make; false when there is neither.
+    bool make_any_or_look(const MoveRules& rules) {
+        if (make_any(list().best(rules), rules)) return true;
+        const bool pairs_first = rules.add && current_.size() > tuning::scan_is_dear;
+        if (pairs_first && make_any(list().best_pairs(rules), rules)) return true;
+        if (rules.thorough && ask_for_full_scan()) return true;
+        return rules.add && make_any(list().best_pairs(rules), rules);
+    }
 
     // Makes the best of what these moves offer, alone or several together; where none is good enough as predicted,
     // refits those that miss by less than they promised. False when nothing helps.

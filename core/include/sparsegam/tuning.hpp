@@ -38,6 +38,10 @@ inline constexpr double far = 3.0;
 // Beyond this the curvature is below 1e-13: Newton sees nothing, and a certificate claims nothing.
 inline constexpr double diverged = 30.0;
 
+// Refits of one support, four steps each, after which the search goes on: from scores so large that the curvature is gone,
+// each gains a little, for ever.
+inline constexpr int refits_in_a_row = 100;
+
 // --- one look at the moves
 
 inline constexpr std::size_t moves_listed = 12;  // per look; FICO: 6 took more looks, 24 found nothing more
