@@ -10,9 +10,10 @@ from sklearn.utils import indexable
 from sparsegam import _core
 from sparsegam.arrays import Vector
 from sparsegam.checks import check_choice, check_integer, warn
+from sparsegam.data.frames import Table
 from sparsegam.estimators.crossval import Task, cross_validate, threads_per_search
 from sparsegam.estimators.fitting import SparseModel
-from sparsegam.estimators.folds import splitter_of
+from sparsegam.estimators.folds import split, splitter_of
 from sparsegam.estimators.surface import RULES, Surface, middle_price
 from sparsegam.parameters import documented, pick
 from sparsegam.search.options import Options, n_threads
@@ -41,6 +42,7 @@ class ChoosesSize(SparseModel):
 
         {choose}
         """
+        X, y, sample_weight = self._take_in(X, y, sample_weight)
         self._fit(X, y, sample_weight, groups)
         self._look_back(X)
         return self
@@ -75,7 +77,7 @@ class ChoosesSize(SparseModel):
         check_integer("max_terms", self.max_terms, at_least=0)
         data, target = self._read(X, y, sample_weight)
         labels = np.asarray(y).ravel()
-        folds = list(self._splitter(labels, classifier=self.classes_ is not None).split(X, labels, groups))
+        folds = split(self._splitter(labels, classifier=self.classes_ is not None), X, labels, groups)
         ridges = ridges_of(vars(self)["lambda2"], self._loss(), standardize=vars(self)["standardize"])
         stop = _core.Stop() if self._stop is None else self._stop
         callback = serialized(self.callback)
@@ -90,7 +92,7 @@ class ChoosesSize(SparseModel):
             return self._path_kind.search(problem, self.classes_, callback)
 
         task = Task(
-            X=indexable(X)[0],
+            X=X if isinstance(X, Table) else indexable(X)[0],
             y=labels,
             data=whole,
             target=target.values,

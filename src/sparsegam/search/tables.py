@@ -11,7 +11,9 @@ from sparsegam import _core
 from sparsegam.arrays import Vector
 from sparsegam.data.frames import Table, read
 from sparsegam.data.guessing import warn_of_numbers_in_text
-from sparsegam.design.binning import Binning, bin_table
+from sparsegam.data.streams import stream_of
+from sparsegam.design.binning import Binning
+from sparsegam.design.coding import bin_table, take_in
 from sparsegam.design.rules import Rules
 from sparsegam.design.threshold import ThresholdDesign
 from sparsegam.design.units import in_units
@@ -60,13 +62,19 @@ class Tables:
         """Look at an array or a frame without copying it."""
         return read(X)
 
+    def take_in(self, X: Any, y: Any, sample_weight: Any, n_threads: int) -> tuple[Table, Any, Any]:
+        """Read what comes in pieces, as codes; y and sample_weight are names of columns."""
+        return take_in(stream_of(X), y, sample_weight, self.binning, n_threads)
+
     def pose(self, data: Table, y: Vector, weight: Vector, options: Options) -> TableProblem:
         """Bin the table and hand it to the core; rows without weight are left out, as if they were absent."""
         kept = weight > 0
         if not kept.all():
             data, y, weight = data.keep(kept), y[kept], weight[kept]
         units, y_core, weight_core = in_units(y, weight, centred=not LOSSES[options.loss].is_classifier)
-        design = ThresholdDesign(*bin_table(data, self.binning, weight), weight, missing=self.rules.missing)
+        design = ThresholdDesign(
+            *bin_table(data, self.binning, weight, options.n_threads), weight, missing=self.rules.missing
+        )
         rows = _core.ThresholdRows(design.core, y_core, weight_core, loss=options.loss, n_threads=options.n_threads)
         allowed = design.candidates(self.rules)
         if self.rules.min_events_bin > 0:
@@ -134,7 +142,8 @@ def gam_path(  # noqa: D417, PLR0913  (`documented` fills in the others)
     Parameters
     ----------
     X : array-like or data frame of shape (n_rows, n_features)
-        Numbers, booleans, dates, text and categories; values may be missing.
+        Numbers, booleans, dates, text and categories; values may be missing. What comes in pieces is taken as by `fit`
+        of the estimators: y and sample_weight are then names of columns.
     {path_rows}
     {search}
     {table}
@@ -157,8 +166,7 @@ def gam_path(  # noqa: D417, PLR0913  (`documented` fills in the others)
     """
     given = locals()
     inputs = Tables.of(given)
-    path = search_inputs(Path, inputs, X, y, given)
-    table = inputs.read(X)
+    path, table = search_inputs(Path, inputs, X, y, given)
     warn_of_numbers_in_text(table, kept_as_text=inputs.binning.forced(table.labels))
     return path
 
