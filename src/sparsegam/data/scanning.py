@@ -25,7 +25,7 @@ def scan(
     Parameters
     ----------
     paths : str, path-like or list of these
-        Files, folders, or patterns such as "loans/*.parquet": Parquet, Feather or Arrow files, or CSV (also .gz). All
+        Files, folders, or patterns such as ``loans/*.parquet``: Parquet, Feather or Arrow files, or CSV (also .gz). All
         are of one kind and have the same columns. Files of a folder or pattern are taken in the order of their names.
     columns : list of str, optional
         The columns to read, the target among them; all by default.

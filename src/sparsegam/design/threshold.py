@@ -12,7 +12,7 @@ from sparsegam.data.frames import Table
 from sparsegam.data.scales import Scale
 from sparsegam.design.binning import Codes, Feature, rows_per_bin
 from sparsegam.design.rules import Rules
-from sparsegam.design.training import Training, bin_counts, histogram_of
+from sparsegam.design.training import Histogram, Training, bin_counts, histogram_of
 from sparsegam.models.additive import Model
 from sparsegam.models.seen import Seen, seen_of
 from sparsegam.models.terms import Term
@@ -51,9 +51,9 @@ class ThresholdDesign:
         self.n_ordered = np.array([feature.n_ordered for feature in features], dtype=np.int64)
         self.offset = np.cumsum(self.n_bins) - self.n_bins
         self.group = np.repeat(np.arange(len(self.features)), self.n_bins)
-        self.counts = self._sums(codes)
+        self.counts = self.sums(codes)
         varied = weight is not None and weight.min() < weight.max()
-        self.shares = self._sums(codes, weight / weight.mean()) if weight is not None and varied else self.counts
+        self.shares = self.sums(codes, weight / weight.mean()) if weight is not None and varied else self.counts
         self.codes = tuple(codes)
         self.core = _core.ThresholdDesign(codes, self.n_bins, self.n_ordered)  # reads the codes where they are
 
@@ -88,11 +88,14 @@ class ThresholdDesign:
 
     def stand_on_events(self, events: NDArray[np.bool_], at_least: int) -> NDArray[np.bool_]:
         """Tell which columns hold, and fail, for so many rows of either class."""
-        held = self._sums(self.codes, events.astype(np.float64))
-        total = float(np.count_nonzero(events))
+        held, total = self.held_by(events)
         sides = (held, self.counts - held, total - held, (self.core.n_rows - self.counts) - (total - held))
         enough: NDArray[np.bool_] = np.minimum.reduce(sides) >= at_least
         return enough
+
+    def held_by(self, rows: NDArray[np.bool_]) -> tuple[Vector, float]:
+        """Return for how many of some rows each column is 1, and how many they are."""
+        return self.sums(self.codes, rows.astype(np.float64)), float(np.count_nonzero(rows))
 
     def term(self, column: int, coef: float) -> Term:
         """Return a column and its coefficient in the words of the data."""
@@ -120,14 +123,22 @@ class ThresholdDesign:
 
     def training(self, point: _core.Point) -> Training:
         """Count the rows of a search by what one of its models sees of them."""
-        tables = self.bin_tables(point.columns, point.coef)
+        used = sorted(set(self.group[point.columns].tolist()))
+        columns = tuple((self.features[j], self.column_counts(j)) for j in used)
+        return Training(self.core.n_rows, columns, self.histogram(point))
+
+    def histogram(self, point: _core.Point) -> Histogram:
+        """Count the scores of the rows."""
+        return histogram_of(self.row_scores(point))
+
+    def row_scores(self, point: _core.Point) -> Vector:
+        """Return the score of each row of the search."""
         score = np.full(self.core.n_rows, float(point.intercept))
         part = np.empty_like(score)
-        for j, table in tables.items():
+        for j, table in self.bin_tables(point.columns, point.coef).items():
             table.take(self.codes[j], out=part, mode="clip")  # codes are in range; "clip" spares a buffer
             score += part
-        columns = tuple((self.features[j], self.column_counts(j)) for j in sorted(tables))
-        return Training(score.size, columns, histogram_of(score))
+        return score
 
     def column_counts(self, j: int) -> Vector:
         """Return for how many rows each column of feature j is 1."""
@@ -142,6 +153,10 @@ class ThresholdDesign:
             self._bins[j] = feature.representatives(), weight
         conditions = [term.condition for term in terms if term.feature == feature.name]
         return seen_of(conditions, feature.special_values, feature.scale, *self._bins[j])
+
+    def count(self, rows: NDArray[np.bool_]) -> int:
+        """Return how many some rows are."""
+        return int(np.count_nonzero(rows))
 
     def counts_among(self, columns: NDArray[np.int64], rows: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return for how many of some rows each of some columns is 1."""
@@ -226,7 +241,7 @@ class ThresholdDesign:
             if feature.scale.kind != "number" and (j in used or not feature.scale.has_levels)
         }
 
-    def _sums(self, codes: Sequence[Codes], weight: Vector | None = None) -> Vector:
+    def sums(self, codes: Sequence[Codes], weight: Vector | None = None) -> Vector:
         """Sum the weights of the rows for which each column is 1; without weights, count them."""
         parts = []
         for feature, code in zip(self.features, codes, strict=True):

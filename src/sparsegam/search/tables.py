@@ -16,7 +16,7 @@ from sparsegam.design.binning import Binning
 from sparsegam.design.coding import bin_table, take_in
 from sparsegam.design.rules import Rules
 from sparsegam.design.threshold import ThresholdDesign
-from sparsegam.design.units import in_units
+from sparsegam.design.units import Units, in_units
 from sparsegam.losses import LOSSES
 from sparsegam.models.additive import Model
 from sparsegam.parameters import documented, pick
@@ -36,13 +36,22 @@ STEPS_THAT_DIFFER = 8  # of one feature: as many independent columns of noise lo
 class TableProblem(Problem[ThresholdDesign]):
     """A table posed to the core, whose models say what they stand on."""
 
-    upper: NDArray[np.bool_] | None = None  # rows of the second class; None for a regression
+    upper: Any = None  # rows of the second class; None for a regression
 
     def model(self, point: _core.Point, classes: NDArray[Any] | None) -> Model:
         """Put one point of a search into the words of the data, with the rows and errors of its terms."""
         covariance = covariance_of(self.rows, point, self.ridge, self.units, self.total_weight)
         model = self.design.model(point, self.options.loss, classes)
         return model.standing_on(evidence_of(self.design, point, covariance, self.upper))
+
+
+@dataclass(frozen=True)
+class Totals:
+    """What the rows of a problem weigh, all together and on average; and which of them are of the second class."""
+
+    weight: float
+    mean_weight: float
+    upper: Any  # a mask, or what a design elsewhere knows them by; None for a regression
 
 
 @dataclass(frozen=True)
@@ -76,11 +85,18 @@ class Tables:
             *bin_table(data, self.binning, weight, options.n_threads), weight, missing=self.rules.missing
         )
         rows = _core.ThresholdRows(design.core, y_core, weight_core, loss=options.loss, n_threads=options.n_threads)
+        upper = y > 0 if LOSSES[options.loss].is_classifier else None
+        return self.problem(design, rows, options, units, Totals(float(weight.sum()), mean_weight(weight), upper))
+
+    def problem(
+        self, design: ThresholdDesign, rows: Any, options: Options, units: Units, totals: Totals
+    ) -> TableProblem:
+        """Pose a design, wherever its rows are, with all that is demanded of its models."""
         allowed = design.candidates(self.rules)
         if self.rules.min_events_bin > 0:
-            allowed &= design.stand_on_events(_events(y, options.loss), int(self.rules.min_events_bin))
+            allowed &= design.stand_on_events(_events(totals.upper), int(self.rules.min_events_bin))
         check_room(len(self.rules.always(design.names)), "features_always", options)
-        ridge = options.ridge(float(weight.sum()))
+        ridge = options.ridge(totals.weight)
         unit = None if ridge.standardized else ridge.unit(rows.columns.spread, units)
         always = _always(design, rows, ridge, self.rules, allowed)
         penalty = design.penalty(ridge.lambda2, self.rules, allowed=allowed, always=always, unit=unit)
@@ -89,15 +105,15 @@ class Tables:
             rows,
             penalty,
             options,
-            total_weight=float(weight.sum()),
+            total_weight=totals.weight,
             ridge=ridge,
             n_candidates=int(np.count_nonzero(allowed)),
             n_choices=_choices(design, allowed),
             cost=self.rules.costs(design.names)[design.group],
-            mean_weight=mean_weight(weight),
+            mean_weight=totals.mean_weight,
             n_fixed=always.size,
             units=units,
-            upper=y > 0 if LOSSES[options.loss].is_classifier else None,
+            upper=totals.upper,
         )
 
 
@@ -171,12 +187,12 @@ def gam_path(  # noqa: D417, PLR0913  (`documented` fills in the others)
     return path
 
 
-def _events(y: Vector, loss: str) -> NDArray[np.bool_]:
+def _events(upper: Any) -> Any:
     """Return the rows of the second class."""
-    if not LOSSES[loss].is_classifier:
+    if upper is None:
         msg = "min_events_bin counts rows of either class, and a regression has none: use min_samples_bin."
         raise ValueError(msg)
-    return y > 0
+    return upper
 
 
 def _choices(design: ThresholdDesign, allowed: NDArray[np.bool_]) -> int:
@@ -188,7 +204,7 @@ def _choices(design: ThresholdDesign, allowed: NDArray[np.bool_]) -> int:
 
 
 def _always(
-    design: ThresholdDesign, rows: _core.LocalRows, ridge: Ridge, rules: Rules, allowed: NDArray[np.bool_]
+    design: ThresholdDesign, rows: Any, ridge: Ridge, rules: Rules, allowed: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
     """Choose a column for each feature that must be in: the one that, alone, lowers the loss most."""
     chosen = []
