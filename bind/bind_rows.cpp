@@ -150,7 +150,7 @@ double shift(LocalRows& rows, const Point& from, const Point& to, Index column) 
 }
 
 constexpr std::pair<ColumnKind, const char*> kind_names[] = {
-    {ColumnKind::step, "step"}, {ColumnKind::level, "level"}, {ColumnKind::raw, "raw"}};
+    {ColumnKind::step, "step"}, {ColumnKind::level, "level"}, {ColumnKind::ramp, "ramp"}, {ColumnKind::raw, "raw"}};
 
 const char* name_of(ColumnKind kind) {
     for (const auto& [known, name] : kind_names)
@@ -161,7 +161,7 @@ const char* name_of(ColumnKind kind) {
 ColumnKind kind_named(const std::string& name) {
     for (const auto& [kind, known] : kind_names)
         if (name == known) return kind;
-    throw std::invalid_argument("the kind of a column must be 'step', 'level' or 'raw', got '" + name + "'");
+    throw std::invalid_argument("the kind of a column must be 'step', 'level', 'ramp' or 'raw', got '" + name + "'");
 }
 
 Columns make_columns(const std::vector<std::string>& kind, const Vector<double>& mean, const Vector<double>& spread,
@@ -255,6 +255,13 @@ void bind_rows(nb::module_& m) {
             nb::arg("nested"), nb::arg("shortlist") = 0)
         .def_prop_ro("mean", [](const Columns& c) { return array(c.mean); })
         .def_prop_ro("spread", [](const Columns& c) { return array(c.spread); })
+        .def_prop_ro("ramps",
+                     [](const Columns& c) {
+                         std::vector<Index> ramps;
+                         for (Index column = 0; column < c.size(); ++column)
+                             if (c.kind[column] == ColumnKind::ramp) ramps.push_back(column);
+                         return as_numpy(std::move(ramps));
+                     })
         .def_ro("total_weight", &Columns::total_weight)
         .def_ro("shortlist", &Columns::shortlist)
         .def_prop_ro("kind",

@@ -113,6 +113,14 @@ def test_rules_and_limits_hold(client, table):
     assert_same_model(DaskSparseGAMClassifier(**SETTINGS, **rules).fit(rows_of(table, "y"), "y"), expected)
 
 
+def test_ramps(client, table):
+    shapes = {"shapes": "both", "min_samples_bin": 1, "max_bins": 1000}  # each bin is one value
+    expected = SparseGAMClassifier(**SETTINGS | shapes).fit(table[FEATURES], table["y"])
+    found = DaskSparseGAMClassifier(**SETTINGS | shapes).fit(rows_of(table, "y"), "y")
+    assert any(term.condition.kind == "ramp" for term in found.terms_)
+    assert_same_model(found, expected)
+
+
 def test_a_frontier(client, table):
     expected = gam_path(table[FEATURES], table["y"], max_terms=8)
     found = distributed_models.gam_path(rows_of(table, "y"), "y", max_terms=8)

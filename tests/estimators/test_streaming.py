@@ -75,6 +75,15 @@ def test_a_classifier(table, files, n_jobs, max_bytes):
     np.testing.assert_array_equal(found.predict(features_of(table)), expected.predict(features_of(table)))
 
 
+@pytest.mark.parametrize("min_samples_bin", [1, 40])
+def test_ramps(table, files, min_samples_bin):
+    settings = SETTINGS | {"shapes": "both", "min_samples_bin": min_samples_bin}
+    expected = SparseGAMClassifier(**settings).fit(features_of(table), table["y"])
+    found = SparseGAMClassifier(**settings).fit(streamed(files, "y"), "y")
+    assert_same_model(found, expected)
+    assert any(term.condition.kind == "ramp" for term in found.terms_)
+
+
 def test_a_regression(table, files):
     expected = SparseGAMRegressor(special_values=[-9.0]).fit(features_of(table), table["amount"])
     found = SparseGAMRegressor(special_values=[-9.0]).fit(streamed(files, "amount"), "amount")

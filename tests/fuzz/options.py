@@ -90,6 +90,7 @@ def table_options(draw):
         "feature_cost": lambda: {draw.key(j): draw.one_of(0.0, 0.5, 2, 1e6) for j in draw.pick()},
         "monotone": lambda: _monotone(draw),
         "min_samples_bin": lambda: int(draw.one_of(1, 2, 10, 1000)),
+        "shapes": lambda: _shapes(draw),
         "missing": lambda: draw.one_of("mean", "last"),  # "error" refuses rows of weight 0, which properties predict
         "features_always": lambda: [draw.key(j) for j in draw.pick(2)],
     }
@@ -130,6 +131,12 @@ def _monotone(draw):
         return [int(draw.one_of(1, -1, 0)) if good else 0 for good in ordered]
     named = [j for j in draw.pick() if ordered[j]]
     return {draw.key(j): draw.one_of("increasing", "decreasing", 1, -1, None) for j in named}
+
+
+def _shapes(draw):
+    if draw.some():
+        return draw.one_of("steps", "ramps", "both")
+    return {draw.key(j): draw.one_of("steps", "ramps", "both") for j in draw.pick()}
 
 
 def _by_number(draw, make):

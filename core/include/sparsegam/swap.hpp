@@ -120,7 +120,7 @@ class SwapSearch {
         if (next == w) return;
         Point moved = inside ? without(current_, at) : current_;
         moved.intercept -= next * columns_.mean[column];
-        current_ = next == 0.0 ? moved : moved.with(column, next);
+        current_ = next == 0.0 && !penalty_.is_always(column) ? moved : moved.with(column, next);
     }
 
     // At an optimum of the support the thresholding step leaves w where |w| >= sqrt(2 lambda0 / L), else

@@ -25,13 +25,16 @@ class RemoteTask(Task):
     def fold(self, train: Rows, test: Rows) -> list[Scored]:
         """Search the frontiers of the training rows, and score their models on the test rows, where these are."""
         table: Any = self.data
-        problem = self.pose(table.keep(train), self.target, self.weight)
-        try:
-            found = frontiers(problem, self.ridges, self.callback)
-            with config_context(skip_parameter_validation=True):
-                return [self._scored_there(problem, search, table.keep(test)) for search in found]
-        finally:
-            table.cluster.drop(problem.rows.posed)
+        scored: list[Scored] = []
+        for pose in self.poses:
+            problem = pose(table.keep(train), self.target, self.weight)
+            try:
+                found = frontiers(problem, self.ridges, self.callback)
+                with config_context(skip_parameter_validation=True):
+                    scored += [self._scored_there(problem, search, table.keep(test)) for search in found]
+            finally:
+                table.cluster.drop(problem.rows.posed)
+        return scored
 
     def _scored_there(self, problem: Problem[Any], search: Frontier, test: RemoteTable) -> Scored:
         sizes = np.array([len(point.columns) for point in search.points], dtype=np.int64)
@@ -52,7 +55,7 @@ class RemoteTask(Task):
         """Score as scikit-learn does, with the scores of all test rows at hand."""
         labels = y if self.classes is None else self.classes[(y > 0).astype(np.intp)]
         local = Task(
-            **{name: getattr(self, name) for name in ("X", "data", "pose", "ridges", "scoring", "classes")},
+            **{name: getattr(self, name) for name in ("X", "data", "poses", "ridges", "scoring", "classes")},
             y=labels,
             target=y,
             weight=weight,

@@ -1,7 +1,9 @@
 """Rows that are elsewhere: each question of a search goes to all workers, and the sums of their answers come back."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import reduce
 from itertools import count
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -38,7 +40,7 @@ class RemoteRows(_core.Rows):
     def ask(self, question: str, *given: Any) -> list[Any]:
         """Ask all workers, and add up what they answer, part by part, in a fixed order."""
         answers = self.cluster.ask_posed(self.posed, question, *given)
-        return [_added(parts) for parts in zip(*answers, strict=True)]
+        return [added(parts) for parts in zip(*answers, strict=True)]
 
     def evaluate(self, points: Sequence[_core.Point]) -> Vector:
         """Loss at each point."""
@@ -70,19 +72,17 @@ def plain(point: _core.Point) -> PlainPoint:
     return float(point.intercept), point.columns, point.coef
 
 
-def _added(parts: Sequence[Any]) -> Any:
-    total = parts[0]
-    for part in parts[1:]:
-        total = total + part
-    return total
+def added(parts: Iterable[Any]) -> Any:
+    """Add up answers, one after the other."""
+    return reduce(add, parts)
 
 
 def _columns(about: Sequence[dict[str, Any]]) -> _core.Columns:
     """Put together what columns are like: means by weight, spreads with what the means differ by."""
     weight = np.array([part["weight"] for part in about])
     total = float(weight.sum())
-    mean = _added([part["weight"] * part["mean"] for part in about]) / total
-    spread = _added([part["spread"] + part["weight"] * (part["mean"] - mean) ** 2 for part in about])
+    mean = added([part["weight"] * part["mean"] for part in about]) / total
+    spread = added([part["spread"] + part["weight"] * (part["mean"] - mean) ** 2 for part in about])
     first = about[0]
     return _core.Columns(
         kind=first["kind"],

@@ -18,6 +18,7 @@ from sparsegam.dask.parts import CodedPart
 from sparsegam.data.coded import CodedColumn, Codes, Coding
 from sparsegam.data.frames import Table
 from sparsegam.design.binning import Feature
+from sparsegam.design.ramps import Ramps
 from sparsegam.design.threshold import ThresholdDesign
 from sparsegam.design.training import histogram_of
 from sparsegam.design.units import Units
@@ -138,6 +139,7 @@ class Plan:
 
     features: Sequence[Feature]
     bins: Sequence[Codes]  # of each column, by code
+    ramps: Sequence[Ramps | None]
     units: Units
     loss: str
 
@@ -195,7 +197,7 @@ class Posed:
 
     def _ready(self) -> Any:
         if self._rows is None:
-            design = ThresholdDesign(self.plan.features, self.codes)
+            design = ThresholdDesign(self.plan.features, self.codes, ramps=self.plan.ramps)
             rows = _core.ThresholdRows(design.core, self.y, self.weight, loss=self.plan.loss, n_threads=self.n_threads)
             self._rows = design, rows
         return self._rows

@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 from sparsegam import _core
 from sparsegam.arrays import Vector
 from sparsegam.dask.cluster import Cluster
-from sparsegam.dask.rows import RemoteRows, plain
+from sparsegam.dask.rows import RemoteRows, added, plain
 from sparsegam.dask.shard import Plan, Selection, Shard
 from sparsegam.design.binning import Codes, Feature, Learner
 from sparsegam.design.coding import learn_counted
+from sparsegam.design.ramps import Ramps, may_have_ramps, ramps_of, shapes_of
+from sparsegam.design.rules import Rules
 from sparsegam.design.threshold import ThresholdDesign
 from sparsegam.design.times import Times
 from sparsegam.design.training import Histogram, Training
@@ -71,35 +73,51 @@ class RemoteTable:
         return self.cluster.ask_each(question, [(selection, *given) for selection in self.selections()])
 
 
+@dataclass(frozen=True)
+class Learned:
+    """What is learned of all columns: their features, the bin of each of their codes, and ramps over the bins."""
+
+    features: list[Feature]
+    bins: list[Codes]
+    ramps: list[Ramps | None]
+
+
 class SentDesign(ThresholdDesign):
     """A design whose rows are elsewhere, so that it can be sent there: it knows its counts, and scores other rows."""
 
-    def __init__(self, features: Sequence[Feature], about: Sequence[dict[str, Any]], mean: float, missing: str) -> None:
-        self._given = [sum(part[name] for part in about) for name in ("counts", "shares")]
+    def __init__(self, learned: Learned, about: Sequence[dict[str, Any]], mean: float, rules: Rules) -> None:
+        self._given = [added(part[name] for part in about) for name in ("counts", "shares")]
         self._given[1] = self._given[1] / mean
-        super().__init__(features, (), np.array([0.0, 1.0]), missing=missing)
+        self._n_rows = int(sum(part["rows"] for part in about))
+        shapes = shapes_of(rules.shapes, [feature.name for feature in learned.features])
+        two = np.array([0.0, 1.0])  # weights that differ: the shares are asked for
+        super().__init__(learned.features, (), two, missing=rules.missing, ramps=learned.ramps, shapes=shapes)
+
+    def _in_core(self, codes: Sequence[Codes]) -> Any:
+        """Return the little that is asked of a design without codes."""
+        return SimpleNamespace(n_rows=self._n_rows)
 
     def sums(self, codes: Sequence[Codes], weight: Vector | None = None) -> Vector:
         """Return the counts, or the shares of the weight, that the workers sent."""
-        return self._given[0 if weight is None else 1]  # type: ignore[no-any-return]
+        out: Vector = self._given[0 if weight is None else 1]
+        return out
 
     def training(self, point: _core.Point) -> Training | None:  # type: ignore[override]
         """Return nothing: what a model remembers of its rows does not matter where it only scores others."""
         return None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name not in ("core", "rows")}
+        return {name: value for name, value in vars(self).items() if name != "rows"}
 
 
 class RemoteDesign(SentDesign):
     """A design whose rows are asked."""
 
     def __init__(
-        self, features: Sequence[Feature], about: Sequence[dict[str, Any]], mean: float, missing: str, rows: RemoteRows
+        self, learned: Learned, about: Sequence[dict[str, Any]], mean: float, rules: Rules, rows: RemoteRows
     ) -> None:
-        super().__init__(features, about, mean, missing)
+        super().__init__(learned, about, mean, rules)
         self.rows = rows
-        self.core: Any = SimpleNamespace(n_rows=int(sum(part["rows"] for part in about)))
 
     def sent(self) -> SentDesign:
         """Return what can be sent to the workers."""
@@ -147,30 +165,32 @@ class RemoteTables(Tables):
         units = _units(data, totals, centred=not LOSSES[options.loss].is_classifier)
         low, high = (pick(part[name] for part in totals) for pick, name in ((min, "low"), (max, "high")))
         total, n_rows = float(sum(part["weight"] for part in totals)), sum(part["rows"] for part in totals)
-        features, bins = self._learned(data, low, high)
-        posed = data.cluster.pose(data.selections(), Plan(features, bins, units, options.loss))
+        learned = self._learned(data, low, high)
+        plan = Plan(learned.features, learned.bins, learned.ramps, units, options.loss)
+        posed = data.cluster.pose(data.selections(), plan)
         about = data.cluster.ask_posed(posed, "about", low < high)
         rows = RemoteRows(data.cluster, posed, options.loss, about)
-        design = RemoteDesign(
-            features, about, total / n_rows / units.weight if low < high else 1.0, self.rules.missing, rows
-        )
+        mean = total / n_rows / units.weight if low < high else 1.0
         upper = None if data.upper is None else "upper"
+        design = RemoteDesign(learned, about, mean, self.rules, rows)
         return self.problem(design, rows, options, units, Totals(total, total / n_rows, upper))
 
-    def _learned(self, data: RemoteTable, low: float, high: float) -> tuple[list[Feature], list[Codes]]:
-        """Return the features, and the bin of each code of each column."""
-        learner = Learner(data.labels, self.binning, np.array([low, high]))
+    def _learned(self, data: RemoteTable, low: float, high: float) -> Learned:
+        """Learn bins, and ramps over them, from what each code of each column counts for."""
+        learner, out = Learner(data.labels, self.binning, np.array([low, high])), Learned([], [], [])
         counts = data.ask(Shard.count_codes, learner.weight is not None)
-        features, all_bins = [], []
+        shapes = shapes_of(self.rules.shapes, data.labels)
         for j, coding in enumerate(data.cluster.codings):
-            rows = sum(part[j][0] for part in counts)
-            weight = rows if learner.weight is None else sum(part[j][1] for part in counts)
+            rows = added(part[j][0] for part in counts)
+            weight = rows if learner.weight is None else added(part[j][1] for part in counts)
             feature, seen, bins = learn_counted(learner, coding, j, Times(weight, rows))
             table = np.zeros(coding.numbers.size, dtype=bins.dtype)
             table[seen] = bins
-            features.append(feature)
-            all_bins.append(table)
-        return features, all_bins
+            ramped = may_have_ramps(feature, shapes[j])
+            out.features.append(feature)
+            out.bins.append(table)
+            out.ramps.append(ramps_of(feature, coding.numbers[seen], bins, weight[seen]) if ramped else None)
+        return out
 
 
 def _check_rows(totals: Sequence[dict[str, Any]], *, classifies: bool) -> None:

@@ -29,7 +29,7 @@ from sparsegam.parameters import documented
 
 @dataclass(frozen=True)
 class Model(Scores, Deployable, Viewable):
-    """score(x) = intercept + the coefficients of the terms that hold for x.
+    """score(x) = intercept + the coefficients of the terms that hold for x, and its ramps times theirs.
 
     Attributes
     ----------
@@ -203,7 +203,7 @@ class Model(Scores, Deployable, Viewable):
         return centred
 
     def shape_functions(self, *, centred: bool | None = False) -> dict[str, ShapeFunction]:
-        """Return the step function of each feature in use.
+        """Return what each feature in use adds to the score, as a function of its value.
 
         Parameters
         ----------
@@ -237,8 +237,12 @@ class Model(Scores, Deployable, Viewable):
         terms = [term for term in self.terms if term.feature == feature]
         special, scale = self.special_values.get(feature, ()), self.scales.get(feature, NUMBER)
         inside = np.array([piece.inside for piece in parts])
-        holds = np.column_stack([shape_of([replace(term, coef=1.0)], special, scale).at(inside) for term in terms])
-        errors = [self.evidence.error_of(self.terms, feature, row) for row in holds]
+        alone = [shape_of([replace(term, coef=1.0)], special, scale, self.seen.get(feature)) for term in terms]
+        means = self.evidence.shares(self.terms, feature)
+        for i, (term, shape) in enumerate(zip(terms, alone, strict=True)):
+            means[i] = shape.mean() if term.condition.is_ramp else means[i]
+        values = np.column_stack([shape.at(inside) for shape in alone])
+        errors = [self.evidence.error_of(feature, row, means) for row in values]
         pairs = zip(parts, errors, strict=True)  # values that no row had are given a mean, by a rule and not by rows
         return [replace(piece, error=None if piece.new else error) for piece, error in pairs]
 

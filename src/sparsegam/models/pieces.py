@@ -17,7 +17,7 @@ PieceKind = Literal["step", "special", "level", "other", "unseen", "missing"]
 
 @dataclass(frozen=True)
 class Piece:
-    """A set of values of a feature that all add the same to the score.
+    """A set of values of a feature that all add the same to the score, or more and more along a straight line.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class Piece:
     label : str
         The values in words, as in `63 < x <= 71`.
     contribution : float
-        What they add to the score.
+        What they add to the score; of a sloped piece, what its upper end adds.
     count : int or None
         Rows with such values; None where no data were given.
     low, high : float
@@ -36,6 +36,8 @@ class Piece:
         Standard error of the contribution less the feature's mean over the rows of the fit; None where it is not known.
     new : bool
         Whether no row of the fit had such a value.
+    slope : float
+        What each unit adds.
     """
 
     kind: PieceKind
@@ -46,6 +48,12 @@ class Piece:
     high: float = np.inf
     new: bool = False
     error: float | None = None
+    slope: float = 0.0
+
+    @property
+    def start(self) -> float:
+        """What the lower end of the piece adds."""
+        return self.contribution - self.slope * (self.high - self.low) if self.slope else self.contribution
 
     @property
     def inside(self) -> float:
@@ -110,8 +118,9 @@ def _ordered(shape: ShapeFunction, numbers: Vector | None) -> Iterator[Piece]:
     plain = None if present is None else present[~np.isin(present, list(shape.special))]
     counts = [None] * shape.values.size if plain is None else _step_counts(shape, plain)
     ends = [-np.inf, *shape.edges.tolist(), np.inf]
-    for (low, high), value, count in zip(pairwise(ends), shape.values.tolist(), counts, strict=True):
-        yield Piece("step", _step_label(shape, low, high), value, count, low, high)
+    lines = zip(shape.values.tolist(), shape.slopes.tolist(), strict=True)
+    for (low, high), (value, slope), count in zip(pairwise(ends), lines, counts, strict=True):
+        yield Piece("step", _step_label(shape, low, high), value, count, low, high, slope=slope)
     lacking = [] if shape.seen is None else shape.seen.lacks(shape.special, shape.scale)
     for number, value in shape.special.items():
         count = None if present is None else int(np.count_nonzero(present == number))

@@ -62,15 +62,15 @@ def ridge_penalty(p: int, lambda2: float, unit: Vector | None = None) -> _core.P
 
 def penalty_of(rows: _core.LocalRows, ridge: Ridge, units: Units) -> _core.Penalty:
     """Return the penalty that is this ridge on all columns."""
-    spread = rows.columns.spread
-    return ridge_penalty(spread.size, ridge.lambda2, None if ridge.standardized else ridge.unit(spread, units))
+    unit = None if ridge.standardized else ridge.unit(rows.columns, units)
+    return ridge_penalty(len(rows.columns), ridge.lambda2, unit)
 
 
 def objective_at(rows: _core.LocalRows, ridge: Ridge, support: Support, units: Units = ORDINARY) -> float:
     """Return loss and ridge."""
     point = units.to_core(support.point)
     (loss,) = rows.evaluate([point])
-    unit = ridge.unit(rows.columns.spread, units)[point.columns]
+    unit = ridge.unit(rows.columns, units)[point.columns]
     return float(loss + ridge.lambda2 * np.sum(unit * point.coef**2)) * units.loss
 
 

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from sparsegam import _core
 from sparsegam.arrays import Vector
 from sparsegam.checks import check_boolean, check_number, shown
 from sparsegam.design.units import Units
@@ -24,6 +26,7 @@ STEPS = {  # from which folds choose
     "exponential": (0.3, 1.0, 3.0, 10.0, 30.0),
     "squared": (0.1, 0.3, 1.0, 3.0, 10.0),
 }
+HALF = 0.25  # the variance of a step that holds for half of the rows
 COLUMN = 10.0  # over the sum of the weights
 COLUMNS = (3.0, 10.0, 30.0, 100.0, 300.0)
 
@@ -55,12 +58,18 @@ class Ridge:
         """The factor in the objective, once the rows are known."""
         return float(self.amount)
 
-    def unit(self, spread: Vector, units: Units) -> Vector:
-        """Return what lambda2 is multiplied with beside the square of each coefficient, in the units of the core."""
+    def unit(self, columns: _core.Columns, units: Units, ramps: NDArray[np.int64] | None = None) -> Vector:
+        """Return what lambda2 is multiplied with beside the square of each coefficient, in the units of the core.
+
+        A ramp, whose unit says nothing, counts as the step that varies as much and holds for half of the weight.
+        """
+        spread = columns.spread
         if self.standardized:
             return spread
         every = np.arange(spread.size)
         bare: Vector = np.broadcast_to((units.of(every) / units.target) ** 2 / units.weight, spread.shape).copy()
+        ramps = columns.ramps if ramps is None else ramps
+        bare[ramps] *= spread[ramps] / (HALF * columns.total_weight)
         return bare
 
 
