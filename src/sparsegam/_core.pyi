@@ -14,6 +14,9 @@ def unique_edges(values: NDArray[np.float64], max_bins: int) -> NDArray[np.float
 def bin_codes(values: NDArray[np.float64], edges: NDArray[np.float64]) -> Codes:
     """Bin of each value: the number of edges below it (x <= edges[0] is bin 0). uint8 up to 256 bins, else uint16."""
 
+def bin_counts(codes: Codes, n_bins: int, weight: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+    """Rows of each bin or, with weights, what they weigh; without the GIL, and without a copy of the codes."""
+
 class ThresholdDesign:
     """Features as bin codes; one column per bin, and one per ramp.
 

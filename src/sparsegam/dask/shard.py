@@ -114,8 +114,7 @@ class Shard:
         out: list[tuple[Vector, Vector | None]] = []
         for coding, codes in zip(self.codings, self.codes, strict=True):
             mine, n = codes if everything else codes[rows], coding.numbers.size
-            counts = np.bincount(mine, minlength=n).astype(np.float64)
-            out.append((counts, np.bincount(mine, weight, minlength=n).astype(np.float64) if varied else None))
+            out.append((_core.bin_counts(mine, n), _core.bin_counts(mine, n, weight) if varied else None))
         return out
 
     def labels(self) -> NDArray[Any]:

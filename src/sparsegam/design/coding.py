@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsegam import _core
 from sparsegam.arrays import Vector
 from sparsegam.data.coded import CodedColumn, Coding
 from sparsegam.data.columns import Column
@@ -56,9 +57,9 @@ def in_threads(work: Callable[[S], T], over: Sequence[S], n_threads: int) -> lis
 def learn_coded(learner: Learner, column: CodedColumn, j: int) -> tuple[Feature, Codes]:
     """Learn the feature of a coded column from the counts of its codes, and bin it by a table."""
     coding, n_codes = column.coding, column.coding.numbers.size
-    rows = np.bincount(column.codes, minlength=n_codes)
-    weight = rows if learner.weight is None else np.bincount(column.codes, learner.weight, minlength=n_codes)
-    feature, seen, bins = learn_counted(learner, coding, j, Times(weight.astype(np.float64), rows.astype(np.float64)))
+    rows = _core.bin_counts(column.codes, n_codes)
+    weight = rows if learner.weight is None else _core.bin_counts(column.codes, n_codes, learner.weight)
+    feature, seen, bins = learn_counted(learner, coding, j, Times(weight, rows))
     if seen.size == n_codes and np.array_equal(bins, np.arange(n_codes)) and column.codes.dtype == bins.dtype:
         return feature, column.codes
     table = np.zeros(n_codes, dtype=bins.dtype)

@@ -188,10 +188,10 @@ class ThresholdDesign:
 
     def counts_among(self, columns: NDArray[np.int64], rows: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return for how many of some rows each of some columns is 1."""
-        out = np.zeros(columns.size, dtype=np.int64)
+        out, counted = np.zeros(columns.size, dtype=np.int64), rows.astype(np.float64)
         for j in dict.fromkeys(self.group[columns].tolist()):
             mine = self.group[columns] == j
-            out[mine] = self._sums_of(j, self.codes[j][rows])[columns[mine] - self.offset[j]]
+            out[mine] = self._sums_of(j, self.codes[j], counted)[columns[mine] - self.offset[j]]
         return out
 
     def bin_tables(self, columns: NDArray[np.int64], coef: Vector) -> dict[int, Vector]:
@@ -321,7 +321,7 @@ class ThresholdDesign:
     def _sums_of(self, j: int, codes: Codes, weight: Vector | None = None) -> Vector:
         """Return the same for the columns of one feature; a ramp stands on the rows below its knot."""
         n, ramps = self.features[j].n_ordered, self.ramps[j]
-        sums = np.bincount(codes, weight, minlength=self.features[j].n_bins).astype(np.float64)
+        sums = _core.bin_counts(codes, self.features[j].n_bins, weight)
         np.cumsum(sums[:n], out=sums[:n])
         if ramps is None:
             return sums
