@@ -36,6 +36,15 @@ nb::object bin_codes_of(const Vector<double>& values, const Vector<double>& edge
                                 : codes_as<std::uint16_t>(view(values), view(edges));
 }
 
+nb::tuple distinct_of(const Vector<double>& values) {
+    Distinct all;
+    {
+        const Released released;
+        all = distinct(view(values));
+    }
+    return nb::make_tuple(as_numpy(std::move(all.values)), as_numpy(std::move(all.counts)));
+}
+
 nb::object unique_edges_of(const Vector<double>& values, Index max_bins) {
     std::vector<double> edges;
     {
@@ -163,6 +172,7 @@ BoundMatrix::BoundMatrix(Vector<double> data, Vector<std::int32_t> rows, Vector<
 }
 
 void bind_design(nb::module_& m) {
+    m.def("distinct", distinct_of, nb::arg("values"));
     m.def("unique_edges", unique_edges_of, nb::arg("values"), nb::arg("max_bins"));
     m.def("bin_codes", bin_codes_of, nb::arg("values"), nb::arg("edges"));
     m.def("bin_counts", bin_counts_of, nb::arg("codes"), nb::arg("n_bins"), nb::arg("weight") = nb::none());

@@ -11,6 +11,9 @@ Codes = NDArray[np.uint8] | NDArray[np.uint16]
 def unique_edges(values: NDArray[np.float64], max_bins: int) -> NDArray[np.float64]:
     """Sorted thresholds of a column without its largest value: every unique value, or quantiles beyond max_bins."""
 
+def distinct(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Distinct values in ascending order, and how often each is there; no NaN."""
+
 def bin_codes(values: NDArray[np.float64], edges: NDArray[np.float64]) -> Codes:
     """Bin of each value: the number of edges below it (x <= edges[0] is bin 0). uint8 up to 256 bins, else uint16."""
 

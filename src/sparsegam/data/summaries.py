@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsegam import _core
 from sparsegam.arrays import Vector
 from sparsegam.data.columns import Column
 from sparsegam.data.scales import DATETIME, MICROSECONDS_PER_DAY, NUMBER, WORDS, Scale, shortened
@@ -72,8 +73,9 @@ class Summary:
 
 def summary_of(column: Column) -> Summary:
     """Summarise the rows of a column."""
-    present = column.values[~np.isnan(column.values)]
-    values, counts = np.unique(present, return_counts=True)
+    whole = column.values.size and not np.isnan(column.values.min())
+    present = column.values if whole else column.values[~np.isnan(column.values)]
+    values, counts = _core.distinct(present)
     nothing = np.zeros(values.size, dtype=np.int64)
     missing = column.values.size - present.size
     return _small_enough(Summary(column.name, column.scale, values + 0.0, counts, nothing, nothing, missing))
