@@ -68,6 +68,11 @@ class Table:
         columns = tuple(self._whole_column(j).loaded(self.kept) for j in range(self.n_columns))
         return replace(self, source=columns, kept=None, block=None)
 
+    def part(self, j: int, rows: Rows | None) -> Column | CodedColumn:
+        """Return some of the kept rows of column j, as codes where it is held as such."""
+        whole = self._whole_column(j).loaded(self.kept)
+        return whole.loaded(rows)
+
     def coded(self, j: int) -> CodedColumn | None:
         """Return the kept rows of column j as codes, where it is held as such."""
         column = self._whole_column(j) if isinstance(self.source, tuple) else None

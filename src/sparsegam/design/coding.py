@@ -133,10 +133,28 @@ def take_in(
     if not columns:
         msg = f"X has no column besides {y!r}: at least one feature is required."
         raise ValueError(msg)
+    labels, weights = Gathered(), Gathered()
+
+    def keep(rows: slice, piece: Table, n_rows: int) -> None:
+        labels.add(rows, piece.values(target), n_rows)
+        if weight is not None:
+            weights.add(rows, piece.values(weight), n_rows)
+
+    table = coded_table(stream, columns, binning, n_threads, keep)
+    return table, labels.values(), None if weight is None else weights.values().astype(np.float64)
+
+
+def coded_table(
+    stream: Stream,
+    columns: Sequence[int],
+    binning: Binning,
+    n_threads: int,
+    keep: Callable[[slice, Table, int], None] | None = None,
+) -> Table:
+    """Read some columns of a stream twice, and keep them as codes; `keep` is shown each piece, and where it goes."""
     summaries = summarised(stream.pieces(), columns, n_threads)
     codings, n_rows = codings_of(summaries, binning), summaries[0].n_rows
-    codes = _room([coding.type for coding in codings], n_rows, stream.max_bytes)
-    labels, weights, done = Gathered(n_rows), Gathered(n_rows), 0
+    codes, done = _room([coding.type for coding in codings], n_rows, stream.max_bytes), 0
     for piece in stream.pieces():
         rows = slice(done, done + piece.n_rows)
         done = rows.stop
@@ -147,33 +165,29 @@ def take_in(
             codes[i][rows] = codings[i].codes(piece.column(columns[i]))
 
         in_threads(fill, range(len(columns)), n_threads)
-        labels.add(rows, piece.values(target))
-        if weight is not None:
-            weights.add(rows, piece.values(weight))
+        if keep is not None:
+            keep(rows, piece, n_rows)
     if done != n_rows:
-        msg = (
-            f"X had {n_rows} rows at first and {'more' if done > n_rows else done} then: it changed while it was read."
-        )
+        found = "more" if done > n_rows else done
+        msg = f"X had {n_rows} rows at first and {found} then: it changed while it was read."
         raise ValueError(msg)
     held = tuple(CodedColumn(coding, code) for coding, code in zip(codings, codes, strict=True))
-    table = Table(held, n_rows, len(held), names=tuple(stream.names[j] for j in columns))
-    return table, labels.values(), None if weight is None else weights.values().astype(np.float64)
+    return Table(held, n_rows, len(held), names=tuple(stream.names[j] for j in columns))
 
 
 @dataclass
 class Gathered:
     """One column put together from its pieces: numbers as they are, all else as objects that share what is equal."""
 
-    n_rows: int
     _all: NDArray[Any] = field(default_factory=lambda: np.zeros(0))
     _same: dict[Any, Any] = field(default_factory=dict)
 
-    def add(self, rows: slice, values: NDArray[Any]) -> None:
+    def add(self, rows: slice, values: NDArray[Any], n_rows: int) -> None:
         """Put the values of a piece in their place."""
         if values.dtype == object:
             values = np.array([self._same.setdefault(value, value) for value in values.tolist()], dtype=object)
         if self._all.size == 0:
-            self._all = np.zeros(self.n_rows, dtype=values.dtype)
+            self._all = np.zeros(n_rows, dtype=values.dtype)
         kind = np.result_type(self._all.dtype, values.dtype)
         if kind != self._all.dtype:
             self._all = self._all.astype(kind)
