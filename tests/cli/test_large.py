@@ -25,7 +25,20 @@ def file(tmp_path):
 @pytest.mark.parametrize("name", ["credit.parquet", "credit.csv"])
 @pytest.mark.parametrize("drop", [[], ["--drop", "id"]])
 def test_a_large_file_gives_the_same_model(file, capsys, monkeypatch, name, drop):
-    words = ["fit", str(file / name), "--target", "bad", "--lambda0", "3", "--special", "-9", "-8", "-7", "--json", *drop]
+    words = [
+        "fit",
+        str(file / name),
+        "--target",
+        "bad",
+        "--lambda0",
+        "3",
+        "--special",
+        "-9",
+        "-8",
+        "-7",
+        "--json",
+        *drop,
+    ]
     assert main(words) == 0
     expected = json.loads(capsys.readouterr().out)
     monkeypatch.setattr(large, "SHARE_OF_MEMORY", 0.0)

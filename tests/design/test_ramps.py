@@ -46,7 +46,8 @@ def test_bins_count_as_the_mean_of_their_rows():
     assert not ramps.exact
     for b in range(feature.n_ordered):
         inside = codes == b
-        assert ramps.middle[b] == pytest.approx(np.average(x[inside], weights=weight[inside]))
+        held = np.clip(x[inside], ramps.low, ramps.high)
+        assert ramps.middle[b] == pytest.approx(np.average(held, weights=weight[inside]))
 
 
 def test_numbers_far_from_zero_keep_their_digits():

@@ -223,6 +223,7 @@ class SwapSearch {
         const auto groups = closed() ? std::optional(objective_.groups(dropped, every_)) : std::nullopt;
         const Slopes slopes = groups ? slopes_of(*groups) : rows_.slopes(dropped);
         for (Index c : steepest(slopes, dropped, current_.columns[s])) {
+            if (deadline_.passed()) break;
             ++swap_counts_.columns_tried;
             auto better =
                 groups ? try_add_closed(dropped, *groups, c, must_beat) : try_add(dropped, slopes.at(c), c, must_beat);

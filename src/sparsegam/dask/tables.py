@@ -102,7 +102,7 @@ class SentDesign(ThresholdDesign):
         out: Vector = self._given[0 if weight is None else 1]
         return out
 
-    def training(self, point: _core.Point) -> Training | None:  # type: ignore[override]
+    def training(self, point: _core.Point, own: Any = None) -> Training | None:  # type: ignore[override]
         """Return nothing: what a model remembers of its rows does not matter where it only scores others."""
         return None
 
@@ -125,11 +125,11 @@ class RemoteDesign(SentDesign):
         vars(out).update(self.__getstate__())
         return out
 
-    def training(self, point: _core.Point) -> Training:
+    def training(self, point: _core.Point, own: Any = None) -> Training:
         """Count the rows of a search by what one of its models sees of them."""
         return ThresholdDesign.training(self, point)
 
-    def histogram(self, point: _core.Point) -> Histogram:
+    def histogram(self, point: _core.Point, own: Any = None) -> Histogram:
         """Count the scores of the rows: first their bounds, then what lies between."""
         cluster, posed = self.rows.cluster, self.rows.posed
         lows, highs = zip(*cluster.ask_posed(posed, "score_bounds", plain(point)), strict=True)

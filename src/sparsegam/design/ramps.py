@@ -27,13 +27,14 @@ class Ramps:
     Attributes
     ----------
     low, high : float
-        The ends at which x is held: the 1 % and 99 % quantiles of the rows, as far as bins tell them apart.
+        The ends at which x is held: the 1 % and 99 % quantiles of the rows.
     place, end : ndarray
         Of each ordered bin, in the unit of the core: the mean of its rows, and where it ends.
     knots : ndarray of int
         The bins at whose ends there is a knot.
     at, middle : ndarray
-        In the unit of the feature: the knots, and the mean of the rows of each ordered bin.
+        In the unit of the feature: the knots, and a number in each ordered bin where ramps are on average what they are
+        for its rows.
     exact : bool
         Whether each bin holds one value, so that bins say all there is to say of the rows.
     """
@@ -117,21 +118,32 @@ def ramps_of(feature: Feature, values: Vector, codes: Codes, weight: Vector | No
     ordered = codes < n
     if not ordered.all():
         values, codes, weight = values[ordered], codes[ordered], None if weight is None else weight[ordered]
-    share = np.bincount(codes, weight, n).astype(np.float64)
     if values.size == 0:
         return None
-    ends = np.append(feature.edges, max(values.max(), feature.edges[-1]))
+    weight = np.ones(values.size) if weight is None else weight / weight.max()
+    share = np.bincount(codes, weight, n)
     upto = np.cumsum(share) / share.sum()
-    low, high = (float(ends[np.searchsorted(upto, at)]) for at in (HELD, 1 - HELD))
+    low, high = (_quantile(at, upto, values, codes, weight) for at in (HELD, 1 - HELD))
     if not low < high or not np.isfinite(high - low):
         return None
-    below = values - ends[codes]  # summed from the ends of the bins, so that numbers far from zero keep their digits
-    mean = ends + np.bincount(codes, below if weight is None else below * weight, n) / np.where(share > 0, share, 1.0)
+    ends = np.append(feature.edges, max(values.max(), feature.edges[-1]))
+    held = np.clip(ends, low, high)
+    below = np.clip(values, low, high) - held[codes]  # from the ends: numbers far from zero keep their digits
+    mean = held + np.bincount(codes, below * weight, n) / np.where(share > 0, share, 1.0)
     middle = np.clip(mean, np.append(-np.inf, np.nextafter(ends[:-1], np.inf)), ends)
-    place, end = ((np.clip(x, low, high) - high) / (high - low) for x in (middle, ends))
+    end = (held - high) / (high - low)
+    place = np.clip((mean - high) / (high - low), np.append(-1.0, end[:-1]), end)
     knots = _knots(place, end, upto)
-    exact = not below.any()
-    return Ramps(low, high, place, end, knots, ends[knots], middle, exact) if knots.size else None
+    return Ramps(low, high, place, end, knots, held[knots], middle, not below.any()) if knots.size else None
+
+
+def _quantile(at: float, upto: Vector, values: Vector, codes: Codes, weight: Vector) -> float:
+    """Return the least value that a share of the weight does not exceed, given the shares up to each bin."""
+    bin_ = int(np.searchsorted(upto, at))
+    inside = codes == bin_
+    order = np.argsort(values[inside])
+    found = np.cumsum(weight[inside][order]) / weight.sum() + (upto[bin_ - 1] if bin_ else 0.0)
+    return float(values[inside][order][min(np.searchsorted(found, at), order.size - 1)])
 
 
 def _knots(place: Vector, end: Vector, upto: Vector) -> NDArray[np.int64]:

@@ -1,6 +1,6 @@
 """The columns a search may choose from: features as bin codes, what each column stands for, and what it may cost."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -125,8 +125,8 @@ class ThresholdDesign:
         ramp = place - int(self.n_bins[j])
         return Term(feature.name, Condition("ramp", float(ramps.at[ramp]), ramps.low), coef / ramps.width)
 
-    def model(self, point: _core.Point, loss: str, classes: NDArray[Any] | None) -> Model:
-        """Put one point of a search into the words of the data."""
+    def model(self, point: _core.Point, loss: str, classes: NDArray[Any] | None, own: Table | None = None) -> Model:
+        """Put one point of a search into the words of the data; `own` are the rows, where bins do not say all."""
         order = np.argsort(point.columns)
         terms = tuple(self.term(int(point.columns[i]), float(point.coef[i])) for i in order)
         used = set(self.group[point.columns].tolist())
@@ -141,26 +141,38 @@ class ThresholdDesign:
             missing=self.missing,
             seen={self.names[j]: self._seen(j, terms) for j in sorted(used)},
         )
-        return model.remembering(self.training(point))
+        return model.remembering(self.training(point, own))
 
-    def training(self, point: _core.Point) -> Training:
+    def training(self, point: _core.Point, own: Table | None = None) -> Training:
         """Count the rows of a search by what one of its models sees of them."""
         used = sorted(set(self.group[point.columns].tolist()))
-        columns = tuple((self.features[j], self.column_counts(j)) for j in used)
-        return Training(self.core.n_rows, columns, self.histogram(point))
+        columns = tuple((self.features[j], self.numbers(j), self.column_counts(j)) for j in used)
+        return Training(self.core.n_rows, columns, self.histogram(point, own))
 
-    def histogram(self, point: _core.Point) -> Histogram:
+    def histogram(self, point: _core.Point, own: Table | None = None) -> Histogram:
         """Count the scores of the rows."""
-        return histogram_of(self.row_scores(point))
+        return histogram_of(self.row_scores(point, own))
 
-    def row_scores(self, point: _core.Point) -> Vector:
-        """Return the score of each row of the search."""
+    def row_scores(self, point: _core.Point, own: Table | None = None) -> Vector:
+        """Return the score of each row of the search: by its bins, or by its own values where these are given."""
         score = np.full(self.core.n_rows, float(point.intercept))
         part = np.empty_like(score)
         for j, table in self.bin_tables(point.columns, point.coef).items():
             table.take(self.codes[j], out=part, mode="clip")  # codes are in range; "clip" spares a buffer
             score += part
+        if own is not None:
+            self._correct(score, own, point, self.codes)
         return score
+
+    def numbers(self, j: int) -> Vector:
+        """Return a number in each bin of feature j: the terms that hold for it hold for all of the bin.
+
+        The last ordered bin has no end, but the highest knot may be at the largest value in it.
+        """
+        numbers, ramps = self.features[j].representatives(), self.ramps[j]
+        if ramps is not None:
+            numbers[ramps.middle.size - 1] = ramps.middle[-1]
+        return numbers
 
     def column_counts(self, j: int) -> Vector:
         """Return for how many rows each column of feature j is 1."""
@@ -229,7 +241,9 @@ class ThresholdDesign:
                 self._correct(out[i], data, point, codes)
         return out
 
-    def _correct(self, score: Vector, data: Table, point: _core.Point, codes: dict[int, Codes]) -> None:
+    def _correct(
+        self, score: Vector, data: Table, point: _core.Point, codes: Mapping[int, Codes] | Sequence[Codes]
+    ) -> None:
         """Put the rows' own values into scores that went by the means of bins."""
         for column, coef in zip(point.columns.tolist(), point.coef.tolist(), strict=True):
             j = int(self.group[column])

@@ -1,6 +1,5 @@
 """What the terms of a model stand on: rows of the fit, events among them, and how well the coefficients are known."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -57,15 +56,17 @@ class Evidence:
         mine = [n for n, term in zip(self.rows, terms, strict=True) if term.feature == feature]
         return np.array(mine) / self.n_rows
 
-    def error_of(self, feature: str, values: Vector, means: Vector) -> float | None:
-        """Return the standard error of what a feature adds at some value, less what it adds on average.
+    def errors_of(self, feature: str, values: Vector, means: Vector) -> Vector | None:
+        """Return the standard errors of what a feature adds at some values, less what it adds on average.
 
-        `values` are those of its terms there, 1 for a condition that holds, and `means` those over the rows of the fit.
+        A row of `values` has those of its terms there, 1 for a condition that holds; `means` are those over the rows of
+        the fit. None where the covariance is not known.
         """
         if self.covariance is None:
             return None
         away = values - means
-        return math.sqrt(max(float(away @ self.covariance[feature] @ away), 0.0))
+        out: Vector = np.sqrt(np.maximum(((away @ self.covariance[feature]) * away).sum(axis=1), 0.0))
+        return out
 
     def content(self) -> dict[str, Any]:
         """Return the evidence as JSON knows it."""

@@ -13,6 +13,7 @@ from sparsegam.models.seen import NEW
 from sparsegam.models.shapes import ShapeFunction
 
 PieceKind = Literal["step", "special", "level", "other", "unseen", "missing"]
+ALONG = 13  # places on a sloped piece at which its errors are worked out: between its ends these are no straight line
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,8 @@ class Piece:
         Whether no row of the fit had such a value.
     slope : float
         What each unit adds.
+    errors : tuple of float
+        Of a sloped piece, the standard errors at each place of `along`; empty where they are not known.
     """
 
     kind: PieceKind
@@ -49,6 +52,7 @@ class Piece:
     new: bool = False
     error: float | None = None
     slope: float = 0.0
+    errors: tuple[float, ...] = ()
 
     @property
     def start(self) -> float:
@@ -59,6 +63,12 @@ class Piece:
     def inside(self) -> float:
         """A number that the piece holds: missing is NaN, and levels that no term names are as good as unseen ones."""
         return {"missing": np.nan, "other": UNSEEN, "unseen": UNSEEN}.get(self.kind, self.high)
+
+    def along(self) -> Vector:
+        """Return numbers from just above the lower end of a sloped piece to its upper end; of others, one number."""
+        if not self.slope:
+            return np.array([self.inside])
+        return np.linspace(np.nextafter(self.low, self.high), self.high, ALONG)
 
     @property
     def is_worth_drawing(self) -> bool:

@@ -25,6 +25,8 @@ class ShapeFunction:
     values, slopes : ndarray
         Contribution between them: values[i] + slopes[i] * (x - edges[i]) for edges[i-1] < x <= edges[i]; one more than
         edges. The first piece and the last, which have no end, have no slope.
+    starts : ndarray
+        Contribution just above the lower end of each piece.
     special : dict of float to float
         Contribution of each value that is out of the ordering.
     missing : float
@@ -42,6 +44,7 @@ class ShapeFunction:
     edges: Vector
     values: Vector
     slopes: Vector
+    starts: Vector
     special: dict[float, float] = field(default_factory=dict)
     missing: float = 0.0
     levels: dict[Level, float] = field(default_factory=dict)
@@ -54,13 +57,6 @@ class ShapeFunction:
     def thresholds(self) -> tuple[Value, ...]:
         """The edges as the data has them: dates for a date, levels for an ordered category."""
         return tuple(self.scale.value(float(edge)) for edge in self.edges)
-
-    @property
-    def starts(self) -> Vector:
-        """Contribution just above the lower end of each piece."""
-        width = np.diff(self.edges, prepend=self.edges[:1], append=self.edges[-1:])
-        out: Vector = self.values - self.slopes * width if self.edges.size else self.values
-        return out
 
     @property
     def has_slopes(self) -> bool:
@@ -94,6 +90,7 @@ class ShapeFunction:
         return replace(
             self,
             values=self.values + by,
+            starts=self.starts + by,
             special={number: value + by for number, value in self.special.items()},
             missing=self.missing + by,
             levels={level: value + by for level, value in self.levels.items()},
@@ -134,14 +131,16 @@ def shape_of(
     ramps = [term for term in terms if term.condition.is_ramp]
     edges = np.array([edge for edge, _ in steps], dtype=np.float64)
     values, slopes = _running_sum([coef for _, coef in steps]), np.zeros(edges.size + 1)
+    starts = values
     if ramps:
-        edges, values, slopes = _with_ramps(edges, values, ramps)
+        edges, values, slopes, starts = _with_ramps(edges, values, ramps)
     equal = _coefs_by_value(terms)
     category = scale.kind == "category"
     return ShapeFunction(
         edges=edges,
         values=values,
         slopes=slopes,
+        starts=starts,
         special={} if category else _by_number(dict.fromkeys(special_values, 0.0) | equal, scale),
         missing=sum(term.coef for term in terms if term.condition.kind == "missing"),
         levels={level: coef for level, coef in equal.items() if isinstance(level, str | int | float)}
@@ -157,14 +156,15 @@ def _running_sum(coefs: Sequence[float]) -> Vector:
     return np.cumsum(np.array([*coefs, 0.0])[::-1])[::-1]  # x <= edges[i] holds for this step and all above it
 
 
-def _with_ramps(steps: Vector, values: Vector, ramps: Sequence[Term]) -> tuple[Vector, Vector, Vector]:
-    """Return edges, values and slopes of steps and ramps together; each part of a value grows or falls as it should."""
+def _with_ramps(steps: Vector, values: Vector, ramps: Sequence[Term]) -> tuple[Vector, Vector, Vector, Vector]:
+    """Return edges, values, slopes and starts of steps and ramps together; each part grows or falls as it should."""
     low, knot, coef = np.array([(t.condition.low, t.condition.value, t.coef) for t in ramps], dtype=np.float64).T
     edges = np.unique(np.concatenate([steps, low, knot]))
     fall = np.minimum(np.maximum(edges[:, None], low) - knot, 0.0)
     ramped = np.append(np.add.accumulate(fall * coef, axis=1)[:, -1], 0.0)
     slopes = np.append(((low < edges[:, None]) & (edges[:, None] <= knot)) @ coef, 0.0)
-    return edges, values[np.append(np.searchsorted(steps, edges), steps.size)] + ramped, slopes
+    stepped = values[np.append(np.searchsorted(steps, edges), steps.size)]
+    return edges, stepped + ramped, slopes, stepped + np.append(ramped[:1], ramped[:-1])
 
 
 def _by_number(coefs: Mapping[Value, float], scale: Scale) -> dict[float, float]:

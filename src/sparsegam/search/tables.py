@@ -54,7 +54,8 @@ class TableProblem(Problem[ThresholdDesign]):
         if covariance is not None:
             unit = np.append(1.0, self.design.units(point.columns))
             covariance = covariance / np.outer(unit, unit)
-        model = self.design.model(point, self.options.loss, classes)
+        own = None if self.own is None else self.own.table
+        model = self.design.model(point, self.options.loss, classes, own)
         return model.standing_on(evidence_of(self.design, point, covariance, self.upper))
 
 
