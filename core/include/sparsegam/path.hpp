@@ -141,7 +141,9 @@ class Frontier {
             if (!known(k) || !known(k - 1) || !(at(k).value() > at(k - 1).value())) continue;
             Point point = at(k - 1);
             for (Index c : at(k).columns)
-                if (point.size() < k && !point.has(c)) point = point.with(c, 0.0);
+                if (point.size() < k && !point.has(c) && Limits(penalty_, point.columns).allow(none, c))
+                    point = point.with(c, 0.0);
+            if (point.size() < k) continue;  // limits leave no column that the smaller model may have too
             point.loss = at(k - 1).loss;
             sizes_[k].point = point;
         }

@@ -27,14 +27,14 @@ class Ramps:
     Attributes
     ----------
     low, high : float
-        The ends at which x is held: the 1 % and 99 % quantiles of the rows.
+        The ends at which x is held: where the bins end that are nearest to the 1 % and 99 % quantiles of the rows from
+        within.
     place, end : ndarray
         Of each ordered bin, in the unit of the core: the mean of its rows, and where it ends.
     knots : ndarray of int
         The bins at whose ends there is a knot.
     at, middle : ndarray
-        In the unit of the feature: the knots, and a number in each ordered bin where ramps are on average what they are
-        for its rows.
+        In the unit of the feature: the knots, and the mean of the rows of each ordered bin.
     exact : bool
         Whether each bin holds one value, so that bins say all there is to say of the rows.
     """
@@ -122,28 +122,25 @@ def ramps_of(feature: Feature, values: Vector, codes: Codes, weight: Vector | No
         return None
     weight = np.ones(values.size) if weight is None else weight / weight.max()
     share = np.bincount(codes, weight, n)
+    ends = np.append(feature.edges, max(values.max(), feature.edges[-1]))
+    below = values - ends[codes]  # summed from the ends of the bins, so that numbers far from zero keep their digits
+    exact = not below.any()
     upto = np.cumsum(share) / share.sum()
-    low, high = (_quantile(at, upto, values, codes, weight) for at in (HELD, 1 - HELD))
+    low, high = _held(ends, upto, exact=exact)
     if not low < high or not np.isfinite(high - low):
         return None
-    ends = np.append(feature.edges, max(values.max(), feature.edges[-1]))
-    held = np.clip(ends, low, high)
-    below = np.clip(values, low, high) - held[codes]  # from the ends: numbers far from zero keep their digits
-    mean = held + np.bincount(codes, below * weight, n) / np.where(share > 0, share, 1.0)
+    mean = ends + np.bincount(codes, below * weight, n) / np.where(share > 0, share, 1.0)
     middle = np.clip(mean, np.append(-np.inf, np.nextafter(ends[:-1], np.inf)), ends)
-    end = (held - high) / (high - low)
-    place = np.clip((mean - high) / (high - low), np.append(-1.0, end[:-1]), end)
+    place, end = ((np.clip(x, low, high) - high) / (high - low) for x in (middle, ends))
     knots = _knots(place, end, upto)
-    return Ramps(low, high, place, end, knots, held[knots], middle, not below.any()) if knots.size else None
+    return Ramps(low, high, place, end, knots, ends[knots], middle, exact) if knots.size else None
 
 
-def _quantile(at: float, upto: Vector, values: Vector, codes: Codes, weight: Vector) -> float:
-    """Return the least value that a share of the weight does not exceed, given the shares up to each bin."""
-    bin_ = int(np.searchsorted(upto, at))
-    inside = codes == bin_
-    order = np.argsort(values[inside])
-    found = np.cumsum(weight[inside][order]) / weight.sum() + (upto[bin_ - 1] if bin_ else 0.0)
-    return float(values[inside][order][min(np.searchsorted(found, at), order.size - 1)])
+def _held(ends: Vector, upto: Vector, *, exact: bool) -> tuple[float, float]:
+    """Return where x is held, at ends of bins; where bins hold several values, the last one is beyond."""
+    first = int(np.searchsorted(upto, HELD))
+    last = int(np.searchsorted(upto, 1 - HELD)) if exact else int(np.searchsorted(upto, 1 - HELD, side="right")) - 1
+    return float(ends[first]), float(ends[max(last, 0)])
 
 
 def _knots(place: Vector, end: Vector, upto: Vector) -> NDArray[np.int64]:

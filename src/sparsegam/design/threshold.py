@@ -146,7 +146,7 @@ class ThresholdDesign:
     def training(self, point: _core.Point, own: Table | None = None) -> Training:
         """Count the rows of a search by what one of its models sees of them."""
         used = sorted(set(self.group[point.columns].tolist()))
-        columns = tuple((self.features[j], self.numbers(j), self.column_counts(j)) for j in used)
+        columns = tuple((self.features[j], self.column_counts(j)) for j in used)
         return Training(self.core.n_rows, columns, self.histogram(point, own))
 
     def histogram(self, point: _core.Point, own: Table | None = None) -> Histogram:
@@ -163,16 +163,6 @@ class ThresholdDesign:
         if own is not None:
             self._correct(score, own, point, self.codes)
         return score
-
-    def numbers(self, j: int) -> Vector:
-        """Return a number in each bin of feature j: the terms that hold for it hold for all of the bin.
-
-        The last ordered bin has no end, but the highest knot may be at the largest value in it.
-        """
-        numbers, ramps = self.features[j].representatives(), self.ramps[j]
-        if ramps is not None:
-            numbers[ramps.middle.size - 1] = ramps.middle[-1]
-        return numbers
 
     def column_counts(self, j: int) -> Vector:
         """Return for how many rows each column of feature j is 1."""

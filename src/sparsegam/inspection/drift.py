@@ -2,7 +2,7 @@
 
 population stability index = sum over steps (new share - old share) * log(new share / old share)
 
-A straight piece is cut into parts of about a tenth of the rows each: what moves within it moves the score.
+Straight pieces are cut into parts of about a tenth of the rows each: what moves within one moves the score.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,6 @@ from sparsegam.models.profile import KINDS, Profile
 from sparsegam.models.steps import Position, StepModel, StepTable, as_table, step_model, step_numbers
 
 SCORE = "score"
-NO_CUTS = np.zeros(0)
 NEGLIGIBLE = 1e-4  # least share of a step, so that an empty one has a logarithm
 LEVELS = ((0.25, "moved"), (0.1, "watch"), (-np.inf, "stable"))  # the usual reading of the index
 
@@ -98,7 +97,8 @@ def profile(model: Any, X: Any, *, bands: Vector | None = None, cuts: Mapping[st
     bands : ndarray, optional
         Where the bands of the score end; tenths of these rows unless told.
     cuts : dict of str to ndarray, optional
-        For each feature with straight pieces, where parts of these end; tenths of these rows unless told.
+        For each feature with straight pieces, where its parts end; at tenths of these rows, and where a piece does,
+        unless told.
 
     Returns
     -------
@@ -123,6 +123,8 @@ def profile_of_numbers(
     ends = histogram_of(score).bands()[0] if bands is None else bands
     each = np.ones(n_rows)
     counted = {t.feature: (numbers[t.feature], each) for t in steps.tables}
+    if cuts is None:
+        cuts = {t.feature: _cuts(t, *counted[t.feature], ends=_ends(t)) for t in steps.tables if t.slopes.any()}
     return _profile(steps, counted, n_rows, (ends, band_counts(score, ends)), cuts)
 
 
@@ -132,7 +134,12 @@ def training_profile(model: Any) -> Profile | None:
     seen = model.training if isinstance(model, Model) else None
     if seen is None or isinstance(seen, Profile):
         return seen
-    return _profile(step_model(model), seen.bins(), seen.n_rows, seen.bands())
+    steps, bins, cuts = step_model(model), seen.bins(), {}
+    for table in steps.tables:
+        if table.slopes.any():  # a bin is counted whole: where a piece ends within one, there is no cut
+            numbers, counts = bins[table.feature]
+            cuts[table.feature] = _cuts(table, numbers, counts, ends=np.intersect1d(_ends(table), numbers))
+    return _profile(steps, bins, seen.n_rows, seen.bands(), cuts)
 
 
 def drift(model: Any, X: Any, reference: Any = None) -> Drift:
@@ -189,41 +196,48 @@ def _profile(
     counted: Mapping[str, tuple[Vector, Vector]],
     n_rows: int,
     bands: tuple[Vector, Vector],
-    cuts: Mapping[str, Vector] | None = None,
+    cuts: Mapping[str, Vector],
 ) -> Profile:
     """Make shares of numbers that stand for one row each, or for as many as are counted beside them."""
-    shares, kinds, used = {}, {}, {}
+    shares, kinds = {}, {}
     for table in steps.tables:
         numbers, counts = counted[table.feature]
-        mine = _cuts(table, numbers, counts) if cuts is None else cuts.get(table.feature, NO_CUTS)
-        size = len(table.steps) + mine.size
-        shares[table.feature] = np.bincount(_parts(table, mine, numbers), counts, size) / n_rows
+        mine = cuts.get(table.feature)
+        shares[table.feature] = np.bincount(_parts(table, mine, numbers), counts, _n_parts(table, mine)) / n_rows
         kinds[table.feature] = _kinds(table, numbers, counts, n_rows)
-        if mine.size:
-            used[table.feature] = mine
-    return Profile(n_rows, shares, kinds, bands[0], bands[1] / n_rows, used)
+    return Profile(n_rows, shares, kinds, bands[0], bands[1] / n_rows, cuts)
 
 
-def _cuts(table: StepTable, numbers: Vector, counts: Vector) -> Vector:
-    """Return the values at which straight pieces are cut: at tenths of the rows, as far as these are inside a piece."""
-    step = table.locate(numbers)
-    sloped = table.slopes[step] != 0
-    if not sloped.any():
-        return NO_CUTS
-    ordered = np.array([one.kind in ("upto", "rest") for one in table.steps])[step]
+def _ends(table: StepTable) -> Vector:
+    """Return where the steps in the order of a feature end."""
+    return np.array([table.scale.number(one.values[0]) for one in table.steps if one.kind == "upto"])
+
+
+def _cuts(table: StepTable, numbers: Vector, counts: Vector, *, ends: Vector) -> Vector:
+    """Cut the order of a feature at these ends, and at those tenths of the rows that are inside straight pieces."""
+    ordered = table.locate(numbers) >= _n_alone(table)
     values, where = np.unique(numbers[ordered], return_inverse=True)
+    if not values.size:
+        return ends
     upto = np.cumsum(np.bincount(where, counts[ordered]))
     tenths = values[np.searchsorted(upto, upto[-1] * TENTHS)]
-    ends = [table.scale.number(one.values[0]) for one in table.steps if one.kind == "upto"]
-    inside = np.isin(tenths, numbers[sloped]) & ~np.isin(tenths, ends) & (tenths < values[-1])
-    return np.unique(tenths[inside])
+    inside = (table.slopes[table.locate(tenths)] != 0) & (tenths < values[-1])
+    return np.union1d(ends, tenths[inside])
 
 
-def _parts(table: StepTable, cuts: Vector, numbers: Vector) -> Position:
-    """Return which step of a feature each number is in, or which part of a straight piece."""
-    step = table.locate(numbers)
-    first = next(i for i, one in enumerate(table.steps) if one.kind in ("upto", "rest"))
-    return np.where(step < first, step, step + np.searchsorted(cuts, numbers))
+def _parts(table: StepTable, cuts: Vector | None, numbers: Vector) -> Position:
+    """Return the step that each number is in or, where its order is cut, the part."""
+    step, alone = table.locate(numbers), _n_alone(table)
+    return step if cuts is None else np.where(step < alone, step, alone + np.searchsorted(cuts, numbers))
+
+
+def _n_parts(table: StepTable, cuts: Vector | None) -> int:
+    return len(table.steps) if cuts is None else _n_alone(table) + cuts.size + 1
+
+
+def _n_alone(table: StepTable) -> int:
+    """Count the steps that are out of the order: those for missing and for single values, which come first."""
+    return sum(one.kind in ("missing", "equal") for one in table.steps)
 
 
 def _kinds(table: StepTable, numbers: Vector, counts: Vector, n_rows: int) -> dict[str, float]:
@@ -238,7 +252,7 @@ def _kinds(table: StepTable, numbers: Vector, counts: Vector, n_rows: int) -> di
 
 
 def _check_fits(steps: StepModel, before: Profile) -> None:
-    wanted = {t.feature: len(t.steps) + before.cuts.get(t.feature, NO_CUTS).size for t in steps.tables}
+    wanted = {t.feature: _n_parts(t, before.cuts.get(t.feature)) for t in steps.tables}
     found = {name: share.size for name, share in before.shares.items()}
     if wanted != found:
         msg = f"the profile is of another model: it has steps {found}, the model {wanted}. Make it again."

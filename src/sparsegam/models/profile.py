@@ -43,7 +43,7 @@ class Profile:
     n_rows : int
         Number of rows.
     shares : dict of str to ndarray
-        For each feature in use, the share of each step, and of each part of a straight piece.
+        For each feature in use, the share of each step or, where it has straight pieces, of each part.
     kinds : dict of str to dict
         For each feature in use, the shares of missing, special and unseen values.
     bands : ndarray
@@ -51,7 +51,7 @@ class Profile:
     score : ndarray
         The share of each band of the score; one more than ends.
     cuts : dict of str to ndarray
-        For each feature with straight pieces, the values at which one part of a piece ends and the next begins.
+        For each feature with straight pieces, the values at which one part of its order ends and the next begins.
     """
 
     n_rows: int

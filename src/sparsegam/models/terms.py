@@ -11,7 +11,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 FEW = 3  # levels that are still written out one by one
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Condition:
     """What a column asks of its feature.
 
@@ -28,6 +28,10 @@ class Condition:
         if (self.kind == "ramp") != (self.low is not None):
             msg = f"a ramp, and nothing else, has a low end at which x is held, got {self.kind!r} with {self.low!r}."
             raise ValueError(msg)
+
+    def __repr__(self) -> str:
+        held = "" if self.low is None else f", low={self.low!r}"
+        return f"Condition(kind={self.kind!r}, value={self.value!r}{held})"
 
     @property
     def is_ramp(self) -> bool:
