@@ -1,4 +1,5 @@
 // bind/bind_design.cpp: binning and the threshold design for Python.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
@@ -35,6 +36,15 @@ nb::object bin_codes_of(const Vector<double>& values, const Vector<double>& edge
                                 : codes_as<std::uint16_t>(view(values), view(edges));
 }
 
+nb::tuple distinct_of(const Vector<double>& values) {
+    Distinct all;
+    {
+        const Released released;
+        all = distinct(view(values));
+    }
+    return nb::make_tuple(as_numpy(std::move(all.values)), as_numpy(std::move(all.counts)));
+}
+
 nb::object unique_edges_of(const Vector<double>& values, Index max_bins) {
     std::vector<double> edges;
     {
@@ -49,6 +59,35 @@ void check_codes(std::span<const Code> codes, Index n_rows, Index n_bins) {
     if (static_cast<Index>(codes.size()) != n_rows) throw std::invalid_argument("every feature needs one code per row");
     if (!codes.empty() && static_cast<Index>(*std::max_element(codes.begin(), codes.end())) >= n_bins)
         throw std::invalid_argument("a code is not below its feature's number of bins");
+}
+
+// Rows of each bin or, with weights, what they weigh, added in the order of the rows.
+template <class Code>
+nb::object counts_of(std::span<const Code> codes, Index n_bins, std::span<const double> weight) {
+    std::vector<double> sums(n_bins, 0.0);
+    {
+        const Released released;
+        check_codes(codes, static_cast<Index>(codes.size()), n_bins);
+        std::vector<Index> counts(weight.empty() ? n_bins : 0, 0);
+        if (weight.empty())
+            for (Code code : codes) ++counts[code];
+        else
+            for (std::size_t i = 0; i < codes.size(); ++i) sums[codes[i]] += weight[i];
+        for (std::size_t b = 0; b < counts.size(); ++b) sums[b] = static_cast<double>(counts[b]);
+    }
+    return as_numpy(std::move(sums));
+}
+
+nb::object bin_counts_of(nb::handle codes, Index n_bins, const std::optional<Vector<double>>& weight) {
+    const auto weights = weight ? view(*weight) : std::span<const double>();
+    Vector<std::uint8_t> narrow;
+    Vector<std::uint16_t> wide;
+    const bool is_narrow = nb::try_cast(codes, narrow, false);
+    if (!is_narrow) wide = nb::cast<Vector<std::uint16_t>>(codes);
+    const std::size_t n = is_narrow ? narrow.shape(0) : wide.shape(0);
+    if (weight && weights.size() != n) throw std::invalid_argument("every code needs one weight");
+    if (n == 0) return as_numpy(std::vector<double>(n_bins, 0.0));
+    return is_narrow ? counts_of(view(narrow), n_bins, weights) : counts_of(view(wide), n_bins, weights);
 }
 
 }  // namespace
@@ -133,8 +172,10 @@ BoundMatrix::BoundMatrix(Vector<double> data, Vector<std::int32_t> rows, Vector<
 }
 
 void bind_design(nb::module_& m) {
+    m.def("distinct", distinct_of, nb::arg("values"));
     m.def("unique_edges", unique_edges_of, nb::arg("values"), nb::arg("max_bins"));
     m.def("bin_codes", bin_codes_of, nb::arg("values"), nb::arg("edges"));
+    m.def("bin_counts", bin_counts_of, nb::arg("codes"), nb::arg("n_bins"), nb::arg("weight") = nb::none());
     nb::class_<BoundMatrix>(m, "Matrix")
         .def(nb::init<nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>>(), nb::arg("dense"))
         .def(nb::init<Vector<double>, Vector<std::int32_t>, Vector<Index>, Index>(), nb::arg("data"), nb::arg("rows"),

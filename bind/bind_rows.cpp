@@ -85,19 +85,30 @@ std::vector<double> flat(const Symmetric& matrix) {
     return {matrix.data(), matrix.data() + matrix.size() * matrix.size()};
 }
 
+// Whoever asks may have others to answer meanwhile: the GIL is free while rows are summed.
+template <class Ask>
+auto released(const Ask& ask) {
+    const Released released;
+    return ask();
+}
+
 nb::object evaluate(LocalRows& rows, const std::vector<Point>& points) {
     for (const Point& point : points) checked(rows, point);
-    return as_numpy(rows.evaluate(points));
+    return as_numpy(released([&] { return rows.evaluate(points); }));
 }
 
 nb::tuple newton(LocalRows& rows, const Point& point, const Vector<Index>& support, bool rough) {
-    const Newton answer = rows.newton(checked(rows, point), checked(rows, support), rough);
+    const auto& at = checked(rows, point);
+    const auto on = checked(rows, support);
+    const Newton answer = released([&] { return rows.newton(at, on, rough); });
     return nb::make_tuple(answer.loss, as_numpy(flat(answer.gram.curv)), array(answer.gram.grad));
 }
 
 nb::tuple scan(LocalRows& rows, const Point& point, const Vector<Index>& among) {
     ScanArrays sums;
-    Token token = rows.scan(checked(rows, point), checked(rows, among), sums);
+    const auto& at = checked(rows, point);
+    const auto asked = checked(rows, among);
+    Token token = released([&] { return rows.scan(at, asked, sums); });
     return nb::make_tuple(BoundToken{std::move(token)}, as_numpy(flat(sums.gram.curv)), array(sums.gram.grad),
                           array(sums.grad), array(sums.curv), array(sums.cross));
 }
@@ -106,13 +117,17 @@ nb::tuple rescan(LocalRows& rows, const BoundToken& token, const Point& point, c
                  const Vector<Index>& among) {
     ScanArrays sums;
     sums.size = static_cast<Index>(entered.shape(0));
-    const double total = rows.rescan(*token.held, checked(rows, point), checked(rows, entered), checked(rows, among),
-                                     [&](const Block& block) { sums.take_block(block); });
+    const auto& at = checked(rows, point);
+    const auto in = checked(rows, entered), asked = checked(rows, among);
+    const double total = released(
+        [&] { return rows.rescan(*token.held, at, in, asked, [&](const Block& block) { sums.take_block(block); }); });
     return nb::make_tuple(total, array(sums.grad), array(sums.curv), array(sums.cross));
 }
 
 nb::tuple groups(LocalRows& rows, const Point& point, const Vector<Index>& columns) {
-    const Groups all = rows.groups(checked(rows, point), checked(rows, columns));
+    const auto& at = checked(rows, point);
+    const auto asked = checked(rows, columns);
+    const Groups all = released([&] { return rows.groups(at, asked); });
     return nb::make_tuple(array(all.grad), array(all.curv), array(all.loss),
                           as_numpy(std::vector<double>{all.total_grad, all.total_curv, all.total_loss}));
 }
@@ -134,11 +149,18 @@ double shift(LocalRows& rows, const Point& from, const Point& to, Index column) 
     return rows.shift(checked(rows, from), checked(rows, to), column);
 }
 
+constexpr std::pair<ColumnKind, const char*> kind_names[] = {
+    {ColumnKind::step, "step"}, {ColumnKind::level, "level"}, {ColumnKind::ramp, "ramp"}, {ColumnKind::raw, "raw"}};
+
+const char* name_of(ColumnKind kind) {
+    for (const auto& [known, name] : kind_names)
+        if (known == kind) return name;
+    throw std::logic_error("a kind of column without a name");
+}
+
 ColumnKind kind_named(const std::string& name) {
-    if (name == "step") return ColumnKind::step;
-    if (name == "level") return ColumnKind::level;
-    if (name == "ramp") return ColumnKind::ramp;
-    if (name == "raw") return ColumnKind::raw;
+    for (const auto& [kind, known] : kind_names)
+        if (name == known) return kind;
     throw std::invalid_argument("the kind of a column must be 'step', 'level', 'ramp' or 'raw', got '" + name + "'");
 }
 
@@ -241,6 +263,19 @@ void bind_rows(nb::module_& m) {
                          return as_numpy(std::move(ramps));
                      })
         .def_ro("total_weight", &Columns::total_weight)
+        .def_ro("shortlist", &Columns::shortlist)
+        .def_prop_ro("kind",
+                     [](const Columns& c) {
+                         std::vector<std::string> names;
+                         for (ColumnKind kind : c.kind) names.emplace_back(name_of(kind));
+                         return names;
+                     })
+        .def_prop_ro("nested",
+                     [](const Columns& c) {
+                         std::vector<std::pair<Index, Index>> ranges;
+                         for (const Nested& range : c.nested) ranges.emplace_back(range.first, range.last);
+                         return ranges;
+                     })
         .def("__len__", &Columns::size);
     nb::class_<BoundToken>(m, "ScanToken");
     nb::class_<Rows, PythonRows>(m, "Rows").def(nb::init<>());

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sparsegam.data.scanning import scan
     from sparsegam.estimators.binner import ThresholdBinner
     from sparsegam.estimators.gam import SparseGAMClassifier, SparseGAMRegressor
     from sparsegam.estimators.gam_cv import SparseGAMClassifierCV, SparseGAMRegressorCV
@@ -36,6 +37,7 @@ __all__ = [
     "ThresholdBinner",
     "gam_path",
     "linear_path",
+    "scan",
 ]
 
 _HOME = {
@@ -54,6 +56,7 @@ _HOME = {
     "ThresholdBinner": "sparsegam.estimators.binner",
     "gam_path": "sparsegam.search.tables",
     "linear_path": "sparsegam.search.matrices",
+    "scan": "sparsegam.data.scanning",
 }
 _MODULES = ("datasets",)
 

@@ -11,8 +11,14 @@ Codes = NDArray[np.uint8] | NDArray[np.uint16]
 def unique_edges(values: NDArray[np.float64], max_bins: int) -> NDArray[np.float64]:
     """Sorted thresholds of a column without its largest value: every unique value, or quantiles beyond max_bins."""
 
+def distinct(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Distinct values in ascending order, and how often each is there; no NaN."""
+
 def bin_codes(values: NDArray[np.float64], edges: NDArray[np.float64]) -> Codes:
     """Bin of each value: the number of edges below it (x <= edges[0] is bin 0). uint8 up to 256 bins, else uint16."""
+
+def bin_counts(codes: Codes, n_bins: int, weight: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+    """Rows of each bin or, with weights, what they weigh; without the GIL, and without a copy of the codes."""
 
 class ThresholdDesign:
     """Features as bin codes; one column per bin, and one per ramp.
@@ -110,6 +116,12 @@ class Columns:
 
     @property
     def total_weight(self) -> float: ...
+    @property
+    def kind(self) -> list[str]: ...
+    @property
+    def nested(self) -> list[tuple[int, int]]: ...
+    @property
+    def shortlist(self) -> int: ...
     def __len__(self) -> int: ...
 
 class ScanToken:

@@ -199,11 +199,13 @@ feature_importances_ : ndarray of shape (n_features,)
 """
 ROWS = """\
 X : array-like or data frame of shape (n_rows, n_features)
-    Rows with the columns that the model was fitted with.
+    Rows with the columns that the model was fitted with; additive models also take what comes in pieces.
 """
 FIT_ROWS = """\
 X : array-like, data frame or (linear models) scipy.sparse matrix of shape (n_rows, n_features)
-    Numbers; for additive models also booleans, dates, text and categories, and values may be missing.
+    Numbers; for additive models also booleans, dates, text and categories, and values may be missing. Additive models
+    also take what comes in pieces: `sparsegam.scan` of files, a pyarrow Dataset, a function that opens a
+    RecordBatchReader, a polars LazyFrame; y and sample_weight are then names of columns.
 y : array-like of shape (n_rows,)
     Labels of two or more classes, or the responses of a regression.
 sample_weight : array-like of shape (n_rows,), optional

@@ -331,7 +331,7 @@ def test_bugs_are_one_line_too(data, capsys, monkeypatch):
         msg = "name 'x' is not\ndefined"
         raise NameError(msg)
 
-    monkeypatch.setattr("sparsegam.cli.commands.read_file", broken)
+    monkeypatch.setattr("sparsegam.cli.commands.read_rows", broken)
     code, _, errors = run(capsys, "fit", data, "-t", "answer")
     assert code == 1
     assert errors == "sparsegam: this is a bug: NameError: name 'x' is not defined (--debug shows where)\n"

@@ -384,3 +384,27 @@ def test_same_bits_for_raw_columns_and_any_number_of_threads(make, loss):
     one, two = (ask(make(problem, n_threads=n_threads), support) for n_threads in (1, 2))
     for name, answer in one.items():
         np.testing.assert_array_equal(answer, two[name], err_msg=name)
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_many_rows_are_summed_in_pieces(n_threads):
+    """Beyond 200 000 rows, sums are made of pieces: the same as of few rows that weigh as much, in the same bits."""
+    few = random_problem(3, "logistic", n=4096)
+    times = 60
+    codes = [np.tile(code, times) for code in few.codes]
+    design = _core.ThresholdDesign(codes, few.n_bins, few.n_ordered)
+    rows = _core.ThresholdRows(
+        design, np.tile(few.y, times), np.tile(few.weight, times), loss="logistic", n_threads=n_threads
+    )
+    alone = _core.ThresholdRows(few.design, few.y, few.weight * times, loss="logistic", n_threads=1)
+    point = _core.Point(0.1, few.candidates[:4].astype(np.int64), np.array([0.5, -0.5, 0.25, 1.0]))
+    every = np.zeros(0, dtype=np.int64)
+    for mine, theirs in zip(rows.scan(point, every)[1:], alone.scan(point, every)[1:], strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-4, atol=1e-2)  # scans add in floats
+    for mine, theirs in zip(rows.newton(point, point.columns), alone.newton(point, point.columns), strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-10)
+    single = _core.ThresholdRows(
+        design, np.tile(few.y, times), np.tile(few.weight, times), loss="logistic", n_threads=1
+    )
+    for mine, theirs in zip(rows.scan(point, every)[1:], single.scan(point, every)[1:], strict=True):
+        np.testing.assert_array_equal(mine, theirs)

@@ -11,7 +11,8 @@ from hypothesis.extra import numpy as hnp
 from sparsegam.data import frames
 from sparsegam.data.columns import Column
 from sparsegam.data.scales import NUMBER, Scale
-from sparsegam.design.binning import Binning, Feature, Learner, bin_table
+from sparsegam.design.binning import Binning, Feature, Learner
+from sparsegam.design.coding import bin_table
 from sparsegam.models.terms import Condition
 
 columns = hnp.arrays(np.float64, st.integers(1, 60), elements=st.integers(-8, 8).map(float) | st.floats(-1e6, 1e6))

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from sparsegam.data.frames import read
-from sparsegam.design.binning import Binning, bin_table
+from sparsegam.design.binning import Binning
+from sparsegam.design.coding import bin_table
 from sparsegam.design.ramps import MOST_KNOTS, learn_ramps, shapes_of
 from sparsegam.design.rules import Rules
 from sparsegam.design.threshold import ThresholdDesign

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from sparsegam.data.frames import read
-from sparsegam.design.binning import Binning, bin_table
+from sparsegam.design.binning import Binning
+from sparsegam.design.coding import bin_table
 from sparsegam.design.threshold import ThresholdDesign
 from sparsegam.design.training import N_BUCKETS, band_counts, histogram_of
 

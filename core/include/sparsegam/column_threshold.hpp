@@ -131,11 +131,17 @@ class ThresholdDesign {
         lay_out(features, channels.count(), sums);
         const auto units = units_of(features);
         const Index count = static_cast<Index>(units.size());
-        const Index tasks = std::min(count, std::max(pool.n_threads(), n_rows_ > many_rows ? count / 4 : Index{1}));
-        pool.run(tasks, [&](Index t) {
-            const Index first = count * t / tasks, last = count * (t + 1) / tasks;
-            sum_some<Real>(channels, std::span(units).subspan(first, last - first), sums);
+        const Index rows = rows_of_piece(sums.values.size()), pieces = std::max((n_rows_ + rows - 1) / rows, Index{1});
+        const Index groups = std::min(count, (pool.n_threads() + pieces - 1) / pieces);
+        std::vector<FeatureSums> parts(pieces - 1, sums);
+        pool.run(pieces * groups, [&](Index t) {
+            const Index piece = t / groups, g = t % groups;
+            const Index first = count * g / groups, last = count * (g + 1) / groups;
+            sum_some<Real>(channels, std::span(units).subspan(first, last - first), piece * rows,
+                           std::min((piece + 1) * rows, n_rows_), piece == 0 ? sums : parts[piece - 1]);
         });
+        for (const FeatureSums& part : parts)
+            for (std::size_t i = 0; i < sums.values.size(); ++i) sums.values[i] += part.values[i];
     }
 
     // A column made ready, so that its values times something that each row has can be written out.
@@ -164,7 +170,18 @@ class ThresholdDesign {
   private:
     static constexpr Index block = 256;          // rows whose channels stay in the first-level cache
     static constexpr Index few_rows = 8192;      // rows that floats may add up before doubles take over
-    static constexpr Index many_rows = 200'000;  // beyond: shorter tasks, so that Ctrl-C is noticed between them
+    static constexpr Index many_rows = 200'000;  // beyond: summed in pieces, for threads and for Ctrl-C between them
+    static constexpr Index least_piece = 8 * few_rows, most_pieces = 64;
+    static constexpr Index most_values = 1 << 23;  // of the sums of all pieces together: 64 MB
+
+    // Rows that are summed by themselves. It is a matter of the question alone, never of the number of threads.
+    Index rows_of_piece(std::size_t n_values) const {
+        if (n_rows_ <= many_rows) return std::max(n_rows_, Index{1});
+        const Index pieces =
+            std::clamp(most_values / static_cast<Index>(std::max<std::size_t>(n_values, 1)), Index{1}, most_pieces);
+        const Index rows = std::max((n_rows_ + pieces - 1) / pieces, least_piece);
+        return (rows + few_rows - 1) / few_rows * few_rows;
+    }
 
     // What is counted at once: a feature, or those asked for among joint ones.
     struct Unit {
@@ -202,7 +219,8 @@ class ThresholdDesign {
     }
 
     template <class Real>
-    void sum_some(const Channels& channels, std::span<const Unit> units, FeatureSums& sums) const {
+    void sum_some(const Channels& channels, std::span<const Unit> units, Index first_row, Index last_row,
+                  FeatureSums& sums) const {
         const Index stride = sums.stride;
         std::vector<Counted> counted;
         std::vector<std::vector<double>> joint_sums(units.size());
@@ -220,11 +238,11 @@ class ThresholdDesign {
         for (Index column : channels.support) support.emplace_back(*this, column);
         Histograms<Real> histograms(std::move(counted), stride);
         std::vector<Real> rows(static_cast<std::size_t>(block * stride), Real(0));
-        for (Index begin = 0; begin < n_rows_; begin += block) {
-            const Index end = std::min(begin + block, n_rows_);
+        for (Index begin = first_row; begin < last_row; begin += block) {
+            const Index end = std::min(begin + block, last_row);
             fill(channels, support, begin, end, stride, rows.data());
             histograms.add(begin, end, rows.data());
-            if (end % few_rows == 0 || end == n_rows_) histograms.flush();
+            if (end % few_rows == 0 || end == last_row) histograms.flush();
         }
         for (std::size_t u = 0; u < units.size(); ++u) {
             if (units[u].joint != none) unfold(units[u], joint_sums[u].data(), sums);

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from sparsegam.cli.deploy import export_model, make_scorecard, measure_drift, predict_rows
+from sparsegam.cli.large import is_large, read_rows
 from sparsegam.cli.outcome import Outcome, split_target
 from sparsegam.data.columns import Column
 from sparsegam.data.files import read_file
@@ -18,6 +19,7 @@ from sparsegam.data.frames import Table
 from sparsegam.data.guessing import warn_of_numbers_in_text
 from sparsegam.data.scales import WORDS
 from sparsegam.data.writing import write_whole
+from sparsegam.design.binning import Binning
 from sparsegam.losses import REGRESSION
 from sparsegam.models.additive import Model
 from sparsegam.parameters import pick
@@ -176,10 +178,10 @@ class _Found:
 
 def _outcome(options: Namespace) -> tuple[Outcome, tuple[str, ...]]:
     """Read the table and take the target out; leave out columns that only name the rows."""
-    table = read_file(options.data, encoding=options.encoding)
+    table = read_rows(options, pick(Binning, _settings(options) if hasattr(options, "max_bins") else {}))
     named = (options.target, options.weight, *options.drop, *options.categorical)
     ids = tuple(name for name in _row_names(table) if name not in named)
-    drop = (*options.drop, *ids)
+    drop = tuple(name for name in (*options.drop, *ids) if name in table.labels or not is_large(options.data))
     outcome = split_target(table, options.target, positive=options.positive, drop=drop, weight=options.weight)
     notes = [f"column {name!r} is text that differs in every row: left out." for name in ids]
     if outcome.dropped:

@@ -68,7 +68,7 @@ def add_predict(command: AddCommand) -> None:
     predict.add_argument(
         "--keep", nargs="+", default=[], metavar="COLUMN", help="columns to pass through, such as an id"
     )
-    predict.add_argument("--out", "-o", metavar="FILE.csv", help="write here instead of printing")
+    predict.add_argument("--out", "-o", metavar="FILE", help="write CSV here, or Parquet in pieces")
     predict.add_argument("--encoding", default="utf-8")
 
 
@@ -79,6 +79,11 @@ def predict_rows(options: Namespace) -> tuple[str, dict[str, Any]]:
 
     check_writable(options.out)
     model = read_model(options.model)
+    if options.out and options.out.lower().endswith((".parquet", ".pq")):
+        from sparsegam.cli.large import predict_in_pieces
+
+        n_rows = predict_in_pieces(model, options, _kept)
+        return f"{n_rows} rows scored; written: {options.out}", {"rows": n_rows, "written": options.out}
     table = read_file(options.data, encoding=options.encoding)
     score = model.score_table(table)
     columns = {"score": score.tolist()}

@@ -88,7 +88,7 @@ def split_target(
     if not known.any():
         msg = f"the target {target!r} is missing in every row."
         raise ValueError(msg)
-    features = tuple(table.column(j).take(None if known.all() else known) for j in kept)
+    features = tuple(table.part(j, None if known.all() else known) for j in kept)
     y, classes = _labels(column.take(known), positive)
     rows = Table(features, int(known.sum()), len(kept), names=tuple(names[j] for j in kept))
     each = None if weight is None else _weights(table.column(names.index(weight)).take(known))

@@ -36,12 +36,16 @@ class Column:
     scale: Scale
     values: Vector
 
-    def take(self, rows: Rows | None) -> "Column":
+    def take(self, rows: Rows | slice | None) -> "Column":
         """Return some of the rows; a category keeps only the levels found there."""
         if rows is None:
             return self
         taken = replace(self, values=np.ascontiguousarray(self.values[rows]))
-        return taken._with_seen_levels() if self.scale.kind == "category" else taken
+        return taken.with_seen_levels() if self.scale.kind == "category" else taken
+
+    def loaded(self, rows: Rows | None) -> "Column":
+        """Return some of the rows, in memory."""
+        return self.take(rows)
 
     def as_category(self) -> "Column":
         """Return numbers, booleans or ordered levels as a category without order."""
@@ -51,7 +55,7 @@ class Column:
             )
             raise ValueError(msg)
         if self.scale.has_levels:
-            return replace(self, scale=Scale("category", self.scale.levels))._with_seen_levels()
+            return replace(self, scale=Scale("category", self.scale.levels)).with_seen_levels()
         present = ~np.isnan(self.values)
         found, position = np.unique(self.values[present], return_inverse=True)
         values = self.values.copy()
@@ -84,7 +88,18 @@ class Column:
         out: Vector = table[np.where(np.isnan(self.values), -1, self.values).astype(np.intp)]
         return out
 
-    def _with_seen_levels(self) -> "Column":
+    def natural(self) -> NDArray[Any]:
+        """Return the values as their user knows them: whole numbers, booleans or numbers, else objects."""
+        if self.scale.kind == "number":
+            whole = self.values.size and np.abs(self.values).max() < 2**53 and (self.values % 1 == 0).all()
+            return self.values.astype(np.int64) if whole else self.values
+        if self.scale.kind == "boolean" and not np.isnan(self.values).any():
+            return self.values.astype(bool)
+        values = [None if number != number else self.scale.value(number) for number in self.values.tolist()]  # noqa: PLR0124
+        return np.array(values, dtype=object)
+
+    def with_seen_levels(self) -> "Column":
+        """Return a category with the levels of its rows only."""
         present = ~np.isnan(self.values)
         positions = self.values[present].astype(np.intp)
         seen = np.flatnonzero(np.bincount(positions, minlength=len(self.scale.levels)))

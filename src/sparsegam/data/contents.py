@@ -9,6 +9,8 @@ import io
 import stat
 import zipfile
 import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path as FilePath
 from typing import NoReturn
 
@@ -108,3 +110,20 @@ def _check_ratio(file: FilePath, unpacked_size: int, size: int) -> None:
     if unpacked_size > max(MOST_RATIO * size, ALWAYS_ALLOWED):
         what = f"its {size} bytes unpack to more than {unpacked_size // 1_000_000} MB, over {MOST_RATIO} times as many"
         refuse(file, f"{what}: if that is meant so, unpack the file and give what is in it")
+
+
+@contextmanager
+def named_errors(files: Sequence[FilePath]) -> Iterator[None]:
+    """Turn what Arrow and the system say of a file into one line that names it."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except FileError:
+        raise
+    except (pa.ArrowException, OSError) as error:
+        gone = [file for file in files if not file.exists()]
+        if gone:
+            refuse(gone[0], "the file is gone: it was there when the scan began")
+        first = str(error).splitlines()[0].rstrip(".")
+        refuse(files[0] if len(files) == 1 else FilePath(f"one of {len(files)} files"), f"cannot be read ({first})")

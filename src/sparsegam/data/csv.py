@@ -134,10 +134,11 @@ def _by_arrow(raw: bytes, names: Sequence[str], delimiter: str) -> list[Column]:
             column_types={f"f{j}": pa.string() for j in range(len(names))}, strings_can_be_null=False
         ),
     )
-    return [_arrow_column(name, table.column(j).slice(1)) for j, name in enumerate(names)]
+    return [arrow_column(name, table.column(j).slice(1)) for j, name in enumerate(names)]
 
 
-def _arrow_column(name: str, texts: Any) -> Column:
+def arrow_column(name: str, texts: Any) -> Column:
+    """Read an Arrow array of text as what all of it looks like."""
     import pyarrow as pa
     from pyarrow import compute
 
@@ -148,7 +149,7 @@ def _arrow_column(name: str, texts: Any) -> Column:
     except pa.ArrowInvalid:
         numbers = None
     if numbers is None or compute.any(compute.is_nan(numbers)).as_py():  # it takes nan(x) for a number
-        coded = texts.combine_chunks().dictionary_encode()
+        coded = (texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts).dictionary_encode()
         return guess_distinct(name, coded.dictionary.to_pylist(), coded.indices.to_numpy())
     return from_array(numbers.fill_null(np.nan).to_numpy(), name)
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsegam.data.coded import CodedColumn
 from sparsegam.data.columns import Column, Rows, from_array, from_levels, from_objects, unmasked
 
 __all__ = ["Table", "position", "read"]
@@ -22,7 +23,7 @@ class Table:
 
     Attributes
     ----------
-    source : ndarray, narwhals.DataFrame or tuple of Column
+    source : ndarray, narwhals.DataFrame or tuple of Column or CodedColumn
         Where the columns are.
     n_rows, n_columns : int
         Its shape; `n_rows` counts the kept rows only.
@@ -64,25 +65,52 @@ class Table:
 
     def loaded(self) -> "Table":
         """Return the same table with all columns read, for those who take different rows of it again and again."""
-        columns = tuple(self.column(j) for j in range(self.n_columns))
+        columns = tuple(self._whole_column(j).loaded(self.kept) for j in range(self.n_columns))
         return replace(self, source=columns, kept=None, block=None)
+
+    def part(self, j: int, rows: Rows | None) -> Column | CodedColumn:
+        """Return some of the kept rows of column j, as codes where it is held as such."""
+        whole = self._whole_column(j).loaded(self.kept)
+        return whole.loaded(rows)
+
+    def coded(self, j: int) -> CodedColumn | None:
+        """Return the kept rows of column j as codes, where it is held as such."""
+        column = self._whole_column(j) if isinstance(self.source, tuple) else None
+        return column.loaded(self.kept) if isinstance(column, CodedColumn) else None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns, as arrays have it."""
+        return self.n_rows, self.n_columns
 
     def column(self, j: int) -> Column:
         """Return the kept rows of column j."""
         return self._whole_column(j).take(self.kept)
 
+    def values(self, j: int) -> NDArray[Any]:
+        """Return column j as its user knows it: numbers of their own type, text and all else as objects."""
+        if isinstance(self.source, np.ndarray):
+            out: NDArray[Any] = self.source[:, j]
+            return out if self.kept is None else out[self.kept]
+        if isinstance(self.source, tuple):
+            return self.column(j).natural()
+        out = unmasked(self.source.get_column(self.keys[j]).to_numpy())
+        return out if self.kept is None else out[self.kept]
+
     def start_of(self, j: int, n: int) -> Column:
         """Return the first rows of column j as a look at it, which costs next to nothing however long it is."""
-        if isinstance(self.source, tuple) or self.kept is not None:
+        if self.kept is not None:
             return self.column(j)
+        if isinstance(self.source, tuple):
+            return self._whole_column(j).take(slice(n))
         array = self.source if isinstance(self.source, np.ndarray) else self.block
         if array is not None:
             return from_array(array[:n, j], self.label(j))
         return _read_series(self.source.get_column(self.keys[j]).head(n), self.label(j))
 
-    def _whole_column(self, j: int) -> Column:
+    def _whole_column(self, j: int) -> Column | CodedColumn:
         if isinstance(self.source, tuple):
-            column: Column = self.source[j]
+            column: Column | CodedColumn = self.source[j]
             return column
         array = self.source if isinstance(self.source, np.ndarray) else self.block
         if array is not None:

@@ -34,6 +34,11 @@ def guess_distinct(name: str, texts: Sequence[str], codes: NDArray[np.integer]) 
     found = _as_truth(texts) or _as_times(texts)
     if found is not None:
         return Column(name, found[0], found[1][codes])
+    return levels_of(name, texts, codes)
+
+
+def levels_of(name: str, texts: Sequence[str], codes: NDArray[np.integer]) -> Column:
+    """Read the same as text, whatever it looks like."""
     levels = from_objects([None if is_missing(text) else text.strip() for text in texts], name)
     return Column(name, levels.scale, levels.values[codes])
 

@@ -11,8 +11,9 @@ from sparsegam import _core
 from sparsegam.arrays import Vector
 from sparsegam.checks import check_choice, check_integer, shown
 from sparsegam.data.columns import Column
-from sparsegam.data.frames import Table, position
+from sparsegam.data.frames import position
 from sparsegam.data.scales import NUMBER, WORDS, Level, Scale, Value
+from sparsegam.design.times import Times
 from sparsegam.models.terms import Condition
 
 Codes = NDArray[np.uint8] | NDArray[np.uint16]
@@ -210,17 +211,6 @@ class Feature:
         return codes.astype(np.uint8) if self.n_bins <= MAX_BINS_UINT8 else codes.astype(np.uint16)
 
 
-def bin_table(table: Table, binning: Binning, weight: Vector | None = None) -> tuple[list[Feature], list[Codes]]:
-    """Learn and code all columns, holding one of them at a time as numbers; weights are above zero."""
-    learner = Learner(table.labels, binning, weight)
-    features, codes = [], []
-    for j in range(table.n_columns):
-        feature, values = learner.learn(table.column(j), j)
-        features.append(feature)
-        codes.append(feature.codes(values))
-    return features, codes
-
-
 class Learner:
     """Learns features from columns, by the user's choices for all of them and for each.
 
@@ -237,34 +227,42 @@ class Learner:
 
     def __init__(self, names: Sequence[str], binning: Binning, weight: Vector | None = None) -> None:
         self.binning = binning
-        self.weight = None if weight is None or _says_nothing(weight) else weight
+        self.weight = None if weight is None or says_nothing(weight) else weight
         self.forced = binning.forced(names)
         self.special = binning.special(names)
         self.cuts = binning.cuts(names)
         everywhere = binning.special_values
         self.special_everywhere = () if everywhere is None or isinstance(everywhere, Mapping) else tuple(everywhere)
 
-    def learn(self, column: Column, j: int) -> tuple[Feature, Vector]:
-        """Return the feature of column j, and the column's numbers on its scale."""
+    def learn(self, column: Column, j: int, times: Times | None = None) -> tuple[Feature, Vector]:
+        """Return the feature of column j, and the column's numbers on its scale; each may stand for many rows."""
+        times = Times(self.weight) if times is None else times
         if j in self.forced:
             column = column.as_category()
         if column.scale.kind == "category":
             self._refuse_options_of_order(column, j)
-            return learn_levels(column, self.binning, self.weight), column.values
-        return self._learn_ordered(column, j), column.values
+            return learn_levels(column, self.binning, times), column.values
+        return self._learn_ordered(column, j, times), column.values
 
-    def _learn_ordered(self, column: Column, j: int) -> Feature:
+    def pinned(self, column: Column, j: int) -> Vector:
+        """Return the numbers that the user named for column j: special values, and thresholds."""
+        if j in self.forced or column.scale.kind == "category":
+            return np.zeros(0)
+        cuts = _numbers(self.cuts[j], column, "thresholds") if j in self.cuts else []
+        return np.array([*self._special_of(column, j), *cuts])
+
+    def _learn_ordered(self, column: Column, j: int, times: Times) -> Feature:
         values, special = column.values, self._special_of(column, j)
         missing = bool(values.size) and bool(np.isnan(values.min()))
-        ordered, weight = values, self.weight
+        n_rows, ordered = times.n_rows(values), values
         if special or missing:
             kept = ~(np.isnan(values) | np.isin(values, special))
-            ordered, weight = values[kept], None if weight is None else weight[kept]
+            ordered, times = values[kept], times.take(kept)
         given = _numbers(self.cuts[j], column, "thresholds") if j in self.cuts else None
         if given is not None:
             return Feature(column.name, np.unique(given), special, missing, column.scale)
-        edges = learn_edges(ordered, weight, int(self.binning.max_bins))
-        edges = with_rows_between(edges, ordered, rows_per_bin(self.binning.min_samples_bin, values.size))
+        edges = learn_edges(ordered, times.weight, int(self.binning.max_bins))
+        edges = with_rows_between(edges, ordered, rows_per_bin(self.binning.min_samples_bin, n_rows), times)
         return Feature(column.name, edges, special, missing, column.scale)
 
     def _special_of(self, column: Column, j: int) -> tuple[float, ...]:
@@ -303,11 +301,12 @@ def learn_edges(values: Vector, weight: Vector | None, max_bins: int) -> Vector:
     return edges
 
 
-def with_rows_between(edges: Vector, values: Vector, at_least: int) -> Vector:
+def with_rows_between(edges: Vector, values: Vector, at_least: int, times: Times | None = None) -> Vector:
     """Leave out thresholds, from the lowest up, so that there are enough rows between any two, and beyond the last."""
     if at_least == 1 or edges.size == 0:
         return edges
-    counts = np.bincount(_core.bin_codes(values, edges), minlength=edges.size + 1)
+    rows = None if times is None else times.rows
+    counts = np.bincount(_core.bin_codes(values, edges), rows, minlength=edges.size + 1)
     if counts.min() >= at_least:
         return edges
     below = np.cumsum(counts)
@@ -337,23 +336,24 @@ def rows_per_bin(min_samples_bin: Any, n_rows: int) -> int:
     return min(MOST_ROWS_ASKED, -(-n_rows // ROWS_PER_BIN)) if min_samples_bin == "auto" else int(min_samples_bin)
 
 
-def learn_levels(column: Column, binning: Binning, weight: Vector | None = None) -> Feature:
+def learn_levels(column: Column, binning: Binning, times: Times) -> Feature:
     """Learn the bins of a category: one per level, one for all rare levels together.
 
     Levels are rare by their rows, whatever these weigh; where more than max_bins are left, those of most weight stay.
     """
     known = ~np.isnan(column.values)
     present, n_levels = column.values[known].astype(np.intp), len(column.scale.levels)
-    counts = np.bincount(present, minlength=n_levels)
+    seen = times.take(known)
+    counts = np.bincount(present, seen.rows, minlength=n_levels)
     own = counts >= binning.min_category_count
     if np.count_nonzero(own) >= binning.max_bins:
-        share = counts if weight is None else np.bincount(present, weight[known], minlength=n_levels)
+        share = counts if seen.weight is None else np.bincount(present, seen.weight, minlength=n_levels)
         own[np.argsort(-share, kind="stable")[binning.max_bins - 1 :]] = False
     bins = np.where(own, np.cumsum(own) - 1, np.count_nonzero(own))
     return Feature(column.name, np.empty(0), (), present.size < column.values.size, column.scale, bins)
 
 
-def _says_nothing(weight: Vector) -> bool:
+def says_nothing(weight: Vector) -> bool:
     """Tell whether weights leave thresholds as they are: all one, or all the same fraction.
 
     All the same whole number is another matter: the core rounds n / max_bins, and 3 n / max_bins, in its own way.

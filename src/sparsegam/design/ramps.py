@@ -102,14 +102,18 @@ def learn_ramps(
 ) -> list[Ramps | None]:
     """Return the ramps of each feature that shall have some and can: numbers that take three values or more."""
     return [
-        _ramps_of(feature, table.column(j).values, codes[j], weight)
-        if shapes[j] != "steps" and feature.scale.kind == "number" and feature.n_ordered > LEAST_PLACES
-        else None
+        ramps_of(feature, table.column(j).values, codes[j], weight) if may_have_ramps(feature, shapes[j]) else None
         for j, feature in enumerate(features)
     ]
 
 
-def _ramps_of(feature: Feature, values: Vector, codes: Codes, weight: Vector | None) -> Ramps | None:
+def may_have_ramps(feature: Feature, shape: str) -> bool:
+    """Tell whether a feature shall have ramps, and takes enough values for them."""
+    return shape != "steps" and feature.scale.kind == "number" and feature.n_ordered > LEAST_PLACES
+
+
+def ramps_of(feature: Feature, values: Vector, codes: Codes, weight: Vector | None) -> Ramps | None:
+    """Return the ramps of a feature, by rows or by values that each count for several; None where there are none."""
     n = feature.n_ordered
     ordered = codes < n
     if not ordered.all():

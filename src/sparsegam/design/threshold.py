@@ -13,7 +13,7 @@ from sparsegam.data.scales import Scale
 from sparsegam.design.binning import Codes, Feature, rows_per_bin
 from sparsegam.design.ramps import Ramps
 from sparsegam.design.rules import Rules
-from sparsegam.design.training import Training, bin_counts, histogram_of
+from sparsegam.design.training import Histogram, Training, bin_counts, histogram_of
 from sparsegam.models.additive import Model
 from sparsegam.models.seen import Seen, seen_of
 from sparsegam.models.terms import Condition, Term
@@ -62,12 +62,16 @@ class ThresholdDesign:
         width = self.n_bins + self.n_ramps
         self.offset = np.cumsum(width) - width
         self.group = np.repeat(np.arange(len(self.features)), width)
-        self.counts = self._sums(codes)
+        self.counts = self.sums(codes)
         varied = weight is not None and weight.min() < weight.max()
-        self.shares = self._sums(codes, weight / weight.mean()) if weight is not None and varied else self.counts
+        self.shares = self.sums(codes, weight / weight.mean()) if weight is not None and varied else self.counts
         self.codes = tuple(codes)
+        self.core = self._in_core(codes)
+
+    def _in_core(self, codes: Sequence[Codes]) -> Any:
+        """Return the design as the core has it, which reads the codes where they are."""
         ramped = [None if mine is None else mine.in_core() for mine in self.ramps]
-        self.core = _core.ThresholdDesign(codes, self.n_bins, self.n_ordered, ramped)  # reads the codes where they are
+        return _core.ThresholdDesign(codes, self.n_bins, self.n_ordered, ramped)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -103,11 +107,14 @@ class ThresholdDesign:
 
     def stand_on_events(self, events: NDArray[np.bool_], at_least: int) -> NDArray[np.bool_]:
         """Tell which columns hold, and fail, for so many rows of either class."""
-        held = self._sums(self.codes, events.astype(np.float64))
-        total = float(np.count_nonzero(events))
+        held, total = self.held_by(events)
         sides = (held, self.counts - held, total - held, (self.core.n_rows - self.counts) - (total - held))
         enough: NDArray[np.bool_] = np.minimum.reduce(sides) >= at_least
         return enough
+
+    def held_by(self, rows: NDArray[np.bool_]) -> tuple[Vector, float]:
+        """Return for how many of some rows each column is 1, and how many they are."""
+        return self.sums(self.codes, rows.astype(np.float64)), float(np.count_nonzero(rows))
 
     def term(self, column: int, coef: float) -> Term:
         """Return a column and its coefficient in the words of the data."""
@@ -138,16 +145,24 @@ class ThresholdDesign:
 
     def training(self, point: _core.Point, own: Table | None = None) -> Training:
         """Count the rows of a search by what one of its models sees of them."""
-        tables = self.bin_tables(point.columns, point.coef)
+        used = sorted(set(self.group[point.columns].tolist()))
+        columns = tuple((self.features[j], self.column_counts(j)) for j in used)
+        return Training(self.core.n_rows, columns, self.histogram(point, own))
+
+    def histogram(self, point: _core.Point, own: Table | None = None) -> Histogram:
+        """Count the scores of the rows."""
+        return histogram_of(self.row_scores(point, own))
+
+    def row_scores(self, point: _core.Point, own: Table | None = None) -> Vector:
+        """Return the score of each row of the search: by its bins, or by its own values where these are given."""
         score = np.full(self.core.n_rows, float(point.intercept))
         part = np.empty_like(score)
-        for j, table in tables.items():
+        for j, table in self.bin_tables(point.columns, point.coef).items():
             table.take(self.codes[j], out=part, mode="clip")  # codes are in range; "clip" spares a buffer
             score += part
         if own is not None:
             self._correct(score, own, point, self.codes)
-        columns = tuple((self.features[j], self.column_counts(j)) for j in sorted(tables))
-        return Training(score.size, columns, histogram_of(score))
+        return score
 
     def column_counts(self, j: int) -> Vector:
         """Return for how many rows each column of feature j is 1."""
@@ -165,16 +180,20 @@ class ThresholdDesign:
         conditions = [term.condition for term in terms if term.feature == feature.name]
         return seen_of(conditions, feature.special_values, feature.scale, *self._bins[j])
 
+    def count(self, rows: NDArray[np.bool_]) -> int:
+        """Return how many some rows are."""
+        return int(np.count_nonzero(rows))
+
     def bins_of(self, j: int) -> slice:
         """Return where the columns of the bins of feature j are."""
         return slice(int(self.offset[j]), int(self.offset[j] + self.n_bins[j]))
 
     def counts_among(self, columns: NDArray[np.int64], rows: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return for how many of some rows each of some columns is 1."""
-        out = np.zeros(columns.size, dtype=np.int64)
+        out, counted = np.zeros(columns.size, dtype=np.int64), rows.astype(np.float64)
         for j in dict.fromkeys(self.group[columns].tolist()):
             mine = self.group[columns] == j
-            out[mine] = self._sums_of(j, self.codes[j][rows])[columns[mine] - self.offset[j]]
+            out[mine] = self._sums_of(j, self.codes[j], counted)[columns[mine] - self.offset[j]]
         return out
 
     def bin_tables(self, columns: NDArray[np.int64], coef: Vector) -> dict[int, Vector]:
@@ -299,14 +318,14 @@ class ThresholdDesign:
             if feature.scale.kind != "number" and (j in used or not feature.scale.has_levels)
         }
 
-    def _sums(self, codes: Sequence[Codes], weight: Vector | None = None) -> Vector:
+    def sums(self, codes: Sequence[Codes], weight: Vector | None = None) -> Vector:
         """Sum the weights of the rows for which each column is 1; without weights, count them."""
         return np.concatenate([self._sums_of(j, code, weight) for j, code in enumerate(codes)])
 
     def _sums_of(self, j: int, codes: Codes, weight: Vector | None = None) -> Vector:
         """Return the same for the columns of one feature; a ramp stands on the rows below its knot."""
         n, ramps = self.features[j].n_ordered, self.ramps[j]
-        sums = np.bincount(codes, weight, minlength=self.features[j].n_bins).astype(np.float64)
+        sums = _core.bin_counts(codes, self.features[j].n_bins, weight)
         np.cumsum(sums[:n], out=sums[:n])
         if ramps is None:
             return sums

@@ -62,9 +62,12 @@ class Training:
         return self.scores.bands()
 
 
-def histogram_of(score: Vector) -> Histogram:
-    """Count scores in buckets: one pass without branches, where exact tenths would take several times as long."""
-    low, high = float(score.min()), float(score.max())
+def histogram_of(score: Vector, bounds: tuple[float, float] | None = None) -> Histogram:
+    """Count scores in buckets: one pass without branches, where exact tenths would take several times as long.
+
+    The buckets go from the lowest to the highest score, of these rows or of all of them, where these are but some.
+    """
+    low, high = (float(score.min()), float(score.max())) if bounds is None else bounds
     place = score - low
     place *= N_BUCKETS * INSIDE / (high - low or 1.0)
     return Histogram(low, high, np.bincount(place.astype(np.intp), minlength=N_BUCKETS))

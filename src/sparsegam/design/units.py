@@ -93,11 +93,11 @@ def in_units(y: Vector, weight: Vector, *, centred: bool) -> tuple[Units, Vector
         Whether y is a response with an intercept to go with it: its mean is taken out.
     """
     scale = power_of_two(float(weight.max()), base=2)
-    weight = weight / scale
+    weight = weight if scale == 1 else weight / scale  # no copy for nothing: rows may be many
     offset = _centre(y, weight) if centred else 0.0
     y = y - offset if offset else y
     unit = power_of_two(float(np.abs(y).max(initial=0.0)))
-    return Units(scale, unit, offset), y / unit, weight
+    return Units(scale, unit, offset), y if unit == 1 else y / unit, weight
 
 
 def _centre(y: Vector, weight: Vector) -> float:

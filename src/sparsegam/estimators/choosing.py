@@ -11,9 +11,10 @@ from sklearn.utils import indexable
 from sparsegam import _core
 from sparsegam.arrays import Vector
 from sparsegam.checks import check_choice, check_integer, warn
+from sparsegam.data.frames import Table
 from sparsegam.estimators.crossval import Task, cross_validate, threads_per_search
 from sparsegam.estimators.fitting import SparseModel
-from sparsegam.estimators.folds import splitter_of
+from sparsegam.estimators.folds import Fold, split, splitter_of
 from sparsegam.estimators.surface import RULES, Surface, middle_price
 from sparsegam.parameters import documented, pick
 from sparsegam.search.options import Options, n_threads
@@ -42,6 +43,7 @@ class ChoosesSize(SparseModel):
 
         {choose}
         """
+        X, y, sample_weight = self._take_in(X, y, sample_weight)
         self._fit(X, y, sample_weight, groups)
         self._look_back(X)
         return self
@@ -72,15 +74,29 @@ class ChoosesSize(SparseModel):
 
     def _choose(self, X: Any, y: Any, sample_weight: Any, *, fit_weight: Any = None, groups: Any = None) -> Any:
         """Fit; weights of the classes may be in `fit_weight` already, which then stands for those of the rows."""
-        check_choice("rule", self.rule, RULES)
-        check_integer("max_terms", self.max_terms, at_least=0)
+        self._check_choice()
         data, target = self._read(X, y, sample_weight)
         labels = np.asarray(y).ravel()
-        folds = list(self._splitter(labels, classifier=self.classes_ is not None).split(X, labels, groups))
+        folds = split(self._splitter(labels, classifier=self.classes_ is not None), X, labels, groups)
+        given = {
+            "X": X if isinstance(X, Table) else indexable(X)[0],
+            "y": labels,
+            "data": data.loaded(),
+            "target": target.values,
+            "weight": target.weight if fit_weight is None else fit_weight,
+            "score_weight": None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64),
+        }
+        return self._choose_by(Task, given, folds)
+
+    def _check_choice(self) -> None:
+        check_choice("rule", self.rule, RULES)
+        check_integer("max_terms", self.max_terms, at_least=0)
+
+    def _choose_by(self, kind: type[Task], given: dict[str, Any], folds: list[Fold]) -> Any:
+        """Score every ridge and size on the folds, wherever the rows of a task are, and keep what a rule picks."""
         ridges = ridges_of(vars(self)["lambda2"], self._loss(), standardize=vars(self)["standardize"])
         stop = _core.Stop() if self._stop is None else self._stop
         callback = serialized(self.callback)
-        whole, weight = data.loaded(), target.weight if fit_weight is None else fit_weight
         designs = self._designs()
         options = self._options(ridges[0], n_searches=len(folds) + 1, n_designs=len(designs))
 
@@ -90,16 +106,11 @@ class ChoosesSize(SparseModel):
         poses = tuple(partial(pose, inputs) for inputs in designs)
 
         def path(design: int, ridge: Ridge) -> Path[Any]:
-            problem = at_ridge(poses[design](whole, target.values, weight), ridge)
+            problem = at_ridge(poses[design](given["data"], given["target"], given["weight"]), ridge)
             return self._path_kind.search(problem, self.classes_, callback)
 
-        task = Task(
-            X=indexable(X)[0],
-            y=labels,
-            data=whole,
-            target=target.values,
-            weight=weight,
-            score_weight=None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64),
+        task = kind(
+            **given,
             classes=self.classes_,
             poses=poses,
             ridges=ridges,

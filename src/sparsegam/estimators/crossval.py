@@ -15,7 +15,9 @@ from sklearn.utils import _safe_indexing
 
 from sparsegam import _core
 from sparsegam.arrays import Vector
+from sparsegam.data.frames import Table
 from sparsegam.design.design import Data
+from sparsegam.estimators.folds import Fold
 from sparsegam.estimators.surface import Surface
 from sparsegam.losses import LOSSES, logistic
 from sparsegam.search.options import n_threads
@@ -26,7 +28,6 @@ from sparsegam.search.ridge import Ridge
 from sparsegam.search.solver import Frontier, frontiers
 
 Rows = NDArray[np.intp]
-Fold = tuple[Rows, Rows]
 Scored = tuple[NDArray[np.int64], Vector]  # sizes, and the score of each
 DEFAULT_SCORING = {True: "neg_log_loss", False: "neg_mean_squared_error"}  # of classifiers, of regressions
 
@@ -58,7 +59,8 @@ class Task:
         if test.size == 0:
             msg = "a fold has no row of positive weight to be tested on: use fewer folds."
             raise ValueError(msg)
-        data, X = self.data.keep(test).loaded(), _safe_indexing(self.X, test)
+        data = self.data.keep(test).loaded()
+        X = data if isinstance(self.X, Table) else _safe_indexing(self.X, test)
         with config_context(skip_parameter_validation=True):
             return [self._scored(problem, search, data, X, test) for problem, search in found]
 

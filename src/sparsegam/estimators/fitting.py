@@ -18,11 +18,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from sparsegam import _core
 from sparsegam.arrays import Vector
 from sparsegam.checks import warn
+from sparsegam.data.frames import Table
+from sparsegam.data.streams import is_stream, stream_of
 from sparsegam.data.targets import Target, read_target
 from sparsegam.design.design import Data
+from sparsegam.models.seen import score_pieces
 from sparsegam.parameters import documented, pick
 from sparsegam.search.inputs import Inputs
-from sparsegam.search.options import DEFAULT_MAX_TERMS, Options
+from sparsegam.search.options import DEFAULT_MAX_TERMS, Options, n_threads
 from sparsegam.search.price import check_lambda0, mean_weight, warn_of_weights
 from sparsegam.search.problem import Problem, with_time_left
 from sparsegam.search.progress import Progress, watched
@@ -49,6 +52,12 @@ class SparseModel(BaseEstimator):  # type: ignore[misc]
         """Return the name of the loss."""
         raise NotImplementedError
 
+    def _take_in(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+        """Read what comes in pieces, once for all that is asked of it; return all else as it is."""
+        if not is_stream(X):
+            return X, y, sample_weight
+        return self._inputs().take_in(X, y, sample_weight, n_threads(self.n_jobs))
+
     def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[Data, Target]:
         """Read and check what `fit` is given; keep the classes."""
         data: Data = self._inputs().read(X)
@@ -61,6 +70,8 @@ class SparseModel(BaseEstimator):  # type: ignore[misc]
     def _scores(self, X: Any) -> Vector:
         """Return the score of each row, after the checks that scikit-learn makes of names."""
         check_is_fitted(self)
+        if is_stream(X):
+            return score_pieces(self.model_, stream_of(X).pieces())
         data: Data = self._inputs().read(X)
         self._check_columns(X, data, reset=False)
         scores: Vector = self.model_.score_table(data.named(self.model_.feature_names))
@@ -68,8 +79,17 @@ class SparseModel(BaseEstimator):  # type: ignore[misc]
 
     def _check_columns(self, X: Any, data: Data, *, y: Any = "no_validation", reset: bool) -> None:
         """Check or learn names and number of columns, as scikit-learn does."""
+        if isinstance(X, Table) and reset:
+            self._keep_names(X)
+        if isinstance(X, Table):
+            return
         source = data.source if isinstance(data.source, np.ndarray) else X
         validate_data(self, source, y, reset=reset, skip_check_array=True)
+
+    def _keep_names(self, table: Table) -> None:
+        """Keep names and number of the columns of a table that was read already."""
+        self.n_features_in_ = table.n_columns
+        self.feature_names_in_ = np.array(table.labels, dtype=object)
 
     def _keep_model(self, model: Any) -> None:
         self.model_ = model
@@ -106,6 +126,7 @@ class FitsOne(SparseModel):
 
         {fit}
         """
+        X, y, sample_weight = self._take_in(X, y, sample_weight)
         self._fit(X, y, sample_weight)
         self._look_back(X)
         warn_of_weights(self.lambda0, mean_weight(sample_weight))

@@ -3,9 +3,14 @@
 from numbers import Integral
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, check_cv
 
 from sparsegam.checks import check_integer
+from sparsegam.data.frames import Table
+
+Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 DEFAULT_FOLDS = 5
 
@@ -36,3 +41,8 @@ def splitter_of(cv: Any, y: Any, *, n_repeats: int, random_state: Any, classifie
     check_integer("cv", n_splits, at_least=2)
     kind = RepeatedStratifiedKFold if classifier else RepeatedKFold
     return kind(n_splits=int(n_splits), n_repeats=int(n_repeats), random_state=random_state)
+
+
+def split(splitter: Any, X: Any, labels: NDArray[Any], groups: Any) -> list[Fold]:
+    """Return the folds; of a table that came in pieces, a splitter sees the labels only."""
+    return list(splitter.split(labels if isinstance(X, Table) else X, labels, groups))

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from sparsegam.arrays import Vector
 from sparsegam.checks import warn
+from sparsegam.estimators.folds import Fold, split
 from sparsegam.estimators.multiclass import JoinsClasses, ManyClasses, many_classes
-
-Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 
 class ChoosesForEach(JoinsClasses):
@@ -50,7 +49,7 @@ class ChoosesForEach(JoinsClasses):
         stratified = self.cv is None or isinstance(self.cv, Integral)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="The least populated class")  # ours names it
-            folds: list[Fold] = list(splitter.split(X, labels, groups))
+            folds = split(splitter, X, labels, groups)
         if stratified:
             _warn_of_few_rows(labels[weight > 0], len(folds))
         else:

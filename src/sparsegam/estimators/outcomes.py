@@ -8,12 +8,37 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from sparsegam.arrays import Vector
+from sparsegam.data.streams import columns_of, is_stream, stream_of
 from sparsegam.losses import CLASSIFIERS, REGRESSION
 from sparsegam.parameters import documented
 
 
+class ScoresStreams:
+    """Gives scikit-learn's `score` a table that comes in pieces, whose target is one of its columns."""
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy of the predictions, or of a regression its R squared.
+
+        Parameters
+        ----------
+        X : array-like, data frame or stream
+            The rows.
+        y, sample_weight : array-like
+            Labels or responses, and weights of the rows; for a stream, the names of their columns.
+
+        Returns
+        -------
+        float
+            The score.
+        """
+        if is_stream(X):
+            y, sample_weight = columns_of(stream_of(X), y=y, sample_weight=sample_weight)
+        score: float = super().score(X, y, sample_weight)  # type: ignore[misc]
+        return score
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
-class Classifies(ClassifierMixin):  # type: ignore[misc]
+class Classifies(ScoresStreams, ClassifierMixin):  # type: ignore[misc]
     """What classifiers share: labels, probabilities."""
 
     loss: str = "logistic"
@@ -76,7 +101,7 @@ class Classifies(ClassifierMixin):  # type: ignore[misc]
         return probabilities
 
 
-class Regresses(RegressorMixin):  # type: ignore[misc]
+class Regresses(ScoresStreams, RegressorMixin):  # type: ignore[misc]
     """What regressions share: real responses, the squared loss."""
 
     _default_scoring = "neg_mean_squared_error"

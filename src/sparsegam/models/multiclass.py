@@ -63,9 +63,18 @@ class OneVsRestModel:
     def score_table(self, table: Any) -> Vector:
         """Return the scores of each row of a table that was read already; what only came later is said once."""
         new = NewValues()
-        scores = np.column_stack([model.score_rows(table, new) for model in self.models])
-        new.tell(getattr(self.models[0], "missing", "last"))
+        scores = self.score_rows(table, new)
+        new.tell(self.missing)
         return scores
+
+    def score_rows(self, table: Any, new: NewValues) -> Vector:
+        """Return the scores of each row; values that no row of the fit had are taken down."""
+        return np.column_stack([model.score_rows(table, new) for model in self.models])
+
+    @property
+    def missing(self) -> str:
+        """How values are scored that no row of the fit had; linear models have no rule for it."""
+        return str(getattr(self.models[0], "missing", "last"))
 
     def predict_proba(self, X: Any) -> Vector:
         """Return the probability of each class, one column per class."""

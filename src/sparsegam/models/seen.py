@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from sparsegam.arrays import Vector
 from sparsegam.checks import warn
+from sparsegam.data.frames import Table
 from sparsegam.data.scales import UNSEEN, Scale, Value
 from sparsegam.models.terms import Condition
 
@@ -166,6 +167,11 @@ class NewValues:
         """Take down what was found in a column; several models that find the same count it once."""
         self._counts |= {(name, kind): count for kind, count in found.items()}
 
+    def add(self, other: "NewValues") -> None:
+        """Add what was found in other rows."""
+        for key, count in other._counts.items():
+            self._counts[key] = self._counts.get(key, 0) + count
+
     def tell(self, rule: str) -> None:
         """Warn of what was found, or refuse it, as the rule of the model says."""
         told = [
@@ -184,3 +190,14 @@ class NewValues:
             raise ValueError(msg)
         how = "scored at the mean contribution of the column" if rule == "mean" else "these add nothing to the score"
         warn(f"{what}: {how} (missing={rule!r}).", UserWarning)
+
+
+def score_pieces(model: Any, pieces: Iterable[Table]) -> Vector:
+    """Return the scores of a table that comes in pieces; values that no row of the fit had are told of once."""
+    total, scores = NewValues(), []
+    for piece in pieces:
+        new = NewValues()
+        scores.append(model.score_rows(piece, new))
+        total.add(new)
+    total.tell(model.missing)
+    return np.concatenate(scores) if scores else np.zeros(0)

@@ -5,9 +5,9 @@ times the variance of the residuals: Wald's, as if the columns had been given an
 """
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparsegam import _core
 from sparsegam.arrays import Vector
@@ -26,9 +26,7 @@ SINGULAR = 1e-12  # least squared pivot of a Hessian with ones on its diagonal: 
 NAMED = 3  # steps that a warning spells out
 
 
-def evidence_of(
-    design: ThresholdDesign, point: _core.Point, covariance: Vector | None, upper: NDArray[np.bool_] | None
-) -> Evidence:
+def evidence_of(design: ThresholdDesign, point: _core.Point, covariance: Vector | None, upper: Any) -> Evidence:
     """Count the rows of each column of a point, and of its events; the covariance goes with them, by feature."""
     order = np.argsort(point.columns)
     columns = point.columns[order]
@@ -40,7 +38,7 @@ def evidence_of(
         blocks = {design.names[j]: covariance[np.ix_(at, at)] for j, at in mine.items()}
     return Evidence(
         n_rows=design.core.n_rows,
-        n_events=None if upper is None else int(np.count_nonzero(upper)),
+        n_events=None if upper is None else design.count(upper),
         rows=tuple(design.counts[columns].astype(np.int64).tolist()),
         events=None if upper is None else tuple(design.counts_among(columns, upper).tolist()),
         intercept_error=None if covariance is None else float(np.sqrt(covariance[0, 0])),
@@ -48,9 +46,7 @@ def evidence_of(
     )
 
 
-def covariance_of(
-    rows: _core.LocalRows, point: _core.Point, ridge: Ridge, units: Units, total_weight: float
-) -> Vector | None:
+def covariance_of(rows: Any, point: _core.Point, ridge: Ridge, units: Units, total_weight: float) -> Vector | None:
     """Return the covariance of intercept and coefficients of a point in the user's units; None if H is singular.
 
     Weights count as repeated rows, as everywhere. In the units of the core, H is smaller by those of the weights.

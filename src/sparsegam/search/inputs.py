@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from sparsegam.arrays import Vector
+from sparsegam.data.streams import is_stream
 from sparsegam.data.targets import read_target
 from sparsegam.design.design import Data, Design
 from sparsegam.parameters import pick
@@ -26,16 +27,23 @@ class Inputs(Protocol[T, D_co]):
     def read(self, X: Any) -> T:
         """Look at what the user passes, and copy it only where there is no other way."""
 
+    def take_in(self, X: Any, y: Any, sample_weight: Any, n_threads: int) -> tuple[T, Any, Any]:
+        """Read what comes in pieces, where y and sample_weight are names of columns."""
+
     def pose(self, data: T, y: Vector, weight: Vector, options: Options) -> Problem[D_co]:
         """Hand data, labels (-1 and 1, or responses) and weights to the core."""
 
 
-def search_inputs(kind: type[P], inputs: Inputs[Any, Any], X: Any, y: Any, given: Mapping[str, Any]) -> P:
-    """Read the data, pose the problem and search its frontier."""
+def search_inputs(kind: type[P], inputs: Inputs[Any, Any], X: Any, y: Any, given: Mapping[str, Any]) -> tuple[P, Any]:
+    """Read the data, pose the problem and search its frontier; return the data with it."""
     start, options = time.monotonic(), pick(Options, given)
+    sample_weight = given["sample_weight"]
+    if is_stream(X):
+        X, y, sample_weight = inputs.take_in(X, y, sample_weight, options.n_threads)
     data = inputs.read(X)
-    weights = {name: given[name] for name in ("sample_weight", "class_weight") if name in given}
-    target = read_target(y, options.loss, data.n_rows, **weights)
+    target = read_target(
+        y, options.loss, data.n_rows, sample_weight=sample_weight, class_weight=given.get("class_weight")
+    )
     problem = inputs.pose(data, target.values, target.weight, options)
     with watched(given["callback"], given["verbose"], problem.max_terms) as report:
-        return kind.search(with_time_left(problem, start), target.classes, report)
+        return kind.search(with_time_left(problem, start), target.classes, report), data

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 import scipy.sparse as sp
@@ -47,6 +47,11 @@ class Matrices:
     def read(self, X: Any) -> NumericMatrix:
         """Look at an array, a sparse matrix or a frame of numbers, copied only where the core could not take it."""
         return read_matrix(X)
+
+    def take_in(self, X: Any, y: Any, sample_weight: Any, n_threads: int) -> NoReturn:
+        """Refuse what comes in pieces: a matrix is held as it is, not as codes."""
+        msg = f"linear models take no streams, got {type(X).__name__}: read it into memory, or use an additive model."
+        raise ValueError(msg)
 
     def pose(self, data: NumericMatrix, y: Vector, weight: Vector, options: Options) -> Problem[LinearDesign]:
         """Hand a matrix to the core; columns far from zero are centred on the way, in a copy."""
@@ -148,7 +153,7 @@ def linear_path(  # noqa: D417, PLR0913
     (('x4',), ('x4', 'x11'))
     """
     given = locals()
-    return search_inputs(LinearPath, Matrices.of(given), X, y, given)
+    return search_inputs(LinearPath, Matrices.of(given), X, y, given)[0]
 
 
 def _rows(

@@ -24,7 +24,7 @@ class Problem(Generic[D_co]):
     """A design with labels, weights and a loss, ready to be searched."""
 
     design: D_co
-    rows: _core.LocalRows
+    rows: Any  # a _core.Rows, on this machine or on others
     penalty: _core.Penalty
     options: Options
     total_weight: float

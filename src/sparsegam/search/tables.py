@@ -1,7 +1,7 @@
 """Tables of any columns: binned, posed to the core, and searched for the best model of every size."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +11,9 @@ from sparsegam import _core
 from sparsegam.arrays import Vector
 from sparsegam.data.frames import Table, read
 from sparsegam.data.guessing import warn_of_numbers_in_text
-from sparsegam.design.binning import Binning, bin_table
+from sparsegam.data.streams import stream_of
+from sparsegam.design.binning import Binning
+from sparsegam.design.coding import bin_table, take_in
 from sparsegam.design.ramps import learn_ramps, shapes_of
 from sparsegam.design.rules import Rules
 from sparsegam.design.threshold import ThresholdDesign
@@ -37,7 +39,7 @@ NEAR = 1e-7  # share of the objective: a refit from the means of bins has next t
 class TableProblem(Problem[ThresholdDesign]):
     """A table posed to the core, whose models say what they stand on."""
 
-    upper: NDArray[np.bool_] | None = None  # rows of the second class; None for a regression
+    upper: Any = None  # rows of the second class; None for a regression
     own: "OwnValues | None" = None  # the rows, where their bins do not say all of them
 
     def on_rows(self, point: _core.Point) -> _core.Point:
@@ -93,6 +95,15 @@ class OwnValues:
 
 
 @dataclass(frozen=True)
+class Totals:
+    """What the rows of a problem weigh, all together and on average; and which of them are of the second class."""
+
+    weight: float
+    mean_weight: float
+    upper: Any  # a mask, or what a design elsewhere knows them by; None for a regression
+
+
+@dataclass(frozen=True)
 class Tables:
     """Tables of any columns, which are binned: each bin is a column that the search may choose."""
 
@@ -109,24 +120,38 @@ class Tables:
         """Look at an array or a frame without copying it."""
         return read(X)
 
+    def take_in(self, X: Any, y: Any, sample_weight: Any, n_threads: int) -> tuple[Table, Any, Any]:
+        """Read what comes in pieces, as codes; y and sample_weight are names of columns."""
+        return take_in(stream_of(X), y, sample_weight, self.binning, n_threads)
+
     def pose(self, data: Table, y: Vector, weight: Vector, options: Options) -> TableProblem:
         """Bin the table and hand it to the core; rows without weight are left out, as if they were absent."""
         kept = weight > 0
         if not kept.all():
             data, y, weight = data.keep(kept), y[kept], weight[kept]
         units, y_core, weight_core = in_units(y, weight, centred=not LOSSES[options.loss].is_classifier)
-        features, codes = bin_table(data, self.binning, weight)
+        features, codes = bin_table(data, self.binning, weight, options.n_threads)
         shapes = shapes_of(self.rules.shapes, data.labels)
         ramps = learn_ramps(data, features, codes, weight, shapes)
         design = ThresholdDesign(features, codes, weight, missing=self.rules.missing, ramps=ramps, shapes=shapes)
+        rows = _core.ThresholdRows(design.core, y_core, weight_core, loss=options.loss, n_threads=options.n_threads)
+        upper = y > 0 if LOSSES[options.loss].is_classifier else None
+        problem = self.problem(design, rows, options, units, Totals(float(weight.sum()), mean_weight(weight), upper))
+        if all(mine is None or mine.exact for mine in ramps):
+            return problem
+        return replace(problem, own=OwnValues(data, y_core, weight_core, design.bounds(self.rules), options))
+
+    def problem(
+        self, design: ThresholdDesign, rows: Any, options: Options, units: Units, totals: Totals
+    ) -> TableProblem:
+        """Pose a design, wherever its rows are, with all that is demanded of its models."""
         if design.n_ramps.any():
             _refuse_certificate(options)
-        rows = _core.ThresholdRows(design.core, y_core, weight_core, loss=options.loss, n_threads=options.n_threads)
         allowed = design.candidates(self.rules)
         if self.rules.min_events_bin > 0:
-            allowed &= design.stand_on_events(_events(y, options.loss), int(self.rules.min_events_bin))
+            allowed &= design.stand_on_events(_events(totals.upper), int(self.rules.min_events_bin))
         check_room(len(self.rules.always(design.names)), "features_always", options)
-        ridge = options.ridge(float(weight.sum()))
+        ridge = options.ridge(totals.weight)
         unit = None if ridge.standardized else ridge.unit(rows.columns, units)
         always = _always(design, rows, ridge, self.rules, allowed)
         penalty = design.penalty(ridge.lambda2, self.rules, allowed=allowed, always=always, unit=unit)
@@ -135,18 +160,15 @@ class Tables:
             rows,
             penalty,
             options,
-            total_weight=float(weight.sum()),
+            total_weight=totals.weight,
             ridge=ridge,
             n_candidates=int(np.count_nonzero(allowed)),
             n_choices=_choices(design, allowed),
             cost=self.rules.costs(design.names)[design.group],
-            mean_weight=mean_weight(weight),
+            mean_weight=totals.mean_weight,
             n_fixed=always.size,
             units=units,
-            upper=y > 0 if LOSSES[options.loss].is_classifier else None,
-            own=OwnValues(data, y_core, weight_core, design.bounds(self.rules), options)
-            if any(mine is not None and not mine.exact for mine in ramps)
-            else None,
+            upper=totals.upper,
         )
 
 
@@ -192,7 +214,8 @@ def gam_path(  # noqa: D417, PLR0913  (`documented` fills in the others)
     Parameters
     ----------
     X : array-like or data frame of shape (n_rows, n_features)
-        Numbers, booleans, dates, text and categories; values may be missing.
+        Numbers, booleans, dates, text and categories; values may be missing. What comes in pieces is taken as by `fit`
+        of the estimators: y and sample_weight are then names of columns.
     {path_rows}
     {search}
     {table}
@@ -215,18 +238,17 @@ def gam_path(  # noqa: D417, PLR0913  (`documented` fills in the others)
     """
     given = locals()
     inputs = Tables.of(given)
-    path = search_inputs(Path, inputs, X, y, given)
-    table = inputs.read(X)
+    path, table = search_inputs(Path, inputs, X, y, given)
     warn_of_numbers_in_text(table, kept_as_text=inputs.binning.forced(table.labels))
     return path
 
 
-def _events(y: Vector, loss: str) -> NDArray[np.bool_]:
+def _events(upper: Any) -> Any:
     """Return the rows of the second class."""
-    if not LOSSES[loss].is_classifier:
+    if upper is None:
         msg = "min_events_bin counts rows of either class, and a regression has none: use min_samples_bin."
         raise ValueError(msg)
-    return y > 0
+    return upper
 
 
 def _choices(design: ThresholdDesign, allowed: NDArray[np.bool_]) -> int:
@@ -245,7 +267,7 @@ def _refuse_certificate(options: Options) -> None:
 
 
 def _always(
-    design: ThresholdDesign, rows: _core.LocalRows, ridge: Ridge, rules: Rules, allowed: NDArray[np.bool_]
+    design: ThresholdDesign, rows: Any, ridge: Ridge, rules: Rules, allowed: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
     """Choose a column for each feature that must be in: the one that, alone, lowers the loss most."""
     chosen = []

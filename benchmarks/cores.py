@@ -1,0 +1,56 @@
+"""One fit with more and more threads, all in: reading the frame, learning bins, coding, searching, counting.
+
+python -m benchmarks.cores [--rows 1000000] [--threads 1 2 4 8 16] [--rounds 2]
+
+Rounds go through all numbers of threads in turn, and the best of each counts; the bits must be the same.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+import pandas as pd
+
+from benchmarks.streams import Phases
+
+SETTINGS = {"lambda0": "bic", "special_values": [-9, -8, -7]}
+
+
+def main() -> None:
+    """Measure and print."""
+    from sparsegam import SparseGAMClassifier
+    from sparsegam.datasets import make_credit
+    from sparsegam.search import solver, tables
+
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2, 4, 8, 16])
+    parser.add_argument("--rounds", type=int, default=2)
+    args = parser.parse_args()
+    credit = make_credit(args.rows)
+    best: dict[int, dict] = {}
+    models = set()
+    for _ in range(args.rounds):
+        for threads in args.threads:
+            phases = Phases()
+            bare = tables.bin_table, tables.Tables.pose, solver._fit_at, tables.TableProblem.model
+            phases.watch(tables, "bin_table", "bins")
+            phases.watch(tables.Tables, "pose", "pose")
+            phases.watch(solver, "_fit_at", "search")
+            phases.watch(tables.TableProblem, "model", "model")
+            start = time.perf_counter()
+            gam = SparseGAMClassifier(n_jobs=threads, **SETTINGS).fit(credit.frame, credit.target)
+            seconds = time.perf_counter() - start
+            tables.bin_table, tables.Tables.pose, solver._fit_at, tables.TableProblem.model = bare
+            models.add(gam.model_.to_json())
+            if threads not in best or seconds < best[threads]["seconds"]:
+                best[threads] = {"threads": threads, "seconds": seconds, **phases.seconds}
+    table = pd.DataFrame(best.values())
+    table["times_faster"] = table["seconds"].iloc[0] / table["seconds"]
+    print(f"{args.rows} rows, {gam.n_terms_} terms, the same bits: {len(models) == 1}")
+    print(table.to_string(index=False, float_format="{:.3f}".format))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,51 @@
+"""A real cluster of two processes for all tests of this folder, on which nothing may be left."""
+
+import time
+
+import dask
+import numpy as np
+import pytest
+from distributed import Client, LocalCluster
+from mixed_table import mixed_table
+
+from sparsegam.dask import cluster
+
+
+@pytest.fixture(scope="session")
+def local_cluster():
+    dask.config.set({"dataframe.convert-string": False})
+    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def client(local_cluster):
+    with Client(local_cluster) as found:
+        yield found
+
+
+@pytest.fixture(autouse=True)
+def small_shards(monkeypatch):
+    monkeypatch.setattr(cluster, "ALIGNED", 64)
+
+
+@pytest.fixture(scope="session")
+def table():
+    frame = mixed_table(2000)
+    rng = np.random.default_rng(5)
+    frame["amount"] = frame["income"].fillna(2.0) + (frame["age"] > 40) + rng.normal(size=2000)
+    frame["w"] = rng.choice([0.0, 1.0, 2.5], 2000)
+    frame["three"] = np.where(frame["age"] > 60, "old", np.where(frame["owner"], "owner", "other"))
+    return frame
+
+
+@pytest.fixture
+def nothing_left(client):
+    """What a test leaves on the cluster is a leak: futures, tasks, or rows that workers hold."""
+    yield
+    for _ in range(100):
+        left = client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks))
+        if left == 0:
+            break
+        time.sleep(0.1)
+    assert left == 0

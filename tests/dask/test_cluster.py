@@ -1,0 +1,137 @@
+"""Workers that die, clusters that are gone, and memory over many fits."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from dask_parts import frame_of
+from distributed import Client, LocalCluster
+
+from sparsegam.dask import DaskSparseGAMClassifier, DaskSparseGAMClassifierCV, cluster
+
+FEATURES = ["age", "debt", "income", "owner", "job", "grade"]
+SETTINGS = {"special_values": [-9.0], "max_bins": 50, "lambda0": 2.0}
+
+
+class Killer(threading.Thread):
+    """Kills a worker again and again, as soon as all are there, until it has killed enough."""
+
+    def __init__(self, client, deaths):
+        super().__init__(daemon=True)
+        self.client, self.left, self.done = client, deaths, threading.Event()
+
+    def run(self):
+        while self.left and not self.done.is_set():
+            pids = [worker["pid"] for worker in alive(self.client)]
+            if len(pids) == 2:
+                os.kill(pids[self.left % 2], signal.SIGKILL)
+                self.left -= 1
+            self.done.wait(0.7)
+
+
+def alive(client):
+    found = client.run(os.getpid, on_error="ignore")
+    return [{"pid": pid} for pid in found.values() if isinstance(pid, int)]
+
+
+@pytest.fixture
+def mortals():
+    workers = LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0")
+    with workers, Client(workers) as client:
+        yield client
+
+
+def slowly(monkeypatch, seconds):
+    """Makes every question take a while, so that workers die under them."""
+    asked = cluster.Cluster.ask_posed
+
+    def ask(self, *given):
+        time.sleep(seconds)
+        return asked(self, *given)
+
+    monkeypatch.setattr(cluster.Cluster, "ask_posed", ask)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no SIGKILL")
+@pytest.mark.parametrize("kind", [DaskSparseGAMClassifier, DaskSparseGAMClassifierCV])
+def test_a_worker_may_die_five_times(mortals, table, kind, monkeypatch):
+    settings = SETTINGS
+    if kind is DaskSparseGAMClassifierCV:
+        settings = {"special_values": [-9.0], "max_bins": 20, "max_terms": 3, "cv": 2, "lambda2": 1.0}
+    X = frame_of(table[[*FEATURES, "y"]])
+    expected = kind(**settings, client=mortals).fit(X, "y")
+    slowly(monkeypatch, 0.05)
+    killer = Killer(mortals, deaths=5)
+    killer.start()
+    found = kind(**settings, client=mortals).fit(X, "y")
+    for _ in range(20):  # what was too quick to be killed five times is fitted again
+        if killer.left == 0:
+            break
+        found = kind(**settings, client=mortals).fit(X, "y")
+    killer.done.set()
+    killer.join()
+    assert killer.left == 0
+    # sums are made of as many parts as there were workers at the start: the last digits go with that
+    assert [(t.feature, t.condition) for t in found.terms_] == [(t.feature, t.condition) for t in expected.terms_]
+    assert found.objective_ == pytest.approx(expected.objective_, rel=1e-9)
+
+
+def test_lost_rows_are_made_again(client, table, monkeypatch):
+    """The same without a death: workers forget what they hold, between any two questions."""
+    X = frame_of(table[[*FEATURES, "y"]])
+    expected = DaskSparseGAMClassifier(**SETTINGS).fit(X, "y")
+    monkeypatch.setattr(cluster.Cluster, "_called", lambda *_: {})
+    found = DaskSparseGAMClassifier(**SETTINGS).fit(X, "y")
+    assert found.model_.to_json() == expected.model_.to_json()
+
+
+def test_a_cluster_that_was_restarted_is_told_of(mortals, table, monkeypatch):
+    asked = cluster.Cluster.ask_posed
+
+    def restart(self, *given):
+        if self.round_trips == 20:
+            self.client.restart()
+        return asked(self, *given)
+
+    monkeypatch.setattr(cluster.Cluster, "ask_posed", restart)
+    X = frame_of(table[[*FEATURES, "y"]])
+    with pytest.raises(RuntimeError, match="the Dask cluster is gone, or was restarted"):
+        DaskSparseGAMClassifier(**SETTINGS, client=mortals).fit(X, "y")
+    monkeypatch.undo()
+    assert DaskSparseGAMClassifier(**SETTINGS, client=mortals).fit(X, "y").n_terms_ > 2
+
+
+def test_a_cluster_without_workers_is_told_of(table):
+    X = frame_of(table[[*FEATURES, "y"]])
+    nobody = LocalCluster(n_workers=0, dashboard_address=":0")
+    with nobody, Client(nobody) as alone, pytest.raises(RuntimeError, match="the Dask cluster has no workers"):
+        DaskSparseGAMClassifier(client=alone).fit(X, "y")
+
+
+def test_many_fits_leave_nothing(client, table, nothing_left):
+    X = frame_of(table[[*FEATURES, "y"]])
+
+    def held(dask_worker):
+        return len(dask_worker.data)
+
+    for _ in range(8):
+        DaskSparseGAMClassifier(**SETTINGS).fit(X, "y")
+    for _ in range(50):
+        if sum(client.run(held).values()) == 0:
+            break
+        time.sleep(0.1)
+    assert sum(client.run(held).values()) == 0
+
+
+def test_shards_begin_at_fixed_rows(monkeypatch):
+    assert cluster._starts(2000, 2) == [0, 1024]
+    assert cluster._starts(10, 3) == [0]
+    monkeypatch.setattr(cluster, "ALIGNED", 8192)
+    starts = cluster._starts(1_000_000, 7)
+    assert len(starts) == 7
+    assert all(start % 8192 == 0 for start in starts)
+    assert np.diff([*starts, 1_000_000]).max() < 160_000

@@ -1,0 +1,184 @@
+"""Models fitted on a cluster: those of one frame, whatever the parts; predictions are lazy; nothing is left behind."""
+
+import pickle
+
+import dask
+import dask.array as da
+import numpy as np
+import pytest
+from dask_parts import delayed_parts, frame_of, loaded, parts_of
+
+from sparsegam import SparseGAMClassifier, SparseGAMRegressor, gam_path
+from sparsegam import dask as distributed_models
+from sparsegam.dask import DaskSparseGAMClassifier, DaskSparseGAMRegressor
+
+pytestmark = pytest.mark.usefixtures("nothing_left")
+FEATURES = ["age", "debt", "income", "owner", "since", "seen", "job", "grade"]
+SETTINGS = {"special_values": [-9.0], "max_bins": 50, "lambda0": 2.0}
+
+
+def rows_of(table, *more):
+    return frame_of(table[[*FEATURES, *more]])
+
+
+def assert_same_model(found, expected):
+    mine, theirs = found.model_, expected.model_
+    assert [(t.feature, t.condition) for t in mine.terms] == [(t.feature, t.condition) for t in theirs.terms]
+    assert [t.coef for t in mine.terms] == pytest.approx([t.coef for t in theirs.terms], rel=1e-7)
+    assert found.objective_ == pytest.approx(expected.objective_, rel=1e-9)
+    for one, other in zip(mine.terms, theirs.terms, strict=True):
+        assert one.n_rows == other.n_rows
+        assert one.n_events == other.n_events
+        assert one.standard_error == pytest.approx(other.standard_error, rel=1e-6)
+    counted, expected_counts = (model.training.scores.counts for model in (mine, theirs))
+    assert counted.sum() == expected_counts.sum()
+    assert np.abs(counted - expected_counts).sum() <= 2  # a score at a border may be in the next bucket
+    assert mine.seen.keys() == theirs.seen.keys()
+    assert found.feature_names_in_.tolist() == expected.feature_names_in_.tolist()
+
+
+def test_a_classifier_by_the_name_of_its_target(client, table):
+    expected = SparseGAMClassifier(**SETTINGS).fit(table[FEATURES], table["y"], table["w"])
+    found = DaskSparseGAMClassifier(**SETTINGS, client=client).fit(rows_of(table, "y", "w"), "y", "w")
+    assert_same_model(found, expected)
+    assert found.classes_.tolist() == ["bad", "good"]
+    assert found.round_trips_ > 10
+    assert_same_model(found.to_local(), expected)
+    assert type(found.to_local()) is SparseGAMClassifier
+    assert not hasattr(found.to_local(), "client")
+
+
+def test_predictions_are_lazy(client, table):
+    found = DaskSparseGAMClassifier(**SETTINGS).fit(rows_of(table, "y"), "y")
+    rows = table[FEATURES]
+    local = found.to_local()
+    for method in ("predict", "predict_proba", "decision_function"):
+        lazy = getattr(found, method)(rows_of(table, "y"))
+        assert isinstance(lazy, da.Array)
+        np.testing.assert_array_equal(lazy.compute(), getattr(local, method)(rows))
+        np.testing.assert_array_equal(getattr(found, method)(rows), getattr(local, method)(rows))
+    assert found.score(rows_of(table, "y"), "y") == local.score(rows, table["y"])
+    assert found.score(rows, table["y"]) == local.score(rows, table["y"])
+    again = pickle.loads(pickle.dumps(DaskSparseGAMClassifier(client=client, max_bins=7)))
+    assert again.client is None
+    assert again.max_bins == 7
+
+
+def test_series_beside_the_frame(client, table):
+    expected = SparseGAMClassifier(**SETTINGS, class_weight="balanced").fit(table[FEATURES], table["y"], table["w"])
+    whole = rows_of(table, "y", "w")
+    found = DaskSparseGAMClassifier(**SETTINGS, class_weight="balanced").fit(whole[FEATURES], whole["y"], whole["w"])
+    assert_same_model(found, expected)
+
+
+def test_a_regression(client, table):
+    expected = SparseGAMRegressor(special_values=[-9.0]).fit(table[FEATURES], table["amount"], table["w"])
+    found = DaskSparseGAMRegressor(special_values=[-9.0]).fit(rows_of(table, "amount", "w"), "amount", "w")
+    assert_same_model(found, expected)
+    assert found.score(rows_of(table, "amount"), "amount") == pytest.approx(
+        expected.score(table[FEATURES], table["amount"])
+    )
+
+
+def test_more_than_two_classes(client, table):
+    expected = SparseGAMClassifier(**SETTINGS).fit(table[FEATURES], table["three"])
+    found = DaskSparseGAMClassifier(**SETTINGS).fit(rows_of(table, "three"), "three")
+    for one, other in zip(found.estimators_, expected.estimators_, strict=True):
+        assert_same_model(one, other)
+    lazy = found.predict_proba(rows_of(table))
+    np.testing.assert_allclose(lazy.compute(), expected.predict_proba(table[FEATURES]))
+
+
+def test_arrays_and_delayed_parts(client, table):
+    X = table[["age", "debt", "income"]].to_numpy()
+    expected = SparseGAMClassifier(**SETTINGS).fit(X, table["y"])
+    chunks = tuple(len(part) for part in parts_of(table) if len(part))
+    array = da.from_array(X, chunks=(chunks, (2, 1)))
+    labels = da.from_array(table["y"].to_numpy(dtype=object), chunks=(chunks,))
+    found = DaskSparseGAMClassifier(**SETTINGS).fit(array, labels)
+    assert [(t.feature, t.condition, t.n_rows) for t in found.terms_] == [
+        (t.feature, t.condition, t.n_rows) for t in expected.terms_
+    ]
+    assert found.predict(array).shape == (2000,)
+    np.testing.assert_array_equal(found.predict(array).compute(), expected.predict(X))
+    parts = [dask.delayed(X[i : i + 500]) for i in range(0, 2000, 500)]
+    y = [dask.delayed(table["y"].to_numpy()[i : i + 500]) for i in range(0, 2000, 500)]
+    again = DaskSparseGAMClassifier(**SETTINGS).fit(parts, y)
+    assert again.objective_ == pytest.approx(expected.objective_, rel=1e-9)
+
+
+def test_rules_and_limits_hold(client, table):
+    rules = {"min_events_bin": 30, "monotone": {"age": "decreasing"}, "features_always": ["income"], "max_features": 3}
+    expected = SparseGAMClassifier(**SETTINGS, **rules).fit(table[FEATURES], table["y"])
+    assert_same_model(DaskSparseGAMClassifier(**SETTINGS, **rules).fit(rows_of(table, "y"), "y"), expected)
+
+
+def test_ramps(client, table):
+    shapes = {"shapes": "both", "min_samples_bin": 1, "max_bins": 1000}  # each bin is one value
+    expected = SparseGAMClassifier(**SETTINGS | shapes).fit(table[FEATURES], table["y"])
+    found = DaskSparseGAMClassifier(**SETTINGS | shapes).fit(rows_of(table, "y"), "y")
+    assert any(term.condition.kind == "ramp" for term in found.terms_)
+    assert_same_model(found, expected)
+
+
+def test_a_frontier(client, table):
+    expected = gam_path(table[FEATURES], table["y"], max_terms=8)
+    found = distributed_models.gam_path(rows_of(table, "y"), "y", max_terms=8)
+    np.testing.assert_allclose(found.objective, expected.objective, rtol=1e-9)
+    assert found.n_terms.tolist() == expected.n_terms.tolist()
+
+
+@pytest.mark.parametrize("cuts", [[], [1], [500, 1000, 1500], [3, 3, 3, 1999]])
+def test_the_parts_are_no_matter(client, table, cuts):
+    expected = SparseGAMClassifier(**SETTINGS).fit(table[FEATURES], table["y"])
+    X, y = (delayed_parts(table[names], cuts) for names in (FEATURES, "y"))
+    found = DaskSparseGAMClassifier(**SETTINGS).fit(X, y)
+    assert_same_model(found, expected)
+
+
+def test_the_same_bits_again(client, table):
+    X = rows_of(table, "y")
+    one, other = (DaskSparseGAMClassifier(**SETTINGS).fit(X, "y").model_.to_json() for _ in range(2))
+    assert one == other
+
+
+def bad(frame, part, **columns):
+    parts = parts_of(frame)
+    parts[part] = parts[part].assign(**columns)
+    return [loaded(one) for one in parts]
+
+
+@pytest.mark.parametrize(
+    ("spoiled", "message"),
+    [
+        (lambda t: bad(t, 3, extra=1.0), "a part has the columns .*: give all parts the same"),
+        (lambda t: bad(t, 3, age="old"), r"'age' holds .* in some parts and .* in others: convert"),
+        (lambda t: bad(t, 4, y=None), "y contains NaN or None in"),
+        (lambda t: delayed_parts(t.iloc[:0], []), "X has no rows"),
+        (lambda t: bad(t.assign(y="bad"), 0), "one class only"),
+    ],
+)
+def test_bad_parts_are_told_of(client, table, spoiled, message):
+    with pytest.raises(ValueError, match=message):
+        DaskSparseGAMClassifier(**SETTINGS).fit(spoiled(table[[*FEATURES, "y"]]), "y")
+
+
+def test_a_column_may_be_missing_in_a_part(client, table):
+    frame = table.copy()
+    frame.loc[frame.index[40:900], "job"] = None
+    frame.loc[frame.index[900:901], "income"] = np.nan
+    expected = SparseGAMClassifier(**SETTINGS).fit(frame[FEATURES], frame["y"])
+    assert_same_model(DaskSparseGAMClassifier(**SETTINGS).fit(delayed_parts(frame[[*FEATURES, "y"]]), "y"), expected)
+
+
+def test_wrong_arguments(client, table):
+    with pytest.raises(ValueError, match="X must be a Dask DataFrame or Array, or a list of delayed parts, got DataFr"):
+        DaskSparseGAMClassifier().fit(table[FEATURES], table["y"])
+    with pytest.raises(ValueError, match="X has 7 parts and y has 1: give both the same"):
+        DaskSparseGAMClassifier().fit(delayed_parts(table[FEATURES]), [dask.delayed(table["y"])])
+    with pytest.raises(ValueError, match="search='swap' needs the rows in memory"):
+        DaskSparseGAMClassifier(search="swap").fit(rows_of(table, "y"), "y")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'max_term'"):
+        distributed_models.gam_path(rows_of(table, "y"), "y", max_term=3)
+    with pytest.raises(ValueError, match="sample_weight must be finite and not negative"):
+        DaskSparseGAMClassifier().fit(delayed_parts(table.assign(w=-1.0)[[*FEATURES, "y", "w"]]), "y", "w")

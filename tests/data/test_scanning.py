@@ -1,0 +1,141 @@
+"""Files as one stream: what each kind holds, in which order, and one line for what is wrong with them."""
+
+import gzip
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from mixed_table import mixed_table
+from pyarrow import feather, parquet
+
+from sparsegam import scan
+from sparsegam.data import text_files
+from sparsegam.data.contents import FileError
+from sparsegam.data.files import read_file
+from sparsegam.data.summaries import merged, summary_of
+
+
+def columns_of(stream):
+    pieces = list(stream.pieces())
+    return [merged(summary_of(piece.column(j)) for piece in pieces) for j in range(len(stream.names))]
+
+
+def assert_same_columns(stream, table):
+    assert stream.names == table.labels
+    for j, found in enumerate(columns_of(stream)):
+        expected = summary_of(table.column(j))
+        assert found.scale == expected.scale, found.name
+        assert found.missing == expected.missing
+        np.testing.assert_array_equal(found.values, expected.values)
+        np.testing.assert_array_equal(found.counts, expected.counts)
+
+
+@pytest.mark.parametrize("ending", ["parquet", "feather"])
+def test_arrow_files_in_the_order_of_their_names(tmp_path, ending):
+    frame = mixed_table(300)
+    write = parquet.write_table if ending == "parquet" else feather.write_feather
+    for i, part in enumerate(np.split(np.arange(300), [90, 91, 200])):
+        write(pa.Table.from_pandas(frame.iloc[part], preserve_index=False), tmp_path / f"part-{i}.{ending}")
+    write(pa.Table.from_pandas(frame, preserve_index=False), tmp_path / f"whole.{ending}")
+    whole = read_file(tmp_path / f"whole.{ending}")
+    assert_same_columns(scan(str(tmp_path / f"part-*.{ending}")), whole)
+    assert_same_columns(scan([tmp_path / f"whole.{ending}"]), whole)
+    ages = [piece.values(0) for piece in scan(tmp_path / f"part-*.{ending}").pieces()]
+    assert np.concatenate(ages).tolist() == frame["age"].tolist()
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_text_is_what_all_of_it_looks_like(tmp_path, monkeypatch, packed):
+    monkeypatch.setattr(text_files, "TEXT_BLOCK", 2000)
+    frame = mixed_table(300)
+    frame["late"] = [str(i) for i in range(299)] + ["three"]
+    frame["early"] = ["n/a", "x", *[str(i) for i in range(298)]]
+    frame["empty"] = np.nan
+    text = frame.to_csv(index=False)
+    names = [tmp_path / f"{name}.csv{'.gz' * packed}" for name in ("whole", "a", "b")]
+    head, *lines = text.splitlines(keepends=True)
+    for name, part in zip(names, (text, head + "".join(lines[:100]), head + "".join(lines[100:])), strict=True):
+        name.write_bytes(gzip.compress(part.encode()) if packed else part.encode())
+    whole = read_file(names[0])
+    assert_same_columns(scan(names[0]), whole)
+    assert_same_columns(scan(names[1:]), whole)
+    assert scan(names[1:], columns=["late", "age"]).names == ("late", "age")
+
+
+def test_dates_and_times_of_text_go_together(tmp_path, monkeypatch):
+    monkeypatch.setattr(text_files, "TEXT_BLOCK", 60)
+    lines = ["2020-01-01"] * 20 + ["2020-01-01 12:30:00"] * 20
+    (tmp_path / "t.csv").write_text("t;x\n" + "".join(f"{line};1\n" for line in lines))
+    assert_same_columns(scan(tmp_path / "t.csv"), read_file(tmp_path / "t.csv"))
+
+
+def test_a_folder_and_its_hidden_files(tmp_path):
+    (tmp_path / "_SUCCESS").write_text("")
+    (tmp_path / "sub").mkdir()
+    for name in ("a", "sub/b"):
+        pd.DataFrame({"x": [1.0]}).to_parquet(tmp_path / f"{name}.parquet")
+    assert sum(piece.n_rows for piece in scan(tmp_path).pieces()) == 2
+
+
+def test_whole_numbers_and_fractions_make_numbers(tmp_path):
+    pd.DataFrame({"x": [1, 2]}).to_parquet(tmp_path / "a.parquet")
+    pd.DataFrame({"x": [1.5]}).to_parquet(tmp_path / "b.parquet")
+    pd.DataFrame({"x": [None]}).to_parquet(tmp_path / "c.parquet")
+    (found,) = columns_of(scan(tmp_path / "*.parquet"))
+    assert found.values.tolist() == [1.0, 1.5, 2.0]
+    assert found.missing == 1
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        ({"x": ["a"], "y": [1]}, "b.parquet: column 'x' is .*string, where a.parquet has int64: convert one of them"),
+        ({"x": [1]}, "b.parquet: it lacks the columns 'y', unlike a.parquet"),
+        ({"x": [1], "y": [1], "z": [1]}, "b.parquet: it has the columns 'z' as well, unlike a.parquet"),
+    ],
+)
+def test_files_with_other_columns_are_named(tmp_path, other, message):
+    pd.DataFrame({"x": [1], "y": [1]}).to_parquet(tmp_path / "a.parquet")
+    pd.DataFrame(other).to_parquet(tmp_path / "b.parquet")
+    with pytest.raises(FileError, match=message):
+        scan(tmp_path / "*.parquet")
+
+
+def test_a_file_that_goes_away_is_named(tmp_path):
+    for name in "ab":
+        pd.DataFrame({"x": [1.0]}).to_parquet(tmp_path / f"{name}.parquet")
+    stream = scan(tmp_path / "*.parquet")
+    (tmp_path / "b.parquet").unlink()
+    with pytest.raises(FileError, match=r"b.parquet: the file is gone"):
+        list(stream.pieces())
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda folder: scan(folder / "none*.csv"), "there is no file"),
+        (lambda folder: scan([]), "there is no file"),
+        (lambda folder: scan(folder / "nobody.csv"), "nobody.csv: there is no such file"),
+        (lambda folder: scan([folder / "a.csv", folder / "b.parquet"]), "files must be of one kind"),
+        (lambda folder: list(scan(folder / "bad.parquet").pieces()), "bad.parquet: cannot be read"),
+        (lambda folder: list(scan(folder / "ragged.csv").pieces()), "ragged.csv: cannot be read .*columns"),
+        (lambda folder: scan(folder / "a.csv", encoding="klingon"), "no encoding named 'klingon'"),
+    ],
+)
+def test_what_is_wrong_with_files_is_one_line(tmp_path, call, message):
+    (tmp_path / "a.csv").write_text("x,y\n1,2\n")
+    (tmp_path / "ragged.csv").write_text("x,y\n1,2\n1,2,3\n")
+    (tmp_path / "bad.parquet").write_text("this is not Parquet")
+    pd.DataFrame({"x": [1]}).to_parquet(tmp_path / "b.parquet")
+    with pytest.raises(FileError, match=message) as error:
+        call(tmp_path)
+    assert "\n" not in str(error.value)
+
+
+def test_wrong_options(tmp_path):
+    (tmp_path / "a.csv").write_text("x,y\n1,2\n")
+    with pytest.raises(ValueError, match="columns names 'z', but the columns of the files are 'x', 'y'"):
+        scan(tmp_path / "a.csv", columns=["x", "z"])
+    with pytest.raises(ValueError, match="max_bytes must be an integer"):
+        scan(tmp_path / "a.csv", max_bytes=-1)

@@ -1,0 +1,86 @@
+"""What comes in pieces: known without loading a package, and read from the start as often as asked."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from mixed_table import mixed_table
+from pyarrow import dataset, parquet
+
+from sparsegam.data import streams
+from sparsegam.data.streams import columns_of, is_stream, stream_of
+
+FRAME = mixed_table(500)
+ARROW = pa.Table.from_pandas(FRAME, preserve_index=False)
+
+
+def reader():
+    return pa.RecordBatchReader.from_batches(ARROW.schema, ARROW.to_batches(max_chunksize=64))
+
+
+SOURCES = {
+    "dataset": lambda folder: dataset.dataset(folder),
+    "in memory": lambda _: dataset.dataset(ARROW),
+    "reader": lambda _: reader,
+    "lazy": lambda folder: pl.scan_parquet(folder / "a.parquet"),
+}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    parquet.write_table(ARROW, tmp_path / "a.parquet", row_group_size=77)
+    return tmp_path
+
+
+@pytest.mark.parametrize("rows", [50, 10_000])
+@pytest.mark.parametrize("source", SOURCES)
+def test_all_rows_come_in_their_order_again_and_again(source, rows, folder, monkeypatch):
+    monkeypatch.setattr(streams, "rows_of_piece", lambda _: rows)
+    X = SOURCES[source](folder)
+    assert is_stream(X)
+    stream = stream_of(X)
+    assert stream.names == tuple(FRAME.columns)
+    for _ in range(2):
+        pieces = list(stream.pieces())
+        assert len(pieces) == 1 if rows > 500 else len(pieces) >= 4
+        assert np.concatenate([piece.values(0) for piece in pieces]).tolist() == FRAME["age"].tolist()
+    age, nothing, y = columns_of(stream, age="age", weight=None, y="y")
+    assert age.tolist() == FRAME["age"].tolist()
+    assert nothing is None
+    assert y.tolist() == FRAME["y"].tolist()
+
+
+def test_slices_of_older_polars():
+    frame = pl.DataFrame({"x": range(10)})
+    pieces = list(streams._slices(frame.lazy(), 4))
+    assert [piece.n_rows for piece in pieces] == [4, 4, 2]
+
+
+@pytest.mark.parametrize("X", [np.zeros((2, 2)), [[1.0]], FRAME, pl.DataFrame({"a": [1]}), ARROW, None, pd.DataFrame])
+def test_what_is_there_at_once_is_no_stream(X):
+    assert not is_stream(X)
+
+
+def test_a_reader_can_be_read_once_only():
+    assert is_stream(reader())
+    with pytest.raises(ValueError, match="can be read once, and a fit reads twice: pass a function that opens it"):
+        stream_of(reader())
+
+
+def test_a_function_must_return_a_reader():
+    with pytest.raises(ValueError, match=r"must return a pyarrow.RecordBatchReader, got int"):
+        stream_of(lambda: 3)
+
+
+def test_importing_loads_neither_arrow_nor_dask():
+    code = (
+        "import sys, sparsegam; sparsegam.scan; from sparsegam.data.streams import is_stream; is_stream([[1.0]]); "
+        "assert not {'pyarrow', 'polars'} & set(sys.modules), 'loaded by streams'; "  # scikit-learn loads Arrow
+        "sparsegam.SparseGAMClassifierCV; sparsegam.gam_path; "
+        "assert not {'dask', 'distributed', 'polars'} & set(sys.modules), 'loaded by estimators'"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

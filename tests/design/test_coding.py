@@ -1,0 +1,166 @@
+"""Tables that come in pieces: the same bins, the same problem and the same bits as from the whole frame."""
+
+import gc
+import os
+import tempfile
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from mixed_table import mixed_table
+
+from sparsegam.data import frames, summaries
+from sparsegam.data.streams import Stream
+from sparsegam.design import coding
+from sparsegam.design.binning import Binning
+from sparsegam.design.coding import bin_table, take_in
+
+MAPS = Path("/proc/self/maps")
+
+
+def in_pieces(frame, cuts, max_bytes=None):
+    def pieces():
+        ends = [0, *cuts, len(frame)]
+        for first, last in pairwise(ends):
+            yield frames.Table(np.zeros((0, 0)), 0, 0) if first == last else frames.read(frame.iloc[first:last])
+
+    return Stream(tuple(frame.columns), pieces, max_bytes=max_bytes)
+
+
+OPTIONS = [
+    {},
+    {"max_bins": 4},
+    {"max_bins": 30, "min_samples_bin": 20},
+    {"special_values": [-9.0], "min_category_count": 40},
+    {"categorical": ["debt"], "max_bins": 5},
+    {"thresholds": {"income": [0.0, 1.0]}, "special_values": {"debt": [-9.0]}},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_the_bins_of_pieces_are_those_of_the_frame(options, n_threads):
+    frame = mixed_table(700)
+    weight = np.random.default_rng(1).choice([0.5, 1.0, 3.7], 700)
+    table, y, given = take_in(
+        in_pieces(frame.assign(w=weight), [10, 10, 300, 301]), "y", "w", Binning(**options), n_threads
+    )
+    assert y.tolist() == frame["y"].tolist()
+    assert given.tolist() == weight.tolist()
+    expected = frames.read(frame.drop(columns="y"))
+    for rows in (np.arange(700), np.flatnonzero(weight > 1)):
+        mine = bin_table(table.keep(rows), Binning(**options), weight[rows], n_threads)
+        theirs = bin_table(expected.keep(rows), Binning(**options), weight[rows])
+        for one, other in zip(mine[0], theirs[0], strict=True):
+            assert one.conditions() == other.conditions()
+            assert one.scale == other.scale
+        for one, other in zip(mine[1], theirs[1], strict=True):
+            assert one.dtype == other.dtype
+            np.testing.assert_array_equal(one, other)
+
+
+def test_codes_that_are_bins_already_are_not_copied():
+    table, _, _ = take_in(in_pieces(mixed_table(200), [50]), "y", None, Binning(), 1)
+    _, codes = bin_table(table, Binning())
+    assert codes[1] is table.source[1].codes
+
+
+def test_a_sketch_gives_bins_of_about_the_same_size(monkeypatch):
+    monkeypatch.setattr(summaries, "MOST_VALUES", 2000)
+    monkeypatch.setattr(summaries, "SKETCH_VALUES", 1000)
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=20_000), "y": rng.integers(0, 2, 20_000)})
+    frame.loc[rng.random(20_000) < 0.1, "x"] = -9.0
+    binning = Binning(max_bins=20, special_values=[-9.0])
+    table, _, _ = take_in(in_pieces(frame, [500, 7000]), "y", None, binning, 1)
+    (feature,), (codes,) = bin_table(table, binning)
+    assert feature.special == (-9.0,)
+    assert feature.n_ordered == 20
+    counts = np.bincount(codes)
+    assert counts[-1] == (frame["x"] == -9.0).sum()
+    assert np.abs(counts[:-1] / counts[:-1].mean() - 1).max() < 0.15
+    assert np.isin(feature.edges, frame["x"]).all()
+    exact = [(frame["x"] <= edge).sum() - (frame["x"] == -9.0).sum() for edge in feature.edges if edge > -9.0]
+    np.testing.assert_array_equal(np.cumsum(counts[:-1])[: len(exact)], exact)
+
+
+def test_a_sketch_has_no_levels(monkeypatch):
+    monkeypatch.setattr(summaries, "MOST_VALUES", 50)
+    monkeypatch.setattr(summaries, "SKETCH_VALUES", 40)
+    frame = pd.DataFrame({"x": np.arange(200.0), "y": np.arange(200) % 2})
+    binning = Binning(categorical=["x"])
+    table, _, _ = take_in(in_pieces(frame, []), "y", None, binning, 1)
+    with pytest.raises(ValueError, match="categorical names the column 'x', which has more than"):
+        bin_table(table, binning)
+
+
+def test_codes_past_the_limit_are_in_a_file_that_is_gone_afterwards(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    frame = mixed_table(501)
+    table, _, _ = take_in(in_pieces(frame, [100], max_bytes=0), "y", None, Binning(), 2)
+    inside, _, _ = take_in(in_pieces(frame, [100]), "y", None, Binning(), 2)
+    for one, other in zip(table.source, inside.source, strict=True):
+        assert one.codes.base is not None
+        assert one.codes.ctypes.data % one.codes.itemsize == 0
+        np.testing.assert_array_equal(one.codes, other.codes)
+    assert os.listdir(tmp_path) == []
+    if MAPS.exists():
+        assert str(tmp_path) in MAPS.read_text()
+        del table, one
+        gc.collect()
+        assert str(tmp_path) not in MAPS.read_text()
+
+
+def changing(frames_in_turn):
+    turns = iter(frames_in_turn)
+    names = tuple(frames_in_turn[0].columns)
+    return Stream(names, lambda: iter([frames.read(next(turns))]))
+
+
+@pytest.mark.parametrize(
+    ("second", "message"),
+    [
+        (lambda frame: frame.iloc[:-1], "had 100 rows at first and 99 then"),
+        (lambda frame: pd.concat([frame, frame]), "had 100 rows at first and more then"),
+        (lambda frame: frame.assign(job="new"), "'job' holds a level that is new on a second look"),
+        (lambda frame: frame.assign(age=np.nan), "'age' holds nothing on a second look"),
+    ],
+)
+def test_data_that_change_between_the_looks_are_refused(second, message):
+    frame = mixed_table(100)
+    frame["job"] = "old"
+    with pytest.raises(ValueError, match=message):
+        take_in(changing([frame, second(frame)]), "y", None, Binning(), 1)
+
+
+def test_names_that_are_no_columns():
+    stream = in_pieces(mixed_table(100), [])
+    with pytest.raises(ValueError, match="y names the column 'z', but the columns are 'age'"):
+        take_in(stream, "z", None, Binning(), 1)
+    with pytest.raises(ValueError, match="sample_weight of a stream is the name of one of its columns, got ndarray"):
+        take_in(stream, "y", np.ones(100), Binning(), 1)
+    with pytest.raises(ValueError, match="X has no column besides 'y'"):
+        take_in(in_pieces(mixed_table(100)[["y"]], []), "y", None, Binning(), 1)
+
+
+def test_parts_with_other_columns_or_types():
+    frame = mixed_table(100)
+
+    def parts(other):
+        return Stream(tuple(frame.columns), lambda: iter([frames.read(frame), frames.read(other)]))
+
+    with pytest.raises(ValueError, match=r"a part has the columns 'age', 'debt'.*: give all parts the same"):
+        take_in(parts(frame.rename(columns={"job": "work"})), "y", None, Binning(), 1)
+    with pytest.raises(ValueError, match=r"'age' holds numbers in some parts and categories \('7'\) in others"):
+        take_in(parts(frame.assign(age="7")), "y", None, Binning(), 1)
+
+
+def test_no_rows():
+    with pytest.raises(ValueError, match="X has no rows"):
+        take_in(in_pieces(mixed_table(10).iloc[:0], []), "y", None, Binning(), 1)
+
+
+def test_threads_answer_in_order():
+    assert coding.in_threads(lambda i: i * i, range(20), 4) == [i * i for i in range(20)]
