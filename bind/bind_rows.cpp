@@ -118,14 +118,14 @@ nb::tuple groups(LocalRows& rows, const Point& point, const Vector<Index>& colum
 }
 
 nb::tuple slopes(LocalRows& rows, const Point& point) {
-    const Slopes all = rows.slopes(checked(rows, point));
+    const Slopes all = rows.slopes(checked(rows, point), Along::centred);
     return nb::make_tuple(array(all.slope), array(all.curv));
 }
 
 // A line from a point, along one centred column.
 std::tuple<double, double, double> line(LocalRows& rows, const Point& point, Index column, double step) {
     check_column(rows, column);
-    const LineSums sums = rows.line(checked(rows, point), column, step);
+    const LineSums sums = rows.line(checked(rows, point), column, step, Along::centred);
     return {sums.value, sums.slope, sums.curv};
 }
 

@@ -302,10 +302,15 @@ def swap_path(
     dynamic: bool,
     candidates: int = 50,
     line_steps: int = 10,
+    most_swaps: int = -1,
+    start: Point | None = None,
     time_limit: float | None = None,
     stop: Stop | None = None,
 ) -> tuple[list[Point], bool, dict[str, int]]:
-    """The paper's swap search at each lambda0 in turn, warm from the one before: points, finished, counts."""
+    """The paper's swap search at each lambda0 in turn, warm from the one before: points, finished, counts.
+
+    most_swaps are made at each lambda0: none is coordinate descent alone, -1 as many as help.
+    """
 
 class LinePoint:
     """A point on a convex function of one coefficient: where, its value and its slope."""

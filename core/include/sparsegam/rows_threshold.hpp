@@ -18,7 +18,9 @@ class ThresholdRows : public LocalRows {
         measure();
     }
 
-    double largest(Index column) const override { return std::max(columns_.mean[column], 1.0 - columns_.mean[column]); }
+    double largest(Index column, Along along) const override {
+        return std::max(origin(column, along), 1.0 - origin(column, along));
+    }
 
     Newton newton(const Point& point, std::span<const Index> support, bool rough) override {
         go_to(point);
@@ -79,14 +81,14 @@ class ThresholdRows : public LocalRows {
     }
 
     // Along x - m: slope x'g - m 1'g, curvature (1 - 2m) x'h + m^2 1'h.
-    Slopes slopes(const Point& point) override {
+    Slopes slopes(const Point& point, Along along) override {
         go_to(point);
         const Index p = columns_.size();
         Slopes out{total_.value, total_.grad, std::vector<double>(p), std::vector<double>(p)};
         for (const Part& part : parts_of({})) {
             sum<double>({}, part.features);
             for (Index c : part.columns) {
-                const double m = columns_.mean[c];
+                const double m = origin(c, along);
                 out.slope[c] = sums_of(c)[0] - m * total_.grad;
                 out.curv[c] = (1.0 - 2.0 * m) * sums_of(c)[1] + m * m * total_.curv;
             }

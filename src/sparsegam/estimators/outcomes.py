@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from sparsegam.arrays import Vector
-from sparsegam.losses import CLASSIFIERS, REGRESSION
+from sparsegam.losses import CLASSIFIERS, LOSSES, REGRESSION
 from sparsegam.parameters import documented
 
 
@@ -25,6 +25,10 @@ class Classifies(ClassifierMixin):  # type: ignore[misc]
         if self.loss == REGRESSION:
             other = type(self).__name__.replace("Classifier", "Regressor")
             msg = f"loss must be one of {', '.join(map(repr, CLASSIFIERS))}, got {REGRESSION!r}: use {other} for it."
+            raise ValueError(msg)
+        if self.loss in LOSSES and self.loss not in CLASSIFIERS:
+            names = " or ".join(map(repr, CLASSIFIERS))
+            msg = f"loss={self.loss!r} has no probabilities, which a classifier gives: use {names}, or linear_path."
             raise ValueError(msg)
         return str(self.loss)
 
