@@ -1,0 +1,145 @@
+"""The path of models: lambda from large to small for each gamma, each model found from the one before it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparsegam import _core
+from sparsegam.arrays import Vector
+from sparsegam.compat.posed import CURVATURE, Data, Posed, Solution, pose
+from sparsegam.compat.settings import Settings
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Models by gamma, the largest first, then by lambda0."""
+
+    gamma: list[float]
+    paths: list[list[Solution]]
+    n_columns: int
+
+
+def search_grid(data: Data, settings: Settings) -> Grid:
+    """Find the models of all gammas and lambdas that the settings ask for."""
+    posed = pose(data, settings)
+    empty = _refit(posed, posed.penalty)
+    steepest = float(posed.slopes(empty).max())
+    gammas = settings.gammas(steepest)
+    paths = []
+    for i, gamma in enumerate(gammas):
+        prices = None if settings.lambda_grid is None else [float(price) for price in settings.lambda_grid[i]]
+        paths.append(list(_search_path(posed, gamma, prices, steepest)))
+    return Grid(gammas, paths, data.matrix.n_columns)
+
+
+def _search_path(posed: Posed, gamma: float, prices: list[float] | None, steepest: float) -> Iterator[Solution]:
+    """Find one model after the other until one has max_support_size columns."""
+    settings, rule, search = posed.settings, Prices(posed, gamma, steepest), PathSearch(posed, gamma)
+    for i in range(int(settings.num_lambda or 0) if prices is None else len(prices)):
+        found = search.at(rule.after(search.descended) if prices is None else prices[i])
+        yield found
+        if found.columns.size >= min(settings.max_support_size, posed.column.size):
+            return
+
+
+class PathSearch:
+    """The models of one gamma, for one lambda0 after the other.
+
+    Coordinate descent goes on from where it was at the last lambda0, as in the original; its models set the grid. The
+    exchange search goes on from the best model so far, and its model is where the algorithm that was asked for starts
+    from: coordinate descent for "CD", the swap search for "CDPSI", none for "exchange". The lower of the two is kept.
+    """
+
+    def __init__(self, posed: Posed, gamma: float) -> None:
+        self._posed, self._penalty = posed, posed.with_gamma(gamma)
+        self._closed = posed.settings.name == "exponential"
+        self.descended: Solution | None = None
+        self._best: Solution | None = None
+        self._swapped: set[bytes] = set()  # supports without a swap that helps: whatever lambda0 is
+
+    def at(self, lambda0: float) -> Solution:
+        """Find the model of the next lambda0."""
+        self.descended = self._local(lambda0, self.descended, most_swaps=0)
+        starts = [start for start in (self._best, self.descended) if start is not None]
+        start = min(starts, key=lambda solution: self._posed.value(solution, lambda0))
+        found = self._exchange(lambda0, start)
+        if self._posed.settings.algorithm != "exchange":
+            found = self._local(lambda0, found, most_swaps=self._most_swaps(found))
+            self._swapped.add(found.columns.tobytes())
+        self._best = min(found, self.descended, key=lambda solution: solution.objective)
+        return self._best
+
+    def _most_swaps(self, found: Solution) -> int:
+        asked = self._posed.settings.algorithm == "CDPSI" and found.columns.tobytes() not in self._swapped
+        return self._posed.settings.max_swaps if asked else 0
+
+    def _exchange(self, lambda0: float, start: Solution | None) -> Solution:
+        posed = self._posed
+        search = _core.fit_at(
+            posed.rows,
+            self._penalty,
+            lambda0=posed.price(lambda0),
+            max_terms=posed.column.size,
+            start=None if start is None else start.point,
+        )
+        return posed.solution(lambda0, search.points[-1], finished=search.finished)
+
+    def _local(self, lambda0: float, start: Solution | None, most_swaps: int) -> Solution:
+        """Descend from a model, and swap; the closed form of the exponential loss needs an intercept."""
+        posed = self._posed
+        if self._closed and not posed.settings.intercept:
+            return self._exchange(lambda0, start)
+        (point,), finished, _ = _core.swap_path(
+            posed.rows,
+            self._penalty,
+            lambda0=np.array([posed.price(lambda0)]),
+            max_terms=posed.column.size,
+            cuts="linear" if posed.settings.name == "squared_hinge" else "selfconcordant",
+            dynamic=True,
+            most_swaps=most_swaps,
+            start=None if start is None else start.point,
+        )
+        return posed.solution(lambda0, point, finished=finished)
+
+
+def _refit(posed: Posed, penalty: _core.Penalty) -> _core.Point:
+    """Return the model without any column but those that are always in."""
+    always = posed.column[: posed.settings.exclude_first_k]
+    return _core.refit(posed.rows, penalty, _core.Point(0.0, always, np.zeros(always.size)))
+
+
+class Prices:
+    """The rule for the next lambda0: just below where the steepest column outside the last model would enter it.
+
+    A thresholding step adds a column of norm one and slope g where (|g| - lambda1)^2 / (2 L) > lambda0, with L the
+    curvature of the loss and of the ridge. Where a model came out as the one before it, lambda0 is scaled down as well.
+    """
+
+    def __init__(self, posed: Posed, gamma: float, steepest: float) -> None:
+        settings = posed.settings
+        self._posed, self._steepest = posed, steepest
+        self._lambda1 = gamma if settings.penalty_in_use == "L0L1" else 0.0
+        ridge = gamma if settings.penalty_in_use == "L0L2" else 0.0
+        self._curvature = CURVATURE[settings.name] + 2.0 * ridge
+        self._before: Solution | None = None
+
+    def after(self, last: Solution | None) -> float:
+        """Return the lambda0 after that of the last model; the first one where there is none."""
+        if last is None:
+            return self._entering(self._steepest)
+        same = self._before is not None and np.array_equal(self._before.columns, last.columns)
+        self._before = last
+        below = self._entering(self._steepest_outside(last))
+        if same:
+            return min(last.lambda_0 * self._posed.settings.scale_down_factor, 0.97 * below)
+        return 0.99 * below if 0.99 * below < last.lambda_0 else 0.97 * last.lambda_0
+
+    def _entering(self, slope: float) -> float:
+        return float((slope - self._lambda1) ** 2 / (2.0 * self._curvature))
+
+    def _steepest_outside(self, last: Solution) -> float:
+        slopes: Vector = self._posed.slopes(last.point)
+        slopes[last.columns] = 0.0
+        slopes[: self._posed.settings.exclude_first_k] = 0.0
+        return float(slopes.max())
