@@ -106,7 +106,8 @@ class TestSearch:
         cut = counts["cut_linear"] + counts["cut_quadratic"] + counts["cut_selfconcordant"]
         assert counts["columns_tried"] == cut + counts["line_searches"] + counts["closed_lines"]
         assert counts["columns_tried"] <= 5 * counts["terms_tried"]
-        assert counts["line_points"] >= 10 * counts["line_searches"]
+        if cuts in ("none", "selfconcordant"):  # the others take points of their own
+            assert counts["line_points"] <= 10 * counts["line_searches"]
         assert counts["swaps"] <= counts["terms_tried"]
 
     @pytest.mark.parametrize("cuts", CUTS[1:])

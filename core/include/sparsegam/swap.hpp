@@ -131,7 +131,7 @@ class SwapSearch {
         const LinePoint start{0.0, dropped.value(), lines_.softened(c, sums.slope)};
         const double step = -start.slope / lines_.lipschitz(c);
         if (step == 0.0 || ruled_out(dropped, sums, c, start, step, must_beat)) return std::nullopt;
-        const LinePoint found = line_search(dropped, c, step);
+        const LinePoint found = line_search(dropped, c, start, must_beat);
         if (!(found.value < must_beat)) return std::nullopt;
         return lines_.joined(dropped, c, found.at);
     }
@@ -186,12 +186,17 @@ class SwapSearch {
         return counted(bound >= must_beat, count);
     }
 
-    // Thresholding steps on one coordinate with the support fixed: each moves towards the minimum and never over it.
-    LinePoint line_search(const Point& dropped, Index c, double step) {
+    // Thresholding steps on one coordinate with the support fixed: each moves towards the minimum and never over it. The
+    // slope only flattens on the way, so that each of the steps left gains slope^2 / L at most: where all of them together
+    // would not do, they are left out.
+    LinePoint line_search(const Point& dropped, Index c, const LinePoint& start, double must_beat) {
         ++swap_counts_.line_searches;
-        LinePoint at = line(dropped, c, penalty_.clip(c, step));
-        for (int i = 1; i < options_.line_steps; ++i)
-            at = line(dropped, c, penalty_.clip(c, at.at - at.slope / lines_.lipschitz(c)));
+        const double steepness = lines_.lipschitz(c);
+        LinePoint at = start;
+        for (int left = options_.line_steps; left > 0; --left) {
+            if (at.value - left * at.slope * at.slope / steepness >= must_beat) break;
+            at = line(dropped, c, penalty_.clip(c, at.at - at.slope / steepness));
+        }
         return at;
     }
 

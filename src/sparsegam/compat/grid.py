@@ -33,6 +33,15 @@ def search_grid(data: Data, settings: Settings) -> Grid:
     return Grid(gammas, paths, data.matrix.n_columns)
 
 
+def search_at(data: Data, settings: Settings, grid: Grid) -> list[list[Solution]]:
+    """Find models of other rows at every gamma and lambda0 of a grid."""
+    posed = pose(data, settings)
+    searches = [PathSearch(posed, gamma) for gamma in grid.gamma]
+    return [
+        [search.at(solution.lambda_0) for solution in path] for search, path in zip(searches, grid.paths, strict=True)
+    ]
+
+
 def _search_path(posed: Posed, gamma: float, prices: list[float] | None, steepest: float) -> Iterator[Solution]:
     """Find one model after the other until one has max_support_size columns."""
     settings, rule, search = posed.settings, Prices(posed, gamma, steepest), PathSearch(posed, gamma)

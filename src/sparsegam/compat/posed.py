@@ -173,12 +173,13 @@ class Posed:
 
 def pose(data: Data, settings: Settings) -> Posed:
     """Hand rows to the core: columns of zeros and ones as codes, others as they are."""
-    matrix, weight = data.matrix, np.ones(data.target.size)
+    matrix = data.matrix
     centred = settings.intercept and not matrix.is_sparse
-    norms = _norms(matrix, weight, centred=centred)
     scale = 1.0 if settings.is_classification else _norm(data.target, centred=settings.intercept)
     if is_zero_one(matrix):
-        return _as_codes(data, settings, norms, scale)
+        return _as_codes(data, settings, scale, centred=centred)
+    norms = np.sqrt(matrix.squares(centred=centred))
+    norms[norms == 0] = 1.0
     demands = Coefficients(
         fit_intercept=settings.intercept,
         coef_bounds=settings.bounds(matrix.n_columns),
@@ -186,7 +187,7 @@ def pose(data: Data, settings: Settings) -> Posed:
         norms=norms,
     )
     options = Options(loss=settings.name, lambda2=0.0, max_terms=None)
-    problem = Matrices(demands).pose(matrix.named(None), data.target, weight, options)
+    problem = Matrices(demands).pose(matrix.named(None), data.target, np.ones(matrix.n_rows), options)
     shift = np.zeros(matrix.n_columns)
     for j, by in problem.design.shift.items():
         shift[j] = by
@@ -194,7 +195,7 @@ def pose(data: Data, settings: Settings) -> Posed:
     return Posed(settings, problem.rows, problem.penalty, problem.units, every, shift, norms, scale)
 
 
-def _as_codes(data: Data, settings: Settings, norms: Vector, scale: float) -> Posed:
+def _as_codes(data: Data, settings: Settings, scale: float, *, centred: bool) -> Posed:
     """Pose zeros and ones as features of two levels, of which the second is the column."""
     matrix, p = data.matrix, data.matrix.n_columns
     units, target, weight = in_units(
@@ -206,6 +207,9 @@ def _as_codes(data: Data, settings: Settings, norms: Vector, scale: float) -> Po
     design = _core.ThresholdDesign(codes, two, np.zeros(p, dtype=np.int64))
     rows = _core.ThresholdRows(design, target, weight, loss=settings.name, n_threads=1)
     column = 2 * np.arange(p, dtype=np.int64) + 1
+    ones = rows.columns.mean[column] * matrix.n_rows
+    norms = np.sqrt(rows.columns.spread[column] * units.weight if centred else ones)
+    norms[norms == 0] = 1.0
     low, high = settings.bounds(p)
     varies = rows.columns.spread[column] > 0 if settings.intercept else np.ones(p, dtype=bool)
     penalty = _core.Penalty(
@@ -220,18 +224,6 @@ def _as_codes(data: Data, settings: Settings, norms: Vector, scale: float) -> Po
         free_intercept=settings.intercept,
     )
     return Posed(settings, rows, penalty, units, column, np.zeros(p), norms, scale)
-
-
-def _norms(matrix: NumericMatrix, weight: Vector, *, centred: bool) -> Vector:
-    """Return the norms of the columns, centred or not; 1 where that is next to zero."""
-    if matrix.is_sparse:
-        squares = np.asarray(matrix.values.multiply(matrix.values).sum(axis=0), dtype=np.float64).ravel()
-    else:
-        values = matrix.values.astype(np.float64)
-        squares = np.square(values - matrix.means(weight) if centred else values).sum(axis=0)
-    norms: Vector = np.sqrt(squares)
-    norms[norms == 0] = 1.0
-    return norms
 
 
 def _norm(target: Vector, *, centred: bool) -> float:
