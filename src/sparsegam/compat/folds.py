@@ -45,8 +45,8 @@ def cross_validate(data: Data, settings: Settings, grid: Grid, num_folds: int, s
 def _folds(order: NDArray[np.int64], data: Data, num_folds: int) -> list[NDArray[np.int64]]:
     """Split the rows, class by class where there are classes, so that every fold has both."""
     parts = [order] if data.classes is None else [order[data.target[order] == sign] for sign in (-1.0, 1.0)]
-    if data.classes is not None and min(part.size for part in parts) < 2:  # noqa: PLR2004
-        msg = "cross-validation needs two rows of each class or more: with one, the fold that leaves it out has one class."
+    if data.classes is not None and min(part.size for part in parts) < 2:
+        msg = "cross-validation needs two rows of each class or more: of one, a fold has none left to learn from."
         raise ValueError(msg)
     together = np.concatenate(parts)
     return [together[k::num_folds] for k in range(num_folds)]

@@ -1,6 +1,6 @@
 """Simulated data by the recipes of fastsparsegams and L0Learn.
 
-A seed gives the numbers that it gives in fastsparsegams, out of a generator of its own: NumPy's global one is left alone.
+A seed gives the numbers that it gives there, out of a generator of its own: NumPy's global one is left alone.
 """
 
 from typing import Any
@@ -49,7 +49,7 @@ def cor_matrix(p: int, base_cor: float) -> Vector:
     return out
 
 
-def gen_synthetic_high_corr(  # noqa: PLR0913
+def gen_synthetic_high_corr(
     n: int,
     p: int,
     k: int,
@@ -81,7 +81,7 @@ def gen_synthetic_high_corr(  # noqa: PLR0913
     return _with_noise(rng, _cut(X, rho), B, b0, snr)
 
 
-def gen_synthetic_logistic(  # noqa: PLR0913
+def gen_synthetic_logistic(
     n: int,
     p: int,
     k: int,
@@ -125,9 +125,7 @@ def _independent(rng: np.random.RandomState, n: int, p: int, k: int) -> tuple[Ve
     return rng.normal(size=(n, p)), B
 
 
-def _correlated(  # noqa: PLR0913
-    rng: np.random.RandomState, n: int, p: int, k: int, mu: Any, base_cor: float
-) -> tuple[Vector, Vector]:
+def _correlated(rng: np.random.RandomState, n: int, p: int, k: int, mu: Any, base_cor: float) -> tuple[Vector, Vector]:
     B = np.zeros(p)
     B[np.round(np.linspace(0, p - 1, k)).astype(int)] = 1
     root = np.linalg.cholesky(cor_matrix(p, base_cor))

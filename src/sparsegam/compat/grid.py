@@ -10,6 +10,8 @@ from sparsegam.arrays import Vector
 from sparsegam.compat.posed import CURVATURE, Data, Posed, Solution, pose
 from sparsegam.compat.settings import Settings
 
+NEGLIGIBLE = 1e-12  # of the first lambda0: less is rounding
+
 
 @dataclass(frozen=True)
 class Grid:
@@ -45,11 +47,16 @@ def search_at(data: Data, settings: Settings, grid: Grid) -> list[list[Solution]
 def _search_path(posed: Posed, gamma: float, prices: list[float] | None, steepest: float) -> Iterator[Solution]:
     """Find one model after the other until one has max_support_size columns."""
     settings, rule, search = posed.settings, Prices(posed, gamma, steepest), PathSearch(posed, gamma)
+    first: float | None = None
     for i in range(int(settings.num_lambda or 0) if prices is None else len(prices)):
-        found = search.at(rule.after(search.descended) if prices is None else prices[i])
+        price = rule.after(search.descended) if prices is None else prices[i]
+        if prices is None and first is not None and price <= NEGLIGIBLE * first:
+            return  # no column is left that could enter
+        found = search.at(price)
         yield found
         if found.columns.size >= min(settings.max_support_size, posed.column.size):
             return
+        first = price if first is None else first
 
 
 class PathSearch:

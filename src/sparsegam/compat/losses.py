@@ -37,22 +37,20 @@ def regularization_loss(coeffs: Any, l0: Any = 0, l1: Any = 0, l2: Any = 0) -> A
     if wrong:
         msg = f"l0, l1 and l2 must hold one number for each of the {n} models, got {wrong[0]}."
         raise ValueError(msg)
-    size = np.diff(b.tocsc().indptr) if b.data.all() else np.asarray((b != 0).sum(axis=0)).ravel()
+    size = b.astype(bool).astype(np.float64).sum(axis=0)
     absolute = np.asarray(abs(b).sum(axis=0)).ravel()
     squares = np.asarray(b.multiply(b).sum(axis=0)).ravel()
-    total = each[0] * size + each[1] * absolute + each[2] * squares
+    total = each[0] * np.asarray(size).ravel() + each[1] * absolute + each[2] * squares
     return float(total[0]) if n == 1 else total
 
 
-def squared_error(
-    y_true: Any, y_pred: Any, coeffs: Any = None, l0: Any = 0, l1: Any = 0, l2: Any = 0
-) -> Any:
+def squared_error(y_true: Any, y_pred: Any, coeffs: Any = None, l0: Any = 0, l1: Any = 0, l2: Any = 0) -> Any:
     """Return half the sum of squared residuals, one for each column of predictions."""
     y, predicted = _aligned(np.asarray(y_true, dtype=np.float64), y_pred)
     return 0.5 * np.square(y - predicted).sum(axis=0) + _penalty(coeffs, l0, l1, l2)
 
 
-def logistic_loss(  # noqa: PLR0913
+def logistic_loss(
     y_true: Any, y_pred: Any, coeffs: Any = None, l0: Any = 0, l1: Any = 0, l2: Any = 0, eps: float = SMALLEST
 ) -> Any:
     """Return the sum of -log P(y), one for each column of probabilities; y holds any two numbers."""
@@ -61,18 +59,16 @@ def logistic_loss(  # noqa: PLR0913
     return -np.log(right).sum(axis=0) + _penalty(coeffs, l0, l1, l2)
 
 
-def exponential_loss(  # noqa: PLR0913
+def exponential_loss(
     y_true: Any, y_pred: Any, coeffs: Any = None, l0: Any = 0, l1: Any = 0, l2: Any = 0, eps: float = SMALLEST
 ) -> Any:
-    """Return the sum of exp(-y f), one for each column of probabilities 1 / (1 + exp(-2 f)); y holds any two numbers."""
+    """Return the sum of exp(-y f), one for each column of P = 1 / (1 + exp(-2 f)); y holds any two numbers."""
     y, p = _aligned(signs(y_true), y_pred)
     right = np.clip(np.where(y > 0, p, 1 - p), eps, 1 - eps)
     return np.sqrt(1 / right - 1).sum(axis=0) + _penalty(coeffs, l0, l1, l2)
 
 
-def squared_hinge_loss(
-    y_true: Any, y_pred: Any, coeffs: Any = None, l0: Any = 0, l1: Any = 0, l2: Any = 0
-) -> Any:
+def squared_hinge_loss(y_true: Any, y_pred: Any, coeffs: Any = None, l0: Any = 0, l1: Any = 0, l2: Any = 0) -> Any:
     """Return the sum of max(1 - y f, 0)^2, one for each column of scores; y holds any two numbers."""
     y, score = _aligned(signs(y_true), y_pred)
     return np.square(np.maximum(1 - y * score, 0)).sum(axis=0) + _penalty(coeffs, l0, l1, l2)
@@ -94,7 +90,7 @@ def signs(y: Any, classes: NDArray[Any] | None = None) -> Vector:
         return np.where(labels == classes[1], 1.0, -1.0)
     if labels.dtype.kind in "biuf" and (np.isin(found, (0, 1)).all() or np.isin(found, (-1, 1)).all()):
         return np.where(labels > 0, 1.0, -1.0)
-    if found.size != 2:  # noqa: PLR2004
+    if found.size != 2:
         msg = f"y must hold two values, got {shown(found.tolist())}."
         raise ValueError(msg)
     return np.where(labels == found[1], 1.0, -1.0)

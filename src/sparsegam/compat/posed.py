@@ -4,8 +4,9 @@ They minimise, over coefficients v of columns of norm one,
 
     sum_i loss(y_i, f_i) + lambda0 |v|_0 + gamma |v|_1   or   ... + gamma |v|_2^2,
 
-where columns are centred before they are divided by their norms if the matrix is dense and there is an intercept. For
-the squared error y is centred, too, and divided by its norm s. In the units of y, with w = s v / norm, that is s^2 times
+where columns are centred before they are divided by their norms if the matrix is dense and there is an intercept.
+For the squared error y is centred, too, and divided by its norm s: in the units of y, with w = s v / norm, the penalties
+are s^2 times
 
     lambda0 |w|_0 + gamma sum_j norm_j |w_j| / s   or   ... + gamma sum_j (norm_j w_j)^2 / s^2.
 
@@ -73,15 +74,15 @@ def read_data(X: Any, y: Any, settings: Settings) -> Data:
     matrix = read_matrix(X)
     target = read_target(np.asarray(y), settings.name, matrix.n_rows)
     if settings.exclude_first_k > matrix.n_columns:
-        msg = f"exclude_first_k must be at most the number of columns, {matrix.n_columns}, got {settings.exclude_first_k}."
+        msg = f"exclude_first_k must be at most {matrix.n_columns}, the columns, got {settings.exclude_first_k}."
         raise ValueError(msg)
     settings.bounds(matrix.n_columns)
     if settings.loss == "Exponential" and not is_zero_one(matrix):
         many = matrix.many_valued()
         which = f", but {listed([matrix.label(int(j)) for j in many])} has others" if many.size else ""
         msg = (
-            f"loss='Exponential' needs a matrix of zeros and ones{which}: make a column x <= t for each threshold t, or "
-            "use loss='Logistic'."
+            f"loss='Exponential' needs a matrix of zeros and ones{which}: make a column x <= t for each threshold t, "
+            "or use loss='Logistic'."
         )
         raise ValueError(msg)
     return Data(matrix, target.values, target.classes)
@@ -143,8 +144,10 @@ class Posed:
         slope: Vector = along[self.column] * self.units.loss / self._coefficient_units()
         if self.settings.name == "exponential":  # whose columns are -1/2 and 1/2 there
             _, _, total = self.rows.newton(point, point.columns)
-            return np.abs(slope - 0.5 * total[0] * self.units.loss)
-        return np.abs(slope) / (self.norms * self.scale)
+            slope -= 0.5 * total[0] * self.units.loss
+        else:
+            slope /= self.norms * self.scale
+        return np.abs(slope)
 
     def solution(self, lambda0: float, point: _core.Point, *, finished: bool) -> Solution:
         """Put a point of the core into the words of the matrix."""

@@ -129,7 +129,7 @@ class Settings:
             msg = f"gamma_min must not be above gamma_max ({self.gamma_max:g}), got {self.gamma_min:g}."
             raise ValueError(msg)
         if self.penalty != "L0" and self.n_gammas > 1 and not self.gamma_min > 0:
-            msg = f"gamma_min must be above 0 where num_gamma is above 1, as steps between are ratios, got {self.gamma_min!r}."
+            msg = f"gamma_min must be above 0 where there are several gammas, got {self.gamma_min!r}."
             raise ValueError(msg)
         if not self.is_classification and self.penalty != "L0" and self.num_gamma == 1:
             kind = self.penalty[2:]
@@ -148,7 +148,8 @@ class Settings:
                 msg = f"{name} must be None where lambda_grid is given, which says it, got {getattr(self, name)!r}."
                 raise ValueError(msg)
         if len(self.lambda_grid) == 0 or (self.penalty == "L0" and len(self.lambda_grid) != 1):
-            msg = f"lambda_grid must be a list of one list with penalty='L0', of one or more else, got {shown(self.lambda_grid)}."
+            wanted = "of one list with penalty='L0', of one or more else"
+            msg = f"lambda_grid must be a list {wanted}, got {shown(self.lambda_grid)}."
             raise ValueError(msg)
         for i, values in enumerate(self.lambda_grid):
             self._check_values(i, np.asarray(values, dtype=np.float64))

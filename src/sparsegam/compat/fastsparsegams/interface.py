@@ -1,7 +1,5 @@
 """`fit` and `cvfit` with the arguments, in the order and with the defaults of fastsparsegams 0.2.0."""
 
-# ruff: noqa: PLR0913, FBT001, FBT002  (the calls are those of another package)
-
 from collections.abc import Sequence
 from typing import Any, cast
 

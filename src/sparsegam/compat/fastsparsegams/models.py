@@ -98,7 +98,7 @@ class FitModel:
         self,
         lambda_0: float | None = None,
         gamma: float | None = None,
-        include_intercept: bool = True,  # noqa: FBT001, FBT002
+        include_intercept: bool = True,
     ) -> sp.csc_matrix:
         """Return coefficients, a column for each model; the intercept is row 0."""
         chosen = self._chosen(lambda_0, gamma)
@@ -112,7 +112,7 @@ class FitModel:
         """Return a row for each model: `l0`, `support_size`, `intercept`, `converged` and `l1` or `l2`."""
         pandas = optional("pandas", "characteristics", extra="compat")
         chosen = self._chosen(lambda_0, gamma)
-        columns = {
+        columns: dict[str, list[list[Any]]] = {
             "l0": self.lambda_0,
             "support_size": self.support_size,
             "intercept": self.intercepts,
@@ -127,8 +127,8 @@ class FitModel:
     def plot(
         self,
         gamma: float = 0,
-        show_lines: bool = False,  # noqa: FBT001, FBT002
-        include_legend: bool = True,  # noqa: FBT001, FBT002
+        show_lines: bool = False,
+        include_legend: bool = True,
         **kwargs: Any,
     ) -> "Axes":
         """Draw coefficients over the number of columns in use; of several models of one size, the first."""
@@ -136,7 +136,8 @@ class FitModel:
         sizes, first = np.unique((coefs != 0).sum(axis=0), return_index=True)
         if sizes.size < coefs.shape[1]:
             warn("Several models have the same number of columns; the first of each is drawn.", UserWarning)
-        look = {"linestyle": kwargs.pop("linestyle", "-." if show_lines else "None"), "marker": kwargs.pop("marker", "o")}
+        line = kwargs.pop("linestyle", "-." if show_lines else "None")
+        look = {"linestyle": line, "marker": kwargs.pop("marker", "o")}
         _, axes = optional("matplotlib.pyplot", "plot", extra="compat").subplots(**kwargs)
         used = np.flatnonzero(coefs[:, first].any(axis=1))
         for j in used:
@@ -148,14 +149,14 @@ class FitModel:
             axes.legend(bbox_to_anchor=(1.05, 1), loc=2, borderaxespad=0.0, ncol=columns)
         return axes  # type: ignore[no-any-return]
 
-    def score(  # noqa: PLR0913
+    def score(
         self,
         x: Any,
         y: Any,
         lambda_0: float | None = None,
         gamma: float | None = None,
-        training: bool = False,  # noqa: FBT001, FBT002
-        include_characteristics: bool = False,  # noqa: FBT001, FBT002
+        training: bool = False,
+        include_characteristics: bool = False,
     ) -> Any:
         """Return the loss of each model, summed over rows: the lower, the better.
 
