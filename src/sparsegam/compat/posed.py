@@ -5,7 +5,7 @@ They minimise, over coefficients v of columns of norm one,
     sum_i loss(y_i, f_i) + lambda0 |v|_0 + gamma |v|_1   or   ... + gamma |v|_2^2,
 
 where columns are centred before they are divided by their norms if the matrix is dense and there is an intercept.
-For the squared error y is centred, too, and divided by its norm s: in the units of y, with w = s v / norm, the penalties
+For the squared error y is centred, too, and divided by its norm s: in the units of y, with w = s v / norm, penalties
 are s^2 times
 
     lambda0 |w|_0 + gamma sum_j norm_j |w_j| / s   or   ... + gamma sum_j (norm_j w_j)^2 / s^2.
