@@ -11,6 +11,10 @@ from sparsegam.compat.posed import CURVATURE, Data, Posed, Solution, pose
 from sparsegam.compat.settings import Settings
 
 NEGLIGIBLE = 1e-12  # of the first lambda0: less is rounding
+FEW_COLUMNS = 512  # up to which paths are searched again: hardly any time
+ROUNDS = 3  # of that
+ROOM = 5  # columns beyond the largest model that others may have
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,9 @@ def search_grid(data: Data, settings: Settings) -> Grid:
     paths = []
     for i, gamma in enumerate(gammas):
         prices = None if settings.lambda_grid is None else [float(price) for price in settings.lambda_grid[i]]
-        paths.append(list(_search_path(posed, gamma, prices, steepest)))
+        search = PathSearch(posed, gamma)
+        path = list(_search_path(search, gamma, prices, steepest))
+        paths.append(search.again(path) if posed.column.size <= FEW_COLUMNS else path)
     return Grid(gammas, paths, data.matrix.n_columns)
 
 
@@ -44,9 +50,10 @@ def search_at(data: Data, settings: Settings, grid: Grid) -> list[list[Solution]
     ]
 
 
-def _search_path(posed: Posed, gamma: float, prices: list[float] | None, steepest: float) -> Iterator[Solution]:
+def _search_path(search: "PathSearch", gamma: float, prices: list[float] | None, steepest: float) -> Iterator[Solution]:
     """Find one model after the other until one has max_support_size columns."""
-    settings, rule, search = posed.settings, Prices(posed, gamma, steepest), PathSearch(posed, gamma)
+    posed = search.posed
+    settings, rule = posed.settings, Prices(posed, gamma, steepest)
     first: float | None = None
     for i in range(int(settings.num_lambda or 0) if prices is None else len(prices)):
         price = rule.after(search.descended) if prices is None else prices[i]
@@ -68,7 +75,7 @@ class PathSearch:
     """
 
     def __init__(self, posed: Posed, gamma: float) -> None:
-        self._posed, self._penalty = posed, posed.with_gamma(gamma)
+        self.posed, self._penalty = posed, posed.with_gamma(gamma)
         self._closed = posed.settings.name == "exponential"
         self.descended: Solution | None = None
         self._best: Solution | None = None
@@ -78,20 +85,53 @@ class PathSearch:
         """Find the model of the next lambda0."""
         self.descended = self._local(lambda0, self.descended, most_swaps=0)
         starts = [start for start in (self._best, self.descended) if start is not None]
-        start = min(starts, key=lambda solution: self._posed.value(solution, lambda0))
-        found = self._exchange(lambda0, start)
-        if self._posed.settings.algorithm != "exchange":
-            found = self._local(lambda0, found, most_swaps=self._most_swaps(found))
-            self._swapped.add(found.columns.tobytes())
+        start = min(starts, key=lambda solution: self.posed.value(solution, lambda0))
+        found = self._finished(lambda0, start)
         self._best = min(found, self.descended, key=lambda solution: solution.objective)
         return self._best
 
+    def again(self, path: list[Solution]) -> list[Solution]:
+        """Search every lambda0 of a path once more, from the best model of each size and from those beside it.
+
+        Back from the end, where columns are dropped in the place of being added, and on to the end again, as long as
+        that lowers anything.
+        """
+        most = min(max(solution.columns.size for solution in path) + ROOM, self.posed.column.size)
+        out = path
+        for penalty in (self._penalty, *self.posed.smoothed()):
+            found = _core.frontier(self.posed.rows, penalty, max_terms=most).points
+            points = [_core.refit(self.posed.rows, self._penalty, point) for point in found]
+            sizes = [self.posed.solution(0.0, point, finished=True) for point in points]
+            out = [self._lower(solution, sizes) for solution in out]
+        for _ in range(ROUNDS):
+            before = [solution.objective for solution in out]
+            for i in (*range(len(out) - 2, -1, -1), *range(1, len(out))):
+                out[i] = self._lower(out[i], [out[j] for j in (i - 1, i + 1) if 0 <= j < len(out)])
+            if before == [solution.objective for solution in out]:
+                break
+        return out
+
+    def _lower(self, solution: Solution, starts: list[Solution]) -> Solution:
+        """Return what the best of some models leads to at the same lambda0, where that is lower."""
+        start = min(starts, key=lambda other: self.posed.value(other, solution.lambda_0), default=solution)
+        found = self._finished(solution.lambda_0, start)
+        return found if found.objective < solution.objective * (1 - ROUNDING) else solution
+
+    def _finished(self, lambda0: float, start: Solution) -> Solution:
+        """Exchange from a model, then do what the algorithm asked for does."""
+        found = self._exchange(lambda0, start)
+        if self.posed.settings.algorithm == "exchange":
+            return found
+        found = self._local(lambda0, found, most_swaps=self._most_swaps(found))
+        self._swapped.add(found.columns.tobytes())
+        return found
+
     def _most_swaps(self, found: Solution) -> int:
-        asked = self._posed.settings.algorithm == "CDPSI" and found.columns.tobytes() not in self._swapped
-        return self._posed.settings.max_swaps if asked else 0
+        asked = self.posed.settings.algorithm == "CDPSI" and found.columns.tobytes() not in self._swapped
+        return self.posed.settings.max_swaps if asked else 0
 
     def _exchange(self, lambda0: float, start: Solution | None) -> Solution:
-        posed = self._posed
+        posed = self.posed
         search = _core.fit_at(
             posed.rows,
             self._penalty,
@@ -103,7 +143,7 @@ class PathSearch:
 
     def _local(self, lambda0: float, start: Solution | None, most_swaps: int) -> Solution:
         """Descend from a model, and swap; the closed form of the exponential loss needs an intercept."""
-        posed = self._posed
+        posed = self.posed
         if self._closed and not posed.settings.intercept:
             return self._exchange(lambda0, start)
         (point,), finished, _ = _core.swap_path(

@@ -32,6 +32,8 @@ from sparsegam.search.options import Options
 
 CURVATURE = {"squared": 1.0, "logistic": 0.25, "exponential": 0.25, "squared_hinge": 2.0}  # that lambda paths go by
 
+SMOOTHING = (0.001, 0.01, 0.1)  # ridges of starts, as shares of the curvature
+
 
 @dataclass(frozen=True)
 class Solution:
@@ -132,6 +134,10 @@ class Posed:
         if self.settings.penalty_in_use == "L0L1":
             return self.penalty.with_lambda1(gamma * self.scale / self.units.slope)
         return self.penalty.with_lambda2(gamma)
+
+    def smoothed(self) -> list[_core.Penalty]:
+        """Return penalties with more of a ridge, under which other columns come first: starts for a search."""
+        return [self.penalty.with_lambda2(share * CURVATURE[self.settings.name]) for share in SMOOTHING]
 
     def price(self, lambda0: float) -> float:
         """Return lambda0 in the units of the core."""
