@@ -79,6 +79,7 @@ class PathSearch:
         self._closed = posed.settings.name == "exponential"
         self.descended: Solution | None = None
         self._best: Solution | None = None
+        self._tried: set[tuple[float, bytes]] = set()  # starts at a lambda0
         self._swapped: set[bytes] = set()  # supports without a swap that helps: whatever lambda0 is
 
     def at(self, lambda0: float) -> Solution:
@@ -114,6 +115,10 @@ class PathSearch:
     def _lower(self, solution: Solution, starts: list[Solution]) -> Solution:
         """Return what the best of some models leads to at the same lambda0, where that is lower."""
         start = min(starts, key=lambda other: self.posed.value(other, solution.lambda_0), default=solution)
+        tried = (solution.lambda_0, start.columns.tobytes())
+        if tried in self._tried or np.array_equal(start.columns, solution.columns):
+            return solution
+        self._tried.add(tried)
         found = self._finished(solution.lambda_0, start)
         return found if found.objective < solution.objective * (1 - ROUNDING) else solution
 
