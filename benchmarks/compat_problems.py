@@ -63,7 +63,7 @@ class RandomProblem:
         coef = np.zeros(p)
         coef[rng.choice(p, k, replace=False)] = rng.choice([-1, 1], k) * rng.uniform(0.5, 2, k)
         if self.loss == "Exponential":
-            X = (X > 0.5 * rng.normal(size=p)).astype(float)
+            X = (0.5 * rng.normal(size=p) < X).astype(float)
         elif self.is_sparse:
             X = X * (np.abs(X) > 0.8)
         else:
