@@ -183,8 +183,7 @@ inline void refit(Objective& objective, Point& point, const RefitOptions& option
     Damping damping(objective);
     double last = infinity;
     for (int n = 0; n < options.max_steps; ++n) {
-        const auto step =
-            newton_step(objective, point, damping.damped(point, gram, options.held), options.held);
+        const auto step = newton_step(objective, point, damping.damped(point, gram, options.held), options.held);
         double decrease = 0.0;
         for (std::size_t i = 0; i < step.size(); ++i) decrease -= gram.grad[i] * step[i];
         if (!(decrease > 0.0) || point.value() - decrease > options.must_beat) return;
