@@ -10,7 +10,7 @@ are s^2 times
 
     lambda0 |w|_0 + gamma sum_j norm_j |w_j| / s   or   ... + gamma sum_j (norm_j w_j)^2 / s^2.
 
-Columns of zeros and ones are handed over as codes, of which the core sums eight at a time, and of which the exponential
+Columns of zeros and ones are handed over as codes, which take less memory and far fewer sums, and of which the exponential
 loss needs no more than their two groups of rows.
 """
 
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from sparsegam import _core
 from sparsegam.arrays import Vector
+from sparsegam.compat.codes import code_columns, is_large, is_zero_one
 from sparsegam.compat.settings import Settings
 from sparsegam.data.matrix import NumericMatrix, listed, read_matrix
 from sparsegam.data.targets import read_target
@@ -88,12 +89,6 @@ def read_data(X: Any, y: Any, settings: Settings) -> Data:
         )
         raise ValueError(msg)
     return Data(matrix, target.values, target.classes)
-
-
-def is_zero_one(matrix: NumericMatrix) -> bool:
-    """Tell whether all numbers are 0 or 1."""
-    values = matrix.values.data if matrix.is_sparse else matrix.values
-    return bool(((values == 0) | (values == 1)).all())
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +180,7 @@ def pose(data: Data, settings: Settings) -> Posed:
     matrix = data.matrix
     centred = settings.intercept and not matrix.is_sparse
     scale = 1.0 if settings.is_classification else _norm(data.target, centred=settings.intercept)
-    if is_zero_one(matrix):
+    if is_zero_one(matrix) and (settings.loss == "Exponential" or not is_large(matrix)):
         return _as_codes(data, settings, scale, centred=centred)
     norms = np.sqrt(matrix.squares(centred=centred))
     norms[norms == 0] = 1.0
@@ -205,34 +200,36 @@ def pose(data: Data, settings: Settings) -> Posed:
 
 
 def _as_codes(data: Data, settings: Settings, scale: float, *, centred: bool) -> Posed:
-    """Pose zeros and ones as features of two levels, of which the second is the column."""
+    """Pose zeros and ones as bin codes: columns that are thresholds of one feature as that feature, others as levels."""
     matrix, p = data.matrix, data.matrix.n_columns
     units, target, weight = in_units(
         data.target, np.ones(data.target.size), centred=settings.intercept and not settings.is_classification
     )
-    dense = matrix.values.toarray() if matrix.is_sparse else matrix.values
-    codes = list(np.ascontiguousarray(dense.T, dtype=np.uint8))
-    two = np.full(p, 2, dtype=np.int64)
-    design = _core.ThresholdDesign(codes, two, np.zeros(p, dtype=np.int64))
-    rows = _core.ThresholdRows(design, target, weight, loss=settings.name, n_threads=1)
-    column = 2 * np.arange(p, dtype=np.int64) + 1
-    ones = rows.columns.mean[column] * matrix.n_rows
-    norms = np.sqrt(rows.columns.spread[column] * units.weight if centred else ones)
+    codes = code_columns(matrix)
+    rows = _core.ThresholdRows(codes.design(), target, weight, loss=settings.name, n_threads=1)
+    ones = rows.columns.mean[codes.column] * matrix.n_rows
+    norms = np.sqrt(rows.columns.spread[codes.column] * units.weight if centred else ones)
     norms[norms == 0] = 1.0
+    varies = rows.columns.spread[codes.column] > 0 if settings.intercept else np.ones(p, dtype=bool)
     low, high = settings.bounds(p)
-    varies = rows.columns.spread[column] > 0 if settings.intercept else np.ones(p, dtype=bool)
+
+    def spread_out(values: NDArray[Any], other: Any) -> NDArray[Any]:
+        out = np.full(len(rows.columns), other, dtype=values.dtype)
+        out[codes.column] = values
+        return out
+
     penalty = _core.Penalty(
         lambda2=0.0,
-        cost=np.ones(2 * p),
-        low=np.repeat(low, 2) / units.target,
-        high=np.repeat(high, 2) / units.target,
-        allowed=np.column_stack([np.zeros(p, dtype=bool), varies]).ravel(),
-        group=np.repeat(np.arange(p), 2),
-        always=column[: settings.exclude_first_k],
-        unit=np.repeat(np.square(norms), 2) / units.weight,
+        cost=np.ones(len(rows.columns)),
+        low=spread_out(low / units.target, -np.inf),
+        high=spread_out(high / units.target, np.inf),
+        allowed=spread_out(varies, other=False),
+        group=codes.feature,
+        always=np.sort(codes.column[: settings.exclude_first_k]),
+        unit=spread_out(np.square(norms) / units.weight, 0.0),
         free_intercept=settings.intercept,
     )
-    return Posed(settings, rows, penalty, units, column, np.zeros(p), norms, scale)
+    return Posed(settings, rows, penalty, units, codes.column, np.zeros(p), norms, scale)
 
 
 def _norm(target: Vector, *, centred: bool) -> float:
