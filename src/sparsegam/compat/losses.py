@@ -13,7 +13,7 @@ SMALLEST = 1e-15  # probability that logarithms and odds are taken of
 
 
 def regularization_loss(coeffs: Any, l0: Any = 0, l1: Any = 0, l2: Any = 0) -> Any:
-    """Return l0 times the number, l1 times the absolute sum, l2 times the sum of squares of each column of coefficients.
+    """Return l0 times the number, l1 times the absolute sum, l2 times the sum of squares of coefficients, by column.
 
     Parameters
     ----------
