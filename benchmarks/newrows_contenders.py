@@ -23,7 +23,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 MAX_TERMS = 50
 N_TREES = 200
 BASELINE = "ebm"
-CV, DEFAULT, FORMER = "cv", "default", "former-default"
+CV, CV_SHAPES, DEFAULT, FORMER = "cv", "cv-shapes", "default", "former-default"
 # What the defaults were before ridge and size were studied, written out: this line stays when the defaults change.
 FORMER_OPTIONS = {
     "lambda0": "bic",
@@ -137,6 +137,8 @@ CONTENDERS = {
     for contender in (
         Contender(BASELINE, "interpret-core", ebm(interactions=0)),
         Contender(CV, "sparsegam", ours(cv=True, max_terms=MAX_TERMS)),
+        Contender(CV_SHAPES, "sparsegam", ours(cv=True, max_terms=MAX_TERMS, shapes=["steps", "ramps", "both"])),
+        Contender(f"{CV_SHAPES}-25", "sparsegam", ours(cv=True, max_terms=25, shapes=["steps", "ramps", "both"])),
         Contender(DEFAULT, "sparsegam", ours()),
         Contender(FORMER, "sparsegam", ours(**FORMER_OPTIONS)),
         Contender("lightgbm", "lightgbm", lightgbm),

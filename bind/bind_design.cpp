@@ -1,4 +1,5 @@
 // bind/bind_design.cpp: binning and the threshold design for Python.
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <stdexcept>
@@ -52,7 +53,30 @@ void check_codes(std::span<const Code> codes, Index n_rows, Index n_bins) {
 
 }  // namespace
 
-BoundDesign::BoundDesign(nb::sequence codes, const Vector<Index>& n_bins, const Vector<Index>& n_ordered) {
+namespace {
+
+// Ramps from (place, end, knots), or none.
+Ramps ramps_from(nb::handle given, Index n_ordered) {
+    if (given.is_none()) return {};
+    const auto [place, end, knots] = nb::cast<std::tuple<Vector<double>, Vector<double>, Vector<Index>>>(given);
+    const auto places = view(place), ends = view(end);
+    const auto at = view(knots);
+    Ramps ramps{{places.begin(), places.end()}, {ends.begin(), ends.end()}, {at.begin(), at.end()}};
+    if (static_cast<Index>(places.size()) != n_ordered || static_cast<Index>(ends.size()) != n_ordered)
+        throw std::invalid_argument("ramps need a place and an end of every ordered bin");
+    for (Index b = 0; b < n_ordered; ++b)
+        if (!(places[b] <= ends[b] && (b == 0 || ends[b - 1] <= places[b])))
+            throw std::invalid_argument("places and ends of ordered bins must not fall");
+    for (std::size_t r = 0; r < at.size(); ++r)
+        if (at[r] < 0 || at[r] >= n_ordered || (r > 0 && at[r] <= at[r - 1]))
+            throw std::invalid_argument("knots must be ordered bins in ascending order");
+    return ramps;
+}
+
+}  // namespace
+
+BoundDesign::BoundDesign(nb::sequence codes, const Vector<Index>& n_bins, const Vector<Index>& n_ordered,
+                         const nb::object& ramps) {
     std::vector<Feature> features;
     Index n_rows = -1;
     for (nb::handle item : codes) {
@@ -74,7 +98,8 @@ BoundDesign::BoundDesign(nb::sequence codes, const Vector<Index>& n_bins, const 
             check_codes(view(wide), n_rows, feature.n_bins);
             feature.codes.wide = wide.data();
         }
-        features.push_back(feature);
+        if (!ramps.is_none()) feature.ramps = ramps_from(ramps[f], feature.n_ordered);
+        features.push_back(std::move(feature));
         kept_.append(item);
     }
     design_.emplace(std::move(features), std::max(n_rows, Index{0}));
@@ -117,8 +142,8 @@ void bind_design(nb::module_& m) {
         .def_prop_ro("n_rows", [](const BoundMatrix& d) { return d.get().n_rows(); })
         .def_prop_ro("n_columns", [](const BoundMatrix& d) { return d.get().n_columns(); });
     nb::class_<BoundDesign>(m, "ThresholdDesign")
-        .def(nb::init<nb::sequence, Vector<Index>, Vector<Index>>(), nb::arg("codes"), nb::arg("n_bins"),
-             nb::arg("n_ordered"))
+        .def(nb::init<nb::sequence, Vector<Index>, Vector<Index>, nb::object>(), nb::arg("codes"), nb::arg("n_bins"),
+             nb::arg("n_ordered"), nb::arg("ramps") = nb::none())
         .def_prop_ro("n_rows", [](const BoundDesign& d) { return d.get().n_rows(); })
         .def_prop_ro("n_columns", [](const BoundDesign& d) { return d.get().n_columns(); })
         .def_prop_ro("offset", [](const BoundDesign& d) {

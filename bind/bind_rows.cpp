@@ -137,8 +137,9 @@ double shift(LocalRows& rows, const Point& from, const Point& to, Index column) 
 ColumnKind kind_named(const std::string& name) {
     if (name == "step") return ColumnKind::step;
     if (name == "level") return ColumnKind::level;
+    if (name == "ramp") return ColumnKind::ramp;
     if (name == "raw") return ColumnKind::raw;
-    throw std::invalid_argument("the kind of a column must be 'step', 'level' or 'raw', got '" + name + "'");
+    throw std::invalid_argument("the kind of a column must be 'step', 'level', 'ramp' or 'raw', got '" + name + "'");
 }
 
 Columns make_columns(const std::vector<std::string>& kind, const Vector<double>& mean, const Vector<double>& spread,
@@ -232,6 +233,13 @@ void bind_rows(nb::module_& m) {
             nb::arg("nested"), nb::arg("shortlist") = 0)
         .def_prop_ro("mean", [](const Columns& c) { return array(c.mean); })
         .def_prop_ro("spread", [](const Columns& c) { return array(c.spread); })
+        .def_prop_ro("ramps",
+                     [](const Columns& c) {
+                         std::vector<Index> ramps;
+                         for (Index column = 0; column < c.size(); ++column)
+                             if (c.kind[column] == ColumnKind::ramp) ramps.push_back(column);
+                         return as_numpy(std::move(ramps));
+                     })
         .def_ro("total_weight", &Columns::total_weight)
         .def("__len__", &Columns::size);
     nb::class_<BoundToken>(m, "ScanToken");

@@ -11,7 +11,8 @@
 
 class BoundDesign {
   public:
-    BoundDesign(nb::sequence codes, const Vector<sparsegam::Index>& n_bins, const Vector<sparsegam::Index>& n_ordered);
+    BoundDesign(nb::sequence codes, const Vector<sparsegam::Index>& n_bins, const Vector<sparsegam::Index>& n_ordered,
+                const nb::object& ramps);
     const sparsegam::ThresholdDesign& get() const { return *design_; }
 
   private:

@@ -73,6 +73,9 @@ def additive_model(loss="logistic"):
         Term(AGE, Condition("<=", 40.0), -0.11),
         Term(AGE, Condition("==", -9.0), 0.613),
         Term(AGE, Condition("missing"), -1.7),
+        Term(AGE, Condition("ramp", 30.0, 5.0), 0.021),
+        Term(AGE, Condition("ramp", 70.0, 5.0), -0.013),
+        Term(INCOME, Condition("ramp", 0.25, -2.5), -0.72),
         Term(INCOME, Condition("<=", 0.1), 1.25),
         Term(INCOME, Condition("<=", 1 / 3), -0.4),
         Term(INCOME, Condition("<=", 1e-7), 0.015),
@@ -108,7 +111,7 @@ def additive_model(loss="logistic"):
 
 def later_model(missing="mean", loss="logistic"):
     """The same model as if the rows of its fit had no missing values (but of `since`) and no code -8."""
-    model, rows = additive_model(loss), random_table(400, seed=5)
+    model, rows = additive_model(loss), random_table(4000, seed=5)
     rows = rows[rows[AGE].ne(-8) & rows[CITY].isin(LEVELS) & rows["zone"].ne(4)].dropna(
         subset=[AGE, INCOME, CITY, "grade", "member", "seen", "zone"]
     )
@@ -132,8 +135,9 @@ def random_table(n, seed=0, *, digits=17):
     rng = np.random.default_rng(seed)
     step = 10.0 ** (1 - digits) if digits < 17 else 0.0
     near = [np.nextafter(t + side * t * step, side * np.inf) for t in (0.1, 1 / 3, 1e-7) for side in (-1, 1)]
-    ages = [None, -9, -8, -7, 25, 40, 0, 24.5, np.nextafter(25 + 25 * step, np.inf), 40.5, 99, float("nan")]
-    incomes = [None, 0.1, 1 / 3, 1e-7, *near, -3.5, 0.0, 12.75, 1e300]
+    ages = [None, -9, -8, -7, 5, 5.25, 25, 30, 40, 70, 0, 24.5, 40.5, 99, float("nan")]
+    ages += [np.nextafter(t + t * step, np.inf) for t in (5, 25, 30, 70)]
+    incomes = [None, 0.1, 1 / 3, 1e-7, *near, -3.5, -2.5, -2.25, 0.0, 0.25, 12.75, 1e300]
     grades = ["A", "B", "C", None]
     days = [None, date(2020, 2, 28), date(2020, 2, 29), date(2020, 3, 1), date(1950, 1, 1)]
     moment = datetime(2021, 5, 6, 7, 8, 9)
@@ -205,7 +209,7 @@ def test_values_that_only_come_later_score_alike(engine, rule):
 
 
 def test_exports_cannot_refuse_a_row_and_score_it_at_the_mean():
-    strict, frame = later_model(missing="error"), random_table(50)
+    strict, frame = later_model(missing="error"), random_table(200)
     with pytest.raises(ValueError, match=r"rows have a special value in 'age'.*missing='error'"):
         strict.decision_function(frame)
     assert export.to_python(strict) == export.to_python(later_model())

@@ -46,6 +46,21 @@ def path(table):
     return gam_path(frame, y, max_terms=60, special_values={"x1": [-9]})
 
 
+def curve(figure):
+    """Return the line of a picture of a shape: places, and what these add."""
+    line = next(line for line in figure.axes[0].lines if line.get_linewidth() > 1.5)
+    return line.get_xdata(), line.get_ydata()
+
+
+def band(figure):
+    """Return how wide the band around that line is, place by place."""
+    corners = figure.axes[0].collections[0].get_paths()[0].vertices
+    n = (len(corners) - 3) // 2
+    lower, upper = corners[1 : n + 1], corners[n + 2 : -1][::-1]
+    np.testing.assert_array_equal(lower[:, 0], curve(figure)[0])
+    return upper[:, 1] - lower[:, 1]
+
+
 @pytest.mark.parametrize("n_terms", [0, 1, 60])
 @pytest.mark.parametrize("with_data", [True, False])
 def test_shapes_of_any_number_of_terms(table, path, n_terms, with_data):
@@ -60,10 +75,37 @@ def test_shapes_of_any_number_of_terms(table, path, n_terms, with_data):
 def test_a_step_is_drawn_where_it_is():
     model = Model(0.5, (Term("a", Condition("<=", 3.0), -2.0),), ("a",), "squared")
     figure = plot_shape(model, "a", pd.DataFrame({"a": [1.0, 2.0, 5.0]}))
-    patch = next(p for p in figure.axes[0].patches if p.get_linewidth() > 1.5)
-    np.testing.assert_array_equal(patch.get_data().values, [-2.0, 0.0])
-    assert patch.get_data().edges[1] == 3.0
+    x, adds = curve(figure)
+    np.testing.assert_array_equal(adds, [-2.0, -2.0, 0.0, 0.0])
+    assert x[1:3].tolist() == [3.0, 3.0]
     assert [text.get_text() for text in figure.axes[0].texts] == ["2", "1"]
+
+
+def test_a_ramp_is_a_straight_line_between_its_ends_with_jumps_beside_it():
+    terms = Term("a", Condition("ramp", 8.0, 2.0), 0.5), Term("a", Condition("<=", 5.0), 1.0)
+    model = Model(0.5, terms, ("a",), "squared")
+    rows = pd.DataFrame({"a": [1.0, 3.0, 4.0, 6.0, 7.0, 8.0, 9.0]})
+    figure = plot_shape(model, "a", rows)
+    x, adds = curve(figure)
+    jump = np.flatnonzero(adds[:-1] - adds[1:] > 0.9)
+    assert x[jump].tolist() == [5.0]
+    np.testing.assert_allclose(adds[jump], -0.5)
+    away = np.abs(x - 5.0) > 1e-6
+    np.testing.assert_allclose(adds[away], model.shape_functions()["a"].at(x[away]), atol=1e-12)
+    assert adds.min() == -2.0
+    assert np.ptp(adds) == 2.0
+    assert [text.get_text() for text in figure.axes[0].texts] == ["1", "2", "3", "1"]
+
+
+def test_the_band_of_a_ramp_is_that_of_each_place():
+    ages = np.arange(20.0, 80.0)
+    y = np.minimum(ages - 50, 0) / 10 + np.random.default_rng(0).normal(size=ages.size)
+    model = SparseGAMRegressor(lambda0=0.1, shapes="ramps", max_terms=1).fit(ages[:, None], y).model_
+    figure = plot_shape(model, "x0")
+    x, widths = curve(figure)[0], band(figure)
+    np.testing.assert_allclose(widths, 2 * 1.96 * model.errors_at("x0", x))
+    inside = (model.terms[0].condition.low < x) & (x < model.terms[0].condition.value)
+    assert widths[inside].min() < 0.5 * min(widths[0], widths[-1])  # least where the shape is at its mean
 
 
 def test_given_axes_are_used(table, path):
@@ -98,8 +140,7 @@ def test_shapes_are_drawn_against_their_mean(table, path):
     drawn = {}
     for centred in (None, False):
         figure = plot_shape(model, name, table[0], centred=centred)
-        patch = next(p for p in figure.axes[0].patches if p.get_linewidth() > 1.5)
-        drawn[centred] = patch.get_data().values
+        drawn[centred] = curve(figure)[1]
         assert figure.axes[0].get_ylabel().endswith("against its mean") == (centred is None)
     mean = model.shape_functions()[name](table[0][name]).mean()
     np.testing.assert_allclose(drawn[None], drawn[False] - mean)
@@ -156,14 +197,11 @@ def test_intervals_are_those_of_the_errors(table, path):
     name = next(name for name in model.features if model.scales.get(name) is None)
     figure = plot_shape(model, name, X)
     bare = plot_shape(replace(model, terms=tuple(replace(term) for term in model.terms)), name, X)
-    band, *_ = [patch for patch in figure.axes[0].patches if patch.get_fill()]
     parts = [
         piece for piece in model.with_errors(name, pieces_of(model.shape_functions()[name])) if piece.kind == "step"
     ]
-    values, _, base = band.get_data()
-    np.testing.assert_allclose(values - base, [2 * 1.96 * piece.error for piece in parts])
-    flat, *_ = [patch for patch in bare.axes[0].patches if patch.get_fill()]
-    np.testing.assert_array_equal(flat.get_data().values, flat.get_data().baseline)
+    np.testing.assert_allclose(band(figure), np.repeat([2 * 1.96 * piece.error for piece in parts], 2))
+    assert not band(bare).any()
 
 
 def test_stability_is_drawn_by_feature_and_step():

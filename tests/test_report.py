@@ -110,7 +110,7 @@ def test_the_page_shows_steps_and_which_come_back(mixed, tmp_path, chromium):
         assert page.locator("#stability tbody tr").count() == gam.n_terms_
         shares = page.locator("#stability meter").evaluate_all("all => all.map((one) => one.value)")
         assert shares[1::2] == [step.share for step in found.steps]
-        assert page.locator("#shapes rect.band").count() > 0
+        assert page.locator("#shapes .band").count() > 0
         assert not wrong
     without = gam.report(tmp_path / "without.html")
     with opened(chromium, without) as (page, wrong):
@@ -255,6 +255,72 @@ def test_form_scores_as_decision_function_does(chromium, mixed, written):
         assert tab.inner_text("#waterfall").startswith("(mean score)")
         assert wrong == []
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
+
+
+@pytest.fixture(scope="module")
+def ramped(tmp_path_factory):
+    """A model of steps and ramps of three columns, and a report that is not told of its shapes."""
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame({"a": rng.normal(40, 13.7, 800), "b": rng.integers(0, 60, 800) * 1.0, "c": rng.random(800)})
+    frame.loc[::9, "a"] = np.nan
+    frame.loc[::7, "b"] = SPECIAL
+    score = 0.1 * np.minimum(frame["a"].fillna(30) - 45, 0) + (frame["b"] <= 20) - 3 * np.minimum(frame["c"] - 0.5, 0)
+    y = score + rng.normal(0, 0.3, 800)
+    gam = SparseGAMRegressor(max_terms=8, max_bins=20, shapes="both", special_values={"b": [SPECIAL]}).fit(frame, y)
+    file = tmp_path_factory.mktemp("ramps") / "report.html"
+    return frame, y, gam.model_, write_report(file, gam.model_, frame, y, settings={"max_bins": 20})
+
+
+def test_form_goes_along_ramps_to_the_bit(chromium, ramped):
+    frame, _, model, file = ramped
+    assert sum(term.condition.is_ramp for term in model.terms) >= 2
+    rng = np.random.default_rng(0)
+    ends = {name: shape.edges for name, shape in model.shape_functions().items()}
+    cases = [
+        {
+            name: float(rng.choice([rng.choice([e, np.nextafter(e, 9e9)]), rng.normal(30, 40), np.nan, -99.0]))
+            for name, edges in ends.items()
+            for e in [rng.choice(edges)]
+        }
+        for _ in range(60)
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # values that no row had
+        expected = model.decision_function(pd.DataFrame(cases).reindex(columns=frame.columns))
+    with opened(chromium, file) as (tab, wrong):
+        found = []
+        for case in cases:
+            for name, value in case.items():
+                tab.evaluate(FILL, [name, "" if np.isnan(value) else repr(value)])
+            found.append(float(tab.get_attribute("#result", "data-score")))
+        assert wrong == []
+    assert found == expected.tolist()
+
+
+def test_ramps_are_drawn_and_read_as_straight_pieces(chromium, ramped):
+    _, _, model, file = ramped
+    shape = model.shape_functions(centred=True)["a"]
+    slope = shape.slopes[np.flatnonzero(shape.slopes)[0]]
+    with opened(chromium, file) as (tab, wrong):
+        card = tab.locator("#shape-grid .card[data-feature=a]")
+        assert "L" in card.locator("path.step").get_attribute("d")
+        assert len(card.locator("polygon.band").nth(1).get_attribute("points").split(" ")) > 20
+        card.locator("svg").scroll_into_view_if_needed()
+        box = card.locator("svg").bounding_box()
+        readings = set()
+        for share in (0.3, 0.4):
+            tab.mouse.move(box["x"] + share * box["width"], box["y"] + 0.4 * box["height"])
+            readings.add(card.locator(".readout").inner_text())
+        assert len(readings) == 2
+        assert all("per unit" in one and one.startswith("at ") for one in readings)
+        card.locator("summary").click()
+        cells = card.locator("tbody tr").nth(1).locator("td").all_inner_texts()
+        assert " to " in cells[1]
+        assert float(cells[2].replace("\u2212", "-")) == pytest.approx(slope, rel=0.01)
+        assert "per unit" in tab.inner_text("#standing")
+        assert tab.locator("#alternatives tbody tr").count() == model.n_terms
+        assert "so much per unit along each of" in tab.inner_text("#sentence")
+        assert wrong == []
 
 
 @pytest.mark.parametrize(("color_scheme", "width"), [("light", 1200), ("dark", 1200), ("light", 380)])

@@ -15,14 +15,22 @@ def bin_codes(values: NDArray[np.float64], edges: NDArray[np.float64]) -> Codes:
     """Bin of each value: the number of edges below it (x <= edges[0] is bin 0). uint8 up to 256 bins, else uint16."""
 
 class ThresholdDesign:
-    """Features as bin codes; one column per bin.
+    """Features as bin codes; one column per bin, and one per ramp.
 
     Feature j has n_bins[j] bins. The first n_ordered[j] are ordered, and bin b of them is the column `code <= b`;
     each later bin is the column `code == b` (a level, a special code, or missing).
-    Column ids run over features, then bins: column = offset[j] + b.
+    ramps[j] is None or, in any one unit, the places of the rows of the ordered bins, where these bins end, and the bins
+    at whose ends ramps have their knots: ramp r is the column `min(place - end[knots[r]], 0)`, zero from its knot on.
+    Column ids run over features, then bins, then ramps: column = offset[j] + b.
     """
 
-    def __init__(self, codes: Sequence[Codes], n_bins: NDArray[np.int64], n_ordered: NDArray[np.int64]) -> None: ...
+    def __init__(
+        self,
+        codes: Sequence[Codes],
+        n_bins: NDArray[np.int64],
+        n_ordered: NDArray[np.int64],
+        ramps: Sequence[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]] | None] | None = None,
+    ) -> None: ...
     @property
     def n_rows(self) -> int: ...
     @property
@@ -76,9 +84,10 @@ class Point:
 class Columns:
     """What the columns of a design are like.
 
-    kind is "step" (x <= t), "level" (any other 0/1 column) or "raw"; mean and spread (squared norm of the centred
-    column) are weighted; nested are ranges (first, last) of columns that are thresholds of one feature, in ascending
-    order. shortlist is the number of columns up to which a scan of some costs less than one of all, 0 where none does.
+    kind is "step" (x <= t), "level" (any other 0/1 column), "ramp" (min(x - t, 0)) or "raw"; mean and spread (squared
+    norm of the centred column) are weighted; nested are ranges (first, last) of columns that are thresholds of one
+    feature, in ascending order. shortlist is the number of columns up to which a scan of some costs less than one of
+    all, 0 where none does.
     """
 
     def __init__(
@@ -95,6 +104,10 @@ class Columns:
     def mean(self) -> NDArray[np.float64]: ...
     @property
     def spread(self) -> NDArray[np.float64]: ...
+    @property
+    def ramps(self) -> NDArray[np.int64]:
+        """Which of them are ramps."""
+
     @property
     def total_weight(self) -> float: ...
     def __len__(self) -> int: ...

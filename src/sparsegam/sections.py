@@ -67,6 +67,11 @@ min_category_count : int
     Levels with fewer rows, whatever these weigh, are merged into one.
 special_values : list, or dict from column to list, optional
     Values out of the order of their column, each a candidate of its own: for all numeric columns, or by column.
+shapes : {"steps", "ramps", "both"}, or dict from column to one of them
+    What describes a number: steps (`x <= t`), ramps (`min(x - t, 0)`: a straight line up to the knot t, and level from
+    there on), or both, whichever serves better term by term. Ramps are held at the 1 % and 99 % quantiles of their
+    column. Columns that are no numbers, or take two values only, have steps in any case. Estimators that end in CV also
+    take a list, and choose (`shapes_`).
 missing : {"mean", "error", "last"}
     How a value is scored that is missing, special or of a new level where no row of the fit had one in that column:
     at the mean contribution of the column over the rows of the fit (by their weights, those of classes included), with

@@ -104,6 +104,17 @@ def test_values_that_only_come_later_go_by_the_option(data, tmp_path, capsys):
         assert code == (rule == "error")
 
 
+def test_ramps_by_option(data, tmp_path, capsys):
+    model_file, page = tmp_path / "model.json", tmp_path / "report.html"
+    words = ("fit", data, "-t", "answer", "--drop", "amount", "id", "--shapes", "ramps", "-o", model_file)
+    code, text, _ = run(capsys, *words, "--report", page)
+    assert code == 0
+    assert "per unit" in text
+    assert any(term.condition.is_ramp for term in Model.from_json(model_file.read_text()).terms)
+    assert '"shapes":"ramps"' in page.read_text(encoding="utf-8")
+    assert run(capsys, *words[:-3], "curves")[0] == 2
+
+
 def test_path_and_compare(data, capsys):
     code, text, _ = run(capsys, "path", data, "-t", "answer", "--drop", "amount", "--max-terms", 4)
     assert code == 0

@@ -140,3 +140,79 @@ def test_the_last_term_may_go(loss, best):
     left = one.edit(X, y, who="A. Analyst").drop("x0", 9.0, why="no use")
     assert left.terms == ()
     assert left.intercept == pytest.approx(best, abs=1e-6)
+
+
+def make_ramps(n=600, seed=0):
+    """Column 0 falls up to 60 and jumps at 30; column 1 rises, in large numbers."""
+    rng = np.random.default_rng(seed)
+    X = np.column_stack([rng.integers(0, 100, n), 1e6 * rng.integers(0, 50, n)]).astype(float)
+    y = -0.05 * np.minimum(X[:, 0] - 60, 0) - 1.0 * (X[:, 0] <= 30) + 4e-8 * X[:, 1]
+    return X, y + rng.normal(0, 0.3, n)
+
+
+@pytest.fixture(scope="module")
+def ramped():
+    X, y = make_ramps()
+    return SparseGAMRegressor(max_terms=3, shapes="both").fit(X, y).model_, X, y
+
+
+def of_kind(model, feature, kind):
+    return next(t for t in model.terms if (t.feature, t.condition.kind) == (feature, kind))
+
+
+@pytest.mark.parametrize("loss", ["logistic", "exponential", "squared"])
+def test_ramps_are_refitted_as_they_were_fitted(loss):
+    X, y = make_ramps()
+    if loss == "squared":
+        gam = SparseGAMRegressor(max_terms=3, shapes="both", lambda2="auto").fit(X, y)
+    else:
+        y = y > np.median(y)
+        gam = SparseGAMClassifier(max_terms=3, shapes="both", loss=loss, lambda2="auto").fit(X, y)
+    ramp = next(t for t in gam.model_.terms if t.condition.is_ramp)
+    again = gam.model_.edit(X, y, who="A. Analyst").fix(
+        ramp.feature, ramp.condition.value, ramp.coef, kind="ramp", why="as it is"
+    )
+    np.testing.assert_allclose([t.coef for t in again.terms], [t.coef for t in gam.model_.terms], rtol=1e-4)
+    assert of_kind(again, ramp.feature, "ramp").coef == ramp.coef
+
+
+def test_a_ramp_is_rounded_moved_and_dropped(ramped):
+    model, X, y = ramped
+    editor = model.edit(X, y, who="A. Analyst")
+    knot = of_kind(model, "x0", "ramp").condition.value
+    rounded = editor.fix("x0", knot, -0.05, kind="ramp", why="a number to remember")
+    assert of_kind(rounded, "x0", "ramp").coef == -0.05
+    moved = editor.move("x0", knot, 61, kind="ramp", why="a number to remember")
+    assert of_kind(moved, "x0", "ramp").condition == Condition("ramp", 61.0, of_kind(model, "x0", "ramp").condition.low)
+    assert of_kind(moved, "x0", "ramp").coef == -0.05
+    np.testing.assert_allclose(moved.contributions(X).mean(axis=0), 0.0, atol=1e-9)
+    dropped = editor.drop("x0", 61, kind="ramp", why="not agreed")
+    assert not any(t.condition.is_ramp for t in dropped.terms if t.feature == "x0")
+    assert [e.what for e in dropped.edits] == [
+        f"min(x0 - {knot:g}, 0) at -0.05 (was {of_kind(model, 'x0', 'ramp').coef:.4g})",
+        f"min(x0 - {knot:g}, 0) to min(x0 - 61, 0)",
+        "min(x0 - 61, 0)",
+    ]
+    assert dropped.edits[-1].loss_after > dropped.edits[-1].loss_before
+    assert Model.from_json(dropped.to_json()) == dropped
+
+
+def test_moves_of_ramps_that_cannot_be(ramped):
+    model, X, y = ramped
+    ramp = of_kind(model, "x0", "ramp").condition
+    editor = model.edit(X, y, who="A. Analyst")
+    with pytest.raises(ValueError, match=r"knot of a ramp of 'x0' must be above \d+, where x is held, got 0.0"):
+        editor.move("x0", ramp.value, 0, kind="ramp", why="too far")
+    editor.move("x0", of_kind(model, "x0", "<=").condition.value, ramp.value, kind="<=", why="to one place")
+    with pytest.raises(ValueError, match="names 2 terms of column 'x0'"):
+        editor.move("x0", ramp.value, 70, why="which one?")
+    assert of_kind(editor.move("x0", ramp.value, 70, kind="<=", why="the step"), "x0", "ramp").condition == ramp
+
+
+def test_a_feature_that_only_rose_rises_after_a_refit():
+    X = np.arange(100.0)[:, None]
+    y = np.where(X[:, 0] <= 50, 0.0, 1.0) - 0.005 * X[:, 0]
+    terms = Term("x0", Condition("<=", 50.0), -0.5), Term("x0", Condition("ramp", 90.0, 1.0), 0.01)
+    model = Model(0.0, (*terms, Term("x0", Condition("<=", 20.0), -0.1)), ("x0",), "squared")
+    after = Editor(model, X, y, who="A. Analyst", lambda2=0.0).drop("x0", 20, why="too fine")
+    assert [t.condition.kind for t in after.terms] == ["<="]  # the ramp would fall, and is left out

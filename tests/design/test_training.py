@@ -25,7 +25,7 @@ def test_counts_are_those_of_the_rows():
     table = read(pd.DataFrame({"a": values, "b": rng.normal(size=500)}))
     design = ThresholdDesign(*bin_table(table, Binning(special_values={"a": [-9.0]})))
     training = design.training(Point(0.5, [1, 4, 5], [2.0, 0.25, -1.0]))  # a <= 2, a == -9, a missing
-    assert [feature.name for feature, _ in training.columns] == ["a"]
+    assert [feature.name for feature, *_ in training.columns] == ["a"]
     numbers, counts = training.bins()["a"]
     assert numbers[:3].tolist() == [1.0, 2.0, 3.0]
     expected = [np.sum(values == v) for v in (1.0, 2.0, 3.0, 5.0, -9.0)] + [np.sum(np.isnan(values))]

@@ -307,3 +307,9 @@ def test_a_fold_without_weight_to_train_on_is_refused(kind):
     weight = (np.arange(10) < 3) * 1.0
     with pytest.raises(ValueError, match="a fold has no row of positive weight to be trained on"):
         kind(cv=KFold(3)).fit(X, y, sample_weight=weight)
+
+
+@pytest.mark.parametrize("wrong", ["yes", 2, []])
+def test_standardize_is_yes_or_no(table, wrong):
+    with pytest.raises(ValueError, match="standardize must be"):
+        SparseGAMClassifierCV(standardize=wrong).fit(*table)

@@ -204,7 +204,9 @@ def _draw_options(draw, case):
         return options.binning_options(draw)
     out = {} if case.squared and not case.is_path else {"loss": case.loss}
     if "swap" in case.kind:
-        return out | ({} if case.is_linear else options.table_options(draw)) | options.swap_path_options(draw)
+        asked = {} if case.is_linear else options.table_options(draw)
+        asked.pop("shapes", None)  # the paper's search has steps alone
+        return out | asked | options.swap_path_options(draw)
     out |= options.ridge_options(draw) | options.run_options(draw)
     out |= options.linear_options(draw) if case.is_linear else options.table_options(draw)
     if case.is_path or case.is_cv:
@@ -257,6 +259,8 @@ def _doubts_about_options(case):
         yield "a feature that must be in may have no term, or too many"
     if "unpenalized" in given and given.get("max_terms") is not None and len(given["unpenalized"]) > given["max_terms"]:
         yield "no room for unpenalized columns"
+    if given.get("shapes", "steps") != "steps" and (given.get("certify") or case.is_swap):
+        yield "ramps have no certificate, and no place in the paper's search"
     if "categorical" in given:
         yield "categories may have no order that another option needs"
     if case.loss == "exponential" and case.is_linear:

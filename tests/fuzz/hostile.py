@@ -25,6 +25,7 @@ BAD = {
     "min_samples_bin": (0, -1, 1.5, None, "few"),
     "min_events_bin": (-1, 1.5, None),
     "missing": ("median", None, 1),
+    "shapes": ("curves", None, 1, {0: "curves"}),
     "n_repeats": (0, 1.5, None),
     "categorical": ("all", [99], ["no such column"], 7),
     "min_category_count": (0, 1.5, None),

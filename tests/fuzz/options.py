@@ -90,6 +90,7 @@ def table_options(draw):
         "feature_cost": lambda: {draw.key(j): draw.one_of(0.0, 0.5, 2, 1e6) for j in draw.pick()},
         "monotone": lambda: _monotone(draw),
         "min_samples_bin": lambda: int(draw.one_of(1, 2, 10, 1000)),
+        "shapes": lambda: _shapes(draw),
         "missing": lambda: draw.one_of("mean", "last"),  # "error" refuses rows of weight 0, which properties predict
         "features_always": lambda: [draw.key(j) for j in draw.pick(2)],
     }
@@ -132,6 +133,12 @@ def _monotone(draw):
     return {draw.key(j): draw.one_of("increasing", "decreasing", 1, -1, None) for j in named}
 
 
+def _shapes(draw):
+    if draw.some():
+        return draw.one_of("steps", "ramps", "both")
+    return {draw.key(j): draw.one_of("steps", "ramps", "both") for j in draw.pick()}
+
+
 def _by_number(draw, make):
     found = {}
     for j in draw.pick():
@@ -155,7 +162,7 @@ def search_options(draw, *, squared):
     """The choice of a search, with what goes with it."""
     if not draw.some(0.25):
         return {"certify": True} if draw.some(0.15) else {}
-    out = {"search": "swap", "max_terms": int(draw.one_of(1, 5, 40)), **swap_options(draw)}  # 500 terms take minutes
+    out = {"search": "swap", "max_terms": int(draw.one_of(1, 5, 15)), **swap_options(draw)}  # more take minutes
     if squared:
         out["lambda0"] = draw.one_of(0.1, 1.0, 5.0)
     if draw.loss == "exponential":
@@ -181,7 +188,8 @@ def swap_path_options(draw):
         out["candidates"] = int(draw.one_of(0, 1, 3, 10**6))
     if draw.some():
         out["line_steps"] = int(draw.one_of(1, 2, 100))
-    out["max_terms"] = int(draw.one_of(0, 1, 3, 10, 40))
+    slow = out.get("candidates") == 10**6 and out.get("line_steps") == 100  # every column of every term, line by line
+    out["max_terms"] = int(draw.one_of(0, 1, 3, 10, 15)) if not slow else 3
     return out
 
 

@@ -103,13 +103,15 @@ def _wrong_of_features(run, view):
         return f"{always - features} must always be in"
     directions = _directions(case, given.get("monotone"))
     for term in view.model.terms:
-        if term.condition.kind == "<=" and term.coef * directions.get(term.feature, 0) > 0:
+        sense = {"<=": -1, "ramp": 1}.get(term.condition.kind, 0)
+        if sense * term.coef * directions.get(term.feature, 0) < 0:
             return f"{term} is against its direction"
     least = given.get("min_samples_bin", 1)
     counted = view.weight > 0
-    for column, _ in recompute.columns_of(case, view, run.call.X):
+    for term, (column, _) in zip(view.model.terms, recompute.columns_of(case, view, run.call.X), strict=True):
         holds = int(np.count_nonzero(column[counted]))
-        if min(holds, int(counted.sum()) - holds) < least:
+        others = int(counted.sum()) - holds
+        if (holds if term.condition.is_ramp else min(holds, others)) < least:
             return f"a term holds for {holds} of {counted.sum()} rows, min_samples_bin is {least}"
     return None
 
@@ -184,8 +186,11 @@ def column_order(run, rng):
 
 
 def _at_its_price(run):
-    """The same fit with the price that was found by name: noise that is estimated again would be another price."""
-    named = run.case.squared and isinstance(getattr(run.thing, "lambda0", None), str)
+    """The same fit with the price that was found by name: one that is settled again, with the model, may be another.
+
+    Of several classes, each has its own: they are all fitted at that of the first.
+    """
+    named = isinstance(getattr(run.thing, "lambda0", None), str) and not run.case.is_cv
     return fitted(run.case, lambda0=run.views[0].lambda0) if named else run
 
 
@@ -200,7 +205,7 @@ def _reordered(case, order):
     for name, value in case.options.items():
         if name in ("features_always", "features_never", "unpenalized", "categorical") and isinstance(value, list):
             moved[name] = [place[case.position(key)] for key in value]
-        elif name in ("feature_cost", "thresholds", "special_values", "monotone") and isinstance(value, dict):
+        elif name in ("feature_cost", "thresholds", "special_values", "monotone", "shapes") and isinstance(value, dict):
             moved[name] = {place[case.position(key)]: v for key, v in value.items()}
         elif name == "monotone" and value is not None:
             moved[name] = [value[j] for j in order]
@@ -214,9 +219,11 @@ def weights_are_rows(run, rng):
     case = run.case
     times = case.weight.astype(np.int64)
     rows = np.repeat(np.arange(case.n), times)
+    one = {} if case.is_linear else {"min_samples_bin": 1}  # by default a bin asks for rows, whatever they weigh
+    run = fitted(case, **one)
     weight, case.weight = case.weight, None
     try:
-        repeated = fitted(case, rows=rows)
+        repeated = fitted(case, rows=rows, **one)
     finally:
         case.weight = weight
     return _not_nearly(run, repeated)
@@ -339,7 +346,7 @@ def apply_to(case):
         # the paper's search goes from where its first gradient points to, and stays near
         "row_order": not timed and not case.is_cv and not case.is_swap and case.is_tame,
         "column_order": not timed and not case.is_cv and not case.is_swap and case.is_tame,
-        "weights_are_rows": _repeats(case) and not timed,
+        "weights_are_rows": _repeats(case) and not timed and not case.is_swap,
         "units_of_y": case.squared and not timed and not case.is_cv and case.how["y"] != "whole",
         "exports_agree": not case.is_linear,
     }

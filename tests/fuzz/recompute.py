@@ -60,10 +60,12 @@ def penalty(case, view, columns):
     """Ridge and lasso of the coefficients."""
     lambda1 = float(case.options.get("lambda1", 0.0))
     total = 0.0
-    for column, coef in columns:
+    for term, (column, coef) in enumerate(columns):
         if coef == 0.0:
             continue  # it costs nothing, at any price
         unit = spread(column, view.weight) if view.standardized else 1.0
+        if not view.standardized and not case.is_linear and view.model.terms[term].condition.is_ramp:
+            unit = 4 * spread(column, view.weight) / view.weight.sum()  # a ramp counts as a step of half the weight
         total += view.lambda2 * unit * np.square(coef) + lambda1 * np.sqrt(unit) * abs(coef)
     return total
 

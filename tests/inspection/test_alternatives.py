@@ -58,6 +58,50 @@ def test_rules_are_obeyed():
             assert substitute.term.feature != "x1" or substitute.term.coef <= 0
 
 
+def true_objective(problem, model, X, y):
+    """Loss and ridge by the rows alone."""
+    score = model.decision_function(X)
+    loss = np.logaddexp(0, -y * score).sum() if model.loss == "logistic" else 0.5 * ((y - score) ** 2).sum()
+    spread = [((c - c.mean()) ** 2).sum() for c in (model.column_of(t, X[:, int(t.feature[1:])]) for t in model.terms)]
+    return loss + problem.ridge.lambda2 * sum(s * t.coef**2 for s, t in zip(spread, model.terms, strict=True))
+
+
+@pytest.mark.parametrize("max_bins", [8, 1000])
+@pytest.mark.parametrize("loss", ["logistic", "squared"])
+def test_costs_of_ramps_are_those_of_the_rows(loss, max_bins):
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 200, (500, 3)).astype(float)
+    score = 0.03 * np.minimum(X[:, 0] - 120, 0) + 1.0 * (X[:, 1] <= 90)
+    y = (
+        score + rng.normal(size=500)
+        if loss == "squared"
+        else np.where(rng.random(500) < 1 / (1 + np.exp(-score)), 1.0, -1.0)
+    )
+    rules = Rules(shapes="both")
+    problem = Tables(Binning(max_bins=max_bins), rules).pose(read(X), y, np.ones(500), Options(loss, 1e-3, 4))
+    path = Path.search(problem, None if loss == "squared" else np.array([0, 1]))
+    model = path.at(n_terms=2)
+    assert {t.condition.kind for t in model.terms} == {"ramp", "<="}
+    assert objective_of(problem, model) == pytest.approx(path.objective[2], rel=1e-6)
+    assert objective_of(problem, model) == pytest.approx(true_objective(problem, model, X, y), rel=1e-9)
+    found = alternatives(problem, model, rules)
+    assert path.objective[2] + min(a.drop_cost for a in found) == pytest.approx(path.objective[1], rel=1e-2)
+    for alternative in found:
+        kinds = [(s.term.feature, s.term.condition.is_ramp) for s in alternative.substitutes]
+        assert len(set(kinds)) == len(kinds)
+    ramp = next(a for a in found if a.term.condition.is_ramp)
+    steps = [s for s in ramp.substitutes if s.term.feature == ramp.term.feature and not s.term.condition.is_ramp]
+    assert steps
+    assert all(0 < s.cost < ramp.drop_cost for s in steps)
+
+
+def test_ramps_obey_directions():
+    problem, path, _ = make_problem(rules=Rules(shapes="both"))
+    rules = Rules(shapes="both", monotone={"x0": "increasing", "x2": "increasing"})
+    found = [s.term for a in alternatives(problem, path.at(n_terms=3), rules) for s in a.substitutes]
+    assert all(t.feature == "x1" or (t.coef > 0) == t.condition.is_ramp for t in found)
+
+
 def test_terms_that_are_no_columns():
     problem, path, rules = make_problem()
     assert alternatives(problem, path.at(n_terms=0), rules) == []

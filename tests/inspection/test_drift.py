@@ -1,5 +1,6 @@
 """Drift: nothing moves where rows are the same, what moves is named, profiles hold no rows."""
 
+import json
 import pickle
 from dataclasses import replace
 
@@ -9,6 +10,7 @@ import pytest
 
 from sparsegam import Model, SparseGAMClassifier, SparseGAMClassifierCV, SparseGAMRegressor, gam_path
 from sparsegam.inspection.drift import drift as drift_of
+from sparsegam.inspection.drift import profile as profile_of
 from sparsegam.inspection.drift import stability_index
 from sparsegam.models.profile import Profile
 
@@ -55,6 +57,10 @@ FITS = {
     "classifier": lambda X, y: SparseGAMClassifier(lambda0=1, special_values={"z": [-9]}).fit(X, y).model_,
     "swap": lambda X, y: SparseGAMClassifier(lambda0=3, search="swap", lambda2=0).fit(X, y).model_,
     "regressor": lambda X, y: SparseGAMRegressor(special_values={"z": [-9, -8]}, max_bins=9).fit(X, y).model_,
+    "both shapes": lambda X, y: (
+        SparseGAMClassifier(lambda0=1, special_values={"z": [-9]}, shapes="both").fit(X, y).model_
+    ),
+    "ramps of few bins": lambda X, y: SparseGAMRegressor(shapes="ramps", max_bins=9).fit(X, y).model_,
     "path": lambda X, y: gam_path(X, y, max_terms=12, min_category_count=80).at(n_terms=12),
     "cross-validated": lambda X, y: SparseGAMClassifierCV(max_terms=4, cv=2).fit(X, y).model_,
 }
@@ -83,7 +89,8 @@ def test_models_remember_the_rows_of_their_fit(fit):
     X, y = mixed_table()
     model = FITS[fit](X, y)
     assert len(model.features) >= 2
-    kept, counted = model.training_profile(), model.profile(X)
+    kept = model.training_profile()
+    counted = profile_of(model, X, cuts=kept.cuts)
     assert kept.n_rows == len(X)
     assert list(kept.shares) == list(counted.shares) == list(model.features)
     for name, share in counted.shares.items():
@@ -165,6 +172,50 @@ def test_profiles_of_one_kind_come_back(model):
 def test_other_profiles_are_refused(text):
     with pytest.raises(ValueError, match="not a sparsegam profile"):
         Profile.from_json(text)
+
+
+def one_ramp(n=4000, **options):
+    x = np.random.default_rng(0).integers(0, 200, (n, 1)).astype(float)
+    y = 0.02 * x[:, 0] + np.random.default_rng(1).normal(0, 0.1, n)
+    return SparseGAMRegressor(shapes="ramps", max_terms=1, **options).fit(x, y).model_, x
+
+
+@pytest.mark.parametrize("max_bins", [12, 1000])
+def test_rows_that_move_within_a_ramp_are_found(max_bins):
+    model, x = one_ramp(max_bins=max_bins)
+    assert len(model.terms) == 1
+    assert model.drift(x).worst.psi < 1e-9
+    moved = np.clip(x + 40, 5, 190)  # all within the one straight piece, or nearly
+    assert model.drift(moved)["x0"].reading == "moved"
+    assert model.drift(moved).score.reading == "moved"
+    before = model.training_profile()
+    assert 7 <= before.cuts["x0"].size <= 9
+    assert before.shares["x0"].max() < 0.2
+
+
+def test_the_last_bin_is_below_a_knot_at_the_largest_value():
+    x = np.random.default_rng(0).integers(0, 9, (2000, 1)).astype(float)
+    model = SparseGAMRegressor(shapes="ramps", max_terms=1).fit(x, x[:, 0]).model_
+    assert model.terms[0].condition.value == 8.0
+    np.testing.assert_array_equal(model.training_profile().shares["x0"], model.profile(x).shares["x0"])
+
+
+def test_profiles_with_cuts_come_back():
+    model, x = one_ramp()
+    before = model.training_profile()
+    again = Profile.from_json(before.to_json())
+    assert again.content() == before.content()
+    content = json.loads(before.to_json())
+    for cuts, words in (
+        ([], "lists by feature"),
+        ({"other": [1.0]}, "lists by feature"),
+        ({"x0": [2.0, 1.0]}, "numbers that rise"),
+        ({"x0": list(range(50))}, "fewer than shares"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            Profile.from_json(json.dumps(content | {"cuts": cuts}))
+    with pytest.raises(ValueError, match="profile is of another model"):
+        model.drift(x, Profile.from_json(json.dumps(content | {"cuts": {}})))
 
 
 def test_profile_of_another_model(model, data):

@@ -22,10 +22,21 @@ def test_card_of_a_regression():
     gam = SparseGAMRegressor(lambda0=0.1).fit([[1], [2], [3], [4]], [0.0, 0.0, 6.0, 6.0])
     text = gam.model_.card([[1], [4]], [0.0, 6.0])
     assert "R squared" in text
-    assert "| step | adds | standard error | rows | events |" in text
+    assert "| term | adds | standard error | rows | events |" in text
     assert "| x0 &lt;= 2 |" in text
     assert "## Edits\n\nNone." in text
     assert "Rows of the fit" not in replace(gam.model_, intercept=1.0).card()
+
+
+def test_card_of_ramps():
+    ages = [[float(a)] for a in range(20, 80)]
+    gam = SparseGAMRegressor(lambda0=0.1, shapes="ramps", lambda2=0.0).fit(
+        ages, [min(a - 50.0, 0.0) / 4 for (a,) in ages]
+    )
+    text = gam.model_.card()
+    assert "| x0 | > 20 to 50 | -7.5000 to +0.0000 |" in text
+    assert "| min(x0 - 50, 0) | +0.25 per unit |" in text
+    assert "In ramps, x0 counts as at least 20." in text
 
 
 def test_hash_follows_the_model():

@@ -147,6 +147,43 @@ def test_a_step_said_the_other_way_round_is_the_same():
     assert steps.found_in(said) == [pytest.approx(gam.terms_[0].coef)]
 
 
+@pytest.mark.parametrize(
+    ("knot", "low", "coef", "back"),
+    [
+        (50.0, 0.0, 0.5, 0.5),
+        (57.0, 3.0, 0.4, 0.4),  # within a tenth of the rows, wherever its feature is held
+        (62.0, 0.0, 0.5, None),
+        (50.0, 0.0, -0.5, None),
+    ],
+)
+def test_a_ramp_is_back_near_its_knot(knot, low, coef, back):
+    numbers = {"a": np.arange(100.0)}
+    mine = Model(0.0, (Term("a", Condition("ramp", 50.0, 0.0), 0.3),), ("a",), "squared")
+    other = Model(0.0, (Term("a", Condition("ramp", knot, low), coef),), ("a",), "squared")
+    assert _Steps(mine, numbers, 0.02).found_in(other) == [back]
+
+
+@pytest.mark.parametrize("coef", [1.0, -1.0])
+def test_steps_and_ramps_of_one_place_are_not_the_same(coef):
+    numbers = {"a": np.arange(100.0)}
+    step, ramp = (
+        Model(0.0, (Term("a", condition, coef),), ("a",), "squared")
+        for condition in (Condition("<=", 50.0), Condition("ramp", 50.0, 0.0))
+    )
+    assert _Steps(step, numbers, 0.02).found_in(ramp) == [None]
+    assert _Steps(ramp, numbers, 0.02).found_in(step) == [None]
+
+
+def test_true_ramps_come_back():
+    X, _ = make_table()
+    y = 0.05 * np.minimum(X["a"] - 60, 0) + np.random.default_rng(3).normal(0, 0.3, len(X))
+    found = SparseGAMRegressor(max_terms=1, shapes="both").fit(X, y).stability(X, y, n=6)
+    assert found.steps[0].term.condition.is_ramp
+    assert found.steps[0].share == 1.0
+    assert found.steps[0].low < 0.05 < found.steps[0].high
+    assert "min(x - 6" in str(found)
+
+
 def test_time_is_kept(table, found):
     X, y = table
     slow = SparseGAMRegressor(max_terms=3, callback=None).fit(X, y)

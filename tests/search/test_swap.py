@@ -1,5 +1,7 @@
 """The paper's swap search: ends where no swap helps, whatever the cuts and the order; and its Python face."""
 
+import time
+
 import numpy as np
 import pytest
 from brute_force import minimise
@@ -335,3 +337,14 @@ def test_the_objectives_of_a_path_count_the_cost_of_features():
 def test_a_certificate_is_not_promised():
     with pytest.raises(ValueError, match="set search='exchange' for a certificate, or certify=False"):
         SparseGAMClassifier(search="swap", certify=True).fit([[1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 1])
+
+
+def test_a_time_limit_is_for_all_ridges_together():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 6))
+    began = time.monotonic()
+    path = swap_path(
+        X, X[:, 0] > 0, lambda0=[1.0], lambda2=[0.0, 0.01, 0.1, 1.0], candidates=10**6, line_steps=100, time_limit=1.0
+    )
+    assert not path.finished
+    assert time.monotonic() - began < 3.5

@@ -24,25 +24,29 @@ struct Channels {
     Index count() const { return 2 + (value ? 1 : 0) + static_cast<Index>(support.size()); }
 };
 
-// Sums per column of some features, `stride` apart within each.
+// Sums per column of some features, `stride` apart within each. Where there are ramps, the channel after the last is their
+// own square, and for steps the sum of places (see Feature).
 struct FeatureSums {
     std::vector<double> values;
     std::vector<Index>
         start;  // of a feature's first column, in values; what it is for features not asked for is no matter
-    Index stride = 0;
+    Index stride = 0, own = 0;
 
-    double* of(Index feature, Index bin) { return values.data() + start[feature] + bin * stride; }
-    const double* of(Index feature, Index bin) const { return values.data() + start[feature] + bin * stride; }
+    double* of(Index feature, Index column) { return values.data() + start[feature] + column * stride; }
+    const double* of(Index feature, Index column) const { return values.data() + start[feature] + column * stride; }
 };
 
 class ThresholdDesign {
   public:
     ThresholdDesign(std::vector<Feature> features, Index n_rows) : features_(std::move(features)), n_rows_(n_rows) {
         for (Index f = 0; f < n_features(); ++f) {
-            features_[f].offset = n_columns_;
-            n_columns_ += features_[f].n_bins;
-            feature_of_.insert(feature_of_.end(), features_[f].n_bins, f);
-            nested_.push_back({features_[f].offset, features_[f].offset + features_[f].n_ordered});
+            Feature& feature = features_[f];
+            feature.offset = n_columns_;
+            n_columns_ += feature.n_columns();
+            feature_of_.insert(feature_of_.end(), feature.n_columns(), f);
+            nested_.push_back({feature.offset, feature.offset + feature.n_ordered, feature.offset + feature.n_bins,
+                               feature.offset + feature.n_columns()});
+            has_ramps_ |= feature.ramps.size() > 0;
         }
         joint_ = joint_codes(features_, n_rows_);
         joint_of_.assign(n_features(), none);
@@ -55,11 +59,32 @@ class ThresholdDesign {
     Index n_features() const { return static_cast<Index>(features_.size()); }
     const Feature& feature(Index f) const { return features_[f]; }
     Index feature_of(Index column) const { return feature_of_[column]; }
-    bool is_ordered(Index column) const {
+    bool has_ramps() const { return has_ramps_; }
+    ColumnKind kind(Index column) const {
         const Feature& feature = features_[feature_of_[column]];
-        return column - feature.offset < feature.n_ordered;
+        if (feature.is_ramp(column - feature.offset)) return ColumnKind::ramp;
+        return column - feature.offset < feature.n_ordered ? ColumnKind::step : ColumnKind::level;
+    }
+
+    // What the column is in each bin.
+    std::vector<double> by_bin(Index column) const {
+        const Feature& feature = features_[feature_of_[column]];
+        std::vector<double> table(feature.n_bins, 0.0);
+        feature.add_to_table(column - feature.offset, 1.0, table.data());
+        return table;
     }
     std::span<const Nested> nested() const { return nested_; }
+
+    // Of each column its knot: of steps the end of their last bin; levels have none.
+    std::vector<double> knots() const {
+        std::vector<double> out(n_columns_, 0.0);
+        for (const Feature& feature : features_) {
+            std::copy(feature.ramps.end.begin(), feature.ramps.end.end(), out.begin() + feature.offset);
+            for (Index r = 0; r < feature.ramps.size(); ++r)
+                out[feature.offset + feature.n_bins + r] = feature.ramps.knot(r);
+        }
+        return out;
+    }
 
     // One lookup table for each feature, or joint features, on the support: the score of a row is the sum of its bins'
     // entries.
@@ -103,7 +128,7 @@ class ThresholdDesign {
     // whose results are predictions, else double.
     template <class Real>
     void sum(const Channels& channels, std::span<const Index> features, Pool& pool, FeatureSums& sums) const {
-        lay_out(features, padded(channels.count()), sums);
+        lay_out(features, channels.count(), sums);
         const auto units = units_of(features);
         const Index count = static_cast<Index>(units.size());
         const Index tasks = std::min(count, std::max(pool.n_threads(), n_rows_ > many_rows ? count / 4 : Index{1}));
@@ -112,6 +137,29 @@ class ThresholdDesign {
             sum_some<Real>(channels, std::span(units).subspan(first, last - first), sums);
         });
     }
+
+    // A column made ready, so that its values times something that each row has can be written out.
+    class Filler {
+      public:
+        Filler(const ThresholdDesign& design, Index column)
+            : feature_(design.feature(design.feature_of(column))), column_(column - feature_.offset) {
+            if (feature_.is_ramp(column_)) by_bin_ = design.by_bin(column);
+        }
+
+        template <class Real>
+        void fill(Index begin, Index end, const double* times, Index stride, Real* out) const noexcept {
+            if (by_bin_.empty())
+                feature_.codes.fill_channel(begin, end, feature_.first(column_), feature_.last(column_), times, stride,
+                                            out);
+            else
+                feature_.codes.fill_channel(begin, end, by_bin_.data(), times, stride, out);
+        }
+
+      private:
+        const Feature& feature_;
+        Index column_;
+        std::vector<double> by_bin_;
+    };
 
   private:
     static constexpr Index block = 256;          // rows whose channels stay in the first-level cache
@@ -141,13 +189,14 @@ class ThresholdDesign {
         return units;
     }
 
-    void lay_out(std::span<const Index> features, Index stride, FeatureSums& sums) const {
-        sums.stride = stride;
+    void lay_out(std::span<const Index> features, Index n_channels, FeatureSums& sums) const {
+        sums.own = n_channels;
+        sums.stride = padded(n_channels + has_ramps_);
         sums.start.resize(features_.size());
         Index size = 0;
         for (Index f : features) {
             sums.start[f] = size;
-            size += features_[f].n_bins * stride;
+            size += features_[f].n_columns() * sums.stride;
         }
         sums.values.assign(static_cast<std::size_t>(size), 0.0);
     }
@@ -167,17 +216,19 @@ class ThresholdDesign {
                 counted.push_back({joint.codes(), joint.n_bins(), joint_sums[u].data()});
             }
         }
+        std::vector<Filler> support;
+        for (Index column : channels.support) support.emplace_back(*this, column);
         Histograms<Real> histograms(std::move(counted), stride);
         std::vector<Real> rows(static_cast<std::size_t>(block * stride), Real(0));
         for (Index begin = 0; begin < n_rows_; begin += block) {
             const Index end = std::min(begin + block, n_rows_);
-            fill(channels, begin, end, stride, rows.data());
+            fill(channels, support, begin, end, stride, rows.data());
             histograms.add(begin, end, rows.data());
             if (end % few_rows == 0 || end == n_rows_) histograms.flush();
         }
         for (std::size_t u = 0; u < units.size(); ++u) {
             if (units[u].joint != none) unfold(units[u], joint_sums[u].data(), sums);
-            for (Index f : units[u].features) features_[f].columns_from_bins(sums.of(f, 0), stride);
+            for (Index f : units[u].features) features_[f].columns_from_bins(sums.of(f, 0), stride, sums.own);
         }
     }
 
@@ -189,7 +240,8 @@ class ThresholdDesign {
     }
 
     template <class Real>
-    void fill(const Channels& channels, Index begin, Index end, Index stride, Real* rows) const noexcept {
+    static void fill(const Channels& channels, std::span<const Filler> support, Index begin, Index end, Index stride,
+                     Real* rows) noexcept {
         for (Index i = begin; i < end; ++i) {
             rows[(i - begin) * stride] = static_cast<Real>(channels.grad[i]);
             rows[(i - begin) * stride + 1] = static_cast<Real>(channels.curv[i]);
@@ -199,12 +251,7 @@ class ThresholdDesign {
             for (Index i = begin; i < end; ++i) rows[(i - begin) * stride + 2] = static_cast<Real>(channels.value[i]);
             channel = 3;
         }
-        for (Index column : channels.support) {
-            const Feature& feature = features_[feature_of_[column]];
-            const Index bin = column - feature.offset;
-            feature.codes.fill_channel(begin, end, feature.first(bin), feature.last(bin), channels.held + begin, stride,
-                                       rows + channel++);
-        }
+        for (const Filler& column : support) column.fill(begin, end, channels.held + begin, stride, rows + channel++);
     }
 
     std::vector<Feature> features_;
@@ -213,6 +260,7 @@ class ThresholdDesign {
     std::vector<JointCodes> joint_;
     std::vector<Index> joint_of_;  // of a feature; none where it is counted alone
     Index n_rows_ = 0, n_columns_ = 0;
+    bool has_ramps_ = false;
 };
 
 }  // namespace sparsegam

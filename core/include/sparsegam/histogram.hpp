@@ -46,6 +46,25 @@ struct Codes {
             kernels().histogram<Real, std::uint16_t>().fill_channel(n, wide + begin, first, last, curv, stride,
                                                                     channel);
     }
+
+    // The same where a column has a value for each bin.
+    template <class Real>
+    void fill_channel(Index begin, Index end, const double* table, const double* curv, Index stride,
+                      Real* channel) const noexcept {
+        for (Index i = 0; i < end - begin; ++i)
+            channel[i * stride] = static_cast<Real>(table[narrow ? narrow[begin + i] : wide[begin + i]] * curv[i]);
+    }
+};
+
+// Ramps of a feature: min(x - t, 0) for knots t at the upper ends of some of its ordered bins. Rows count as being where
+// those of their bin are on average: each ramp is a function of the bin.
+struct Ramps {
+    std::vector<double> place, end;  // of each ordered bin: where its rows are, at most where it ends
+    std::vector<Index> knots;        // bins with a knot at their end, in ascending order
+
+    Index size() const { return static_cast<Index>(knots.size()); }
+    double knot(Index ramp) const { return end[knots[ramp]]; }
+    double value(Index ramp, Index bin) const { return bin <= knots[ramp] ? place[bin] - knot(ramp) : 0.0; }
 };
 
 // One feature: its first n_ordered bins are ordered (bin b is the column `code <= b`), the later ones stand
@@ -53,20 +72,55 @@ struct Codes {
 struct Feature {
     Codes codes;
     Index n_bins = 0, n_ordered = 0;
-    Index offset = 0;  // of its first column
+    Index offset = 0;  // of its first column: one for each bin, then one for each ramp
+    Ramps ramps;
+
+    Index n_columns() const { return n_bins + ramps.size(); }
+    bool is_ramp(Index column) const { return column >= n_bins; }
 
     unsigned first(Index bin) const { return bin < n_ordered ? 0u : static_cast<unsigned>(bin); }
     unsigned last(Index bin) const { return static_cast<unsigned>(bin); }
 
-    // Sums per bin become sums per column: prefix sums over the ordered bins, the others as they are.
-    void columns_from_bins(double* histogram, Index stride) const noexcept {
+    // Sums per bin become sums per column: prefix sums over the ordered bins, those of ramps, the others as they are. The
+    // second channel is the curvature; where there are ramps, the one at `own` is for what it makes of the columns: a
+    // ramp's own square, and the sum of the places of a step.
+    void columns_from_bins(double* histogram, Index stride, Index own) const {
+        if (ramps.size() > 0) sum_ramps(histogram, stride, own);
         for (Index b = 1; b < n_ordered; ++b)
             for (Index c = 0; c < stride; ++c) histogram[b * stride + c] += histogram[(b - 1) * stride + c];
     }
 
     // The contribution of each bin to the score: the terms' coefficients summed over the bins that each covers.
-    void add_to_table(Index bin, double coef, double* table) const noexcept {
-        for (unsigned b = first(bin); b <= last(bin); ++b) table[b] += coef;
+    void add_to_table(Index column, double coef, double* table) const noexcept {
+        if (is_ramp(column))
+            for (Index b = 0; b <= ramps.knots[column - n_bins]; ++b)
+                table[b] += coef * ramps.value(column - n_bins, b);
+        else
+            for (unsigned b = first(column); b <= last(column); ++b) table[b] += coef;
+    }
+
+  private:
+    // From a knot to the next, d further up, S = sum c, L = sum (x - t) c and Q = sum (x - t)^2 h over the bins so far become
+    // S, L - d S and Q - 2 d L + d^2 S: sums of one sign, whatever the knots, so that nothing cancels.
+    void sum_ramps(double* histogram, Index stride, Index own) const {
+        constexpr Index h = 1;
+        std::vector<double> sum(stride, 0.0), line(stride, 0.0);
+        double square = 0.0, last_end = ramps.end[0];
+        for (Index b = 0, ramp = 0; b < n_ordered; ++b) {
+            const double d = ramps.end[b] - last_end, z = ramps.place[b] - ramps.end[b];
+            double* mine = histogram + b * stride;
+            square += d * (d * sum[h] - 2.0 * line[h]) + z * z * mine[h];
+            for (Index c = 0; c < stride; ++c) {
+                line[c] += z * mine[c] - d * sum[c];
+                sum[c] += mine[c];
+            }
+            last_end = ramps.end[b];
+            mine[own] = ramps.place[b] * mine[h];
+            if (ramp == ramps.size() || ramps.knots[ramp] != b) continue;
+            double* to = histogram + (n_bins + ramp++) * stride;
+            std::copy(line.begin(), line.end(), to);
+            to[own] = square;
+        }
     }
 };
 

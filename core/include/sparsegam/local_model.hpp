@@ -53,6 +53,7 @@ class LocalModel final : ScanVisitor {
         for (Index c : columns) {
             out.grad_.push_back(grad_[at(c)]);
             out.mass_.push_back(mass_[at(c)]);
+            if (!moment_.empty()) out.moment_.push_back(moment_[at(c)]);
         }
         return out;
     }
@@ -121,6 +122,16 @@ class LocalModel final : ScanVisitor {
                 usable, beside_.q(i)};
     }
     const Symmetric& support_curvature() const { return beside_.curvature(); }
+
+    // x_a'(h x_b) of two columns of one feature, the inner one first or a step before a ramp. Below its own knot, a ramp is
+    // another one plus a constant.
+    double product(Index a, Index b) const {
+        const Columns& columns = objective_.columns();
+        if (columns.kind[b] != ColumnKind::ramp) return raw_curv(a);
+        if (columns.kind[a] == ColumnKind::ramp)
+            return raw_curv(a) + (columns.knot[a] - columns.knot[b]) * moment_[at(a)];
+        return columns.knot[a] <= columns.knot[b] ? moment_[at(a)] - columns.knot[b] * raw_curv(a) : moment_[at(b)];
+    }
     bool multiplicative() const { return objective_.loss().multiplicative; }
 
     // What a move does to the coefficients, as the model has it.
@@ -211,6 +222,7 @@ class LocalModel final : ScanVisitor {
             diagonal.push_back(block.curv[i] + objective_.ridge(block.columns[i]));
             grad_.push_back(block.grad[i]);
             mass_.push_back(diagonal.back());
+            if (block.moment.data) moment_.push_back(block.moment[i]);
         }
         beside_.add(block, diagonal, free_);
     }
@@ -360,7 +372,7 @@ class LocalModel final : ScanVisitor {
         const auto cross = beside_.curvature().times(std::vector<double>(q_a, q_a + size));
         double adjusted = 0.0;
         for (Index i = 0; i < size; ++i) adjusted += cross[i] * q_b[i];
-        const double shared = raw_curv(move.add) - adjusted, with_a = shared - curv_a;
+        const double shared = product(move.add, move.also) - adjusted, with_a = shared - curv_a;
         const double outer_grad = grad_[b] - grad_[a], outer_curv = curv_a + beside_.curv(b) - 2.0 * shared;
         const double det = curv_a * outer_curv - with_a * with_a;
         const double level = -(grad_[a] * outer_curv - outer_grad * with_a) / det;
@@ -382,6 +394,7 @@ class LocalModel final : ScanVisitor {
     double refit_gain_ = 0.0;
     std::vector<double> shift_, inverse_diagonal_, drop_;  // per support position: w_j / M_jj, 1 / M_jj, cost
     std::vector<double> grad_, mass_;                      // per column scanned: G*, and its own curvature now
+    std::vector<double> moment_;                           // and what Block says, where there are ramps
 };
 
 }  // namespace sparsegam

@@ -91,9 +91,14 @@ class ModelCache {
     std::vector<Index> ranges() const {
         const auto& nested = objective_.columns().nested;
         std::vector<Index> range_of(objective_.n_columns(), none);
-        for (std::size_t r = 0; r < nested.size(); ++r)
-            std::fill(range_of.begin() + nested[r].first, range_of.begin() + nested[r].last, static_cast<Index>(r));
+        for (std::size_t r = 0; r < nested.size(); ++r) mark(nested[r], static_cast<Index>(r), range_of);
         return range_of;
+    }
+
+    template <class T>
+    static void mark(const Nested& range, T with, std::vector<T>& by_column) {
+        std::fill(by_column.begin() + range.first, by_column.begin() + range.last, with);
+        std::fill(by_column.begin() + range.first_ramp, by_column.begin() + range.last_ramp, with);
     }
 
     std::vector<Index> with_their_ranges(std::vector<Index> columns, const std::vector<Index>& range_of) const {
@@ -101,8 +106,7 @@ class ModelCache {
         for (Index c : columns) {
             chosen[c] = 1;
             if (range_of[c] == none) continue;
-            const Nested& range = objective_.columns().nested[range_of[c]];
-            std::fill(chosen.begin() + range.first, chosen.begin() + range.last, char{1});
+            mark(objective_.columns().nested[range_of[c]], char{1}, chosen);
         }
         columns.clear();
         for (Index c = 0; c < objective_.n_columns(); ++c)

@@ -1,4 +1,5 @@
-// sparsegam/nested_pairs.hpp: two nested thresholds of one feature at once, which may pay where neither does alone.
+// sparsegam/nested_pairs.hpp: two terms of one feature at once, which may pay where neither does alone: nested steps, two
+// ramps (a slope between their knots), a step and a ramp.
 //
 // For columns x_a <= x_b let z = x_b - x_a, the rows between them. All that is needed beside the sums of each is
 // V_az = V_ab - V_a with V_ab = D_a - B_a'Q_b: no pass over the rows. Pairs grow with the square of the bins, so of
@@ -18,8 +19,18 @@ class NestedPairs {
   public:
     explicit NestedPairs(const LocalModel& model) : model_(model), size_(model.support_curvature().size()) {}
 
-    // For the inner columns of a range of thresholds, the outer one with which each gains most, if that is enough.
+    // For the inner columns of a feature, the outer one with which each gains most, if that is enough.
     void best_of(const Nested& range, double min_gain, std::vector<Move>& moves) const {
+        append_steps(range, min_gain, moves);
+        if (range.first_ramp == range.last_ramp) return;
+        const Side ramps = side(range.first_ramp, range.last_ramp, 1);
+        append_with_ramps(ramps, ramps, min_gain, moves);
+        append_with_ramps(side(range.first, range.last, 1 + (range.last - range.first) / tuning::pairs_scored), ramps,
+                          min_gain, moves);
+    }
+
+  private:
+    void append_steps(const Nested& range, double min_gain, std::vector<Move>& moves) const {
         const Index n = range.last - range.first, every = 1 + (n - 1) / tuning::pairs_scored;
         if (n < 2) return;
         if (every > 1) append_near(range, min_gain, moves);
@@ -30,7 +41,6 @@ class NestedPairs {
         moves.insert(moves.end(), found.begin(), found.end());
     }
 
-  private:
     // What pairs need of some columns of a range.
     struct Side {
         std::vector<Index> columns;
@@ -80,6 +90,27 @@ class NestedPairs {
             const auto best = std::max_element(gains.begin(), gains.begin() + count);
             if (*best > min_gain)
                 moves.push_back({.add = inner.columns[a], .also = *(next + (best - gains.begin())), .gain = *best});
+        }
+    }
+
+    // The same where the outer column is a ramp: two columns beside the support, solved together.
+    void append_with_ramps(const Side& inner, const Side& ramps, double min_gain, std::vector<Move>& moves) const {
+        const auto shared = adjusted(inner, ramps);
+        const std::size_t n_ramps = ramps.columns.size();
+        for (std::size_t a = 0; a < inner.columns.size(); ++a) {
+            if (inner.usable[a] == 0.0f) continue;
+            Move best{.add = inner.columns[a], .gain = min_gain};
+            for (std::size_t b = 0; b < n_ramps; ++b) {
+                if (ramps.usable[b] == 0.0f || ramps.columns[b] <= inner.columns[a]) continue;
+                const double with_a =
+                    (model_.product(inner.columns[a], ramps.columns[b]) - shared[a * n_ramps + b]) / inner.curv[a];
+                const double grad = ramps.grad[b] - with_a * inner.grad[a];
+                const double curv = ramps.curv[b] - with_a * with_a * inner.curv[a];
+                if (!(curv > tuning::collinear * ramps.curv[b])) continue;
+                const double gain = 0.5 * (inner.grad[a] * inner.grad[a] / inner.curv[a] + grad * grad / curv);
+                if (gain > best.gain) best.also = ramps.columns[b], best.gain = gain;
+            }
+            if (best.also != none) moves.push_back(best);
         }
     }
 

@@ -36,12 +36,14 @@ struct Strided {
     double operator[](Index i) const { return data[i * stride]; }
 };
 
-// Some columns of a scan: for the i-th of them its sums grad = x' g, curv = x' (h x) and cross = A' (h x).
+// Some columns of a scan: for the i-th of them its sums grad = x' g, curv = x' (h x) and cross = A' (h x). Where there are
+// ramps, the moment of one is 1' (h x), and that of a step the same of the places of its rows.
 struct Block {
     std::span<const Index> columns;
     Strided grad, curv;
     const double* cross;
     Index cross_stride;
+    Strided moment = {};
 };
 
 // Who takes in a scan: first the Gram matrix of the support, then the columns, block by block.

@@ -19,7 +19,9 @@ class ThresholdRows : public LocalRows {
     }
 
     double largest(Index column, Along along) const override {
-        return std::max(origin(column, along), 1.0 - origin(column, along));
+        const auto table = design_.by_bin(column);
+        const auto [low, high] = std::minmax_element(table.begin(), table.end());
+        return std::max(origin(column, along) - *low, *high - origin(column, along));
     }
 
     Newton newton(const Point& point, std::span<const Index> support, bool rough) override {
@@ -47,7 +49,7 @@ class ThresholdRows : public LocalRows {
             design_.sum<float>(channels, part.features, pool_, sums_);
             if (at_once) visitor.take_gram(gram_of(point.columns));
             for_each_run(part.columns, [&](std::span<const Index> run, const double* sums) {
-                visitor.take_block({run, {sums, sums_.stride}, {sums + 1, sums_.stride}, sums + 1, sums_.stride});
+                visitor.take_block(block_of(run, sums, sums + 1));
             });
         }
         return held;
@@ -60,9 +62,8 @@ class ThresholdRows : public LocalRows {
         const Channels channels{grad_.data(), curv_.data(), nullptr, held.curv.data(), entered};
         for (const Part& part : parts_of(among)) {
             design_.sum<float>(channels, part.features, pool_, sums_);
-            for_each_run(part.columns, [&](std::span<const Index> run, const double* sums) {
-                take({run, {sums, sums_.stride}, {sums + 1, sums_.stride}, sums + 2, sums_.stride});
-            });
+            for_each_run(part.columns,
+                         [&](std::span<const Index> run, const double* sums) { take(block_of(run, sums, sums + 2)); });
         }
         return total_.grad;
     }
@@ -80,7 +81,7 @@ class ThresholdRows : public LocalRows {
         return groups;
     }
 
-    // Along x - m: slope x'g - m 1'g, curvature (1 - 2m) x'h + m^2 1'h.
+    // Along x - m: slope x'g - m 1'g, curvature x'(h x) - 2m x'h + m^2 1'h.
     Slopes slopes(const Point& point, Along along) override {
         go_to(point);
         const Index p = columns_.size();
@@ -90,7 +91,7 @@ class ThresholdRows : public LocalRows {
             for (Index c : part.columns) {
                 const double m = origin(c, along);
                 out.slope[c] = sums_of(c)[0] - m * total_.grad;
-                out.curv[c] = (1.0 - 2.0 * m) * sums_of(c)[1] + m * m * total_.curv;
+                out.curv[c] = sums_of(c)[square(c)] - 2.0 * m * sums_of(c)[1] + m * m * total_.curv;
             }
         }
         return out;
@@ -98,10 +99,8 @@ class ThresholdRows : public LocalRows {
 
   protected:
     void values(Index column, Index begin, Index end, double* out) const override {
-        const Feature& feature = design_.feature(design_.feature_of(column));
         const std::vector<double> ones(end - begin, 1.0);
-        const Index bin = column - feature.offset;
-        feature.codes.fill_channel(begin, end, feature.first(bin), feature.last(bin), ones.data(), 1, out);
+        ThresholdDesign::Filler(design_, column).fill(begin, end, ones.data(), 1, out);
     }
 
     std::unique_ptr<Scorer> scorer(const Point& point) override {
@@ -132,6 +131,17 @@ class ThresholdRows : public LocalRows {
     const double* sums_of(Index column) const {
         const Index feature = design_.feature_of(column);
         return sums_.of(feature, column - design_.feature(feature).offset);
+    }
+
+    // Where the sum x'(h x) of a column is: a 0/1 column is its own square.
+    Index square(Index column) const { return columns_.zero_one(column) ? 1 : sums_.own; }
+
+    // Columns that follow each other in the last sum, all 0/1 or all ramps.
+    Block block_of(std::span<const Index> run, const double* sums, const double* cross) const {
+        const Index stride = sums_.stride;
+        Block block{run, {sums, stride}, {sums + square(run[0]), stride}, cross, stride, {}};
+        if (design_.has_ramps()) block.moment = {sums + (columns_.zero_one(run[0]) ? sums_.own : 1), stride};
+        return block;
     }
 
     // The sums of the support's own columns are its Gram matrix; those of the intercept are the totals.
@@ -172,16 +182,16 @@ class ThresholdRows : public LocalRows {
         std::vector<Part> parts;
         Index first = 0, summed = 0;
         for (Index i = 0; i < static_cast<Index>(columns.size()); ++i) {
-            const Index f = design_.feature_of(columns[i]), n_bins = design_.feature(f).n_bins;
+            const Index f = design_.feature_of(columns[i]), n_columns = design_.feature(f).n_columns();
             const bool is_new = i == 0 || f != design_.feature_of(columns[i - 1]);
-            if (is_new && (parts.empty() || summed + n_bins > part_columns)) {
+            if (is_new && (parts.empty() || summed + n_columns > part_columns)) {
                 parts.emplace_back();
                 first = i;
                 summed = 0;
             }
             if (is_new) {
                 parts.back().features.push_back(f);
-                summed += n_bins;
+                summed += n_columns;
             }
             parts.back().columns = columns.subspan(first, i + 1 - first);
         }
@@ -193,12 +203,14 @@ class ThresholdRows : public LocalRows {
     void for_each_run(std::span<const Index> columns, const Take& take) const {
         for (std::size_t first = 0, last; first < columns.size(); first = last) {
             last = first + 1;
-            while (last < columns.size() && columns[last] == columns[last - 1] + 1) ++last;
+            while (last < columns.size() && columns[last] == columns[last - 1] + 1 &&
+                   columns_.zero_one(columns[last]) == columns_.zero_one(columns[first]))
+                ++last;
             take(columns.subspan(first, last - first), sums_of(columns[first]));
         }
     }
 
-    // sigma^2 of a 0/1 column with weight w on its ones, of W in all: w (1 - w / W).
+    // sigma^2 = x'(w x) - (x'w)^2 / W: of a 0/1 column with weight w on its ones, w (1 - w / W).
     void measure() {
         const Channels channels{weight_, weight_, nullptr, nullptr, {}};
         columns_.total_weight = std::accumulate(weight_, weight_ + n_rows_, 0.0);
@@ -209,11 +221,13 @@ class ThresholdRows : public LocalRows {
         for (const Part& part : parts_of({})) {
             design_.sum<double>(channels, part.features, pool_, sums_);
             for (Index c : part.columns) {
-                columns_.kind.push_back(design_.is_ordered(c) ? ColumnKind::step : ColumnKind::level);
-                columns_.mean.push_back(sums_of(c)[0] / columns_.total_weight);
-                columns_.spread.push_back(std::max(sums_of(c)[0] * (1.0 - columns_.mean.back()), 0.0));
+                columns_.kind.push_back(design_.kind(c));
+                const double sum = sums_of(c)[0], mean = sum / columns_.total_weight;
+                columns_.mean.push_back(mean);
+                columns_.spread.push_back(std::max(sums_of(c)[square(c)] - sum * mean, 0.0));
             }
         }
+        if (design_.has_ramps()) columns_.knot = design_.knots();
     }
 
     const ThresholdDesign& design_;

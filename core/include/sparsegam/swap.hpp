@@ -89,6 +89,7 @@ class SwapSearch {
         const auto groups = lines_.closed() ? std::optional(lines_.groups(dropped, descent_.every())) : std::nullopt;
         const Slopes slopes = groups ? slopes_of(*groups) : lines_.slopes(dropped);
         for (Index c : steepest(slopes, dropped, current().columns[s])) {
+            if (deadline_.passed()) break;
             ++swap_counts_.columns_tried;
             auto better =
                 groups ? try_add_closed(dropped, *groups, c, must_beat) : try_add(dropped, slopes.at(c), c, must_beat);

@@ -206,6 +206,7 @@ def _settings(options: Namespace) -> dict[str, Any]:
         "missing": options.missing,
         "categorical": options.categorical or "auto",
         "monotone": dict(options.monotone) or None,
+        "shapes": options.shapes,
         "max_features": options.max_features,
         "n_jobs": options.n_jobs,
         "time_limit": options.time_limit,

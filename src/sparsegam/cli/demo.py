@@ -154,15 +154,12 @@ def _draw_one_shape(axis: Any, name: str, shape: Any, credit: Dataset[AdditiveTr
     column = credit.data[rows, credit.feature_names.index(name)]
     grid = np.arange(column.min(), np.quantile(column, 0.995) + 1)
 
-    def fitted(x: NDArray[Any]) -> NDArray[Any]:
-        return np.asarray(shape.values)[np.searchsorted(np.asarray(shape.edges), x, side="left")]
-
     def true(x: NDArray[Any]) -> NDArray[Any]:
         steps = [term.coef * (x <= term.threshold) for term in credit.truth.terms if term.feature == name]
         return np.sum(steps, axis=0) if steps else np.zeros(len(x))
 
     axis.step(grid, true(grid) - true(column).mean(), where="mid", color="0.7", linewidth=4, label="truth")
-    axis.step(grid, fitted(grid) - fitted(column).mean(), where="mid", color="C0", label="sparsegam")
+    axis.step(grid, shape.at(grid) - shape.at(column).mean(), where="mid", color="C0", label="sparsegam")
     axis.axhline(0.0, color="0.85", linewidth=0.8, zorder=0)
     axis.set_title(name, fontsize=9)
 

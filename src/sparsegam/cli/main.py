@@ -135,6 +135,7 @@ def _search_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--monotone", nargs="+", type=_direction, default=[], metavar="COLUMN=increasing", help="directions"
     )
+    command.add_argument("--shapes", choices=("steps", "ramps", "both"), default="steps", help="of numbers")
     command.add_argument("--max-features", type=int, metavar="N")
     command.add_argument("--max-bins", type=int, default=1000, metavar="N")
     command.add_argument("--min-samples-bin", type=int, metavar="N", help="rows that a step must hold and fail for")

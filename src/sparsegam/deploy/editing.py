@@ -1,6 +1,6 @@
 """Editing on the record: a person changes one thing, the rest is fitted again, and what it cost is written down."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from typing import Any
@@ -13,7 +13,6 @@ from sparsegam.arrays import Vector
 from sparsegam.checks import check_number
 from sparsegam.data.scales import NUMBER, Scale
 from sparsegam.data.targets import weights
-from sparsegam.deploy.rounding import indicator
 from sparsegam.inspection.drift import profile_of_numbers
 from sparsegam.inspection.metrics import weighted_auc
 from sparsegam.losses import LOSSES
@@ -22,11 +21,12 @@ from sparsegam.models.edits import Edit
 from sparsegam.models.outcomes import target_of
 from sparsegam.models.seen import Seen, seen_of
 from sparsegam.models.steps import as_table, step_model, step_numbers
-from sparsegam.models.terms import Condition, Kind, Term
-from sparsegam.search.refit import Support, refit
+from sparsegam.models.terms import KINDS, Condition, Kind, Term
+from sparsegam.search.refit import Columns, Support, refit
 from sparsegam.search.ridge import Ridge, ridge_of
 
 Key = tuple[str, Condition]
+SENSE = {"<=": -1, "ramp": 1}  # whether a score rises with x where the coefficient is above zero
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,9 @@ class Rows:
     target: Vector
     weight: Vector
 
-    def columns(self, model: Model, terms: Sequence[Term]) -> Vector:
-        """Return the 0/1 columns of terms."""
-        found = [indicator(model, term, self.numbers[term.feature]).astype(np.float64) for term in terms]
+    def columns(self, model: Model) -> Vector:
+        """Return the columns of the terms: 0 and 1, or ramps in units of their width, so that none is too large."""
+        found = [model.column_of(term, self.numbers[term.feature]) / _width(term) for term in model.terms]
         return np.column_stack(found) if found else np.zeros((self.target.size, 0))
 
 
@@ -87,14 +87,36 @@ class Editor:
         self._past: list[tuple[Model, set[Key]]] = []
         self.model = model
 
-    def move(self, feature: str, old: Any, new: Any, *, why: str) -> Model:
-        """Move a threshold, and fit the coefficients again."""
-        term = self._term(feature, old, "<=")
+    def move(self, feature: str, old: Any, new: Any, *, why: str, kind: Kind | None = None) -> Model:
+        """Move a threshold or the knot of a ramp, and fit the coefficients again.
+
+        Parameters
+        ----------
+        feature : str
+            Column of the term.
+        old, new : value
+            Where it is, and where it shall be.
+        why : str
+            The reason, kept on the record.
+        kind : {"<=", "ramp"}, optional
+            Which of the two, needed only where a threshold and a knot are at the same value.
+
+        Returns
+        -------
+        Model
+            The model after the edit.
+        """
+        term = self._term(feature, old, kind, among=("<=", "ramp"))
         value = _on_scale(new, self._scale(feature), feature)
-        if any(_key(t) == (feature, Condition("<=", value)) for t in self.model.terms):
-            msg = f"column {feature!r} has a step at {value!r} already: merge one of the two instead."
+        condition = replace(term.condition, value=value)
+        if condition.low is not None and value <= condition.low:
+            msg = f"the knot of a ramp of {feature!r} must be above {condition.low:g}, where x is held, got {value!r}."
             raise ValueError(msg)
-        moved = replace(term, condition=Condition("<=", value))
+        if any(_key(t) == (feature, condition) for t in self.model.terms):
+            what = "ramp" if condition.is_ramp else "step"
+            msg = f"column {feature!r} has a {what} at {value!r} already: merge one of the two instead."
+            raise ValueError(msg)
+        moved = replace(term, condition=condition)
         self._fixed = {_key(moved) if key == _key(term) else key for key in self._fixed}
         terms = [moved if t is term else t for t in self.model.terms]
         return self._record("move", f"{term.condition.text(feature)} to {moved.condition.text(feature)}", terms, why)
@@ -113,12 +135,12 @@ class Editor:
         feature : str
             Column of the term.
         value : value or None
-            What its condition asks for; None for `is missing`.
+            What its condition asks for, or the knot of a ramp; None for `is missing`.
         coef : float
-            The coefficient.
+            The coefficient; of a ramp, what each unit adds.
         why : str
             The reason, kept on the record.
-        kind : {"<=", "==", "in", "missing"}, optional
+        kind : {"<=", "==", "in", "missing", "ramp"}, optional
             The condition, needed only where two terms ask for the same value.
 
         Returns
@@ -170,8 +192,9 @@ class Editor:
     def _scale(self, feature: str) -> Scale:
         return self.model.scales.get(feature, NUMBER)
 
-    def _term(self, feature: str, value: Any, kind: Kind | None = None) -> Term:
-        mine = [t for t in self.model.terms if t.feature == feature and kind in (None, t.condition.kind)]
+    def _term(self, feature: str, value: Any, kind: Kind | None = None, among: Sequence[Kind] = KINDS) -> Term:
+        of_feature = [t for t in self.model.terms if t.feature == feature]
+        mine = [t for t in of_feature if t.condition.kind in among and kind in (None, t.condition.kind)]
         wanted = _asked(value, self._scale(feature), feature)
         found = [t for t in mine if t.condition.value == wanted]
         if len(found) == 1:
@@ -205,50 +228,68 @@ def _seen(model: Model, terms: Sequence[Term], rows: Rows) -> dict[str, Seen]:
 
 def _refitted(model: Model, before: Model, rows: Rows, fixed: set[Key], ridge: Ridge) -> Model:
     """Fit intercept and free coefficients; features that went one way only before keep to it."""
-    columns = rows.columns(model, model.terms)
+    columns = rows.columns(model)
     direction = _directions(before)
     held = np.array([_key(t) in fixed for t in model.terms], dtype=bool)
-    coef = np.array([t.coef for t in model.terms], dtype=np.float64)
+    width = np.array([_width(t) for t in model.terms])
+    coef = np.array([t.coef for t in model.terms]) * width
     ids = np.arange(coef.size, dtype=np.int64)
+    ramps = np.flatnonzero([t.condition.is_ramp for t in model.terms])
     while True:
         start = Support(ids, np.append(model.intercept, coef))
-        intercept, *fitted = _fit(columns, start, held, rows, (model.loss, ridge)).theta.tolist()
-        wrong = ~held & np.array([fitted[j] * direction.get(_key(t), 0) < 0 for j, t in enumerate(model.terms)], bool)
+        fitted = _fit(columns, start, held, rows, (model.loss, ridge, ramps)).theta
+        wrong = ~held & np.array([w * direction.get(_key(t), 0) < 0 for t, w in _pairs(model, fitted[1:])], bool)
         if not wrong.any():
             break
         held, coef = held | wrong, np.where(wrong, 0.0, coef)
-    terms = (replace(t, coef=w) for t, w in zip(model.terms, fitted, strict=True))
-    return replace(model, intercept=intercept, terms=tuple(t for t in terms if t.coef or _key(t) in fixed))
+    coefs = np.where(held & (coef != 0), [t.coef for t in model.terms], fitted[1:] / width)  # fixed to the bit
+    terms = (replace(t, coef=w) for t, w in _pairs(model, coefs))
+    return replace(model, intercept=float(fitted[0]), terms=tuple(t for t in terms if t.coef or _key(t) in fixed))
+
+
+def _pairs(model: Model, coefs: Vector) -> Iterator[tuple[Term, float]]:
+    return zip(model.terms, coefs.tolist(), strict=True)
+
+
+def _width(term: Term) -> float:
+    """Return by how much a ramp changes from one end to the other; 1 for a condition."""
+    ends = np.array(term.condition.edges, dtype=np.float64) if term.condition.is_ramp else np.array([0.0, 1.0])
+    return float(np.ptp(ends))
 
 
 def _directions(model: Model) -> dict[Any, int]:
-    """Return the sign of all `<=` coefficients of a feature, where they have but one."""
+    """Return the sign of all coefficients of thresholds and ramps of a feature, where it goes but one way."""
     out: dict[Any, int] = {}
     for name in model.features:
-        ordered = [t for t in model.terms if t.feature == name and t.condition.kind == "<="]
-        signs = {int(np.sign(t.coef)) for t in ordered} - {0}
-        if len(signs) == 1:
-            out |= dict.fromkeys(map(_key, ordered), signs.pop())
+        rises = {
+            _key(t): SENSE[t.condition.kind] for t in model.terms if t.feature == name and t.condition.kind in SENSE
+        }
+        ways = {int(np.sign(t.coef)) * rises[_key(t)] for t in model.terms if _key(t) in rises} - {0}
+        if len(ways) == 1:
+            way = ways.pop()
+            out |= {key: way * sense for key, sense in rises.items()}
     return out
 
 
-def _fit(columns: Vector, start: Support, held: NDArray[np.bool_], rows: Rows, options: tuple[str, Ridge]) -> Support:
+def _fit(
+    columns: Vector, start: Support, held: NDArray[np.bool_], rows: Rows, options: tuple[str, Ridge, Columns]
+) -> Support:
     """Minimise the loss and the ridge over intercept and free coefficients.
 
     A regression is fitted to what its mean leaves: the core sums squares, which lose digits far from zero.
     """
-    loss, ridge = options
+    loss, ridge, ramps = options
     mean = 0.0 if LOSSES[loss].is_classifier else float(rows.weight @ rows.target / rows.weight.sum())
     matrix = _core.Matrix(columns if columns.size else np.zeros((rows.target.size, 1)))  # the core wants a column
     core = _core.MatrixRows(matrix, rows.target - mean, rows.weight, loss=loss, n_threads=1)
     shift = np.append(mean, np.zeros(start.columns.size))
-    fitted = refit(core, ridge, Support(start.columns, start.theta - shift), held=held)
+    fitted = refit(core, ridge, Support(start.columns, start.theta - shift), held=held, ramps=ramps)
     return Support(fitted.columns, fitted.theta + shift, fitted.objective)
 
 
 def _worth(model: Model, rows: Rows) -> tuple[float, float | None]:
     """Return loss and AUC of a model on the rows."""
-    score = model.intercept + rows.columns(model, model.terms) @ np.array([t.coef for t in model.terms])
+    score = model.intercept + rows.columns(model) @ np.array([t.coef * _width(t) for t in model.terms])
     loss = LOSSES[model.loss].total(rows.target, score, rows.weight)
     if model.classes is None:
         return loss, None

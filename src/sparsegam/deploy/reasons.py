@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sparsegam.arrays import Vector
 from sparsegam.checks import check_choice, check_integer
-from sparsegam.models.steps import StepModel, StepTable, as_table, step_model
+from sparsegam.models.steps import StepModel, StepTable, as_table, step_model, step_numbers
 
 BASELINES = ("mean", "median", "max", "population")
 DIGITS = 10  # what is lost is compared after rounding, so that ties are ties wherever it is computed
@@ -38,12 +38,15 @@ class ReasonTable:
         The model.
     lost : tuple of ndarray
         For each feature, the loss of each step in units of the score; above zero where the step speaks against a row.
+        Of a straight piece it is that of the upper end, and changes by its rate with each unit.
     said : tuple of tuple of (code, text)
         For each feature, the code and the text of each step.
     k : int
         Largest number of reasons of a row.
     baseline : {"mean", "median", "max", "population"}
         What the steps are held against.
+    sign : {1, -1}
+        Whether a higher score speaks against a row, or a lower one.
     """
 
     steps: StepModel
@@ -51,13 +54,25 @@ class ReasonTable:
     said: tuple[tuple[tuple[str, str], ...], ...]
     k: int = 4
     baseline: str = "max"
+    sign: int = 1
+
+    @property
+    def rates(self) -> tuple[Vector, ...]:
+        """For each feature, what each unit loses within each step."""
+        return tuple(self.sign * table.slopes for table in self.steps.tables)
 
     def of(self, X: Any) -> "Reasons":
         """Return the k largest losses of each row; features in the order of the table where they tie."""
-        where = np.reshape(self.steps.locate(X), (len(self.lost), as_table(X).n_rows)).T.astype(np.intp)
-        lost = np.zeros(where.shape)
-        for j, loss in enumerate(self.lost):
+        rows = as_table(X)
+        numbers = step_numbers(self.steps, rows)
+        where, lost = np.zeros((rows.n_rows, len(self.lost)), dtype=np.intp), np.zeros((rows.n_rows, len(self.lost)))
+        for j, (table, loss) in enumerate(zip(self.steps.tables, self.lost, strict=True)):
+            mine = numbers[table.feature]
+            where[:, j] = table.locate(mine)
             lost[:, j] = loss[where[:, j]]
+            if table.slopes.any():
+                beyond_end = table.at(mine, where[:, j]) - table.adds[where[:, j]]
+                lost[:, j] = np.round(lost[:, j] + self.sign * beyond_end, DIGITS)
         order = np.argsort(-lost, axis=1, kind="stable")[:, : self.k]
         sorted_lost = np.take_along_axis(lost, order, axis=1)
         counts = sorted_lost > 0
@@ -185,7 +200,7 @@ def reason_table(
     )
     said = texts or {}
     _check_texts(steps, said)
-    return ReasonTable(steps, lost, tuple(_said(table, said) for table in steps.tables), k, baseline)
+    return ReasonTable(steps, lost, tuple(_said(table, said) for table in steps.tables), k, baseline, sign)
 
 
 def _default(steps: StepModel, reference: Any) -> str:
@@ -195,13 +210,13 @@ def _default(steps: StepModel, reference: Any) -> str:
 
 def _middles(steps: StepModel, baseline: str, reference: Any, sign: int) -> Iterator[float]:
     """Return what each feature is held against."""
-    where = [None] * len(steps.tables) if reference is None else steps.locate(reference)
-    for table, at in zip(steps.tables, where, strict=True):
-        shares = table.shares() if at is None else np.bincount(at, minlength=len(table.steps)) / at.size
+    given = None if reference is None else step_numbers(steps, as_table(reference))
+    for table in steps.tables:
+        values, shares = _spread(table, None if given is None else given[table.feature])
         if baseline == "max":
-            best = table.adds if at is None else table.adds[at]
+            best = np.concatenate([table.adds, table.starts]) if given is None else values
             yield float(best.min() if sign > 0 else best.max())
-        elif shares is None or (baseline == "population" and at is None):
+        elif shares is None or (baseline == "population" and given is None):
             why = (
                 ""
                 if baseline == "population"
@@ -210,7 +225,17 @@ def _middles(steps: StepModel, baseline: str, reference: Any, sign: int) -> Iter
             msg = f"baseline={baseline!r} needs reference=, the rows that stand for the population{why}."
             raise ValueError(msg)
         else:
-            yield _median(table.adds, shares) if baseline == "median" else float(shares @ table.adds)
+            yield _median(values, shares) if baseline == "median" else float(shares @ values)
+
+
+def _spread(table: StepTable, numbers: Vector | None) -> tuple[Vector, Vector | None]:
+    """Return what a feature adds to rows, and their shares: without rows to those of the fit, where it is known."""
+    if numbers is not None:
+        return table.at(numbers), np.full(numbers.size, 1 / max(numbers.size, 1))
+    if table.seen is None:
+        return table.adds, None
+    sample, shares = table.seen.sample(table.scale)
+    return table.at(sample), shares
 
 
 def _median(values: Vector, shares: Vector) -> float:

@@ -12,6 +12,7 @@ from sparsegam.arrays import Vector
 from sparsegam.checks import check_boolean, check_choice, check_integer, check_number
 from sparsegam.data.frames import Table
 from sparsegam.data.targets import weights
+from sparsegam.deploy.ladder import laddered
 from sparsegam.deploy.rounding import Patterns, Points, patterns_of, round_small, round_to_line
 from sparsegam.inspection.metrics import log_loss, weighted_auc
 from sparsegam.losses import LOSSES
@@ -240,7 +241,8 @@ def scorecard(model: Model, X: Any = None, y: Any = None, *, sample_weight: Any 
         msg = "a scorecard needs both X and y (method='small' always does): pass the rows of the fit."
         raise ValueError(msg)
     if X is None:
-        return _card(model, *_points(model, None, options), options)
+        stepped = _laddered(model, options)
+        return _card(stepped, *_points(stepped, None, options), options)
     rows = as_table(X)
     return _reported(*best_rounding([model], rows, y, sample_weight, options), rows, y, sample_weight)
 
@@ -278,11 +280,12 @@ def best_rounding(
     best, lowest = None, math.inf
     for model in models:
         _check_classes(model)
-        patterns = patterns_of(model, rows, y, sample_weight)
-        points, a, b = _points(model, patterns, options)
+        stepped = _laddered(model, options)
+        patterns = patterns_of(stepped, rows, y, sample_weight)
+        points, a, b = _points(stepped, patterns, options)
         loss = float(patterns.loss((a + b * (points[0] + patterns.holds @ points[1:]))[:, None])[0])
         if best is None or loss < lowest:
-            best, lowest = (_card(model, points, a, b, options), model), loss
+            best, lowest = (_card(stepped, points, a, b, options), model), loss
     if best is None:
         msg = "models is empty: pass at least one, such as path.models[5:10]."
         raise ValueError(msg)
@@ -293,6 +296,15 @@ def _check_classes(model: Model) -> None:
     if model.classes is None:
         msg = "a scorecard needs a classification model; this one is a regression: its predictions are in units of y."
         raise ValueError(msg)
+
+
+def _laddered(model: Model, options: Scaling) -> Model:
+    """Cut ramps into ranges of a point or more each, or of as many as small points can tell apart."""
+    slope = LOSSES[model.loss].slope
+    factor, _ = options.line(*(slope * end for end in step_model(model).range()))
+    if options.method == "small":
+        return laddered(model, lambda _: options.max_points)
+    return laddered(model, lambda rise: round(abs(factor * slope * rise)))
 
 
 def _card(model: Model, points: Points, a: float, b: float, options: Scaling) -> Scorecard:

@@ -34,6 +34,8 @@ class Rules:
         And for at least so many rows of either class, both where it holds and where it fails.
     feature_cost : mapping from column to float, optional
         Factor on lambda0 for the terms of a feature; 1 for those not named.
+    shapes : {"steps", "ramps", "both"}, or mapping from column to one of them
+        Whether numbers are described by steps, by ramps or by both.
     missing : {"mean", "error", "last"}
         How a value is scored that is missing, special or of a new level where no row of the fit had one.
     """
@@ -47,6 +49,7 @@ class Rules:
     min_events_bin: int = 0
     feature_cost: Any = None
     missing: str = "mean"
+    shapes: Any = "steps"
 
     def __post_init__(self) -> None:
         for option in ("max_features", "max_terms_per_feature"):

@@ -1,6 +1,6 @@
 """The columns a search may choose from: features as bin codes, what each column stands for, and what it may cost."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,12 @@ from sparsegam.arrays import Vector
 from sparsegam.data.frames import Table
 from sparsegam.data.scales import Scale
 from sparsegam.design.binning import Codes, Feature, rows_per_bin
+from sparsegam.design.ramps import Ramps
 from sparsegam.design.rules import Rules
 from sparsegam.design.training import Training, bin_counts, histogram_of
 from sparsegam.models.additive import Model
 from sparsegam.models.seen import Seen, seen_of
-from sparsegam.models.terms import Term
+from sparsegam.models.terms import Condition, Term
 
 NO_COLUMNS = np.zeros(0, dtype=np.int64)
 NEGLIGIBLE = 1e-3  # of the weight of an average row: rows that weigh less together can tell nothing
@@ -34,6 +35,10 @@ class ThresholdDesign:
         Weights of the rows.
     missing : {"mean", "error", "last"}
         How models score a value that no row had.
+    ramps : sequence of Ramps or None, optional
+        Those of each feature, whose columns come after those of its bins; none by default.
+    shapes : sequence of {"steps", "ramps", "both"}, optional
+        What each feature may be described by; features without ramps always have their steps.
     """
 
     def __init__(
@@ -43,19 +48,26 @@ class ThresholdDesign:
         weight: Vector | None = None,
         *,
         missing: str = "mean",
+        ramps: Sequence[Ramps | None] | None = None,
+        shapes: Sequence[str] | None = None,
     ) -> None:
         self.missing = missing
+        self.ramps = [None] * len(features) if ramps is None else list(ramps)
+        self.shapes = ["both"] * len(features) if shapes is None else list(shapes)
         self._bins: dict[int, tuple[Vector, Vector]] = {}  # a number in each bin, and what its rows weigh
         self.features = tuple(features)
         self.n_bins = np.array([feature.n_bins for feature in features], dtype=np.int64)
         self.n_ordered = np.array([feature.n_ordered for feature in features], dtype=np.int64)
-        self.offset = np.cumsum(self.n_bins) - self.n_bins
-        self.group = np.repeat(np.arange(len(self.features)), self.n_bins)
+        self.n_ramps = np.array([0 if mine is None else mine.knots.size for mine in self.ramps], dtype=np.int64)
+        width = self.n_bins + self.n_ramps
+        self.offset = np.cumsum(width) - width
+        self.group = np.repeat(np.arange(len(self.features)), width)
         self.counts = self._sums(codes)
         varied = weight is not None and weight.min() < weight.max()
         self.shares = self._sums(codes, weight / weight.mean()) if weight is not None and varied else self.counts
         self.codes = tuple(codes)
-        self.core = _core.ThresholdDesign(codes, self.n_bins, self.n_ordered)  # reads the codes where they are
+        ramped = [None if mine is None else mine.in_core() for mine in self.ramps]
+        self.core = _core.ThresholdDesign(codes, self.n_bins, self.n_ordered, ramped)  # reads the codes where they are
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -64,8 +76,8 @@ class ThresholdDesign:
 
     @property
     def n_columns(self) -> int:
-        """Number of columns, one per bin."""
-        return int(self.n_bins.sum())
+        """Number of columns, one per bin and one per ramp."""
+        return int(self.n_bins.sum() + self.n_ramps.sum())
 
     @property
     def n_candidates(self) -> int:
@@ -80,9 +92,12 @@ class ThresholdDesign:
         """
         n = self.core.n_rows
         at_least = rows_per_bin(rules.min_samples_bin, n)
-        allowed: NDArray[np.bool_] = np.minimum(self.counts, n - self.counts) >= at_least
-        allowed &= np.minimum(self.shares, n - self.shares) >= NEGLIGIBLE
+        ramp = self.is_ramp()  # which say something of the rows above their knots, too
+        allowed: NDArray[np.bool_] = np.minimum(self.counts, np.where(ramp, n, n - self.counts)) >= at_least
+        allowed &= np.minimum(self.shares, np.where(ramp, n, n - self.shares)) >= NEGLIGIBLE
         allowed[(self.offset + self.n_ordered - 1)[self.n_ordered > 0]] = False
+        alone = (self.n_ramps > 0) & (np.array(self.shapes) == "ramps")
+        allowed[self.is_ordered() & alone[self.group]] = False
         allowed[np.isin(self.group, rules.never(self.names))] = False
         return allowed
 
@@ -97,11 +112,14 @@ class ThresholdDesign:
     def term(self, column: int, coef: float) -> Term:
         """Return a column and its coefficient in the words of the data."""
         j = int(np.searchsorted(self.offset, column, side="right")) - 1
-        feature = self.features[j]
-        return Term(feature.name, feature.condition(column - int(self.offset[j])), coef)
+        feature, ramps, place = self.features[j], self.ramps[j], column - int(self.offset[j])
+        if ramps is None or place < self.n_bins[j]:
+            return Term(feature.name, feature.condition(place), coef)
+        ramp = place - int(self.n_bins[j])
+        return Term(feature.name, Condition("ramp", float(ramps.at[ramp]), ramps.low), coef / ramps.width)
 
-    def model(self, point: _core.Point, loss: str, classes: NDArray[Any] | None) -> Model:
-        """Put one point of a search into the words of the data."""
+    def model(self, point: _core.Point, loss: str, classes: NDArray[Any] | None, own: Table | None = None) -> Model:
+        """Put one point of a search into the words of the data; `own` are the rows, where bins do not say all."""
         order = np.argsort(point.columns)
         terms = tuple(self.term(int(point.columns[i]), float(point.coef[i])) for i in order)
         used = set(self.group[point.columns].tolist())
@@ -116,9 +134,9 @@ class ThresholdDesign:
             missing=self.missing,
             seen={self.names[j]: self._seen(j, terms) for j in sorted(used)},
         )
-        return model.remembering(self.training(point))
+        return model.remembering(self.training(point, own))
 
-    def training(self, point: _core.Point) -> Training:
+    def training(self, point: _core.Point, own: Table | None = None) -> Training:
         """Count the rows of a search by what one of its models sees of them."""
         tables = self.bin_tables(point.columns, point.coef)
         score = np.full(self.core.n_rows, float(point.intercept))
@@ -126,41 +144,59 @@ class ThresholdDesign:
         for j, table in tables.items():
             table.take(self.codes[j], out=part, mode="clip")  # codes are in range; "clip" spares a buffer
             score += part
-        columns = tuple((self.features[j], self.column_counts(j)) for j in sorted(tables))
+        if own is not None:
+            self._correct(score, own, point, self.codes)
+        columns = tuple((self.features[j], self.numbers(j), self.column_counts(j)) for j in sorted(tables))
         return Training(score.size, columns, histogram_of(score))
+
+    def numbers(self, j: int) -> Vector:
+        """Return a number in each bin of feature j: the terms that hold for it hold for all of the bin.
+
+        The last ordered bin has no end, but the highest knot may be at the largest value in it.
+        """
+        numbers, ramps = self.features[j].representatives(), self.ramps[j]
+        if ramps is not None:
+            numbers[ramps.middle.size - 1] = ramps.middle[-1]
+        return numbers
 
     def column_counts(self, j: int) -> Vector:
         """Return for how many rows each column of feature j is 1."""
-        out: Vector = self.counts[self.offset[j] : self.offset[j] + self.n_bins[j]].copy()
+        out: Vector = self.counts[self.bins_of(j)].copy()
         return out
 
     def _seen(self, j: int, terms: Sequence[Term]) -> Seen:
         """Sum the weight of the rows of feature j by what terms ask of it."""
         feature = self.features[j]
         if j not in self._bins:
-            weight = bin_counts(feature, self.shares[self.offset[j] : self.offset[j] + self.n_bins[j]])
-            self._bins[j] = feature.representatives(), weight
+            numbers, ramps = feature.representatives(), self.ramps[j]
+            if ramps is not None:
+                numbers[: ramps.middle.size] = ramps.middle
+            self._bins[j] = numbers, bin_counts(feature, self.shares[self.bins_of(j)])
         conditions = [term.condition for term in terms if term.feature == feature.name]
         return seen_of(conditions, feature.special_values, feature.scale, *self._bins[j])
+
+    def bins_of(self, j: int) -> slice:
+        """Return where the columns of the bins of feature j are."""
+        return slice(int(self.offset[j]), int(self.offset[j] + self.n_bins[j]))
 
     def counts_among(self, columns: NDArray[np.int64], rows: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return for how many of some rows each of some columns is 1."""
         out = np.zeros(columns.size, dtype=np.int64)
         for j in dict.fromkeys(self.group[columns].tolist()):
-            counts = np.bincount(self.codes[j][rows], minlength=self.n_bins[j])
-            np.cumsum(counts[: self.n_ordered[j]], out=counts[: self.n_ordered[j]])
             mine = self.group[columns] == j
-            out[mine] = counts[columns[mine] - self.offset[j]]
+            out[mine] = self._sums_of(j, self.codes[j][rows])[columns[mine] - self.offset[j]]
         return out
 
     def bin_tables(self, columns: NDArray[np.int64], coef: Vector) -> dict[int, Vector]:
         """Return, for each feature that some columns are of, what these add to the score in each of its bins."""
-        group = self.group[columns]
-        last = columns - self.offset[group]
-        first = np.where(last < self.n_ordered[group], 0, last)
-        tables = {j: np.zeros(self.n_bins[j]) for j in dict.fromkeys(group.tolist())}
-        for j, low, high, value in zip(group.tolist(), first.tolist(), last.tolist(), coef.tolist(), strict=True):
-            tables[j][low : high + 1] += value
+        tables = {j: np.zeros(self.n_bins[j]) for j in dict.fromkeys(self.group[columns].tolist())}
+        for column, value in zip(columns.tolist(), coef.tolist(), strict=True):
+            j = int(self.group[column])
+            place, ramps = column - int(self.offset[j]), self.ramps[j]
+            if ramps is not None and place >= self.n_bins[j]:
+                tables[j] += value * ramps.by_bin(place - int(self.n_bins[j]), int(self.n_bins[j]))
+            else:
+                tables[j][0 if place < self.n_ordered[j] else place : place + 1] += value
         return tables
 
     def scores(self, data: Table, points: Sequence[_core.Point]) -> Vector | None:
@@ -182,12 +218,53 @@ class ThresholdDesign:
             out[i] = point.intercept
             for j, by_bin in table.items():
                 out[i] += by_bin.take(codes[j], out=part, mode="clip")
+            if not self.is_exact(point.columns):
+                self._correct(out[i], data, point, codes)
+        return out
+
+    def _correct(
+        self, score: Vector, data: Table, point: _core.Point, codes: Mapping[int, Codes] | Sequence[Codes]
+    ) -> None:
+        """Put the rows' own values into scores that went by the means of bins."""
+        for column, coef in zip(point.columns.tolist(), point.coef.tolist(), strict=True):
+            j = int(self.group[column])
+            ramps, ramp = self.ramps[j], column - int(self.offset[j] + self.n_bins[j])
+            if ramps is None or ramp < 0 or ramps.exact:
+                continue
+            ordered = codes[j] < self.n_ordered[j]
+            own = ramps.values(ramp, data.column(j).values[ordered])
+            score[ordered] += coef * (own - ramps.by_bin(ramp, int(self.n_bins[j]))[codes[j][ordered]])
+
+    def is_exact(self, columns: NDArray[np.int64]) -> bool:
+        """Tell whether bins say all there is to say of these columns: no ramp is over bins of several values."""
+        ramped = (self.ramps[j] for j in self.group[columns[self.is_ramp()[columns]]].tolist())
+        return all(ramps is None or ramps.exact for ramps in ramped)
+
+    def matrix(self, table: Table, columns: NDArray[np.int64]) -> Vector:
+        """Return some columns by the rows' own values, one column after the other in memory."""
+        out = np.empty((table.n_rows, columns.size), order="F")
+        for i, column in enumerate(columns.tolist()):
+            j = int(self.group[column])
+            ramps, ramp = self.ramps[j], column - int(self.offset[j] + self.n_bins[j])
+            if ramps is not None and ramp >= 0:
+                ordered = self.codes[j] < self.n_ordered[j]
+                out[:, i] = np.where(ordered, ramps.values(ramp, table.column(j).values), 0.0)
+            else:
+                out[:, i] = self.bin_tables(columns[i : i + 1], np.ones(1))[j][self.codes[j]]
+        return out
+
+    def units(self, columns: NDArray[np.int64]) -> Vector:
+        """Return by what the coefficients of these columns are larger than those of their terms."""
+        out = np.ones(columns.size)
+        for i in np.flatnonzero(self.is_ramp()[columns]):
+            ramps = self.ramps[int(self.group[columns[i]])]
+            out[i] = 1.0 if ramps is None else ramps.width
         return out
 
     def _had_rows(self, j: int, codes: Codes) -> bool:
         """Tell whether training rows were in all of these bins of feature j that are out of the order."""
         first, last = int(self.n_ordered[j]), int(self.n_bins[j])
-        empty = self.counts[self.offset[j] + first : self.offset[j] + last] == 0
+        empty = self.counts[self.bins_of(j)][first:] == 0
         return not (np.bincount(codes, minlength=last)[first:][empty] > 0).any()
 
     def penalty(
@@ -199,17 +276,13 @@ class ThresholdDesign:
         always: NDArray[np.int64] = NO_COLUMNS,
         unit: Vector | None = None,
     ) -> _core.Penalty:
-        """Return the price, the bounds and the limits of the columns.
-
-        A score that grows with x falls with the columns `x <= t`: their coefficients are at most zero. Special and
-        missing values are out of the order and stay free.
-        """
-        direction = np.where(self.is_ordered(), self._directions(rules)[self.group], 0)
+        """Return the price, the bounds and the limits of the columns."""
+        low, high = self.bounds(rules)
         return _core.Penalty(
             lambda2=lambda2,
             cost=rules.costs(self.names)[self.group],
-            low=np.where(direction < 0, 0.0, -np.inf),
-            high=np.where(direction > 0, 0.0, np.inf),
+            low=low,
+            high=high,
             allowed=self.candidates(rules) if allowed is None else allowed,
             group=self.group,
             always=always,
@@ -217,6 +290,16 @@ class ThresholdDesign:
             max_groups=rules.max_features or 0,
             max_per_group=rules.max_terms_per_feature or 0,
         )
+
+    def bounds(self, rules: Rules) -> tuple[Vector, Vector]:
+        """Return the lowest and the highest coefficient of each column.
+
+        A score that grows with x falls with the columns `x <= t`: their coefficients are at most zero, those of ramps,
+        which grow themselves, at least zero. Special and missing values are out of the order and stay free.
+        """
+        sense = np.where(self.is_ramp(), -1, np.where(self.is_ordered(), 1, 0))
+        direction = sense * self._directions(rules)[self.group]
+        return np.where(direction < 0, 0.0, -np.inf), np.where(direction > 0, 0.0, np.inf)
 
     def _scales(self, used: set[int]) -> dict[str, Scale]:
         """Say what features hold that are no numbers; levels of a category only where a model has a use for them."""
@@ -228,18 +311,32 @@ class ThresholdDesign:
 
     def _sums(self, codes: Sequence[Codes], weight: Vector | None = None) -> Vector:
         """Sum the weights of the rows for which each column is 1; without weights, count them."""
-        parts = []
-        for feature, code in zip(self.features, codes, strict=True):
-            sums = np.bincount(code, weight, minlength=feature.n_bins).astype(np.float64)
-            np.cumsum(sums[: feature.n_ordered], out=sums[: feature.n_ordered])
-            parts.append(sums)
-        return np.concatenate(parts)
+        return np.concatenate([self._sums_of(j, code, weight) for j, code in enumerate(codes)])
+
+    def _sums_of(self, j: int, codes: Codes, weight: Vector | None = None) -> Vector:
+        """Return the same for the columns of one feature; a ramp stands on the rows below its knot."""
+        n, ramps = self.features[j].n_ordered, self.ramps[j]
+        sums = np.bincount(codes, weight, minlength=self.features[j].n_bins).astype(np.float64)
+        np.cumsum(sums[:n], out=sums[:n])
+        if ramps is None:
+            return sums
+        below = np.searchsorted(ramps.place, ramps.end[ramps.knots])  # bins below each knot
+        return np.append(sums, sums[below - 1])
 
     def is_ordered(self) -> NDArray[np.bool_]:
         """Tell which columns are `x <= t`."""
-        bin_ = np.arange(self.n_columns) - self.offset[self.group]
-        out: NDArray[np.bool_] = bin_ < self.n_ordered[self.group]
+        out: NDArray[np.bool_] = self._place() < self.n_ordered[self.group]
         return out
+
+    def is_ramp(self) -> NDArray[np.bool_]:
+        """Tell which columns are ramps."""
+        out: NDArray[np.bool_] = self._place() >= self.n_bins[self.group]
+        return out
+
+    def _place(self) -> NDArray[np.int64]:
+        """Return where each column is among those of its feature."""
+        place: NDArray[np.int64] = np.arange(self.n_columns) - self.offset[self.group]
+        return place
 
     def _directions(self, rules: Rules) -> NDArray[np.int64]:
         directions = rules.directions(self.names)

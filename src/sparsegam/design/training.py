@@ -43,19 +43,19 @@ class Training:
     ----------
     n_rows : int
         Number of rows.
-    columns : tuple of (Feature, ndarray)
-        For each feature in use, for how many rows each of its columns is 1.
+    columns : tuple of (Feature, ndarray, ndarray)
+        For each feature in use: a number in each of its bins, and for how many rows the column of the bin is 1.
     scores : Histogram
         The scores.
     """
 
     n_rows: int
-    columns: tuple[tuple[Feature, Vector], ...]
+    columns: tuple[tuple[Feature, Vector, Vector], ...]
     scores: Histogram
 
     def bins(self) -> dict[str, tuple[Vector, Vector]]:
         """Return, for each feature in use, a number in each of its bins and how many rows the bin holds."""
-        return {feature.name: (feature.representatives(), bin_counts(feature, n)) for feature, n in self.columns}
+        return {feature.name: (numbers, bin_counts(feature, n)) for feature, numbers, n in self.columns}
 
     def bands(self) -> tuple[Vector, Vector]:
         """Return where bands of about a tenth of the scores each end, and how many rows each holds."""

@@ -1,6 +1,7 @@
 """Estimators that choose their own size and ridge: frontiers per fold, scored, and a rule that picks one of them."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -80,13 +81,16 @@ class ChoosesSize(SparseModel):
         stop = _core.Stop() if self._stop is None else self._stop
         callback = serialized(self.callback)
         whole, weight = data.loaded(), target.weight if fit_weight is None else fit_weight
-        options = self._options(ridges[0], n_searches=len(folds) + 1)
+        designs = self._designs()
+        options = self._options(ridges[0], n_searches=len(folds) + 1, n_designs=len(designs))
 
-        def pose(data: Any, target: Vector, weight: Vector) -> Problem[Any]:
-            return replace(self._inputs().pose(data, target, weight, options), stop=stop)
+        def pose(inputs: Any, data: Any, target: Vector, weight: Vector) -> Problem[Any]:
+            return replace(inputs.pose(data, target, weight, options), stop=stop)
 
-        def path(ridge: Ridge) -> Path[Any]:
-            problem = at_ridge(pose(whole, target.values, weight), ridge)
+        poses = tuple(partial(pose, inputs) for inputs in designs)
+
+        def path(design: int, ridge: Ridge) -> Path[Any]:
+            problem = at_ridge(poses[design](whole, target.values, weight), ridge)
             return self._path_kind.search(problem, self.classes_, callback)
 
         task = Task(
@@ -97,14 +101,14 @@ class ChoosesSize(SparseModel):
             weight=weight,
             score_weight=None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64),
             classes=self.classes_,
-            pose=pose,
+            poses=poses,
             ridges=ridges,
             scoring=self.scoring or self._default_scoring,
             callback=callback,
         )
         surface, path_of = cross_validate(task, folds, path, n_jobs=self.n_jobs, verbose=self.verbose, stop=stop)
-        ridge, size = surface.choose(self.rule)
-        self._keep_choice(surface, ridge, size, path_of(ridge))
+        chosen, size = surface.choose(self.rule)
+        self._keep_choice(surface, chosen, size, path_of(chosen))
         surface.warn_of_choice(size, self.max_terms)
         return self
 
@@ -113,16 +117,21 @@ class ChoosesSize(SparseModel):
             self.cv, labels, n_repeats=self.n_repeats, random_state=self.random_state, classifier=classifier
         )
 
-    def _options(self, ridge: Ridge, n_searches: int) -> Options:
+    def _designs(self) -> list[Any]:
+        """Return the inputs to choose from."""
+        return [self._inputs()]
+
+    def _options(self, ridge: Ridge, n_searches: int, n_designs: int) -> Options:
         """Return the options of one search of several, which share threads and time."""
         limit = self.time_limit
         if limit is not None:
-            limit = limit * min(n_threads(self.n_jobs), n_searches) / n_searches
+            limit = limit * min(n_threads(self.n_jobs), n_searches) / n_searches / n_designs
         given = {"loss": self._loss(), "n_jobs": threads_per_search(self.n_jobs, n_searches), "time_limit": limit}
         ridge_given = {"lambda2": ridge.amount, "standardize": ridge.standardized}
         return pick(Options, vars(self) | given | ridge_given)
 
     def _keep_choice(self, surface: Surface, ridge: int, size: int, path: Path[Any]) -> None:
+        """Keep what was chosen, the ridge by its position among those of all designs."""
         chosen = int(np.searchsorted(path.n_terms, surface.n_terms[size], side="right")) - 1
         self.path_ = path
         self.cv_results_ = surface.results(path, ridge)
@@ -142,9 +151,10 @@ class ChoosesSize(SparseModel):
 
 def drawn_choice(ax: Any, scores: dict[str, Any], chosen: Any, name: str) -> None:
     """Draw the mean score of each size, its standard error as a band, the size chosen, and other ridges thinly."""
+    shown = scores["shapes"] == chosen.shapes_ if "shapes" in scores else np.ones(scores["lambda2"].size, dtype=bool)
     ridges = np.unique(scores["lambda2"])
     for n, lambda2 in enumerate(ridges):
-        mine = scores["lambda2"] == lambda2
+        mine = shown & (scores["lambda2"] == lambda2)
         sizes, mean, error = (scores[key][mine] for key in ("n_terms", "mean_test_score", "se_test_score"))
         if lambda2 != chosen.lambda2_:
             shade = 0.35 + 0.45 * n / len(ridges)

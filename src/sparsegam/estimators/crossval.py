@@ -42,23 +42,25 @@ class Task:
     weight: Vector
     score_weight: Vector | None
     classes: NDArray[Any] | None
-    pose: Callable[[Data, Vector, Vector], Problem[Any]]
+    poses: tuple[Callable[[Data, Vector, Vector], Problem[Any]], ...]  # one for each design to choose from
     ridges: tuple[Ridge, ...]
     scoring: Any
     callback: Progress | None = None
 
     def fold(self, train: Rows, test: Rows) -> list[Scored]:
-        """Search the frontiers of the training rows, one for each ridge, and score their models on the test rows."""
+        """Search the frontiers of the training rows, for each design and ridge, and score them on the others."""
         self._check_training(train)
-        problem = self.pose(self.data.keep(train), self.target[train], self.weight[train])
-        found = frontiers(problem, self.ridges, self.callback)
+        found: list[tuple[Problem[Any], Frontier]] = []
+        for pose in self.poses:
+            problem = pose(self.data.keep(train), self.target[train], self.weight[train])
+            found += [(problem, search) for search in frontiers(problem, self.ridges, self.callback)]
         test = test[self.weight[test] > 0]
         if test.size == 0:
             msg = "a fold has no row of positive weight to be tested on: use fewer folds."
             raise ValueError(msg)
         data, X = self.data.keep(test).loaded(), _safe_indexing(self.X, test)
         with config_context(skip_parameter_validation=True):
-            return [self._scored(problem, search, data, X, test) for search in found]
+            return [self._scored(problem, search, data, X, test) for problem, search in found]
 
     def _scored(self, problem: Problem[Any], search: Frontier, data: Data, X: Any, test: Rows) -> Scored:
         sizes = np.array([len(point.columns) for point in search.points], dtype=np.int64)
@@ -159,30 +161,31 @@ class ScoredRegressor(RegressorMixin, KnownScores):  # type: ignore[misc]
 def cross_validate(
     task: Task,
     folds: Sequence[Fold],
-    path: Callable[[Ridge], Path[Any]],
+    path: Callable[[int, Ridge], Path[Any]],
     *,
     n_jobs: int | None,
     verbose: int,
     stop: _core.Stop,
 ) -> tuple[Surface, Callable[[int], Path[Any]]]:
-    """Score every ridge and size on every fold; where a search fails, or Ctrl-C comes, all are stopped.
+    """Score every design, ridge and size on every fold; where a search fails, or Ctrl-C comes, all are stopped.
 
-    Where there is one ridge only, the frontier of all rows is searched along with the folds.
+    Where there is one design and one ridge only, the frontier of all rows is searched along with the folds.
 
     Returns
     -------
     Surface
         The scores. Where a fold's frontier lacks a size, its largest smaller one counts.
     callable
-        Gives the frontier of all rows for the ridge at a position.
+        Gives the frontier of all rows for the design and the ridge at a position.
     """
-    alone = len(task.ridges) == 1
-    tasks: list[Callable[[], Any]] = [partial(path, task.ridges[0])] if alone else []
+    choices = [(design, ridge) for design in range(len(task.poses)) for ridge in task.ridges]
+    alone = len(choices) == 1
+    tasks: list[Callable[[], Any]] = [partial(path, *choices[0])] if alone else []
     tasks += [partial(task.fold, train, test) for train, test in folds]
     bar, workers = new_bar(verbose, len(tasks), "frontier"), min(n_threads(n_jobs), len(tasks))
     answers = gather(tasks, workers, stop=stop, bar=bar, told=lambda found: _so_far(found[alone:]))
     surface = _surface(task, answers[alone:])
-    return surface, (lambda _: answers[0]) if alone else (lambda ridge: path(task.ridges[ridge]))
+    return surface, (lambda _: answers[0]) if alone else (lambda chosen: path(*choices[chosen]))
 
 
 def _so_far(folds: Sequence[Sequence[Scored] | None]) -> str:
@@ -200,8 +203,9 @@ def _surface(task: Task, scored: Sequence[Sequence[Scored]]) -> Surface:
     sizes = _common_sizes(scored)
     scores = np.array([[_at_sizes(one, sizes) for one in fold] for fold in scored])
     total = float(task.weight.sum())
-    lambda2 = np.array([ridge.at(total).lambda2 for ridge in task.ridges])
-    return Surface(task.ridges, lambda2, sizes, np.moveaxis(scores, 0, 2))
+    ridges = task.ridges * len(task.poses)
+    lambda2 = np.array([ridge.at(total).lambda2 for ridge in ridges])
+    return Surface(ridges, lambda2, sizes, np.moveaxis(scores, 0, 2))
 
 
 def _common_sizes(scored: Sequence[Sequence[Scored]]) -> NDArray[np.int64]:

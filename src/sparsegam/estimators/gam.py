@@ -49,12 +49,14 @@ class SparseGAM(SparseModel, Reports):
     categorical: Any = "auto"
     min_category_count: int = 5
     special_values: Any = None
+    shapes: Any = "steps"
     missing: str = "mean"
 
     def _reported(self) -> tuple[Model, dict[str, Any]]:
         check_is_fitted(self)
-        ridge = {"lambda2": self.lambda2_, "standardize": self.standardize_}
-        return self.model_, {"settings": self.get_params() | ridge, "path": getattr(self, "path_", None)}
+        chosen = {"lambda2": self.lambda2_, "standardize": self.standardize_}
+        chosen["shapes"] = getattr(self, "shapes_", self.shapes)
+        return self.model_, {"settings": self.get_params() | chosen, "path": getattr(self, "path_", None)}
 
     @property
     def feature_importances_(self) -> Vector:
@@ -133,6 +135,9 @@ class FitsOneGAM(FitsOne, SparseGAM):
         check_choice("search", self.search, SEARCHES)
         if self.search == "exchange":
             return super()._search(problem, report)
+        if problem.design.n_ramps.any():
+            msg = f"search='swap' is the paper's search, over steps: use shapes='steps', got {self.shapes!r}."
+            raise ValueError(msg)
         from sparsegam.search.swap import Swaps, fit_swap
 
         return fit_swap(problem, self.lambda0, pick(Swaps, vars(self)))

@@ -1,17 +1,51 @@
 """Additive models that choose their own size: SparseGAMClassifierCV and SparseGAMRegressorCV."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
+import numpy as np
+
+from sparsegam.design.ramps import check_shapes
 from sparsegam.estimators.choosing import ChoosesSize
 from sparsegam.estimators.gam import SparseGAM
 from sparsegam.estimators.multiclass_cv import ChoosesForEach
 from sparsegam.estimators.outcomes import Classifies, Regresses
+from sparsegam.estimators.surface import Surface
 from sparsegam.parameters import documented
+from sparsegam.search.path import Path
+from sparsegam.search.tables import Tables
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ChoosesShapes(ChoosesSize, SparseGAM):
+    """Chooses among several shapes too, where `shapes` is a list of them."""
+
+    def _shapes(self) -> list[Any]:
+        listed = isinstance(self.shapes, list | tuple)
+        if listed and not self.shapes:
+            msg = "shapes must hold at least one of 'steps', 'ramps' and 'both', got an empty list."
+            raise ValueError(msg)
+        return list(self.shapes) if listed else [self.shapes]
+
+    def _designs(self) -> list[Tables]:
+        inputs = self._inputs()
+        for shapes in self._shapes():
+            check_shapes(shapes)
+        return [replace(inputs, rules=replace(inputs.rules, shapes=shapes)) for shapes in self._shapes()]
+
+    def _keep_choice(self, surface: Surface, ridge: int, size: int, path: Path[Any]) -> None:
+        super()._keep_choice(surface, ridge, size, path)
+        shapes = self._shapes()
+        n_ridges = len(surface.ridges) // len(shapes)
+        self.shapes_ = shapes[ridge // n_ridges]
+        if len(shapes) > 1:
+            told = [str(one) for one in shapes]
+            self.cv_results_["shapes"] = np.repeat(told, n_ridges * len(surface.n_terms))
 
 
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
-class SparseGAMClassifierCV(ChoosesForEach, Classifies, ChoosesSize, SparseGAM):
+class SparseGAMClassifierCV(ChoosesForEach, Classifies, ChoosesShapes):
     """Sparse additive classifier of step functions that chooses its number of terms by cross-validation.
 
     {frontier}
@@ -36,7 +70,7 @@ class SparseGAMClassifierCV(ChoosesForEach, Classifies, ChoosesSize, SparseGAM):
 
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
-class SparseGAMRegressorCV(Regresses, ChoosesSize, SparseGAM):
+class SparseGAMRegressorCV(Regresses, ChoosesShapes):
     """Sparse additive regression of step functions that chooses its number of terms by cross-validation.
 
     {frontier}

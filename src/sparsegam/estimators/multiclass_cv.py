@@ -61,6 +61,8 @@ class ChoosesForEach(JoinsClasses):
         super()._join(parts, classes)
         self.path_ = tuple(part.path_ for part in parts)
         self.cv_results_ = tuple(part.cv_results_ for part in parts)
+        if hasattr(parts[0], "shapes_"):
+            self.shapes_ = tuple(part.shapes_ for part in parts)
         for name in ("best_n_terms_", "best_score_", "best_lambda0_", "lambda0_", "best_lambda2_", "lambda2_"):
             setattr(self, name, np.array([getattr(part, name) for part in parts]))
 

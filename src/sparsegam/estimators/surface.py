@@ -22,7 +22,7 @@ class Surface:
     Attributes
     ----------
     ridges : tuple of Ridge
-        The ridges, the weakest first.
+        The ridges, the weakest first; all of them again for each further design.
     lambda2 : ndarray
         What they are for all rows.
     n_terms : ndarray of int
@@ -75,12 +75,14 @@ class Surface:
         prices = np.full((n_ridges, n_sizes), np.nan)
         prices[ridge, np.isin(self.n_terms, path.n_terms)] = path.lambda0[np.isin(path.n_terms, self.n_terms)]
         mean = flat.mean(axis=1)
+        with np.errstate(over="ignore"):
+            std = flat.std(axis=1)
         return {
             "n_terms": np.tile(self.n_terms, n_ridges),
             "lambda2": np.repeat(self.lambda2, n_sizes),
             "lambda0": prices.ravel(),
             "mean_test_score": mean,
-            "std_test_score": flat.std(axis=1),
+            "std_test_score": std,
             "se_test_score": standard_error(flat),
             "rank_test_score": np.argsort(np.argsort(-mean, kind="stable"), kind="stable") + 1,
         } | {f"split{i}_test_score": column for i, column in enumerate(flat.T)}
@@ -125,7 +127,8 @@ def standard_error(scores: Vector) -> Vector:
     n_folds = scores.shape[-1]
     if n_folds == 1:
         return np.zeros(scores.shape[:-1])
-    error: Vector = scores.std(axis=-1, ddof=1) / np.sqrt(n_folds)
+    with np.errstate(over="ignore"):  # squares of scores near the end of floats
+        error: Vector = scores.std(axis=-1, ddof=1) / np.sqrt(n_folds)
     return error
 
 

@@ -75,15 +75,16 @@ def letters_of(column: int) -> str:
 
 def _write_steps(sheet: Any, steps: StepModel) -> list[Place]:
     """Write what every step adds: one line per single value or threshold."""
-    for row in (["feature", "step", "value", "adds"], ["base", "", None, steps.base]):
+    titles = ["feature", "step", "value", "adds", "and per unit from the value"]
+    for row in (titles if _has_slopes(steps) else titles[:4], ["base", "", None, steps.base]):
         sheet.append(row)
     sheet.append(["shift of log odds", "", None, steps.shift])
     sheet.append(["slope of log odds", "", None, steps.slope])
     places, line = [], 5
     for table in steps.tables:
         start = {"equal": [], "upto": []}  # type: dict[str, list[int]]
-        for kind, text, value, adds in _lines(table):
-            for j, cell in enumerate([table.feature, text, value, adds], start=1):
+        for kind, text, value, adds, slope in _lines(table):
+            for j, cell in enumerate([table.feature, text, value, adds, slope], start=1):
                 _put(sheet, line, j, cell)
             start.setdefault(kind, []).append(line)
             line += 1
@@ -91,10 +92,21 @@ def _write_steps(sheet: Any, steps: StepModel) -> list[Place]:
     return places
 
 
-def _lines(table: StepTable) -> Iterator[tuple[str, str, Any, float]]:
+def _has_slopes(steps: StepModel) -> bool:
+    return any(table.slopes.any() for table in steps.tables)
+
+
+def _lines(table: StepTable) -> Iterator[tuple[str, str, Any, float, float | None]]:
+    sloped = bool(table.slopes.any())
     for text, step in zip(table.labels(), table.steps, strict=True):
         for value in step.values or (None,):
-            yield step.kind, text, None if value is None else _cell(value, table), step.adds
+            yield (
+                step.kind,
+                text,
+                None if value is None else _cell(value, table),
+                step.adds,
+                step.slope if sloped else None,
+            )
 
 
 def _cell(value: Value, table: StepTable) -> Any:
@@ -126,6 +138,9 @@ def _part(table: StepTable, place: Place, x: str) -> str:
         first, last = place.upto
         position = f"1+SUMPRODUCT((Steps!$C${first}:$C${last}<{value})*1)"
         found = f"INDEX(Steps!$D${first}:$D${place.rest},{position})"
+        if table.slopes.any():  # no line lies beyond the last threshold, where the value to start from is empty
+            slope, start = (f"INDEX(Steps!${c}${first}:${c}${place.rest},{position})" for c in "EC")
+            found = f"({found}+{slope}*({value}-{start}))"
     if place.equal is not None:
         first, last = place.equal
         values = f"Steps!$C${first}:$C${last}"

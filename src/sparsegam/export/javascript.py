@@ -57,7 +57,8 @@ def _feature(table: StepTable) -> list[str]:
             test = f"[{', '.join(asked)}].includes({x})"
         else:
             test = " || ".join(f"Number({x}) === Number({one})" for one in asked)
-        lines.append(f"  else if ({test}) total += {_js(step.adds)};")
+        line = f" + {_js(step.slope)} * (Number(x) - {asked[0]})" if step.slope else ""
+        lines.append(f"  else if ({test}) total += {_js(step.adds)}{line};")
     if others[-1].adds:
         lines.append(f"  else total += {_js(others[-1].adds)};")
     return lines

@@ -63,7 +63,10 @@ def _rows(table: StepTable, digits: int) -> Iterator[str]:
     for i, (text, step) in enumerate(zip(table.labels(), table.steps, strict=True)):
         name = escaped(table.feature) if i == 0 else ""
         shown = escaped(text).replace(r"\textless{}=", r"$\leq$").replace(r"\textgreater{}", "$>$")
-        yield rf"{name} & {shown} & ${_number(step.adds, digits)}$ \\"
+        line = (
+            f"{_signed(step.slope, digits)} (x - {_number(table.number(step.values[0]), digits)})" if step.slope else ""
+        )
+        yield rf"{name} & {shown} & ${_number(step.adds, digits)}{line}$ \\"
 
 
 def _equation(steps: StepModel, digits: int) -> list[str]:
@@ -74,6 +77,11 @@ def _equation(steps: StepModel, digits: int) -> list[str]:
     slope = "" if steps.slope == 1 else rf"{steps.slope:.{digits + 2}g} \cdot "
     exponent = rf"-({shift}{slope}\mathrm{{score}})"
     return [rf"\[ P(\mbox{{{label}}}) = \frac{{1}}{{1 + \exp({exponent})}} \]"]
+
+
+def _signed(value: float, digits: int) -> str:
+    """Write a slope, which may be small: by its significant digits."""
+    return f" {'-' if value < 0 else '+'} {abs(value):.{digits}g}"
 
 
 def _number(value: float, digits: int) -> str:

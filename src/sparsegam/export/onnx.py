@@ -95,6 +95,8 @@ class _Graph:
         adds = np.array([step.adds for step in uptos] + [table.steps[-1].adds])
         edges = np.array([table.number(step.values[0]) for step in uptos])
         out = self._of_edges(x, edges, adds) if uptos else self._spread_over(x, float(adds[0]))
+        if table.slopes.any():
+            out = self._node("Add", out, self._slopes(x, edges, np.array([step.slope for step in uptos] + [0.0])))
         for step in table.steps:
             for value in step.values if step.kind == "equal" else ():
                 same = self._node("Equal", x, self._constant(np.array([[table.number(value)]])))
@@ -103,10 +105,20 @@ class _Graph:
         return self._node("Where", absent, self._constant(np.array([[table.steps[0].adds]])), out)
 
     def _of_edges(self, x: str, edges: Vector, adds: Vector) -> str:
+        return self._node("Gather", self._constant(adds), self._position(x, edges))
+
+    def _slopes(self, x: str, edges: Vector, slopes: Vector) -> str:
+        """Return what the line of its piece adds to each value; infinite ones are on none."""
+        position = self._position(x, edges)
+        slope = self._node("Gather", self._constant(slopes), position)
+        below = self._node("Sub", x, self._node("Gather", self._constant(np.append(edges, 0.0)), position))
+        flat = self._node("Equal", slope, self._constant(np.zeros((1, 1))))
+        return self._node("Where", flat, self._constant(np.zeros((1, 1))), self._node("Mul", slope, below))
+
+    def _position(self, x: str, edges: Vector) -> str:
         above = self._node("Greater", x, self._constant(edges[None, :]))
         counted = self._node("Cast", above, to=self._onnx.TensorProto.INT64)
-        position = self._node("ReduceSum", counted, self._constant(np.array([1], dtype=np.int64)), keepdims=1)
-        return self._node("Gather", self._constant(adds), position)
+        return self._node("ReduceSum", counted, self._constant(np.array([1], dtype=np.int64)), keepdims=1)
 
     def _spread_over(self, x: str, value: float) -> str:
         """Return a constant with a row per row of x."""

@@ -69,10 +69,12 @@ def _scorecard(root: ElementTree.Element, table: ReasonTable) -> None:
 
 def _speaks_against(table: ReasonTable) -> bool:
     """Tell whether what is lost grows with what is added."""
-    for steps, lost in zip(table.steps.tables, table.lost, strict=True):
+    for steps, lost, rates in zip(table.steps.tables, table.lost, table.rates, strict=True):
         low, high = int(steps.adds.argmin()), int(steps.adds.argmax())
         if steps.adds[low] < steps.adds[high]:
             return bool(lost[low] < lost[high])
+        if steps.slopes.any():
+            return bool((steps.slopes * rates).max() > 0)
     return True
 
 
@@ -83,8 +85,11 @@ def _characteristic(parent: ElementTree.Element, table: ReasonTable, j: int, fea
         parent, "Characteristic", name=feature.feature, reasonCode=said[-1][0], baselineScore=repr(round(baseline, 10))
     )
     for step, (code, _) in zip(feature.steps, said, strict=True):
-        attribute = _child(node, "Attribute", reasonCode=code, partialScore=repr(float(step.adds)))
+        score = {} if step.slope else {"partialScore": repr(float(step.adds))}
+        attribute = _child(node, "Attribute", reasonCode=code, **score)
         _predicate(attribute, feature, step)
+        if step.slope:
+            _line(_child(attribute, "ComplexPartialScore"), feature, step)
 
 
 def _predicate(parent: ElementTree.Element, table: StepTable, step: Step) -> None:
@@ -100,6 +105,14 @@ def _predicate(parent: ElementTree.Element, table: StepTable, step: Step) -> Non
         _child(parent, "SimplePredicate", field=table.feature, operator="equal", value=value)
     else:
         _one_of(parent, table, step)
+
+
+def _line(parent: ElementTree.Element, table: StepTable, step: Step) -> None:
+    """Write adds + slope * (x - end)."""
+    product = _apply(_apply(parent, "+", step.adds), "*", step.slope)
+    difference = _child(product, "Apply", function="-")
+    _child(difference, "FieldRef", field=table.feature)
+    _child(difference, "Constant", dataType="double").text = repr(float(table.number(step.values[0])))
 
 
 def _one_of(parent: ElementTree.Element, table: StepTable, step: Step) -> None:

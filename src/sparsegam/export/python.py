@@ -65,7 +65,8 @@ def _feature(table: StepTable) -> list[str]:
     for step in others[:-1]:
         asked = [_literal(value, time=time) for value in step.values]
         test = f"{x} <= {asked[0]}" if step.kind == "upto" else f"{x} in ({', '.join(asked)},)"
-        lines += [f"{pad}{first} {test}:", f"{pad}    total += {step.adds!r}"]
+        line = f" + {step.slope!r} * (float(x) - {asked[0]})" if step.slope else ""
+        lines += [f"{pad}{first} {test}:", f"{pad}    total += {step.adds!r}{line}"]
         first = "elif"
     if others[-1].adds:
         lines += [f"{pad}else:", f"{pad}    total += {others[-1].adds!r}"]

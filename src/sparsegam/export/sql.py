@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
+from sparsegam.arrays import Vector
 from sparsegam.deploy.reasons import ReasonTable
 from sparsegam.export.dialects import Dialect, dialect_of, number
 from sparsegam.models.steps import StepModel, StepTable, step_model
@@ -59,8 +62,8 @@ def to_sql(
         columns.append(f"{_sum(step_model(points), way)} AS points")
     if reasons is not None:
         columns += [
-            f"{_case(t, way, [number(x) for x in lost])} AS lost_{j}"
-            for j, (t, lost) in enumerate(zip(reasons.steps.tables, reasons.lost, strict=True))
+            f"{_case(t, way, _lines(t, way, lost, rates))} AS lost_{j}"
+            for j, (t, lost, rates) in enumerate(zip(reasons.steps.tables, reasons.lost, reasons.rates, strict=True))
         ]
         columns += [f"{_case(t, way, _codes(said, way))} AS code_{j}" for j, t, said in _enumerated(reasons)]
     source = ".".join(way.name(part) for part in table.split("."))
@@ -80,7 +83,7 @@ def score_expression(model: Any, *, dialect: str = "duckdb") -> str:
 
 def _sum(steps: StepModel, way: Dialect) -> str:
     parts = [way.as_double(number(steps.base))]
-    parts += [_case(table, way, [number(adds) for adds in table.adds]) for table in steps.tables]
+    parts += [_case(table, way, _lines(table, way, table.adds, table.slopes)) for table in steps.tables]
     return f"{BREAK}  + ".join(parts)
 
 
@@ -88,6 +91,15 @@ def _case(table: StepTable, way: Dialect, results: Sequence[str]) -> str:
     """Write one feature: the result of the first condition that holds."""
     lines = [f"WHEN {_condition(table, i, way)} THEN {results[i]}" for i in range(len(table.steps) - 1)]
     return f"CASE {' '.join(lines)} ELSE {results[-1]} END"
+
+
+def _lines(table: StepTable, way: Dialect, values: Vector, slopes: Vector) -> list[str]:
+    """Write what each step gives: a number, or a line through it at the upper end."""
+    out = [number(value) for value in values]
+    for i in np.flatnonzero(slopes):
+        column = way.as_double(way.column(table.feature, table.scale))
+        out[i] = f"{out[i]} + {number(slopes[i])} * ({column} - {way.literal(table.steps[i].values[0])})"
+    return out
 
 
 def _condition(table: StepTable, i: int, way: Dialect) -> str:

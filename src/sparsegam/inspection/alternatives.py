@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sparsegam import _core
 from sparsegam.arrays import Vector
 from sparsegam.design.rules import Rules
 from sparsegam.models.additive import Model
@@ -34,8 +35,8 @@ class Alternatives:
 def alternatives(problem: TableProblem, model: Model, rules: Rules, *, most: int = 3) -> list[Alternatives]:
     """Find, for each term of a model, the columns that could nearly as well stand in its place.
 
-    One scan of the data gives the second-order estimate of every exchange, the other terms re-optimised. The best
-    column of each feature is then refitted, so the costs given are true ones.
+    One scan of the data gives the second-order estimate of every exchange, the other terms re-optimised. The best step
+    and the best ramp of each feature are then refitted, so the costs given are true ones.
 
     Parameters
     ----------
@@ -46,7 +47,8 @@ def alternatives(problem: TableProblem, model: Model, rules: Rules, *, most: int
     rules : Rules
         What the model had to obey; substitutes obey its directions and forbidden features too.
     most : int
-        Largest number of substitutes of a term, each of another feature.
+        Largest number of substitutes of a term, each of another feature or of another kind: a step may stand in for a
+        ramp of the same feature, and a ramp for a step.
 
     Returns
     -------
@@ -66,6 +68,9 @@ def columns_of(problem: TableProblem, terms: tuple[Term, ...]) -> Columns:
     known: dict[tuple[str, Condition], int] = {}
     for feature, offset in zip(design.features, design.offset.tolist(), strict=True):
         known |= {(feature.name, condition): offset + b for b, condition in feature.conditions().items()}
+    for column in np.flatnonzero(design.is_ramp()).tolist():
+        ramp = design.term(column, 1.0)
+        known[ramp.feature, ramp.condition] = column
     lost = [str(term) for term in terms if (term.feature, term.condition) not in known]
     if lost:
         msg = f"the data have no column for the term {lost[0]}: pass the rows and settings of the fit."
@@ -74,14 +79,23 @@ def columns_of(problem: TableProblem, terms: tuple[Term, ...]) -> Columns:
 
 
 def support_of(problem: TableProblem, model: Model) -> Support:
-    """Return a model as the columns of a problem and their coefficients."""
-    theta = np.array([model.intercept, *(term.coef for term in model.terms)])
-    return Support(columns_of(problem, model.terms), theta)
+    """Return a model as the columns of a problem and their coefficients, those of ramps in the problem's unit."""
+    columns = columns_of(problem, model.terms)
+    coef = np.array([term.coef for term in model.terms]) * problem.design.units(columns)
+    return Support(columns, np.append(model.intercept, coef))
 
 
 def objective_of(problem: TableProblem, model: Model) -> float:
     """Return the loss and the ridge of a model on the rows of a problem."""
-    return objective_at(problem.rows, problem.ridge, support_of(problem, model), problem.units)
+    support, design, own = support_of(problem, model), problem.design, problem.own
+    columns = support.columns
+    if own is None or design.is_exact(columns):
+        return objective_at(problem.rows, problem.ridge, support, problem.units)
+    # the search went by the mean of each bin; the model, and what it is worth, go by the rows' own values
+    matrix = _core.Matrix(design.matrix(own.table, columns))
+    rows = _core.MatrixRows(matrix, own.target, own.weight, loss=model.loss, n_threads=own.options.n_threads)
+    support = Support(np.arange(columns.size), support.theta)
+    return objective_at(rows, problem.ridge, support, problem.units, np.flatnonzero(design.is_ramp()[columns]))
 
 
 class _Search:
@@ -91,6 +105,8 @@ class _Search:
         self.problem = problem
         self.most = most
         self.near = Neighbourhood(problem.rows, problem.ridge, start, problem.units)
+        self.objective = self._on_rows(self.near.support).objective
+        self.is_ramp = problem.design.is_ramp()
         self.direction = dict(zip(problem.design.names, rules.directions(problem.design.names), strict=True))
         self.barred = ~problem.design.candidates(rules)
 
@@ -99,7 +115,7 @@ class _Search:
         rest = self._refitted(self.near.support.without(j))
         drop_cost = self._cost(rest)
         found = []
-        for column in self._best_of_each_feature(self.near.swap_costs(j)):
+        for column in self._best_of_each_kind(self.near.swap_costs(j)):
             fitted = self._refitted(rest.with_column(column))
             stands_in = self.problem.design.term(column, float(fitted.theta[-1]))
             found.append(Substitute(stands_in, self._cost(fitted)))
@@ -107,21 +123,30 @@ class _Search:
         return Alternatives(term, drop_cost, tuple(sorted(good, key=lambda one: one.cost)))
 
     def _refitted(self, start: Support) -> Support:
-        return refit(self.problem.rows, self.problem.ridge, start, units=self.problem.units)
+        return self._on_rows(refit(self.problem.rows, self.problem.ridge, start, units=self.problem.units))
+
+    def _on_rows(self, support: Support) -> Support:
+        """Fit the coefficients to the rows' own values, where the problem goes by means of bins."""
+        point = support.point
+        found = self.problem.on_rows(point)
+        if found is point:
+            return support
+        return Support(support.columns, np.append(found.intercept, found.coef), found.loss + found.ridge)
 
     def _cost(self, other: Support) -> float:
-        return other.objective - self.near.support.objective
+        return other.objective - self.objective
 
     def _obeys(self, term: Term) -> bool:
         """Tell whether a term goes the way that its feature must: a score that grows falls with `x <= t`."""
-        return bool(term.condition.kind != "<=" or self.direction[term.feature] * term.coef <= 0)
+        sense = {"<=": -1, "ramp": 1}.get(term.condition.kind, 0)
+        return bool(sense * self.direction[term.feature] * term.coef >= 0)
 
-    def _best_of_each_feature(self, costs: Vector) -> list[int]:
-        """Return the most promising columns, at most one of each feature."""
+    def _best_of_each_kind(self, costs: Vector) -> list[int]:
+        """Return the most promising columns: of each feature at most one step and one ramp."""
         costs = np.where(self.barred, np.inf, costs)
-        chosen: dict[int, int] = {}
+        chosen: dict[tuple[int, bool], int] = {}
         for column in np.argsort(costs, kind="stable"):
             if len(chosen) == self.most or not np.isfinite(costs[column]):
                 break
-            chosen.setdefault(int(self.problem.design.group[column]), int(column))
+            chosen.setdefault((int(self.problem.design.group[column]), bool(self.is_ramp[column])), int(column))
         return list(chosen.values())

@@ -1,6 +1,8 @@
 """Checking in use: how far new rows have moved from those of the fit, feature by feature and in the score.
 
 population stability index = sum over steps (new share - old share) * log(new share / old share)
+
+A straight piece is cut into parts of about a tenth of the rows each: what moves within it moves the score.
 """
 
 from collections.abc import Mapping
@@ -11,13 +13,14 @@ import numpy as np
 
 from sparsegam.arrays import Vector
 from sparsegam.data.scales import UNSEEN
-from sparsegam.design.training import band_counts, histogram_of
+from sparsegam.design.training import TENTHS, band_counts, histogram_of
 from sparsegam.models.additive import Model
 from sparsegam.models.layout import aligned
 from sparsegam.models.profile import KINDS, Profile
-from sparsegam.models.steps import StepModel, StepTable, as_table, step_model, step_numbers
+from sparsegam.models.steps import Position, StepModel, StepTable, as_table, step_model, step_numbers
 
 SCORE = "score"
+NO_CUTS = np.zeros(0)
 NEGLIGIBLE = 1e-4  # least share of a step, so that an empty one has a logarithm
 LEVELS = ((0.25, "moved"), (0.1, "watch"), (-np.inf, "stable"))  # the usual reading of the index
 
@@ -83,7 +86,7 @@ class Drift:
         return row
 
 
-def profile(model: Any, X: Any, *, bands: Vector | None = None) -> Profile:
+def profile(model: Any, X: Any, *, bands: Vector | None = None, cuts: Mapping[str, Vector] | None = None) -> Profile:
     """Count how rows spread over the steps of a model.
 
     Parameters
@@ -94,6 +97,8 @@ def profile(model: Any, X: Any, *, bands: Vector | None = None) -> Profile:
         The rows, for a reference usually those of the fit.
     bands : ndarray, optional
         Where the bands of the score end; tenths of these rows unless told.
+    cuts : dict of str to ndarray, optional
+        For each feature with straight pieces, where parts of these end; tenths of these rows unless told.
 
     Returns
     -------
@@ -101,20 +106,24 @@ def profile(model: Any, X: Any, *, bands: Vector | None = None) -> Profile:
         The shares.
     """
     steps, table = step_model(model), as_table(X)
-    return profile_of_numbers(steps, step_numbers(steps, table), table.n_rows, bands)
+    return profile_of_numbers(steps, step_numbers(steps, table), table.n_rows, bands, cuts)
 
 
 def profile_of_numbers(
-    steps: StepModel, numbers: Mapping[str, Vector], n_rows: int, bands: Vector | None = None
+    steps: StepModel,
+    numbers: Mapping[str, Vector],
+    n_rows: int,
+    bands: Vector | None = None,
+    cuts: Mapping[str, Vector] | None = None,
 ) -> Profile:
     """Count how rows spread, given the columns of the features in use as numbers on their scales."""
     score = np.full(n_rows, steps.base)
     for table in steps.tables:
-        score += table.adds[table.locate(numbers[table.feature])]
+        score += table.at(numbers[table.feature])
     ends = histogram_of(score).bands()[0] if bands is None else bands
     each = np.ones(n_rows)
     counted = {t.feature: (numbers[t.feature], each) for t in steps.tables}
-    return _profile(steps, counted, n_rows, ends, band_counts(score, ends))
+    return _profile(steps, counted, n_rows, (ends, band_counts(score, ends)), cuts)
 
 
 def training_profile(model: Any) -> Profile | None:
@@ -123,7 +132,7 @@ def training_profile(model: Any) -> Profile | None:
     seen = model.training if isinstance(model, Model) else None
     if seen is None or isinstance(seen, Profile):
         return seen
-    return _profile(step_model(model), seen.bins(), seen.n_rows, *seen.bands())
+    return _profile(step_model(model), seen.bins(), seen.n_rows, seen.bands())
 
 
 def drift(model: Any, X: Any, reference: Any = None) -> Drift:
@@ -146,7 +155,7 @@ def drift(model: Any, X: Any, reference: Any = None) -> Drift:
     """
     before = _reference(model, reference)
     _check_fits(step_model(model), before)
-    now = profile(model, X, bands=before.bands)
+    now = profile(model, X, bands=before.bands, cuts=before.cuts)
     lines = [
         Moved(name, stability_index(share, now.shares[name]), before.kinds[name], now.kinds[name])
         for name, share in before.shares.items()
@@ -176,15 +185,45 @@ def _reference(model: Any, reference: Any) -> Profile:
 
 
 def _profile(
-    steps: StepModel, counted: Mapping[str, tuple[Vector, Vector]], n_rows: int, ends: Vector, bands: Vector
+    steps: StepModel,
+    counted: Mapping[str, tuple[Vector, Vector]],
+    n_rows: int,
+    bands: tuple[Vector, Vector],
+    cuts: Mapping[str, Vector] | None = None,
 ) -> Profile:
     """Make shares of numbers that stand for one row each, or for as many as are counted beside them."""
-    shares, kinds = {}, {}
+    shares, kinds, used = {}, {}, {}
     for table in steps.tables:
         numbers, counts = counted[table.feature]
-        shares[table.feature] = np.bincount(table.locate(numbers), counts, len(table.steps)) / n_rows
+        mine = _cuts(table, numbers, counts) if cuts is None else cuts.get(table.feature, NO_CUTS)
+        size = len(table.steps) + mine.size
+        shares[table.feature] = np.bincount(_parts(table, mine, numbers), counts, size) / n_rows
         kinds[table.feature] = _kinds(table, numbers, counts, n_rows)
-    return Profile(n_rows, shares, kinds, ends, bands / n_rows)
+        if mine.size:
+            used[table.feature] = mine
+    return Profile(n_rows, shares, kinds, bands[0], bands[1] / n_rows, used)
+
+
+def _cuts(table: StepTable, numbers: Vector, counts: Vector) -> Vector:
+    """Return the values at which straight pieces are cut: at tenths of the rows, as far as these are inside a piece."""
+    step = table.locate(numbers)
+    sloped = table.slopes[step] != 0
+    if not sloped.any():
+        return NO_CUTS
+    ordered = np.array([one.kind in ("upto", "rest") for one in table.steps])[step]
+    values, where = np.unique(numbers[ordered], return_inverse=True)
+    upto = np.cumsum(np.bincount(where, counts[ordered]))
+    tenths = values[np.searchsorted(upto, upto[-1] * TENTHS)]
+    ends = [table.scale.number(one.values[0]) for one in table.steps if one.kind == "upto"]
+    inside = np.isin(tenths, numbers[sloped]) & ~np.isin(tenths, ends) & (tenths < values[-1])
+    return np.unique(tenths[inside])
+
+
+def _parts(table: StepTable, cuts: Vector, numbers: Vector) -> Position:
+    """Return which step of a feature each number is in, or which part of a straight piece."""
+    step = table.locate(numbers)
+    first = next(i for i, one in enumerate(table.steps) if one.kind in ("upto", "rest"))
+    return np.where(step < first, step, step + np.searchsorted(cuts, numbers))
 
 
 def _kinds(table: StepTable, numbers: Vector, counts: Vector, n_rows: int) -> dict[str, float]:
@@ -199,7 +238,7 @@ def _kinds(table: StepTable, numbers: Vector, counts: Vector, n_rows: int) -> di
 
 
 def _check_fits(steps: StepModel, before: Profile) -> None:
-    wanted = {t.feature: len(t.steps) for t in steps.tables}
+    wanted = {t.feature: len(t.steps) + before.cuts.get(t.feature, NO_CUTS).size for t in steps.tables}
     found = {name: share.size for name, share in before.shares.items()}
     if wanted != found:
         msg = f"the profile is of another model: it has steps {found}, the model {wanted}. Make it again."

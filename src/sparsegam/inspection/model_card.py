@@ -14,6 +14,7 @@ from sparsegam.inspection.drift import training_profile
 from sparsegam.inspection.metrics import auc, r_squared
 from sparsegam.losses import LOSSES
 from sparsegam.models.additive import Model
+from sparsegam.models.equation import lows
 from sparsegam.models.outcomes import target_of
 from sparsegam.models.seen import RULES
 from sparsegam.models.steps import as_table, step_model
@@ -102,9 +103,9 @@ def _summary(model: Model) -> str:
 
 def _terms(model: Model) -> str:
     rows = [
-        (table.feature, text, f"{step.adds:+.4f}")
+        (table.feature, text, f"{start:+.4f} to {step.adds:+.4f}" if step.slope else f"{step.adds:+.4f}")
         for table in step_model(model).tables
-        for text, step in zip(table.labels(), table.steps, strict=True)
+        for text, step, start in zip(table.labels(), table.steps, table.starts, strict=True)
     ]
     return _table(["feature", "value", "adds"], rows)
 
@@ -116,16 +117,19 @@ def _standing(model: Model) -> list[str]:
     rows = [
         (
             term.condition.text(term.feature),
-            f"{term.coef:+.4f}",
-            "" if term.standard_error is None else f"{term.standard_error:.4f}",
+            f"{term.coef:+.4g} per unit" if term.condition.is_ramp else f"{term.coef:+.4f}",
+            "" if term.standard_error is None else f"{term.standard_error:.4g}",
             term.n_rows,
             "" if term.n_events is None else term.n_events,
         )
         for term in model.terms
     ]
-    note = "Standard errors are as if the steps had been given; they were chosen, so the errors are too small."
-    header = ["step", "adds", "standard error", "rows", "events"]
-    return [f"## What each step stands on\n\n{_table(header, rows)}\n\n{note}"]
+    notes = ["Standard errors are as if the terms had been given; they were chosen, so the errors are too small."]
+    for name in model.features:
+        for low in lows([term for term in model.terms if term.feature == name]):
+            notes.append(f"In ramps, {_escaped(name)} counts as at least {low:g}.")
+    header = ["term", "adds", "standard error", "rows", "events"]
+    return [f"## What each term stands on\n\n{_table(header, rows)}\n\n{' '.join(notes)}"]
 
 
 def _training(model: Model) -> list[str]:

@@ -19,31 +19,30 @@ from sparsegam import _core
 from sparsegam.arrays import Vector
 from sparsegam.checks import check_choice, check_integer, check_number, warn
 from sparsegam.data.frames import read
-from sparsegam.data.scales import NUMBER
 from sparsegam.data.targets import weights
 from sparsegam.estimators.crossval import threads_per_search
 from sparsegam.models.additive import Model
 from sparsegam.models.layout import aligned
-from sparsegam.models.shapes import shape_of
 from sparsegam.models.steps import step_numbers
-from sparsegam.models.terms import Term
+from sparsegam.models.terms import Condition, Term
 from sparsegam.search.options import n_threads
 from sparsegam.search.progress import gather, new_bar
 
 METHODS = ("half", "bootstrap")
 MOST_DRAWS = 100  # until a sample holds two classes
 HALF = 0.5  # of the rows that a step stands on: steps that differ on more are not the same
+RAMPS = 5  # times the tolerance: knots a tenth of the rows apart give ramps more alike than steps a fiftieth apart
 ENDS = (0.05, 0.95)  # of the coefficients that came back
 
 
 @dataclass(frozen=True)
 class Returning:
-    """A step of a model, and how it did in the samples.
+    """A step or ramp of a model, and how it did in the samples.
 
     Attributes
     ----------
     term : Term
-        The step.
+        The step or ramp.
     share : float
         Share of the samples in which it came back.
     low, high : float or None
@@ -63,7 +62,7 @@ class Stability:
     Attributes
     ----------
     steps : tuple of Returning
-        The steps of the model, in its order.
+        The steps and ramps of the model, in its order.
     features : dict of str to float
         Share of the samples in which a feature is used: those of the model and any others, the most frequent first.
     used : tuple of str
@@ -73,7 +72,7 @@ class Stability:
     method : {"half", "bootstrap"}
         How the rows were drawn.
     tolerance : float
-        Share of the rows on which two steps may differ and still be the same.
+        Share of the rows on which two steps may differ and still be the same; ramps may on five times as many.
     """
 
     steps: tuple[Returning, ...]
@@ -133,7 +132,7 @@ class Stability:
             last = name
         others = [f"{name} {share:.0%}" for name, share in self.features.items() if name not in self.used]
         rest = f"\nnot in the model, but in samples: {', '.join(others[:8])}{', ...' if len(others) > 8 else ''}"
-        header = ["feature x", "where", "feature is back", "step is back", "adds", "when back, 9 in 10"]
+        header = ["feature x", "where", "feature is back", "term is back", "adds", "when back, 9 in 10"]
         return f"{head}\n{aligned(header, rows)}{rest if others else ''}"
 
     __repr__ = __str__  # so that a notebook shows the table
@@ -158,7 +157,8 @@ def stability(  # noqa: PLR0913
 
     A step comes back where the model of a sample has a step of the same feature and direction that differs from it
     on at most `tolerance` of the rows, and on at most half of the rows that it stands on. For `x <= t` these are the
-    rows between two thresholds: 0.02 is two in a hundred by rank.
+    rows between two thresholds: 0.02 is two in a hundred by rank. A ramp comes back as a ramp, never as a step, where
+    at most five times as many rows are between the two knots: ramps so far apart are still more alike than the steps.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def stability(  # noqa: PLR0913
         are drawn twice look like evidence to a search for thresholds: models of the bootstrap are two to three times as
         large as those of new rows, those of halves about as large.
     tolerance : float
-        Share of the rows on which two steps may differ and still be the same.
+        Share of the rows on which two steps may differ and still be the same; ramps may on five times as many.
     random_state : int
         Seed of the draws; the result depends on nothing else.
     n_jobs : int, optional
@@ -311,7 +311,7 @@ def shares_in(model: Model, models: Sequence[Model], table: Any, method: str, to
 
 
 class _Steps:
-    """The steps of a model as the rows for which they hold, to be found again in other models."""
+    """The terms of a model as the rows for which they hold, to be found again in other models."""
 
     def __init__(self, model: Model, numbers: dict[str, Vector], tolerance: float) -> None:
         self.model = model
@@ -327,28 +327,31 @@ class _Steps:
     def _found(self, term: Term, k: int, theirs: Sequence[tuple[Term, Vector]]) -> float | None:
         best: tuple[float, float] | None = None
         for other, holds in theirs:
-            if other.feature == term.feature:
+            if other.feature == term.feature and other.condition.is_ramp == term.condition.is_ramp:
                 for gap, coef in self._as_this(term, self.holds[k], other, holds):
                     if gap <= self.most[k] and coef * term.coef > 0 and (best is None or gap < best[0]):
                         best = gap, coef
         return None if best is None else best[1]
 
     def _as_this(self, term: Term, mine: Vector, other: Term, holds: Vector) -> Iterator[tuple[float, float]]:
-        """Return on how many rows two steps differ, and the coefficient: as they are, and with one of them reversed."""
+        """Return on how many rows two terms differ, and the coefficient: as they are, and with a step reversed."""
         counts = self.values[term.feature][1]
         differ = float(counts @ (mine != holds))
         yield differ, other.coef
-        yield float(counts.sum()) - differ, -other.coef
+        if not term.condition.is_ramp:
+            yield float(counts.sum()) - differ, -other.coef
 
     def _holds(self, term: Term) -> Vector:
-        """Tell for which values of its feature a term holds."""
-        name = term.feature
-        special, scale = self.model.special_values.get(name, ()), self.model.scales.get(name, NUMBER)
-        return shape_of([Term(name, term.condition, 1.0)], special, scale).at(self.values[name][0])
+        """Tell for which values of its feature a term holds: those of a ramp are below its knot."""
+        condition = Condition("<=", term.condition.value) if term.condition.is_ramp else term.condition
+        return self.model.column_of(Term(term.feature, condition, 1.0), self.values[term.feature][0])
 
     def _most(self, term: Term, holds: Vector, tolerance: float) -> float:
+        """Return the most rows on which another term may differ from this one."""
         counts = self.values[term.feature][1]
         n, total = float(counts @ holds), float(counts.sum())
+        if term.condition.is_ramp:
+            return min(RAMPS * tolerance * total, HALF * n)
         return min(tolerance * total, HALF * min(n, total - n))
 
 

@@ -29,7 +29,7 @@ from sparsegam.parameters import documented
 
 @dataclass(frozen=True)
 class Model(Scores, Deployable, Viewable):
-    """score(x) = intercept + the coefficients of the terms that hold for x.
+    """score(x) = intercept + the coefficients of the terms that hold for x, and its ramps times theirs.
 
     Attributes
     ----------
@@ -203,7 +203,7 @@ class Model(Scores, Deployable, Viewable):
         return centred
 
     def shape_functions(self, *, centred: bool | None = False) -> dict[str, ShapeFunction]:
-        """Return the step function of each feature in use.
+        """Return what each feature in use adds to the score, as a function of its value.
 
         Parameters
         ----------
@@ -232,15 +232,38 @@ class Model(Scores, Deployable, Viewable):
 
     def with_errors(self, feature: str, parts: list[Piece]) -> list[Piece]:
         """Return the pieces of a feature with their standard errors, where these are known."""
-        if self.evidence is None:
+        places = [piece.along() for piece in parts]
+        errors = self.errors_at(feature, np.concatenate(places))
+        if errors is None:
             return parts
+        each = np.split(errors, np.cumsum([place.size for place in places])[:-1])
+        return [
+            # values that no row had are given a mean, by a rule and not by rows
+            piece if piece.new else replace(piece, error=found[-1], errors=tuple(found) if piece.slope else ())
+            for piece, found in zip(parts, map(np.ndarray.tolist, each), strict=True)
+        ]
+
+    def errors_at(self, feature: str, numbers: Vector) -> Vector | None:
+        """Return the standard error of what a feature adds to each number on its scale, less its mean over the rows."""
+        if self.evidence is None:
+            return None
         terms = [term for term in self.terms if term.feature == feature]
-        special, scale = self.special_values.get(feature, ()), self.scales.get(feature, NUMBER)
-        inside = np.array([piece.inside for piece in parts])
-        holds = np.column_stack([shape_of([replace(term, coef=1.0)], special, scale).at(inside) for term in terms])
-        errors = [self.evidence.error_of(self.terms, feature, row) for row in holds]
-        pairs = zip(parts, errors, strict=True)  # values that no row had are given a mean, by a rule and not by rows
-        return [replace(piece, error=None if piece.new else error) for piece, error in pairs]
+        means = self.evidence.shares(self.terms, feature)
+        for i, term in enumerate(terms):
+            if term.condition.is_ramp:
+                means[i] = self._alone(term).mean()
+        values = np.column_stack([self.column_of(term, numbers) for term in terms])
+        return self.evidence.errors_of(feature, values, means)
+
+    def column_of(self, term: Term, numbers: Vector) -> Vector:
+        """Return what a term is before its coefficient: 0 or 1, or how far below its knot, by number on the scale."""
+        return self._alone(term).at(numbers)
+
+    def _alone(self, term: Term) -> ShapeFunction:
+        """Return the shape of a term with a coefficient of one."""
+        name = term.feature
+        special, scale = self.special_values.get(name, ()), self.scales.get(name, NUMBER)
+        return shape_of([replace(term, coef=1.0)], special, scale, self.seen.get(name))
 
     def to_frame(self) -> Any:
         """Return the terms as a pandas DataFrame, or as a dict of lists where pandas is not installed.
@@ -267,19 +290,22 @@ class Model(Scores, Deployable, Viewable):
     def summary(self) -> str:
         """Write the terms as a table: what each adds, its standard error, its rows and the events among them.
 
-        Standard errors are as if the steps had been given and not chosen: too small. `stability` of an estimator
-        searches again and again, and says which steps come back.
+        A ramp adds so much for each unit up to its knot; its rows are those below the knot. Standard errors are as if
+        the terms had been given and not chosen: too small. `stability` of an estimator searches again and again, and
+        says which terms come back.
         """
         known = self.evidence is not None
-        error = None if self.evidence is None else self.evidence.intercept_error
+        start = None if self.evidence is None else self.evidence.intercept_error
         total = None if self.evidence is None else self.evidence.n_rows
         events = None if self.evidence is None else self.evidence.n_events
-        rows = [["(start)", "", f"{self.intercept:+.4f}", _cell(error, ".4f"), _cell(total), _cell(events)]]
+        rows = [["(start)", "", f"{self.intercept:+.4f}", _cell(start, ".4f"), _cell(total), _cell(events)]]
         last = ""
         for term in self.terms:
             name = "" if term.feature == last else term.feature
-            cells = [_cell(term.standard_error, ".4f"), _cell(term.n_rows), _cell(term.n_events)]
-            rows.append([name, term.condition.text("x"), f"{term.coef:+.4f}", *cells])
+            adds, error = (".4g", ".2g") if term.condition.is_ramp else (".4f", ".4f")  # slopes have units of their own
+            cells = [_cell(term.standard_error, error), _cell(term.n_rows), _cell(term.n_events)]
+            words = f"{term.coef:+{adds}}{' per unit' * term.condition.is_ramp}"
+            rows.append([name, term.condition.text("x"), words, *cells])
             last = term.feature
         header = ["feature x", "where", "adds", "std. error", "rows", "events"]
         kept = len(header) if self.classes is not None and known else 5 if known else 3

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import count, islice, product
 from string import ascii_uppercase
 
+from sparsegam.data.scales import text
 from sparsegam.models.terms import Term
 
 
@@ -12,14 +13,18 @@ def letters() -> Iterator[str]:
     return ("".join(letter) for length in count(1) for letter in product(ascii_uppercase, repeat=length))
 
 
+def lows(terms: Sequence[Term]) -> list[float]:
+    """Return where ramps hold their feature from below: one place, unless they were written by hand."""
+    return sorted({term.condition.low for term in terms if term.condition.low is not None})
+
+
 def blocks(terms: Sequence[Term], features: Sequence[str], *, digits: int, width: int) -> list[str]:
     """Return the lines of all features; the last line of each feature says what its letter stands for."""
-    notes = [f"# {letter}: {name}" for letter, name in zip(islice(letters(), len(features)), features, strict=True)]
+    named = list(zip(islice(letters(), len(features)), features, strict=True))
+    mine = {name: [term for term in terms if term.feature == name] for name in features}
+    notes = [f"# {letter}: {name}{_held(mine[name])}" for letter, name in named]
     room = width - 2 - max(map(len, notes), default=0)
-    wrapped = [
-        wrap(_texts([term for term in terms if term.feature == name], letter, digits), room)
-        for letter, name in zip(islice(letters(), len(features)), features, strict=True)
-    ]
+    wrapped = [wrap(_texts(mine[name], letter, digits), room) for letter, name in named]
     longest = max((len(lines[-1]) for lines in wrapped), default=0)
     return [
         line
@@ -31,13 +36,27 @@ def blocks(terms: Sequence[Term], features: Sequence[str], *, digits: int, width
 def wrap(texts: Sequence[str], room: int) -> list[str]:
     """Put as many texts on each line as there is room for, at least one."""
     lines: list[str] = []
-    for text in texts:
-        if lines and len(lines[-1]) + 1 + len(text) <= room:
-            lines[-1] += f" {text}"
+    for one in texts:
+        if lines and len(lines[-1]) + 1 + len(one) <= room:
+            lines[-1] += f" {one}"
         else:
-            lines.append(f"    {text}")
+            lines.append(f"    {one}")
     return lines
 
 
+def _held(terms: Sequence[Term]) -> str:
+    """Say, behind the name of a feature, where its ramps hold it from below; steps may ask for less than that."""
+    found = lows(terms)
+    if len(found) != 1:
+        return ""
+    below = any(t.condition.kind == "<=" and t.condition.edges[0] < found[0] for t in terms)  # type: ignore[operator]
+    return f", at least {text(found[0])}{' in ramps' * below}"
+
+
 def _texts(terms: Sequence[Term], letter: str, digits: int) -> list[str]:
-    return [f"{term.coef:+.{digits}g} x {term.condition.describe(letter)}" for term in terms]
+    """Write the terms; ramps that hold the feature at different ends, as no fit gives them, say so one by one."""
+    several = len(lows(terms)) > 1
+    names = [
+        f"max({letter}, {text(low)})" if several and (low := t.condition.low) is not None else letter for t in terms
+    ]
+    return [f"{t.coef:+.{digits}g} x {t.condition.describe(name)}" for t, name in zip(terms, names, strict=True)]

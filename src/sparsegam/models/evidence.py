@@ -1,6 +1,5 @@
 """What the terms of a model stand on: rows of the fit, events among them, and how well the coefficients are known."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,7 +23,8 @@ class Evidence:
     n_rows, n_events : int, int or None
         Rows of the fit, and those of the second class; None for a regression.
     rows, events : tuple of int, tuple of int or None
-        By term: the rows for which it holds, and those of the second class among them.
+        By term: the rows for which it holds, or that are below the knot of a ramp, and those of the second class among
+        them.
     intercept_error : float or None
         Standard error of the intercept.
     covariance : dict of str to ndarray, or None
@@ -51,16 +51,22 @@ class Evidence:
         counts = zip(self.rows, events, self._errors(terms), strict=True)
         return [Standing(n, self.n_rows - n, upper, error) for n, upper, error in counts]
 
-    def error_of(self, terms: Sequence[Term], feature: str, holds: Vector) -> float | None:
-        """Return the standard error of what a feature adds where some of its terms hold, less what it adds on average.
+    def shares(self, terms: Sequence[Term], feature: str) -> Vector:
+        """Return for which share of the rows each term of a feature holds."""
+        mine = [n for n, term in zip(self.rows, terms, strict=True) if term.feature == feature]
+        return np.array(mine) / self.n_rows
 
-        `holds` is 1 for those terms of the feature that hold, else 0; the average is over the rows of the fit.
+    def errors_of(self, feature: str, values: Vector, means: Vector) -> Vector | None:
+        """Return the standard errors of what a feature adds at some values, less what it adds on average.
+
+        A row of `values` has those of its terms there, 1 for a condition that holds; `means` are those over the rows of
+        the fit. None where the covariance is not known.
         """
         if self.covariance is None:
             return None
-        mine = [n for n, term in zip(self.rows, terms, strict=True) if term.feature == feature]
-        away = holds - np.array(mine) / self.n_rows
-        return math.sqrt(max(float(away @ self.covariance[feature] @ away), 0.0))
+        away = values - means
+        out: Vector = np.sqrt(np.maximum(((away @ self.covariance[feature]) * away).sum(axis=1), 0.0))
+        return out
 
     def content(self) -> dict[str, Any]:
         """Return the evidence as JSON knows it."""

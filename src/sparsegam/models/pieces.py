@@ -13,11 +13,12 @@ from sparsegam.models.seen import NEW
 from sparsegam.models.shapes import ShapeFunction
 
 PieceKind = Literal["step", "special", "level", "other", "unseen", "missing"]
+ALONG = 13  # places on a sloped piece at which its errors are worked out: between its ends these are no straight line
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A set of values of a feature that all add the same to the score.
+    """A set of values of a feature that all add the same to the score, or more and more along a straight line.
 
     Attributes
     ----------
@@ -27,7 +28,7 @@ class Piece:
     label : str
         The values in words, as in `63 < x <= 71`.
     contribution : float
-        What they add to the score.
+        What they add to the score; of a sloped piece, what its upper end adds.
     count : int or None
         Rows with such values; None where no data were given.
     low, high : float
@@ -36,6 +37,10 @@ class Piece:
         Standard error of the contribution less the feature's mean over the rows of the fit; None where it is not known.
     new : bool
         Whether no row of the fit had such a value.
+    slope : float
+        What each unit adds.
+    errors : tuple of float
+        Of a sloped piece, the standard errors at each place of `along`; empty where they are not known.
     """
 
     kind: PieceKind
@@ -46,11 +51,24 @@ class Piece:
     high: float = np.inf
     new: bool = False
     error: float | None = None
+    slope: float = 0.0
+    errors: tuple[float, ...] = ()
+
+    @property
+    def start(self) -> float:
+        """What the lower end of the piece adds."""
+        return self.contribution - self.slope * (self.high - self.low) if self.slope else self.contribution
 
     @property
     def inside(self) -> float:
         """A number that the piece holds: missing is NaN, and levels that no term names are as good as unseen ones."""
         return {"missing": np.nan, "other": UNSEEN, "unseen": UNSEEN}.get(self.kind, self.high)
+
+    def along(self) -> Vector:
+        """Return numbers from just above the lower end of a sloped piece to its upper end; of others, one number."""
+        if not self.slope:
+            return np.array([self.inside])
+        return np.linspace(np.nextafter(self.low, self.high), self.high, ALONG)
 
     @property
     def is_worth_drawing(self) -> bool:
@@ -110,8 +128,9 @@ def _ordered(shape: ShapeFunction, numbers: Vector | None) -> Iterator[Piece]:
     plain = None if present is None else present[~np.isin(present, list(shape.special))]
     counts = [None] * shape.values.size if plain is None else _step_counts(shape, plain)
     ends = [-np.inf, *shape.edges.tolist(), np.inf]
-    for (low, high), value, count in zip(pairwise(ends), shape.values.tolist(), counts, strict=True):
-        yield Piece("step", _step_label(shape, low, high), value, count, low, high)
+    lines = zip(shape.values.tolist(), shape.slopes.tolist(), strict=True)
+    for (low, high), (value, slope), count in zip(pairwise(ends), lines, counts, strict=True):
+        yield Piece("step", _step_label(shape, low, high), value, count, low, high, slope=slope)
     lacking = [] if shape.seen is None else shape.seen.lacks(shape.special, shape.scale)
     for number, value in shape.special.items():
         count = None if present is None else int(np.count_nonzero(present == number))

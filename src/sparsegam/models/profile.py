@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -12,9 +12,11 @@ import numpy as np
 from sparsegam.arrays import Vector
 from sparsegam.checks import expect, is_number
 
-FORMAT, VERSION = "sparsegam.Profile", 2
+FORMAT, VERSION = "sparsegam.Profile", 3
+READ = (2, VERSION)
 KINDS = ("missing", "special", "unseen")
 PARTS = ("n_rows", "shares", "kinds", "bands", "score")
+CUTS = "cuts"  # a part that only models with straight pieces need
 SUM_TOLERANCE = 1e-6  # of shares, whose sum is one but for rounding
 
 
@@ -41,13 +43,15 @@ class Profile:
     n_rows : int
         Number of rows.
     shares : dict of str to ndarray
-        For each feature in use, the share of each step.
+        For each feature in use, the share of each step, and of each part of a straight piece.
     kinds : dict of str to dict
         For each feature in use, the shares of missing, special and unseen values.
     bands : ndarray
         The scores at which one band ends and the next begins.
     score : ndarray
         The share of each band of the score; one more than ends.
+    cuts : dict of str to ndarray
+        For each feature with straight pieces, the values at which one part of a piece ends and the next begins.
     """
 
     n_rows: int
@@ -55,6 +59,7 @@ class Profile:
     kinds: Mapping[str, Mapping[str, float]]
     bands: Vector
     score: Vector
+    cuts: Mapping[str, Vector] = field(default_factory=dict)
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -66,7 +71,8 @@ class Profile:
         shares = {name: values.tolist() for name, values in self.shares.items()}
         kinds = {name: dict(values) for name, values in self.kinds.items()}
         bands = {"bands": self.bands.tolist(), "score": self.score.tolist()}
-        return {"n_rows": self.n_rows, "shares": shares, "kinds": kinds, **bands}
+        cuts = {CUTS: {name: values.tolist() for name, values in self.cuts.items()}} if self.cuts else {}
+        return {"n_rows": self.n_rows, "shares": shares, "kinds": kinds, **bands, **cuts}
 
     def to_json(self) -> str:
         """Write the profile as JSON."""
@@ -79,7 +85,8 @@ class Profile:
             content = json.loads(text)
             expect(content, "the text", "one JSON object", holds=isinstance(content, dict))
             header = (content.pop("format", None), content.pop("version", None))
-            expect(header, "format and version", repr((FORMAT, VERSION)), holds=header == (FORMAT, VERSION))
+            good = header[0] == FORMAT and header[1] in READ
+            expect(header, "format and version", repr((FORMAT, VERSION)), holds=good)
             return profile_from(content)
         except (ValueError, RecursionError) as error:
             msg = f"not a sparsegam profile of version {VERSION} ({error}): make it again with model.profile(X)."
@@ -88,11 +95,11 @@ class Profile:
 
 def profile_from(content: Any) -> Profile:
     """Read the content of a profile, every part checked; raise a ValueError that says what is wrong."""
-    expect(content, "a profile", f"an object with {PARTS}", holds=isinstance(content, dict) and {*content} == {*PARTS})
+    known = isinstance(content, dict) and {*content} - {CUTS} == {*PARTS}
+    expect(content, "a profile", f"an object with {PARTS}", holds=known)
     n_rows, bands, score = content["n_rows"], content["bands"], content["score"]
     expect(n_rows, "n_rows", "a count above zero", holds=type(n_rows) is int and n_rows > 0)
-    good = _numbers(bands) and all(low < high for low, high in pairwise(bands))
-    expect(bands, "bands", "finite numbers that rise", holds=good)
+    _check_rising("bands", bands)
     expect(score, "score", "a list", holds=isinstance(score, list))
     expect(len(score), "number of shares of the score", str(len(bands) + 1), holds=len(score) == len(bands) + 1)
     shares, kinds = content["shares"], content["kinds"]
@@ -105,7 +112,23 @@ def profile_from(content: Any) -> Profile:
         {name: _kinds(name, values) for name, values in kinds.items()},
         np.array(bands, dtype=np.float64),
         _check_shares("the score", score),
+        _cuts(content.get(CUTS, {}), shares),
     )
+
+
+def _cuts(cuts: Any, shares: Mapping[str, Any]) -> dict[str, Vector]:
+    """Read where pieces are cut: in fewer places than there are shares."""
+    good = isinstance(cuts, dict) and {*cuts} <= {*shares}
+    expect(cuts, CUTS, f"lists by feature, of {sorted(shares)}", holds=good)
+    for name, values in cuts.items():
+        _check_rising(f"{CUTS} of {name!r}", values)
+        expect(len(values), f"number of {CUTS} of {name!r}", "fewer than shares", holds=len(values) < len(shares[name]))
+    return {name: np.array(values, dtype=np.float64) for name, values in cuts.items()}
+
+
+def _check_rising(name: str, values: Any) -> None:
+    good = _numbers(values) and all(low < high for low, high in pairwise(values))
+    expect(values, name, "finite numbers that rise", holds=good)
 
 
 def _check_shares(name: str, values: Any) -> Vector:

@@ -17,12 +17,14 @@ from sparsegam.models.seen import RULES, Seen
 from sparsegam.models.terms import KINDS, Condition, Term
 
 FORMAT = "sparsegam.Model"
-VERSION = 3
+VERSION = 4  # of models with ramps; others are still written as 3, which releases before this one read
+STEPS_ONLY = 3
 REQUIRED = {"format", "version", "loss", "classes", "intercept", "feature_names", "special_values", "terms"}
 OPTIONAL = {  # by version
     1: {"scales", "edits", "sha256"},
     2: {"scales", "edits", "profile", "evidence", "sha256"},
     3: {"scales", "edits", "profile", "missing", "seen", "evidence", "sha256"},
+    4: {"scales", "edits", "profile", "missing", "seen", "evidence", "sha256"},
 }
 OLD_RULE = "last"  # of models written before format 3, which knew no other
 SHARE_SLACK = 1e-6  # of shares, whose sum is one but for rounding
@@ -33,7 +35,8 @@ Scales = Mapping[str, Scale]
 
 def write(content: dict[str, Any]) -> str:
     """Write the parts of a model as JSON; floats come back to the bit, and a hash tells of later changes."""
-    content = {"format": FORMAT, "version": VERSION, **content}
+    ramps = any(term["kind"] == "ramp" for term in content["terms"])
+    content = {"format": FORMAT, "version": VERSION if ramps else STEPS_ONLY, **content}
     return json.dumps({**content, "sha256": _hash(content)}, indent=2, allow_nan=False)
 
 
@@ -77,7 +80,8 @@ def term_to_json(term: Term) -> dict[str, Any]:
     """Return a term as a flat dict."""
     value = term.condition.value
     plain = [value_to_json(v) for v in value] if isinstance(value, tuple) else value_to_json(value)
-    return {"feature": term.feature, "kind": term.condition.kind, "value": plain, "coef": term.coef}
+    low = {} if term.condition.low is None else {"low": term.condition.low}
+    return {"feature": term.feature, "kind": term.condition.kind, "value": plain, **low, "coef": term.coef}
 
 
 def value_to_json(value: Value | None) -> Any:
@@ -212,13 +216,22 @@ def _special_values(special: Any, names: frozenset[str], scales: Scales) -> dict
 
 
 def _term(term: Any, names: frozenset[str], scales: Scales) -> Term:
-    good = isinstance(term, dict) and term.keys() == {"feature", "kind", "value", "coef"}
-    _expect(term, "a term", "an object with feature, kind, value and coef", holds=good)
+    good = isinstance(term, dict) and term.keys() - {"low"} == {"feature", "kind", "value", "coef"}
+    _expect(term, "a term", "an object with feature, kind, value, coef and, for a ramp, low", holds=good)
     known = isinstance(term["feature"], str) and term["feature"] in names
     _expect(term["feature"], "feature", "one of feature_names", holds=known)
     _expect(term["kind"], "kind", f"one of {KINDS}", holds=term["kind"] in KINDS)
-    condition = _condition(term["kind"], term["value"], scales.get(term["feature"], NUMBER))
+    _expect(term.get("low"), "low", "a number for ramps only", holds=("low" in term) == (term["kind"] == "ramp"))
+    scale = scales.get(term["feature"], NUMBER)
+    condition = _ramp(term, scale) if "low" in term else _condition(term["kind"], term["value"], scale)
     return Term(term["feature"], condition, _finite(term["coef"], "coef"))
+
+
+def _ramp(term: Mapping[str, Any], scale: Scale) -> Condition:
+    _expect(scale.kind, "the feature of a ramp", "a number", holds=scale.kind == "number")
+    low, knot = _finite(term["low"], "low"), _finite(term["value"], "value")
+    _expect(low, "low", f"below the knot {knot!r}", holds=low < knot)
+    return Condition("ramp", knot, low)
 
 
 def _condition(kind: Any, value: Any, scale: Scale) -> Condition:
@@ -259,14 +272,22 @@ def _seen(content: Any, used: set[str], scales: Scales) -> dict[str, Seen]:
 
 
 def _seen_of(part: Any, scale: Scale) -> Seen:
-    good = isinstance(part, dict) and {*part} == {"upto", "above", "alone", "missing"}
-    _expect(part, "a part of seen", "an object with upto, above, alone and missing", holds=good)
+    good = isinstance(part, dict) and {*part} - {"means"} == {"upto", "above", "alone", "missing"}
+    _expect(part, "a part of seen", "an object with upto, above, alone, missing and, for ramps, means", holds=good)
     upto, alone = (tuple(_pair(pair, scale) for pair in _list(part[name], name)) for name in ("upto", "alone"))
-    seen = Seen(upto, _finite(part["above"], "above"), alone, _finite(part["missing"], "missing"))
+    means = tuple(_finite(mean, "a mean of seen") for mean in _list(part.get("means", []), "means"))
+    _check_means(means, [scale.number(value) for value, _ in upto])
+    seen = Seen(upto, _finite(part["above"], "above"), alone, _finite(part["missing"], "missing"), means)
     shares = [seen.above, seen.missing, *(share for _, share in (*upto, *alone))]
     good = all(share >= 0 for share in shares) and abs(math.fsum(shares) - 1) < SHARE_SLACK
     _expect(shares, "the shares of seen", "from 0 to 1 with the sum 1", holds=good)
     return seen
+
+
+def _check_means(means: tuple[float, ...], edges: list[float]) -> None:
+    pairs = zip([-math.inf, *edges], means, edges, strict=False)
+    good = not means or (len(means) == len(edges) and all(low < mean <= high for low, mean, high in pairs))
+    _expect(means, "means", f"one for each part up to {edges}, within it", holds=good)
 
 
 def _pair(pair: Any, scale: Scale) -> tuple[Value, float]:

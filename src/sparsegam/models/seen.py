@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sparsegam.arrays import Vector
 from sparsegam.checks import warn
@@ -32,24 +33,29 @@ class Seen:
     Attributes
     ----------
     upto : tuple of (value, share)
-        For each threshold from below, the share of rows above the one before it and at most this one.
+        For each threshold, knot or end of a ramp from below, the share of rows above the one before it and at most this
+        one.
     above : float
         The share of rows above all thresholds.
     alone : tuple of (value, share)
         Special values that came up; for a category, one level of each group that is scored alike.
     missing : float
         The share of rows without a value.
+    means : tuple of float
+        The mean of the values of each share of `upto`, where a ramp tells them apart: else empty.
     """
 
     upto: Shares = ()
     above: float = 0.0
     alone: Shares = ()
     missing: float = 0.0
+    means: tuple[float, ...] = ()
 
     def sample(self, scale: Scale) -> tuple[Vector, Vector]:
         """Return a number that stands for each part of the rows, and its share; parts without rows are left out."""
         top = len(scale.levels) - 1.0 if scale.has_levels else math.inf
-        parts = [(scale.number(value), share) for value, share in self.upto]
+        inside = self.means or [scale.number(value) for value, _ in self.upto]
+        parts = [(number, share) for number, (_, share) in zip(inside, self.upto, strict=True)]
         parts += [(top, self.above), *((scale.number(value), share) for value, share in self.alone)]
         parts.append((math.nan, self.missing))
         numbers, shares = np.array([part for part in parts if part[1] > 0]).reshape(-1, 2).T
@@ -68,7 +74,8 @@ class Seen:
     def content(self, plain: Callable[[Value], Any]) -> dict[str, Any]:
         """Return it as JSON knows it."""
         pairs = {name: [[plain(v), share] for v, share in getattr(self, name)] for name in ("upto", "alone")}
-        return {**pairs, "above": self.above, "missing": self.missing}
+        means = {"means": list(self.means)} if self.means else {}
+        return {**pairs, "above": self.above, "missing": self.missing, **means}
 
 
 def seen_of(
@@ -101,14 +108,27 @@ def seen_of(
     numbers, share, missing = numbers[present], share[present], float(share[~present].sum())
     if scale.kind == "category":
         return Seen(alone=tuple(_groups(conditions, scale, numbers, share)), missing=missing)
-    asked = sorted((scale.number(c.value), c.value) for c in conditions if c.kind == "<=")
+    asked = sorted({scale.number(value): value for c in conditions for value in c.edges}.items())
     place = np.searchsorted([edge for edge, _ in asked], numbers)
     for i, value in enumerate(special, start=len(asked) + 1):
         place[numbers == scale.number(value)] = i
     sums = np.bincount(place, share, len(asked) + 1 + len(special)).tolist()
     upto = tuple((value, part) for (_, value), part in zip(asked, sums, strict=False))
     apart = zip(special, sums[len(asked) + 1 :], strict=True)
-    return Seen(upto, sums[len(asked)], tuple(pair for pair in apart if pair[1] > 0), missing)  # type: ignore[arg-type]
+    means: tuple[float, ...] = ()
+    if any(c.is_ramp for c in conditions):
+        means = _means([edge for edge, _ in asked], place, numbers, share)
+    alone = tuple(pair for pair in apart if pair[1] > 0)
+    return Seen(upto, sums[len(asked)], alone, missing, means)
+
+
+def _means(edges: Sequence[float], place: NDArray[np.intp], numbers: Vector, share: Vector) -> tuple[float, ...]:
+    """Return the mean of the numbers up to each edge and above the one before it, in between for certain."""
+    inside = place < len(edges)
+    sums = np.bincount(place[inside], share[inside], len(edges))
+    mean = np.bincount(place[inside], share[inside] * numbers[inside], len(edges)) / np.where(sums > 0, sums, 1.0)
+    above = np.append(-np.inf, np.nextafter(edges[:-1], np.inf))
+    return tuple(np.where(sums > 0, np.clip(mean, above, edges), edges).tolist())
 
 
 def _groups(

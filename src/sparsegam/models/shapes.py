@@ -1,10 +1,11 @@
-"""Shape functions: what one feature adds to the score, as a step function of its value."""
+"""Shape functions: what one feature adds to the score, in steps and straight pieces."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sparsegam.arrays import Vector
 from sparsegam.data.columns import from_array
@@ -21,8 +22,11 @@ class ShapeFunction:
     ----------
     edges : ndarray
         Thresholds in increasing order, as numbers on the scale.
-    values : ndarray
-        Contribution between them: values[i] for edges[i-1] < x <= edges[i]; one more than edges.
+    values, slopes : ndarray
+        Contribution between them: values[i] + slopes[i] * (x - edges[i]) for edges[i-1] < x <= edges[i]; one more than
+        edges. The first piece and the last, which have no end, have no slope.
+    starts : ndarray
+        Contribution just above the lower end of each piece.
     special : dict of float to float
         Contribution of each value that is out of the ordering.
     missing : float
@@ -39,6 +43,8 @@ class ShapeFunction:
 
     edges: Vector
     values: Vector
+    slopes: Vector
+    starts: Vector
     special: dict[float, float] = field(default_factory=dict)
     missing: float = 0.0
     levels: dict[Level, float] = field(default_factory=dict)
@@ -51,6 +57,11 @@ class ShapeFunction:
     def thresholds(self) -> tuple[Value, ...]:
         """The edges as the data has them: dates for a date, levels for an ordered category."""
         return tuple(self.scale.value(float(edge)) for edge in self.edges)
+
+    @property
+    def has_slopes(self) -> bool:
+        """Whether there are straight pieces that are not flat."""
+        return bool(self.slopes.any())
 
     def __call__(self, x: Any) -> Vector:
         """Return the contribution of each value, given as the data has it."""
@@ -79,6 +90,7 @@ class ShapeFunction:
         return replace(
             self,
             values=self.values + by,
+            starts=self.starts + by,
             special={number: value + by for number, value in self.special.items()},
             missing=self.missing + by,
             levels={level: value + by for level, value in self.levels.items()},
@@ -92,24 +104,43 @@ class ShapeFunction:
         return out
 
     def _of_order(self, numbers: Vector) -> Vector:
-        out: Vector = self.values[np.searchsorted(self.edges, numbers, side="left")]  # NaN is above all edges
+        piece = np.searchsorted(self.edges, numbers, side="left")  # NaN is above all edges
+        out: Vector = self.values[piece]
+        if self.has_slopes:
+            out = self._sloped(numbers, piece, out)
         for value, contribution in self.special.items():
             out[numbers == value] = contribution
         if self.scale.has_levels:
             out[numbers < 0] = self.unseen
         return out
 
+    def _sloped(self, numbers: Vector, piece: NDArray[np.intp], out: Vector) -> Vector:
+        """Add the slopes; between its ends a piece stays between what it is there, so that monotone is monotone."""
+        slope, ends = self.slopes[piece], np.append(self.edges, 0.0)
+        below = np.where(slope == 0.0, 0.0, numbers) - np.where(slope == 0.0, 0.0, ends[piece])
+        low, high = np.minimum(self.starts, self.values), np.maximum(self.starts, self.values)
+        sloped: Vector = np.clip(out + slope * below, low[piece], high[piece])
+        return sloped
+
 
 def shape_of(
     terms: Sequence[Term], special_values: Sequence[Value] = (), scale: Scale = NUMBER, seen: Seen | None = None
 ) -> ShapeFunction:
-    """Add up the terms of one feature; no `x <= t` holds for its special values."""
+    """Add up the terms of one feature; no `x <= t` holds for its special values, and its ramps are zero there."""
     steps = sorted((scale.number(t.condition.value), t.coef) for t in terms if t.condition.kind == "<=")
+    ramps = [term for term in terms if term.condition.is_ramp]
+    edges = np.array([edge for edge, _ in steps], dtype=np.float64)
+    values, slopes = _running_sum([coef for _, coef in steps]), np.zeros(edges.size + 1)
+    starts = values
+    if ramps:
+        edges, values, slopes, starts = _with_ramps(edges, values, ramps)
     equal = _coefs_by_value(terms)
     category = scale.kind == "category"
     return ShapeFunction(
-        edges=np.array([edge for edge, _ in steps], dtype=np.float64),
-        values=_running_sum([coef for _, coef in steps]),
+        edges=edges,
+        values=values,
+        slopes=slopes,
+        starts=starts,
         special={} if category else _by_number(dict.fromkeys(special_values, 0.0) | equal, scale),
         missing=sum(term.coef for term in terms if term.condition.kind == "missing"),
         levels={level: coef for level, coef in equal.items() if isinstance(level, str | int | float)}
@@ -123,6 +154,17 @@ def shape_of(
 def _running_sum(coefs: Sequence[float]) -> Vector:
     """Sum from the right, one by one: sums of coefficients of one sign are monotone to the bit."""
     return np.cumsum(np.array([*coefs, 0.0])[::-1])[::-1]  # x <= edges[i] holds for this step and all above it
+
+
+def _with_ramps(steps: Vector, values: Vector, ramps: Sequence[Term]) -> tuple[Vector, Vector, Vector, Vector]:
+    """Return edges, values, slopes and starts of steps and ramps together; each part grows or falls as it should."""
+    low, knot, coef = np.array([(t.condition.low, t.condition.value, t.coef) for t in ramps], dtype=np.float64).T
+    edges = np.unique(np.concatenate([steps, low, knot]))
+    fall = np.minimum(np.maximum(edges[:, None], low) - knot, 0.0)
+    ramped = np.append(np.add.accumulate(fall * coef, axis=1)[:, -1], 0.0)
+    slopes = np.append(((low < edges[:, None]) & (edges[:, None] <= knot)) @ coef, 0.0)
+    stepped = values[np.append(np.searchsorted(steps, edges), steps.size)]
+    return edges, stepped + ramped, slopes, stepped + np.append(ramped[:1], ramped[:-1])
 
 
 def _by_number(coefs: Mapping[Value, float], scale: Scale) -> dict[float, float]:

@@ -29,13 +29,14 @@ class Step:
     """What is added where a condition holds and none of the steps before it does.
 
     `missing`: the value is missing; `equal`: it is one of `values`; `upto`: it is at most `values[0]`; `rest`: always.
-    `new`: no row of the fit was there.
+    `new`: no row of the fit was there. Up to `values[0]`, each unit below it adds `-slope`: a straight piece.
     """
 
     kind: Literal["missing", "equal", "upto", "rest"]
     adds: float
     values: tuple[Value, ...] = ()
     new: bool = False
+    slope: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -52,8 +53,41 @@ class StepTable:
 
     @property
     def adds(self) -> Vector:
-        """What each step adds."""
+        """What each step adds; of a straight piece, what its upper end does."""
         return np.array([step.adds for step in self.steps], dtype=np.float64)
+
+    @property
+    def slopes(self) -> Vector:
+        """What each unit adds within each step."""
+        return np.array([step.slope for step in self.steps], dtype=np.float64)
+
+    @property
+    def starts(self) -> Vector:
+        """What the lower end of each step adds."""
+        ends, slopes, out = self._ends(), self.slopes, self.adds
+        sloped = np.flatnonzero(slopes)  # the step before one of these ends where it begins
+        out[sloped] -= slopes[sloped] * (ends[sloped] - ends[sloped - 1])
+        return out
+
+    def at(self, numbers: Vector, located: Position | None = None) -> Vector:
+        """Return what each value adds, given as a number on the scale."""
+        located = self.locate(numbers) if located is None else located
+        out: Vector = self.adds[located]
+        slopes = self.slopes
+        if not slopes.any():
+            return out
+        sloped = slopes[located] != 0
+        where, piece = numbers[sloped], located[sloped]
+        ends = np.sort(np.stack([self.starts, self.adds]), axis=0)  # rounding must not lead beyond them
+        out[sloped] = np.clip(
+            out[sloped] + slopes[piece] * (where - self._ends()[piece]), ends[0][piece], ends[1][piece]
+        )
+        return out
+
+    def _ends(self) -> Vector:
+        """Return where the steps up to a threshold end, as numbers; the others have no end."""
+        upto = [self.scale.number(step.values[0]) if step.kind == "upto" else np.inf for step in self.steps]
+        return np.array(upto, dtype=np.float64)
 
     @property
     def rounds(self) -> bool:
@@ -92,7 +126,7 @@ class StepTable:
         return count_new(self.seen, self.scale, special, numbers)
 
     def changed(self, change: Callable[[float], float]) -> "StepTable":
-        """Return the same steps with other contributions."""
+        """Return the same steps with other contributions; none of them may have a slope."""
         return replace(self, steps=tuple(replace(step, adds=change(step.adds)) for step in self.steps))
 
     def number(self, value: Value) -> float:
@@ -157,7 +191,7 @@ class StepModel:
         numbers, out = step_numbers(self, rows), np.full(rows.n_rows, self.base)
         for table in self.tables:
             mine = numbers[table.feature]
-            out += table.adds[table.locate(mine)]
+            out += table.at(mine)
             new.note(table.feature, table.count_new(mine))
         new.tell(self.missing)
         return out
@@ -187,8 +221,8 @@ class StepModel:
 
     def range(self) -> tuple[float, float]:
         """Return the lowest and the highest score that any row can have."""
-        low = self.base + sum(float(table.adds.min()) for table in self.tables)
-        return low, self.base + sum(float(table.adds.max()) for table in self.tables)
+        ends = [np.stack([table.starts, table.adds]) for table in self.tables]
+        return self.base + sum(float(e.min()) for e in ends), self.base + sum(float(e.max()) for e in ends)
 
 
 def step_model(model: Any) -> StepModel:
@@ -238,8 +272,8 @@ def _number_steps(shape: ShapeFunction) -> Iterator[Step]:
     special = sorted((number in lacking, adds, number) for number, adds in shape.special.items())
     for (new, adds), group in groupby(special, key=lambda one: one[:2]):
         yield Step("equal", float(adds), tuple(shape.scale.value(number) for *_, number in group), new=new)
-    for edge, adds in zip(shape.thresholds, shape.values[:-1], strict=True):
-        yield Step("upto", float(adds), (edge,))
+    for edge, adds, slope in zip(shape.thresholds, shape.values[:-1], shape.slopes[:-1], strict=True):
+        yield Step("upto", float(adds), (edge,), slope=float(slope))
     yield Step("rest", float(shape.values[-1]))
 
 

@@ -1,6 +1,7 @@
-"""Shape functions as steps with their errors, the data's density underneath and the rows in each step."""
+"""Shape functions: steps and straight pieces with their errors, over the density of the data and rows per piece."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -138,20 +139,21 @@ def _draw(ax: Any, model: Model, name: str, shape: ShapeFunction, numbers: Vecto
     if shape.scale.kind == "category":
         _draw_levels(ax, parts)
     else:
-        _draw_steps(ax, shape, parts, numbers)
+        _draw_ordered(ax, shape, parts, numbers)
     ax.set_title(shortened(name), fontsize=9)
     plain(ax)
 
 
-def _draw_steps(ax: Any, shape: ShapeFunction, parts: list[Piece], numbers: Vector | None) -> None:
+def _draw_ordered(ax: Any, shape: ShapeFunction, parts: list[Piece], numbers: Vector | None) -> None:
     steps = [piece for piece in parts if piece.kind == "step"]
     apart = [piece for piece in parts if piece.kind != "step" and (piece.contribution or piece.count)]
     low, high = _range(shape, numbers)
     ends = np.clip([low, *shape.edges, high], low, high)
     ax.axhline(0.0, color=PALE, linewidth=0.8, zorder=0)
-    reach = np.array([_reach(piece) for piece in steps])
-    ax.stairs(shape.values + reach, ends, baseline=shape.values - reach, fill=True, color=BLUE, alpha=0.18, linewidth=0)
-    ax.stairs(shape.values, ends, baseline=None, color=BLUE, linewidth=1.8)
+    lines = [_line(piece, *limits) for piece, limits in zip(steps, pairwise(ends), strict=True)]
+    x, adds, reach = np.concatenate(lines, axis=1)
+    ax.fill_between(x, adds - reach, adds + reach, color=BLUE, alpha=0.18, linewidth=0)
+    ax.plot(x, adds, color=BLUE, linewidth=1.8, solid_joinstyle="miter")
     places = _apart_places(low, high, len(apart))
     heights, errors = [piece.contribution for piece in apart], [_reach(piece) for piece in apart]
     ax.errorbar(places, heights, yerr=errors, linestyle="none", marker="D", color=ORANGE, markersize=5, elinewidth=1)
@@ -163,6 +165,15 @@ def _draw_steps(ax: Any, shape: ShapeFunction, parts: list[Piece], numbers: Vect
         placed = [pair for pair, fits in zip(middles, wide, strict=True) if fits]
         _write_counts(ax, [*placed, *zip(apart, places, strict=True)])
     _mark_x(ax, shape, (low, high), dict(zip(places, apart, strict=True)))
+
+
+def _line(piece: Piece, low: float, high: float) -> Vector:
+    """Return places from one end of a piece to the other, what these add, and how far their intervals reach."""
+    if not piece.slope:
+        return np.array([[low, high], [piece.contribution] * 2, [_reach(piece)] * 2])
+    x = piece.along()
+    reach = INTERVAL * np.array(piece.errors or np.zeros(x.size))
+    return np.stack([x, np.linspace(piece.start, piece.contribution, x.size), reach])
 
 
 def _reach(piece: Piece) -> float:
@@ -191,9 +202,11 @@ def _apart_places(low: float, high: float, n: int) -> list[float]:
 
 def _room_below(ax: Any, parts: list[Piece]) -> None:
     """Leave the lower quarter of the axes to the density, and some room above for the counts."""
-    values = [piece.contribution for piece in parts] + [0.0]
+    ends = [(piece.contribution, _reach(piece)) for piece in parts] + [(0.0, 0.0)]
+    ends += [(piece.start, INTERVAL * piece.errors[0] if piece.errors else 0.0) for piece in parts if piece.slope]
+    values = [value for value, _ in ends]
     height = (max(values) - min(values)) or 1.0
-    reach = [min(_reach(piece), 0.5 * height) for piece in parts] + [0.0]  # of a piece of three rows, as far as need be
+    reach = [min(by, 0.5 * height) for _, by in ends]  # of a piece of three rows, as far as need be
     top = max(value + by for value, by in zip(values, reach, strict=True))
     bottom = min(value - by for value, by in zip(values, reach, strict=True))
     ax.set_ylim(
@@ -214,12 +227,13 @@ def _write_counts(ax: Any, placed: list[tuple[Piece, float]]) -> None:
     if len(placed) > MOST_COUNTS:
         return
     for piece, x in placed:
+        rises = float(np.sign(piece.slope))
         ax.annotate(
             f"{piece.count:,}",
-            (x, piece.contribution),
-            xytext=(0, 4),
+            (x, (piece.start + piece.contribution) / 2),
+            xytext=(-2 * rises, 4),
             textcoords="offset points",
-            ha="center",
+            ha={1.0: "right", -1.0: "left"}.get(rises, "center"),  # on the upper side of a slope
             fontsize=6.5,
             color=GREY,
         )

@@ -1,4 +1,4 @@
-"""How often features and steps come back in samples of the rows."""
+"""How often features and their terms come back in samples of the rows."""
 
 from typing import Any
 
@@ -7,12 +7,12 @@ from sparsegam.parameters import documented
 from sparsegam.plots.canvas import BLUE, GREY, PALE, canvas, plain, shortened
 
 MOST_OTHERS = 5  # features that only samples have
-TALL, THIN = 0.78, 0.44  # bars of features and of steps
+TALL, THIN = 0.78, 0.44  # bars of features and of terms
 
 
 @documented
 def plot_stability(stability: Stability, *, ax: Any = None) -> Any:  # noqa: D417
-    """Draw the share of samples in which each feature (pale) and each of its steps (blue) came back.
+    """Draw the share of samples in which each feature (pale) and each of its terms (blue) came back.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def plot_stability(stability: Stability, *, ax: Any = None) -> Any:  # noqa: D41
     Returns
     -------
     matplotlib.figure.Figure
-        The figure; features that no step of the model is of, but that samples used often, stand below.
+        The figure; features that no term of the model is of, but that samples used often, stand below.
     """
     lines = _lines(stability)
     figure, ax = canvas(ax, width=6.5, height=1.0 + 0.23 * len(lines))
@@ -40,7 +40,7 @@ def plot_stability(stability: Stability, *, ax: Any = None) -> Any:  # noqa: D41
     ax.set_ylim(-len(lines) + 0.3, 0.7)
     ax.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "25 %", "50 %", "75 %", "100 %"])
     ax.set_xlabel(f"share of {stability.n} samples in which it came back", fontsize=8)
-    ax.set_title("Features (pale) and their steps (blue)", fontsize=9)
+    ax.set_title("Features (pale) and their terms (blue)", fontsize=9)
     plain(ax)
     return figure
 

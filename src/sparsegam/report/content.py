@@ -47,7 +47,8 @@ def content(material: Material) -> dict[str, Any]:
 
 
 def _term(term: Term) -> dict[str, Any]:
-    return {"feature": term.feature, "condition": term.condition.text(term.feature), "coef": term.coef}
+    words, ramp = term.condition.text(term.feature), term.condition.is_ramp
+    return {"feature": term.feature, "condition": words, "coef": term.coef, "ramp": ramp}
 
 
 def _standing_part(model: Model) -> dict[str, Any] | None:
@@ -81,10 +82,9 @@ def _stability_part(found: Stability | None) -> dict[str, Any] | None:
 def _sentence(material: Material, features: list[dict[str, Any]], quality: dict[str, Any] | None) -> str:
     model = material.model
     goal = "predicts a number" if model.classes is None else f"gives the probability of {model.classes[1]}"
-    count = "one condition" if model.n_terms == 1 else f"each of {model.n_terms} conditions"
     used = f"{len(model.features)} of {len(model.feature_names)} features"
     heavy = [feature["name"] for feature in features[:3]]
-    first = f"This model {goal}: it starts at {model.intercept:.3g} and adds a fixed amount for {count} on {used}"
+    first = f"This model {goal}: it starts at {model.intercept:.3g} and adds {_amounts(model)} on {used}"
     first += f", above all {_listed(heavy)}." if heavy else "."
     if quality is None:
         return first
@@ -95,6 +95,14 @@ def _sentence(material: Material, features: list[dict[str, Any]], quality: dict[
     )
     value = f"{metric['name']} is {metric['value']:.3f} ({metric['low']:.3f} to {metric['high']:.3f})"
     return f"{first} {where}, its {value}."
+
+
+def _amounts(model: Model) -> str:
+    n_ramps = sum(term.condition.is_ramp for term in model.terms)
+    n_steps = model.n_terms - n_ramps
+    steps = "a fixed amount for " + ("one condition" if n_steps == 1 else f"each of {n_steps} conditions")
+    ramps = "so much per unit along " + ("one ramp" if n_ramps == 1 else f"each of {n_ramps} ramps")
+    return " and ".join([steps] * (n_steps > 0 or not n_ramps) + [ramps] * (n_ramps > 0))
 
 
 def _listed(names: list[str]) -> str:

@@ -1,4 +1,4 @@
-"""The features of a report: step functions to be drawn and evaluated in the page, with the density of the data."""
+"""The features of a report: pieces to be drawn and evaluated in the page, with the density of the data."""
 
 from typing import Any
 
@@ -37,6 +37,8 @@ def _feature(name: str, place: int, shape: ShapeFunction, numbers: Vector | None
         "unseen": shape.unseen,
         "edges": shape.edges.tolist(),
         "values": shape.values.tolist(),
+        "slopes": shape.slopes.tolist(),
+        "starts": shape.starts.tolist(),
         "special": [
             {"number": number, "label": text(shape.scale.value(number)), "value": value}
             for number, value in shape.special.items()
@@ -62,9 +64,12 @@ def _piece(piece: Piece) -> dict[str, Any]:
         "kind": piece.kind,
         "label": piece.label,
         "value": piece.contribution,
+        "start": piece.start,
+        "slope": piece.slope,
         "count": piece.count,
         "drawn": piece.is_worth_drawing,
         "error": piece.error,
+        "errors": list(piece.errors),
         "low": piece.low if np.isfinite(piece.low) else None,
         "high": piece.high if np.isfinite(piece.high) else None,
     }
@@ -73,7 +78,8 @@ def _piece(piece: Piece) -> dict[str, Any]:
 def _importance(shape: ShapeFunction, numbers: Vector | None) -> float:
     if numbers is not None:
         return importance(shape, numbers)
-    return float(np.ptp([*shape.values, *shape.special.values(), *shape.levels.values(), shape.missing, 0.0]))
+    ends = [*shape.values, *shape.starts, *shape.special.values(), *shape.levels.values(), shape.missing, 0.0]
+    return float(np.ptp(ends))
 
 
 def _ordinary(shape: ShapeFunction, numbers: Vector | None) -> Vector:

@@ -26,7 +26,9 @@ function contribution(feature, value) {
     const middle = (low + high) >> 1;
     if (feature.edges[middle] < value) low = middle + 1; else high = middle;
   }
-  return feature.values[low];
+  const end = feature.values[low], slope = feature.slopes[low], start = feature.starts[low];
+  if (!slope) return end;
+  return Math.min(Math.max(end + slope * (value - feature.edges[low]), Math.min(start, end)), Math.max(start, end)); // rounding leads beyond neither end
 }
 // What is shown of it: against the mean over the training rows, where that is known.
 const shown = (feature, value) => contribution(feature, value) - feature.mean;

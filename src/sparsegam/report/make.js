@@ -22,10 +22,11 @@ function draw(tag, attributes = {}, ...children) {
 const number = (value, digits = 3) => (value === null || value === undefined ? "–" : Number(value.toPrecision(digits)).toString().replace("-", "−"));
 const fixed = (value, digits = 3) => (value === null || value === undefined ? "–" : value.toFixed(digits).replace("-", "−"));
 const signed = (value, digits = 3) => (value > 0 ? "+" : "") + (value === 0 ? "0" : number(value, digits));
+const perUnit = (term, digits = 3) => signed(term.coef, digits) + (term.ramp ? " per unit" : "");
 const count = (value) => (value === null || value === undefined ? "" : value.toLocaleString("en"));
 
 function table(caption, header, rows, label = caption) {
-  const numeric = header.map((_, j) => rows.length > 0 && rows.every((row) => typeof row[j] === "string" && /^[+−\d.,\s%–]*$/.test(row[j])));
+  const numeric = header.map((_, j) => rows.length > 0 && rows.every((row) => typeof row[j] === "string" && /^(?:[+−\d.,\s%–]|e-|e−|to|per unit)*$/.test(row[j])));
   const cell = (tag, value, j) => make(tag, { class: numeric[j] ? "number" : null, scope: tag === "th" ? "col" : null, role: tag === "th" ? "columnheader" : "cell", "data-label": tag === "td" ? header[j] : null }, value);
   const body = rows.map((row) => make("tr", { role: "row" }, ...row.map((value, j) => cell("td", value, j))));
   const inner = make("table", { role: "table" }, make("caption", {}, caption), make("thead", { role: "rowgroup" }, make("tr", { role: "row" }, ...header.map((value, j) => cell("th", value, j)))), make("tbody", { role: "rowgroup" }, ...body));

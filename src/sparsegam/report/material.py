@@ -81,8 +81,11 @@ class Material:
 
     @cached_property
     def rules(self) -> Rules:
-        """What the model had to obey."""
-        return pick(Rules, self.settings)
+        """What the model had to obey; its ramps say what settings do not, or leave to folds."""
+        ramps = any(term.condition.is_ramp for term in self.model.terms)
+        given = self.settings.get("shapes")
+        shapes = given if isinstance(given, str | Mapping) else "both" if ramps else "steps"
+        return pick(Rules, dict(self.settings) | {"shapes": shapes})
 
     @cached_property
     def problem(self) -> TableProblem | None:

@@ -1,27 +1,27 @@
 // The parts on quality, size, alternatives, reading and facts; and what puts all parts on the page.
-// ---- what steps stand on, and which come back
+// ---- what terms stand on, and which come back
 
 function standing() {
   const section = byId("standing"), part = report.standing;
   if (!part) { section.hidden = true; return; }
-  section.append(make("p", { class: "note" }, "Rows of the fit for which a step holds, and on its smaller side: no coefficient is known better than these tell. Standard errors are as if the steps had been given; they were chosen, so the errors are too small."));
+  section.append(make("p", { class: "note" }, "Rows of the fit for which a term holds, and on its smaller side: no coefficient is known better than these tell. A ramp, min(x − t, 0), stands on the rows below its knot t. Standard errors are as if the terms had been given; they were chosen, so the errors are too small."));
   const events = part.start.events !== null, error = (value) => (value === null ? "–" : number(value));
   const rows = part.terms.map((term) => {
-    const least = Math.min(term.rows, part.start.rows - term.rows);
-    return [term.condition, signed(term.coef, 4), error(term.error), count(term.rows), ...(events ? [count(term.events)] : []), count(least) + (least < part.few ? " (few)" : "")];
+    const least = term.ramp ? term.rows : Math.min(term.rows, part.start.rows - term.rows);
+    return [term.condition, perUnit(term, 4), error(term.error), count(term.rows), ...(events ? [count(term.events)] : []), count(least) + (least < part.few ? " (few)" : "")];
   });
   const start = ["(start)", signed(report.intercept, 4), error(part.start.error), count(part.start.rows), ...(events ? [count(part.start.events)] : []), ""];
-  section.append(table("Steps and their rows", ["step", "adds", "std. error", "rows", ...(events ? [`rows with ${report.classes[1]}`] : []), "smaller side"], [start, ...rows]));
+  section.append(table("Terms and their rows", ["term", "adds", "std. error", "rows", ...(events ? [`rows with ${report.classes[1]}`] : []), "smaller side"], [start, ...rows]));
 }
 
 function stability() {
   const section = byId("stability"), part = report.stability;
   if (!part) { section.hidden = true; return; }
-  const how = part.method === "half" ? "half of the rows each" : "as many rows, drawn with replacement";
-  section.append(make("p", { class: "note" }, `The search was made again on ${part.n} samples of the rows (${how}), which gave ${part.n_terms[0]} to ${part.n_terms[1]} terms. A step is back where a sample has one of the same feature and direction that differs on at most ${number(100 * part.tolerance)} % of the rows. This is the honest measure of how far a step can be trusted.`));
+  const ramps = part.steps.some((step) => step.ramp), how = part.method === "half" ? "half of the rows each" : "as many rows, drawn with replacement";
+  section.append(make("p", { class: "note" }, `The search was made again on ${part.n} samples of the rows (${how}), which gave ${part.n_terms[0]} to ${part.n_terms[1]} terms. A step is back where a sample has one of the same feature and direction that differs on at most ${number(100 * part.tolerance)} % of the rows${ramps ? `, a ramp where at most ${number(500 * part.tolerance)} % of the rows are between the two knots` : ""}. This is the honest measure of how far a term can be trusted.`));
   const share = (value) => make("span", { class: "share" }, make("meter", { min: 0, max: 1, value }), ` ${Math.round(100 * value)} %`);
-  const rows = part.steps.map((step) => [step.condition, share(part.features[step.feature] || 0), share(step.share), signed(step.coef), step.low === null ? "–" : `${signed(step.low)} to ${signed(step.high)}`]);
-  section.append(table("Steps in samples of the rows", ["step", "feature is back", "step is back", "adds", "when back, nine in ten"], rows));
+  const rows = part.steps.map((step) => [step.condition, share(part.features[step.feature] || 0), share(step.share), perUnit(step), step.low === null ? "–" : `${signed(step.low)} to ${signed(step.high)}`]);
+  section.append(table("Terms in samples of the rows", ["term", "feature is back", "term is back", "adds", "when back, nine in ten"], rows));
   if (part.others.length) section.append(make("p", { class: "note" }, "Not in this model, but in samples: " + part.others.slice(0, 8).map((name) => `${name} (${Math.round(100 * part.features[name])} %)`).join(", ") + (part.others.length > 8 ? ", …" : "") + "."));
 }
 
@@ -101,7 +101,7 @@ function neighbour(part, terms, name) {
   if (k < 0 || !change) return null;
   const difference = part.objective[k] - part.own.objective;
   const scored = part.score ? ` and move ${part.score_name} from ${fixed(part.own.score, 4)} to ${fixed(part.score[k], 4)}` : "";
-  const items = [...change.added.map((term) => `in: ${term.condition} (${signed(term.coef)})`), ...change.removed.map((term) => `out: ${term.condition} (${signed(term.coef)})`)];
+  const items = [...change.added.map((term) => `in: ${term.condition} (${perUnit(term)})`), ...change.removed.map((term) => `out: ${term.condition} (${perUnit(term)})`)];
   const list = make("ul", {}, ...items.map((item) => make("li", {}, item)));
   const shown = items.length <= 3 ? list : make("details", {}, make("summary", {}, `${change.added.length} terms come in, ${change.removed.length} go out`), list);
   return make("div", { class: "card" }, make("h3", {}, name), make("p", {}, `would ${difference < 0 ? "lower" : "raise"} the loss by ${number(Math.abs(difference))}${scored}.`), shown);
@@ -124,8 +124,8 @@ function alternatives() {
   if (part.note) { section.append(make("p", { class: "note" }, "Not available: " + part.note)); return; }
   section.append(make("p", { class: "note" }, "How much the total loss would rise (all other terms refitted) if a term were dropped, or if the best column of a feature took its place. Substitutes that lose more than half of what the term brings are not listed: where there are none, the term is hard to replace."));
   const rows = [...part.terms].sort((a, b) => b.drop_cost - a.drop_cost).map(({ term, drop_cost, substitutes }) => {
-    const list = make("ul", { style: null }, ...substitutes.map((s) => make("li", {}, `${s.term.condition} (${signed(s.term.coef)}): ${signed(s.cost)}`)));
-    return [term.condition, signed(term.coef), signed(drop_cost), substitutes.length ? list : "none"];
+    const list = make("ul", { style: null }, ...substitutes.map((s) => make("li", {}, `${s.term.condition} (${perUnit(s.term)}): ${signed(s.cost)}`)));
+    return [term.condition, perUnit(term), signed(drop_cost), substitutes.length ? list : "none"];
   });
   section.append(table("Alternatives", ["term", "adds", "loss without it", "nearly as good, and what it costs"], rows));
 }
@@ -133,7 +133,7 @@ function alternatives() {
 function reading() {
   const section = byId("reading");
   const full = report.reading.some((column) => column.kind);
-  if (full) section.append(make("p", { class: "note" }, `${count(report.facts.rows)} training rows. Numbers, dates and ordered levels become thresholds (x ≤ t), categories one column per level; missing and special values are columns of their own. A value that no training row had (missing, special or of a new level) ${report.later}.`));
+  if (full) section.append(make("p", { class: "note" }, `${count(report.facts.rows)} training rows. Numbers, dates and ordered levels become thresholds (x ≤ t)${report.terms.some((term) => term.ramp) ? ", numbers ramps too (min(x − t, 0))" : ""}, categories one column per level; missing and special values are columns of their own. A value that no training row had (missing, special or of a new level) ${report.later}.`));
   const rows = report.reading.map((column) => (full ? [column.name, column.used ? "yes" : "no", column.kind, column.detail, count(column.missing), column.special, count(column.bins)] : [column.name, column.used ? "yes" : "no"]));
   section.append(table("Columns", full ? ["column", "in the model", "read as", "values", "missing", "special", "bins"] : ["column", "in the model"], rows));
 }

@@ -1,4 +1,4 @@
-// Shape functions, drawn as steps over the density of the data; and charts with two number axes.
+// Shape functions, drawn as steps and straight pieces over the density of the data; and charts with two number axes.
 // ---- shape functions
 
 const WIDE = 360, HIGH = 200, LEFT = 42, RIGHT = 8, TOP = 12, BOTTOM = 24;
@@ -19,24 +19,24 @@ function yAxis(svg, low, high) {
 }
 
 function shapeCard(feature) {
-  const svg = draw("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, role: "img", tabindex: "0", "aria-label": `What ${feature.name} adds: ${feature.pieces.length} steps. Use the arrow keys to read them.` });
+  const svg = draw("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, role: "img", tabindex: "0", "aria-label": `What ${feature.name} adds: ${feature.pieces.length} pieces. Use the arrow keys to read them.` });
   const readout = make("div", { class: "readout", "aria-live": "polite" }, "\u00a0");
   const places = feature.kind === "category" ? drawLevels(svg, feature) : drawSteps(svg, feature);
   const cursor = draw("rect", { class: "cursor", y: TOP, height: HIGH - TOP - BOTTOM, width: 0, x: 0 });
   if (feature.kind === "category") { cursor.setAttribute("x", LEFT); cursor.setAttribute("width", WIDE - LEFT - RIGHT); cursor.setAttribute("height", 0); }
   svg.append(cursor);
   let at = -1;
-  const show = (i) => {
+  const show = (i, across) => {
     at = i;
     const place = places[i], piece = feature.pieces[place.piece];
     for (const [name, value] of Object.entries(place.box)) cursor.setAttribute(name, value);
-    readout.textContent = `${piece.label}: adds ${signed(piece.value, 4)}${plusMinus(piece)}` + (piece.count === null ? "" : ` · ${count(piece.count)} rows`);
+    readout.textContent = (piece.slope ? sloped(feature, place, piece, across) : `${piece.label}: adds ${signed(piece.value, 4)}${plusMinus(piece)}`) + (piece.count === null ? "" : ` · ${count(piece.count)} rows`);
   };
   const find = (event) => {
     const box = svg.getBoundingClientRect();
     const x = ((event.clientX - box.left) / box.width) * WIDE, y = ((event.clientY - box.top) / box.height) * HIGH;
     const i = places.findIndex(({ box: b }) => x >= b.x && x <= b.x + b.width && (b.y === undefined || (y >= b.y && y <= b.y + b.height)));
-    if (i >= 0 && i !== at) show(i);
+    if (i >= 0 && (i !== at || feature.pieces[places[i].piece].slope)) show(i, x);
   };
   svg.addEventListener("pointermove", find);
   svg.addEventListener("pointerdown", find);
@@ -46,24 +46,44 @@ function shapeCard(feature) {
     event.preventDefault();
     show(Math.min(places.length - 1, Math.max(0, at + by)));
   });
-  const rows = feature.pieces.map((piece) => [piece.label, signed(piece.value, 4), piece.error === null ? "–" : number(piece.error), count(piece.count)]);
-  const steps = make("details", {}, make("summary", {}, "As a table"), table(`What ${feature.name} adds to the score`, ["value", "adds", "std. error", "rows"], rows));
-  return make("div", { class: "card", "data-feature": feature.name }, make("h3", {}, feature.name), svg, readout, steps);
+  return make("div", { class: "card", "data-feature": feature.name }, make("h3", {}, feature.name), svg, readout, pieceTable(feature));
+}
+
+const fromTo = (piece) => (piece.slope ? `${signed(piece.start)} to ${signed(piece.value)}` : signed(piece.value, 4));
+// What is read of a sloped piece: where the pointer is, or from one end to the other.
+function sloped(feature, place, piece, across) {
+  if (across === undefined) return `${piece.label}: adds ${fromTo(piece)}`;
+  const exact = place.value(across), value = feature.whole ? Math.round(exact) : Number(exact.toPrecision(3));
+  return `at ${words(feature, value)}: adds ${signed(shown(feature, Math.min(Math.max(value, piece.low), piece.high)))}, ${signed(piece.slope)} per unit`;
+}
+
+function pieceTable(feature) {
+  const slopes = feature.pieces.some((piece) => piece.slope);
+  const error = (piece) => (piece.error === null ? "–" : piece.errors.length ? `${number(piece.errors[0])} to ${number(piece.error)}` : number(piece.error));
+  const rows = feature.pieces.map((piece) => [piece.label, fromTo(piece), ...(slopes ? [piece.slope ? signed(piece.slope) : "–"] : []), error(piece), count(piece.count)]);
+  return make("details", {}, make("summary", {}, "As a table"), table(`What ${feature.name} adds to the score`, ["value", "adds", ...(slopes ? ["per unit"] : []), "std. error", "rows"], rows));
 }
 
 // Half of a 95 % interval: as far as the picture has room for it.
 const reach = (piece) => (piece.error === null ? 0 : 1.96 * piece.error);
 const plusMinus = (piece) => (piece.error === null ? "" : ` ± ${number(reach(piece), 2)}`);
 
+// The ends of a piece and, of a sloped one, some places between them: [share of the way, what it adds, how far the interval reaches].
+function along(piece) {
+  if (!piece.slope) return [0, 1].map((share) => [share, piece.value, reach(piece)]);
+  const n = Math.max(piece.errors.length, 2) - 1;
+  return Array.from({ length: n + 1 }, (_, i) => [i / n, piece.start + (i / n) * (piece.value - piece.start), 1.96 * (piece.errors[i] || 0)]);
+}
+
 function band(svg, piece, from, to, y, [low, high]) {
-  const top = y(Math.min(piece.value + reach(piece), high)), bottom = y(Math.max(piece.value - reach(piece), low));
-  if (bottom > top) svg.append(draw("rect", { class: "band", x: from, width: Math.max(to - from, 0.5), y: top, height: bottom - top }));
+  const wide = Math.max(to - from, 0.5), place = ([share, value, by], sign) => `${from + share * wide} ${y(Math.min(Math.max(value + sign * by, low), high))}`;
+  if (piece.error) svg.append(draw("polygon", { class: "band", points: [...along(piece).map((one) => place(one, 1)), ...along(piece).reverse().map((one) => place(one, -1))].join(" ") }));
 }
 
 function heights(feature) {
-  const all = [0, ...feature.pieces.map((piece) => piece.value)];
+  const all = [0, ...feature.pieces.flatMap((piece) => [piece.start, piece.value])];
   const tall = Math.max(...all) - Math.min(...all) || 1, room = tall * 0.12;
-  const ends = feature.pieces.flatMap((piece) => [-1, 1].map((sign) => piece.value + sign * Math.min(reach(piece), tall / 2)));
+  const ends = feature.pieces.flatMap((piece) => along(piece).flatMap(([, value, by]) => [-1, 1].map((sign) => value + sign * Math.min(by, tall / 2))));
   const low = Math.min(...all, ...ends), high = Math.max(...all, ...ends);
   return [low - room - (feature.density.length ? 2 * room : 0), high + room];
 }
@@ -82,8 +102,8 @@ function drawSteps(svg, feature) {
     if (piece.kind !== "step") return;
     const from = piece.low === null ? LEFT : x(piece.low), to = piece.high === null ? end : x(piece.high);
     band(svg, piece, from, to, y, limits);
-    path += `${path ? "V" + y(piece.value) : `M${from} ${y(piece.value)}`}H${to}`;
-    places.push({ piece: i, box: { x: from, width: Math.max(to - from, 1) } });
+    path += `${path ? "V" + y(piece.start) : `M${from} ${y(piece.start)}`}L${to} ${y(piece.value)}`;
+    places.push({ piece: i, box: { x: from, width: Math.max(to - from, 1) }, value: (across) => low + (((across - LEFT) / (end - LEFT) - 0.04) / 0.92) * (high - low) });
   });
   svg.append(draw("path", { class: "step", d: path }));
   xLabels(svg, feature, x, end);

@@ -58,13 +58,20 @@ def covariance_of(
     at, k = units.to_core(point), len(point.columns)
     loss, flat, _ = rows.newton(at, point.columns)
     hessian = np.array(flat).reshape(k + 1, k + 1)
-    unit = ridge.unit(rows.columns.spread, units)[point.columns]
+    unit = ridge.unit(rows.columns, units)[point.columns]
     hessian[np.arange(1, k + 1), np.arange(1, k + 1)] += 2 * ridge.lambda2 * unit
     inverse = _inverse(hessian)
     if inverse is None or LOSSES[rows.loss].is_classifier:
-        return None if inverse is None else inverse / units.weight
+        return None if inverse is None else _finite(inverse, 1 / units.weight)
     free = total_weight - 1 - k
-    return inverse * (2 * loss * units.target**2 / free) if free > 0 else None
+    return _finite(inverse, 2 * loss * units.target**2 / free) if free > 0 else None
+
+
+def _finite(inverse: Vector, factor: float) -> Vector | None:
+    """Return the product, or None where weights or targets are so small or large that it is beyond floats."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        out: Vector = inverse * factor
+    return out if np.isfinite(out).all() else None
 
 
 def _inverse(hessian: Vector) -> Vector | None:
@@ -103,7 +110,8 @@ def _stands_on_few(term: Term) -> bool:
     standing = term.standing
     if standing is None:
         return False
-    return standing.smaller < min(FEW_ROWS, FEW_SHARE * (standing.n_rows + standing.n_others))
+    rows = standing.n_rows if term.condition.is_ramp else standing.smaller
+    return rows < min(FEW_ROWS, FEW_SHARE * (standing.n_rows + standing.n_others))
 
 
 def _smaller(term: Term) -> int:

@@ -45,8 +45,6 @@ class Options:
 
     def __post_init__(self) -> None:
         check_choice("loss", self.loss, tuple(LOSSES))
-        if self.standardize is not None:
-            check_boolean("standardize", self.standardize)
         ridge_of(self.lambda2, self.loss, standardize=self.standardize)
         if self.max_terms is not None:
             check_integer("max_terms", self.max_terms, at_least=0)

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.checks import check_choice, check_number, warn
+from sparsegam.checks import check_choice, check_number, shown, warn
 from sparsegam.losses import LOSSES
 
+HIGHEST = 1e280  # price: times what terms cost in all, it is still a number
 CRITERIA = ("auto", "aic", "bic")
 ROUNDS = 10
 SMALLEST_NOISE = 1e-4  # share of the variance of y below which a fit counts as perfect
@@ -110,6 +111,9 @@ def check_lambda0(lambda0: float | str) -> None:
         check_choice("lambda0", lambda0, CRITERIA, other="or a number >= 0")
     else:
         check_number("lambda0", lambda0, at_least=0.0)
+        if lambda0 > HIGHEST:
+            msg = f"lambda0 must be at most {HIGHEST:g}, got {shown(lambda0)}: no loss is that large."
+            raise ValueError(msg)
 
 
 def _noise(objective: float, n_terms: int, n: float) -> float:

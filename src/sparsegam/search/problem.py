@@ -49,6 +49,10 @@ class Problem(Generic[D_co]):
         """Put one point of a search into the words of the data."""
         return self.design.model(point, self.options.loss, classes)
 
+    def on_rows(self, point: _core.Point) -> _core.Point:
+        """Return a point as the rows themselves have it, where the search went by something near to them."""
+        return point
+
     def price(self, lambda0: float | str) -> Price:
         """Return the price of a term in a model of so many, in units of the noise of a regression."""
         return price(lambda0, self.total_weight, self.mean_weight, self.n_choices)

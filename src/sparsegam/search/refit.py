@@ -60,17 +60,19 @@ def ridge_penalty(p: int, lambda2: float, unit: Vector | None = None) -> _core.P
     )
 
 
-def penalty_of(rows: _core.LocalRows, ridge: Ridge, units: Units) -> _core.Penalty:
+def penalty_of(rows: _core.LocalRows, ridge: Ridge, units: Units, ramps: Columns | None = None) -> _core.Penalty:
     """Return the penalty that is this ridge on all columns."""
-    spread = rows.columns.spread
-    return ridge_penalty(spread.size, ridge.lambda2, None if ridge.standardized else ridge.unit(spread, units))
+    unit = None if ridge.standardized else ridge.unit(rows.columns, units, ramps)
+    return ridge_penalty(len(rows.columns), ridge.lambda2, unit)
 
 
-def objective_at(rows: _core.LocalRows, ridge: Ridge, support: Support, units: Units = ORDINARY) -> float:
-    """Return loss and ridge."""
+def objective_at(
+    rows: _core.LocalRows, ridge: Ridge, support: Support, units: Units = ORDINARY, ramps: Columns | None = None
+) -> float:
+    """Return loss and ridge; rows that do not know which columns are ramps must be told."""
     point = units.to_core(support.point)
     (loss,) = rows.evaluate([point])
-    unit = ridge.unit(rows.columns.spread, units)[point.columns]
+    unit = ridge.unit(rows.columns, units, ramps)[point.columns]
     return float(loss + ridge.lambda2 * np.sum(unit * point.coef**2)) * units.loss
 
 
@@ -81,6 +83,7 @@ def refit(
     *,
     held: NDArray[np.bool_] | None = None,
     units: Units = ORDINARY,
+    ramps: Columns | None = None,
 ) -> Support:
     """Minimise loss and ridge over intercept and coefficients.
 
@@ -96,6 +99,8 @@ def refit(
         Columns that keep the coefficient they start with.
     units : Units
         Those that the rows are in; supports are in the user's.
+    ramps : ndarray of int, optional
+        Columns that are ramps, where the rows do not know.
 
     Returns
     -------
@@ -103,7 +108,7 @@ def refit(
         The same columns at their best.
     """
     kept = None if held is None else start.columns[held]
-    penalty = penalty_of(rows, ridge, units)
+    penalty = penalty_of(rows, ridge, units, ramps)
     point = units.from_core(_core.refit(rows, penalty, units.to_core(start.point), held=kept))
     order = [point.columns.tolist().index(column) for column in start.columns.tolist()]
     return Support(start.columns, np.append(point.intercept, point.coef[order]), point.loss + point.ridge)

@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from sparsegam import _core
 from sparsegam.arrays import Vector
-from sparsegam.checks import check_number, shown
+from sparsegam.checks import check_boolean, check_number, shown
 from sparsegam.design.units import Units
 
 AUTO = "auto"
@@ -25,6 +27,7 @@ STEPS = {  # from which folds choose
     "squared": (0.1, 0.3, 1.0, 3.0, 10.0),
     "squared_hinge": (0.3, 1.0, 3.0, 10.0, 30.0),
 }
+HALF = 0.25  # the variance of a step that holds for half of the rows
 COLUMN = 10.0  # over the sum of the weights
 COLUMNS = (3.0, 10.0, 30.0, 100.0, 300.0)
 
@@ -56,17 +59,24 @@ class Ridge:
         """The factor in the objective, once the rows are known."""
         return float(self.amount)
 
-    def unit(self, spread: Vector, units: Units) -> Vector:
-        """Return what lambda2 is multiplied with beside the square of each coefficient, in the units of the core."""
+    def unit(self, columns: _core.Columns, units: Units, ramps: NDArray[np.int64] | None = None) -> Vector:
+        """Return what lambda2 is multiplied with beside the square of each coefficient, in the units of the core.
+
+        A ramp, whose unit says nothing, counts as the step that varies as much and holds for half of the weight.
+        """
+        spread = columns.spread
         if self.standardized:
             return spread
         every = np.arange(spread.size)
         bare: Vector = np.broadcast_to((units.of(every) / units.target) ** 2 / units.weight, spread.shape).copy()
+        ramps = columns.ramps if ramps is None else ramps
+        bare[ramps] *= spread[ramps] / (HALF * columns.total_weight)
         return bare
 
 
 def ridge_of(lambda2: Any, loss: str, *, standardize: bool | None = None) -> Ridge:
     """Return the one ridge that lambda2 stands for."""
+    _check_standardize(standardize)
     if isinstance(lambda2, str):
         _check_name(lambda2)
         return Ridge(COLUMN, over_rows=True) if standardize else Ridge(STEP[loss], standardized=False)
@@ -82,6 +92,7 @@ def ridge_of(lambda2: Any, loss: str, *, standardize: bool | None = None) -> Rid
 
 def ridges_of(lambda2: Any, loss: str, *, standardize: bool | None = None) -> tuple[Ridge, ...]:
     """Return the ridges that cross-validation chooses from, the weakest first."""
+    _check_standardize(standardize)
     if isinstance(lambda2, str):
         _check_name(lambda2)
         if standardize:
@@ -99,6 +110,11 @@ def ridges_of(lambda2: Any, loss: str, *, standardize: bool | None = None) -> tu
 
 def _is_scalar(lambda2: Any) -> bool:
     return not isinstance(lambda2, Iterable) or getattr(lambda2, "ndim", 1) == 0
+
+
+def _check_standardize(standardize: Any) -> None:
+    if standardize is not None:
+        check_boolean("standardize", standardize)
 
 
 def _check_name(lambda2: str) -> None:

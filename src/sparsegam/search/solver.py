@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from sparsegam import _core
@@ -79,6 +79,8 @@ def frontier(
         stop=problem.stop,
     )
     points = [problem.units.from_core(point) for point in search.points]
+    if polish:
+        points = [problem.on_rows(point) for point in points]
     return Frontier(points, search.finished, dict(search.counts), search.points)
 
 
@@ -108,7 +110,8 @@ def fit(problem: Problem[D], lambda0: float | str, callback: Progress | None = N
     if is_settled(lambda0, problem.options.loss):
         problem, lambda0, start = _settled(problem, unit)
     price = unit(0) if isinstance(lambda0, str) else float(lambda0)
-    return _fit_at(problem, price, callback, certify=bool(problem.options.certify), start=start)
+    found = _fit_at(problem, price, callback, certify=bool(problem.options.certify), start=start)
+    return replace(found, point=problem.on_rows(found.point))
 
 
 def _fit_at(

@@ -4,6 +4,7 @@ Liu, Zhong, Seltzer, Rudin (AISTATS 2022), algorithms 1 to 5 and theorem 5.1. Th
 faster and reaches lower objectives; this one is for comparison, and to rerun the paper's experiments.
 """
 
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +23,7 @@ from sparsegam.search.inputs import Inputs
 from sparsegam.search.matrices import Matrices
 from sparsegam.search.options import Options
 from sparsegam.search.price import check_lambda0, is_settled, settled_price, warn_of_weights
-from sparsegam.search.problem import Problem
+from sparsegam.search.problem import Problem, replace_options, with_time_left
 from sparsegam.search.ridge import AUTO
 from sparsegam.search.solver import Fit
 from sparsegam.search.tables import Tables
@@ -256,7 +257,7 @@ def search_swap(problem: Problem[Any], lambda0: Vector, swaps: Swaps) -> tuple[l
 
 def _grid(inputs: Inputs[Any, Any], X: Any, y: Any, given: dict[str, Any]) -> SwapPath:
     """Search all pairs of prices and put the models into the words of the data."""
-    swaps = pick(Swaps, given)
+    began, swaps = time.monotonic(), pick(Swaps, given)
     ridges = [_number("lambda2", value) for value in _listed(given["lambda2"])]
     options = pick(Options, {**given, "lambda2": ridges[0]})
     data = inputs.read(X)
@@ -273,6 +274,7 @@ def _grid(inputs: Inputs[Any, Any], X: Any, y: Any, given: dict[str, Any]) -> Sw
     finished = True
     for n, ridge in enumerate(ridges):
         part = problem if n == 0 else inputs.pose(data, target.values, target.weight, replace(options, lambda2=ridge))
+        part = _with_share(with_time_left(part, began), len(ridges) - n)
         found, done, searched = search_swap(part, units[order], swaps)
         mine = [found[i] for i in np.argsort(order)]
         points += mine
@@ -304,6 +306,12 @@ def _settled(problem: Problem[Any], swaps: Swaps) -> float:
         return point.loss + point.ridge, len(point.columns)
 
     return settled_price(problem.price(AUTO), problem.total_weight, None, solve)
+
+
+def _with_share(problem: Problem[Any], n_left: int) -> Problem[Any]:
+    """Return the problem with its share of the time that is left for so many."""
+    limit = problem.options.time_limit
+    return problem if limit is None else replace_options(problem, time_limit=limit / n_left)
 
 
 def _price(lambda0: float | str, problem: Problem[Any]) -> float:

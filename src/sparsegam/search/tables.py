@@ -12,9 +12,10 @@ from sparsegam.arrays import Vector
 from sparsegam.data.frames import Table, read
 from sparsegam.data.guessing import warn_of_numbers_in_text
 from sparsegam.design.binning import Binning, bin_table
+from sparsegam.design.ramps import learn_ramps, shapes_of
 from sparsegam.design.rules import Rules
 from sparsegam.design.threshold import ThresholdDesign
-from sparsegam.design.units import in_units
+from sparsegam.design.units import Units, in_units
 from sparsegam.losses import LOSSES
 from sparsegam.models.additive import Model
 from sparsegam.parameters import documented, pick
@@ -28,6 +29,8 @@ from sparsegam.search.progress import Progress
 from sparsegam.search.ridge import Ridge
 
 STEPS_THAT_DIFFER = 8  # of one feature: as many independent columns of noise lower the loss about as much
+RAMPS_THAT_DIFFER = 3
+NEAR = 1e-7  # share of the objective: a refit from the means of bins has next to nothing to gain
 
 
 @dataclass(frozen=True)
@@ -35,12 +38,58 @@ class TableProblem(Problem[ThresholdDesign]):
     """A table posed to the core, whose models say what they stand on."""
 
     upper: NDArray[np.bool_] | None = None  # rows of the second class; None for a regression
+    own: "OwnValues | None" = None  # the rows, where their bins do not say all of them
+
+    def on_rows(self, point: _core.Point) -> _core.Point:
+        """Fit the coefficients again to the rows' own values, where bins of ramps hold several of them."""
+        if self.own is None or self.design.is_exact(point.columns):
+            return point
+        return self.own.refit(point, self.design, self.ridge, self.units)
 
     def model(self, point: _core.Point, classes: NDArray[Any] | None) -> Model:
         """Put one point of a search into the words of the data, with the rows and errors of its terms."""
         covariance = covariance_of(self.rows, point, self.ridge, self.units, self.total_weight)
-        model = self.design.model(point, self.options.loss, classes)
+        if covariance is not None:
+            unit = np.append(1.0, self.design.units(point.columns))
+            covariance = covariance / np.outer(unit, unit)
+        own = None if self.own is None else self.own.table
+        model = self.design.model(point, self.options.loss, classes, own)
         return model.standing_on(evidence_of(self.design, point, covariance, self.upper))
+
+
+@dataclass(frozen=True, eq=False)
+class OwnValues:
+    """Rows with their own values, and what is demanded of coefficients: a search went by the means of bins."""
+
+    table: Table
+    target: Vector
+    weight: Vector
+    bounds: tuple[Vector, Vector]
+    options: Options
+
+    def refit(self, point: _core.Point, design: ThresholdDesign, ridge: Ridge, units: Units) -> _core.Point:
+        """Return the point with its best coefficients on these rows."""
+        columns, k = point.columns, len(point.columns)
+        ramps = np.flatnonzero(design.is_ramp()[columns])
+        matrix = _core.Matrix(design.matrix(self.table, columns))
+        n_threads = self.options.n_threads
+        rows = _core.MatrixRows(matrix, self.target, self.weight, loss=self.options.loss, n_threads=n_threads)
+        penalty = _core.Penalty(
+            lambda2=ridge.lambda2,
+            cost=np.ones(k),
+            low=self.bounds[0][columns],
+            high=self.bounds[1][columns],
+            allowed=np.ones(k, dtype=bool),
+            group=np.arange(k),
+            always=np.zeros(0, dtype=np.int64),
+            unit=None if ridge.standardized else ridge.unit(rows.columns, units, ramps),
+        )
+        start = units.to_core(point)
+        near = _core.Point(start.intercept, np.arange(k), start.coef)
+        found = _core.refit(rows, penalty, near, tolerance=NEAR)
+        found = units.from_core(found)
+        order = np.argsort(found.columns)
+        return _core.Point(found.intercept, columns, found.coef[order], loss=found.loss, ridge=found.ridge)
 
 
 @dataclass(frozen=True)
@@ -66,14 +115,19 @@ class Tables:
         if not kept.all():
             data, y, weight = data.keep(kept), y[kept], weight[kept]
         units, y_core, weight_core = in_units(y, weight, centred=not LOSSES[options.loss].is_classifier)
-        design = ThresholdDesign(*bin_table(data, self.binning, weight), weight, missing=self.rules.missing)
+        features, codes = bin_table(data, self.binning, weight)
+        shapes = shapes_of(self.rules.shapes, data.labels)
+        ramps = learn_ramps(data, features, codes, weight, shapes)
+        design = ThresholdDesign(features, codes, weight, missing=self.rules.missing, ramps=ramps, shapes=shapes)
+        if design.n_ramps.any():
+            _refuse_certificate(options)
         rows = _core.ThresholdRows(design.core, y_core, weight_core, loss=options.loss, n_threads=options.n_threads)
         allowed = design.candidates(self.rules)
         if self.rules.min_events_bin > 0:
             allowed &= design.stand_on_events(_events(y, options.loss), int(self.rules.min_events_bin))
         check_room(len(self.rules.always(design.names)), "features_always", options)
         ridge = options.ridge(float(weight.sum()))
-        unit = None if ridge.standardized else ridge.unit(rows.columns.spread, units)
+        unit = None if ridge.standardized else ridge.unit(rows.columns, units)
         always = _always(design, rows, ridge, self.rules, allowed)
         penalty = design.penalty(ridge.lambda2, self.rules, allowed=allowed, always=always, unit=unit)
         return TableProblem(
@@ -90,6 +144,9 @@ class Tables:
             n_fixed=always.size,
             units=units,
             upper=y > 0 if LOSSES[options.loss].is_classifier else None,
+            own=OwnValues(data, y_core, weight_core, design.bounds(self.rules), options)
+            if any(mine is not None and not mine.exact for mine in ramps)
+            else None,
         )
 
 
@@ -115,6 +172,7 @@ def gam_path(  # noqa: D417, PLR0913  (`documented` fills in the others)
     categorical: Any = "auto",
     min_category_count: int = 5,
     special_values: Any = None,
+    shapes: Any = "steps",
     missing: str = "mean",
     sample_weight: Any = None,
     n_jobs: int | None = None,
@@ -128,8 +186,8 @@ def gam_path(  # noqa: D417, PLR0913  (`documented` fills in the others)
 
         sum_i s_i loss(y_i, f(x_i)) + lambda2 sum_j w_j^2   over f with k terms,
 
-    each of them `x <= t`, `x == level`, `x is missing` or the like; standardised, the ridge is on sigma_j w_j, where
-    sigma_j is the norm of the centred column of term j.
+    each of them `x <= t`, `x == level`, `x is missing` or the like, or a ramp `min(x - t, 0)`; standardised, the ridge
+    is on sigma_j w_j, where sigma_j is the norm of the centred column of term j.
 
     Parameters
     ----------
@@ -173,10 +231,17 @@ def _events(y: Vector, loss: str) -> NDArray[np.bool_]:
 
 def _choices(design: ThresholdDesign, allowed: NDArray[np.bool_]) -> int:
     """Count the candidates, many thresholds of one feature as few: neighbours are nearly the same column."""
-    ordered = design.is_ordered()
-    levels = np.count_nonzero(allowed & ~ordered)
-    steps = np.bincount(design.group[allowed & ordered], minlength=len(design.features))
-    return int(levels + np.minimum(steps, STEPS_THAT_DIFFER).sum())
+    ordered, ramp = design.is_ordered(), design.is_ramp()
+    choices = np.count_nonzero(allowed & ~ordered & ~ramp)
+    for kind, differ in ((ordered, STEPS_THAT_DIFFER), (ramp, RAMPS_THAT_DIFFER)):
+        choices += np.minimum(np.bincount(design.group[allowed & kind]), differ).sum()
+    return int(choices)
+
+
+def _refuse_certificate(options: Options) -> None:
+    if options.certify:
+        msg = "certify=True proves that no exchange of a step helps, and cannot speak of ramps: use shapes='steps'."
+        raise ValueError(msg)
 
 
 def _always(

@@ -1,0 +1,140 @@
+"""Steps, ramps and both at equal sizes: new rows, objectives at every price, time and memory, on the same folds.
+
+python -m benchmarks.ramps [--tables NAME ...] [--folds 2] [--sizes 5 10 25] [--rounds 1]
+
+A path of each is searched on the training rows of every fold, the three alternating, best time of the rounds; each size
+is scored on the other rows. results/ramps.csv has a row per table and size.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import tracemalloc
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.metrics import log_loss, r2_score, roc_auc_score
+
+from benchmarks.data import data_directory
+from benchmarks.newrows_data import Fold, Table, folds, tables
+from benchmarks.newrows_summary import RESULTS
+from sparsegam import gam_path
+from sparsegam.losses import logistic
+from sparsegam.search.path import Path as Models
+
+SHAPES = ("steps", "ramps", "both")
+PRICES = np.geomspace(0.1, 300, 60)
+
+
+def main() -> None:
+    """Run all tables and print what they say."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=None)
+    parser.add_argument("--tables", nargs="+", metavar="NAME")
+    parser.add_argument("--folds", type=int, default=2)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[5, 10, 25])
+    parser.add_argument("--rounds", type=int, default=1)
+    args = parser.parse_args()
+    warnings.simplefilter("ignore")
+    known = tables(data_directory() if args.data is None else args.data)
+    rows: list[dict[str, object]] = []
+    for name in args.tables or known:
+        rows += _table(known[name], args)
+        _show(rows[-len(args.sizes) :])
+    found = pd.DataFrame(rows)
+    RESULTS.mkdir(exist_ok=True)
+    found.to_csv(RESULTS / "ramps.csv", index=False)
+    _summary(found)
+
+
+def _table(table: Table, args: argparse.Namespace) -> list[dict[str, object]]:
+    rows, every = table.load(), []
+    for fold in folds(rows, args.folds, "none"):
+        found, seconds, peak = _searched(fold, table, max(args.sizes), args.rounds)
+        worse = _above(found)
+        for k in args.sizes:
+            scores = {
+                f"{what}_{shapes}": value
+                for shapes, path in found.items()
+                for what, value in _scored(path, k, fold).items()
+            }
+            every.append({"k": k, **scores, **worse, **seconds, **peak})
+    mean = pd.DataFrame(every).groupby("k").mean().reset_index()
+    return [
+        {"table": table.name, "kind": "binary" if rows.binary else "real", **row} for row in mean.to_dict("records")
+    ]
+
+
+def _searched(
+    fold: Fold, table: Table, max_terms: int, rounds: int
+) -> tuple[dict[str, Models], dict[str, float], dict[str, float]]:
+    found, seconds, peak = {}, dict.fromkeys([f"seconds_{s}" for s in SHAPES], np.inf), {}
+    loss = "logistic" if fold.train.binary else "squared"
+    for n in range(rounds):
+        for shapes in SHAPES:
+            began = time.process_time()
+            path = gam_path(
+                fold.train.frame, fold.train.y, loss=loss, shapes=shapes, max_terms=max_terms, n_jobs=1, **table.options
+            )
+            taken = time.process_time() - began
+            found[shapes] = path
+            seconds[f"seconds_{shapes}"] = min(seconds[f"seconds_{shapes}"], taken)
+        if n == 0 and rounds > 1:
+            peak = {f"peak_{shapes}": _peak(fold, table, max_terms, shapes, loss) for shapes in SHAPES}
+    return found, seconds, peak
+
+
+def _peak(fold: Fold, table: Table, max_terms: int, shapes: str, loss: str) -> float:
+    """Return the peak of what Python allocates, in megabytes."""
+    tracemalloc.start()
+    gam_path(fold.train.frame, fold.train.y, loss=loss, shapes=shapes, max_terms=max_terms, n_jobs=1, **table.options)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak / 1e6
+
+
+def _scored(path: Models, k: int, fold: Fold) -> dict[str, float]:
+    k = int(path.n_terms[np.searchsorted(path.n_terms, k, side="right") - 1])
+    score = path.at(k).decision_function(fold.test.frame)
+    if not fold.test.binary:
+        return {"score": float(r2_score(fold.test.y, score))}
+    auc = float(roc_auc_score(fold.test.y, score))
+    return {"score": auc, "loss": float(log_loss(fold.test.y, logistic(score)))}
+
+
+def _above(found: dict[str, Models]) -> dict[str, float]:
+    """Return by what share "both" is above the lower of the others, at the price where that is most."""
+    best = {
+        shapes: (path.objective[:, None] + PRICES * _unit(path) * path.n_terms[:, None]).min(axis=0)
+        for shapes, path in found.items()
+    }
+    return {"above": float((best["both"] / np.minimum(best["steps"], best["ramps"]) - 1).max())}
+
+
+def _unit(path: Models) -> float:
+    """Return the unit of prices: one for a classifier, the variance of a regression's response."""
+    return 1.0 if path.models[0].classes is not None else 2 * float(path.objective[0]) / path.total_weight
+
+
+def _show(rows: list[dict[str, object]]) -> None:
+    for row in rows:
+        scores = "  ".join(f"{shapes} {row[f'score_{shapes}']:.4f}" for shapes in SHAPES)
+        ratio = float(row["seconds_both"]) / float(row["seconds_steps"])
+        print(f"{row['table']:16} {row['k']:3d}  {scores}  above {row['above']:+.4%}  time x{ratio:.2f}", flush=True)
+
+
+def _summary(found: pd.DataFrame) -> None:
+    for (kind, k), part in found.groupby(["kind", "k"]):
+        ahead = part["score_both"] - part["score_steps"]
+        worst = part.loc[ahead.idxmin(), "table"]
+        print(f"{kind} at {k}: both ahead of steps by {ahead.mean():+.4f}, at worst {ahead.min():+.4f} ({worst})")
+    ratio = found["seconds_both"] / found["seconds_steps"]
+    print(f"time of both over steps: median {ratio.median():.2f}, most {ratio.max():.2f}")
+    print(f"objective of both above the lower of the others: at most {found['above'].max():+.4%}")
+
+
+if __name__ == "__main__":
+    main()

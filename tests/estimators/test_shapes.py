@@ -1,0 +1,134 @@
+"""Ramps and steps on the estimators: what is fitted, what is refused, and what cross-validation chooses."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+from sparsegam import SparseGAMClassifier, SparseGAMClassifierCV, SparseGAMRegressor, SparseGAMRegressorCV, gam_path
+from sparsegam.losses import LOSSES
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(0)
+    n = 1500
+    X = pd.DataFrame(
+        {
+            "line": rng.normal(size=n),
+            "count": rng.integers(0, 12, n),
+            "jump": rng.exponential(size=n),
+            "text": rng.choice(["a", "b", "c"], n),
+            "two": rng.integers(0, 2, n),
+        }
+    )
+    X.loc[::29, "line"] = np.nan
+    score = 1.5 * np.minimum(X["line"].fillna(0), 0.5) + 0.25 * np.minimum(X["count"] - 8, 0) + 1.2 * (X["jump"] > 1)
+    return X, (score + rng.logistic(size=n) > 0).astype(int), score + rng.normal(size=n)
+
+
+def recomputed(gam, X, target, weight):
+    """Loss and ridge of a fitted model in NumPy; a ramp counts as a step of half the weight."""
+    total = LOSSES[gam.model_.loss].total(target, gam.decision_function(X), weight)
+    for term in gam.terms_:
+        alone = type(gam.model_)(0.0, (term,), gam.model_.feature_names, "squared")
+        column = alone.decision_function(X) / term.coef
+        spread = weight @ (column - weight @ column / weight.sum()) ** 2
+        ramp = term.condition.is_ramp
+        unit = spread if gam.standardize_ else 4 * spread / weight.sum() if ramp else 1.0
+        total += gam.lambda2_ * unit * term.coef**2
+    return total
+
+
+@pytest.mark.parametrize("shapes", ["ramps", "both"])
+@pytest.mark.parametrize("standardize", [None, True])
+def test_the_objective_is_that_of_the_rows(table, shapes, standardize):
+    X, y, _ = table
+    X = X[["line", "count", "jump"]].fillna(0.0)
+    weight = np.random.default_rng(1).uniform(0.5, 2, len(y))
+    gam = SparseGAMClassifier(shapes=shapes, standardize=standardize, max_terms=6, lambda0=3.0)
+    gam.fit(X, y, sample_weight=weight)
+    assert any(term.condition.is_ramp for term in gam.terms_)
+    expected = recomputed(gam, X, np.where(y == 1, 1.0, -1.0), weight)
+    assert gam.objective_ - gam.lambda0_ * gam.n_terms_ == pytest.approx(expected, rel=1e-9)
+    assert gam.n_terms_ == len(gam.terms_)
+
+
+def test_ramps_find_lines(table):
+    X, y, _ = table
+    both, steps = (gam_path(X, y, shapes=shapes, max_terms=6) for shapes in ("both", "steps"))
+    assert (both.objective[1:] < steps.objective[1:]).all()
+    kinds = {term.feature: term.condition.kind for term in both.at(4).terms}
+    assert (kinds["line"], kinds["jump"]) == ("ramp", "<=")
+
+
+def test_shapes_by_column(table):
+    X, y, _ = table
+    gam = SparseGAMClassifier(shapes={"count": "ramps"}, max_terms=8, lambda0=1.0).fit(X, y)
+    ramps = {term.feature for term in gam.terms_ if term.condition.is_ramp}
+    assert ramps == {"count"}
+    assert not any(term.condition.kind == "<=" for term in gam.terms_ if term.feature == "count")
+
+
+def test_only_numbers_have_ramps(table):
+    X, y, _ = table
+    gam = SparseGAMClassifier(shapes="ramps", lambda0=0.0, max_terms=60).fit(X, y)
+    assert {term.feature for term in gam.terms_ if term.condition.is_ramp} <= {"line", "count", "jump"}
+    assert {term.feature for term in gam.terms_} >= {"text", "two"}
+
+
+@pytest.mark.parametrize(("direction", "sign"), [("increasing", 1), ("decreasing", -1)])
+def test_monotone_to_the_bit(table, direction, sign):
+    X, y, _ = table
+    names = ["line", "count", "jump"]
+    gam = SparseGAMClassifier(shapes="both", monotone=dict.fromkeys(names, direction), lambda0=0.5, max_terms=20)
+    gam.fit(X[names], y)
+    for name, shape in gam.model_.shape_functions().items():
+        values = X[name].dropna().to_numpy(dtype=float)
+        grid = np.sort(np.concatenate([values, np.nextafter(values, np.inf), np.linspace(-9, 20, 4001), shape.edges]))
+        assert (sign * np.diff(shape.at(grid)) >= 0).all(), name
+
+
+@pytest.mark.parametrize("kind", [SparseGAMClassifierCV, SparseGAMRegressorCV])
+def test_cross_validation_chooses_shapes(table, kind):
+    X, y, real = table
+    outcome = y if kind is SparseGAMClassifierCV else real
+    gam = kind(shapes=["steps", "both"], max_terms=8, cv=3).fit(X, outcome)
+    assert gam.shapes_ == "both"
+    assert set(gam.cv_results_["shapes"].tolist()) == {"steps", "both"}
+    best = np.argmax(gam.cv_results_["mean_test_score"])
+    assert gam.cv_results_["shapes"][best] == gam.shapes_
+    assert gam.cv_results_["mean_test_score"][best] == gam.best_score_
+    alone = clone(gam).set_params(shapes="both").fit(X, outcome)
+    assert alone.best_score_ == gam.best_score_
+    assert alone.model_ == gam.model_
+    gam.plot().figure.clear()
+
+
+def test_held_at_the_ends(table):
+    X, _, real = table
+    X = X[["line"]].dropna()
+    gam = SparseGAMRegressor(shapes="ramps", lambda0=0.5).fit(X, real[X.index])
+    low, high = np.quantile(X["line"], [0.01, 0.99])
+    far = gam.predict(pd.DataFrame({"line": [low - 100, low - 1, high + 1, high + 100]}))
+    assert far[0] == far[1] != far[2] == far[3]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"shapes": "curves"}, "shapes must be one of"),
+        ({"shapes": {"line": "curves"}}, r"shapes\['line'\] must be one of"),
+        ({"shapes": {"no": "both"}}, "no"),
+        ({"shapes": ["steps", "both"]}, "only cross-validation can choose"),
+        ({"shapes": "both", "certify": True}, "cannot speak of ramps"),
+        ({"shapes": "both", "search": "swap", "lambda0": 1.0}, "the paper's search"),
+    ],
+)
+def test_what_is_refused(table, options, message):
+    X, y, _ = table
+    with pytest.raises(ValueError, match=message):
+        SparseGAMClassifier(**options).fit(X, y)
+    if options == {"shapes": ["steps", "both"]}:
+        with pytest.raises(ValueError, match="at least one"):
+            SparseGAMClassifierCV(shapes=[]).fit(X, y)
