@@ -7,7 +7,18 @@ import sys
 
 from benchmarks.data import REPOSITORY
 
-STUDIES = ("import_time", "fico", "scaling", "linear", "tables", "deploying", "threads", "stability", "newrows")
+STUDIES = (
+    "import_time",
+    "fico",
+    "scaling",
+    "linear",
+    "tables",
+    "deploying",
+    "threads",
+    "stability",
+    "newrows",
+    "compat",
+)
 
 
 def run(study: str, options: list[str]) -> int:

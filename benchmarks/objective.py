@@ -14,6 +14,7 @@ Losses = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 MARGIN_LOSSES: dict[str, Losses] = {
     "logistic": lambda margin: np.logaddexp(0.0, -margin),
     "exponential": lambda margin: np.exp(-margin),
+    "squared_hinge": lambda margin: np.maximum(1.0 - margin, 0.0) ** 2,
 }
 
 

@@ -132,15 +132,15 @@ nb::tuple groups(LocalRows& rows, const Point& point, const Vector<Index>& colum
                           as_numpy(std::vector<double>{all.total_grad, all.total_curv, all.total_loss}));
 }
 
-nb::tuple slopes(LocalRows& rows, const Point& point) {
-    const Slopes all = rows.slopes(checked(rows, point));
+nb::tuple slopes(LocalRows& rows, const Point& point, bool centred) {
+    const Slopes all = rows.slopes(checked(rows, point), centred ? Along::centred : Along::bare);
     return nb::make_tuple(array(all.slope), array(all.curv));
 }
 
 // A line from a point, along one centred column.
 std::tuple<double, double, double> line(LocalRows& rows, const Point& point, Index column, double step) {
     check_column(rows, column);
-    const LineSums sums = rows.line(checked(rows, point), column, step);
+    const LineSums sums = rows.line(checked(rows, point), column, step, Along::centred);
     return {sums.value, sums.slope, sums.curv};
 }
 
@@ -287,7 +287,7 @@ void bind_rows(nb::module_& m) {
         .def("scan", scan, nb::arg("point"), nb::arg("among"))
         .def("rescan", rescan, nb::arg("token"), nb::arg("point"), nb::arg("entered"), nb::arg("among"))
         .def("groups", groups, nb::arg("point"), nb::arg("columns"))
-        .def("slopes", slopes, nb::arg("point"))
+        .def("slopes", slopes, nb::arg("point"), nb::arg("centred") = true)
         .def("line", line, nb::arg("point"), nb::arg("column"), nb::arg("step"))
         .def("shift", shift, nb::arg("start"), nb::arg("to"), nb::arg("column"));
     nb::class_<BoundThresholdRows, LocalRows>(m, "ThresholdRows")
@@ -353,5 +353,13 @@ void bind_rows(nb::module_& m) {
                 other.lambda2 = lambda2;
                 return other;
             },
-            nb::arg("lambda2"));
+            nb::arg("lambda2"))
+        .def(
+            "with_lambda1",
+            [](const Penalty& self, double lambda1) {
+                Penalty other = self;
+                other.lambda1 = lambda1;
+                return other;
+            },
+            nb::arg("lambda1"));
 }

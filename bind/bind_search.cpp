@@ -221,14 +221,15 @@ nb::dict counts_of(const SwapCounts& counts) {
 // The paper's search at each lambda0 in turn, warm from the one before: the points, whether all were reached,
 // the counts.
 nb::tuple swap_path(LocalRows& rows, const Penalty& penalty, const Vector<double>& lambda0, Index max_terms,
-                    const std::string& cuts, bool dynamic, Index candidates, Index line_steps,
-                    std::optional<double> time_limit, std::optional<Stop> stop) {
+                    const std::string& cuts, bool dynamic, Index candidates, Index line_steps, Index most_swaps,
+                    const std::optional<Point>& start, std::optional<double> time_limit, std::optional<Stop> stop) {
     check_search(rows, penalty, max_terms);
-    SwapOptions options{cuts_named(cuts), dynamic, candidates, static_cast<int>(line_steps)};
-    if (traits(rows.loss()).multiplicative && (!rows.columns().all_zero_one() || penalty.lambda2 > 0))
-        throw std::invalid_argument("the exponential loss has its closed line for 0/1 columns without ridge");
-    if (penalty.lambda1 > 0 || !penalty.free_intercept)
-        throw std::invalid_argument("the swap search needs an intercept and knows no lambda1");
+    if (start) check_start_of(rows, penalty, *start);
+    SwapOptions options{cuts_named(cuts), dynamic, candidates, static_cast<int>(line_steps), most_swaps};
+    const bool plain = penalty.lambda2 == 0 && penalty.lambda1 == 0 && penalty.free_intercept;
+    if (traits(rows.loss()).multiplicative && !(rows.columns().all_zero_one() && plain))
+        throw std::invalid_argument(
+            "the exponential loss has its closed line for 0/1 columns and an intercept, without ridge or lambda1");
     std::vector<Point> points;
     SwapCounts counts;
     bool finished = true;
@@ -239,6 +240,7 @@ nb::tuple swap_path(LocalRows& rows, const Penalty& penalty, const Vector<double
         Objective objective(rows, penalty);
         SwapSearch search(rows, objective, max_terms, options, deadline);
         check_start(search.current());
+        if (start) search.start_from(*start);
         for (double price : view(lambda0)) points.push_back(search.search(price));
         counts = search.counts();
         finished = search.finished();
@@ -286,5 +288,6 @@ void bind_search(nb::module_& m) {
     m.def("swap_costs", swap_costs, nb::arg("rows"), nb::arg("penalty"), nb::arg("point"));
     m.def("swap_path", swap_path, nb::arg("rows"), nb::arg("penalty"), nb::kw_only(), nb::arg("lambda0"),
           nb::arg("max_terms"), nb::arg("cuts"), nb::arg("dynamic"), nb::arg("candidates") = 50,
-          nb::arg("line_steps") = 10, nb::arg("time_limit") = nb::none(), nb::arg("stop") = nb::none());
+          nb::arg("line_steps") = 10, nb::arg("most_swaps") = -1, nb::arg("start") = nb::none(),
+          nb::arg("time_limit") = nb::none(), nb::arg("stop") = nb::none());
 }

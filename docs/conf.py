@@ -25,7 +25,11 @@ html_theme = "pydata_sphinx_theme"
 html_title = "sparsegam"
 html_static_path = ["_static"]
 html_show_sourcelink = False
-html_sidebars = {"questions/*": ["sidebar-nav-bs"], "[!q]*": []}  # elsewhere there is nothing to list
+html_sidebars = {
+    "questions/*": ["sidebar-nav-bs"],
+    "coming/*": ["sidebar-nav-bs"],
+    "[!qc]*": [],
+}  # elsewhere there is nothing to list
 html_theme_options = {
     "show_prev_next": False,
     "secondary_sidebar_items": ["page-toc"],

@@ -8,7 +8,7 @@ from reference import column_scale, expand
 
 from sparsegam import _core
 
-LOSSES = ("logistic", "exponential", "squared")
+LOSSES = ("logistic", "exponential", "squared", "squared_hinge")
 KINDS = ((4, 4), (3, 0), (6, 5), (2, 2), (5, 3), (1, 1))
 """(n_bins, n_ordered) of features: thresholds, levels, thresholds and a missing bin, ..., a constant."""
 

@@ -30,6 +30,9 @@ def derivatives(y, f, loss):
     if loss == "exponential":
         e = np.exp(-y * f)
         return e, -y * e, e
+    if loss == "squared_hinge":
+        short = np.maximum(1 - y * f, 0)
+        return short**2, -2 * y * short, 2.0 * (short > 0)
     return 0.5 * (y - f) ** 2, f - y, np.ones_like(f)
 
 

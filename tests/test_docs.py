@@ -26,6 +26,7 @@ MODULES = [
 
 
 @pytest.mark.filterwarnings("ignore:FigureCanvasAgg is non-interactive")
+@pytest.mark.filterwarnings("ignore:Several models have the same number of columns")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_python_of_a_page_runs(page, tmp_path, monkeypatch):
     blocks = BLOCK.findall(page.read_text(encoding="utf-8"))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from sparsegam import gam_path
+from sparsegam import SparseLinearClassifier, gam_path, linear_path
 from sparsegam.cli.main import _parser
 from sparsegam.losses import CLASSIFIERS, LOSSES, REGRESSION, logistic
 
@@ -30,8 +30,23 @@ def test_the_probability_is_the_share_at_which_a_score_is_best(name):
     assert logistic(loss.slope * best) == pytest.approx(p, abs=1e-4)
 
 
-def test_only_the_regression_has_no_probability():
-    assert [name for name, loss in LOSSES.items() if loss.probability_slope is None] == [REGRESSION]
+def test_only_the_regression_has_no_classes_and_the_hinge_no_probability():
+    assert [name for name, loss in LOSSES.items() if not loss.is_classifier] == [REGRESSION]
+    assert [name for name, loss in LOSSES.items() if loss.probability_slope is None] == [REGRESSION, "squared_hinge"]
+    with pytest.raises(ValueError, match="not to probabilities"):
+        _ = LOSSES["squared_hinge"].slope
+
+
+def test_models_of_the_squared_hinge_have_classes_and_no_probabilities():
+    X = np.random.default_rng(0).normal(size=(90, 4))
+    y = np.where(X[:, 1] - X[:, 2] > 0, "yes", "no")
+    model = linear_path(X, y, loss="squared_hinge", max_terms=2).at(n_terms=2)
+    assert (model.predict(X) == y).mean() > 0.95
+    assert str(model).endswith("yes where score > 0, else no")
+    with pytest.raises(ValueError, match="not to probabilities"):
+        model.predict_proba(X)
+    with pytest.raises(ValueError, match="has no probabilities"):
+        SparseLinearClassifier(loss="squared_hinge").fit(X, y)
 
 
 def test_the_logistic_function_does_not_overflow():

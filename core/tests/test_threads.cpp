@@ -90,5 +90,6 @@ int main() {
     test_same_bits(Loss::logistic, "logistic");
     test_same_bits(Loss::exponential, "exponential");
     test_same_bits(Loss::squared, "squared");
+    test_same_bits(Loss::squared_hinge, "squared hinge");
     return finish("threads");
 }

@@ -181,8 +181,8 @@ class LocalRows(Rows):
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Sums of gradient, curvature and loss over the rows where each 0/1 column is 1; the three over all rows."""
 
-    def slopes(self, point: Point) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Slope and curvature of the loss along each centred column."""
+    def slopes(self, point: Point, centred: bool = True) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Slope and curvature of the loss along each column, centred or as it is."""
 
     def line(self, point: Point, column: int, step: float) -> tuple[float, float, float]:
         """Loss, slope and curvature after a step along one centred column."""
@@ -243,6 +243,9 @@ class Penalty:
     ) -> None: ...
     def with_lambda2(self, lambda2: float) -> Penalty:
         """The same with another lambda2."""
+
+    def with_lambda1(self, lambda1: float) -> Penalty:
+        """The same with another lambda1."""
 
 class Certificate:
     """What the certified sweep proved: is the model swap 1-OPT, of how many pairs, and how many were line-searched."""
@@ -327,10 +330,15 @@ def swap_path(
     dynamic: bool,
     candidates: int = 50,
     line_steps: int = 10,
+    most_swaps: int = -1,
+    start: Point | None = None,
     time_limit: float | None = None,
     stop: Stop | None = None,
 ) -> tuple[list[Point], bool, dict[str, int]]:
-    """The paper's swap search at each lambda0 in turn, warm from the one before: points, finished, counts."""
+    """The paper's swap search at each lambda0 in turn, warm from the one before: points, finished, counts.
+
+    most_swaps are made at each lambda0: none is coordinate descent alone, -1 as many as help.
+    """
 
 class LinePoint:
     """A point on a convex function of one coefficient: where, its value and its slope."""

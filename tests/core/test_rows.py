@@ -101,6 +101,8 @@ def gradient_at(rows, columns, theta):
 def row_loss(y, f, loss):
     if loss == "squared":
         return (y - f) ** 2 / 2
+    if loss == "squared_hinge":
+        return max(1 - y * f, 0) ** 2
     return math.exp(-y * f) if loss == "exponential" else math.log1p(math.exp(-y * f))
 
 

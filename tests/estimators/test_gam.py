@@ -200,7 +200,7 @@ def test_weights_are_repeated_rows(estimator, table, regression):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"loss": "hinge"}, "loss must be one of 'logistic', 'exponential', 'squared', got 'hinge'"),
+        ({"loss": "hinge"}, "loss must be one of 'logistic', 'exponential', 'squared', 'squared_hinge', got 'hinge'"),
         ({"loss": "squared"}, "use SparseGAMRegressor"),
         ({"lambda0": "cv"}, "lambda0 must be one of 'auto', 'aic', 'bic' or a number >= 0, got 'cv'"),
         ({"lambda0": -1.0}, "lambda0 must be a finite number >= 0, got -1.0"),

@@ -253,7 +253,7 @@ def test_rules_of_the_table_hold_in_every_model(table):
         ({"rule": "two_se"}, "rule must be one of 'best', 'one_se', got 'two_se'"),
         ({"max_terms": None}, "max_terms must be an integer >= 0, got None"),
         ({"loss": "squared"}, "use SparseGAMRegressorCV"),
-        ({"loss": "hinge"}, "loss must be one of 'logistic', 'exponential', 'squared', got 'hinge'"),
+        ({"loss": "hinge"}, "loss must be one of 'logistic', 'exponential', 'squared', 'squared_hinge', got 'hinge'"),
         ({"scoring": "beauty"}, "beauty"),
         ({"cv": KFold(2)}, "one class only: use fewer folds, or a stratified splitter"),
     ],

@@ -130,7 +130,7 @@ def test_at_says_what_is_wrong(path, options, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"loss": "hinge"}, "loss must be one of 'logistic', 'exponential', 'squared', got 'hinge'"),
+        ({"loss": "hinge"}, "loss must be one of 'logistic', 'exponential', 'squared', 'squared_hinge', got 'hinge'"),
         ({"lambda2": -1.0}, "lambda2 must be a finite number >= 0, got -1.0"),
         ({"lambda2": np.nan}, "lambda2 must be"),
         ({"max_terms": -1}, "max_terms must be an integer >= 0, got -1"),

@@ -95,6 +95,14 @@ struct SquaredRow {
     }
 };
 
+struct SquaredHingeRow {
+    SPARSEGAM_INLINE Row at(double f, double y) {
+        const double rest = 1.0 - y * f;
+        const double short_of = rest > 0.0 ? rest : 0.0;
+        return {short_of * short_of, -2.0 * y * short_of, rest > 0.0 ? 2.0 : 0.0};
+    }
+};
+
 template <class Loss>
 static LossSums evaluate(LossArgs a) noexcept {
     double sum = 0.0, sum_grad = 0.0, sum_curv = 0.0;
@@ -250,8 +258,8 @@ static constexpr HistogramKernels<Real, Code> histogram_kernels = {fill_channel<
                                                                    accumulate_any<Real, Code>};
 
 static constexpr KernelTable table = {
-    {evaluate<LogisticRow>, evaluate<ExponentialRow>, evaluate<SquaredRow>},
-    {value<LogisticRow>, value<ExponentialRow>, value<SquaredRow>},
+    {evaluate<LogisticRow>, evaluate<ExponentialRow>, evaluate<SquaredRow>, evaluate<SquaredHingeRow>},
+    {value<LogisticRow>, value<ExponentialRow>, value<SquaredRow>, value<SquaredHingeRow>},
     reweight,
     add_table<std::uint8_t>,
     add_table<std::uint16_t>,

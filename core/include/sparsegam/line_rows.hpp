@@ -5,7 +5,10 @@
 
 namespace sparsegam {
 
-// The loss along one column, centred: its value and two derivatives.
+// The loss along one column: its value and two derivatives. A model with an intercept moves along the centred column,
+// which leaves the intercept's optimum nearly alone; one without it along the column as it is.
+enum class Along { centred, bare };
+
 struct LineSums {
     double value, slope, curv;
 };
@@ -23,9 +26,9 @@ class LineRows : public Rows {
     // The loss at `to`, which is `from` but for the intercept and the coefficient of one 0/1 column. Where the loss is
     // multiplicative, products with four constants, whose rounding errors stay until the next `evaluate`.
     virtual double shift(const Point& from, const Point& to, Index column) = 0;
-    virtual Slopes slopes(const Point& point) = 0;
-    virtual LineSums line(const Point& point, Index column, double step) = 0;
-    virtual double largest(Index column) const = 0;  // of |x - mean|
+    virtual Slopes slopes(const Point& point, Along along) = 0;
+    virtual LineSums line(const Point& point, Index column, double step, Along along) = 0;
+    virtual double largest(Index column, Along along) const = 0;  // of |x|, or of |x - mean|
 };
 
 }  // namespace sparsegam

@@ -312,7 +312,7 @@ class LocalModel final : ScanVisitor {
     // A diverged coefficient (a pure group, no ridge) leaves so little curvature that dropping it looks free; the
     // curvature on the way back grows like exp(R |w|), and so must the cost.
     double growth(Index column, double coef) const {
-        const double way = objective_.loss().self_concordance * objective_.columns().reach(column) * std::abs(coef);
+        const double way = objective_.loss().decay() * objective_.columns().reach(column) * std::abs(coef);
         return way > tuning::far ? std::exp(way - tuning::far) : 1.0;
     }
 

@@ -20,8 +20,8 @@ struct Derivatives {
     double value, grad, curv;
 };
 
-enum class Loss { logistic, exponential, squared };
-inline constexpr std::size_t n_losses = 3;
+enum class Loss { logistic, exponential, squared, squared_hinge };
+inline constexpr std::size_t n_losses = 4;
 
 // y in {-1, 1}: log(1 + exp(-y f))
 inline Derivatives logistic_loss(double f, double y) {
@@ -39,6 +39,12 @@ inline Derivatives exponential_loss(double f, double y) {
 
 // (y - f)^2 / 2
 inline Derivatives squared_loss(double f, double y) { return {0.5 * (f - y) * (f - y), f - y, 1.0}; }
+
+// y in {-1, 1}: max(1 - y f, 0)^2, whose curvature is 2 or 0
+inline Derivatives squared_hinge_loss(double f, double y) {
+    const double short_of = std::max(1.0 - y * f, 0.0);
+    return {short_of * short_of, -2.0 * y * short_of, short_of > 0.0 ? 2.0 : 0.0};
+}
 
 // The most that the loss of a group of rows can fall when their scores are all shifted by the same amount,
 // from the group's sums of gradient, curvature and loss. For the logistic loss, |f'''| <= f'' gives
@@ -58,6 +64,9 @@ inline double exponential_shift_gain(double grad, double curv, double) {
 inline double squared_shift_gain(double grad, double curv, double value) {
     return curv <= 0.0 ? std::max(value, 0.0) : 0.5 * grad * grad / curv;
 }
+
+// A curvature that may end at once bounds nothing: a group can lose no more than it has.
+inline double squared_hinge_shift_gain(double, double, double value) { return std::max(value, 0.0); }
 
 // How many times its quadratic model's promise a shift of a group of rows gains, from u = |gradient| / curvature.
 // Exponential: 1 - sqrt(1 - u^2) against u^2 / 2; a pure group (u = 1) gains twice the promise.
@@ -79,7 +88,7 @@ struct LossTraits {
     Loss loss;
     std::string_view name;
     Derivatives (*derivatives)(double f, double y);
-    double self_concordance;   // |l'''| <= this * l'' in f
+    double self_concordance;   // |l'''| <= this * l'' in f; infinite where l'' jumps
     double largest_curvature;  // l'' never exceeds this
     bool constant_curvature;   // l'' is the same everywhere: the quadratic model is the loss itself
     bool multiplicative;       // a shift of the score multiplies the loss of a row, which is its curvature too
@@ -87,6 +96,9 @@ struct LossTraits {
     double (*shift_gain)(double grad, double curv, double value);
     double (*gain_factor)(double u);  // of a group, beyond the quadratic model
     double (*step_factor)(double u);
+
+    // How fast curvature dies out along a score that runs away; not at all where it ends, as scores then stay.
+    double decay() const { return self_concordance < std::numeric_limits<double>::infinity() ? self_concordance : 0.0; }
 };
 
 inline constexpr std::array<LossTraits, n_losses> loss_table{{
@@ -121,6 +133,17 @@ inline constexpr std::array<LossTraits, n_losses> loss_table{{
      .multiplicative = false,
      .underrates_pure = false,
      .shift_gain = squared_shift_gain,
+     .gain_factor = as_promised,
+     .step_factor = as_promised},
+    {.loss = Loss::squared_hinge,
+     .name = "squared_hinge",
+     .derivatives = squared_hinge_loss,
+     .self_concordance = std::numeric_limits<double>::infinity(),
+     .largest_curvature = 2.0,
+     .constant_curvature = false,
+     .multiplicative = false,
+     .underrates_pure = false,
+     .shift_gain = squared_hinge_shift_gain,
      .gain_factor = as_promised,
      .step_factor = as_promised},
 }};

@@ -46,7 +46,7 @@ class Objective {
 
     // Beyond this a coefficient without a finite optimum (a pure group of rows, no ridge) gains nothing more.
     double farthest(Index column) const {
-        const double reach = loss().self_concordance * columns_.reach(column);
+        const double reach = loss().decay() * columns_.reach(column);
         return reach > 0.0 ? tuning::diverged / reach : infinity;
     }
 

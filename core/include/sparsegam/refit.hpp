@@ -139,12 +139,51 @@ inline Point backtracked(Objective& objective, const Point& from, const std::vec
     return from;
 }
 
+// Where curvature jumps, that at a point may say nothing about the next one, least of all where it is zero. Steps that
+// fail are followed by ones that see a share of the largest curvature there can be, ever more of it, and less after each
+// that does not.
+class Damping {
+  public:
+    explicit Damping(const Objective& objective)
+        : objective_(objective), needed_(objective.loss().self_concordance == infinity) {}
+
+    Gram damped(const Point& point, const Gram& gram, Index held) const {
+        if (share_ == 0.0) return gram;
+        const Columns& columns = objective_.columns();
+        const double most = share_ * objective_.loss().largest_curvature;
+        Gram out = gram;
+        out.curv(0, 0) += most * columns.total_weight;
+        for (Index s = held; s < point.size(); ++s) {
+            const Index c = point.columns[s];
+            const double mean = columns.mean[c];
+            out.curv(s - held + 1, s - held + 1) += most * (columns.spread[c] + columns.total_weight * mean * mean);
+        }
+        return out;
+    }
+
+    // True if there is more to try.
+    bool raise() {
+        if (!needed_ || share_ >= 1.0) return false;
+        share_ = std::max(10.0 * share_, least);
+        return true;
+    }
+    void lower() { share_ = share_ > least ? 0.1 * share_ : 0.0; }
+
+  private:
+    static constexpr double least = 1e-5;
+
+    const Objective& objective_;
+    bool needed_;
+    double share_ = 0.0;
+};
+
 // Newton from any point, which is evaluated on the way.
 inline void refit(Objective& objective, Point& point, const RefitOptions& options) {
     Gram gram = objective.newton(point, options.rough, options.held);
+    Damping damping(objective);
     double last = infinity;
     for (int n = 0; n < options.max_steps; ++n) {
-        const auto step = newton_step(objective, point, gram, options.held);
+        const auto step = newton_step(objective, point, damping.damped(point, gram, options.held), options.held);
         double decrease = 0.0;
         for (std::size_t i = 0; i < step.size(); ++i) decrease -= gram.grad[i] * step[i];
         if (!(decrease > 0.0) || point.value() - decrease > options.must_beat) return;
@@ -162,8 +201,15 @@ inline void refit(Objective& objective, Point& point, const RefitOptions& option
             gram = objective.newton(next, options.rough, options.held);
         if (!(next.value() <= point.value() - 1e-4 * decrease && next.value() < point.value())) {
             next = backtracked(objective, point, step, decrease, options.held);
-            if (!(next.value() < point.value())) return;
+            const bool more = damping.raise();
+            if (!(next.value() < point.value())) {
+                if (!more) return;
+                gram = objective.newton(point, options.rough, options.held);
+                continue;
+            }
             if (!is_last) gram = objective.newton(next, options.rough, options.held);
+        } else {
+            damping.lower();
         }
         point = std::move(next);
         last = decrease;

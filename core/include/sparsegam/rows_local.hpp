@@ -56,13 +56,14 @@ class LocalRows : public LineRows {
         return total_.value;
     }
 
-    LineSums line(const Point& point, Index column, double step) override {
+    LineSums line(const Point& point, Index column, double step, Along along) override {
         go_to(point);
         make_ready(column);
         const Index blocks = (n_rows_ + block - 1) / block;
         std::vector<LineSums> sums(blocks);
-        pool_.run(blocks,
-                  [&](Index b) { sums[b] = line_block(column, step, b * block, std::min((b + 1) * block, n_rows_)); });
+        pool_.run(blocks, [&](Index b) {
+            sums[b] = line_block(column, step, origin(column, along), b * block, std::min((b + 1) * block, n_rows_));
+        });
         LineSums total{0.0, 0.0, 0.0};
         for (const auto& s : sums) total = {total.value + s.value, total.slope + s.slope, total.curv + s.curv};
         return total;
@@ -87,6 +88,9 @@ class LocalRows : public LineRows {
     virtual std::unique_ptr<Scorer> scorer(const Point& point) = 0;
     virtual void make_ready(Index) {}  // a column whose values will be asked for by several threads
     virtual void values(Index column, Index begin, Index end, double* out) const = 0;  // of a column, not centred
+
+    // What is taken from a column before a score moves along it.
+    double origin(Index column, Along along) const { return along == Along::centred ? columns_.mean[column] : 0.0; }
 
     enum class Exactly { yes, no };
 
@@ -178,11 +182,11 @@ class LocalRows : public LineRows {
                                    value_.data() + begin});
     }
 
-    LineSums line_block(Index column, double step, Index begin, Index end) const {
+    LineSums line_block(Index column, double step, double origin, Index begin, Index end) const {
         double x[block], score[block], grad[block], curv[block], value[block];
         values(column, begin, end, x);
         for (Index i = 0; i < end - begin; ++i) {
-            x[i] -= columns_.mean[column];
+            x[i] -= origin;
             score[i] = scores_[begin + i] + step * x[i];
         }
         LineSums sums{0.0, 0.0, 0.0};

@@ -33,11 +33,11 @@ class MatrixRows : public LocalRows {
         if (matrix.bytes(matrix.n_columns()) <= max_bytes_ / 2) floats_ = matrix.in_floats();
     }
 
-    double largest(Index column) const override {
+    double largest(Index column, Along along) const override {
         std::vector<double> x(n_rows_);
         matrix_.gather(column, x.data());
         double most = 0.0;
-        for (double v : x) most = std::max(most, std::abs(v - columns_.mean[column]));
+        for (double v : x) most = std::max(most, std::abs(v - origin(column, along)));
         return most;
     }
 
@@ -76,7 +76,7 @@ class MatrixRows : public LocalRows {
     }
 
     // Along x - m: slope x'g - m 1'g, curvature x'(h x) - 2m x'h + m^2 1'h.
-    Slopes slopes(const Point& point) override {
+    Slopes slopes(const Point& point, Along along) override {
         go_to(point);
         const Index p = matrix_.n_columns();
         std::vector<double> channels(2 * n_rows_), sums(2 * p);
@@ -88,7 +88,7 @@ class MatrixRows : public LocalRows {
         Slopes out{total_.value, total_.grad, std::vector<double>(p), std::vector<double>(p)};
         square(matrix_, 0, p, curv_.data(), out.curv.data());
         for (Index c = 0; c < p; ++c) {
-            const double m = columns_.mean[c];
+            const double m = origin(c, along);
             out.slope[c] = sums[2 * c] - m * total_.grad;
             out.curv[c] += m * (m * total_.curv - 2.0 * sums[2 * c + 1]);
         }

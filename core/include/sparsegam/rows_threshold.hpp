@@ -18,10 +18,10 @@ class ThresholdRows : public LocalRows {
         measure();
     }
 
-    double largest(Index column) const override {
+    double largest(Index column, Along along) const override {
         const auto table = design_.by_bin(column);
         const auto [low, high] = std::minmax_element(table.begin(), table.end());
-        return std::max(columns_.mean[column] - *low, *high - columns_.mean[column]);
+        return std::max(origin(column, along) - *low, *high - origin(column, along));
     }
 
     Newton newton(const Point& point, std::span<const Index> support, bool rough) override {
@@ -82,14 +82,14 @@ class ThresholdRows : public LocalRows {
     }
 
     // Along x - m: slope x'g - m 1'g, curvature x'(h x) - 2m x'h + m^2 1'h.
-    Slopes slopes(const Point& point) override {
+    Slopes slopes(const Point& point, Along along) override {
         go_to(point);
         const Index p = columns_.size();
         Slopes out{total_.value, total_.grad, std::vector<double>(p), std::vector<double>(p)};
         for (const Part& part : parts_of({})) {
             sum<double>({}, part.features);
             for (Index c : part.columns) {
-                const double m = columns_.mean[c];
+                const double m = origin(c, along);
                 out.slope[c] = sums_of(c)[0] - m * total_.grad;
                 out.curv[c] = sums_of(c)[square(c)] - 2.0 * m * sums_of(c)[1] + m * m * total_.curv;
             }

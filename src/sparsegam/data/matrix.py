@@ -106,6 +106,16 @@ class NumericMatrix:
         out: Vector = np.asarray(self.values.T @ weight, dtype=np.float64).ravel() / weight.sum()
         return out
 
+    def squares(self, *, centred: bool) -> Vector:
+        """Return the sum of squares of each column, as it is or about its mean."""
+        out: Vector = np.empty(self.n_columns)
+        for first, block in self._dense_blocks():
+            values = block.astype(np.float64)
+            if centred:
+                values -= values.mean(axis=0)
+            out[first : first + values.shape[1]] = np.square(values).sum(axis=0)
+        return out
+
     def is_varied(self, column: int) -> bool:
         """Tell whether a column that stores every row holds more than one number."""
         values = self.values[:, [column]]

@@ -32,6 +32,8 @@ class Coefficients:
         Bounds of the coefficients, numbers or one for each column: low <= 0 <= high.
     unpenalized : list of columns, optional
         Columns that are in every model and free of lambda0.
+    norms : ndarray, optional
+        What coefficients are multiplied with before lambda1 and lambda2 see them, in the place of `standardize`.
     """
 
     lambda1: float = 0.0
@@ -39,6 +41,7 @@ class Coefficients:
     fit_intercept: bool = True
     coef_bounds: Any = None
     unpenalized: Any = None
+    norms: Vector | None = None
 
     def __post_init__(self) -> None:
         check_number("lambda1", self.lambda1, at_least=0.0)
@@ -87,9 +90,16 @@ class Coefficients:
             allowed=allowed,
             group=every,
             always=always,
-            unit=None if self.standardize else bare,
+            unit=self._unit(bare),
             free_intercept=bool(self.fit_intercept),
         )
+
+    def _unit(self, bare: Vector) -> Vector | None:
+        """Return what lambda2 is multiplied with beside the square of each coefficient; None for the core's spreads."""
+        if self.norms is not None:
+            given: Vector = np.square(self.norms) * bare
+            return given
+        return None if self.standardize else bare
 
     def always(self, matrix: NumericMatrix) -> NDArray[np.int64]:
         """Return the positions of the columns that every model has."""

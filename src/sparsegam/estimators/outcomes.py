@@ -9,7 +9,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from sparsegam.arrays import Vector
 from sparsegam.data.streams import columns_of, is_stream, stream_of
-from sparsegam.losses import CLASSIFIERS, REGRESSION
+from sparsegam.losses import CLASSIFIERS, LOSSES, REGRESSION
 from sparsegam.parameters import documented
 
 
@@ -50,6 +50,10 @@ class Classifies(ScoresStreams, ClassifierMixin):  # type: ignore[misc]
         if self.loss == REGRESSION:
             other = type(self).__name__.replace("Classifier", "Regressor")
             msg = f"loss must be one of {', '.join(map(repr, CLASSIFIERS))}, got {REGRESSION!r}: use {other} for it."
+            raise ValueError(msg)
+        if self.loss in LOSSES and self.loss not in CLASSIFIERS:
+            names = " or ".join(map(repr, CLASSIFIERS))
+            msg = f"loss={self.loss!r} has no probabilities, which a classifier gives: use {names}, or linear_path."
             raise ValueError(msg)
         return str(self.loss)
 

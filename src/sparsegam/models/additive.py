@@ -39,7 +39,7 @@ class Model(Scores, Deployable, Viewable):
         The terms, in the order of features, then thresholds.
     feature_names : tuple of str
         All columns of the training table, used or not; arrays are read by these positions.
-    loss : {"logistic", "exponential", "squared"}
+    loss : {"logistic", "exponential", "squared", "squared_hinge"}
         Loss the model was fitted with; it says how a score becomes a probability.
     classes : tuple or None
         The two labels, the second one being the one whose probability grows with the score; None for regression.

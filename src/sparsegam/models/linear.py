@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sparsegam.arrays import Vector
 from sparsegam.checks import is_number, shown
 from sparsegam.data.matrix import NumericMatrix, read_matrix
-from sparsegam.losses import CLASSIFIERS, LOSSES
+from sparsegam.losses import LOSSES
 from sparsegam.models import schema
 from sparsegam.models.lookup import check_width, positions
 from sparsegam.models.scoring import Scores
@@ -38,7 +38,7 @@ class LinearModel(Scores):
         Their coefficients.
     n_features : int
         Number of columns of the training matrix, used or not.
-    loss : {"logistic", "exponential", "squared"}
+    loss : {"logistic", "exponential", "squared", "squared_hinge"}
         Loss the model was fitted with; it says how a score becomes a probability.
     classes : tuple or None
         The two labels, the second one being the one whose probability grows with the score; None for regression.
@@ -189,7 +189,7 @@ def _wrong_with(content: Any) -> str:
     if parts not in (PARTS, PARTS | CENTRED):
         return f"its parts must be {sorted(PARTS)}, got {shown(sorted(content))}"
     loss = content["loss"]
-    if loss not in tuple(LOSSES) or (loss in CLASSIFIERS) == (content["classes"] is None):
+    if loss not in tuple(LOSSES) or LOSSES[loss].is_classifier == (content["classes"] is None):
         return f"loss must be one of {tuple(LOSSES)}, with classes unless squared, got {shown(loss)}"
     return _wrong_labels(content) or _wrong_numbers(content)
 

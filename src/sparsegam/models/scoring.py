@@ -56,6 +56,9 @@ class Scores(ABC):
         """Write the first line, the lines of the terms, and how a score becomes a probability."""
         if self.classes is None:
             return "\n".join([f"prediction = {intercept:.{digits}g}", *body])
+        if LOSSES[self.loss].probability_slope is None:
+            last = f"{self.classes[1]} where score > 0, else {self.classes[0]}"
+            return "\n".join([f"score = {intercept:.{digits}g}", *body, last])
         slope = LOSSES[self.loss].slope
         last = f"P({self.classes[1]}) = 1 / (1 + exp(-{'' if slope == 1 else f'{slope:g} '}score))"
         return "\n".join([f"score = {intercept:.{digits}g}", *body, last])

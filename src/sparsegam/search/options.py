@@ -19,7 +19,7 @@ class Options:
 
     Attributes
     ----------
-    loss : {"logistic", "exponential", "squared"}
+    loss : {"logistic", "exponential", "squared", "squared_hinge"}
         Loss that is summed over rows.
     lambda2 : float or "auto"
         The ridge: on the standardised coefficients, or as search/ridge.py has it by name.

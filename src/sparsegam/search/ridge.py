@@ -20,11 +20,12 @@ from sparsegam.design.units import Units
 AUTO = "auto"
 # Set by benchmarks/defaults.py. More shrinks better still where effects are small, but splits every large step into a
 # staircase of small ones, which cost less.
-STEP = {"logistic": 3.0, "exponential": 3.0, "squared": 3.0}
+STEP = {"logistic": 3.0, "exponential": 3.0, "squared": 3.0, "squared_hinge": 3.0}
 STEPS = {  # from which folds choose
     "logistic": (0.3, 1.0, 3.0, 10.0, 30.0),
     "exponential": (0.3, 1.0, 3.0, 10.0, 30.0),
     "squared": (0.1, 0.3, 1.0, 3.0, 10.0),
+    "squared_hinge": (0.3, 1.0, 3.0, 10.0, 30.0),
 }
 HALF = 0.25  # the variance of a step that holds for half of the rows
 COLUMN = 10.0  # over the sum of the weights

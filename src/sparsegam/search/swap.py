@@ -138,7 +138,7 @@ def swap_path(  # noqa: D417, PLR0913
         Numbers, booleans, dates, text and categories; values may be missing.
     y : array-like of shape (n_rows,)
         Labels of two classes, or numbers for the squared loss.
-    loss : {"logistic", "exponential", "squared"}
+    loss : {"logistic", "exponential", "squared", "squared_hinge"}
         The loss, summed over rows. The exponential one needs lambda2=0.
     lambda0 : float, {"aic", "bic"}, or a sequence of them
         Prices of a term. They are searched from the largest down, and answered in the order given.
@@ -197,7 +197,7 @@ def linear_swap_path(  # noqa: D417, PLR0913
         Numbers.
     y : array-like of shape (n_rows,)
         Labels of two classes, or numbers for the squared loss.
-    loss : {"logistic", "squared"}
+    loss : {"logistic", "squared", "squared_hinge"}
         The loss, summed over rows.
     lambda0 : float, {"aic", "bic"}, or a sequence of them
         Prices of a column. They are searched from the largest down, and answered in the order given.

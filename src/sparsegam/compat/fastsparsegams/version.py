@@ -1,0 +1,3 @@
+"""The version of fastsparsegams whose calls these are."""
+
+version = "0.2.0"

@@ -1,0 +1,143 @@
+"""Simulated data by the recipes of fastsparsegams and L0Learn.
+
+A seed gives the numbers that it gives there, out of a generator of its own: NumPy's global one is left alone.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from sparsegam.arrays import Vector
+from sparsegam.losses import logistic
+
+
+def gen_synthetic(
+    n: int, p: int, k: int, seed: int | None = None, rho: float = 0, b0: float = 0, snr: float = 1
+) -> dict[str, Any]:
+    """Draw independent normal columns, of which the first k add up to y.
+
+    Parameters
+    ----------
+    n, p, k : int
+        Numbers of rows, of columns, and of columns with a coefficient of 1.
+    seed : int, optional
+        Where the random numbers start; anywhere without one.
+    rho : float
+        Numbers below this in absolute value become zero.
+    b0 : float
+        The intercept.
+    snr : float
+        Variance of the signal over that of the noise; infinity for none.
+
+    Returns
+    -------
+    dict
+        `X`, `y`, the coefficients `B`, the noise `e` and `b0`.
+    """
+    rng = np.random.RandomState(seed)
+    X, B = _independent(rng, n, p, k)
+    return _with_noise(rng, _cut(X, rho), B, b0, snr)
+
+
+def cor_matrix(p: int, base_cor: float) -> Vector:
+    """Return the matrix of base_cor^|i - j|."""
+    if not 0 < base_cor < 1:
+        msg = f"base_cor must be above 0 and below 1, got {base_cor!r}."
+        raise ValueError(msg)
+    every = np.arange(p)
+    out: Vector = base_cor ** np.abs(every - every[:, None]).astype(np.float64)
+    return out
+
+
+def gen_synthetic_high_corr(
+    n: int,
+    p: int,
+    k: int,
+    seed: int | None = None,
+    rho: float = 0,
+    b0: float = 0,
+    snr: float = 1,
+    mu: Any = 0,
+    base_cor: float = 0.8,
+) -> dict[str, Any]:
+    """Draw normal columns whose correlations are base_cor^|i - j|; k of them, evenly spread, add up to y.
+
+    Parameters
+    ----------
+    n, p, k, seed, rho, b0, snr
+        As for `gen_synthetic`.
+    mu : float or ndarray of shape (p,)
+        The means of the columns.
+    base_cor : float
+        Correlation of neighbours.
+
+    Returns
+    -------
+    dict
+        `X`, `y`, the coefficients `B`, the noise `e` and `b0`.
+    """
+    rng = np.random.RandomState(seed)
+    X, B = _correlated(rng, n, p, k, mu, base_cor)
+    return _with_noise(rng, _cut(X, rho), B, b0, snr)
+
+
+def gen_synthetic_logistic(
+    n: int,
+    p: int,
+    k: int,
+    seed: int | None = None,
+    rho: float = 0,
+    b0: float = 0,
+    s: float = 1,
+    mu: Any = None,
+    base_cor: float | None = None,
+) -> dict[str, Any]:
+    """Draw columns as the others do, and y, 0 or 1, with P(y = 1) = 1 / (1 + exp(-s (X B + b0))).
+
+    Parameters
+    ----------
+    n, p, k, seed, rho, b0
+        As for `gen_synthetic`.
+    s : float
+        The larger, the nearer the classes are to separable.
+    mu, base_cor : float, optional
+        As for `gen_synthetic_high_corr`, whose columns are drawn where either is given.
+
+    Returns
+    -------
+    dict
+        `X`, `y`, the coefficients `B` and `b0`.
+    """
+    rng = np.random.RandomState(seed)
+    if mu is None and base_cor is None:
+        X, B = _independent(rng, n, p, k)
+    else:
+        X, B = _correlated(rng, n, p, k, 0 if mu is None else mu, 0.8 if base_cor is None else base_cor)
+    data = _with_noise(rng, _cut(X, rho), B, b0, np.inf)
+    data["y"] = rng.binomial(1, logistic(s * data["y"]), size=n)
+    del data["e"]
+    return data
+
+
+def _independent(rng: np.random.RandomState, n: int, p: int, k: int) -> tuple[Vector, Vector]:
+    B = np.zeros(p)
+    B[:k] = 1
+    return rng.normal(size=(n, p)), B
+
+
+def _correlated(rng: np.random.RandomState, n: int, p: int, k: int, mu: Any, base_cor: float) -> tuple[Vector, Vector]:
+    B = np.zeros(p)
+    B[np.round(np.linspace(0, p - 1, k)).astype(int)] = 1
+    root = np.linalg.cholesky(cor_matrix(p, base_cor))
+    return rng.normal(size=(n, p)) @ root.T + mu, B
+
+
+def _cut(X: Vector, rho: float) -> Vector:
+    X[np.abs(X) < rho] = 0.0
+    return X
+
+
+def _with_noise(rng: np.random.RandomState, X: Vector, B: Vector, b0: float, snr: float) -> dict[str, Any]:
+    signal = X @ B
+    e = rng.normal(size=len(X)) * np.sqrt(signal.var() / snr)
+    return {"X": X, "y": signal + e + b0, "B": B, "e": e, "b0": b0}
