@@ -354,10 +354,7 @@ def learn_levels(column: Column, binning: Binning, times: Times) -> Feature:
 
 
 def says_nothing(weight: Vector) -> bool:
-    """Tell whether weights leave thresholds as they are: all one, or all the same fraction.
-
-    All the same whole number is another matter: the core rounds n / max_bins, and 3 n / max_bins, in its own way.
-    """
+    """Tell whether weights leave thresholds as they are: all one, or all the same fraction (whole numbers may not)."""
     low = float(weight.min())
     return low == weight.max() and (low == 1 or not low.is_integer())
 
