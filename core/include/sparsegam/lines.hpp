@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "cuts.hpp"
@@ -60,13 +61,14 @@ class Lines {
         return penalty_.clip(c, std::copysign(std::max(std::abs(to) - objective_.lasso(c) / steepness, 0.0), to));
     }
 
-    // The objective and its slope at a step from zero along a column that the point does not have.
-    LinePoint at(const Point& point, Index c, double step) {
+    // The objective and its slope at a step from zero along a column that the point does not have; the curvature of the loss.
+    std::pair<LinePoint, double> at(const Point& point, Index c, double step) {
         const LineSums sums = rows_.line(point, c, step, along_);
         const double ridge = objective_.ridge(c), lasso = objective_.lasso(c);
         const double sign = step > 0.0 ? 1.0 : step < 0.0 ? -1.0 : 0.0;
-        return {step, sums.value + point.ridge + 0.5 * ridge * step * step + lasso * std::abs(step),
-                sums.slope + ridge * step + lasso * sign};
+        return {{step, sums.value + point.ridge + 0.5 * ridge * step * step + lasso * std::abs(step),
+                 sums.slope + ridge * step + lasso * sign},
+                sums.curv};
     }
 
     // The point with one more column; the intercept moves along.

@@ -13,6 +13,7 @@
 #include <numeric>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "cuts.hpp"
@@ -189,21 +190,25 @@ class SwapSearch {
 
     // Thresholding steps on one coordinate with the support fixed: each moves towards the minimum and never over it. The
     // slope only flattens on the way, so that each of the steps left gains slope^2 / L at most: where all of them together
-    // would not do, they are left out.
+    // would not do, or where the self-concordant cut from a point on the way says so, they are left out.
     LinePoint line_search(const Point& dropped, Index c, const LinePoint& start, double must_beat) {
         ++swap_counts_.line_searches;
-        const double steepness = lines_.lipschitz(c);
+        const double steepness = lines_.lipschitz(c),
+                     concordance = objective_.loss().self_concordance * lines_.reach(c);
         LinePoint at = start;
         for (int left = options_.line_steps; left > 0; --left) {
             if (at.value - left * at.slope * at.slope / steepness >= must_beat) break;
-            at = line(dropped, c, penalty_.clip(c, at.at - at.slope / steepness));
+            ++swap_counts_.line_points;
+            double curv;
+            std::tie(at, curv) = lines_.at(dropped, c, penalty_.clip(c, at.at - at.slope / steepness));
+            if (options_.cuts == Cuts::selfconcordant && concordant_cut(at, curv, concordance) >= must_beat) break;
         }
         return at;
     }
 
     LinePoint line(const Point& dropped, Index c, double step) {
         ++swap_counts_.line_points;
-        return lines_.at(dropped, c, step);
+        return lines_.at(dropped, c, step).first;
     }
 
     Objective& objective_;
