@@ -1,4 +1,5 @@
 // core/tests/test_histogram.cpp: sums per column of a threshold design against sums over its expanded columns.
+#include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <random>
@@ -92,7 +93,7 @@ void check_histograms(std::size_t n_features, Index n_channels) {
     }
     histograms.flush();
     histograms.flush();  // nothing is left to hand over
-    for (const Feature& f : table.features) f.columns_from_bins(sums.data() + f.offset * stride, stride);
+    for (const Feature& f : table.features) f.columns_from_bins(sums.data() + f.offset * stride, stride, 0);
     CHECK(sums == naive_sums(table, channels, stride),
           std::to_string(n_features) + " features, " + std::to_string(n_channels) + " channels");
 }
@@ -103,6 +104,33 @@ void test_histograms() {
             check_histograms<float>(n_features, n_channels);
             check_histograms<double>(n_features, n_channels);
         }
+}
+
+// Ramps from the sums per bin, and row by row: [c, h, ...], and behind them the square of each under h.
+void test_ramps() {
+    constexpr Index n_bins = 9, n_ordered = 7, stride = 4, own = 3;
+    Feature feature{.n_bins = n_bins, .n_ordered = n_ordered};
+    feature.ramps = {
+        {-1.0, -0.75, -0.5, -0.5, -0.25, -0.125, 0.0}, {-1.0, -0.625, -0.5, -0.375, -0.25, 0.0, 0.0}, {1, 3, 5}};
+    std::vector<double> sums(feature.n_columns() * stride, 0.0), bins;
+    for (Index i = 0; i < n_bins * stride; ++i) sums[i] = i % stride == own ? 0.0 : whole(50);
+    bins = sums;
+    feature.columns_from_bins(sums.data(), stride, own);
+    for (Index r = 0; r < feature.ramps.size(); ++r) {
+        double expected[stride] = {0.0, 0.0, 0.0, 0.0};
+        for (Index b = 0; b < n_ordered; ++b) {
+            const double value = feature.ramps.value(r, b);
+            for (Index c = 0; c < own; ++c) expected[c] += value * bins[b * stride + c];
+            expected[own] += value * value * bins[b * stride + 1];
+        }
+        for (Index c = 0; c < stride; ++c)
+            CHECK(std::abs(sums[(n_bins + r) * stride + c] - expected[c]) < 1e-12, "ramp " + std::to_string(r));
+    }
+    double places = 0.0;
+    for (Index b = 0; b < n_ordered; ++b) {
+        places += feature.ramps.place[b] * bins[b * stride + 1];
+        CHECK(std::abs(sums[b * stride + own] - places) < 1e-12, "places up to bin " + std::to_string(b));
+    }
 }
 
 void test_tables() {
@@ -217,6 +245,7 @@ void test_joint_codes() {
 
 int main() {
     test_histograms();
+    test_ramps();
     test_tables();
     test_sums();
     test_some_features();
