@@ -1,9 +1,11 @@
 """Steps, ramps and both at equal sizes: new rows, objectives at every price, time and memory, on the same folds.
 
 python -m benchmarks.ramps [--tables NAME ...] [--folds 2] [--sizes 5 10 25] [--rounds 1]
+python -m benchmarks.ramps --enumerate 100
 
 A path of each is searched on the training rows of every fold, the three alternating, best time of the rounds; each size
-is scored on the other rows. results/ramps.csv has a row per table and size.
+is scored on the other rows. results/ramps.csv has a row per table and size. --enumerate tries every set of three
+columns of small problems instead, and says how often the search found the best.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import argparse
 import time
 import tracemalloc
 import warnings
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -21,9 +24,11 @@ from sklearn.metrics import log_loss, r2_score, roc_auc_score
 from benchmarks.data import data_directory
 from benchmarks.newrows_data import Fold, Table, folds, tables
 from benchmarks.newrows_summary import RESULTS
-from sparsegam import gam_path
+from sparsegam import _core, gam_path
 from sparsegam.losses import logistic
+from sparsegam.search.options import Options
 from sparsegam.search.path import Path as Models
+from sparsegam.search.tables import Tables
 
 SHAPES = ("steps", "ramps", "both")
 PRICES = np.geomspace(0.1, 300, 60)
@@ -37,8 +42,13 @@ def main() -> None:
     parser.add_argument("--folds", type=int, default=2)
     parser.add_argument("--sizes", type=int, nargs="+", default=[5, 10, 25])
     parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--enumerate", type=int, default=0, metavar="PROBLEMS")
     args = parser.parse_args()
     warnings.simplefilter("ignore")
+    if args.enumerate:
+        found = [_is_best(seed) for seed in range(args.enumerate)]
+        print(f"the best three of steps and ramps in {sum(found)} of {len(found)} problems")
+        return
     known = tables(data_directory() if args.data is None else args.data)
     rows: list[dict[str, object]] = []
     for name in args.tables or known:
@@ -112,6 +122,24 @@ def _above(found: dict[str, Models]) -> dict[str, float]:
         for shapes, path in found.items()
     }
     return {"above": float((best["both"] / np.minimum(best["steps"], best["ramps"]) - 1).max())}
+
+
+def _is_best(seed: int) -> bool:
+    """Tell whether the frontier's model of three terms is the best of all sets of three columns."""
+    rng, loss = np.random.default_rng(seed), ("logistic", "squared")[seed % 2]
+    X = np.column_stack([rng.integers(0, 5, 150), rng.integers(0, 6, 150), rng.integers(0, 4, 150)]).astype(np.float64)
+    score = np.minimum(X[:, 0] - 3, 0) + (X[:, 1] > 3) - 0.5 * np.maximum(X[:, 2] - 1, 0) + rng.normal(size=150)
+    y = score if loss == "squared" else np.where(score > np.median(score), 1.0, -1.0)
+    inputs, options = Tables.of({"shapes": "both"}), Options(loss=loss, lambda2="auto", max_terms=3)
+    problem = inputs.pose(inputs.read(X), y, np.ones(y.size), options)
+    search = _core.frontier(problem.rows, problem.penalty, max_terms=3).points[-1]
+    every = np.flatnonzero(problem.design.candidates(inputs.rules))
+    best = np.inf
+    for columns in combinations(every.tolist(), 3):
+        point = _core.Point(0.0, np.array(columns), np.zeros(3))
+        fitted = _core.refit(problem.rows, problem.penalty, point)
+        best = min(best, fitted.loss + fitted.ridge)
+    return bool(search.loss + search.ridge <= best * (1 + 1e-7))
 
 
 def _unit(path: Models) -> float:
