@@ -121,6 +121,7 @@ import numpy as np
 from sparsegam import SparseGAMClassifierCV
 
 X = np.random.default_rng(0).normal(size=(50_000, 20))
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a job in the background is without
 threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 start = time.monotonic()
 try:
