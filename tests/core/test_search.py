@@ -352,6 +352,7 @@ def interrupt():
     sent.append(time.monotonic())
     signal.raise_signal(signal.SIGINT)
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a job in the background is without
 threading.Timer(0.5, interrupt).start()
 try:
     if which == "frontier":
