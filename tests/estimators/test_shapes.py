@@ -132,3 +132,20 @@ def test_what_is_refused(table, options, message):
     if options == {"shapes": ["steps", "both"]}:
         with pytest.raises(ValueError, match="at least one"):
             SparseGAMClassifierCV(shapes=[]).fit(X, y)
+
+
+def test_events_are_asked_for_below_the_knot_only(table):
+    X, y, _ = table
+    gam = SparseGAMClassifier(shapes="ramps", min_events_bin=30, lambda0=1.0).fit(X[["count"]], y)
+    assert [term.condition.value for term in gam.terms_][-1] > 7  # the truth bends at 8, with few rows of a class above
+    few = SparseGAMClassifier(shapes="ramps", min_events_bin=10**6, lambda0=1.0).fit(X[["count"]], y)
+    assert few.n_terms_ == 0
+
+
+def test_the_choice_among_shapes_by_column_is_drawn(table):
+    X, y, _ = table
+    gam = SparseGAMClassifierCV(shapes=["steps", {"count": "ramps"}], max_terms=4, cv=3).fit(X[["count", "line"]], y)
+    ax = gam.plot()
+    assert len(ax.lines) > 1
+    assert all(len(line.get_xdata()) for line in ax.lines)
+    ax.figure.clear()

@@ -106,9 +106,10 @@ class ThresholdDesign:
         return allowed
 
     def stand_on_events(self, events: NDArray[np.bool_], at_least: int) -> NDArray[np.bool_]:
-        """Tell which columns hold, and fail, for so many rows of either class."""
+        """Tell which columns hold, and fail, for so many rows of either class; ramps need them below their knots."""
         held, total = self.held_by(events)
-        sides = (held, self.counts - held, total - held, (self.core.n_rows - self.counts) - (total - held))
+        fails = np.minimum(total - held, (self.core.n_rows - self.counts) - (total - held))
+        sides = (held, self.counts - held, np.where(self.is_ramp(), np.inf, fails))
         enough: NDArray[np.bool_] = np.minimum.reduce(sides) >= at_least
         return enough
 
@@ -119,11 +120,17 @@ class ThresholdDesign:
     def term(self, column: int, coef: float) -> Term:
         """Return a column and its coefficient in the words of the data."""
         j = int(np.searchsorted(self.offset, column, side="right")) - 1
-        feature, ramps, place = self.features[j], self.ramps[j], column - int(self.offset[j])
-        if ramps is None or place < self.n_bins[j]:
-            return Term(feature.name, feature.condition(place), coef)
-        ramp = place - int(self.n_bins[j])
-        return Term(feature.name, Condition("ramp", float(ramps.at[ramp]), ramps.low), coef / ramps.width)
+        feature, ramp = self.features[j], self._ramp(column)
+        if ramp is None:
+            return Term(feature.name, feature.condition(column - int(self.offset[j])), coef)
+        ramps, r = ramp
+        return Term(feature.name, Condition("ramp", float(ramps.at[r]), ramps.low), coef / ramps.width)
+
+    def _ramp(self, column: int) -> tuple[Ramps, int] | None:
+        """Return the ramps of the column's feature, and which of them it is; None for the column of a bin."""
+        j = int(np.searchsorted(self.offset, column, side="right")) - 1
+        ramps, r = self.ramps[j], column - int(self.offset[j] + self.n_bins[j])
+        return None if ramps is None or r < 0 else (ramps, r)
 
     def model(self, point: _core.Point, loss: str, classes: NDArray[Any] | None, own: Table | None = None) -> Model:
         """Put one point of a search into the words of the data; `own` are the rows, where bins do not say all."""
@@ -200,12 +207,12 @@ class ThresholdDesign:
         """Return, for each feature that some columns are of, what these add to the score in each of its bins."""
         tables = {j: np.zeros(self.n_bins[j]) for j in dict.fromkeys(self.group[columns].tolist())}
         for column, value in zip(columns.tolist(), coef.tolist(), strict=True):
-            j = int(self.group[column])
-            place, ramps = column - int(self.offset[j]), self.ramps[j]
-            if ramps is not None and place >= self.n_bins[j]:
-                tables[j] += value * ramps.by_bin(place - int(self.n_bins[j]), int(self.n_bins[j]))
-            else:
+            j, ramp = int(self.group[column]), self._ramp(column)
+            if ramp is None:
+                place = column - int(self.offset[j])
                 tables[j][0 if place < self.n_ordered[j] else place : place + 1] += value
+            else:
+                tables[j] += value * ramp[0].by_bin(ramp[1], int(self.n_bins[j]))
         return tables
 
     def scores(self, data: Table, points: Sequence[_core.Point]) -> Vector | None:
@@ -236,39 +243,35 @@ class ThresholdDesign:
     ) -> None:
         """Put the rows' own values into scores that went by the means of bins."""
         for column, coef in zip(point.columns.tolist(), point.coef.tolist(), strict=True):
-            j = int(self.group[column])
-            ramps, ramp = self.ramps[j], column - int(self.offset[j] + self.n_bins[j])
-            if ramps is None or ramp < 0 or ramps.exact:
+            j, ramp = int(self.group[column]), self._ramp(column)
+            if ramp is None or ramp[0].exact:
                 continue
+            ramps, r = ramp
             ordered = codes[j] < self.n_ordered[j]
-            own = ramps.values(ramp, data.column(j).values[ordered])
-            score[ordered] += coef * (own - ramps.by_bin(ramp, int(self.n_bins[j]))[codes[j][ordered]])
+            own = ramps.values(r, data.column(j).values[ordered])
+            score[ordered] += coef * (own - ramps.by_bin(r, int(self.n_bins[j]))[codes[j][ordered]])
 
     def is_exact(self, columns: NDArray[np.int64]) -> bool:
         """Tell whether bins say all there is to say of these columns: no ramp is over bins of several values."""
-        ramped = (self.ramps[j] for j in self.group[columns[self.is_ramp()[columns]]].tolist())
-        return all(ramps is None or ramps.exact for ramps in ramped)
+        ramps = map(self._ramp, columns.tolist())
+        return all(ramp is None or ramp[0].exact for ramp in ramps)
 
     def matrix(self, table: Table, columns: NDArray[np.int64]) -> Vector:
         """Return some columns by the rows' own values, one column after the other in memory."""
         out = np.empty((table.n_rows, columns.size), order="F")
         for i, column in enumerate(columns.tolist()):
-            j = int(self.group[column])
-            ramps, ramp = self.ramps[j], column - int(self.offset[j] + self.n_bins[j])
-            if ramps is not None and ramp >= 0:
-                ordered = self.codes[j] < self.n_ordered[j]
-                out[:, i] = np.where(ordered, ramps.values(ramp, table.column(j).values), 0.0)
-            else:
+            j, ramp = int(self.group[column]), self._ramp(column)
+            if ramp is None:
                 out[:, i] = self.bin_tables(columns[i : i + 1], np.ones(1))[j][self.codes[j]]
+            else:
+                ordered = self.codes[j] < self.n_ordered[j]
+                out[:, i] = np.where(ordered, ramp[0].values(ramp[1], table.column(j).values), 0.0)
         return out
 
     def units(self, columns: NDArray[np.int64]) -> Vector:
         """Return by what the coefficients of these columns are larger than those of their terms."""
-        out = np.ones(columns.size)
-        for i in np.flatnonzero(self.is_ramp()[columns]):
-            ramps = self.ramps[int(self.group[columns[i]])]
-            out[i] = 1.0 if ramps is None else ramps.width
-        return out
+        ramps = map(self._ramp, columns.tolist())
+        return np.array([1.0 if ramp is None else ramp[0].width for ramp in ramps], dtype=np.float64)
 
     def _had_rows(self, j: int, codes: Codes) -> bool:
         """Tell whether training rows were in all of these bins of feature j that are out of the order."""

@@ -162,7 +162,9 @@ class ChoosesSize(SparseModel):
 
 def drawn_choice(ax: Any, scores: dict[str, Any], chosen: Any, name: str) -> None:
     """Draw the mean score of each size, its standard error as a band, the size chosen, and other ridges thinly."""
-    shown = scores["shapes"] == chosen.shapes_ if "shapes" in scores else np.ones(scores["lambda2"].size, dtype=bool)
+    shown = (
+        scores["shapes"] == str(chosen.shapes_) if "shapes" in scores else np.ones(scores["lambda2"].size, dtype=bool)
+    )
     ridges = np.unique(scores["lambda2"])
     for n, lambda2 in enumerate(ridges):
         mine = shown & (scores["lambda2"] == lambda2)

@@ -46,13 +46,16 @@ class Support:
         return Support(np.append(self.columns, column), np.append(self.theta, 0.0))
 
 
-def ridge_penalty(p: int, lambda2: float, unit: Vector | None = None) -> _core.Penalty:
-    """Return the penalty of p columns that has nothing but a ridge: on the standardised coefficients, without units."""
+def ridge_penalty(
+    p: int, lambda2: float, unit: Vector | None = None, bounds: tuple[Vector, Vector] | None = None
+) -> _core.Penalty:
+    """Return the penalty of p columns that has a ridge and, if any, bounds: standardised, without units."""
+    low, high = (np.full(p, -np.inf), np.full(p, np.inf)) if bounds is None else bounds
     return _core.Penalty(
         lambda2=lambda2,
         cost=np.ones(p),
-        low=np.full(p, -np.inf),
-        high=np.full(p, np.inf),
+        low=low,
+        high=high,
         allowed=np.ones(p, dtype=bool),
         group=np.arange(p),
         always=np.zeros(0, dtype=np.int64),

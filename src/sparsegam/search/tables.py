@@ -28,6 +28,7 @@ from sparsegam.search.path import Path
 from sparsegam.search.price import mean_weight
 from sparsegam.search.problem import Problem, check_room
 from sparsegam.search.progress import Progress
+from sparsegam.search.refit import ridge_penalty
 from sparsegam.search.ridge import Ridge
 
 STEPS_THAT_DIFFER = 8  # of one feature: as many independent columns of noise lower the loss about as much
@@ -76,16 +77,8 @@ class OwnValues:
         matrix = _core.Matrix(design.matrix(self.table, columns))
         n_threads = self.options.n_threads
         rows = _core.MatrixRows(matrix, self.target, self.weight, loss=self.options.loss, n_threads=n_threads)
-        penalty = _core.Penalty(
-            lambda2=ridge.lambda2,
-            cost=np.ones(k),
-            low=self.bounds[0][columns],
-            high=self.bounds[1][columns],
-            allowed=np.ones(k, dtype=bool),
-            group=np.arange(k),
-            always=np.zeros(0, dtype=np.int64),
-            unit=None if ridge.standardized else ridge.unit(rows.columns, units, ramps),
-        )
+        unit = None if ridge.standardized else ridge.unit(rows.columns, units, ramps)
+        penalty = ridge_penalty(k, ridge.lambda2, unit, (self.bounds[0][columns], self.bounds[1][columns]))
         start = units.to_core(point)
         near = _core.Point(start.intercept, np.arange(k), start.coef)
         found = _core.refit(rows, penalty, near, tolerance=NEAR)
