@@ -63,6 +63,15 @@ class EmulatedCard:
     def upload(self, array):
         return np.array(array)
 
+    def wait(self):
+        pass
+
+    def wait_for_all(self):
+        pass
+
+    def fetch(self, array):
+        return np.array(array)
+
     def download(self, array):
         self._sent.clear()
         return np.array(array)

@@ -1,5 +1,6 @@
 """The card: arrays on it, kernels compiled for it, and a stream of work of its own."""
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from sparsegam.checks import optional
 
 SOURCES = ("design.cuh", "loss.cuh", "evaluate.cu", "histogram.cu", "gram.cu", "matrix.cu", "binning.cu")
-IN_ORDER = ("histogram", "joint_counts")  # kernels that may ask for all the shared memory of a processor
+GREEDY = ("histogram", "joint_counts")  # kernels that may ask for all the shared memory of a processor
 WORDS = 2**18  # of 8 bytes, that questions travel in
 
 _idle: list[Any] = []  # streams that no rows use: a stream has its own share of the memory pool, so they are kept
@@ -75,8 +76,21 @@ class Card:
         """Copy an array to the card."""
         return self.xp.asarray(array)
 
+    def wait(self) -> None:
+        """Wait for the work so far, so that others may use what it made."""
+        self.stream.synchronize()
+
+    def wait_for_all(self) -> None:
+        """Wait for all work on the card, that of others too, whose data is about to be read."""
+        self._device.synchronize()
+
+    def fetch(self, array: Any) -> NDArray[Any]:
+        """Return an array of the card as NumPy's; any thread may ask for it."""
+        out: NDArray[Any] = array.get(stream=self.stream)
+        return out
+
     def download(self, array: Any) -> NDArray[Any]:
-        """Wait for the work so far, and return an array of the card as NumPy's."""
+        """Wait for the work so far, and return its answer as NumPy's: the way of small things, in a hurry."""
         if array.nbytes > self._pinned.nbytes:
             self._pinned = _pinned(self.xp, -(-array.nbytes // 8))
         room = self._pinned[: -(-array.nbytes // 8)].view(array.dtype)[: array.size]
@@ -120,7 +134,7 @@ def _pinned(cupy: Any, n_words: int) -> NDArray[np.uint64]:
 
 def _cupy() -> Any:
     """Return CuPy where it has a card to work with; else say what is missing."""
-    cupy = optional("cupy", "models on a card (device='cuda')", extra="cuda")
+    cupy = optional("cupy", "device='cuda'", extra="cuda")
     try:
         found = cupy.cuda.runtime.getDeviceCount()
     except cupy.cuda.runtime.CUDARuntimeError as error:
@@ -140,15 +154,13 @@ def _kernels(device: int, shared_bytes: int) -> dict[str, Any]:
     with cupy.cuda.Device(device):
         module = cupy.RawModule(code=source(), options=("-std=c++17",))
         kernels = {name: module.get_function(name) for name in names()}
-    for name in IN_ORDER:
+    for name in GREEDY:
         kernels[name].max_dynamic_shared_size_bytes = shared_bytes
     return kernels
 
 
 def names() -> list[str]:
     """Return the names of all kernels."""
-    import re
-
     text = source()
     found = re.findall(r'^extern "C" __global__ void (?:__launch_bounds__\([\d, ]+\) )?(\w+)\(', text, flags=re.MULTILINE)
     return found + [f"losses_{count}" for count in re.findall(r"^LOSSES\((\d)\)", text, flags=re.MULTILINE)]

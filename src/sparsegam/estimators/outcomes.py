@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from sparsegam.arrays import Vector
+from sparsegam.data.cards import is_on_card
 from sparsegam.data.streams import columns_of, is_stream, stream_of
 from sparsegam.losses import CLASSIFIERS, LOSSES, REGRESSION
 from sparsegam.parameters import documented
@@ -85,6 +86,10 @@ class Classifies(ScoresStreams, ClassifierMixin):  # type: ignore[misc]
         """
         scores = self._scores(X)
         best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        if is_on_card(best):
+            from sparsegam.cuda.predictions import labels_on_card
+
+            return labels_on_card(self.classes_, best)  # type: ignore[no-any-return]
         labels: NDArray[Any] = self.classes_[best]
         return labels
 
