@@ -123,7 +123,8 @@ class Card:
         self, name: str, grid: tuple[int, ...], threads: int, given: Sequence[Any], shared_bytes: int = 0
     ) -> None:
         """Run a kernel; what is given are arrays, addresses and whole numbers."""
-        self._kernels[name](grid, (threads,), tuple(given), shared_mem=shared_bytes)
+        words = tuple(np.int64(each) if isinstance(each, int) else each for each in given)
+        self._kernels[name](grid, (threads,), words, shared_mem=shared_bytes)
 
 
 def _pinned(cupy: Any, n_words: int) -> NDArray[np.uint64]:
@@ -162,5 +163,5 @@ def _kernels(device: int, shared_bytes: int) -> dict[str, Any]:
 def names() -> list[str]:
     """Return the names of all kernels."""
     text = source()
-    found = re.findall(r'^extern "C" __global__ void (?:__launch_bounds__\([\d, ]+\) )?(\w+)\(', text, flags=re.MULTILINE)
-    return found + [f"losses_{count}" for count in re.findall(r"^LOSSES\((\d)\)", text, flags=re.MULTILINE)]
+    found = re.findall(r'^extern "C" __global__ void\s+(?:__launch_bounds__\([\d, ]+\)\s+)?(\w+)\(', text, re.MULTILINE)
+    return found + [f"losses_{count}" for count in re.findall(r"^LOSSES\((\d)\)", text, re.MULTILINE)]

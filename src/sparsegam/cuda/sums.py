@@ -15,7 +15,7 @@ BLOCKS = 8  # for each processor, so that none waits long for the last
 COLUMN_THREADS = 256  # of a block that makes columns of bins
 JOBS = 3  # joint counts of a block: 98 KB of shared memory
 JOINT_CELLS = 4096
-SMALL_BYTES = 32_768  # of shared memory that a block has for copies of its sums
+SMALL_BYTES = 72_000  # of shared memory that a block has for copies of its sums: three blocks share a processor
 RESERVED = 1024  # bytes of shared memory that the driver keeps to itself
 
 
@@ -93,10 +93,13 @@ class Sums:
         groups = groups_of(channels, most_bins)
         n_base = len(channels.base)
         widest = int((groups[:, 0] * n_base + groups[:, 3] + groups[:, 5]).max())
-        room = self._room(CELL * most_bins * widest) if most_bins <= NEAR_BINS else 0
         listed = self.card.send(words_of(features.size, len(groups), features, first_cell, 0, groups))
         pieces, rows = self._pieces(features.size * len(groups))
         grid = features.size, pieces, len(groups)
+        if most_bins > NEAR_BINS:
+            self.card.launch("histogram_far", grid, THREADS, (self.codes.design, sent, listed, rows, sums))
+            return
+        room = self._room(CELL * most_bins * widest)
         self.card.launch("histogram", grid, THREADS, (self.codes.design, sent, listed, rows, room, sums), room)
 
     def _room(self, least: int) -> int:

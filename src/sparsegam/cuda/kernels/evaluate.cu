@@ -119,13 +119,17 @@ struct Tables {
 // Scores of four rows at P points.
 template <int P>
 __device__ void score(const Lookup& look, const Tables<double>& tables, i64 row, double (&scores)[at_once][P]) {
+#pragma unroll
     for (int q = 0; q < at_once; ++q)
+#pragma unroll
         for (int p = 0; p < P; ++p) scores[q][p] = look.intercept[p];
     for (i64 u = 0; u < look.n_used; ++u) {
         u32 codes[at_once];
         read_codes(tables.units[u].codes, tables.units[u].wide, row, codes);
+#pragma unroll
         for (int q = 0; q < at_once; ++q) {
             const double* mine = tables.at(u, codes[q], P);
+#pragma unroll
             for (int p = 0; p < P; ++p) scores[q][p] += mine[p];
         }
     }
@@ -143,9 +147,11 @@ __device__ void losses(const Design& design, const Target& target, const i64* wo
     for (i64 row = begin + threadIdx.x * at_once; row < end; row += blockDim.x * at_once) {
         double scores[at_once][P];
         score<P>(look, tables, row, scores);
+#pragma unroll
         for (int q = 0; q < at_once; ++q) {
-            if (row + q >= end) break;
-            const double y = target.y(row + q), w = target.w(row + q);
+            const i64 at = smaller(row + q, end - 1);  // rows past the last count nothing
+            const double y = target.y(at), w = row + q < end ? target.w(at) : 0.0;
+#pragma unroll
             for (int p = 0; p < P; ++p) sum[p] += w * loss_value(target.loss, scores[q][p], y);
         }
     }
@@ -155,11 +161,11 @@ __device__ void losses(const Design& design, const Target& target, const i64* wo
     }
 }
 
-#define LOSSES(P)                                                                                                      \
-    extern "C" __global__ void losses_##P(const Design* design, const Target* target, const i64* words,                \
-                                          const u16* segment_of, const double* entries, i64 rows_per_block, i64 room,  \
-                                          double* sums) {                                                              \
-        losses<P>(*design, *target, words, segment_of, entries, rows_per_block, room, sums);                           \
+#define LOSSES(P)                                                                                                     \
+    extern "C" __global__ void __launch_bounds__(256, 2)                                                              \
+        losses_##P(const Design* design, const Target* target, const i64* words, const u16* segment_of,               \
+                   const double* entries, i64 rows_per_block, i64 room, double* sums) {                               \
+        losses<P>(*design, *target, words, segment_of, entries, rows_per_block, room, sums);                          \
     }
 LOSSES(1)
 LOSSES(2)

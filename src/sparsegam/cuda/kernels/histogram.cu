@@ -42,9 +42,7 @@ struct Scaled {
     __device__ Scaled(const Base& base, i64 precision)
         : values(base.values), scale(scale_of(base, precision)), offset(base.is_signed ? 1u << precision : 0u) {}
 
-    __device__ u32 fixed(float value, float times = 1.0f) const {
-        return static_cast<u32>(__float2int_rn(value * scale * times)) + offset;
-    }
+    __device__ u32 fixed(float value) const { return static_cast<u32>(__float2int_rn(value * scale)) + offset; }
     __device__ float4 read(i64 row) const {
         return values ? reinterpret_cast<const float4*>(values)[row / at_once] : float4{1.0f, 1.0f, 1.0f, 1.0f};
     }
@@ -83,15 +81,15 @@ __device__ Listed listed_of(const i64* words) {
 }
 
 // Sums of a block: two words for each cell, in as many copies as there is room for, so that threads that meet in one bin
-// meet in several cells. Without room for one copy there is none.
+// meet in several cells.
 struct Cells {
     u32 *low, *high;
     int copies, copy;
 
     __device__ Cells(i64 room, i64 n_cells) : low(reinterpret_cast<u32*>(shared)), copies(32) {
-        while (copies > 0 && n_cells * copies * 2 * sizeof(u32) > room) copies /= 2;
+        while (copies > 1 && n_cells * copies * 2 * sizeof(u32) > room) copies /= 2;
         high = low + n_cells * copies;
-        copy = copies > 0 ? threadIdx.x % copies : 0;
+        copy = threadIdx.x % copies;
         for (i64 i = threadIdx.x; i < n_cells * copies * 2; i += blockDim.x) low[i] = 0;
         __syncthreads();
     }
@@ -99,6 +97,19 @@ struct Cells {
         const int at = cell * copies + copy;
         const u32 before = atomicAdd(low + at, value);
         if (before + value < before) atomicAdd(high + at, 1u);
+    }
+    // The same for four rows at once, whose additions need not wait for each other; zeros are left out.
+    __device__ void add(const int (&cell)[at_once], const u32 (&value)[at_once]) {
+        u32 carry = 0;
+#pragma unroll
+        for (int q = 0; q < at_once; ++q)
+            if (value[q]) {
+                const u32 before = atomicAdd(low + cell[q] * copies + copy, value[q]);
+                carry |= static_cast<u32>(before + value[q] < before) << q;
+            }
+        if (carry)
+            for (int q = 0; q < at_once; ++q)
+                if (carry >> q & 1) atomicAdd(high + cell[q] * copies + copy, 1u);
     }
     __device__ u64 sum(i64 cell) const {
         u64 out = 0;
@@ -108,82 +119,122 @@ struct Cells {
     }
 };
 
-__device__ void split(const float4& four, float* out) {
-    out[0] = four.x, out[1] = four.y, out[2] = four.z, out[3] = four.w;
-}
+// Sums by bin that all blocks share, for features of more bins than a block has room for.
+struct FarCells {
+    u64* sums;
+    int n_bins, n_channels;
+    const Channels& channels;
+    const Group& group;
 
-// What four rows carry goes to their bins: `add` takes a channel of the group, a bin and a whole number.
-template <class Add>
-__device__ void add_base(const Scaled& scaled, int c, i64 row, int count, const u32* bins, const Add& add) {
-    float values[at_once];
-    split(scaled.read(row), values);
-    for (int q = 0; q < at_once; ++q)
-        if (q < count) add(c, bins[q], scaled.fixed(values[q]));
-}
-
-template <class Add>
-__device__ void add_held(const Channels& channels, const Group& group, const Scaled& held, int n_base, i64 row,
-                         int count, const u32* bins, const Add& add) {
-    float values[at_once];
-    split(held.read(row), values);
-    const int n_bits = static_cast<int>(group.n_bits), n_reals = static_cast<int>(group.n_reals);
-    if (n_bits > 0) {
-        const u32 asked = n_bits == 32 ? ~0u : (1u << n_bits) - 1u;
-        const uint4 words = reinterpret_cast<const uint4*>(channels.marks + group.word * channels.stride)[row / at_once];
-        const u32 marks[at_once] = {words.x, words.y, words.z, words.w};
-        for (int q = 0; q < at_once; ++q) {
-            if (q >= count) break;
-            const u32 value = held.fixed(values[q]);
-            for (u32 left = marks[q] >> group.first_bit & asked; left; left &= left - 1)
-                add(n_base + __ffs(left) - 1, bins[q], value);
-        }
-    }
-    for (int r = 0; r < n_reals; ++r)
+    __device__ void add(const int (&cell)[at_once], const u32 (&value)[at_once]) {
         for (int q = 0; q < at_once; ++q)
-            if (q < count) {
-                const float real = channels.reals[(group.first_real + r) * channels.stride + row + q];
-                add(n_base + n_bits + r, bins[q], held.fixed(values[q], real));
+            if (value[q]) {
+                const i64 c = cell[q] / n_bins, bin = cell[q] % n_bins;
+                atomicAdd(sums + bin * n_channels + group.place(channels, c), static_cast<u64>(value[q]));
             }
+    }
+};
+
+// What four rows carry of one channel, as whole numbers; rows past the last carry nothing.
+struct Four {
+    u32 value[at_once];
+
+    __device__ Four(const Scaled& scaled, const float4& four, int count) {
+        const float read[at_once] = {four.x, four.y, four.z, four.w};
+#pragma unroll
+        for (int q = 0; q < at_once; ++q) value[q] = q < count ? scaled.fixed(read[q]) : 0u;
+    }
+};
+
+template <class To>
+__device__ void add_channel(To& cells, int first_cell, const u32 (&bins)[at_once], const Four& four) {
+    const int cell[at_once] = {first_cell + static_cast<int>(bins[0]), first_cell + static_cast<int>(bins[1]),
+                               first_cell + static_cast<int>(bins[2]), first_cell + static_cast<int>(bins[3])};
+    cells.add(cell, four.value);
 }
 
-// A block for each feature, piece of the rows and group of channels; blocks of one piece are neighbours, so that what its
-// rows carry is read from memory once. Without room in shared memory, rows are added to the sums of all blocks.
-extern "C" __global__ void histogram(const Design* design, const Channels* channels_, const i64* words,
-                                     i64 rows_per_piece, i64 room, u64* sums) {
-    const Channels channels = *channels_;
-    const Listed listed = listed_of(words);
-    const Feature feature = design->features[listed.features[blockIdx.x]];
-    const Group group = listed.groups[blockIdx.z];
-    u64* out = sums + listed.first_cell[blockIdx.x];
-    const int n_bins = static_cast<int>(feature.n_bins), n_channels = static_cast<int>(channels.count());
+// One mark of each of the four rows at a time.
+template <class To>
+__device__ void add_marked(To& cells, int first_cell, int n_bins, const u32 (&bins)[at_once], u32 (&left)[at_once],
+                           const Four& four) {
+    while (left[0] | left[1] | left[2] | left[3]) {
+        int cell[at_once];
+        u32 value[at_once];
+#pragma unroll
+        for (int q = 0; q < at_once; ++q) {
+            cell[q] = first_cell + (__ffs(left[q]) - 1) * n_bins + static_cast<int>(bins[q]);
+            value[q] = left[q] ? four.value[q] : 0u;
+            left[q] &= left[q] - 1;
+        }
+        cells.add(cell, value);
+    }
+}
+
+template <class To>
+__device__ void add_rows(const Feature& feature, const Channels& channels, const Group& group, i64 begin, i64 end,
+                         To& cells) {
+    const int n_bins = static_cast<int>(feature.n_bins), n_bits = static_cast<int>(group.n_bits);
     const int n_base = group.has_base ? static_cast<int>(channels.n_base) : 0;
-    const i64 n_cells = group.count(channels) * n_bins;
-    Cells cells(room, n_cells);
-    const auto far = [&](i64 c, i64 bin) { return out + bin * n_channels + group.place(channels, c); };
-    const auto add = [&](int c, u32 bin, u32 value) {
-        if (cells.copies > 0)
-            cells.add(c * n_bins + bin, value);
-        else
-            atomicAdd(far(c, bin), static_cast<u64>(value));
-    };
     const Scaled first(channels.base[0], channels.precision), second(channels.base[1], channels.precision);
     const Scaled third(channels.base[2], channels.precision), held(channels.held, channels.precision);
-    const i64 begin = blockIdx.y * rows_per_piece, end = smaller(begin + rows_per_piece, channels.n_rows);
+    const u32* marks = channels.marks + group.word * channels.stride;
+    const u32 asked = n_bits == 32 ? ~0u : (1u << n_bits) - 1u;
     for (i64 row = begin + threadIdx.x * at_once; row < end; row += blockDim.x * at_once) {
         u32 bins[at_once];
         read_codes(reinterpret_cast<const void*>(feature.codes), feature.wide, row, bins);
         const int count = static_cast<int>(smaller(at_once, end - row));
-        if (n_base > 0) add_base(first, 0, row, count, bins, add);
-        if (n_base > 1) add_base(second, 1, row, count, bins, add);
-        if (n_base > 2) add_base(third, 2, row, count, bins, add);
-        if (group.n_bits + group.n_reals > 0) add_held(channels, group, held, n_base, row, count, bins, add);
+        const bool carries = n_bits + group.n_reals > 0;
+        const float4 one = n_base > 0 ? first.read(row) : float4{}, two = n_base > 1 ? second.read(row) : float4{};
+        const float4 own = carries ? held.read(row) : float4{};
+        const uint4 words = n_bits > 0 ? reinterpret_cast<const uint4*>(marks)[row / at_once] : uint4{};
+        if (n_base > 0) add_channel(cells, 0, bins, Four(first, one, count));
+        if (n_base > 1) add_channel(cells, n_bins, bins, Four(second, two, count));
+        if (n_base > 2) add_channel(cells, 2 * n_bins, bins, Four(third, third.read(row), count));
+        if (n_bits > 0) {
+            u32 left[at_once] = {words.x >> group.first_bit & asked, words.y >> group.first_bit & asked,
+                                 words.z >> group.first_bit & asked, words.w >> group.first_bit & asked};
+            add_marked(cells, n_base * n_bins, n_bins, bins, left, Four(held, own, count));
+        }
+        for (i64 r = 0; r < group.n_reals; ++r) {
+            const float* real = channels.reals + (group.first_real + r) * channels.stride + row;
+            const float4 times{own.x * real[0], own.y * real[1], own.z * real[2], own.w * real[3]};
+            add_channel(cells, static_cast<int>(n_base + n_bits + r) * n_bins, bins, Four(held, times, count));
+        }
     }
+}
+
+// A block for each feature, piece of the rows and group of channels; blocks of one piece are neighbours, so that what its
+// rows carry is read from memory once.
+extern "C" __global__ void __launch_bounds__(512, 2)
+    histogram(const Design* design, const Channels* channels_, const i64* words, i64 rows_per_piece, i64 room,
+              u64* sums) {
+    const Channels channels = *channels_;
+    const Listed listed = listed_of(words);
+    const Feature feature = design->features[listed.features[blockIdx.x]];
+    const Group group = listed.groups[blockIdx.z];
+    const i64 n_bins = feature.n_bins, n_cells = group.count(channels) * n_bins;
+    const i64 begin = blockIdx.y * rows_per_piece, end = smaller(begin + rows_per_piece, channels.n_rows);
+    Cells cells(room, n_cells);
+    add_rows(feature, channels, group, begin, end, cells);
     __syncthreads();
-    if (cells.copies == 0) return;
+    u64* out = sums + listed.first_cell[blockIdx.x];
     for (i64 cell = threadIdx.x; cell < n_cells; cell += blockDim.x) {
         const u64 sum = cells.sum(cell);
-        if (sum) atomicAdd(far(cell / n_bins, cell % n_bins), sum);
+        if (sum) atomicAdd(out + cell % n_bins * channels.count() + group.place(channels, cell / n_bins), sum);
     }
+}
+
+// The same where a block has no room for the sums of a feature.
+extern "C" __global__ void __launch_bounds__(512, 2)
+    histogram_far(const Design* design, const Channels* channels_, const i64* words, i64 rows_per_piece, u64* sums) {
+    const Channels channels = *channels_;
+    const Listed listed = listed_of(words);
+    const Feature feature = design->features[listed.features[blockIdx.x]];
+    const Group group = listed.groups[blockIdx.z];
+    const i64 begin = blockIdx.y * rows_per_piece, end = smaller(begin + rows_per_piece, channels.n_rows);
+    FarCells cells{sums + listed.first_cell[blockIdx.x], static_cast<int>(feature.n_bins),
+                   static_cast<int>(channels.count()), channels, group};
+    add_rows(feature, channels, group, begin, end, cells);
 }
 
 // The sum of a channel in a bin, with signs and complements put right, still in whole numbers.

@@ -1,4 +1,4 @@
-// tests/cuda/emulator.hpp: just enough of CUDA to run the kernels on this machine, one block at a time.
+// tests/emulated_card.hpp: just enough of CUDA to run the kernels on this machine, one block at a time.
 //
 // Each thread of a block is a fiber; __syncthreads() hands over to the next one. So every kernel runs as it is written,
 // barriers included, where there is no card; what it cannot show are races, for which there is compute-sanitizer.
