@@ -11,7 +11,7 @@ from sparsegam.cuda.questions import CELL, NEAR_BINS, NOTHING, Channels, Columns
 COARSE, FINE = 25, 29  # bits of the largest number: for scans, which predict, and for what must be exact
 THREADS = 512  # of a block that sums by bin
 LEAST_ROWS = 4 * THREADS  # of a block
-BLOCKS = 8  # for each processor, so that none waits long for the last
+BLOCKS = 16  # for each processor, so that none waits long for the last
 COLUMN_THREADS = 256  # of a block that makes columns of bins
 JOBS = 3  # joint counts of a block: 98 KB of shared memory
 JOINT_CELLS = 4096
@@ -33,7 +33,7 @@ class Sums:
         every = np.arange(codes.n_bins.size)
         with self.card:
             sent = Channels([NOTHING]).send(self.card, codes.n_rows, self.stride, COARSE)
-            sums = self._by_bin(Channels([NOTHING]), sent, every)
+            sums = self._by_bin(Channels([NOTHING]), sent, every, COARSE)
             codes.bin_rows[...] = sums.view(np.int64)
 
     def by_column(self, channels: Channels, features: Columns, precision: int) -> Vector:
@@ -44,7 +44,7 @@ class Sums:
         """
         codes, card, xp = self.codes, self.card, self.card.xp
         sent = channels.send(card, codes.n_rows, self.stride, precision)
-        sums = self._by_bin(channels, sent, features)
+        sums = self._by_bin(channels, sent, features, precision)
         width, n_numbers = codes.width[features], channels.count + codes.has_ramps
         first_column = np.append(0, np.cumsum(width))
         listed = card.send(words_of(features.size, 0, features, self._first_cell(channels, features)))
@@ -71,46 +71,47 @@ class Sums:
         sent = channels.send(card, self.codes.n_rows, self.stride, FINE)
         jobs_at, entries_at = card.send(words_of(jobs)), card.send(words_of(entries))
         batches, room = -(-len(jobs) // JOBS), CELL * JOBS * JOINT_CELLS
-        pieces, rows = self._pieces(batches)
+        pieces, rows = self._pieces(batches, FINE)
         sums = xp.zeros(len(jobs) * JOINT_CELLS, dtype=np.uint64)
         card.launch("joint_counts", (pieces, batches), THREADS, (sent, jobs_at, len(jobs), JOBS, rows, room, sums), room)
         out = xp.empty(len(entries))
         card.launch("gram_entries", (len(entries),), COLUMN_THREADS, (sent, jobs_at, entries_at, sums, out))
         return card.download(out)
 
-    def _by_bin(self, channels: Channels, sent: int, features: Columns) -> Any:
+    def _by_bin(self, channels: Channels, sent: int, features: Columns, precision: int) -> Any:
         """Sum channels by bin, in whole numbers; features of very many bins go by themselves."""
         first_cell = self._first_cell(channels, features)
         sums = self.card.xp.zeros(int(first_cell[-1]), dtype=np.uint64)
         bins = self.codes.n_bins[features]
         for part in (bins <= NEAR_BINS, bins > NEAR_BINS):
-            if part.any():
-                self._fill(channels, sent, features[part], first_cell[:-1][part], sums)
+            if not part.any():
+                continue
+            most_bins = int(bins[part].max())
+            groups = groups_of(channels, most_bins)
+            words = words_of(features[part].size, len(groups), features[part], first_cell[:-1][part], 0, groups)
+            pieces, rows = self._pieces(features[part].size * len(groups), precision)
+            given = self.codes.design, sent, self.card.send(words), rows
+            grid = features[part].size, pieces, len(groups)
+            if most_bins > NEAR_BINS:
+                self.card.launch("histogram_far", grid, THREADS, (*given, sums))
+                continue
+            widest = int((groups[:, 0] * len(channels.base) + groups[:, 3] + groups[:, 5]).max())
+            room = self._room(CELL * most_bins * widest)
+            self.card.launch("histogram", grid, THREADS, (*given, room, sums), room)
         return sums
-
-    def _fill(self, channels: Channels, sent: int, features: Columns, first_cell: Columns, sums: Any) -> None:
-        most_bins = int(self.codes.n_bins[features].max())
-        groups = groups_of(channels, most_bins)
-        n_base = len(channels.base)
-        widest = int((groups[:, 0] * n_base + groups[:, 3] + groups[:, 5]).max())
-        listed = self.card.send(words_of(features.size, len(groups), features, first_cell, 0, groups))
-        pieces, rows = self._pieces(features.size * len(groups))
-        grid = features.size, pieces, len(groups)
-        if most_bins > NEAR_BINS:
-            self.card.launch("histogram_far", grid, THREADS, (self.codes.design, sent, listed, rows, sums))
-            return
-        room = self._room(CELL * most_bins * widest)
-        self.card.launch("histogram", grid, THREADS, (self.codes.design, sent, listed, rows, room, sums), room)
 
     def _room(self, least: int) -> int:
         """Return the shared memory of a block: what its sums need or, where they are small, room for a few copies."""
         return min(max(least, SMALL_BYTES), self.card.shared_bytes - RESERVED)
 
-    def _pieces(self, blocks_of_a_piece: int) -> tuple[int, int]:
-        """Cut the rows so that all processors have work; return how many pieces, and the rows of each."""
-        n_rows = self.codes.n_rows
+    def _pieces(self, blocks_of_a_piece: int, precision: int) -> tuple[int, int]:
+        """Cut the rows so that all processors have work; return how many pieces, and the rows of each.
+
+        A block keeps half of the bits of a number in a word of 32, which shall not overflow.
+        """
+        n_rows, most = self.codes.n_rows, 2 ** (31 - precision // 2 - 1)
         wanted = -(-BLOCKS * self.card.n_processors // blocks_of_a_piece)
-        rows = max(-(-n_rows // wanted), LEAST_ROWS)
+        rows = min(max(-(-n_rows // wanted), LEAST_ROWS), most)
         rows = -(-rows // LEAST_ROWS) * LEAST_ROWS
         return -(-n_rows // rows), rows
 

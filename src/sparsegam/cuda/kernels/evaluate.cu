@@ -116,22 +116,29 @@ struct Tables {
     }
 };
 
-// Scores of four rows at P points.
+// Scores of a row at P points.
 template <int P>
-__device__ void score(const Lookup& look, const Tables<double>& tables, i64 row, double (&scores)[at_once][P]) {
+__device__ void score(const Lookup& look, const Tables<double>& tables, i64 row, double (&scores)[P]) {
 #pragma unroll
-    for (int q = 0; q < at_once; ++q)
+    for (int p = 0; p < P; ++p) scores[p] = look.intercept[p];
+    for (i64 u = 0; u < look.n_used; ++u) {
+        const Unit& unit = tables.units[u];
+        const u32 code = unit.wide ? static_cast<const u16*>(unit.codes)[row] : static_cast<const u8*>(unit.codes)[row];
+        const double* mine = tables.at(u, code, P);
 #pragma unroll
-        for (int p = 0; p < P; ++p) scores[q][p] = look.intercept[p];
+        for (int p = 0; p < P; ++p) scores[p] += mine[p];
+    }
+}
+
+// Scores of four rows at one point.
+__device__ void score_four(const Lookup& look, const Tables<double>& tables, i64 row, double (&scores)[at_once]) {
+#pragma unroll
+    for (int q = 0; q < at_once; ++q) scores[q] = look.intercept[0];
     for (i64 u = 0; u < look.n_used; ++u) {
         u32 codes[at_once];
         read_codes(tables.units[u].codes, tables.units[u].wide, row, codes);
 #pragma unroll
-        for (int q = 0; q < at_once; ++q) {
-            const double* mine = tables.at(u, codes[q], P);
-#pragma unroll
-            for (int p = 0; p < P; ++p) scores[q][p] += mine[p];
-        }
+        for (int q = 0; q < at_once; ++q) scores[q] += *tables.at(u, codes[q], 1);
     }
 }
 
@@ -143,20 +150,23 @@ __device__ void losses(const Design& design, const Target& target, const i64* wo
     const Lookup look = lookup_of(words);
     const Tables<double> tables(design, look, segment_of, entries, P, room);
     const i64 begin = blockIdx.x * rows_per_block, end = smaller(begin + rows_per_block, target.n_rows);
-    double sum[P] = {};
-    for (i64 row = begin + threadIdx.x * at_once; row < end; row += blockDim.x * at_once) {
-        double scores[at_once][P];
+    LossSum sum[P];
+    const bool even = !target.weight;
+    int unsettled = 0;
+    for (i64 row = begin + threadIdx.x; row < end; row += blockDim.x) {
+        double scores[P];
         score<P>(look, tables, row, scores);
+        const double y = target.y(row), w = target.w(row);
 #pragma unroll
-        for (int q = 0; q < at_once; ++q) {
-            const i64 at = smaller(row + q, end - 1);  // rows past the last count nothing
-            const double y = target.y(at), w = row + q < end ? target.w(at) : 0.0;
-#pragma unroll
-            for (int p = 0; p < P; ++p) sum[p] += w * loss_value(target.loss, scores[q][p], y);
-        }
+        for (int p = 0; p < P; ++p) sum[p].add(target.loss, scores[p], y, w, even);
+        if (++unsettled < settled_after) continue;
+        for (int p = 0; p < P; ++p) sum[p].settle();
+        unsettled = 0;
     }
+#pragma unroll
     for (int p = 0; p < P; ++p) {
-        const double all = block_sum(sum[p], added);
+        sum[p].settle();
+        const double all = block_sum(sum[p].sum, added);
         if (threadIdx.x == 0) sums[p * gridDim.x + blockIdx.x] = all;
     }
 }
@@ -183,13 +193,13 @@ extern "C" __global__ void go_to(const Design* design, const Target* target_, co
     const i64 begin = blockIdx.x * rows_per_block, end = smaller(begin + rows_per_block, target.n_rows);
     double sum[3] = {}, most[3] = {};
     for (i64 row = begin + threadIdx.x * at_once; row < end; row += blockDim.x * at_once) {
-        double scores[at_once][1];
-        score<1>(look, tables, row, scores);
+        double scores[at_once];
+        score_four(look, tables, row, scores);
         float out[3][at_once] = {};
         for (int q = 0; q < at_once; ++q) {
             if (row + q >= end) break;
             const double w = target.w(row + q);
-            const Derivatives at = derivatives(target.loss, scores[q][0], target.y(row + q));
+            const Derivatives at = derivatives(target.loss, scores[q], target.y(row + q));
             const double parts[3] = {w * at.value, w * at.grad, w * at.curv};
             for (int c = 0; c < 3; ++c) {
                 sum[c] += parts[c];
@@ -259,8 +269,8 @@ extern "C" __global__ void scores(const Design* design, const i64* words, const 
     const Tables<double> tables(*design, look, segment_of, entries, 1, room);
     const i64 step = static_cast<i64>(gridDim.x) * blockDim.x * at_once;
     for (i64 row = (static_cast<i64>(blockIdx.x) * blockDim.x + threadIdx.x) * at_once; row < n_rows; row += step) {
-        double mine[at_once][1];
-        score<1>(look, tables, row, mine);
-        for (int q = 0; q < at_once && row + q < n_rows; ++q) out[row + q] = mine[q][0];
+        double mine[at_once];
+        score_four(look, tables, row, mine);
+        for (int q = 0; q < at_once && row + q < n_rows; ++q) out[row + q] = mine[q];
     }
 }

@@ -26,7 +26,7 @@ extern "C" __global__ void joint_counts(const Channels* channels_, const Job* jo
                                         i64 rows_per_piece, i64 room, u64* sums) {
     const Channels channels = *channels_;
     const i64 first_job = blockIdx.y * jobs_per_block, count = smaller(jobs_per_block, n_jobs - first_job);
-    Cells cells(room, n_cells * jobs_per_block);
+    Cells cells(room, n_cells * jobs_per_block, channels.precision);
     const Scaled first(channels.base[0], channels.precision), second(channels.base[1], channels.precision);
     const i64 begin = blockIdx.x * rows_per_piece, end = smaller(begin + rows_per_piece, channels.n_rows);
     for (i64 row = begin + threadIdx.x; row < end; row += blockDim.x) {

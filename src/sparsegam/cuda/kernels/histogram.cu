@@ -1,8 +1,7 @@
 // kernels/histogram.cu: sums per bin of what each row carries, in fixed point, and the columns those sums stand for.
 //
 // Rows carry floats. A channel is scaled by a power of two, so that its largest number takes `precision` bits, rounded to
-// whole numbers and added up as such: in any order the sums are the same bits. Whole numbers are 32 bits, and so are the
-// sums that a block keeps in shared memory, where a carry into a second word is rare.
+// whole numbers and added up as such: in any order the sums are the same bits.
 
 struct Base {
     const float* values;  // null: each row counts one
@@ -80,13 +79,15 @@ __device__ Listed listed_of(const i64* words) {
     return out;
 }
 
-// Sums of a block: two words for each cell, in as many copies as there is room for, so that threads that meet in one bin
-// meet in several cells.
+// Sums of a block. A whole number is the sum of a low and a high part, and each has a word of its own in shared memory: both
+// are added without waiting for what was there, and neither overflows while a block has few enough rows (`most_rows`).
+// There are as many copies as there is room for, so that threads that meet in one bin meet in several cells.
 struct Cells {
     u32 *low, *high;
-    int copies, copy;
+    int copies, copy, shift;
 
-    __device__ Cells(i64 room, i64 n_cells) : low(reinterpret_cast<u32*>(shared)), copies(32) {
+    __device__ Cells(i64 room, i64 n_cells, i64 precision)
+        : low(reinterpret_cast<u32*>(shared)), copies(32), shift(static_cast<int>(precision) / 2 + 1) {
         while (copies > 1 && n_cells * copies * 2 * sizeof(u32) > room) copies /= 2;
         high = low + n_cells * copies;
         copy = threadIdx.x % copies;
@@ -95,26 +96,19 @@ struct Cells {
     }
     __device__ void add(int cell, u32 value) {
         const int at = cell * copies + copy;
-        const u32 before = atomicAdd(low + at, value);
-        if (before + value < before) atomicAdd(high + at, 1u);
+        atomicAdd(low + at, value & ((1u << shift) - 1u));
+        atomicAdd(high + at, value >> shift);
     }
-    // The same for four rows at once, whose additions need not wait for each other; zeros are left out.
+    // The same for four rows at once; zeros are left out.
     __device__ void add(const int (&cell)[at_once], const u32 (&value)[at_once]) {
-        u32 carry = 0;
 #pragma unroll
         for (int q = 0; q < at_once; ++q)
-            if (value[q]) {
-                const u32 before = atomicAdd(low + cell[q] * copies + copy, value[q]);
-                carry |= static_cast<u32>(before + value[q] < before) << q;
-            }
-        if (carry)
-            for (int q = 0; q < at_once; ++q)
-                if (carry >> q & 1) atomicAdd(high + cell[q] * copies + copy, 1u);
+            if (value[q]) add(cell[q], value[q]);
     }
     __device__ u64 sum(i64 cell) const {
         u64 out = 0;
         for (int c = 0; c < copies; ++c)
-            out += (static_cast<u64>(high[cell * copies + c]) << 32) + low[cell * copies + c];
+            out += (static_cast<u64>(high[cell * copies + c]) << shift) + low[cell * copies + c];
         return out;
     }
 };
@@ -205,7 +199,7 @@ __device__ void add_rows(const Feature& feature, const Channels& channels, const
 
 // A block for each feature, piece of the rows and group of channels; blocks of one piece are neighbours, so that what its
 // rows carry is read from memory once.
-extern "C" __global__ void __launch_bounds__(512, 2)
+extern "C" __global__ void __launch_bounds__(512, 3)
     histogram(const Design* design, const Channels* channels_, const i64* words, i64 rows_per_piece, i64 room,
               u64* sums) {
     const Channels channels = *channels_;
@@ -214,7 +208,7 @@ extern "C" __global__ void __launch_bounds__(512, 2)
     const Group group = listed.groups[blockIdx.z];
     const i64 n_bins = feature.n_bins, n_cells = group.count(channels) * n_bins;
     const i64 begin = blockIdx.y * rows_per_piece, end = smaller(begin + rows_per_piece, channels.n_rows);
-    Cells cells(room, n_cells);
+    Cells cells(room, n_cells, channels.precision);
     add_rows(feature, channels, group, begin, end, cells);
     __syncthreads();
     u64* out = sums + listed.first_cell[blockIdx.x];
@@ -225,7 +219,7 @@ extern "C" __global__ void __launch_bounds__(512, 2)
 }
 
 // The same where a block has no room for the sums of a feature.
-extern "C" __global__ void __launch_bounds__(512, 2)
+extern "C" __global__ void __launch_bounds__(512, 3)
     histogram_far(const Design* design, const Channels* channels_, const i64* words, i64 rows_per_piece, u64* sums) {
     const Channels channels = *channels_;
     const Listed listed = listed_of(words);
