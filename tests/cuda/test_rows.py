@@ -1,4 +1,4 @@
-"""Rows on a card keep the contract of Rows: the sums of the oracle, the same bits each time, searches that end alike."""
+"""Rows on a card keep the contract of Rows: the sums of the oracle, the same bits each time, searches that agree."""
 
 import numpy as np
 import pytest
@@ -109,7 +109,7 @@ def test_answers_are_the_same_bits_whatever_was_asked_before(card, problem, poin
 
 @pytest.mark.parametrize("loss", ["logistic", "squared"])
 def test_all_widths_of_features_and_more_terms_than_a_word_has_bits(card, loss):  # noqa: F811
-    """Codes of one and two bytes; more bins than shared memory has room for; 0/1 columns; all rows in one bin but few."""
+    """Codes of one and two bytes; more bins than shared memory has room for; 0/1 columns; most rows in one bin."""
     rng, n = np.random.default_rng(3), 6000
     n_bins = np.array([2, 300, 5000, 40, 256, 1000])
     codes = [rng.integers(0, bins, n) for bins in n_bins]
@@ -120,7 +120,9 @@ def test_all_widths_of_features_and_more_terms_than_a_word_has_bits(card, loss):
     columns = np.sort(rng.choice(problem.n_columns, 70, replace=False))
     point = _core.Point(0.1, columns, rng.normal(size=70) / 5)
     rows, expected = rows_of_codes(card, problem), problem.rows()
-    np.testing.assert_allclose(rows.evaluate([point, moved(point)]), expected.evaluate([point, moved(point)]), rtol=1e-13)
+    np.testing.assert_allclose(
+        rows.evaluate([point, moved(point)]), expected.evaluate([point, moved(point)]), rtol=1e-13
+    )
     assert_close(rows.newton(point, columns), expected.newton(point, columns, False))
     mine, theirs = rows.scan(point, NO_COLUMNS), expected.scan(point, NO_COLUMNS)
     assert_close(mine[1:], theirs[1:], digits=1e-5)
@@ -145,7 +147,9 @@ def test_ramps_are_summed_as_the_core_sums_them(card, loss):  # noqa: F811
     first_ramp = int(problem.n_bins[0])
     columns = np.array([first_ramp + 1, 0, first_ramp, 9])
     point = _core.Point(0.2, columns, np.array([0.5, -0.4, 0.3, 0.2]))
-    np.testing.assert_allclose(rows.evaluate([point, moved(point)]), expected.evaluate([point, moved(point)]), rtol=1e-13)
+    np.testing.assert_allclose(
+        rows.evaluate([point, moved(point)]), expected.evaluate([point, moved(point)]), rtol=1e-13
+    )
     assert_close(rows.newton(point, columns), expected.newton(point, columns, False))
     assert_close(rows.scan(point, NO_COLUMNS)[1:], expected.scan(point, NO_COLUMNS)[1:], digits=1e-5)
     token, held = rows.scan(point, NO_COLUMNS)[0], expected.scan(point, NO_COLUMNS)[0]

@@ -58,9 +58,9 @@ def test_a_classifier_is_the_same_on_a_card(card, rows, options, weighted):  # n
     assert_same(mine, theirs)
     assert [t.n_rows for t in mine.terms_] == [t.n_rows for t in theirs.terms_]
     assert [t.n_events for t in mine.terms_] == [t.n_events for t in theirs.terms_]
-    ends, counts = (gam.model_.training.bands()[0] for gam in (mine, theirs)), [gam.model_.training.n_rows for gam in (mine, theirs)]
+    ends, counts = zip(*(gam.model_.training.bands() for gam in (mine, theirs)), strict=True)
     np.testing.assert_allclose(*ends, rtol=1e-5)
-    assert counts[0] == counts[1]
+    np.testing.assert_array_equal(*counts)
     np.testing.assert_allclose(mine.predict_proba(frame), theirs.predict_proba(frame), atol=1e-6)
 
 
@@ -106,5 +106,7 @@ def test_values_that_do_not_fit_beside_their_codes_go_to_the_card_one_column_at_
 def test_what_a_card_cannot_do_is_refused(card, rows):  # noqa: F811
     with pytest.raises(ValueError, match="runs on device='cpu' only"):
         SparseGAMClassifier(device="cuda", search="swap").fit(rows[0], rows[1])
+    with pytest.raises(ValueError, match="products are searched on device='cpu' only, got interactions=2"):
+        SparseGAMClassifier(device="cuda", interactions=2).fit(rows[0], rows[1])
     with pytest.raises(ValueError, match="device must be one of 'cpu', 'cuda', got 'gpu'"):
         SparseGAMClassifier(device="gpu").fit(rows[0], rows[1])

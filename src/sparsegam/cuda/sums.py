@@ -73,7 +73,9 @@ class Sums:
         batches, room = -(-len(jobs) // JOBS), CELL * JOBS * JOINT_CELLS
         pieces, rows = self._pieces(batches, FINE)
         sums = xp.zeros(len(jobs) * JOINT_CELLS, dtype=np.uint64)
-        card.launch("joint_counts", (pieces, batches), THREADS, (sent, jobs_at, len(jobs), JOBS, rows, room, sums), room)
+        card.launch(
+            "joint_counts", (pieces, batches), THREADS, (sent, jobs_at, len(jobs), JOBS, rows, room, sums), room
+        )
         out = xp.empty(len(entries))
         card.launch("gram_entries", (len(entries),), COLUMN_THREADS, (sent, jobs_at, entries_at, sums, out))
         return card.download(out)

@@ -13,7 +13,7 @@ from sparsegam.design.design import Data, Design
 from sparsegam.parameters import pick
 from sparsegam.search.options import Options
 from sparsegam.search.path import Path
-from sparsegam.search.problem import Problem, with_time_left
+from sparsegam.search.problem import Problem, prepared
 from sparsegam.search.progress import watched
 
 CUDA = "cuda"
@@ -52,7 +52,9 @@ def from_card(inputs: Any, X: Any, y: Any, sample_weight: Any, device: Any) -> t
 
         return inputs.from_card(X) if is_on_card(X) else X, fetched(y), fetched(sample_weight)
     if is_on_card(X):
-        msg = f"X is on a CUDA card ({type(X).__module__}.{type(X).__name__}): use device='cuda', or copy it here first."
+        msg = (
+            f"X is on a CUDA card ({type(X).__module__}.{type(X).__name__}): use device='cuda', or copy it here first."
+        )
         raise ValueError(msg)
     return X, y, sample_weight
 
@@ -70,4 +72,4 @@ def search_inputs(kind: type[P], inputs: Inputs[Any, Any], X: Any, y: Any, given
     )
     problem = inputs.pose(data, target.values, target.weight, options)
     with watched(given["callback"], given["verbose"], problem.max_terms) as report:
-        return kind.search(with_time_left(problem, start), target.classes, report), data
+        return kind.search(prepared(problem, start), target.classes, report), data

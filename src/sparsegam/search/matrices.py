@@ -57,9 +57,7 @@ class Matrices:
     def rows_of(self, matrix: NumericMatrix, y: Vector, weight: Vector, options: Options) -> Any:
         """Return the rows of a matrix, which answer a search."""
         cap = min(max(2 * matrix.n_bytes, SMALLEST_CAP), LARGEST_CAP)
-        return _core.MatrixRows(
-            matrix.core(), y, weight, loss=options.loss, n_threads=options.n_threads, max_bytes=cap
-        )
+        return _core.MatrixRows(matrix.core(), y, weight, loss=options.loss, n_threads=options.n_threads, max_bytes=cap)
 
     def pose(self, data: NumericMatrix, y: Vector, weight: Vector, options: Options) -> Problem[LinearDesign]:
         """Hand a matrix to the core; columns far from zero are centred on the way, in a copy."""
