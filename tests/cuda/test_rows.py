@@ -9,13 +9,13 @@ from reference import ReferenceRows
 from sparsegam import _core
 
 NO_COLUMNS = np.zeros(0, dtype=np.int64)
-SUPPORTS = ((), (1,), (5, 0, 4), (0, 1, 2, 4, 7, 9, 12, 14, 17), tuple(range(16)))
+SUPPORTS = ((), (5, 0, 4), tuple(range(16)))
 FLOATS = 1e-6  # of the largest sum: rows carry floats
 
 
 @pytest.fixture(params=LOSSES)
 def problem(request):
-    return random_problem(0, request.param, n=300)
+    return random_problem(0, request.param, n=200)
 
 
 @pytest.fixture
