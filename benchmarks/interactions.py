@@ -76,8 +76,8 @@ def _magic(args: argparse.Namespace) -> None:
     rows, binary = [], True
     for fold in folds(table.load(), args.folds, "shuffled"):
         models = {
-            "additive": _ours(args, shapes=["steps", "both"]),
-            "products": _ours(args, shapes=["steps", "both"], interactions="auto"),
+            "additive": _ours(args, shapes="both"),
+            "products": _ours(args, shapes="both", interactions="auto"),
             **{name: CONTENDERS[name].make(binary, {}, args.jobs) for name in ("ebm", "ebm-interactions", "lightgbm")},
         }
         for name, model in models.items():
