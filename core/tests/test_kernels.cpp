@@ -318,13 +318,11 @@ void test_swap_gains(const Named& named) {
             CHECK(most == (k == 0 ? no_gain : *std::max_element(gains.begin(), gains.begin() + k)),
                   named.name + " swap_gains: the largest");
             for (std::int64_t j = 0; j < k; ++j) {
-                const double g = args.grad - double(q[j]) * shift[j],
-                             v = args.curv + double(q[j]) * q[j] * inverse[j];
+                const double g = args.grad - double(q[j]) * shift[j], v = args.curv + double(q[j]) * q[j] * inverse[j];
                 if (std::abs(v - args.floor) < 1e-6 || std::abs(g) < 1e-6) continue;  // either side is right
                 const bool may = v > args.floor && (g < 0 ? args.may_rise : args.may_fall);
                 const double push = std::max(std::abs(g) - args.slack, 0.0);
-                CHECK_NEAR(gains[j], may ? 0.5 * push * push / v - cost[j] : no_gain, 1e-5,
-                           named.name + " swap_gains");
+                CHECK_NEAR(gains[j], may ? 0.5 * push * push / v - cost[j] : no_gain, 1e-5, named.name + " swap_gains");
             }
         }
 }

@@ -1,6 +1,7 @@
 """The columns a search may choose from: features as bin codes, what each column stands for, and what it may cost."""
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -73,7 +74,7 @@ class ThresholdDesign:
         ramped = [None if mine is None else mine.in_core() for mine in self.ramps]
         return _core.ThresholdDesign(codes, self.n_bins, self.n_ordered, ramped)
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the features."""
         return tuple(feature.name for feature in self.features)
@@ -329,7 +330,7 @@ class ThresholdDesign:
         """Return the same for the columns of one feature; a ramp stands on the rows below its knot."""
         n, ramps = self.features[j].n_ordered, self.ramps[j]
         sums = _core.bin_counts(codes, self.features[j].n_bins, weight)
-        np.cumsum(sums[:n], out=sums[:n])
+        sums[:n].cumsum(out=sums[:n])
         if ramps is None:
             return sums
         below = np.searchsorted(ramps.place, ramps.end[ramps.knots])  # bins below each knot
