@@ -244,10 +244,6 @@ class Learner:
             return learn_levels(column, self.binning, times), column.values
         return self._learn_ordered(column, j, times), column.values
 
-    def is_plain(self, j: int) -> bool:
-        """Tell whether the user said nothing of column j."""
-        return not (j in self.forced or j in self.special or j in self.cuts or self.special_everywhere)
-
     def pinned(self, column: Column, j: int) -> Vector:
         """Return the numbers that the user named for column j: special values, and thresholds."""
         if j in self.forced or column.scale.kind == "category":

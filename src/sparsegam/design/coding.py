@@ -35,10 +35,10 @@ def bin_table(
 ) -> tuple[list[Feature], list[Codes]]:
     """Learn and code all columns, a few of them at a time as numbers; weights are above zero."""
     learner = Learner(table.labels, binning, weight)
-    at_once = ZeroOnes.of(table, rows_per_bin(binning.min_samples_bin, table.n_rows))
+    at_once = ZeroOnes.of(table, learner)
 
     def one(j: int) -> tuple[Feature, Codes]:
-        if at_once is not None and at_once.is_plain[j] and learner.is_plain(j):
+        if at_once is not None and at_once.is_plain[j]:
             return Feature(table.label(j), np.zeros(1), scale=at_once.scale), at_once.codes[j]
         coded = table.coded(j)
         if coded is not None:
@@ -58,20 +58,21 @@ class ZeroOnes:
     """
 
     codes: NDArray[np.uint8]  # a row for each column
-    is_plain: NDArray[np.bool_]  # columns with enough rows of either value to have a threshold
+    is_plain: NDArray[np.bool_]  # columns with rows enough of either value, of which the user said nothing
     scale: Scale
 
     @classmethod
-    def of(cls, table: Table, at_least: int) -> "ZeroOnes | None":
+    def of(cls, table: Table, learner: Learner) -> "ZeroOnes | None":
         """Return the codes of a table's columns, where they can be had all at once."""
         block = table.source if isinstance(table.source, np.ndarray) else table.block
-        if block is None or table.kept is not None or block.dtype.kind not in "iub" or block.size == 0:
+        if block is None or table.kept is not None or block.dtype.kind not in "iub" or learner.special_everywhere:
             return None
-        if block.dtype.kind != "b" and (block.min() < 0 or block.max() > 1):
+        if block.dtype.kind != "b" and (block.min(initial=0) < 0 or block.max(initial=0) > 1):
             return None
         codes = np.ascontiguousarray(block.T, dtype=np.uint8)
         ones = np.count_nonzero(codes, axis=1)
-        plain = np.minimum(ones, table.n_rows - ones) >= at_least
+        plain = np.minimum(ones, table.n_rows - ones) >= rows_per_bin(learner.binning.min_samples_bin, table.n_rows)
+        plain[[*learner.forced, *learner.special, *learner.cuts]] = False
         return cls(codes, plain, BOOLEAN if block.dtype.kind == "b" else NUMBER)
 
 
