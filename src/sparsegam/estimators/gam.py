@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sparsegam.arrays import Vector
 from sparsegam.checks import check_choice
-from sparsegam.data.frames import read
+from sparsegam.data.frames import may_hold_text, read
 from sparsegam.data.guessing import warn_of_numbers_in_text
 from sparsegam.estimators.fitting import FitsOne, SparseModel
 from sparsegam.estimators.multiclass import OneVsRest
@@ -107,8 +107,9 @@ class SparseGAM(SparseModel, Reports):
     def _look_back(self, X: Any) -> None:
         if self.min_samples_bin == "auto":  # who chose a number knows
             warn_of_few_rows(self._models())
-        table = read(X)
-        warn_of_numbers_in_text(table, kept_as_text=self._inputs().binning.forced(table.labels))
+        if may_hold_text(X):
+            table = read(X)
+            warn_of_numbers_in_text(table, kept_as_text=self._inputs().binning.forced(table.labels))
 
     def _inputs(self) -> Tables:
         return Tables.of(vars(self))
