@@ -39,7 +39,7 @@ class Rows:
 
     def columns(self, model: Model) -> Vector:
         """Return the columns of the terms: 0 and 1, or ramps in units of their width, so that none is too large."""
-        found = [model.column_of(term, self.numbers[term.feature]) / _width(term) for term in model.terms]
+        found = [model.column_of(term, self.numbers) / _width(term) for term in model.terms]
         return np.column_stack(found) if found else np.zeros((self.target.size, 0))
 
 

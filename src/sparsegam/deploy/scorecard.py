@@ -3,6 +3,8 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,7 @@ from sparsegam.inspection.metrics import log_loss, weighted_auc
 from sparsegam.losses import LOSSES
 from sparsegam.models.additive import Model
 from sparsegam.models.outcomes import events
-from sparsegam.models.steps import StepModel, StepTable, as_table, step_model
+from sparsegam.models.steps import StepModel, as_table, step_model
 
 METHODS = ("pdo", "min_max", "plain", "small")
 DIRECTIONS = {"higher_is_safer": -1, "higher_is_riskier": 1}
@@ -136,7 +138,7 @@ class Scorecard:
     rounding : Rounding or None
         What the whole numbers cost, where rows were given.
     counts : tuple of ndarray
-        Rows in each step, by feature, where rows were given.
+        Rows in each step, by feature, then in each cell, by pair, where rows were given.
     risks : tuple of RiskLine
         Totals and their risk, where rows were given.
     """
@@ -169,9 +171,9 @@ class Scorecard:
     def table(self) -> list[dict[str, Any]]:
         """Return the card as rows with feature, step and points (and rows and share, where they were counted)."""
         rows: list[dict[str, Any]] = []
-        for j, table in enumerate(self.steps.tables):
-            for i, (text, step) in enumerate(zip(table.labels(), table.steps, strict=True)):
-                row = {"feature": table.feature, "step": text, "points": int(step.adds)}
+        for j, part in enumerate(self.steps.parts):
+            for i, (text, points) in enumerate(zip(part.labels(), part.adds.ravel().tolist(), strict=True)):
+                row = {"feature": part.name, "step": text, "points": int(points)}
                 if self.counts:
                     share = float(self.counts[j][i] / self.counts[j].sum())
                     row |= {"rows": float(self.counts[j][i]), "share": share}
@@ -310,8 +312,8 @@ def _laddered(model: Model, options: Scaling) -> Model:
 def _card(model: Model, points: Points, a: float, b: float, options: Scaling) -> Scorecard:
     steps = step_model(_pointed(model, points))
     # what no row of the fit had has the mean of the points, which need not be whole
-    whole = tuple(table.changed(lambda adds: float(round(adds))) for table in steps.tables)
-    return Scorecard(_shifted(replace(steps, tables=whole, slope=b, shift=a), options), options)
+    whole = replace(steps.changed([lambda adds: float(round(adds))] * len(steps.parts)), slope=b, shift=a)
+    return Scorecard(_shifted(whole, options), options)
 
 
 def _points(model: Model, patterns: Patterns | None, options: Scaling) -> tuple[Points, float, float]:
@@ -338,7 +340,7 @@ def _pointed(model: Model, points: Points) -> Model:
 
 def _shifted(steps: StepModel, options: Scaling) -> StepModel:
     """Move points between the base and the features, as asked for; totals stay, but that `small` starts from zero."""
-    moves = [-int(table.adds.min()) if options.nonnegative else 0 for table in steps.tables]
+    moves = [-int(part.adds.min()) if options.nonnegative else 0 for part in steps.parts]
     base = int(steps.base) - sum(moves)
     shift = steps.shift
     if options.method == "small":
@@ -347,15 +349,11 @@ def _shifted(steps: StepModel, options: Scaling) -> StepModel:
         each, left = divmod(base, len(moves))
         moves = [move + each + (j < left) for j, move in enumerate(moves)]
         base = 0
-    tables = tuple(_moved(table, move) for table, move in zip(steps.tables, moves, strict=True))
-    if options.nonnegative and options.base == "folded" and min((t.adds.min() for t in tables), default=0) < 0:
+    moved = replace(steps.changed([partial(add, move) for move in moves]), base=float(base), shift=shift)
+    if options.nonnegative and options.base == "folded" and min((p.adds.min() for p in moved.parts), default=0) < 0:
         msg = "the base points are too low to keep all steps at zero or above: raise base_points, or use base='apart'."
         raise ValueError(msg)
-    return replace(steps, base=float(base), tables=tables, shift=shift)
-
-
-def _moved(table: StepTable, points: int) -> StepTable:
-    return table.changed(lambda adds: adds + points)
+    return moved
 
 
 def _reported(card: Scorecard, model: Model, rows: Table, y: Any, sample_weight: Any) -> Scorecard:
@@ -368,8 +366,8 @@ def _reported(card: Scorecard, model: Model, rows: Table, y: Any, sample_weight:
     auc = [weighted_auc(odds, event, weight) for odds in log_odds]
     loss = [float(np.average(log_loss(odds, event), weights=weight)) for odds in log_odds]
     counts = tuple(
-        np.bincount(where, weight, len(table.steps)).astype(np.float64)
-        for where, table in zip(card.steps.locate(rows), card.steps.tables, strict=True)
+        np.bincount(where, weight, part.adds.size).astype(np.float64)
+        for where, part in zip(card.steps.locate(rows), card.steps.parts, strict=True)
     )
     risks = tuple(_risk_lines(card, total, event, weight))
     return replace(card, rounding=Rounding(event.size, *auc, *loss), counts=counts, risks=risks)

@@ -344,7 +344,7 @@ class _Steps:
     def _holds(self, term: Term) -> Vector:
         """Tell for which values of its feature a term holds: those of a ramp are below its knot."""
         condition = Condition("<=", term.condition.value) if term.condition.is_ramp else term.condition
-        return self.model.column_of(Term(term.feature, condition, 1.0), self.values[term.feature][0])
+        return self.model.column_of(Term(term.feature, condition, 1.0), {term.feature: self.values[term.feature][0]})
 
     def _most(self, term: Term, holds: Vector, tolerance: float) -> float:
         """Return the most rows on which another term may differ from this one."""

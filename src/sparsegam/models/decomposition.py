@@ -166,12 +166,36 @@ class SumOfParts:
         for i, term in enumerate(terms):
             if term.condition.is_ramp:
                 means[i] = self._alone(term).mean()
-        values = np.column_stack([self.column_of(term, numbers) for term in terms])
+        values = np.column_stack([self._alone(term).at(numbers) for term in terms])
         return self.evidence.errors_of(feature, values, means)
 
-    def column_of(self, term: Term, numbers: Vector) -> Vector:
-        """Return what a term is before its coefficient: 0 or 1, or how far below its knot, by number on the scale."""
-        return self._alone(term).at(numbers)
+    def cell_errors(self, pair: tuple[str, str]) -> Vector | None:
+        """Return the standard error of what a pair adds in each of its cells, less its mean over the rows of the fit.
+
+        NaN where a value is new: what it is given is a mean, by a rule and not by rows.
+        """
+        if self.evidence is None:
+            return None
+        found = self.cells_of(pair)
+        values = np.column_stack([found.holds(term).ravel() for term in self.terms if term.part == pair])
+        errors = self.evidence.errors_of(pair, values.astype(np.float64), self.evidence.shares(self.terms, pair))
+        if errors is None:
+            return None
+        out = errors.reshape(found.values.shape)
+        if self.missing != "last":
+            out[found.axes[0].new, :] = out[:, found.axes[1].new] = np.nan
+        return out
+
+    def column_of(self, term: Term, numbers: Mapping[str, Vector]) -> Vector:
+        """Return what a term is before its coefficient in each row, given the columns in use as numbers: 0 or 1.
+
+        A ramp is how far below its knot the value is.
+        """
+        if term.also is None:
+            return self._alone(term).at(numbers[term.feature])
+        sources = self.source_of(term.feature), self.source_of(term.also.feature)
+        product = pair_of([replace(term, coef=1.0)], sources, new_apart=False)
+        return product.at(*(numbers[name] for name in term.features))
 
     def _alone(self, term: Term) -> ShapeFunction:
         """Return the shape of a term with a coefficient of one."""

@@ -107,6 +107,16 @@ class PairFunction:
         out: Vector = self.values[self.axes[0].cells_of(first), self.axes[1].cells_of(second)]
         return out
 
+    def holds(self, term: Term) -> Holds:
+        """Tell in which cells a product of the pair holds."""
+        first, second = (axis.holds(one.condition) for axis, one in zip(self.axes, term.clauses, strict=True))
+        return np.logical_and.outer(first, second)
+
+    def sums(self, first: Vector, second: Vector, weight: Vector) -> Vector:
+        """Return the weight of the rows in each cell, given the values of both features as numbers on their scales."""
+        cells = np.ravel_multi_index((self.axes[0].cells_of(first), self.axes[1].cells_of(second)), self.values.shape)
+        return np.bincount(cells, weight, self.values.size).astype(np.float64).reshape(self.values.shape)
+
     def mean(self) -> float:
         """Return the mean over the rows of the fit; 0 where these are not known."""
         return 0.0 if self.shares is None else math.fsum((self.shares * self.values).ravel().tolist())
@@ -148,11 +158,10 @@ def pair_of(
         axis_of(terms[0].clauses[i].feature, [t.clauses[i].condition for t in terms], sources[i], new_apart=new_apart)
         for i in (0, 1)
     )
-    values = np.zeros((first.n_cells, second.n_cells))
+    found = PairFunction((first, second), np.zeros((first.n_cells, second.n_cells)), shares)
     for term in terms:
-        holds = [axis.holds(clause.condition) for axis, clause in zip((first, second), term.clauses, strict=True)]
-        values[np.ix_(*holds)] += term.coef
-    return PairFunction((first, second), values, shares)
+        found.values[found.holds(term)] += term.coef
+    return found
 
 
 def axis_of(name: str, conditions: Sequence[Condition], source: Source, *, new_apart: bool = True) -> Axis:
