@@ -1,14 +1,18 @@
 """Exports of models with products: run where they are meant to run, they score like decision_function."""
 
+import json
 import warnings
 from dataclasses import replace
 from datetime import date, datetime
+from pathlib import Path
 from xml.etree import ElementTree
 
 import engines
 import numpy as np
 import pandas as pd
+import products
 import pytest
+from products import as_fitted, product
 from test_export import (
     AGE,
     CITY,
@@ -25,22 +29,17 @@ from test_export import (
     run,
 )
 
+import sparsegam.export
 from sparsegam import export
-from sparsegam.data.frames import read
-from sparsegam.data.scales import NUMBER, Scale
+from sparsegam.data.scales import Scale
 from sparsegam.deploy.reasons import reason_table
 from sparsegam.deploy.scorecard import scorecard
 from sparsegam.models.additive import Model
-from sparsegam.models.seen import seen_of
-from sparsegam.models.steps import step_model, step_numbers
-from sparsegam.models.terms import Clause, Condition, Term
+from sparsegam.models.terms import Condition
 
 TOLERANCE = 1e-12
+MOMENT = datetime(2021, 5, 6, 7, 8, 9)
 HOURS = "hours"  # of which products alone ask
-
-
-def product(first, second, coef):
-    return Term(*first, coef, Clause(*second))
 
 
 PRODUCTS = (
@@ -56,7 +55,7 @@ PRODUCTS = (
     product((HOURS, Condition("<=", 40.0)), ("zone", Condition("in", (3, 7))), 0.23),
     product(("grade", Condition("<=", "A")), ("member", Condition(">", value=False)), -0.37),
     product(("grade", Condition(">", "B")), ("member", Condition("missing")), 0.41),
-    product(("since", Condition(">", date(2020, 2, 28))), ("seen", Condition("<=", datetime(2021, 5, 6, 7, 8, 9))), 0.7),
+    product(("since", Condition(">", date(2020, 2, 28))), ("seen", Condition("<=", MOMENT)), 0.7),
     product(("since", Condition("missing")), ("seen", Condition("missing")), -0.67),
 )
 
@@ -81,37 +80,9 @@ def later_model(missing="mean"):
     rows = rows[rows[AGE].ne(-8) & rows[CITY].isin(LEVELS) & rows["zone"].ne(4)].dropna(
         subset=[name for name in rows if name != "since"]
     )
-    terms = tuple(
-        t for t in model.terms if all(c.condition.kind != "missing" or c.feature == "since" for c in t.clauses)
-    )
-    model = replace(model, terms=terms)
-    table, weight = read(rows), np.random.default_rng(0).uniform(0.5, 2.0, len(rows))
-    numbers = step_numbers(model, table)
-    seen = {
-        name: seen_of(
-            [one.condition for t in terms for one in t.clauses if one.feature == name],
-            model.special_values.get(name, ()),
-            model.scales.get(name, NUMBER),
-            column,
-            weight,
-        )
-        for name, column in numbers.items()
-    }
-    model = replace(model, seen=seen)
-    shares = {}
-    for pair in model.pairs:
-        cells = replace(model, seen=seen).cells_of(pair)
-        if missing != "last":
-            cells = _apart(model, pair)
-        shares[pair] = cells.sums(*(numbers[name] for name in pair), weight / weight.sum())
-    return replace(model, missing=missing, seen_pairs=shares)
-
-
-def _apart(model, pair):
-    """The cells of a pair, with those of new values, which a model has that scores these at a mean."""
-    from sparsegam.models.pairs import pair_of
-
-    return pair_of([t for t in model.terms if t.part == pair], tuple(model.source_of(name) for name in pair))
+    kept = [t for t in model.terms if all(c.condition.kind != "missing" or c.feature == "since" for c in t.clauses)]
+    weight = np.random.default_rng(0).uniform(0.5, 2.0, len(rows))
+    return as_fitted(replace(model, terms=tuple(kept)), rows, missing=missing, weight=weight)
 
 
 def scores(model, frame):
@@ -132,10 +103,104 @@ def scores(model, frame):
 def test_every_export_scores_products_alike(engine, made):
     model = pair_model() if made == "by hand" else later_model(made)
     digits = DIGITS.get(engine, 17)
-    frame = pair_table(FEW.get(engine, 1000), digits=digits)
+    frame = pair_table(FEW.get(engine, 2000) // 2, digits=digits)
     if made != "by hand":
         frame["grade"] = pick(np.random.default_rng(1), ["A", "B", "C", None, "Z"], len(frame))
     expected, probability = scores(model, frame)
     found = run(engine, model, frame)
     np.testing.assert_allclose(found[0], expected, rtol=0, atol=TOLERANCE)
     np.testing.assert_allclose(found[1], probability, rtol=0, atol=TOLERANCE)
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "python", "javascript", "onnx", "pmml"])
+def test_scorecards_with_products_are_exported_as_models_are(engine):
+    model, frame = later_model(), pair_table(200)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        card = scorecard(model, method="plain")
+        points, probability = card.score(frame), card.predict_proba(frame)[:, 1]
+    found = run(engine, card, frame)
+    assert found[0].tolist() == points.tolist()
+    np.testing.assert_allclose(found[1], probability, rtol=0, atol=TOLERANCE)
+
+
+@pytest.mark.parametrize("baseline", ["max", "mean", "median"])
+def test_sql_gives_the_reasons_of_pairs(baseline):
+    duckdb = pytest.importorskip("duckdb")
+    model, frame = later_model(), pair_table(300)
+    texts = {(AGE, INCOME): ("R1", "young and poor"), ((AGE, HOURS), ("<= 30", "<= 12.5")): ("R2", "young, few hours")}
+    table = reason_table(model, k=3, baseline=baseline, texts=texts)
+    with duckdb.connect() as connection:
+        connection.register("loans", frame)
+        query = export.to_sql(model, "loans", keep=[engines.KEY], reasons=table)
+        found = connection.execute(query).df().sort_values(engines.KEY)
+    codes = found[["reason_1", "reason_2", "reason_3"]].to_numpy(dtype=object)
+    expected = table.of(frame).codes()
+    assert np.where(pd.isna(codes), None, codes).tolist() == expected.tolist()
+    assert {"R1", "R2"} <= {*expected.ravel().tolist()}
+
+
+def test_pmml_engines_give_the_reasons_of_pairs():
+    model, frame = later_model(), pair_table(200)
+    table = reason_table(model, k=1)
+    pypmml = pytest.importorskip("pypmml")
+    try:
+        scorer = pypmml.Model.fromString(export.to_pmml(model, reasons=table))
+    except Exception as error:
+        pytest.skip(f"no PMML engine: {error}")
+    found = engines.pmml_rows(scorer, model, frame)["reason_1"]
+    lost = table.of(frame)
+    clear = lost.lost[:, 0] > 0
+    assert found[clear].tolist() == lost.codes()[clear, 0].tolist()
+
+
+def test_documents_with_products_obey_their_schemas():
+    etree, jsonschema = pytest.importorskip("lxml.etree"), pytest.importorskip("jsonschema")
+    try:
+        of_pmml = engines.pmml_schema()
+    except engines.Absent as reason:
+        pytest.skip(str(reason))
+    of_json = json.loads((Path(sparsegam.export.__file__).parent / "model.schema.json").read_text())
+    rows, labels = products.table()
+    for model in (pair_model(), later_model(), products.as_fitted(products.written(), rows, labels)):
+        of_pmml.assertValid(etree.fromstring(export.to_pmml(model).encode()))
+        content = json.loads(model.to_json())
+        jsonschema.validate(content, of_json)
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(content | {"version": 4}, of_json)
+
+
+def hostile_pair(evil):
+    """A model whose two features, one of them with a level of the same text, have products only."""
+    first = product((evil, Condition("<=", 2.0)), ("c", Condition("==", evil)), 0.5)
+    other = product((evil, Condition(">", 2.0)), ("c", Condition("in", ("k", "l"))), -0.25)
+    scales = {"c": Scale("category", ("k", "l", evil, "z"))}
+    return Model(0.0, (first, other), (evil, "c"), "logistic", classes=("a", evil), scales=scales)
+
+
+@pytest.mark.parametrize("engine", ["python", "javascript", "json", "onnx", "duckdb", "sqlite"])
+def test_hostile_names_in_products_score_as_others_do(engine):
+    for evil in HOSTILE:
+        model = hostile_pair(evil)
+        frame = pd.DataFrame({engines.KEY: range(4), evil: [1.0, 3.0, 1.0, np.nan], "c": [evil, "k", "z", None]})
+        found = run(engine, model, frame)
+        np.testing.assert_allclose(found[0], model.decision_function(frame), rtol=0, atol=TOLERANCE)
+
+
+@pytest.mark.parametrize("evil", HOSTILE)
+def test_hostile_names_in_products_stay_text(evil):
+    model = hostile_pair(evil)
+    source = export.to_latex(model)
+    assert source.count(r"\begin{tabular}") == source.count(r"\end{tabular}") == 2
+    assert r"\input" not in source
+    script = export.to_javascript(model)
+    assert not [tag for tag in ("</", "<!--", "<script", "-->") if tag in script]
+    root = ElementTree.fromstring(export.to_pmml(model))
+    assert root.find("{*}DataDictionary")[0].get("name") == evil
+    assert not [tag for tag in ("</script", "<script", "<img", "<!--") if tag in model.card()]
+
+
+def test_a_pair_is_a_block_in_latex():
+    text = export.to_latex(products.written())
+    assert r"\multicolumn{4}{c}{priors}" in text
+    assert r"$>$ 40 & $-0.400$ & $0$ & $0$ & $0$ \\" in text

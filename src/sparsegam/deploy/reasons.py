@@ -1,4 +1,4 @@
-"""Reason codes: which features, and pairs of them, cost a row most, against what they add on average, in the middle or at best."""
+"""Reason codes: which features or pairs cost a row most, against what they add on average, in the middle or at best."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -220,9 +220,7 @@ def _middles(steps: StepModel, baseline: str, reference: Any, sign: int) -> Iter
             best = part.ends if given is None else values
             yield float(best.min() if sign > 0 else best.max())
         elif shares is None or (baseline == "population" and given is None):
-            why = (
-                "" if baseline == "population" else f": the model does not know the rows of its fit in {part.name!r}"
-            )
+            why = "" if baseline == "population" else f": the model does not know the rows of its fit in {part.name!r}"
             msg = f"baseline={baseline!r} needs reference=, the rows that stand for the population{why}."
             raise ValueError(msg)
         else:

@@ -335,7 +335,7 @@ def _points(model: Model, patterns: Patterns | None, options: Scaling) -> tuple[
 def _pointed(model: Model, points: Points) -> Model:
     """Put points in place of coefficients; terms that got none are gone."""
     terms = (replace(term, coef=float(p)) for term, p in zip(model.terms, points[1:], strict=True))
-    return replace(model, intercept=float(points[0]), terms=tuple(term for term in terms if term.coef))
+    return replace(model, intercept=float(points[0])).keeping(term for term in terms if term.coef)
 
 
 def _shifted(steps: StepModel, options: Scaling) -> StepModel:

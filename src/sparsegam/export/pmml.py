@@ -1,4 +1,4 @@
-"""PMML 4.4: the model as a Scorecard, whose characteristics are features and pairs, and whose attributes are their steps."""
+"""PMML 4.4: the model as a Scorecard, its features and pairs as characteristics and their steps as attributes."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -91,9 +91,7 @@ def _characteristic(
 ) -> ElementTree.Element:
     baseline = float(part.adds.ravel()[0] - sign * table.lost[j][0])
     code = table.said[j][-1][0]
-    return _child(
-        parent, "Characteristic", name=part.name, reasonCode=code, baselineScore=repr(round(baseline, 10))
-    )
+    return _child(parent, "Characteristic", name=part.name, reasonCode=code, baselineScore=repr(round(baseline, 10)))
 
 
 def _cells(node: ElementTree.Element, pair: PairTable, codes: Sequence[str]) -> None:

@@ -62,8 +62,8 @@ def to_sql(
     if points is not None:
         columns.append(f"{_sum(step_model(points), way)} AS points")
     if reasons is not None:
-        parts = enumerate(zip(reasons.steps.parts, reasons.lost, reasons.rates, reasons.said, strict=True))
-        for j, (part, lost, rates, said) in parts:
+        each = zip(reasons.steps.parts, reasons.lost, reasons.rates, reasons.said, strict=True)
+        for j, (part, lost, rates, said) in enumerate(each):
             columns.append(f"{_case(part, way, _lines(part, way, lost, rates))} AS lost_{j}")
             columns.append(f"{_case(part, way, [way.text(code) for code, _ in said])} AS code_{j}")
     source = ".".join(way.name(part) for part in table.split("."))
@@ -107,7 +107,9 @@ def _nested(pair: PairTable, way: Dialect, results: Sequence[str]) -> str:
 def _lines(part: StepTable | PairTable, way: Dialect, values: Vector, slopes: Vector) -> list[str]:
     """Write what each step gives: a number, or a line through it at the upper end."""
     out = [number(value) for value in values]
-    for i in np.flatnonzero(slopes) if isinstance(part, StepTable) else ():
+    if isinstance(part, PairTable):
+        return out
+    for i in np.flatnonzero(slopes):
         column = way.as_double(way.column(part.feature, part.scale))
         out[i] = f"{out[i]} + {number(slopes[i])} * ({column} - {way.literal(part.steps[i].values[0])})"
     return out

@@ -28,7 +28,7 @@ LEVELS = ((0.25, "moved"), (0.1, "watch"), (-np.inf, "stable"))  # the usual rea
 
 @dataclass(frozen=True)
 class Moved:
-    """One feature, one pair of them, or the score: its stability index, how to read it, and shares of values before and now."""
+    """One feature, one pair, or the score: its stability index, how to read it, and shares of values before and now."""
 
     name: str
     psi: float
@@ -50,7 +50,7 @@ class Drift:
     n_now: int
 
     def __getitem__(self, name: str) -> Moved:
-        """Return the line of a feature, of a pair as in "age & priors", or of "score" (by `score`, where it is taken)."""
+        """Return the line of a feature, of a pair as in "age & priors", or of "score" (else by `score`)."""
         found = [line for line in self.lines if line.name == name]
         if not found:
             raise KeyError(name)

@@ -11,7 +11,8 @@ from sparsegam.checks import check_boolean
 from sparsegam.data.scales import NUMBER, Scale, Value
 from sparsegam.models.evidence import Evidence
 from sparsegam.models.pairs import PairFunction, Source, pair_of
-from sparsegam.models.pieces import Piece
+from sparsegam.models.pieces import Piece, importance
+from sparsegam.models.profile import Counted
 from sparsegam.models.seen import Seen
 from sparsegam.models.shapes import ShapeFunction, shape_of
 from sparsegam.models.terms import Part, Term, part_name
@@ -126,11 +127,17 @@ class SumOfParts:
             found = found.with_new_at(mean)
         return found.moved(-mean) if move else found
 
-    def cells_of(self, pair: tuple[str, str], shares: Vector | None = None) -> PairFunction:
-        """Add up the products of a pair, as the coefficients are; new values add nothing."""
+    def cells_of(
+        self, pair: tuple[str, str], shares: Vector | None = None, *, new_apart: bool | None = None
+    ) -> PairFunction:
+        """Add up the products of a pair, as the coefficients are; new values add nothing.
+
+        Whether these are in cells of their own is as the model scores them, unless told.
+        """
         first, second = (self.source_of(name) for name in pair)
         terms = [term for term in self.terms if term.part == pair]
-        return pair_of(terms, (first, second), shares, new_apart=self.missing != "last")
+        apart = self.missing != "last" if new_apart is None else new_apart
+        return pair_of(terms, (first, second), shares, new_apart=apart)
 
     def source_of(self, name: str) -> Source:
         """Return what is known of a feature beside its terms."""
@@ -143,6 +150,15 @@ class SumOfParts:
         if self.missing != "last":
             shape = shape.with_new_at(mean)
         return shape.moved(-mean) if move else shape
+
+    def importances(self, rows: Counted) -> dict[Part, float]:
+        """Return the mean distance of what each part adds from its mean, over rows in counts."""
+        bins, cells = rows.bins(), rows.cells()
+        out: dict[Part, float] = {}
+        for name, shape in self.shape_functions().items():
+            numbers, counts = bins[name]
+            out[name] = importance(shape.at(numbers), counts)
+        return out | {key: importance(pair.values, cells[key]) for key, pair in self.pair_functions().items()}
 
     def with_errors(self, feature: str, parts: list[Piece]) -> list[Piece]:
         """Return the pieces of a feature with their standard errors, where these are known."""

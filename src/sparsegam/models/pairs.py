@@ -74,7 +74,7 @@ class Axis:
             out[: edge + 1] = condition.kind == "<="
             out[edge + 1 : self.n_ordered] = condition.kind == ">"
         else:
-            asked = [label is not None and _names(condition, label) for label in self.labels[self.n_ordered :]]
+            asked = [_names(condition, label) for label in self.labels[self.n_ordered :]]
             out[self.n_ordered :] = asked
         return out
 
@@ -164,6 +164,28 @@ def pair_of(
     return found
 
 
+def regrouped(old: PairFunction, new: PairFunction, shares: Vector) -> Vector:
+    """Return the shares of the rows in the cells of a pair, given those in the cells that more products cut it into."""
+    out = np.zeros(new.values.shape)
+    rows, columns = (_cells_in(before, after) for before, after in zip(old.axes, new.axes, strict=True))
+    np.add.at(out, np.ix_(rows, columns), shares)
+    return out
+
+
+def _cells_in(old: Axis, new: Axis) -> NDArray[np.intp]:
+    """Return in which cell of an axis each cell of a finer one is."""
+    out = np.empty(old.n_cells, dtype=np.intp)
+    out[: old.n_ordered] = np.append(np.searchsorted(new.cell.edges, old.cell.edges), new.n_ordered - 1)[
+        : old.n_ordered
+    ]
+    for i, label in enumerate(old.labels[old.n_ordered : old.rest], start=old.n_ordered):
+        rest = int(new.cell.missing) if label is not None and label.kind == "missing" else new.rest
+        named = (k for k in range(new.n_ordered, new.rest) if _names(new.labels[k], label))
+        out[i] = next(named, rest)
+    out[old.rest], out[old.new] = new.rest, new.new
+    return out
+
+
 def axis_of(name: str, conditions: Sequence[Condition], source: Source, *, new_apart: bool = True) -> Axis:
     """Cut the values of a feature into cells: between thresholds, and by each value that is asked for alone."""
     scale, seen = source.scale, source.seen
@@ -216,8 +238,10 @@ def _values(condition: Condition) -> tuple[Value, ...]:
     return value if isinstance(value, tuple) else (value,)
 
 
-def _names(condition: Condition, label: Condition) -> bool:
+def _names(condition: Condition | None, label: Condition | None) -> bool:
     """Tell whether a condition on single values holds for the cell of another."""
+    if condition is None or label is None:
+        return False
     if condition.kind == "missing" or label.kind == "missing":
         return condition.kind == label.kind
     return {*_values(label)} <= {*_values(condition)}

@@ -238,10 +238,12 @@ class PairTable:
         return first, second
 
     def labels(self) -> tuple[str, ...]:
-        """Write where two cells meet, as in `age: <= 25; priors: > 3`, row by row of the table."""
+        """Write where two cells meet, as in `age: <= 25; priors: > 3`, row by row; where no row was, say so."""
         first, second = self.key
-        rows, columns = self.cell_labels()
-        return tuple(f"{first}: {one}; {second}: {other}" for one in rows for other in columns)
+        called = self.phrases()
+        return tuple(
+            f"{first}: {one}; {second}: {other}{NEW * (both != (one, other))}" for (one, other), both in called
+        )
 
     def phrases(self) -> list[tuple[tuple[str, str], tuple[str, str]]]:
         """Return by what each meeting of cells may be called: the texts of both, or their labels."""

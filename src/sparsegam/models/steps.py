@@ -75,10 +75,10 @@ class StepModel:
 
     def changed(self, changes: Sequence[Callable[[float], float]]) -> "StepModel":
         """Return the same steps with other contributions: a change for each part."""
-        parts = zip(self.parts, changes, strict=True)
-        changed = [part.changed(change) for part, change in parts]
         n = len(self.tables)
-        return replace(self, tables=tuple(changed[:n]), pairs=tuple(changed[n:]))
+        tables = tuple(table.changed(change) for table, change in zip(self.tables, changes[:n], strict=True))
+        pairs = tuple(pair.changed(change) for pair, change in zip(self.pairs, changes[n:], strict=True))
+        return replace(self, tables=tables, pairs=pairs)
 
     def locate(self, X: Any) -> list[Position]:
         """Return, for each part, the position of the step, or of the cell, that holds in each row."""

@@ -111,7 +111,7 @@ def ranked(model: Model, table: Table | None) -> list[str]:
     shapes = model.shape_functions()
     if table is None:
         return list(shapes)
-    weight = {name: importance(shape, _numbers(model, name, table)) for name, shape in shapes.items()}  # type: ignore[arg-type]
+    weight = {name: importance(shape.at(_numbers(model, name, table))) for name, shape in shapes.items()}  # type: ignore[arg-type]
     return sorted(shapes, key=lambda name: -weight[name])
 
 

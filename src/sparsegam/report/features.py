@@ -77,7 +77,7 @@ def _piece(piece: Piece) -> dict[str, Any]:
 
 def _importance(shape: ShapeFunction, numbers: Vector | None) -> float:
     if numbers is not None:
-        return importance(shape, numbers)
+        return importance(shape.at(numbers))
     ends = [*shape.values, *shape.starts, *shape.special.values(), *shape.levels.values(), shape.missing, 0.0]
     return float(np.ptp(ends))
 
