@@ -92,6 +92,12 @@ auto released(const Ask& ask) {
     return ask();
 }
 
+std::vector<double> joined(const std::vector<std::vector<double>>& parts) {
+    std::vector<double> all;
+    for (const auto& part : parts) all.insert(all.end(), part.begin(), part.end());
+    return all;
+}
+
 nb::object evaluate(LocalRows& rows, const std::vector<Point>& points) {
     for (const Point& point : points) checked(rows, point);
     return as_numpy(released([&] { return rows.evaluate(points); }));
@@ -130,6 +136,21 @@ nb::tuple groups(LocalRows& rows, const Point& point, const Vector<Index>& colum
     const Groups all = released([&] { return rows.groups(at, asked); });
     return nb::make_tuple(array(all.grad), array(all.curv), array(all.loss),
                           as_numpy(std::vector<double>{all.total_grad, all.total_curv, all.total_loss}));
+}
+
+// Tables one after the other, each by lines of the first feature's cells.
+nb::tuple pairs(LocalRows& rows, const Point& point, const nb::sequence& cells, const PairArray& features) {
+    const auto& at = checked(rows, point);
+    const auto in = cells_from(cells);
+    const auto asked = pairs_from(features);
+    std::vector<std::vector<double>> grad(asked.size()), curv(asked.size());
+    released([&] {
+        rows.pairs(at, in, asked, [&](Index pair, std::span<const double> g, std::span<const double> h) {
+            grad[pair].assign(g.begin(), g.end());
+            curv[pair].assign(h.begin(), h.end());
+        });
+    });
+    return nb::make_tuple(as_numpy(joined(grad)), as_numpy(joined(curv)));
 }
 
 nb::tuple slopes(LocalRows& rows, const Point& point, bool centred) {
@@ -287,6 +308,7 @@ void bind_rows(nb::module_& m) {
         .def("scan", scan, nb::arg("point"), nb::arg("among"))
         .def("rescan", rescan, nb::arg("token"), nb::arg("point"), nb::arg("entered"), nb::arg("among"))
         .def("groups", groups, nb::arg("point"), nb::arg("columns"))
+        .def("pairs", pairs, nb::arg("point"), nb::arg("cells"), nb::arg("pairs"))
         .def("slopes", slopes, nb::arg("point"), nb::arg("centred") = true)
         .def("line", line, nb::arg("point"), nb::arg("column"), nb::arg("step"))
         .def("shift", shift, nb::arg("start"), nb::arg("to"), nb::arg("column"));

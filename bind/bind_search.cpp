@@ -4,11 +4,9 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
@@ -17,6 +15,7 @@
 #include "released.hpp"
 #include "sparsegam/path.hpp"
 #include "sparsegam/swap.hpp"
+#include "stop.hpp"
 
 using namespace sparsegam;
 
@@ -34,20 +33,6 @@ void end_all() {
     nb::gil_scoped_release released;  // they take it back to say that they were stopped
     for (int waited = 0; running().works > 0 && waited < 500; ++waited)
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
-}
-
-// Ends searches from another thread.
-struct Stop {
-    std::shared_ptr<std::atomic<bool>> asked = std::make_shared<std::atomic<bool>>(false);
-};
-
-// Signal handlers run only where Python asks for them, on its main thread; elsewhere they do nothing.
-std::function<void()> poll_of(const std::optional<Stop>& stop) {
-    return [asked = stop ? stop->asked : nullptr] {
-        if (running().closing || (asked && *asked)) throw std::runtime_error("the search was stopped");
-        nb::gil_scoped_acquire held;
-        if (PyErr_CheckSignals() != 0) throw nb::python_error();
-    };
 }
 
 Progress progress_of(const nb::object& callback) {

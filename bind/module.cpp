@@ -6,6 +6,7 @@ namespace nb = nanobind;
 void bind_design(nb::module_& m);
 void bind_rows(nb::module_& m);
 void bind_search(nb::module_& m);
+void bind_products(nb::module_& m);
 void bind_cuts(nb::module_& m);
 
 NB_MODULE(_core, m) {
@@ -13,5 +14,6 @@ NB_MODULE(_core, m) {
     bind_design(m);
     bind_rows(m);
     bind_search(m);
+    bind_products(m);
     bind_cuts(m);
 }

@@ -124,6 +124,14 @@ class Columns:
     def shortlist(self) -> int: ...
     def __len__(self) -> int: ...
 
+Cells = tuple[NDArray[np.uint8], int, int]
+"""Coarse cells of a feature: (cell of each bin, n_ordered, n_cells).
+
+There are at most 256; the first n_ordered are ordered, as the bins in them are, and the others stand alone. A part is a
+condition on a feature. With m = max(n_ordered - 1, 0), parts p < m are `cell <= p`, those from m to 2 m - 1 are
+`cell > p - m` among the ordered cells, and later ones are `cell == n_ordered + p - 2 m`.
+"""
+
 class ScanToken:
     """What a scan holds for rescans: the curvature of its rows."""
 
@@ -131,8 +139,9 @@ class Rows:
     """All that a search asks of the rows. Derive from it to answer in Python; matrices may be flat or not.
 
     A derived class has two attributes, `loss` (a name) and `columns` (a Columns), and five methods: `evaluate`,
-    `newton`, `scan`, `rescan` and `groups`, with the arguments and answers of LocalRows. Its scan may return any object
-    as the token. Every question names its point; nothing is remembered between them unless the class wants to.
+    `newton`, `scan`, `rescan` and `groups`, with the arguments and answers of LocalRows; a sixth, `pairs`, is asked of
+    it where products are looked for. Its scan may return any object as the token. Every question names its point;
+    nothing is remembered between them unless the class wants to.
     """
 
     def __init__(self) -> None: ...
@@ -180,6 +189,15 @@ class LocalRows(Rows):
         self, point: Point, columns: NDArray[np.int64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Sums of gradient, curvature and loss over the rows where each 0/1 column is 1; the three over all rows."""
+
+    def pairs(
+        self, point: Point, cells: Sequence[Cells | None], pairs: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Sums of gradient and of curvature over the cells of two features at once.
+
+        cells has an entry per feature, None where it is in none of the pairs (n_pairs x 2). The tables of the pairs
+        follow each other, each flat, with a line for each cell of the pair's first feature.
+        """
 
     def slopes(self, point: Point, centred: bool = True) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Slope and curvature of the loss along each column, centred or as it is."""
@@ -338,6 +356,48 @@ def swap_path(
     """The paper's swap search at each lambda0 in turn, warm from the one before: points, finished, counts.
 
     most_swaps are made at each lambda0: none is coordinate descent alone, -1 as many as help.
+    """
+
+class BestProducts:
+    """Products of two conditions that are worth a try, pair by pair, the best first.
+
+    `pair` is the number of the pair, `part_a` and `part_b` the conditions on its first and second feature (see Cells).
+    The gains are falls of the objective: `plain` beside the intercept alone, `contrast` beside both conditions too.
+    """
+
+    @property
+    def pair(self) -> NDArray[np.int64]: ...
+    @property
+    def part_a(self) -> NDArray[np.int64]: ...
+    @property
+    def part_b(self) -> NDArray[np.int64]: ...
+    @property
+    def plain(self) -> NDArray[np.float64]: ...
+    @property
+    def contrast(self) -> NDArray[np.float64]: ...
+    @property
+    def best_contrast(self) -> NDArray[np.float64]:
+        """Of each pair the largest contrast that any of its products has."""
+
+    def __len__(self) -> int: ...
+
+def best_products(
+    rows: Rows,
+    point: Point,
+    cells: Sequence[Cells | None],
+    pairs: NDArray[np.int64],
+    *,
+    per_pair: int,
+    ridge: float = 0.0,
+    min_curvature: float = 0.0,
+    stop: Stop | None = None,
+) -> BestProducts:
+    """Products that gain most at a point: of each pair the best `per_pair` by either gain, or all where it has no more.
+
+    Of products whose conditions are of the same kinds with cuts at most one cell apart on both features, only the best
+    is given, unless all are. With per_pair=0, only `best_contrast` is worked out. ridge is added to the curvature of a
+    product (2 lambda2 times its unit), and min_curvature is the least that the rows where it holds must have together,
+    and the others too.
     """
 
 class LinePoint:
