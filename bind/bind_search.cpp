@@ -54,6 +54,9 @@ void check_search(const Rows& rows, const Penalty& penalty, Index max_terms) {
     if (fixed > max_terms)
         throw std::invalid_argument(std::to_string(fixed) + " columns are in every model, but max_terms is " +
                                     std::to_string(max_terms));
+    if (!Limits(penalty, penalty.always).products_stand())
+        throw std::invalid_argument(
+            "a product in every model needs the plain terms that hierarchy asks for there, too");
 }
 
 // The model that every search starts from must have a loss, or nothing can be compared with it.
@@ -79,6 +82,9 @@ void check_start_of(const Rows& rows, const Penalty& penalty, const Point& point
     if (!std::all_of(point.columns.begin(), point.columns.end(), enters) ||
         !std::all_of(penalty.always.begin(), penalty.always.end(), is_in))
         throw std::invalid_argument("a model to start from has columns that may not enter, or lacks one that must");
+    if (!Limits(penalty, point.columns).products_stand())
+        throw std::invalid_argument(
+            "a model to start from has a product without the plain terms that hierarchy asks for");
 }
 
 Search outcome(const Frontier& found, const Objective& objective) {

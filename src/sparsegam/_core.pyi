@@ -241,6 +241,10 @@ class Penalty:
     Bounds are low <= 0 <= high; group is the source feature that a column belongs to. Columns in `always` are in every
     model and free of lambda0. max_groups and max_per_group limit source features and the terms of one (0: no limit).
     lambda2 is on unit * w^2 and lambda1 on sqrt(unit) * |w|; without units, these are the spreads of the columns.
+    parents (n_columns x 2) are the source features of products, -1 for columns that are none. Products have groups by
+    pair, which no other column is in: max_per_pair limits the terms of one (0: no limit), max_groups counts the source
+    features of products, too. With the hierarchy "weak" a product stands only beside a plain term of one of its source
+    features, with "strong" of both.
     """
 
     def __init__(
@@ -258,6 +262,9 @@ class Penalty:
         lambda1: float = 0.0,
         unit: NDArray[np.float64] | None = None,
         free_intercept: bool = True,
+        parents: NDArray[np.int64] | None = None,
+        max_per_pair: int = 0,
+        hierarchy: str = "none",
     ) -> None: ...
     def with_lambda2(self, lambda2: float) -> Penalty:
         """The same with another lambda2."""

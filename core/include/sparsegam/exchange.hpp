@@ -211,13 +211,14 @@ class Exchange {
         return points;
     }
 
-    // Can the step still be taken: what it drops is there, what it adds is not and keeps within the limits.
+    // Can the step still be taken: what it drops is there, what it adds is not, and what is left keeps within the limits.
     bool applies(const Step& step, const Point& point) const {
         const Index n_added = static_cast<Index>(step.added.size());
         if (point.size() + n_added - (step.dropped != none) > max_terms_) return false;
-        if (n_added > 0 && !Limits(penalty_, point.columns).allow(step.dropped, step.added[0], n_added)) return false;
-        return (step.dropped == none || point.has(step.dropped)) &&
-               std::none_of(step.added.begin(), step.added.end(), [&](Index c) { return point.has(c); });
+        if (step.dropped != none && !point.has(step.dropped)) return false;
+        if (std::any_of(step.added.begin(), step.added.end(), [&](Index c) { return point.has(c); })) return false;
+        const Limits limits(penalty_, point.columns);
+        return n_added > 0 ? limits.allow(step.dropped, step.added[0], n_added) : limits.may_drop(step.dropped);
     }
 
     // Refits an evaluated point that misses what it must beat by less than it promised; goes there if that is enough.

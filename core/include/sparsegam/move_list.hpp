@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "limits.hpp"
 #include "local_model.hpp"
 #include "nested_pairs.hpp"
 #include "top_columns.hpp"
@@ -103,7 +104,8 @@ class MoveList {
     }
 
   private:
-    bool may_drop(Index position) const { return !penalty_.is_always(point_.columns[position]); }
+    bool may_swap(Index position) const { return !penalty_.is_always(point_.columns[position]); }
+    bool may_drop(Index position) const { return may_swap(position) && limits_.may_drop(point_.columns[position]); }
 
     void list_drops(const MoveRules& rules, std::vector<Move>& moves) const {
         for (Index s = 0; s < point_.size(); ++s)
@@ -117,7 +119,7 @@ class MoveList {
         const Index k = point_.size();
         std::vector<double> costs(k), gains(k);
         for (Index s = 0; s < k; ++s)
-            costs[s] = may_drop(s) ? model_.drop_cost(s) - rules.lambda0 * penalty_.cost[point_.columns[s]] : infinity;
+            costs[s] = may_swap(s) ? model_.drop_cost(s) - rules.lambda0 * penalty_.cost[point_.columns[s]] : infinity;
         std::vector<char> taken(objective_.n_columns(), 0);
         for (Index c : point_.columns) taken[c] = 1;
         for (Index c : model_.columns()) {

@@ -232,6 +232,7 @@ class Frontier {
             if (exchange_.out_of_time()) break;
             Point rest = best.without(best.position(first));
             rest = rest.without(rest.position(second));
+            if (!Limits(penalty_, rest.columns).products_stand()) continue;
             objective_.evaluate(rest);  // or any finite value would count as better
             exchange_.go_to(rest);
             exchange_.improve(worthwhile(lambda0));
