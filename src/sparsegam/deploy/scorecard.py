@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from sparsegam.arrays import Vector
 from sparsegam.data.frames import Table
+from sparsegam.data.framing import frame_of
 from sparsegam.data.targets import weights
 from sparsegam.deploy.ladder import laddered
 from sparsegam.deploy.rounding import Patterns, Points, patterns_of, round_small, round_to_line
 from sparsegam.deploy.scaling import Scaling
-from sparsegam.inspection.metrics import log_loss, weighted_auc
+from sparsegam.inspection.metrics import log_loss, weight_of_evidence, weighted_auc
 from sparsegam.losses import LOSSES
 from sparsegam.models.additive import Model
 from sparsegam.models.outcomes import events
@@ -67,8 +68,8 @@ class Scorecard:
         How it was asked for.
     rounding : Rounding or None
         What the whole numbers cost, where rows were given.
-    counts : tuple of ndarray
-        Rows in each step, by feature, where rows were given.
+    counts, events : tuple of ndarray
+        Rows in each step, by feature, where rows were given, and those of the second class.
     risks : tuple of RiskLine
         Totals and their risk, where rows were given.
     """
@@ -77,6 +78,7 @@ class Scorecard:
     scaling: Scaling
     rounding: Rounding | None = None
     counts: tuple[Vector, ...] = ()
+    events: tuple[Vector, ...] = ()
     risks: tuple[RiskLine, ...] = ()
 
     @property
@@ -99,16 +101,45 @@ class Scorecard:
         return np.column_stack([1.0 - upper, upper])
 
     def table(self) -> list[dict[str, Any]]:
-        """Return the card as rows with feature, step and points (and rows and share, where they were counted)."""
+        """Return the card as rows with feature, step and points.
+
+        Where rows were given, also how many a step has, their share of all, the events among them and their rate, the
+        weight of evidence (None without events or without others) and what the step adds to the information value.
+        """
         rows: list[dict[str, Any]] = []
         for j, table in enumerate(self.steps.tables):
-            for i, (text, step) in enumerate(zip(table.labels(), table.steps, strict=True)):
-                row = {"feature": table.feature, "step": text, "points": int(step.adds)}
-                if self.counts:
-                    share = float(self.counts[j][i] / self.counts[j].sum())
-                    row |= {"rows": float(self.counts[j][i]), "share": share}
-                rows.append(row)
+            counted = self._counted(j) if self.counts else [{}] * len(table.steps)
+            for text, step, more in zip(table.labels(), table.steps, counted, strict=True):
+                rows.append({"feature": table.feature, "step": text, "points": int(step.adds)} | more)
         return rows
+
+    def _counted(self, j: int) -> list[dict[str, Any]]:
+        rows, events = self.counts[j], self.events[j]
+        woe, iv = weight_of_evidence(rows, events)
+        each = zip(rows.tolist(), events.tolist(), woe.tolist(), iv.tolist(), strict=True)
+        return [
+            {
+                "rows": n,
+                "share": n / float(rows.sum()),
+                "events": upper,
+                "event_rate": upper / n if n else None,
+                "woe": None if math.isnan(weight) else weight,
+                "iv": adds,
+            }
+            for n, upper, weight, adds in each
+        ]
+
+    @property
+    def information_values(self) -> dict[str, float]:
+        """The information value of each feature over its steps, where rows were given."""
+        return {
+            name: sum(line["iv"] for line in self._counted(j)) for j, name in enumerate(self.features) if self.counts
+        }
+
+    def to_frame(self) -> Any:
+        """Return the lines of `table` as a frame; the base points are `base`."""
+        lines = self.table()
+        return frame_of({name: [line[name] for line in lines] for name in (lines[0] if lines else ("feature",))})
 
     def formula(self) -> str:
         """Write how a total becomes a probability."""
@@ -157,7 +188,9 @@ class Scorecard:
         return f"<Scorecard: {len(self.features)} features, {low:.0f} to {high:.0f} points>"
 
     def _repr_html_(self) -> str:
-        return self.to_html()
+        from sparsegam.deploy.scorecard_view import to_notebook
+
+        return to_notebook(self)
 
 
 def scorecard(model: Model, X: Any = None, y: Any = None, *, sample_weight: Any = None, **scaling: Any) -> Scorecard:
@@ -313,12 +346,13 @@ def _reported(card: Scorecard, model: Model, rows: Table, y: Any, sample_weight:
     log_odds = [steps.log_odds(score) for steps, score in scored]
     auc = [weighted_auc(odds, event, weight) for odds in log_odds]
     loss = [float(np.average(log_loss(odds, event), weights=weight)) for odds in log_odds]
-    counts = tuple(
-        np.bincount(where, weight, len(table.steps)).astype(np.float64)
-        for where, table in zip(card.steps.locate(rows), card.steps.tables, strict=True)
+    located = list(zip(card.steps.locate(rows), card.steps.tables, strict=True))
+    counts, upper = (
+        tuple(np.bincount(where, mine, len(table.steps)).astype(np.float64) for where, table in located)
+        for mine in (weight, weight * event)
     )
     risks = tuple(_risk_lines(card, total, event, weight))
-    return replace(card, rounding=Rounding(event.size, *auc, *loss), counts=counts, risks=risks)
+    return replace(card, rounding=Rounding(event.size, *auc, *loss), counts=counts, events=upper, risks=risks)
 
 
 def _risk_lines(card: Scorecard, total: Points, event: NDArray[np.bool_], weight: Vector) -> list[RiskLine]:
