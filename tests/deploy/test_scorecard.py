@@ -118,13 +118,43 @@ def test_shown_everywhere(model, credit, tmp_path):
     text, page = str(card), card.to_html()
     rows = list(csv.DictReader(io.StringIO(card.to_csv())))
     assert len(rows) == 1 + len(card.table())
-    assert rows[0] == {"feature": "", "step": "base", "points": str(card.base)}
+    assert (rows[0]["feature"], rows[0]["step"], rows[0]["points"]) == ("", "base", str(card.base))
+    assert float(rows[2]["rows"]) == card.table()[1]["rows"]
     assert "AUC" in text
     assert "fall with the risk of 1" in text
     assert "<script" not in page
     openpyxl = pytest.importorskip("openpyxl")
     card.to_excel(tmp_path / "card.xlsx")
     assert openpyxl.load_workbook(tmp_path / "card.xlsx")["Scorecard"]["C2"].value == card.base
+
+
+def test_steps_say_what_they_stand_on(model, credit):
+    X, y = credit
+    card = scorecard(model, X, y)
+    frame = card.to_frame()
+    for j, name in enumerate(card.features):
+        mine, located = frame[frame["feature"] == name], card.steps.locate(X)[j]
+        assert mine["rows"].tolist() == np.bincount(located, minlength=len(mine)).tolist()
+        assert mine["events"].tolist() == np.bincount(located, y, len(mine)).tolist()
+        bad, good = mine["events"] / y.sum(), (mine["rows"] - mine["events"]) / (len(y) - y.sum())
+        both = (bad > 0) & (good > 0)
+        np.testing.assert_allclose(mine["woe"][both], np.log(good[both] / bad[both]))
+        assert mine["woe"][~both].isna().all()
+        iv = ((good - bad) * np.log(good / bad.where(bad > 0)))[both].sum()
+        assert card.information_values[name] == pytest.approx(iv)
+    assert "WoE" in str(card)
+    assert list(scorecard(model).to_frame().columns) == ["feature", "step", "points"]
+    assert scorecard(model).information_values == {}
+
+
+def test_style_holds_for_the_card_alone(model, credit):
+    shown = scorecard(model, *credit)._repr_html_()
+    style = shown.partition("<style>")[2].partition("</style>")[0]
+    rules = [rule.partition("{")[0] for rule in style.split("}") if rule.strip()]
+    assert rules
+    assert all(part.strip().startswith(".sparsegam") for rule in rules for part in rule.split(","))
+    assert shown.startswith("<div class='sparsegam'>")
+    assert "<html" not in shown
 
 
 def test_text_of_the_data_is_escaped():

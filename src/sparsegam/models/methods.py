@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from onnx import ModelProto
 
+    from sparsegam.deploy.counterfactual import Counterfactual
     from sparsegam.deploy.editing import Editor
     from sparsegam.deploy.reasons import Reasons, ReasonTable
     from sparsegam.deploy.scorecard import Scorecard
@@ -63,6 +64,20 @@ class Deployable:
         from sparsegam.deploy.reasons import reason_codes
 
         return reason_codes(self, X, k, baseline=baseline, reference=reference, adverse=adverse, texts=texts)
+
+    def counterfactual(
+        self: Any,
+        row: Any,
+        *,
+        target: Any = None,
+        fixed: Sequence[str] = (),
+        directions: Mapping[str, str] | None = None,
+        cost: str | Mapping[str, float] | None = None,
+    ) -> "Counterfactual":
+        """Return the cheapest changes of a row that lead past a threshold; see `sparsegam.deploy.counterfactual`."""
+        from sparsegam.deploy.counterfactual import counterfactual
+
+        return counterfactual(self, row, target=target, fixed=fixed, directions=directions, cost=cost)
 
     def to_sql(
         self: Any,

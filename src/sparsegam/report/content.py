@@ -135,7 +135,7 @@ def _own_objective(material: Material, path: Path[Model]) -> float:
     """Return loss and ridge of the model itself, which need not be the frontier's of its size."""
     if material.problem is not None:
         try:
-            return objective_of(material.problem, material.model)
+            return objective_of(material.problem, material.model, by_bins=material.path is None)
         except ValueError:  # its terms are no columns of these data
             pass
     return float(np.interp(material.model.n_terms, path.n_terms, path.objective))
