@@ -244,3 +244,19 @@ def test_points_of_pairs_add_up(options):
     assert card.rounding.auc_after > card.rounding.auc_before - 0.01
     if options.get("nonnegative"):
         assert min(line["points"] for line in lines) == 0
+
+
+def test_a_pair_is_a_block_of_points():
+    frame, y = products.table()
+    card = scorecard(products.as_fitted(products.written(), frame, y), frame, y)
+    lines = str(card).splitlines()
+    head = next(i for i, line in enumerate(lines) if line.startswith("age (down), priors (across): points (rows)"))
+    young = [cell for cell in lines[head + 2].split("  ") if cell]
+    points = {line["step"]: line for line in card.table() if line["feature"] == "age & priors"}
+    worst = points["age: <= 25; priors: > 3"]
+    assert young[0].strip() == "<= 25"
+    assert young[3].strip() == f"{worst['points']} ({worst['rows']:.0f})"
+    assert "those of each pair where its line and its column meet" in str(card)
+    assert card.to_html().count("<table>") == 1 + 3 + 1  # features, pairs, risks
+    assert len(list(csv.reader(io.StringIO(card.to_csv())))) == 2 + len(card.table())
+    assert card.information_values.keys() == {"age", "priors", "age & priors", "age & hours", "hours & colour"}

@@ -22,7 +22,7 @@ def test_rows_are_counted_by_cell(fitted):
     model, frame = fitted
     cells = cells_of(model, PAIR, step_numbers(model, read(frame)))
     young, many = frame["age"] <= 25, frame["priors"] > 3
-    assert (cells.labels[0][0], cells.labels[1][2]) == ("<= 25", "> 3")
+    assert (cells.labels[0][0], cells.labels[1][2]) == ("≤ 25", "> 3")
     assert cells.counts[0, 2] == (young & many).sum()
     assert cells.counts.sum() == len(frame)
     assert cells.adds[0, 2] == 0.9
@@ -47,7 +47,7 @@ def test_errors_stand_beside_their_cells(fitted):
 def test_values_that_no_row_had_are_not_drawn_unless_rows_have_them(fitted):
     model, frame = fitted
     drawn = cells_of(model, PAIR).worth_drawing()
-    assert drawn.labels == (("<= 25", "> 25 to 40", "> 40"), ("<= 1", "> 1 to 3", "> 3"))
+    assert drawn.labels == (("≤ 25", "> 25 to 40", "> 40"), ("≤ 1", "> 1 to 3", "> 3"))
     later = pd.concat([frame, frame.head(1).assign(age=np.nan)])
     drawn = cells_of(model, PAIR, step_numbers(model, read(later))).worth_drawing()
     assert drawn.labels[0][-1] == "missing: no such row was seen"

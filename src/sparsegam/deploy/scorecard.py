@@ -133,7 +133,7 @@ class Scorecard:
 
     @property
     def information_values(self) -> dict[str, float]:
-        """The information value of each feature over its steps, and of each pair over its cells, where rows were given."""
+        """The information value of each feature over its steps, and of each pair, where rows were given."""
         names = [part.name for part in self.steps.parts] if self.counts else []
         return {name: sum(line["iv"] for line in self._counted(j)) for j, name in enumerate(names)}
 

@@ -80,7 +80,13 @@ def cells_of(
     if numbers is not None:
         counts = np.bincount(table.find(numbers), minlength=table.adds.size).reshape(table.adds.shape)
     known = None if errors is None else errors[np.ix_(*table.kept)]
-    return Cells(pair, table.cell_labels(), table.adds, counts, table.shares, known)
+    first, second = (tuple(map(_words, labels)) for labels in table.cell_labels())
+    return Cells(pair, (first, second), table.adds, counts, table.shares, known)
+
+
+def _words(label: str) -> str:
+    """Write a cell as pictures and pages have it."""
+    return f"≤ {label[3:]}" if label.startswith("<= ") else label
 
 
 def _some(labels: tuple[str, ...], kept: Iterable[int]) -> tuple[str, ...]:

@@ -72,19 +72,13 @@ def draw_pair(ax: Any, cells: Cells, letters: float | None = None) -> None:
         colour = "white" if abs(adds[j, i]) > DARK * strongest else "black"
         ax.text(i + 0.5, j + 0.5, _words(cells, i, j), ha="center", va="center", fontsize=size, color=colour)
     for axis, labels, name in zip((ax.xaxis, ax.yaxis), cells.labels, cells.names, strict=True):
-        words = [shortened(_label(label), 18) for label in labels]
+        words = [shortened(label.removesuffix(NEW), 18) for label in labels]
         axis.set_ticks(np.arange(len(labels)) + 0.5, words)
         axis.set_label_text(shortened(name), fontsize=8)
     ax.tick_params(labelsize=7, length=0, colors=GREY)
     ax.tick_params(axis="x", rotation=30 if len(cells.labels[0]) > 3 else 0)
     ax.spines[:].set_visible(False)
     ax.set_title(shortened(part_name(cells.names)), fontsize=9)
-
-
-def _label(label: str) -> str:
-    """Return the words of a cell as pictures have them."""
-    label = label.removesuffix(NEW)
-    return f"≤ {label[3:]}" if label.startswith("<= ") else label
 
 
 def _words(cells: Cells, i: int, j: int) -> str:

@@ -127,7 +127,7 @@ class Material:
         """Return the training values of a feature in use as numbers on its scale."""
         if self.train is None:
             return None
-        return self.column(self.train, name).on(self.model.shape_functions()[name].scale)
+        return self.column(self.train, name).on(self.model.source_of(name).scale)
 
     def _binning(self) -> dict[str, Any]:
         """Recover from the model what its settings do not say: special values, numbers taken as categories."""
