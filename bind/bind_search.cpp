@@ -97,16 +97,19 @@ Search outcome(const Frontier& found, const Objective& objective) {
     return search;
 }
 
-Search frontier(Rows& rows, const Penalty& penalty, Index max_terms, const std::vector<Point>& start, bool polish,
-                std::optional<double> time_limit, nb::object callback, std::optional<Stop> stop) {
+Search frontier(Rows& rows, const Penalty& penalty, Index max_terms, const std::vector<Point>& start, double price,
+                bool polish, std::optional<double> time_limit, nb::object callback, std::optional<Stop> stop) {
     check_search(rows, penalty, max_terms);
     for (const Point& point : start) check_start_of(rows, penalty, point);
+    if (!(price >= 0.0 && price < infinity))
+        throw std::invalid_argument("price must be a number from 0 on, got " + std::to_string(price));
     const Progress progress = progress_of(callback);
     const Released released;  // the arrays in use are kept alive by the arguments; callbacks take the GIL back
     rows.set_poll(poll_of(stop));
     const Deadline deadline(time_limit.value_or(infinity));
-    Objective objective(rows, penalty);
-    Frontier found(objective, max_terms, deadline, progress);
+    const Penalty by_size = penalty.above_least_cost();
+    Objective objective(rows, by_size);
+    Frontier found(objective, max_terms, deadline, progress, price);
     check_start(found.start());
     if (start.empty())
         found.search_all();
@@ -269,8 +272,8 @@ void bind_search(nb::module_& m) {
         .def_ro("certificate", &Search::certificate)
         .def_prop_ro("counts", [](const Search& search) { return counts_of(search); });
     m.def("frontier", frontier, nb::arg("rows"), nb::arg("penalty"), nb::kw_only(), nb::arg("max_terms"),
-          nb::arg("start") = std::vector<Point>{}, nb::arg("polish") = true, nb::arg("time_limit") = nb::none(),
-          nb::arg("callback") = nb::none(), nb::arg("stop") = nb::none());
+          nb::arg("start") = std::vector<Point>{}, nb::arg("price") = 0.0, nb::arg("polish") = true,
+          nb::arg("time_limit") = nb::none(), nb::arg("callback") = nb::none(), nb::arg("stop") = nb::none());
     m.def("fit_at", fit_at, nb::arg("rows"), nb::arg("penalty"), nb::kw_only(), nb::arg("lambda0"),
           nb::arg("max_terms"), nb::arg("certify") = false, nb::arg("start") = nb::none(),
           nb::arg("time_limit") = nb::none(), nb::arg("callback") = nb::none(), nb::arg("stop") = nb::none());

@@ -320,6 +320,7 @@ def frontier(
     *,
     max_terms: int,
     start: Sequence[Point] = (),
+    price: float = 0.0,
     polish: bool = True,
     time_limit: float | None = None,
     callback: Progress | None = None,
@@ -327,8 +328,10 @@ def frontier(
 ) -> Search:
     """The best model found of each size 0..max_terms (points[k] has k terms; fewer where no more columns help).
 
-    Given models of a neighbouring ridge it starts from those, which takes less time. Without polish, coefficients are
-    good to six digits or so.
+    Given models of a neighbouring ridge it starts from those, which takes less time. Where columns differ in cost,
+    price is the lambda0 at which models of one size are compared: the best is the one with the least loss + ridge +
+    price * cost, and its loss may be larger than that of a smaller model. Without polish, coefficients are good to six
+    digits or so.
     """
 
 def fit_at(

@@ -81,6 +81,19 @@ class MoveList {
         return most_promising(std::move(moves), rules.min_gain);
     }
 
+    // The additions that gain most, whatever they are like, in no order.
+    std::vector<Move> best_additions(std::size_t most) const {
+        TopColumns top(most);
+        for (Index c : model_.columns())
+            if (penalty_.allowed[c] && !point_.has(c) && limits_.allow(none, c)) top.offer(model_.add_gain(c), c);
+        std::vector<Index> columns;
+        top.append_to(columns);
+        std::vector<Move> moves;
+        for (Index c : columns)
+            if (const double gain = model_.add_gain(c); gain > 0.0) moves.push_back({.add = c, .gain = gain});
+        return moves;
+    }
+
     // Additions that promise nearly what they cost, best first.
     std::vector<Move> doubtful_additions(const MoveRules& rules) const {
         TopColumns top(tuning::doubts);

@@ -45,6 +45,19 @@ struct Penalty {
         return (coef <= low[column] && grad > 0) || (coef >= high[column] && grad < 0);
     }
 
+    // The same with the least that any column costs taken off the cost of each. Models of one size compare alike, and
+    // where all cost the same, by the same numbers as without a price.
+    Penalty above_least_cost() const {
+        const auto is_free = [&](std::size_t c) { return is_always(static_cast<Index>(c)); };
+        double least = infinity;
+        for (std::size_t c = 0; c < cost.size(); ++c)
+            if (allowed[c] && !is_free(c)) least = std::min(least, cost[c]);
+        Penalty out = *this;
+        for (std::size_t c = 0; c < cost.size() && least < infinity; ++c)
+            if (!is_free(c)) out.cost[c] -= least;
+        return out;
+    }
+
     double cost_of(const Point& point) const {
         double sum = 0.0;
         for (Index column : point.columns) sum += cost[column];

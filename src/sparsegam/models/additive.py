@@ -95,9 +95,9 @@ class Model(SumOfParts, Scores, Deployable, Viewable):
                 "is not in seen: use missing='last', or fit the model."
             )
             raise ValueError(msg)
-        for pair, shares in self.seen_pairs.items():
-            found = self.cells_of(pair).values.shape if pair in self.pairs else None
-            if shares.shape != found:
+        for pair in self.pairs:
+            found, shares = self.cells_of(pair).values.shape, self.seen_pairs.get(pair)
+            if shares is not None and shares.shape != found:
                 msg = f"seen_pairs of {part_name(pair)!r} must have a share for each cell, {found}, got {shares.shape}."
                 raise ValueError(msg)
 
