@@ -6,11 +6,13 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from sparsegam.models.profile import Profile
+from sparsegam.models.terms import Part
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from onnx import ModelProto
 
+    from sparsegam.deploy.counterfactual import Counterfactual
     from sparsegam.deploy.editing import Editor
     from sparsegam.deploy.reasons import Reasons, ReasonTable
     from sparsegam.deploy.scorecard import Scorecard
@@ -62,6 +64,20 @@ class Deployable:
         from sparsegam.deploy.reasons import reason_codes
 
         return reason_codes(self, X, k, baseline=baseline, reference=reference, adverse=adverse, texts=texts)
+
+    def counterfactual(
+        self: Any,
+        row: Any,
+        *,
+        target: Any = None,
+        fixed: Sequence[str] = (),
+        directions: Mapping[str, str] | None = None,
+        cost: str | Mapping[str, float] | None = None,
+    ) -> "Counterfactual":
+        """Return the cheapest changes of a row that lead past a threshold; see `sparsegam.deploy.counterfactual`."""
+        from sparsegam.deploy.counterfactual import counterfactual
+
+        return counterfactual(self, row, target=target, fixed=fixed, directions=directions, cost=cost)
 
     def to_sql(
         self: Any,
@@ -214,11 +230,11 @@ class Viewable(Reports):
         self: Any,
         X: Any = None,
         *,
-        features: Sequence[str] | None = None,
+        features: Sequence[Part] | None = None,
         centred: bool | None = None,
         ax: Any = None,
     ) -> "Figure":
-        """Draw the shape functions and return the figure; see `sparsegam.plots.plot_shapes`."""
+        """Draw the shape functions and pairs, and return the figure; see `sparsegam.plots.plot_shapes`."""
         from sparsegam.plots import plot_shapes
 
         figure: Figure = plot_shapes(self, X, features=features, centred=centred, ax=ax)
