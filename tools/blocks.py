@@ -15,6 +15,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import textwrap
 import traceback
 import warnings
 from collections.abc import Iterator, Sequence
@@ -99,7 +100,7 @@ def _told(printed: io.StringIO) -> Iterator[None]:
     """Send what is printed, and what is warned of, to one text."""
 
     def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-        printed.write(f"{category.__name__}: {message}\n")
+        printed.write(textwrap.fill(f"{category.__name__}: {message}", 100) + "\n")
 
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed), warnings.catch_warnings():
         warnings.simplefilter("default")

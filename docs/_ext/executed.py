@@ -23,6 +23,7 @@ from sphinx.util import logging
 LOGGER = logging.getLogger(__name__)
 COMMENT = re.compile(r"  # (.+)$")
 RESOLUTION = 110
+HIDDEN = "hide-source"  # a class of blocks of which only the output is shown
 LONGEST = 60  # lines of text that are shown at once; the rest can be unfolded
 
 
@@ -34,7 +35,7 @@ class RunBlocks(SphinxTransform):
     def apply(self, **_: Any) -> None:
         """Put the output of each block below it."""
         found = [node for node in self.document.findall(nodes.literal_block) if node.get("language") in RUN]
-        if not found or not self.env.doc2path(self.env.docname).endswith(".md"):
+        if not found or not str(self.env.doc2path(self.env.docname)).endswith(".md"):
             return
         with tempfile.TemporaryDirectory() as folder:
             page = Page(Path(folder))
@@ -50,6 +51,8 @@ class RunBlocks(SphinxTransform):
         if shown:
             below = nodes.container("", *shown, classes=["output"])
             node.parent.insert(node.parent.index(node) + 1, below)
+        if HIDDEN in node["classes"]:
+            node.parent.remove(node)
 
     def _value(self, value: Any, page: Page) -> Iterator[nodes.Node]:
         from matplotlib.artist import Artist
@@ -102,7 +105,8 @@ def _pictures(code: str) -> Iterator[nodes.Node]:
         words = html.escape(_in_words(figure, code), quote=True)
         data = base64.b64encode(picture.getvalue()).decode("ascii")
         width = round(figure.get_figwidth() * RESOLUTION)
-        yield _raw(f'<img class="output-picture" src="data:image/png;base64,{data}" width="{width}" alt="{words}">')
+        image = f'<img src="data:image/png;base64,{data}" width="{width}" alt="{words}">'
+        yield _raw(f'<div class="output-picture" tabindex="0">{image}</div>')
     pyplot.close("all")
 
 

@@ -2,31 +2,29 @@
 
 from typing import Any
 
+from docutils.nodes import SkipNode
 from docutils.utils.math import MathError, latex2mathml
 from sphinx.application import Sphinx
-from sphinx.errors import ExtensionError
+from sphinx.util import logging
+
+LOGGER = logging.getLogger(__name__)
 
 
-def _converted(text: str, *, block: bool) -> str:
+def _converted(node: Any, *, block: bool) -> str:
     try:
-        tree = latex2mathml.tex2mathml(text, as_block=block)
+        return str(latex2mathml.tex2mathml(node.astext(), as_block=block))
     except (MathError, SyntaxError) as error:
-        msg = f"this formula cannot be set ({error}): {text}"
-        raise ExtensionError(msg) from error
-    return str(tree)
+        LOGGER.warning("this formula cannot be set (%s): %s", error, node.astext(), location=node)
+        return ""
 
 
 def _visit_inline(self: Any, node: Any) -> None:
-    from docutils.nodes import SkipNode
-
-    self.body.append(_converted(node.astext(), block=False))
+    self.body.append(_converted(node, block=False))
     raise SkipNode
 
 
 def _visit_block(self: Any, node: Any) -> None:
-    from docutils.nodes import SkipNode
-
-    self.body.append(f'<div class="math-block">{_converted(node.astext(), block=True)}</div>')
+    self.body.append(f'<div class="math-block">{_converted(node, block=True)}</div>')
     raise SkipNode
 
 
