@@ -78,6 +78,9 @@ class Table:
         column = self._whole_column(j) if isinstance(self.source, tuple) else None
         return column.loaded(self.kept) if isinstance(column, CodedColumn) else None
 
+    def __repr__(self) -> str:
+        return f"Table({self.n_rows} rows: {', '.join(self.labels)})"
+
     @property
     def shape(self) -> tuple[int, int]:
         """Number of rows and of columns, as arrays have it."""

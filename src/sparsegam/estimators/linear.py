@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from sparsegam.choices import RidgeChoice
 from sparsegam.estimators.fitting import FitsOne, SparseModel
 from sparsegam.estimators.multiclass import OneVsRest
 from sparsegam.estimators.outcomes import Classifies, Regresses
@@ -16,7 +17,7 @@ from sparsegam.search.matrices import Matrices
 class SparseLinear(SparseModel):
     """What the linear models share: matrices of numbers, whose columns are the candidates."""
 
-    lambda2: Any = 1e-3
+    lambda2: RidgeChoice = 1e-3
     lambda1: float = 0.0
     standardize: bool = True
     fit_intercept: bool = True
