@@ -121,12 +121,20 @@ class_weight : dict or "balanced", optional
     "balanced" gives all the same total.
 """
 OF_CLASSES = CLASS_WEIGHT + POSITIVE
-RUN = """\
+DEVICE = """\
+device : {"cpu", "cuda"}
+    Where the sums over rows are made: "cuda" is a card of NVIDIA, for tables of millions of rows (needs CuPy). Data may
+    be there already: CuPy arrays, cuDF frames, PyTorch and JAX tensors.
+"""
+RUN = (
+    DEVICE
+    + """\
 n_jobs : int, optional
     Number of threads; None is one, -1 is all cores. The result does not depend on it.
 time_limit : float, optional
     Seconds after which the best found so far is kept, with a ConvergenceWarning.
 """
+)
 REPORT = """\
 verbose : int
     Whether to show a bar as the search goes on, in terminals and notebooks, where tqdm is installed.
@@ -158,13 +166,16 @@ n_repeats : int
 random_state : int, RandomState or None
     The seed of the shuffles.
 """
-RUN_FOLDS = """\
+RUN_FOLDS = (
+    DEVICE
+    + """\
 n_jobs : int, optional
     Number of threads, shared by the folds; None is one, -1 is all cores. The result does not depend on it.
 time_limit : float, optional
     Seconds that all searches share; those that run out of their part keep the best found so far, with a
     ConvergenceWarning.
 """
+)
 FITTED = """\
 loss_, objective_, lambda0_ : float
     Loss, loss with penalties and price of the terms, and the price of one term.

@@ -19,13 +19,14 @@ from sparsegam import _core
 from sparsegam.arrays import Vector
 from sparsegam.checks import warn
 from sparsegam.choices import Price
+from sparsegam.data.cards import is_on_card
 from sparsegam.data.frames import Table
 from sparsegam.data.streams import is_stream, stream_of
 from sparsegam.data.targets import Target, read_target
 from sparsegam.design.design import Data
 from sparsegam.models.seen import score_pieces
 from sparsegam.parameters import documented, pick
-from sparsegam.search.inputs import Inputs
+from sparsegam.search.inputs import Inputs, from_card
 from sparsegam.search.options import DEFAULT_MAX_TERMS, Options, n_threads
 from sparsegam.search.price import check_lambda0, mean_weight, warn_of_weights
 from sparsegam.search.problem import Problem, prepared
@@ -38,6 +39,7 @@ from sparsegam.search.solver import Fit, fit
 class SparseModel(BaseEstimator):  # type: ignore[misc]
     """What all estimators share: reading, posing, keeping the model, scoring with it, showing it."""
 
+    device: str = "cpu"
     n_jobs: int | None = None
     time_limit: float | None = None
     verbose: int = 0
@@ -56,7 +58,7 @@ class SparseModel(BaseEstimator):  # type: ignore[misc]
     def _take_in(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
         """Read what comes in pieces, once for all that is asked of it; return all else as it is."""
         if not is_stream(X):
-            return X, y, sample_weight
+            return from_card(self._inputs(), X, y, sample_weight, self.device)
         return self._inputs().take_in(X, y, sample_weight, n_threads(self.n_jobs))
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[Data, Target]:
@@ -76,6 +78,10 @@ class SparseModel(BaseEstimator):  # type: ignore[misc]
     def _scores(self, X: Any) -> Vector:
         """Return the score of each row, after the checks that scikit-learn makes of names."""
         check_is_fitted(self)
+        if is_on_card(X):
+            from sparsegam.cuda.predictions import scores_on_card
+
+            return scores_on_card(self.model_, X)  # type: ignore[no-any-return]
         if is_stream(X):
             return score_pieces(self.model_, stream_of(X).pieces())
         data: Data = self._inputs().read(X)
@@ -95,7 +101,8 @@ class SparseModel(BaseEstimator):  # type: ignore[misc]
     def _keep_names(self, table: Table) -> None:
         """Keep names and number of the columns of a table that was read already."""
         self.n_features_in_ = table.n_columns
-        self.feature_names_in_ = np.array(table.labels, dtype=object)
+        if table.names is not None:
+            self.feature_names_in_ = np.array(table.labels, dtype=object)
 
     def _keep_model(self, model: Any) -> None:
         self.model_ = model

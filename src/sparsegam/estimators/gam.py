@@ -31,10 +31,11 @@ from sparsegam.models.additive import Model
 from sparsegam.models.methods import Reports
 from sparsegam.parameters import documented, pick
 from sparsegam.search.evidence import warn_of_few_rows
+from sparsegam.search.inputs import is_cuda
 from sparsegam.search.problem import Problem
 from sparsegam.search.progress import Progress
 from sparsegam.search.solver import Fit
-from sparsegam.search.tables import Tables
+from sparsegam.search.tables import Tables, tables_on
 
 if TYPE_CHECKING:
     from sparsegam.inspection.stability import Stability
@@ -126,7 +127,7 @@ class SparseGAM(SparseModel, Reports):
         self._inputs().warn_of_columns(read(X))
 
     def _inputs(self) -> Tables:
-        return Tables.of(vars(self))
+        return tables_on(vars(self))
 
     def _keep_model(self, model: Any) -> None:
         super()._keep_model(model)
@@ -154,6 +155,9 @@ class FitsOneGAM(FitsOne, SparseGAM):
         check_choice("search", self.search, SEARCHES)
         if self.search == "exchange":
             return super()._search(problem, report)
+        if is_cuda(self.device):
+            msg = "search='swap' is the paper's search, step by step over the rows: it runs on device='cpu' only."
+            raise ValueError(msg)
         if problem.design.n_ramps.any():
             msg = f"search='swap' is the paper's search, over steps: use shapes='steps', got {self.shapes!r}."
             raise ValueError(msg)

@@ -10,7 +10,7 @@ from sparsegam.estimators.fitting import FitsOne, SparseModel
 from sparsegam.estimators.multiclass import OneVsRest
 from sparsegam.estimators.outcomes import Classifies, Regresses
 from sparsegam.parameters import documented
-from sparsegam.search.matrices import Matrices
+from sparsegam.search.matrices import Matrices, matrices_on
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -25,7 +25,7 @@ class SparseLinear(SparseModel):
     unpenalized: Any = None
 
     def _inputs(self) -> Matrices:
-        return Matrices.of(vars(self))
+        return matrices_on(vars(self))
 
     def _keep_model(self, model: Any) -> None:
         """Keep coefficients and intercept in the shapes that scikit-learn has for them."""

@@ -9,6 +9,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from sparsegam.arrays import Vector
 from sparsegam.choices import ClassLoss, ClassWeight
+from sparsegam.data.cards import is_on_card
 from sparsegam.data.streams import columns_of, is_stream, stream_of
 from sparsegam.losses import CLASSIFIERS, LOSSES, REGRESSION
 from sparsegam.models.outcomes import positives
@@ -92,7 +93,12 @@ class Classifies(ScoresStreams, ClassifierMixin):  # type: ignore[misc]
         """
         scores = self._scores(X)
         best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        labels: NDArray[Any] = (self.classes_[::-1] if self._is_turned() else self.classes_)[best]
+        classes = self.classes_[::-1] if self._is_turned() else self.classes_
+        if is_on_card(best):
+            from sparsegam.cuda.predictions import labels_on_card
+
+            return labels_on_card(classes, best)  # type: ignore[no-any-return]
+        labels: NDArray[Any] = classes[best]
         return labels
 
     @documented

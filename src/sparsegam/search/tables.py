@@ -26,7 +26,7 @@ from sparsegam.losses import LOSSES
 from sparsegam.models.additive import Model
 from sparsegam.parameters import documented, pick
 from sparsegam.search.evidence import covariance_of, evidence_of
-from sparsegam.search.inputs import search_inputs
+from sparsegam.search.inputs import is_cuda, search_inputs
 from sparsegam.search.options import Options
 from sparsegam.search.path import Path
 from sparsegam.search.price import mean_weight
@@ -83,13 +83,16 @@ class OwnValues:
     bounds: tuple[Vector, Vector]
     options: Options
 
+    def rows_of(self, design: ThresholdDesign, columns: NDArray[np.int64]) -> Any:
+        """Return the rows of some columns, by their own values."""
+        matrix, options = _core.Matrix(design.matrix(self.table, columns)), self.options
+        return _core.MatrixRows(matrix, self.target, self.weight, loss=options.loss, n_threads=options.n_threads)
+
     def refit(self, point: _core.Point, design: ThresholdDesign, ridge: Ridge, units: Units) -> _core.Point:
         """Return the point with its best coefficients on these rows."""
         columns, k = point.columns, len(point.columns)
         ramps = np.flatnonzero(design.is_ramp()[columns])
-        matrix = _core.Matrix(design.matrix(self.table, columns))
-        n_threads = self.options.n_threads
-        rows = _core.MatrixRows(matrix, self.target, self.weight, loss=self.options.loss, n_threads=n_threads)
+        rows = self.rows_of(design, columns)
         unit = None if ridge.standardized else ridge.unit(rows.columns, units, ramps)
         penalty = ridge_penalty(k, ridge.lambda2, unit, (self.bounds[0][columns], self.bounds[1][columns]))
         start = units.to_core(point)
@@ -241,6 +244,7 @@ def gam_path(  # noqa: D417, PLR0913  (`documented` fills in the others)
     missing: Missing = "mean",
     sample_weight: Any = None,
     positive: Any = None,
+    device: str = "cpu",
     n_jobs: int | None = None,
     time_limit: float | None = None,
     verbose: int = 0,
@@ -282,10 +286,19 @@ def gam_path(  # noqa: D417, PLR0913  (`documented` fills in the others)
         -1 x 1[A <= 3]  # A: x0
     """
     given = locals()
-    inputs = Tables.of(given)
+    inputs = tables_on(given)
     path, table = search_inputs(Path, inputs, X, y, given)
     inputs.warn_of_columns(table)
     return path
+
+
+def tables_on(given: Mapping[str, Any]) -> Tables:
+    """Return what takes tables on the device that was asked for."""
+    if not is_cuda(given["device"]):
+        return Tables.of(given)
+    from sparsegam.cuda.tables import CudaTables
+
+    return CudaTables.of(given)
 
 
 def _events(upper: Any) -> Any:
