@@ -60,9 +60,8 @@ def unseen_part(material: Material) -> dict[str, Any]:
 
     Beyond the training values is below the lowest or above the highest of them, special values left out.
     """
-    shapes = material.model.shape_functions()
     lines = []
-    for name, shape in shapes.items():
+    for name, shape in material.shapes.items():
         trained = material.numbers(name)
         later = None if material.test is None else material.column(material.test, name).on(shape.scale)
         kinds = {} if later is None else count_new(shape.seen, shape.scale, shape.special, later)

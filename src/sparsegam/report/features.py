@@ -23,7 +23,7 @@ def features_part(material: Material) -> list[dict[str, Any]]:
         | _shown(material, name, shape, shown[name])
         | named_part(material, name)
         | {"prices": _prices(shape)}
-        for name, shape in material.model.shape_functions().items()
+        for name, shape in material.shapes.items()
     ]
     return sorted(features, key=lambda feature: -feature["importance"])
 

@@ -20,6 +20,7 @@ from sparsegam.inspection.stability import Stability
 from sparsegam.models.additive import Model
 from sparsegam.models.lookup import positions
 from sparsegam.models.outcomes import positives
+from sparsegam.models.shapes import ShapeFunction
 from sparsegam.models.terms import Term
 from sparsegam.parameters import pick
 from sparsegam.search.options import Options
@@ -198,7 +199,18 @@ class Material:
         """Return the training values of a feature in use as numbers on its scale."""
         if self.train is None:
             return None
-        return self.column(self.train, name).on(self.model.shape_functions()[name].scale)
+        if name not in self._numbers:
+            self._numbers[name] = self.column(self.train, name).on(self.shapes[name].scale)
+        return self._numbers[name]
+
+    @cached_property
+    def shapes(self) -> dict[str, ShapeFunction]:
+        """What each feature in use of an additive model adds."""
+        return dict(self.model.shape_functions())
+
+    @cached_property
+    def _numbers(self) -> dict[str, Vector]:
+        return {}
 
     def _binning(self) -> dict[str, Any]:
         """Recover from the model what its settings do not say: special values, numbers taken as categories."""
