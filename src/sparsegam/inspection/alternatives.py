@@ -16,7 +16,6 @@ from sparsegam.search.tables import TableProblem
 REFITS = 100  # of substitutes, or one for each term: beyond that, a term has fewer
 NEARLY = 0.5  # share of what a term brings that a substitute may lose
 PROMISING = 0.8  # share that it may be predicted to lose, for a refit to say what it truly loses
-TOLERANCE = 1e-6  # share of the objective that the last step of a refit may promise: it leaves far less behind
 
 
 @dataclass(frozen=True)
@@ -137,7 +136,7 @@ class _Search:
 
     def _refitted(self, start: Support) -> Support:
         problem = self.problem
-        return refit(problem.rows, problem.ridge, start, units=problem.units, tolerance=TOLERANCE)
+        return refit(problem.rows, problem.ridge, start, units=problem.units, rough=True)
 
     def _cost(self, other: Support) -> float:
         return other.objective - self.near.support.objective
