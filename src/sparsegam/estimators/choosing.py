@@ -20,7 +20,7 @@ from sparsegam.estimators.folds import Fold, split, splitter_of
 from sparsegam.estimators.surface import RULES, Surface, middle_price
 from sparsegam.parameters import documented, pick
 from sparsegam.search.options import Options, n_threads
-from sparsegam.search.path import Path, new_axes
+from sparsegam.search.path import Path
 from sparsegam.search.problem import Problem, at_ridge, prepared
 from sparsegam.search.progress import serialized
 from sparsegam.search.ridge import Ridge, ridges_of
@@ -61,11 +61,14 @@ class ChoosesSize(SparseModel):
 
         {draw}
         """
-        ax = new_axes() if ax is None else ax
+        from sparsegam.plots.canvas import canvas, plain
+
+        ax = canvas(ax)[1]
         for part, name in self._choices():
             drawn_choice(ax, part.cv_results_, part, name)
         ax.set(xlabel="number of terms", ylabel=f"score ({self.scoring or self._default_scoring})")
-        ax.legend()
+        ax.legend(frameon=False)
+        plain(ax)
         return ax
 
     def _choices(self) -> list[tuple[Any, str]]:

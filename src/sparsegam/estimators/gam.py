@@ -27,7 +27,6 @@ from sparsegam.data.frames import read
 from sparsegam.estimators.fitting import FitsOne, SparseModel
 from sparsegam.estimators.multiclass import OneVsRest
 from sparsegam.estimators.outcomes import Classifies, Regresses
-from sparsegam.models.additive import Model
 from sparsegam.models.methods import Reports
 from sparsegam.parameters import documented, pick
 from sparsegam.search.evidence import warn_of_few_rows
@@ -69,8 +68,10 @@ class SparseGAM(SparseModel, Reports):
     max_terms_per_pair: int | None = None
     missing: Missing = "mean"
 
-    def _reported(self) -> tuple[Model, dict[str, Any]]:
+    def _reported(self) -> tuple[Any, dict[str, Any]]:
         check_is_fitted(self)
+        if hasattr(self, "estimators_"):  # one for each class, with choices of their own
+            return self.model_, {"settings": self.get_params()}
         chosen: dict[str, Any] = {"lambda2": self.lambda2_, "standardize": self.standardize_}
         chosen["shapes"] = getattr(self, "shapes_", self.shapes)
         return self.model_, {"settings": self.get_params() | chosen, "path": getattr(self, "path_", None)}

@@ -13,6 +13,7 @@ from sparsegam.data.matrix import NumericMatrix, read_matrix
 from sparsegam.losses import LOSSES
 from sparsegam.models import schema
 from sparsegam.models.lookup import check_width, positions
+from sparsegam.models.methods import Reports
 from sparsegam.models.scoring import Scores
 from sparsegam.models.seen import NewValues
 from sparsegam.parameters import documented
@@ -25,7 +26,7 @@ MOST_COLUMNS = 2**31 - 1  # as many as a matrix can have
 
 
 @dataclass(frozen=True)
-class LinearModel(Scores):
+class LinearModel(Scores, Reports):
     """score(x) = intercept + the sum of coefficient times value over the columns in use.
 
     Attributes
@@ -111,6 +112,10 @@ class LinearModel(Scores):
         if self.centres:
             return self.centre_score + matrix.times(columns, coef, np.array(self.centres))
         return self.intercept + matrix.times(columns, coef)
+
+    def values_in_use(self, matrix: NumericMatrix) -> Vector:
+        """Return the columns in use of a matrix that was read already."""
+        return matrix.dense(self._positions(matrix))
 
     def equation(self, *, digits: int = 4) -> str:
         """Write the model as text, one line per column in use.

@@ -180,11 +180,15 @@ class Reports:
         *,
         X_test: Any = None,
         y_test: Any = None,
-        title: str = "A sparse additive model",
+        title: str = "A sparse model",
         settings: Mapping[str, Any] | None = None,
         path: "Path[Model] | None" = None,
         sample_weight: Any = None,
         stability: "Stability | None" = None,
+        labels: Mapping[str, str | tuple[str, str]] | None = None,
+        groups: Any = None,
+        about: Mapping[str, str] | None = None,
+        scorecard: "Scorecard | None" = None,
     ) -> FilePath:
         """Write a report: one HTML file that opens anywhere.
 
@@ -206,6 +210,14 @@ class Reports:
             Weights of the rows of X in the search of frontier and alternatives.
         stability : Stability, optional
             What `stability(X, y)` of the estimator returned, to be shown.
+        labels : mapping of str to str or (str, str), optional
+            Names of features for readers, or names and units.
+        groups : sequence of str or mapping of str to array-like, optional
+            Groups of the measured rows to look at one by one.
+        about : mapping of str to str, optional
+            Titles and texts at the top: intended use, author, limits.
+        scorecard : Scorecard, optional
+            The same model in points, to be shown.
 
         Returns
         -------
@@ -219,7 +231,7 @@ class Reports:
         given = {name: value for name, value in options.items() if value is not None}
         return write_report(file, model, X, y, **known | given)
 
-    def _reported(self: Any) -> tuple["Model", dict[str, Any]]:
+    def _reported(self: Any) -> tuple[Any, dict[str, Any]]:
         """Return the model that a report is of, and what is known about its fit."""
         return self, {}
 

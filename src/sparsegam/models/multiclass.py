@@ -8,11 +8,12 @@ from numpy.typing import NDArray
 
 from sparsegam.arrays import Vector
 from sparsegam.losses import LOSSES
+from sparsegam.models.methods import Reports
 from sparsegam.models.seen import NewValues
 
 
 @dataclass(frozen=True)
-class OneVsRestModel:
+class OneVsRestModel(Reports):
     """One two-class model per class: its score is high where the class is likely.
 
     Attributes
@@ -58,7 +59,11 @@ class OneVsRestModel:
 
     def decision_function(self, X: Any) -> Vector:
         """Return the scores of each row, one column per class."""
-        return self.score_table(self.models[0].read(X))
+        return self.score_table(self.read(X))
+
+    def read(self, X: Any) -> Any:
+        """Look at rows as the models do, without copying them."""
+        return self.models[0].read(X)
 
     def score_table(self, table: Any) -> Vector:
         """Return the scores of each row of a table that was read already; what only came later is said once."""

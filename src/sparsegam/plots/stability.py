@@ -5,7 +5,7 @@ from typing import Any
 from sparsegam.inspection.stability import Stability
 from sparsegam.models.terms import part_name
 from sparsegam.parameters import documented
-from sparsegam.plots.canvas import BLUE, GREY, PALE, canvas, plain, shortened
+from sparsegam.plots.canvas import BLUE, COUNT, GREY, LABEL, PALE, TITLE, canvas, plain, shortened
 
 MOST_OTHERS = 5  # features that only samples have
 TALL, THIN = 0.78, 0.44  # bars of features and of terms
@@ -32,7 +32,7 @@ def plot_stability(stability: Stability, *, ax: Any = None) -> Any:  # noqa: D41
         colour, height = (BLUE, THIN) if is_step else (PALE, TALL)
         ax.barh(-place, share, height=height, color=colour, zorder=2)
         ax.annotate(
-            f"{share:.0%}", (share, -place), (3, 0), textcoords="offset points", va="center", fontsize=7, color=GREY
+            f"{share:.0%}", (share, -place), (3, 0), textcoords="offset points", va="center", fontsize=COUNT, color=GREY
         )
     ax.set_yticks([-place for place in range(len(lines))], [words for words, _, _ in lines])
     for tick, (_, _, is_step) in zip(ax.get_yticklabels(), lines, strict=True):
@@ -40,8 +40,8 @@ def plot_stability(stability: Stability, *, ax: Any = None) -> Any:  # noqa: D41
     ax.set_xlim(0, 1.08)
     ax.set_ylim(-len(lines) + 0.3, 0.7)
     ax.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "25 %", "50 %", "75 %", "100 %"])
-    ax.set_xlabel(f"share of {stability.n} samples in which it came back", fontsize=8)
-    ax.set_title("Features (pale) and their terms (blue)", fontsize=9)
+    ax.set_xlabel(f"share of {stability.n} samples in which it came back", fontsize=LABEL)
+    ax.set_title("Features (pale) and their terms (blue)", fontsize=TITLE)
     plain(ax)
     return figure
 

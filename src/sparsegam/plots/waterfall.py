@@ -10,7 +10,7 @@ from sparsegam.data.scales import UNSEEN, text
 from sparsegam.models.additive import Model
 from sparsegam.models.terms import Part
 from sparsegam.parameters import documented
-from sparsegam.plots.canvas import BLUE, GREY, ORANGE, canvas, plain, shortened
+from sparsegam.plots.canvas import BLUE, COUNT, GREY, LABEL, ORANGE, TITLE, canvas, plain, shortened
 
 
 @documented
@@ -84,8 +84,8 @@ def _draw(ax: Any, model: Model, bars: list[tuple[str, float]], *, centred: bool
     ax.set_yticks([*places, -1], [*(words for words, _ in bars), "score"])
     ax.plot(ends[-1], -1, marker="D", color=GREY, markersize=6)
     ax.set_ylim(-1.6, len(bars) - 0.3)
-    ax.set_xlabel(f"score (starts at {start_is}, {start_at:.3g})", fontsize=8)
-    ax.set_title(_verdict(model, float(ends[-1])), fontsize=9)
+    ax.set_xlabel(f"score (starts at {start_is}, {start_at:.3g})", fontsize=LABEL)
+    ax.set_title(_verdict(model, float(ends[-1])), fontsize=TITLE)
     plain(ax)
 
 
@@ -95,7 +95,7 @@ def _write(ax: Any, bars: list[tuple[str, float]], places: Any, ends: Any) -> No
     ax.set_xlim(ends.min() - 0.15 * reach, ends.max() + 0.15 * reach)
     for place, (_, part), start, end in zip(places, bars, ends[:-1], ends[1:], strict=True):
         x = max(start, end)
-        ax.annotate(f"{part:+.3g}", (x, place), (4, 0), textcoords="offset points", va="center", fontsize=7)
+        ax.annotate(f"{part:+.3g}", (x, place), (4, 0), textcoords="offset points", va="center", fontsize=COUNT)
 
 
 def _verdict(model: Model, score: float) -> str:

@@ -19,13 +19,14 @@ TAIL = 0.005  # share of rows at either end that may be beyond the picture and t
 def features_part(material: Material) -> list[dict[str, Any]]:
     """Return the features in use, the most important first where the data are known."""
     model = material.model
-    alone, shown = model.shape_functions(), model.shape_functions(centred=None)
+    alone, shown = material.shapes, model.shape_functions(centred=None)
     features = []
     for place, name in enumerate(model.features):
         own = name in alone
         shape = alone[name] if own else _flat(model, name)
-        part = _feature(name, place, shape, material.numbers(name)) | {"own": own}
-        features.append(part | (_shown(material, name, shape, shown[name]) if own else {"mean": 0.0, "pieces": []}))
+        part = _feature(name, place, shape, material.numbers(name)) | named_part(material, name)
+        part |= _shown(material, name, shape, shown[name]) if own else {"mean": 0.0, "pieces": []}
+        features.append(part | {"own": own, "prices": _prices(shape)})
     return sorted(features, key=lambda feature: -feature["importance"])
 
 
@@ -65,9 +66,25 @@ def _feature(name: str, place: int, shape: ShapeFunction, numbers: Vector | None
         "importance": _importance(shape, numbers),
         "range": [low, high],
         "density": _density(shape, numbers, (low, high)),
+        "members": _members(shape, numbers),
         "start": _start(shape, numbers),
         "whole": numbers is not None and bool(np.all(np.mod(numbers[~np.isnan(numbers)], 1) == 0)),
     }
+
+
+def named_part(material: Material, name: str) -> dict[str, Any]:
+    """Return a feature as its readers know it."""
+    label, unit = material.notes.named(name)
+    return {"label": label, "unit": unit}
+
+
+def _prices(shape: ShapeFunction) -> dict[str, Any] | None:
+    """Return what a change costs by the rows that it passes, as `rows_between` has it; None without such rows."""
+    if shape.seen is None or not shape.seen.upto:
+        return None
+    upto = np.cumsum([share for _, share in shape.seen.upto]).tolist()
+    edges = [shape.scale.number(value) for value, _ in shape.seen.upto]
+    return {"edges": edges, "upto": upto, "above": shape.seen.above}
 
 
 def _shown(material: Material, name: str, shape: ShapeFunction, shown: ShapeFunction) -> dict[str, Any]:
@@ -118,12 +135,30 @@ def _range(shape: ShapeFunction, numbers: Vector | None) -> tuple[float, float]:
     return low - beyond, (high if high > low else low + width) + beyond
 
 
-def _density(shape: ShapeFunction, numbers: Vector | None, limits: tuple[float, float]) -> list[int]:
+def _density(shape: ShapeFunction, numbers: Vector | None, limits: tuple[float, float]) -> dict[str, Any]:
+    """Count the rows in bins of even width: one for each value, where these are whole and not many."""
     seen = _ordinary(shape, numbers)
+    seen = seen[seen >= 0] if shape.scale.has_levels else seen
     if not seen.size or shape.scale.kind == "category":
+        return {"counts": [], "ends": limits}
+    low, high = limits
+    discrete = shape.scale.has_levels or shape.scale.kind == "boolean"
+    if discrete or (high - low < 1.5 * DENSITY_BINS and bool(np.all(seen % 1 == 0))):
+        ends = (np.floor(low) - 0.5, (1.0 if discrete and high < 1 else np.ceil(high)) + 0.5)
+        n_bins = round(ends[1] - ends[0])
+    else:
+        ends, n_bins = limits, DENSITY_BINS
+    return {"counts": np.histogram(seen, bins=n_bins, range=ends)[0].tolist(), "ends": [float(end) for end in ends]}
+
+
+def _members(shape: ShapeFunction, numbers: Vector | None) -> list[list[Any]]:
+    """Return the levels of a category that no term names, each with its rows."""
+    if shape.scale.kind != "category":
         return []
-    counts: list[int] = np.histogram(seen, bins=DENSITY_BINS, range=limits)[0].tolist()
-    return counts
+    known = np.zeros(0, dtype=np.intp) if numbers is None else numbers[numbers >= 0].astype(np.intp)
+    counts = np.bincount(known, minlength=len(shape.scale.levels)).tolist()
+    pairs = zip(shape.scale.levels, counts, strict=True)
+    return [[text(level), None if numbers is None else n] for level, n in pairs if level not in shape.levels]
 
 
 def _start(shape: ShapeFunction, numbers: Vector | None) -> float | None:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam.arrays import Vector
-from sparsegam.checks import check_integer, optional, warn
+from sparsegam.checks import check_integer, warn
 from sparsegam.design.design import Design
 from sparsegam.losses import LOSSES
 from sparsegam.models.scoring import Scores
@@ -182,13 +182,10 @@ class Path(Generic[M]):
 
         {draw}
         """
-        ax = new_axes() if ax is None else ax
-        chosen = ~np.isnan(self.lambda0)
-        ax.plot(self.n_terms, self.objective, marker="o", markerfacecolor="white", color="tab:blue")
-        ax.plot(self.n_terms[chosen], self.objective[chosen], "o", color="tab:blue", label="best at some lambda0")
-        ax.set(xlabel="number of terms", ylabel="objective (loss + ridge)")
-        ax.legend()
-        return ax
+        from sparsegam.plots.frontier import plot_frontier
+
+        figure = plot_frontier(self, ax=ax)
+        return figure.axes[0] if ax is None else ax
 
     def _is_inside(self, chosen: int) -> bool:
         return chosen < len(self.models) - 1 or (self.finished and not self.cut_off)
@@ -256,8 +253,3 @@ def hull_prices(n_terms: NDArray[np.int64], objective: Vector) -> Vector:
             prices[k] = slope
             corners.append(k)
     return prices
-
-
-def new_axes() -> Any:
-    """Return the axes of a new figure."""
-    return optional("matplotlib.pyplot", "plots", extra="plot").subplots()[1]

@@ -1,6 +1,7 @@
 """Coefficients fitted again on given columns, and what exchanging one of these columns for another would cost."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from sparsegam.search.ridge import Ridge
 
 Columns = NDArray[np.int64]
 ORDINARY = Units()
+ROUGH: dict[str, Any] = {"tolerance": 1e-6, "last_digit": False}
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +89,7 @@ def refit(  # noqa: PLR0913
     held: NDArray[np.bool_] | None = None,
     units: Units = ORDINARY,
     ramps: Columns | None = None,
-    tolerance: float = 1e-9,
+    rough: bool = False,
 ) -> Support:
     """Minimise loss and ridge over intercept and coefficients.
 
@@ -105,8 +107,9 @@ def refit(  # noqa: PLR0913
         Those that the rows are in; supports are in the user's.
     ramps : ndarray of int, optional
         Columns that are ramps, where the rows do not know.
-    tolerance : float
-        Share of the objective that a last step may still promise.
+    rough : bool
+        For costs that are read to a few digits: to end with a step that promised a millionth of the objective, which
+        leaves far less than that behind.
 
     Returns
     -------
@@ -115,7 +118,9 @@ def refit(  # noqa: PLR0913
     """
     kept = None if held is None else start.columns[held]
     penalty = penalty_of(rows, ridge, units, ramps)
-    point = units.from_core(_core.refit(rows, penalty, units.to_core(start.point), held=kept, tolerance=tolerance))
+    point = units.from_core(
+        _core.refit(rows, penalty, units.to_core(start.point), held=kept, **(ROUGH if rough else {}))
+    )
     order = [point.columns.tolist().index(column) for column in start.columns.tolist()]
     return Support(start.columns, np.append(point.intercept, point.coef[order]), point.loss + point.ridge)
 
