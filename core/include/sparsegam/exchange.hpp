@@ -110,6 +110,29 @@ class Exchange {
         return !moves.empty() && make(moves.front(), local_model());
     }
 
+    // The best of all models that have one column more than one of these, as predicted; then refitted.
+    std::vector<Point> grown(const std::vector<Point>& from, std::size_t most) {
+        std::vector<std::pair<double, Point>> found;
+        for (const Point& point : from) {
+            if (deadline_.passed()) break;
+            go_to(point);
+            for (const Move& move : list().best_additions(most)) {
+                const Point next = taken(local_model().step_of(move), penalty_, local_model().refitted());
+                const auto is_same = [&](const auto& other) { return same_support(other.second, next); };
+                if (std::none_of(found.begin(), found.end(), is_same))
+                    found.emplace_back(current_.value() - move.gain, next);
+            }
+        }
+        std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+        std::vector<Point> best;
+        for (auto& [value, point] : found) {
+            if (best.size() == most || deadline_.passed()) break;
+            refit_roughly(point);
+            best.push_back(std::move(point));
+        }
+        return best;
+    }
+
     // The cheapest drop.
     bool shrink() {
         if (model_) return shrink(*model_);

@@ -33,6 +33,7 @@ class Frontier {
     // a round improves nothing.
     void search_all() {
         grow_to_the_end();
+        if (objective_.n_columns() <= tuning::few_columns) search_beam();
         while (!exchange_.out_of_time()) {
             bool any = false;
             for (Index k = 0; k < max_terms_ && k < reached(); ++k) any |= grow_from(k);
@@ -179,6 +180,21 @@ class Frontier {
     void grow_to_the_end() {
         while (exchange_.current().size() < max_terms_ && !exchange_.out_of_time() && exchange_.grow_greedily())
             record();
+    }
+
+    // Where columns are few, the best few models of one, two and three terms, each grown from several of the size below: of
+    // products and the steps they are made of, the best two have often no best one among them.
+    void search_beam() {
+        std::vector<Point> beam{at(static_cast<Index>(penalty_.always.size()))};
+        for (Index k = 0; k < tuning::beam_terms && beam[0].size() < max_terms_; ++k) {
+            beam = exchange_.grown(beam, tuning::beam_width);
+            for (const Point& point : beam) {
+                exchange_.go_to(point);
+                exchange_.swap_all(false, price_, min_gain_);
+                record();
+            }
+            if (beam.empty() || exchange_.out_of_time()) return;
+        }
     }
 
     bool grow_from(Index k) {

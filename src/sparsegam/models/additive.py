@@ -1,8 +1,8 @@
 """A fitted additive model: an intercept and terms, evaluated with NumPy alone, printed as an equation, kept as JSON."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from sparsegam.models.evidence import Evidence
 from sparsegam.models.layout import aligned
 from sparsegam.models.lookup import positions
 from sparsegam.models.methods import Deployable, Viewable
+from sparsegam.models.pairs import regrouped
 from sparsegam.models.profile import Counted, Profile
 from sparsegam.models.scoring import Scores
 from sparsegam.models.seen import RULES, NewValues, Seen, count_new
@@ -94,9 +95,9 @@ class Model(SumOfParts, Scores, Deployable, Viewable):
                 "is not in seen: use missing='last', or fit the model."
             )
             raise ValueError(msg)
-        for pair, shares in self.seen_pairs.items():
-            found = self.cells_of(pair).values.shape if pair in self.pairs else None
-            if shares.shape != found:
+        for pair in self.pairs:
+            found, shares = self.cells_of(pair).values.shape, self.seen_pairs.get(pair)
+            if shares is not None and shares.shape != found:
                 msg = f"seen_pairs of {part_name(pair)!r} must have a share for each cell, {found}, got {shares.shape}."
                 raise ValueError(msg)
 
@@ -110,6 +111,16 @@ class Model(SumOfParts, Scores, Deployable, Viewable):
         out = copy(self)
         object.__setattr__(out, "training", training)
         return out
+
+    def keeping(self, terms: Iterable[Term]) -> "Model":
+        """Return the model with some of its terms, their coefficients as given; it still knows the rows of its fit."""
+        bare = replace(self, terms=tuple(terms), missing="last", seen_pairs={})
+        shares: dict[tuple[str, str], Vector] = {}
+        for pair, known in self.seen_pairs.items():
+            if pair in bare.pairs:
+                cells = bare.cells_of(pair, new_apart=self.missing != "last")
+                shares[pair] = regrouped(self.cells_of(pair), cells, known)
+        return replace(bare, missing=self.missing, seen_pairs=shares)
 
     def standing_on(self, evidence: Evidence | None) -> "Model":
         """Return the same model with what its terms stand on."""
@@ -214,8 +225,7 @@ class Model(SumOfParts, Scores, Deployable, Viewable):
             adds, error = (".4g", ".2g") if term.condition.is_ramp else (".4f", ".4f")  # slopes have units of their own
             cells = [_cell(term.standard_error, error), _cell(term.n_rows), _cell(term.n_events)]
             words = f"{term.coef:+{adds}}{' per unit' * term.condition.is_ramp}"
-            where = term.text() if term.is_product else term.condition.text("x")
-            rows.append([name, where, words, *cells])
+            rows.append([name, term.short(), words, *cells])
             last = part_name(term.part)
         header = ["feature x", "where", "adds", "std. error", "rows", "events"]
         kept = len(header) if self.classes is not None and known else 5 if known else 3

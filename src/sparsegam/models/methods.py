@@ -3,14 +3,17 @@
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from sparsegam.choices import Baseline, Dialect, PointsDirection, PointsMethod
 from sparsegam.models.profile import Profile
+from sparsegam.models.terms import Part
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from onnx import ModelProto
 
+    from sparsegam.deploy.counterfactual import Counterfactual
     from sparsegam.deploy.editing import Editor
     from sparsegam.deploy.reasons import Reasons, ReasonTable
     from sparsegam.deploy.scorecard import Scorecard
@@ -29,7 +32,7 @@ class Deployable:
         y: Any = None,
         *,
         sample_weight: Any = None,
-        method: str = "pdo",
+        method: PointsMethod = "pdo",
         pdo: float = 20.0,
         odds: float = 50.0,
         base_points: float = 600.0,
@@ -38,8 +41,8 @@ class Deployable:
         multiplier: float = 100.0,
         max_points: int = 5,
         max_terms: int | None = None,
-        direction: str | None = None,
-        base: str = "apart",
+        direction: PointsDirection | None = None,
+        base: Literal["apart", "folded"] = "apart",
         nonnegative: bool = False,
     ) -> "Scorecard":
         """Return the model as whole points; see `sparsegam.deploy.scorecard.Scaling` for the options."""
@@ -53,7 +56,7 @@ class Deployable:
         X: Any,
         k: int = 4,
         *,
-        baseline: str | None = None,
+        baseline: Baseline | None = None,
         reference: Any = None,
         adverse: Any = None,
         texts: Mapping[Any, Any] | None = None,
@@ -63,11 +66,25 @@ class Deployable:
 
         return reason_codes(self, X, k, baseline=baseline, reference=reference, adverse=adverse, texts=texts)
 
+    def counterfactual(
+        self: Any,
+        row: Any,
+        *,
+        target: Any = None,
+        fixed: Sequence[str] = (),
+        directions: Mapping[str, str] | None = None,
+        cost: str | Mapping[str, float] | None = None,
+    ) -> "Counterfactual":
+        """Return the cheapest changes of a row that lead past a threshold; see `sparsegam.deploy.counterfactual`."""
+        from sparsegam.deploy.counterfactual import counterfactual
+
+        return counterfactual(self, row, target=target, fixed=fixed, directions=directions, cost=cost)
+
     def to_sql(
         self: Any,
         table: str,
         *,
-        dialect: str = "duckdb",
+        dialect: Dialect = "duckdb",
         keep: Sequence[str] = (),
         points: "Scorecard | None" = None,
         reasons: "ReasonTable | None" = None,
@@ -214,11 +231,11 @@ class Viewable(Reports):
         self: Any,
         X: Any = None,
         *,
-        features: Sequence[str] | None = None,
+        features: Sequence[Part] | None = None,
         centred: bool | None = None,
         ax: Any = None,
     ) -> "Figure":
-        """Draw the shape functions and return the figure; see `sparsegam.plots.plot_shapes`."""
+        """Draw the shape functions and pairs, and return the figure; see `sparsegam.plots.plot_shapes`."""
         from sparsegam.plots import plot_shapes
 
         figure: Figure = plot_shapes(self, X, features=features, centred=centred, ax=ax)

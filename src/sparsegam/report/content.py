@@ -9,10 +9,11 @@ from sparsegam.inspection.stability import Stability
 from sparsegam.losses import LOSSES
 from sparsegam.models.additive import Model
 from sparsegam.models.seen import RULES
-from sparsegam.models.terms import Term
+from sparsegam.models.terms import Term, part_name
 from sparsegam.report.facts import facts_part, reading_part
 from sparsegam.report.features import features_part
 from sparsegam.report.material import Material
+from sparsegam.report.pairs import pairs_part
 from sparsegam.report.quality import quality_part, size_score
 from sparsegam.search.evidence import FEW_ROWS
 from sparsegam.search.path import Path
@@ -22,10 +23,10 @@ def content(material: Material) -> dict[str, Any]:
     """Return all parts of a report; those that need data are None without."""
     model = material.model
     quality = quality_part(material)
-    features = features_part(material)
+    features, pairs = features_part(material), pairs_part(material)
     return {
         "title": material.title,
-        "sentence": _sentence(material, features, quality),
+        "sentence": _sentence(material, [*features, *pairs], quality),
         "equation": model.equation(width=110),
         "standing": _standing_part(model),
         "stability": _stability_part(material.stability),
@@ -38,6 +39,7 @@ def content(material: Material) -> dict[str, Any]:
         "later": RULES[model.missing],
         "terms": [_term(term) for term in model.terms],
         "features": features,
+        "pairs": pairs,
         "frontier": _frontier_part(material, quality),
         "alternatives": _alternatives_part(material),
         "quality": quality,
@@ -47,8 +49,8 @@ def content(material: Material) -> dict[str, Any]:
 
 
 def _term(term: Term) -> dict[str, Any]:
-    words, ramp = term.condition.text(term.feature), term.condition.is_ramp
-    return {"feature": term.feature, "condition": words, "coef": term.coef, "ramp": ramp}
+    name, ramp = part_name(term.part), term.condition.is_ramp
+    return {"feature": name, "condition": term.text(), "coef": term.coef, "ramp": ramp}
 
 
 def _standing_part(model: Model) -> dict[str, Any] | None:
@@ -79,11 +81,11 @@ def _stability_part(found: Stability | None) -> dict[str, Any] | None:
     }
 
 
-def _sentence(material: Material, features: list[dict[str, Any]], quality: dict[str, Any] | None) -> str:
+def _sentence(material: Material, parts: list[dict[str, Any]], quality: dict[str, Any] | None) -> str:
     model = material.model
     goal = "predicts a number" if model.classes is None else f"gives the probability of {model.classes[1]}"
     used = f"{len(model.features)} of {len(model.feature_names)} features"
-    heavy = [feature["name"] for feature in features[:3]]
+    heavy = [part["name"] for part in sorted(parts, key=lambda part: -part["importance"])[:3]]
     first = f"This model {goal}: it starts at {model.intercept:.3g} and adds {_amounts(model)} on {used}"
     first += f", above all {_listed(heavy)}." if heavy else "."
     if quality is None:
@@ -135,7 +137,7 @@ def _own_objective(material: Material, path: Path[Model]) -> float:
     """Return loss and ridge of the model itself, which need not be the frontier's of its size."""
     if material.problem is not None:
         try:
-            return objective_of(material.problem, material.model)
+            return objective_of(material.problem, material.model, by_bins=material.path is None)
         except ValueError:  # its terms are no columns of these data
             pass
     return float(np.interp(material.model.n_terms, path.n_terms, path.objective))
@@ -143,8 +145,8 @@ def _own_objective(material: Material, path: Path[Model]) -> float:
 
 def _lacking(model: Model, other: Model) -> list[dict[str, Any]]:
     """Return the terms of another model that a model lacks."""
-    mine = {(term.feature, term.condition) for term in model.terms}
-    return [_term(term) for term in other.terms if (term.feature, term.condition) not in mine]
+    mine = {term.clauses for term in model.terms}
+    return [_term(term) for term in other.terms if term.clauses not in mine]
 
 
 def _alternatives_part(material: Material) -> dict[str, Any] | None:

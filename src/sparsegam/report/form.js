@@ -32,10 +32,12 @@ function contribution(feature, value) {
 }
 // What is shown of it: against the mean over the training rows, where that is known.
 const shown = (feature, value) => contribution(feature, value) - feature.mean;
-const inOrder = [...report.features].sort((a, b) => a.place - b.place);
+const named = new Map(report.features.map((feature) => [feature.name, feature]));
+const inOrder = report.features.filter((feature) => feature.own).sort((a, b) => a.place - b.place);
 function score(values) {
   let sum = report.intercept;
   for (const feature of inOrder) sum += contribution(feature, values.get(feature));
+  for (const pair of report.pairs) sum += together(pair, values);
   return sum;
 }
 const probability = (sum) => 0.5 * (1 + Math.tanh(0.5 * report.slope * sum));
@@ -76,7 +78,7 @@ function field(feature, i) {
   refreshers.push(() => {
     const value = values.get(feature);
     const adds = value === null ? null : shown(feature, value);
-    output.textContent = adds === null ? "?" : signed(adds);
+    output.textContent = adds === null ? "?" : feature.own ? signed(adds) : "";
     output.className = adds > 0 ? "up" : adds < 0 ? "down" : "";
   });
   values.set(feature, control.start);
@@ -142,7 +144,8 @@ function refresh() {
 }
 
 function waterfall() {
-  const bars = inOrder.map((feature) => [feature, shown(feature, values.get(feature))]).sort((a, b) => Math.abs(b[1]) - Math.abs(a[1])).slice(0, 16);
+  const parts = [...inOrder.map((feature) => [feature, shown(feature, values.get(feature))]), ...report.pairs.map((pair) => [pair, together(pair, values) - pair.mean])];
+  const bars = parts.sort((a, b) => Math.abs(b[1]) - Math.abs(a[1])).slice(0, 16);
   const most = Math.max(1e-12, ...bars.map(([, value]) => Math.abs(value)));
   const rows = [make("span", {}, report.centred ? "(mean score)" : "(start)"), make("span", {}), make("span", { class: "number" }, number(report.baseline))];
   for (const [feature, value] of bars) {

@@ -14,6 +14,7 @@ from sparsegam.data.frames import Table, read
 from sparsegam.data.targets import class_weights, weights
 from sparsegam.design.binning import Binning
 from sparsegam.design.rules import Rules
+from sparsegam.inspection.shrinking import shrunk
 from sparsegam.inspection.stability import Stability
 from sparsegam.models.additive import Model
 from sparsegam.models.lookup import positions
@@ -21,9 +22,11 @@ from sparsegam.models.outcomes import positives
 from sparsegam.parameters import pick
 from sparsegam.search.options import Options
 from sparsegam.search.path import Path
+from sparsegam.search.solver import Frontier
 from sparsegam.search.tables import TableProblem, Tables
 
 FURTHER_TERMS = 8  # how far beyond the model the frontier is searched
+MANY_TERMS = 40  # from which on its search starts from the model: at 80, in a third of the time, 0.04 % higher
 
 
 @dataclass(frozen=True)
@@ -104,7 +107,16 @@ class Material:
         if self.path is not None or self.problem is None:
             return self.path
         classes = None if self.model.classes is None else np.array(self.model.classes)
-        return Path[Model].search(self.problem, classes)
+        return Path[Model].search(self.problem, classes, rough=True, start=self._start(self.problem))
+
+    def _start(self, problem: TableProblem) -> Frontier | None:
+        """Return where the search of a frontier of many terms starts: at this model without its terms, one by one."""
+        if self.model.n_terms <= MANY_TERMS:
+            return None
+        try:
+            return shrunk(problem, self.model)
+        except ValueError:  # its terms are no columns of these data
+            return None
 
     def column(self, sample: Sample, name: str) -> Column:
         """Return a column of a sample, by name where it has names, else by position."""
@@ -115,7 +127,7 @@ class Material:
         """Return the training values of a feature in use as numbers on its scale."""
         if self.train is None:
             return None
-        return self.column(self.train, name).on(self.model.shape_functions()[name].scale)
+        return self.column(self.train, name).on(self.model.source_of(name).scale)
 
     def _binning(self) -> dict[str, Any]:
         """Recover from the model what its settings do not say: special values, numbers taken as categories."""

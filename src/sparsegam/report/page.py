@@ -15,7 +15,7 @@ from sparsegam.report.content import content
 from sparsegam.report.material import Material, Sample
 from sparsegam.search.path import Path
 
-SCRIPTS = ("make.js", "form.js", "shapes.js", "report.js")
+SCRIPTS = ("make.js", "form.js", "shapes.js", "pairs.js", "report.js")
 
 
 def write_report(  # noqa: PLR0913

@@ -15,6 +15,7 @@ from sparsegam.search.path import Path
 
 THRESHOLDS = 200
 ROC_POINTS = 200
+MANY_SIZES = 40
 
 
 def quality_part(material: Material) -> dict[str, Any] | None:
@@ -59,8 +60,18 @@ def _at_least(probability: Vector, thresholds: Vector) -> list[int]:
 
 
 def size_score(material: Material, path: Path[Model]) -> Vector | None:
-    """Return the AUC (or R squared) of each model of the frontier on the rows that are measured."""
+    """Return the AUC (or R squared) of each model of the frontier on the rows that are measured.
+
+    Of many, only those are measured that are best at some price or near the model in size; the others are NaN.
+    """
     sample = material.measured
     if sample is None:
         return None
-    return np.array([worth(model, model.score_rows(sample.table), sample.y) for model in path])
+    near = np.abs(path.n_terms - material.model.n_terms) <= 2
+    wanted = near | ~np.isnan(path.lambda0) | (path.n_terms.size <= MANY_SIZES)
+    return np.array(
+        [
+            worth(model, model.score_rows(sample.table), sample.y) if want else np.nan
+            for model, want in zip(path, wanted.tolist(), strict=True)
+        ]
+    )

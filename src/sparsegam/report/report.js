@@ -108,10 +108,11 @@ function neighbour(part, terms, name) {
 }
 
 function frontierCard(part, heights, own, name) {
-  const low = Math.min(...heights, own), high = Math.max(...heights, own);
+  const all = [...heights.filter((height) => height !== null), own], low = Math.min(...all), high = Math.max(...all);
   const { svg, x, y, card } = chart(name + " by number of terms", [part.n_terms[0], part.n_terms[part.n_terms.length - 1]], [low, high], "number of terms", name);
-  svg.append(line(part.n_terms.map((k, i) => [k, heights[i]]), x, y, "step"));
-  part.n_terms.forEach((k, i) => svg.append(draw("circle", { class: part.lambda0[i] === null && i > 0 ? "hollow" : "dot", cx: x(k), cy: y(heights[i]), r: 3 }, draw("title", {}, `${k} terms: ${number(heights[i], 6)}`))));
+  const known = part.n_terms.map((k, i) => [k, i]).filter(([, i]) => heights[i] !== null);
+  svg.append(line(known.map(([k, i]) => [k, heights[i]]), x, y, "step"));
+  known.forEach(([k, i]) => svg.append(draw("circle", { class: part.lambda0[i] === null && i > 0 ? "hollow" : "dot", cx: x(k), cy: y(heights[i]), r: 3 }, draw("title", {}, `${k} terms: ${number(heights[i], 6)}`))));
   svg.append(draw("path", { class: "mark", d: `M${x(part.chosen)} ${y(own) - 7}l7 7l-7 7l-7 -7z` }, draw("title", {}, `this model: ${part.chosen} terms, ${number(own, 6)}`)));
   return card;
 }
@@ -157,7 +158,9 @@ byId("form").addEventListener("submit", (event) => event.preventDefault());
 report.features.forEach((feature, i) => byId("form").append(field(feature, i)));
 refresh();
 if (report.centred) for (const id of ["score", "shapes"]) byId(id).querySelector(".hint").append(" What a feature adds is measured against its mean over the training rows.");
-byId("shape-grid").append(...report.features.map(shapeCard));
+if (report.pairs.length) byId("shapes").querySelector(".hint").append(" What two features add together comes on top of what each adds by itself.");
+const cards = [...inOrder.map((feature) => [feature, shapeCard]), ...report.pairs.map((pair) => [pair, pairCard])];
+byId("shape-grid").append(...cards.sort(([a], [b]) => b.importance - a.importance).map(([part, card]) => card(part)));
 standing();
 stability();
 quality();

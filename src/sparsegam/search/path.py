@@ -16,7 +16,7 @@ from sparsegam.parameters import documented
 from sparsegam.search.price import check_lambda0, is_settled, price, settled_price, warn_of_weights
 from sparsegam.search.problem import Problem
 from sparsegam.search.progress import Progress
-from sparsegam.search.solver import frontier
+from sparsegam.search.solver import Frontier, frontier
 
 M = TypeVar("M", bound=Scores)
 P = TypeVar("P", bound="Path[Any]")
@@ -66,7 +66,13 @@ class Path(Generic[M]):
 
     @classmethod
     def search(
-        cls: type[P], problem: Problem[Design[Any]], classes: NDArray[Any] | None, callback: Progress | None = None
+        cls: type[P],
+        problem: Problem[Design[Any]],
+        classes: NDArray[Any] | None,
+        callback: Progress | None = None,
+        *,
+        rough: bool = False,
+        start: Frontier | None = None,
     ) -> P:
         """Search the frontier of a problem and put it into the words of the data.
 
@@ -78,18 +84,26 @@ class Path(Generic[M]):
             The two labels; None for a regression.
         callback : callable, optional
             Called with (n_terms, objective) as models are found.
+        rough : bool
+            For models that are compared and not kept: coefficients are good to six digits or so, and models do not say
+            what they stand on.
+        start : Frontier, optional
+            Models to improve on, which takes less time.
 
         Returns
         -------
         Path
             The models by size.
         """
-        search = frontier(problem, callback)
+        search = frontier(problem, callback, start=start, polish=not rough)
         points = search.points
         n_terms = np.array([len(point.columns) for point in points], dtype=np.int64)
         objective = np.array([point.loss + point.ridge for point in points])
         return cls(
-            models=tuple(problem.model(point, classes) for point in points),
+            models=tuple(
+                problem.design.model(point, problem.options.loss, classes) if rough else problem.model(point, classes)
+                for point in points
+            ),
             n_terms=n_terms,
             loss=np.array([point.loss for point in points]),
             objective=objective,

@@ -79,7 +79,7 @@ def objective_at(
     return float(loss + ridge.lambda2 * np.sum(unit * point.coef**2)) * units.loss
 
 
-def refit(
+def refit(  # noqa: PLR0913
     rows: _core.LocalRows,
     ridge: Ridge,
     start: Support,
@@ -87,6 +87,7 @@ def refit(
     held: NDArray[np.bool_] | None = None,
     units: Units = ORDINARY,
     ramps: Columns | None = None,
+    tolerance: float = 1e-9,
 ) -> Support:
     """Minimise loss and ridge over intercept and coefficients.
 
@@ -104,6 +105,8 @@ def refit(
         Those that the rows are in; supports are in the user's.
     ramps : ndarray of int, optional
         Columns that are ramps, where the rows do not know.
+    tolerance : float
+        Share of the objective that a last step may still promise.
 
     Returns
     -------
@@ -112,7 +115,7 @@ def refit(
     """
     kept = None if held is None else start.columns[held]
     penalty = penalty_of(rows, ridge, units, ramps)
-    point = units.from_core(_core.refit(rows, penalty, units.to_core(start.point), held=kept))
+    point = units.from_core(_core.refit(rows, penalty, units.to_core(start.point), held=kept, tolerance=tolerance))
     order = [point.columns.tolist().index(column) for column in start.columns.tolist()]
     return Support(start.columns, np.append(point.intercept, point.coef[order]), point.loss + point.ridge)
 
