@@ -10,8 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 from sparsegam.arrays import Vector
 from sparsegam.checks import check_choice
 from sparsegam.choices import (
+    Auto,
     Categorical,
     Cuts,
+    Hierarchy,
     Missing,
     Monotone,
     Order,
@@ -63,6 +65,10 @@ class SparseGAM(SparseModel, Reports):
     min_category_count: int = 5
     special_values: SpecialValues = None
     shapes: ShapesChoice = "steps"
+    interactions: Any = 0
+    interaction_cost: float | Auto = "auto"
+    hierarchy: Hierarchy | None = None
+    max_terms_per_pair: int | None = None
     missing: Missing = "mean"
 
     def _reported(self) -> tuple[Model, dict[str, Any]]:
@@ -149,6 +155,9 @@ class FitsOneGAM(FitsOne, SparseGAM):
             return super()._search(problem, report)
         if problem.design.n_ramps.any():
             msg = f"search='swap' is the paper's search, over steps: use shapes='steps', got {self.shapes!r}."
+            raise ValueError(msg)
+        if self._inputs().interactions.is_on:
+            msg = f"search='swap' has no products: use interactions=0, got {self.interactions!r}."
             raise ValueError(msg)
         from sparsegam.search.swap import Swaps, fit_swap
 
