@@ -20,6 +20,7 @@ Monotone = Mapping[Any, Direction] | Sequence[int] | NDArray[Any] | None
 Shape = Literal["steps", "ramps", "both"]
 Shapes = Shape | Mapping[Any, Shape]
 ShapesChoice = Shapes | Sequence[Shapes]
+Hierarchy = Literal["weak", "strong"]
 Missing = Literal["mean", "error", "last"]
 Search = Literal["exchange", "swap"]
 Cuts = Literal["auto", "none", "linear", "quadratic", "selfconcordant"]

@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from sklearn.model_selection import cross_val_score, train_test_split
 
+from sparsegam import SparseGAMClassifier
 from sparsegam.data import native
 from sparsegam.data.frames import Table, read
 from sparsegam.datasets import load_loans, make_credit
@@ -43,6 +45,23 @@ def test_the_first_library_that_is_there_is_taken(absent, kind, monkeypatch):
     assert type(frame).__module__.startswith(kind)
     assert read(frame).labels == tuple(make_credit(20).feature_names)
     assert (kind == "sparsegam") == isinstance(frame, Table)
+
+
+def test_a_table_is_taken_apart_by_rows():
+    table, target = load_loans().data, load_loans().target
+    first, second, _, _ = train_test_split(table, target, random_state=0)
+    assert (first.n_rows, second.n_rows) == (900, 300)
+    assert table[:3].values(1).tolist() == table.values(1)[:3].tolist()
+    assert table[target == "default"].n_rows == np.count_nonzero(target == "default")
+    with pytest.raises(TypeError, match="by rows"):
+        table[0]
+
+
+def test_scikit_learn_splits_tables():
+    loans = load_loans()
+    gam = SparseGAMClassifier(positive="default", special_values=[-9, -8], max_terms=3)
+    own = cross_val_score(gam, loans.data, loans.target, cv=3, scoring="roc_auc")
+    assert own.tolist() == cross_val_score(gam, loans.frame, loans.target, cv=3, scoring="roc_auc").tolist()
 
 
 def test_a_table_is_shown_shortly():

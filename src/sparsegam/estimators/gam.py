@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -10,8 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 from sparsegam.arrays import Vector
 from sparsegam.checks import check_choice
 from sparsegam.choices import (
+    Auto,
     Categorical,
     Cuts,
+    Hierarchy,
     Missing,
     Monotone,
     Order,
@@ -63,8 +65,8 @@ class SparseGAM(SparseModel, Reports):
     special_values: SpecialValues = None
     shapes: ShapesChoice = "steps"
     interactions: Any = 0
-    interaction_cost: float | Literal["auto"] = "auto"
-    hierarchy: Literal["weak", "strong"] | None = None
+    interaction_cost: float | Auto = "auto"
+    hierarchy: Hierarchy | None = None
     max_terms_per_pair: int | None = None
     missing: Missing = "mean"
 

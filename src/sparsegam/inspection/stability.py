@@ -145,7 +145,7 @@ def stability(  # noqa: PLR0913
     n: int = 50,
     sample_weight: Any = None,
     groups: Any = None,
-    method: str = "half",
+    method: SampleMethod = "half",
     tolerance: float = 0.02,
     random_state: int = 0,
     n_jobs: int | None = None,

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
 from sparsegam.arrays import Vector
-from sparsegam.choices import Auto, Categorical, Loss, Missing, Monotone, RowsPerBin, Shapes, SpecialValues
+from sparsegam.choices import Auto, Categorical, Hierarchy, Loss, Missing, Monotone, RowsPerBin, Shapes, SpecialValues
 from sparsegam.data.frames import Table, read
 from sparsegam.data.guessing import warn_of_numbers_in_text
 from sparsegam.data.special import warn_of_special_codes
@@ -238,8 +238,8 @@ def gam_path(  # noqa: D417, PLR0913  (`documented` fills in the others)
     special_values: SpecialValues = None,
     shapes: Shapes = "steps",
     interactions: Any = 0,
-    interaction_cost: float | Literal["auto"] = "auto",
-    hierarchy: Literal["weak", "strong"] | None = None,
+    interaction_cost: float | Auto = "auto",
+    hierarchy: Hierarchy | None = None,
     max_terms_per_pair: int | None = None,
     missing: Missing = "mean",
     sample_weight: Any = None,
