@@ -17,6 +17,7 @@ from sparsegam.data.framing import frame_of
 from sparsegam.data.scales import UNSEEN, Value, text
 from sparsegam.deploy.cheapest import cheapest
 from sparsegam.deploy.moves import SIGNS, Move, Place, Prices, is_whole, moves_of
+from sparsegam.models import notebook
 from sparsegam.models.layout import aligned
 from sparsegam.models.steps import StepModel, StepTable, step_model, step_numbers
 
@@ -77,13 +78,18 @@ class Counterfactual:
         return frame_of({name: [getattr(change, name) for change in self.changes] for name in names})
 
     def __str__(self) -> str:
-        if not self.changes:
-            return self._sentence()
+        return f"{self._sentence()}\n\n{aligned(*self._table())}" if self.changes else self._sentence()
+
+    def _repr_html_(self) -> str:
+        shown = [notebook.table(*self._table(), n_text=3)] if self.changes else []
+        return notebook.fragment(notebook.note(self._sentence()), *shown)
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
         rows = [
             [c.feature, f"{text(c.before)} -> {text(c.after)}", c.step, f"{c.adds:+.4g}", f"{c.cost:.3g}"]
             for c in self.changes
         ]
-        return f"{self._sentence()}\n\n{aligned(['feature', 'change', 'step', 'adds', 'cost'], rows)}"
+        return ["feature", "change", "step", "adds", "cost"], rows
 
     def __repr__(self) -> str:
         told = f"{len(self.changes)} changes, cost {self.cost:.4g}" if self.found else "none"
