@@ -72,6 +72,18 @@ shapes : {"steps", "ramps", "both"}, or dict from column to one of them
     there on), or both, whichever serves better term by term. Ramps are held at the 1 % and 99 % quantiles of their
     column. Columns that are no numbers, or take two values only, have steps in any case. Estimators that end in CV also
     take a list, and choose (`shapes_`).
+interactions : int, "auto" or list of pairs of columns
+    Pairs of columns that may have products of two conditions, `x <= s and z > t` or the like, as terms beside those of
+    single columns: the so many pairs that promise most, all pairs that stand out from what chance would give, or the
+    pairs named. Estimators that end in CV also score the models without products, and keep these unless products are
+    better by more than a standard error.
+interaction_cost : float or "auto"
+    Factor on lambda0 of a product, and what one must be better by than a term of one column where models of a size are
+    compared; "auto" is 2.
+hierarchy : {"weak", "strong"}, optional
+    Whether a product may only stand beside a term of one of its columns, or of both.
+max_terms_per_pair : int, optional
+    Largest number of products of one pair of columns.
 missing : {"mean", "error", "last"}
     How a value is scored that is missing, special or of a new level where no row of the fit had one in that column:
     at the mean contribution of the column over the rows of the fit (by their weights, those of classes included), with

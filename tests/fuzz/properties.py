@@ -207,6 +207,8 @@ def _reordered(case, order):
             moved[name] = [place[case.position(key)] for key in value]
         elif name in ("feature_cost", "thresholds", "special_values", "monotone", "shapes") and isinstance(value, dict):
             moved[name] = {place[case.position(key)]: v for key, v in value.items()}
+        elif name == "interactions" and isinstance(value, list):
+            moved[name] = [tuple(place[case.position(key)] for key in pair) for pair in value]
         elif name == "monotone" and value is not None:
             moved[name] = [value[j] for j in order]
         elif name == "coef_bounds" and value is not None:

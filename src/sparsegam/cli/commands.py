@@ -209,6 +209,7 @@ def _settings(options: Namespace) -> dict[str, Any]:
         "categorical": options.categorical or "auto",
         "monotone": dict(options.monotone) or None,
         "shapes": options.shapes,
+        "interactions": options.interactions,
         "max_features": options.max_features,
         "n_jobs": options.n_jobs,
         "time_limit": options.time_limit,
@@ -228,7 +229,7 @@ def _pose(outcome: Outcome, options: Namespace, max_terms: int | None) -> TableP
 def _search(problem: TableProblem, outcome: Outcome, options: Namespace) -> Path[Model]:
     classes = None if outcome.classes is None else np.array(outcome.classes, dtype=object)
     with watched(None, int(not options.quiet), problem.max_terms) as progress:
-        return Path[Model].search(problem, classes, progress)
+        return Path[Model].search(problem.prepared(), classes, progress)
 
 
 def _fit_directly(outcome: Outcome, options: Namespace) -> _Found:
@@ -238,6 +239,7 @@ def _fit_directly(outcome: Outcome, options: Namespace) -> _Found:
         return _Found(path.models[-1], float(path.loss[-1]), None, f"--terms {options.terms}")
     lambda0 = "bic" if options.lambda0 is None else options.lambda0
     with watched(None, int(not options.quiet)) as progress:
+        problem = problem.prepared(lambda0)
         found = fit(problem, lambda0, progress)
     classes = None if outcome.classes is None else np.array(outcome.classes, dtype=object)
     model = problem.model(found.point, classes)

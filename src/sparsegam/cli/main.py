@@ -136,6 +136,9 @@ def _search_options(command: argparse.ArgumentParser) -> None:
         "--monotone", nargs="+", type=_direction, default=[], metavar="COLUMN=increasing", help="directions"
     )
     command.add_argument("--shapes", choices=("steps", "ramps", "both"), default="steps", help="of numbers")
+    command.add_argument(
+        "--interactions", type=_pairs, default=0, metavar="N", help="pairs of columns that may have products, or auto"
+    )
     command.add_argument("--max-features", type=int, metavar="N")
     command.add_argument("--max-bins", type=int, default=1000, metavar="N")
     command.add_argument("--min-samples-bin", type=int, metavar="N", help="rows that a step must hold and fail for")
@@ -148,6 +151,14 @@ def _lambda0(text: str) -> float | str:
         return text if text in ("aic", "bic") else float(text)
     except ValueError:
         msg = f"must be a number, aic or bic, got {text!r}"
+        raise argparse.ArgumentTypeError(msg) from None
+
+
+def _pairs(text: str) -> int | str:
+    try:
+        return text if text == "auto" else int(text)
+    except ValueError:
+        msg = f"must be a whole number or auto, got {text!r}"
         raise argparse.ArgumentTypeError(msg) from None
 
 

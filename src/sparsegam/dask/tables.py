@@ -160,6 +160,12 @@ class RemoteTables(Tables):
 
     def pose(self, data: Any, y: Any, weight: Any, options: Options) -> TableProblem:
         """Learn bins by what the workers count, let them bin their rows, and pose the problem that they will answer."""
+        if self.interactions.is_on:
+            msg = (
+                f"products are searched on tables in memory, not on a cluster, got "
+                f"interactions={self.interactions.interactions!r}: use interactions=0, or fit a sample of the rows."
+            )
+            raise ValueError(msg)
         totals = data.ask(Shard.totals)
         _check_rows(totals, classifies=data.upper is not None)
         units = _units(data, totals, centred=not LOSSES[options.loss].is_classifier)

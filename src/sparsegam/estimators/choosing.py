@@ -1,5 +1,6 @@
 """Estimators that choose their own size and ridge: frontiers per fold, scored, and a rule that picks one of them."""
 
+import time
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -19,7 +20,7 @@ from sparsegam.estimators.surface import RULES, Surface, middle_price
 from sparsegam.parameters import documented, pick
 from sparsegam.search.options import Options, n_threads
 from sparsegam.search.path import Path
-from sparsegam.search.problem import Problem, at_ridge
+from sparsegam.search.problem import Problem, at_ridge, prepared
 from sparsegam.search.progress import serialized
 from sparsegam.search.ridge import Ridge, ridges_of
 
@@ -103,13 +104,15 @@ class ChoosesSize(SparseModel):
         designs = self._designs()
         options = self._options(ridges[0], n_searches=len(folds) + 1, n_designs=len(designs))
 
-        def pose(inputs: Any, data: Any, target: Vector, weight: Vector) -> Problem[Any]:
-            return replace(inputs.pose(data, target, weight, options), stop=stop)
+        def pose(inputs: Any, ridge: Ridge, data: Any, target: Vector, weight: Vector) -> Problem[Any]:
+            start = time.monotonic()
+            problem = replace(inputs.pose(data, target, weight, options), stop=stop)
+            return prepared(at_ridge(problem, ridge), start)
 
-        poses = tuple(partial(pose, inputs) for inputs in designs)
+        poses = tuple(partial(pose, inputs, ridges[len(ridges) // 2]) for inputs in designs)
 
         def path(design: int, ridge: Ridge) -> Path[Any]:
-            problem = at_ridge(poses[design](given["data"], given["target"], given["weight"]), ridge)
+            problem = pose(designs[design], ridge, given["data"], given["target"], given["weight"])
             return self._path_kind.search(problem, self.classes_, callback)
 
         task = kind(
@@ -121,7 +124,7 @@ class ChoosesSize(SparseModel):
             callback=callback,
         )
         surface, path_of = cross_validate(task, folds, path, n_jobs=self.n_jobs, verbose=self.verbose, stop=stop)
-        chosen, size = surface.choose(self.rule)
+        chosen, size = surface.choose(self.rule, n_plain=self._n_plain() * len(ridges))
         self._keep_choice(surface, chosen, size, path_of(chosen))
         surface.warn_of_choice(size, self.max_terms)
         return self
@@ -134,6 +137,10 @@ class ChoosesSize(SparseModel):
     def _designs(self) -> list[Any]:
         """Return the inputs to choose from."""
         return [self._inputs()]
+
+    def _n_plain(self) -> int:
+        """Return how many of these, the first ones, are without products."""
+        return 1
 
     def _options(self, ridge: Ridge, n_searches: int, n_designs: int) -> Options:
         """Return the options of one search of several, which share threads and time."""

@@ -26,7 +26,7 @@ from sparsegam.parameters import documented, pick
 from sparsegam.search.inputs import Inputs
 from sparsegam.search.options import DEFAULT_MAX_TERMS, Options, n_threads
 from sparsegam.search.price import check_lambda0, mean_weight, warn_of_weights
-from sparsegam.search.problem import Problem, with_time_left
+from sparsegam.search.problem import Problem, prepared
 from sparsegam.search.progress import Progress, watched
 from sparsegam.search.ridge import Ridge
 from sparsegam.search.solver import Fit, fit
@@ -136,7 +136,8 @@ class FitsOne(SparseModel):
         data, target = self._read(X, y, sample_weight)
         problem = replace(self._inputs().pose(data, target.values, target.weight, options), stop=self._stop)
         with watched(self.callback, self.verbose, self.max_terms) as report:
-            found = self._search(with_time_left(problem, start), report)
+            problem = prepared(problem, start, self.lambda0)
+            found = self._search(problem, report)
         self._keep(problem, found)
         self._warn(found)
         return self

@@ -49,6 +49,10 @@ class SparseGAM(SparseModel, Reports):
     min_category_count: int = 5
     special_values: Any = None
     shapes: Any = "steps"
+    interactions: Any = 0
+    interaction_cost: Any = "auto"
+    hierarchy: str | None = None
+    max_terms_per_pair: int | None = None
     missing: str = "mean"
 
     def _reported(self) -> tuple[Any, dict[str, Any]]:
@@ -138,6 +142,9 @@ class FitsOneGAM(FitsOne, SparseGAM):
             return super()._search(problem, report)
         if problem.design.n_ramps.any():
             msg = f"search='swap' is the paper's search, over steps: use shapes='steps', got {self.shapes!r}."
+            raise ValueError(msg)
+        if self._inputs().interactions.is_on:
+            msg = f"search='swap' has no products: use interactions=0, got {self.interactions!r}."
             raise ValueError(msg)
         from sparsegam.search.swap import Swaps, fit_swap
 

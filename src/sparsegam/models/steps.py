@@ -17,8 +17,10 @@ from sparsegam.data.scales import NUMBER, Level, Scale, Value, text
 from sparsegam.losses import LOSSES, logistic
 from sparsegam.models.additive import Model
 from sparsegam.models.lookup import positions
+from sparsegam.models.pairs import PairFunction
 from sparsegam.models.seen import NEW, NewValues, Seen, count_new
 from sparsegam.models.shapes import ShapeFunction
+from sparsegam.models.terms import part_name
 
 Position = NDArray[np.intp]
 WHOLE = 2.0**53  # below it, every whole number is a float
@@ -142,6 +144,45 @@ class StepTable:
         return np.isin(numbers, asked) if step.kind == "equal" else numbers <= asked[0]
 
 
+@dataclass(frozen=True, eq=False)
+class PairTable:
+    """What two features add together: the steps of both, and what is added where one of each holds.
+
+    Attributes
+    ----------
+    first, second : StepTable
+        How the values of each are cut; what their steps add by themselves means nothing.
+    adds : ndarray of shape (steps of the first, steps of the second)
+        What is added.
+    mean : float or None
+        The mean of what is added over the rows of the fit, where that is known.
+    """
+
+    first: StepTable
+    second: StepTable
+    adds: Vector
+    mean: float | None = None
+
+    @property
+    def features(self) -> tuple[str, str]:
+        """The two features."""
+        return self.first.feature, self.second.feature
+
+    @property
+    def name(self) -> str:
+        """Both names in one, as in `age & priors`."""
+        return part_name(self.features)
+
+    def at(self, first: Vector, second: Vector) -> Vector:
+        """Return what is added, given the values of both features as numbers on their scales."""
+        out: Vector = self.adds[self.first.locate(first), self.second.locate(second)]
+        return out
+
+    def changed(self, change: Callable[[float], float]) -> "PairTable":
+        """Return the same steps with other contributions."""
+        return replace(self, adds=np.vectorize(change, otypes=[np.float64])(self.adds))
+
+
 @dataclass(frozen=True)
 class StepModel:
     """score = base + what the steps add; P(second class) = 1 / (1 + exp(-(shift + slope * score))).
@@ -151,7 +192,9 @@ class StepModel:
     base : float
         Score before anything is added.
     tables : tuple of StepTable
-        One per feature in use.
+        One for each feature that adds something by itself.
+    pairs : tuple of PairTable
+        One for each pair of features that add something together; they come after the tables.
     feature_names : tuple of str
         All columns of the training table: arrays are read by these positions.
     classes : tuple or None
@@ -169,16 +212,25 @@ class StepModel:
     slope: float = 1.0
     shift: float = 0.0
     missing: str = "last"
+    pairs: tuple[PairTable, ...] = ()
+
+    @property
+    def inputs(self) -> tuple[StepTable, ...]:
+        """A table for each feature in use: its own or, where only pairs ask for it, how the first of them cuts it."""
+        found: dict[str, StepTable] = {}
+        for table in (*self.tables, *(half for pair in self.pairs for half in (pair.first, pair.second))):
+            found.setdefault(table.feature, table)
+        return tuple(found.values())
 
     @property
     def features(self) -> tuple[str, ...]:
         """The features in use."""
-        return tuple(table.feature for table in self.tables)
+        return tuple(table.feature for table in self.inputs)
 
     @property
     def scales(self) -> dict[str, Scale]:
         """The scales of the features in use."""
-        return {table.feature: table.scale for table in self.tables}
+        return {table.feature: table.scale for table in self.inputs}
 
     def locate(self, X: Any) -> list[Position]:
         """Return, for each table, the position of the step that holds in each row."""
@@ -190,9 +242,11 @@ class StepModel:
         rows, new = as_table(X), NewValues()
         numbers, out = step_numbers(self, rows), np.full(rows.n_rows, self.base)
         for table in self.tables:
-            mine = numbers[table.feature]
-            out += table.at(mine)
-            new.note(table.feature, table.count_new(mine))
+            out += table.at(numbers[table.feature])
+        for pair in self.pairs:
+            out += pair.at(*(numbers[name] for name in pair.features))
+        for table in self.inputs:
+            new.note(table.feature, table.count_new(numbers[table.feature]))
         new.tell(self.missing)
         return out
 
@@ -210,7 +264,7 @@ class StepModel:
 
     def check_inputs(self, format_: str, taken: tuple[str, ...]) -> None:
         """Raise where a format needs an input and the model has none, or one by a name that an output has."""
-        if not self.tables:
+        if not self.inputs:
             msg = f"{format_} needs at least one feature, but the model has no terms: its score is always {self.base}."
             raise ValueError(msg)
         for name in self.features:
@@ -220,8 +274,9 @@ class StepModel:
                 raise ValueError(msg)
 
     def range(self) -> tuple[float, float]:
-        """Return the lowest and the highest score that any row can have."""
+        """Return bounds on the score of any row: the lowest and the highest there is, but for pairs."""
         ends = [np.stack([table.starts, table.adds]) for table in self.tables]
+        ends += [pair.adds for pair in self.pairs]
         return self.base + sum(float(e.min()) for e in ends), self.base + sum(float(e.max()) for e in ends)
 
 
@@ -243,6 +298,7 @@ def step_model(model: Any) -> StepModel:
         classes=None if model.classes is None else (_plain(model.classes[0]), _plain(model.classes[1])),
         slope=LOSSES[model.loss].slope,
         missing=model.missing,
+        pairs=tuple(_pair_table(pair) for pair in model.pair_functions().values()),
     )
 
 
@@ -265,6 +321,12 @@ def _table(name: str, shape: ShapeFunction) -> StepTable:
     steps = _level_steps(shape) if shape.scale.has_levels else _number_steps(shape)
     missing = Step("missing", float(shape.missing), new=shape.seen is not None and not shape.seen.missing)
     return StepTable(name, shape.scale, (missing, *steps), shape.seen)
+
+
+def _pair_table(pair: PairFunction) -> PairTable:
+    first, second = (_table(axis.name, axis.cell) for axis in pair.axes)
+    cells = np.ix_(first.adds.astype(np.intp), second.adds.astype(np.intp))
+    return PairTable(first, second, pair.values[cells], None if pair.shares is None else pair.mean())
 
 
 def _number_steps(shape: ShapeFunction) -> Iterator[Step]:

@@ -11,7 +11,7 @@ from sparsegam.design.design import Data, Design
 from sparsegam.parameters import pick
 from sparsegam.search.options import Options
 from sparsegam.search.path import Path
-from sparsegam.search.problem import Problem, with_time_left
+from sparsegam.search.problem import Problem, prepared
 from sparsegam.search.progress import watched
 
 T = TypeVar("T", bound=Data)
@@ -46,4 +46,4 @@ def search_inputs(kind: type[P], inputs: Inputs[Any, Any], X: Any, y: Any, given
     )
     problem = inputs.pose(data, target.values, target.weight, options)
     with watched(given["callback"], given["verbose"], problem.max_terms) as report:
-        return kind.search(with_time_left(problem, start), target.classes, report), data
+        return kind.search(prepared(problem, start), target.classes, report), data

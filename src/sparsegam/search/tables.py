@@ -1,7 +1,7 @@
 """Tables of any columns: binned, posed to the core, and searched for the best model of every size."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +14,8 @@ from sparsegam.data.guessing import warn_of_numbers_in_text
 from sparsegam.data.streams import stream_of
 from sparsegam.design.binning import Binning
 from sparsegam.design.coding import bin_table, take_in
+from sparsegam.design.interactions import Interactions
+from sparsegam.design.products import Product, ProductDesign
 from sparsegam.design.ramps import learn_ramps, shapes_of
 from sparsegam.design.rules import Rules
 from sparsegam.design.threshold import ThresholdDesign
@@ -27,6 +29,7 @@ from sparsegam.search.options import Options
 from sparsegam.search.path import Path
 from sparsegam.search.price import mean_weight
 from sparsegam.search.problem import Problem, check_room
+from sparsegam.search.products import with_products
 from sparsegam.search.progress import Progress
 from sparsegam.search.refit import ridge_penalty
 from sparsegam.search.ridge import Ridge
@@ -42,6 +45,14 @@ class TableProblem(Problem[ThresholdDesign]):
 
     upper: Any = None  # rows of the second class; None for a regression
     own: "OwnValues | None" = None  # the rows, where their bins do not say all of them
+    posed: "Posed | None" = None  # what it was made of, where products may join its columns
+
+    def prepared(self, lambda0: float | str | None = None) -> "TableProblem":
+        """Let products join the columns, where the user asks for them: those that models at this price ask for."""
+        if self.posed is None or not self.posed.inputs.interactions.is_on:
+            return self
+        inputs, posed = self.posed.inputs, self.posed
+        return with_products(self, posed.again, inputs.interactions, inputs.rules, lambda0)
 
     def on_rows(self, point: _core.Point) -> _core.Point:
         """Fit the coefficients again to the rows' own values, where bins of ramps hold several of them."""
@@ -87,6 +98,34 @@ class OwnValues:
         return _core.Point(found.intercept, columns, found.coef[order], loss=found.loss, ridge=found.ridge)
 
 
+@dataclass(frozen=True, eq=False)
+class Posed:
+    """What a problem was made of, so that it can be posed again with other columns."""
+
+    inputs: "Tables"
+    data: Table
+    design: ThresholdDesign
+    target: Vector
+    weight: Vector
+    units: Units
+    totals: "Totals"
+    options: Options
+
+    def again(self, products: Sequence[Product]) -> TableProblem:
+        """Pose the same rows with products among the columns."""
+        design = self.design
+        if products:
+            design = ProductDesign(design, products, self.inputs.interactions, self.weight)
+        n_threads, loss = self.options.n_threads, self.options.loss
+        rows = _core.ThresholdRows(design.core, self.target, self.weight, loss=loss, n_threads=n_threads)
+        problem = self.inputs.problem(design, rows, self.options, self.units, self.totals)
+        own = None
+        if not all(mine is None or mine.exact for mine in design.ramps):
+            bounds = design.bounds(self.inputs.rules)
+            own = OwnValues(self.data, self.target, self.weight, bounds, self.options)
+        return replace(problem, own=own, posed=self)
+
+
 @dataclass(frozen=True)
 class Totals:
     """What the rows of a problem weigh, all together and on average; and which of them are of the second class."""
@@ -102,12 +141,13 @@ class Tables:
 
     binning: Binning
     rules: Rules
+    interactions: Interactions = field(default_factory=Interactions)
     smaller: ClassVar[str] = "a larger lambda0, fewer max_terms or fewer max_bins"
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> "Tables":
         """Take from all options those that are about tables."""
-        return cls(pick(Binning, given), pick(Rules, given))
+        return cls(pick(Binning, given), pick(Rules, given), pick(Interactions, given))
 
     def read(self, X: Any) -> Table:
         """Look at an array or a frame without copying it."""
@@ -127,18 +167,15 @@ class Tables:
         shapes = shapes_of(self.rules.shapes, data.labels)
         ramps = learn_ramps(data, features, codes, weight, shapes)
         design = ThresholdDesign(features, codes, weight, missing=self.rules.missing, ramps=ramps, shapes=shapes)
-        rows = _core.ThresholdRows(design.core, y_core, weight_core, loss=options.loss, n_threads=options.n_threads)
         upper = y > 0 if LOSSES[options.loss].is_classifier else None
-        problem = self.problem(design, rows, options, units, Totals(float(weight.sum()), mean_weight(weight), upper))
-        if all(mine is None or mine.exact for mine in ramps):
-            return problem
-        return replace(problem, own=OwnValues(data, y_core, weight_core, design.bounds(self.rules), options))
+        totals = Totals(float(weight.sum()), mean_weight(weight), upper)
+        return Posed(self, data, design, y_core, weight_core, units, totals, options).again(())
 
     def problem(
         self, design: ThresholdDesign, rows: Any, options: Options, units: Units, totals: Totals
     ) -> TableProblem:
         """Pose a design, wherever its rows are, with all that is demanded of its models."""
-        if design.n_ramps.any():
+        if design.n_ramps.any() or self.interactions.is_on:
             _refuse_certificate(options)
         allowed = design.candidates(self.rules)
         if self.rules.min_events_bin > 0:
@@ -157,7 +194,7 @@ class Tables:
             ridge=ridge,
             n_candidates=int(np.count_nonzero(allowed)),
             n_choices=_choices(design, allowed),
-            cost=self.rules.costs(design.names)[design.group],
+            cost=design.costs(self.rules),
             mean_weight=totals.mean_weight,
             n_fixed=always.size,
             units=units,
@@ -188,6 +225,10 @@ def gam_path(  # noqa: D417, PLR0913  (`documented` fills in the others)
     min_category_count: int = 5,
     special_values: Any = None,
     shapes: Any = "steps",
+    interactions: Any = 0,
+    interaction_cost: Any = "auto",
+    hierarchy: str | None = None,
+    max_terms_per_pair: int | None = None,
     missing: str = "mean",
     sample_weight: Any = None,
     n_jobs: int | None = None,
@@ -247,7 +288,7 @@ def _events(upper: Any) -> Any:
 def _choices(design: ThresholdDesign, allowed: NDArray[np.bool_]) -> int:
     """Count the candidates, many thresholds of one feature as few: neighbours are nearly the same column."""
     ordered, ramp = design.is_ordered(), design.is_ramp()
-    choices = np.count_nonzero(allowed & ~ordered & ~ramp)
+    choices = np.count_nonzero(allowed & ~ordered & ~ramp & ~design.is_product())
     for kind, differ in ((ordered, STEPS_THAT_DIFFER), (ramp, RAMPS_THAT_DIFFER)):
         choices += np.minimum(np.bincount(design.group[allowed & kind]), differ).sum()
     return int(choices)
@@ -255,7 +296,10 @@ def _choices(design: ThresholdDesign, allowed: NDArray[np.bool_]) -> int:
 
 def _refuse_certificate(options: Options) -> None:
     if options.certify:
-        msg = "certify=True proves that no exchange of a step helps, and cannot speak of ramps: use shapes='steps'."
+        msg = (
+            "certify=True proves that no exchange of a step helps, and cannot speak of ramps or products: use "
+            "shapes='steps' and interactions=0."
+        )
         raise ValueError(msg)
 
 
