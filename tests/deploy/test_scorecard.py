@@ -5,6 +5,7 @@ import io
 import itertools
 
 import numpy as np
+import products
 import pytest
 
 from sparsegam import SparseGAMClassifier, gam_path
@@ -224,3 +225,38 @@ def test_what_no_row_had_gets_the_points_of_the_mean(model, credit):
                 int(line["points"] - points) for points in set(table.adds[table.locate(X[name].to_numpy(dtype=float))])
             }
     assert "missing: no such row was seen" in str(scorecard(model, X, y))
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"nonnegative": True}, {"base": "folded"}, {"method": "small", "max_terms": 4}]
+)
+def test_points_of_pairs_add_up(options):
+    frame, y = products.table()
+    model = products.as_fitted(products.written(), frame, y)
+    card = scorecard(model, frame, y, **options)
+    lines = card.table()
+    total = np.full(len(frame), card.base)
+    for part, where in zip(card.steps.parts, card.steps.locate(frame), strict=True):
+        points = np.array([line["points"] for line in lines if line["feature"] == part.name])
+        total += points[where]
+    assert total.tolist() == card.score(frame).tolist()
+    assert all(sum(line["rows"] for line in lines if line["feature"] == name) == 600 for name in ("age", "age & hours"))
+    assert card.rounding.auc_after > card.rounding.auc_before - 0.01
+    if options.get("nonnegative"):
+        assert min(line["points"] for line in lines) == 0
+
+
+def test_a_pair_is_a_block_of_points():
+    frame, y = products.table()
+    card = scorecard(products.as_fitted(products.written(), frame, y), frame, y)
+    lines = str(card).splitlines()
+    head = next(i for i, line in enumerate(lines) if line.startswith("age (down), priors (across): points (rows)"))
+    young = [cell for cell in lines[head + 2].split("  ") if cell]
+    points = {line["step"]: line for line in card.table() if line["feature"] == "age & priors"}
+    worst = points["age: <= 25; priors: > 3"]
+    assert young[0].strip() == "<= 25"
+    assert young[3].strip() == f"{worst['points']} ({worst['rows']:.0f})"
+    assert "those of each pair where its line and its column meet" in str(card)
+    assert card.to_html().count("<table>") == 1 + 3 + 1  # features, pairs, risks
+    assert len(list(csv.reader(io.StringIO(card.to_csv())))) == 2 + len(card.table())
+    assert card.information_values.keys() == {"age", "priors", "age & priors", "age & hours", "hours & colour"}

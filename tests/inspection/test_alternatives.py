@@ -62,7 +62,10 @@ def true_objective(problem, model, X, y):
     """Loss and ridge by the rows alone."""
     score = model.decision_function(X)
     loss = np.logaddexp(0, -y * score).sum() if model.loss == "logistic" else 0.5 * ((y - score) ** 2).sum()
-    spread = [((c - c.mean()) ** 2).sum() for c in (model.column_of(t, X[:, int(t.feature[1:])]) for t in model.terms)]
+    spread = [
+        ((c - c.mean()) ** 2).sum()
+        for c in (model.column_of(t, {t.feature: X[:, int(t.feature[1:])]}) for t in model.terms)
+    ]
     return loss + problem.ridge.lambda2 * sum(s * t.coef**2 for s, t in zip(spread, model.terms, strict=True))
 
 

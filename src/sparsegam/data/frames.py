@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sparsegam.data.coded import CodedColumn
 from sparsegam.data.columns import Column, Rows, from_array, from_levels, from_objects, unmasked
 
-__all__ = ["Table", "position", "read"]
+__all__ = ["Table", "may_hold_text", "position", "read"]
 
 SMALL_BYTES = 2**25  # of a frame that may be copied whole where its columns are not beside each other in memory
 
@@ -135,6 +135,12 @@ def read(X: Any) -> Table:
         return X
     frame = _as_frame(X)
     return _read_array(X) if frame is None else _read_frame(frame)
+
+
+def may_hold_text(X: Any) -> bool:
+    """Tell, without reading a column, whether there can be text: not where all types are NumPy's numbers."""
+    kinds = {X.dtype} if isinstance(X, np.ndarray) else set(getattr(X, "dtypes", ()))
+    return not kinds or any(getattr(kind, "kind", "O") not in "iufb" for kind in kinds)
 
 
 def position(key: Any, names: Sequence[str], option: str) -> int:

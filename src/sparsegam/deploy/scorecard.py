@@ -3,6 +3,8 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from operator import add
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +21,7 @@ from sparsegam.inspection.metrics import log_loss, weight_of_evidence, weighted_
 from sparsegam.losses import LOSSES
 from sparsegam.models.additive import Model
 from sparsegam.models.outcomes import events
-from sparsegam.models.steps import StepModel, StepTable, as_table, step_model
+from sparsegam.models.steps import StepModel, as_table, step_model
 
 if TYPE_CHECKING:
     from sparsegam.deploy.counterfactual import Counterfactual
@@ -69,7 +71,7 @@ class Scorecard:
     rounding : Rounding or None
         What the whole numbers cost, where rows were given.
     counts, events : tuple of ndarray
-        Rows in each step, by feature, where rows were given, and those of the second class.
+        Rows in each step, by feature, then in each cell, by pair, where rows were given, and those of the second class.
     risks : tuple of RiskLine
         Totals and their risk, where rows were given.
     """
@@ -107,10 +109,10 @@ class Scorecard:
         weight of evidence (None without events or without others) and what the step adds to the information value.
         """
         rows: list[dict[str, Any]] = []
-        for j, table in enumerate(self.steps.tables):
-            counted = self._counted(j) if self.counts else [{}] * len(table.steps)
-            for text, step, more in zip(table.labels(), table.steps, counted, strict=True):
-                rows.append({"feature": table.feature, "step": text, "points": int(step.adds)} | more)
+        for j, part in enumerate(self.steps.parts):
+            counted = self._counted(j) if self.counts else [{}] * part.adds.size
+            for text, points, more in zip(part.labels(), part.adds.ravel().tolist(), counted, strict=True):
+                rows.append({"feature": part.name, "step": text, "points": int(points)} | more)
         return rows
 
     def _counted(self, j: int) -> list[dict[str, Any]]:
@@ -131,10 +133,9 @@ class Scorecard:
 
     @property
     def information_values(self) -> dict[str, float]:
-        """The information value of each feature over its steps, where rows were given."""
-        return {
-            name: sum(line["iv"] for line in self._counted(j)) for j, name in enumerate(self.features) if self.counts
-        }
+        """The information value of each feature over its steps, and of each pair, where rows were given."""
+        names = [part.name for part in self.steps.parts] if self.counts else []
+        return {name: sum(line["iv"] for line in self._counted(j)) for j, name in enumerate(names)}
 
     def to_frame(self) -> Any:
         """Return the lines of `table` as a frame; the base points are `base`."""
@@ -289,8 +290,8 @@ def _laddered(model: Model, options: Scaling) -> Model:
 def _card(model: Model, points: Points, a: float, b: float, options: Scaling) -> Scorecard:
     steps = step_model(_pointed(model, points))
     # what no row of the fit had has the mean of the points, which need not be whole
-    whole = tuple(table.changed(lambda adds: float(round(adds))) for table in steps.tables)
-    return Scorecard(_shifted(replace(steps, tables=whole, slope=b, shift=a), options), options)
+    whole = replace(steps.changed([lambda adds: float(round(adds))] * len(steps.parts)), slope=b, shift=a)
+    return Scorecard(_shifted(whole, options), options)
 
 
 def _points(model: Model, patterns: Patterns | None, options: Scaling) -> tuple[Points, float, float]:
@@ -312,12 +313,12 @@ def _points(model: Model, patterns: Patterns | None, options: Scaling) -> tuple[
 def _pointed(model: Model, points: Points) -> Model:
     """Put points in place of coefficients; terms that got none are gone."""
     terms = (replace(term, coef=float(p)) for term, p in zip(model.terms, points[1:], strict=True))
-    return replace(model, intercept=float(points[0]), terms=tuple(term for term in terms if term.coef))
+    return replace(model, intercept=float(points[0])).keeping(term for term in terms if term.coef)
 
 
 def _shifted(steps: StepModel, options: Scaling) -> StepModel:
     """Move points between the base and the features, as asked for; totals stay, but that `small` starts from zero."""
-    moves = [-int(table.adds.min()) if options.nonnegative else 0 for table in steps.tables]
+    moves = [-int(part.adds.min()) if options.nonnegative else 0 for part in steps.parts]
     base = int(steps.base) - sum(moves)
     shift = steps.shift
     if options.method == "small":
@@ -326,15 +327,11 @@ def _shifted(steps: StepModel, options: Scaling) -> StepModel:
         each, left = divmod(base, len(moves))
         moves = [move + each + (j < left) for j, move in enumerate(moves)]
         base = 0
-    tables = tuple(_moved(table, move) for table, move in zip(steps.tables, moves, strict=True))
-    if options.nonnegative and options.base == "folded" and min((t.adds.min() for t in tables), default=0) < 0:
+    moved = replace(steps.changed([partial(add, move) for move in moves]), base=float(base), shift=shift)
+    if options.nonnegative and options.base == "folded" and min((p.adds.min() for p in moved.parts), default=0) < 0:
         msg = "the base points are too low to keep all steps at zero or above: raise base_points, or use base='apart'."
         raise ValueError(msg)
-    return replace(steps, base=float(base), tables=tables, shift=shift)
-
-
-def _moved(table: StepTable, points: int) -> StepTable:
-    return table.changed(lambda adds: adds + points)
+    return moved
 
 
 def _reported(card: Scorecard, model: Model, rows: Table, y: Any, sample_weight: Any) -> Scorecard:
@@ -346,9 +343,9 @@ def _reported(card: Scorecard, model: Model, rows: Table, y: Any, sample_weight:
     log_odds = [steps.log_odds(score) for steps, score in scored]
     auc = [weighted_auc(odds, event, weight) for odds in log_odds]
     loss = [float(np.average(log_loss(odds, event), weights=weight)) for odds in log_odds]
-    located = list(zip(card.steps.locate(rows), card.steps.tables, strict=True))
+    located = list(zip(card.steps.locate(rows), card.steps.parts, strict=True))
     counts, upper = (
-        tuple(np.bincount(where, mine, len(table.steps)).astype(np.float64) for where, table in located)
+        tuple(np.bincount(where, mine, part.adds.size).astype(np.float64) for where, part in located)
         for mine in (weight, weight * event)
     )
     risks = tuple(_risk_lines(card, total, event, weight))

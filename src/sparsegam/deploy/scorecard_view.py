@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections.abc import Iterator
 from typing import Any
 
 from sparsegam.checks import check_xml_text, optional
@@ -15,8 +16,8 @@ COUNTED = ("rows", "share", "events", "event_rate", "woe", "iv")
 
 def to_text(card: Scorecard) -> str:
     """Return the card, its formula, what rounding cost and the risk table as lines of text."""
-    header, body = _points_table(card)
-    parts = [aligned(header, body), "", *_notes(card)]
+    blocks = [line for block in _blocks(card) for line in ("", aligned(*block, n_text=1))]
+    parts = [aligned(*_points_table(card)), *blocks, "", *_notes(card)]
     if card.risks:
         parts += ["", aligned(*_risk_table(card))]
     return "\n".join(parts)
@@ -33,7 +34,8 @@ def to_notebook(card: Scorecard) -> str:
 
 
 def _parts(card: Scorecard) -> list[str]:
-    parts = [notebook.table(*_points_table(card)), *map(notebook.note, _notes(card))]
+    blocks = [notebook.table(*block, n_text=1) for block in _blocks(card)]
+    parts = [notebook.table(*_points_table(card)), *blocks, *map(notebook.note, _notes(card))]
     return [*parts, notebook.table(*_risk_table(card))] if card.risks else parts
 
 
@@ -95,11 +97,27 @@ def _points_table(card: Scorecard) -> tuple[list[str], list[list[str]]]:
     header = ["feature", "step", "points", *counted]
     rows = [["base points", "", str(card.base), *[""] * len(counted)]] if card.base else []
     before = None
-    for line in card.table():
+    for line in card.table()[: sum(len(table.steps) for table in card.steps.tables)]:
         name = "" if line["feature"] == before else line["feature"]
         rows.append([name, line["step"], str(line["points"]), *(_figures(line) if card.counts else ())])
         before = line["feature"]
     return header, rows
+
+
+def _blocks(card: Scorecard) -> Iterator[tuple[list[str], list[list[str]]]]:
+    """Return, for each pair, a table of points: the steps of the first feature down, those of the second across.
+
+    Where rows were counted, those of each cell stand behind its points.
+    """
+    for j, pair in enumerate(card.steps.pairs, start=len(card.steps.tables)):
+        first, second = pair.key
+        down, across = pair.cell_labels()
+        cells = [f"{points:.0f}" for points in pair.adds.ravel().tolist()]
+        if card.counts:
+            cells = [f"{cell} ({rows:.0f})" for cell, rows in zip(cells, card.counts[j].tolist(), strict=True)]
+        rows = [[label, *cells[i * len(across) : (i + 1) * len(across)]] for i, label in enumerate(down)]
+        words = f"{first} (down), {second} (across)" + (": points (rows)" if card.counts else ": points")
+        yield [words, *across], rows
 
 
 def _figures(line: dict[str, Any]) -> list[str]:
@@ -128,7 +146,8 @@ def _notes(card: Scorecard) -> list[str]:
     label = "" if card.steps.classes is None else card.steps.classes[1]
     low, high = card.steps.range()
     base = "the base points and " if card.base else ""
-    how = f"Add {base}the points of the first line that holds for each feature: "
+    meet = ", and those of each pair where its line and its column meet" if card.steps.pairs else ""
+    how = f"Add {base}the points of the first line that holds for each feature{meet}: "
     how += f"totals run from {low:.0f} to {high:.0f} and {rises} with the risk of {label!r}."
     notes = [how, card.formula()]
     if card.rounding is not None:

@@ -353,7 +353,7 @@ class ThresholdDesign:
         """Return the same for the columns of one feature; a ramp stands on the rows below its knot."""
         n, ramps = int(self.n_ordered[j]), self.ramps[j]
         sums = _core.bin_counts(codes, int(self.n_bins[j]), weight)
-        np.cumsum(sums[:n], out=sums[:n])
+        sums[:n].cumsum(out=sums[:n])
         if ramps is None:
             return sums
         below = np.searchsorted(ramps.place, ramps.end[ramps.knots])  # bins below each knot

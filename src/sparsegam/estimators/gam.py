@@ -9,13 +9,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from sparsegam.arrays import Vector
 from sparsegam.checks import check_choice
-from sparsegam.data.frames import read
+from sparsegam.data.frames import may_hold_text, read
 from sparsegam.data.guessing import warn_of_numbers_in_text
 from sparsegam.estimators.fitting import FitsOne, SparseModel
 from sparsegam.estimators.multiclass import OneVsRest
 from sparsegam.estimators.outcomes import Classifies, Regresses
 from sparsegam.models.methods import Reports
-from sparsegam.models.pieces import importances
 from sparsegam.parameters import documented, pick
 from sparsegam.search.evidence import warn_of_few_rows
 from sparsegam.search.problem import Problem
@@ -67,14 +66,18 @@ class SparseGAM(SparseModel, Reports):
     def feature_importances_(self) -> Vector:
         """Mean distance of what each column adds to the score from its mean, over the rows of the fit.
 
-        Zero for columns that the model does not use. With more than two classes, the mean over the classes.
+        What two columns add together counts half for each of them. Zero for columns that the model does not use. With
+        more than two classes, the mean over the classes.
         """
         check_is_fitted(self)
         models = self._models()
-        each = [importances(model.training.bins(), model.shape_functions()) for model in models]
-        names = models[0].feature_names
-        mean: Vector = np.array([[of.get(name, 0.0) for name in names] for of in each]).mean(axis=0)
-        return mean
+        out: Vector = np.zeros(len(models[0].feature_names))
+        for model in models:
+            for part, of_part in model.importances(model.training).items():
+                names = (part,) if isinstance(part, str) else part
+                for name in names:
+                    out[model.feature_names.index(name)] += of_part / len(names) / len(models)
+        return out
 
     def stability(  # noqa: PLR0913
         self,
@@ -108,8 +111,9 @@ class SparseGAM(SparseModel, Reports):
     def _look_back(self, X: Any) -> None:
         if self.min_samples_bin == "auto":  # who chose a number knows
             warn_of_few_rows(self._models())
-        table = read(X)
-        warn_of_numbers_in_text(table, kept_as_text=self._inputs().binning.forced(table.labels))
+        if may_hold_text(X):
+            table = read(X)
+            warn_of_numbers_in_text(table, kept_as_text=self._inputs().binning.forced(table.labels))
 
     def _inputs(self) -> Tables:
         return Tables.of(vars(self))

@@ -8,7 +8,7 @@ from sparsegam import _core
 from sparsegam.arrays import Vector
 from sparsegam.design.rules import Rules
 from sparsegam.models.additive import Model
-from sparsegam.models.terms import Condition, Term
+from sparsegam.models.terms import Clause, Term
 from sparsegam.search.evidence import covariance_of
 from sparsegam.search.refit import Columns, Neighbourhood, Support, objective_at, refit
 from sparsegam.search.tables import TableProblem
@@ -69,17 +69,16 @@ def alternatives(problem: TableProblem, model: Model, rules: Rules, *, most: int
 def columns_of(problem: TableProblem, terms: tuple[Term, ...]) -> Columns:
     """Return the columns of a problem that stand for terms; raise a ValueError where there is no such column."""
     design = problem.design
-    known: dict[tuple[str, Condition], int] = {}
+    known: dict[tuple[Clause, ...], int] = {}
     for feature, offset in zip(design.features, design.offset.tolist(), strict=True):
-        known |= {(feature.name, condition): offset + b for b, condition in feature.conditions().items()}
+        known |= {(Clause(feature.name, condition),): offset + b for b, condition in feature.conditions().items()}
     for column in np.flatnonzero(design.is_ramp()).tolist():
-        ramp = design.term(column, 1.0)
-        known[ramp.feature, ramp.condition] = column
-    lost = [str(term) for term in terms if (term.feature, term.condition) not in known]
+        known[design.term(column, 1.0).clauses] = column
+    lost = [str(term) for term in terms if term.clauses not in known]
     if lost:
         msg = f"the data have no column for the term {lost[0]}: pass the rows and settings of the fit."
         raise ValueError(msg)
-    return np.array([known[term.feature, term.condition] for term in terms], dtype=np.int64)
+    return np.array([known[term.clauses] for term in terms], dtype=np.int64)
 
 
 def support_of(problem: TableProblem, model: Model) -> Support:

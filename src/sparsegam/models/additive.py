@@ -1,8 +1,8 @@
 """A fitted additive model: an intercept and terms, evaluated with NumPy alone, printed as an equation, kept as JSON."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from sparsegam.models.evidence import Evidence
 from sparsegam.models.layout import aligned
 from sparsegam.models.lookup import positions
 from sparsegam.models.methods import Deployable, Viewable
+from sparsegam.models.pairs import regrouped
 from sparsegam.models.profile import Counted, Profile
 from sparsegam.models.scoring import Scores
 from sparsegam.models.seen import RULES, NewValues, Seen, count_new
@@ -112,6 +113,16 @@ class Model(SumOfParts, Scores, Deployable, Viewable):
         out = copy(self)
         object.__setattr__(out, "training", training)
         return out
+
+    def keeping(self, terms: Iterable[Term]) -> "Model":
+        """Return the model with some of its terms, their coefficients as given; it still knows the rows of its fit."""
+        bare = replace(self, terms=tuple(terms), missing="last", seen_pairs={})
+        shares: dict[tuple[str, str], Vector] = {}
+        for pair, known in self.seen_pairs.items():
+            if pair in bare.pairs:
+                cells = bare.cells_of(pair, new_apart=self.missing != "last")
+                shares[pair] = regrouped(self.cells_of(pair), cells, known)
+        return replace(bare, missing=self.missing, seen_pairs=shares)
 
     def standing_on(self, evidence: Evidence | None) -> "Model":
         """Return the same model with what its terms stand on."""

@@ -6,6 +6,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from sparsegam.models.profile import Profile
+from sparsegam.models.terms import Part
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -241,11 +242,11 @@ class Viewable(Reports):
         self: Any,
         X: Any = None,
         *,
-        features: Sequence[str] | None = None,
+        features: Sequence[Part] | None = None,
         centred: bool | None = None,
         ax: Any = None,
     ) -> "Figure":
-        """Draw the shape functions and return the figure; see `sparsegam.plots.plot_shapes`."""
+        """Draw the shape functions and pairs, and return the figure; see `sparsegam.plots.plot_shapes`."""
         from sparsegam.plots import plot_shapes
 
         figure: Figure = plot_shapes(self, X, features=features, centred=centred, ax=ax)

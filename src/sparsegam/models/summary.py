@@ -37,8 +37,8 @@ def summary_table(model: Summarised) -> tuple[list[str], list[list[str]]]:
         adds, error = (".4g", ".2g") if term.condition.is_ramp else (".4f", ".4f")  # slopes have units of their own
         cells = [_cell(term.standard_error, error), _cell(term.n_rows), _cell(term.n_events)]
         words = f"{term.coef:+{adds}}{' per unit' * term.condition.is_ramp}"
-        name, where = part_name(term.part), term.text() if term.is_product else term.condition.text("x")
-        rows.append(["" if name == last else name, where, words, *cells])
+        name = part_name(term.part)
+        rows.append(["" if name == last else name, term.short(), words, *cells])
         last = name
     header = ["feature x", "where", "adds", "std. error", "rows", "events"]
     kept = 3 if known is None else len(header) if model.classes is not None else 5

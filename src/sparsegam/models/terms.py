@@ -152,6 +152,10 @@ class Term:
         named = {} if names is None else names
         return " and ".join(one.condition.text(named.get(one.feature, one.feature)) for one in self.clauses)
 
+    def short(self) -> str:
+        """Write what it asks where its part is named beside it: `x <= 25`; a product needs both names."""
+        return self.text() if self.is_product else self.condition.text("x")
+
     def describe(self, names: Mapping[str, str] | None = None) -> str:
         """Write its column, as in `1[age <= 25]` or `min(age - 75, 0)`."""
         return self.text(names) if self.condition.is_ramp else f"1[{self.text(names)}]"

@@ -15,6 +15,8 @@ from sparsegam.models.additive import Model
 from sparsegam.models.pieces import Piece, importance, pieces_of
 from sparsegam.models.seen import NEW
 from sparsegam.models.shapes import ShapeFunction
+from sparsegam.models.steps import step_model, step_numbers
+from sparsegam.models.terms import Part
 from sparsegam.parameters import documented
 from sparsegam.plots.canvas import (
     BLUE,
@@ -30,6 +32,7 @@ from sparsegam.plots.canvas import (
     plain,
     shortened,
 )
+from sparsegam.plots.pair import draw_pair, drawn_cells
 
 MOST_COUNTS = 10  # pieces whose rows are written out
 NARROW = 0.07  # share of the width below which a step has no room for its count
@@ -79,11 +82,13 @@ def plot_shapes(  # noqa: D417
     model: Model,
     X: Any = None,
     *,
-    features: Sequence[str] | None = None,
+    features: Sequence[Part] | None = None,
     centred: bool | None = None,
     ax: Any = None,
 ) -> Any:
-    """Draw what each feature adds to the score, the most important first where rows are given; see `plot_shape`.
+    """Draw what each feature, and each pair with products, adds to the score, the most important first with rows.
+
+    See `plot_shape` and `plot_pair`.
 
     Parameters
     ----------
@@ -91,8 +96,8 @@ def plot_shapes(  # noqa: D417
         The model.
     X : array-like or data frame, optional
         Rows whose density is drawn underneath, and counted per step.
-    features : sequence of str, optional
-        The features to draw, in this order; all by default.
+    features : sequence of str or pair of str, optional
+        The features and pairs to draw, in this order; all by default.
     {centred}
     ax : sequence of matplotlib.axes.Axes, optional
         Where to draw, one for each feature; a new figure, as long as need be, by default.
@@ -114,7 +119,10 @@ def plot_shapes(  # noqa: D417
         raise ValueError(msg)
     shapes = model.shape_functions(centred=centred)
     for axis, name in zip(axes, names, strict=False):
-        _draw(axis, model, name, shapes[name], _numbers(model, name, table))
+        if isinstance(name, str):
+            _draw(axis, model, name, shapes[name], _numbers(model, name, table))
+        else:
+            draw_pair(axis, drawn_cells(model, name, table, centred=centred))
     if ax is None and names:
         figure.supylabel(_adds(model, centred=centred), fontsize=TITLE)
     return figure
@@ -124,13 +132,13 @@ def _adds(model: Model, *, centred: bool | None) -> str:
     return "adds to the score, against its mean" if model.is_centred(centred=centred) else "adds to the score"
 
 
-def ranked(model: Model, table: Table | None) -> list[str]:
-    """Return the features in use, the most important first where rows are given."""
-    shapes = model.shape_functions()
+def ranked(model: Model, table: Table | None) -> list[Part]:
+    """Return the features and pairs that add something, the most important first where rows are given."""
     if table is None:
-        return list(shapes)
-    weight = {name: importance(shape, _numbers(model, name, table)) for name, shape in shapes.items()}  # type: ignore[arg-type]
-    return sorted(shapes, key=lambda name: -weight[name])
+        return list(model.parts)
+    steps, numbers = step_model(model), step_numbers(model, table)
+    weight = {part.key: importance(part.of(numbers)) for part in steps.parts}
+    return sorted(model.parts, key=lambda part: -weight[part])
 
 
 def _numbers(model: Model, feature: str, table: Table | None) -> Vector | None:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from sparsegam.inspection.stability import Stability
+from sparsegam.models.terms import part_name
 from sparsegam.parameters import documented
 from sparsegam.plots.canvas import BLUE, COUNT, GREY, LABEL, PALE, TITLE, canvas, plain, shortened
 
@@ -50,7 +51,8 @@ def _lines(stability: Stability) -> list[tuple[str, float, bool]]:
     out: list[tuple[str, float, bool]] = []
     for name in (name for name in stability.features if name in stability.used):
         out.append((shortened(name), stability.features[name], False))
-        mine = (step for step in stability.steps if step.term.feature == name)
-        out += [(shortened(step.term.condition.text("x")), step.share, True) for step in mine]
+        for step in stability.steps:
+            if part_name(step.term.part) == name:
+                out.append((shortened(step.term.short()), step.share, True))
     others = [name for name in stability.features if name not in stability.used][:MOST_OTHERS]
     return out + [(f"(not in the model) {shortened(name)}", stability.features[name], False) for name in others]

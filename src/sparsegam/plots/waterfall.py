@@ -8,6 +8,7 @@ from sparsegam.arrays import Vector
 from sparsegam.data.frames import Table, read
 from sparsegam.data.scales import UNSEEN, text
 from sparsegam.models.additive import Model
+from sparsegam.models.terms import Part
 from sparsegam.parameters import documented
 from sparsegam.plots.canvas import BLUE, COUNT, GREY, LABEL, ORANGE, TITLE, canvas, plain, shortened
 
@@ -46,16 +47,20 @@ def plot_contributions(  # noqa: D417
 def _bars(model: Model, table: Table, parts: Vector, max_features: int) -> list[tuple[str, float]]:
     """Return words and contribution of each feature, the largest first, the smallest together."""
     bars = [
-        (f"{shortened(name)} = {_value(model, table, name)}", float(part))
-        for name, part in zip(model.features, parts, strict=True)
+        (" & ".join(f"{shortened(name)} = {_value(model, table, name)}" for name in _names(key)), float(part))
+        for key, part in zip(model.parts, parts, strict=True)
     ]
     bars.sort(key=lambda bar: -abs(bar[1]))
     rest = bars[max_features:]
     return bars[:max_features] + ([(f"{len(rest)} others", sum(part for _, part in rest))] if rest else [])
 
 
+def _names(part: Part) -> tuple[str, ...]:
+    return (part,) if isinstance(part, str) else part
+
+
 def _value(model: Model, table: Table, name: str) -> str:
-    scale = model.shape_functions()[name].scale
+    scale = model.source_of(name).scale
     names = list(model.feature_names if table.names is None else table.names)
     column = table.column(names.index(name))
     number = float(column.on(scale)[0])

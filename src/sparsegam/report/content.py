@@ -10,12 +10,13 @@ from sparsegam.models.additive import Model
 from sparsegam.models.linear import LinearModel
 from sparsegam.models.multiclass import OneVsRestModel
 from sparsegam.models.seen import RULES
-from sparsegam.models.terms import Term
+from sparsegam.models.terms import Term, part_name
 from sparsegam.report.classes import classes_content
 from sparsegam.report.facts import facts_part, reading_part, unseen_part
 from sparsegam.report.features import features_part
 from sparsegam.report.linear import linear_content
 from sparsegam.report.material import Material
+from sparsegam.report.pairs import pairs_part
 from sparsegam.report.points import points_part
 from sparsegam.report.quality import quality_part, size_score
 from sparsegam.report.sentence import sentence
@@ -34,10 +35,10 @@ def content(material: Material) -> dict[str, Any]:
 def _additive_content(material: Material) -> dict[str, Any]:
     model = material.model
     quality = quality_part(material)
-    features = features_part(material)
+    features, pairs = features_part(material), pairs_part(material)
     return {
         "title": material.title,
-        "sentence": sentence(material, features, quality),
+        "sentence": sentence(material, [*features, *pairs], quality),
         "about": [[title, text] for title, text in material.notes.about.items()],
         "equation": material.equation(width=110),
         "standing": _standing_part(material),
@@ -51,6 +52,7 @@ def _additive_content(material: Material) -> dict[str, Any]:
         "later": RULES[model.missing],
         "terms": [_term(material, term) for term in model.terms],
         "features": features,
+        "pairs": pairs,
         "frontier": _frontier_part(material, quality),
         "alternatives": _alternatives_part(material),
         "quality": quality,
@@ -62,8 +64,8 @@ def _additive_content(material: Material) -> dict[str, Any]:
 
 
 def _term(material: Material, term: Term) -> dict[str, Any]:
-    words, ramp = material.words(term), term.condition.is_ramp
-    return {"feature": term.feature, "condition": words, "coef": term.coef, "ramp": ramp}
+    name, ramp = part_name(term.part), term.condition.is_ramp
+    return {"feature": name, "condition": material.words(term), "coef": term.coef, "ramp": ramp}
 
 
 def _standing_part(material: Material) -> dict[str, Any] | None:
@@ -129,8 +131,8 @@ def _own_objective(material: Material, path: Path[Model]) -> float:
 
 def _lacking(material: Material, model: Model, other: Model) -> list[dict[str, Any]]:
     """Return the terms of another model that a model lacks."""
-    mine = {(term.feature, term.condition) for term in model.terms}
-    return [_term(material, term) for term in other.terms if (term.feature, term.condition) not in mine]
+    mine = {term.clauses for term in model.terms}
+    return [_term(material, term) for term in other.terms if term.clauses not in mine]
 
 
 def _alternatives_part(material: Material) -> dict[str, Any] | None:

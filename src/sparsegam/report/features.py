@@ -1,11 +1,13 @@
 """The features of a report: pieces to be drawn and evaluated in the page, with the density of the data."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from sparsegam.arrays import Vector
 from sparsegam.data.scales import text
+from sparsegam.models.additive import Model
 from sparsegam.models.pieces import Piece, importance, pieces_of
 from sparsegam.models.shapes import ShapeFunction
 from sparsegam.report.material import Material
@@ -16,24 +18,21 @@ TAIL = 0.005  # share of rows at either end that may be beyond the picture and t
 
 def features_part(material: Material) -> list[dict[str, Any]]:
     """Return the features in use, the most important first where the data are known."""
-    order = list(material.model.features)
-    shown = material.model.shape_functions(centred=None)
-    features = [
-        _feature(name, order.index(name), shape, material.numbers(name))
-        | _shown(material, name, shape, shown[name])
-        | named_part(material, name)
-        | {"prices": _prices(shape)}
-        for name, shape in material.shapes.items()
-    ]
+    model = material.model
+    alone, shown = material.shapes, model.shape_functions(centred=None)
+    features = []
+    for place, name in enumerate(model.features):
+        own = name in alone
+        shape = alone[name] if own else _flat(model, name)
+        part = _feature(name, place, shape, material.numbers(name)) | {"own": own, "prices": _prices(shape)}
+        part |= named_part(material, name)
+        features.append(part | (_shown(material, name, shape, shown[name]) if own else {"mean": 0.0, "pieces": []}))
     return sorted(features, key=lambda feature: -feature["importance"])
 
 
-def _feature(name: str, place: int, shape: ShapeFunction, numbers: Vector | None) -> dict[str, Any]:
-    """Return one feature; `place` is its turn in the sum, so that the page adds up in the same order as Python."""
-    low, high = _range(shape, numbers)
+def function_part(shape: ShapeFunction) -> dict[str, Any]:
+    """Return a function of one feature, as the page evaluates it."""
     return {
-        "name": name,
-        "place": place,
         "kind": shape.scale.kind,
         "levels": [text(level) for level in shape.scale.levels],
         "level_values": [shape.levels.get(level, shape.other) for level in shape.scale.levels],
@@ -47,6 +46,23 @@ def _feature(name: str, place: int, shape: ShapeFunction, numbers: Vector | None
             for number, value in shape.special.items()
         ],
         "missing": shape.missing,
+    }
+
+
+def _flat(model: Model, name: str) -> ShapeFunction:
+    """Return what a feature of pairs adds by itself: nothing, wherever a pair cuts it."""
+    cell = next(axis.cell for pair in model.pair_functions().values() for axis in pair.axes if axis.name == name)
+    zero, special = np.zeros(cell.values.size), dict.fromkeys(cell.special, 0.0)
+    return replace(cell, values=zero, starts=zero, special=special, missing=0.0, levels={}, other=0.0, unseen=0.0)
+
+
+def _feature(name: str, place: int, shape: ShapeFunction, numbers: Vector | None) -> dict[str, Any]:
+    """Return one feature; `place` is its turn in the sum, so that the page adds up in the same order as Python."""
+    low, high = _range(shape, numbers)
+    return {
+        "name": name,
+        "place": place,
+        **function_part(shape),
         "importance": _importance(shape, numbers),
         "range": [low, high],
         "density": _density(shape, numbers, (low, high)),
@@ -96,7 +112,7 @@ def _piece(piece: Piece) -> dict[str, Any]:
 
 def _importance(shape: ShapeFunction, numbers: Vector | None) -> float:
     if numbers is not None:
-        return importance(shape, numbers)
+        return importance(shape.at(numbers))
     ends = [*shape.values, *shape.starts, *shape.special.values(), *shape.levels.values(), shape.missing, 0.0]
     return float(np.ptp(ends))
 

@@ -15,7 +15,7 @@ function words(feature, value) {
 }
 
 const linear = report.features.some((feature) => feature.weight !== undefined);
-const named = (feature) => feature.label + (feature.unit ? ` (${feature.unit})` : "");
+const titled = (feature) => feature.label + (feature.unit ? ` (${feature.unit})` : "");
 
 // ---- scoring: the same sums in the same order as Model.decision_function
 
@@ -36,10 +36,12 @@ function contribution(feature, value) {
 }
 // What is shown of it: against the mean over the training rows, where that is known.
 const shown = (feature, value) => contribution(feature, value) - feature.mean;
-const inOrder = [...report.features].sort((a, b) => a.place - b.place);
+const named = new Map(report.features.map((feature) => [feature.name, feature]));
+const inOrder = report.features.filter((feature) => feature.own).sort((a, b) => a.place - b.place);
 function score(values) {
   let sum = report.intercept;
   for (const feature of inOrder) sum += contribution(feature, values.get(feature));
+  for (const pair of report.pairs) sum += together(pair, values);
   return sum;
 }
 const probability = (sum) => 0.5 * (1 + Math.tanh(0.5 * report.slope * sum));
@@ -75,12 +77,12 @@ function field(feature, i) {
   const set = (value) => { values.set(feature, value); box.classList.toggle("bad", value === null); refresh(); };
   const control = feature.levels.length || feature.kind === "boolean" ? choice(feature, id, set) : typed(feature, id, set, row);
   row.prepend(control.element);
-  box.append(make("div", { class: "name" }, make("label", { for: id }, named(feature)), output), row);
+  box.append(make("div", { class: "name" }, make("label", { for: id }, titled(feature)), output), row);
   if (control.slider) box.append(control.slider);
   refreshers.push(() => {
     const value = values.get(feature);
     const adds = value === null ? null : shown(feature, value);
-    output.textContent = adds === null ? "?" : signed(adds);
+    output.textContent = adds === null ? "?" : feature.own ? signed(adds) : "";
     output.className = adds > 0 ? "up" : adds < 0 ? "down" : "";
   });
   values.set(feature, control.start);
@@ -147,7 +149,8 @@ function refresh() {
 }
 
 function waterfall() {
-  const bars = inOrder.map((feature) => [feature, shown(feature, values.get(feature))]).sort((a, b) => Math.abs(b[1]) - Math.abs(a[1])).slice(0, 16);
+  const parts = [...inOrder.map((feature) => [feature, shown(feature, values.get(feature))]), ...report.pairs.map((pair) => [pair, together(pair, values) - pair.mean])];
+  const bars = parts.sort((a, b) => Math.abs(b[1]) - Math.abs(a[1])).slice(0, 16);
   const most = Math.max(1e-12, ...bars.map(([, value]) => Math.abs(value)));
   const rows = [make("span", {}, report.centred ? "(mean score)" : "(start)"), make("span", {}), make("span", { class: "number" }, number(report.baseline))];
   for (const [feature, value] of bars) {

@@ -36,6 +36,7 @@ def linear_content(material: Material, model: LinearModel) -> dict[str, Any]:
         "later": "",
         "terms": [{"feature": name, "condition": name, "coef": coef, "ramp": True} for name, coef in model.terms],
         "features": features,
+        "pairs": [],
         "quality": quality,
         "reading": [{"name": material.label(name), "used": True} for name in model.features],
         "facts": facts_part(material),
@@ -73,6 +74,7 @@ def _feature(material: Material, place: int, term: tuple[str, float, float], val
     return named_part(material, name) | {
         "name": name,
         "place": place,
+        "own": True,
         "kind": "number",
         "weight": weight,
         "centre": centre,

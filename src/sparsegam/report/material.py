@@ -146,7 +146,7 @@ class Material:
 
     def words(self, term: Term) -> str:
         """Return the condition of a term in the words of its readers."""
-        return term.condition.text(self.notes.named(term.feature)[0])
+        return term.text({name: self.notes.named(name)[0] for name in term.features})
 
     @property
     def measured(self) -> Sample | None:
@@ -200,7 +200,7 @@ class Material:
         if self.train is None:
             return None
         if name not in self._numbers:
-            self._numbers[name] = self.column(self.train, name).on(self.shapes[name].scale)
+            self._numbers[name] = self.column(self.train, name).on(self.model.source_of(name).scale)
         return self._numbers[name]
 
     @cached_property

@@ -18,7 +18,7 @@ from sparsegam.report.content import content
 from sparsegam.report.material import Material, Notes, Sample
 from sparsegam.search.path import Path
 
-SCRIPTS = ("make.js", "form.js", "change.js", "shapes.js", "worth.js", "report.js")
+SCRIPTS = ("make.js", "form.js", "change.js", "shapes.js", "pairs.js", "worth.js", "report.js")
 
 
 def write_report(  # noqa: PLR0913

@@ -6,12 +6,12 @@ from sparsegam.models.additive import Model
 from sparsegam.report.material import Material
 
 
-def sentence(material: Material, features: list[dict[str, Any]], quality: dict[str, Any] | None) -> str:
+def sentence(material: Material, parts: list[dict[str, Any]], quality: dict[str, Any] | None) -> str:
     """Say what an additive model predicts, from what, and how well."""
     model = material.model
     goal = "predicts a number" if model.classes is None else f"gives the probability of {material.class_names[1]}"
     used = f"{len(model.features)} of {len(model.feature_names)} features"
-    heavy = [feature["label"] for feature in features[:3]]
+    heavy = [part["label"] for part in sorted(parts, key=lambda part: -part["importance"])[:3]]
     first = f"This model {goal}: it starts at {model.intercept:.3g} and adds {_amounts(model)} on {used}"
     first += f", above all {listed(heavy)}." if heavy else "."
     return first + measured_sentence(material, quality)
