@@ -4,7 +4,6 @@ Parameters are dataclass fields, each written down beside the code that reads it
 of those of its bases, and scikit-learn, editors and type checkers see it whole.
 """
 
-import html
 import time
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -116,11 +115,9 @@ class SparseModel(BaseEstimator):  # type: ignore[misc]
         """Warn of what the user should know of a fit that went well."""
 
     def _html_repr(self) -> str:
-        """Return scikit-learn's diagram and, once fitted, the equation below it."""
+        """Return scikit-learn's diagram and, once fitted, the model below it."""
         diagram: str = estimator_html_repr(self)
-        if not hasattr(self, "model_"):
-            return diagram
-        return f"{diagram}<pre>{html.escape(self.model_.equation())}</pre>"
+        return f"{diagram}{self.model_._repr_html_()}" if hasattr(self, "model_") else diagram
 
     def _repr_html_inner(self) -> str:
         return self._html_repr()
