@@ -17,7 +17,7 @@ SANITIZED_CASES := 300
 SANITIZED_PYTHON := $(SANITIZED)/venv/python
 
 .PHONY: help demo test core-test lint types docs wheel wheel-check format bench paper paper-quick clean
-.PHONY: sanitize sanitize-long sanitized tsan fuzz
+.PHONY: test-cuda sanitize sanitize-long sanitized tsan fuzz
 .DELETE_ON_ERROR:
 
 help: ## list the commands
@@ -34,6 +34,9 @@ core-test: $(VENV)/.build-tools ## build and run the C++ core's own tests
 	    -DSPARSEGAM_PYTHON=OFF -DSPARSEGAM_TESTS=ON $(CMAKE_FLAGS)
 	$(BIN)/cmake --build $(CORE_BUILD)
 	$(BIN)/ctest --test-dir $(CORE_BUILD) --output-on-failure --no-tests=error $(CTEST_ARGS)
+
+test-cuda: $(VENV)/.installed $(VENV)/.test ## the tests of device="cuda" on this machine's card (needs CuPy)
+	$(BIN)/python -m pytest tests/cuda -k "not emulated and not lent" $(PYTEST_ARGS)
 
 fuzz: $(VENV)/.installed $(VENV)/.test ## random cases of everything public; FUZZ_ARGS="--cases 10000 --seed 1"
 	$(BIN)/python tests/fuzz $(FUZZ_ARGS)

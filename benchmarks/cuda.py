@@ -2,10 +2,10 @@
 
 python -m benchmarks.cuda [--parts same search numpy frontier growth] [--rows 1000000 10000000] [--data FOLDER] [--cpu]
 
-`same` fits FICO's eight cells, COMPAS and a million simulated rows on both and compares terms and objectives. `search` is
-a fit at BIC of 23 features in 256 bins, drawn on the card; `--cpu` does the same on all cores beside it. `numpy` is a fit
-of a table in host memory, with all that it takes. `growth` fits a thousand times, then twice at once. Times are wall
-clock, warm; a table is printed, nothing else is needed than NumPy, scikit-learn and CuPy.
+`same` fits FICO's eight cells, COMPAS and a million simulated rows on both and compares terms and objectives.
+`search` is a fit at BIC of 23 features in 256 bins, drawn on the card; `--cpu` does the same on all cores beside it.
+`numpy` is a fit of a table in host memory, with all that it takes. `growth` fits a thousand times, then twice at once.
+Times are wall clock, warm; nothing else is needed than NumPy, scikit-learn and CuPy.
 """
 
 from __future__ import annotations
@@ -130,8 +130,8 @@ def search(n_rows: int, *, cpu: bool, bandwidth: float) -> None:
         on_cores = problem_on_cores(here, labels)
         seconds, same = seconds_of(lambda: fit(on_cores, "bic"), rounds=1)
         print(
-            f"   {os.cpu_count()} cores {seconds:7.3f} s, {len(same.point.columns)} terms, objective {same.objective:.6f}, "
-            f"same terms {set(same.point.columns) == set(found.point.columns)}",
+            f"   {os.cpu_count()} cores {seconds:7.3f} s, {len(same.point.columns)} terms, objective "
+            f"{same.objective:.6f}, same terms {set(same.point.columns) == set(found.point.columns)}",
             flush=True,
         )
 
@@ -180,11 +180,11 @@ def from_numpy(n_rows: int, *, cpu: bool) -> None:
     card = Card()
     with card:
         codes, y = drawn(card, n_rows)
-        X = np.empty((n_rows, FEATURES), dtype=np.float32)
+        turned = card.xp.empty((n_rows, FEATURES), dtype=np.float32)
         for j, code in enumerate(codes):
-            X[:, j] = card.fetch(code[:n_rows])
-        labels = card.fetch(y)
-        del codes, y
+            turned[:, j] = code[:n_rows]
+        X, labels = card.fetch(turned), card.fetch(y)
+        del codes, y, turned
         card.xp.get_default_memory_pool().free_all_blocks()
     for device in ("cuda", "cpu") if cpu else ("cuda",):
         gam = SparseGAMClassifier(device=device, lambda0="bic", n_jobs=-1)
@@ -212,7 +212,7 @@ def frontiers(n_rows: int, *, cpu: bool) -> None:
         with card:
             here, labels = [card.fetch(code[:n_rows]) for code in codes], card.fetch(y)
         on_cores = problem_on_cores(here, labels)
-        seconds, same = seconds_of(lambda: frontier(on_cores), rounds=1)
+        seconds, _ = seconds_of(lambda: frontier(on_cores), rounds=1)
         print(f"   {os.cpu_count()} cores {seconds:.2f} s", flush=True)
 
 
@@ -263,8 +263,8 @@ def same(folder: Path | None) -> None:
         off = (cuda.objective_ - cpu.objective_) / cpu.objective_
         bits = cuda.model_.to_json() == again.model_.to_json()
         print(
-            f"same {name:22}: {cpu.objective_:.6f} cpu, {cuda.objective_:.6f} cuda, off {off:+.1e}, terms {len(theirs)} / "
-            f"{len(mine)}, {'the same' if mine == theirs else f'{len(mine & theirs)} in common'}, same bits again {bits}",
+            f"same {name:22}: {cpu.objective_:.6f} cpu, {cuda.objective_:.6f} cuda, off {off:+.1e}, "
+            f"terms {len(theirs)} / {len(mine)}, {len(mine & theirs)} in common, same bits again {bits}",
             flush=True,
         )
 

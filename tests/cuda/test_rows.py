@@ -1,4 +1,4 @@
-"""Rows on a card keep the contract of Rows: the sums of the oracle, the same bits each time, searches that end alike."""
+"""Rows on a card keep the contract of Rows: the sums of the oracle, the same bits each time, searches that agree."""
 
 import numpy as np
 import pytest
@@ -9,13 +9,13 @@ from reference import ReferenceRows
 from sparsegam import _core
 
 NO_COLUMNS = np.zeros(0, dtype=np.int64)
-SUPPORTS = ((), (1,), (5, 0, 4), (0, 1, 2, 4, 7, 9, 12, 14, 17), tuple(range(16)))
+SUPPORTS = ((), (5, 0, 4), tuple(range(16)))
 FLOATS = 1e-6  # of the largest sum: rows carry floats
 
 
 @pytest.fixture(params=LOSSES)
 def problem(request):
-    return random_problem(0, request.param, n=300)
+    return random_problem(0, request.param, n=200)
 
 
 @pytest.fixture
@@ -109,7 +109,7 @@ def test_answers_are_the_same_bits_whatever_was_asked_before(card, problem, poin
 
 @pytest.mark.parametrize("loss", ["logistic", "squared"])
 def test_all_widths_of_features_and_more_terms_than_a_word_has_bits(card, loss):  # noqa: F811
-    """Codes of one and two bytes; more bins than shared memory has room for; 0/1 columns; all rows in one bin but few."""
+    """Codes of one and two bytes; more bins than shared memory has room for; 0/1 columns; most rows in one bin."""
     rng, n = np.random.default_rng(3), 6000
     n_bins = np.array([2, 300, 5000, 40, 256, 1000])
     codes = [rng.integers(0, bins, n) for bins in n_bins]

@@ -9,7 +9,7 @@ from emulated_card import EmulatedCard
 from sparsegam import SparseGAMClassifier, SparseGAMClassifierCV, SparseGAMRegressor, gam_path
 from sparsegam.cuda import tables
 
-N = 400
+N = 240
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def rows():
         }
     )
     frame.loc[:30, "income"] = np.nan
-    frame.loc[31:60, "visits"] = -9
+    frame.loc[31:50, "visits"] = -9
     score = 1.2 * (frame["income"] <= 0.3) - (frame["visits"] <= 2) + (frame["kind"] == "y") - 0.6 * frame["spend"]
     labels = np.where(rng.random(N) < 1 / (1 + np.exp(-score)), "yes", "no")
     return frame, labels, rng.integers(0, 4, N).astype(float), score.to_numpy() + rng.normal(size=N)
@@ -58,12 +58,9 @@ def test_a_classifier_is_the_same_on_a_card(card, rows, options, weighted):  # n
     assert_same(mine, theirs)
     assert [t.n_rows for t in mine.terms_] == [t.n_rows for t in theirs.terms_]
     assert [t.n_events for t in mine.terms_] == [t.n_events for t in theirs.terms_]
-    ends, counts = (
-        (gam.model_.training.bands()[0] for gam in (mine, theirs)),
-        [gam.model_.training.n_rows for gam in (mine, theirs)],
-    )
+    ends, counts = zip(*(gam.model_.training.bands() for gam in (mine, theirs)), strict=True)
     np.testing.assert_allclose(*ends, rtol=1e-5)
-    assert counts[0] == counts[1]
+    np.testing.assert_array_equal(*counts)
     np.testing.assert_allclose(mine.predict_proba(frame), theirs.predict_proba(frame), atol=1e-6)
 
 
@@ -95,13 +92,13 @@ def test_several_classes_are_fitted_on_a_card(card, rows):  # noqa: F811
 
 
 def test_a_table_too_large_for_the_card_is_refused_with_both_sizes(monkeypatch, rows):
-    monkeypatch.setattr(tables, "Card", lambda: EmulatedCard(free=20_000, total=50_000))
-    with pytest.raises(MemoryError, match=r"400 rows of 5 columns need 0\.0 GB on the card, which has 0\.0 GB"):
+    monkeypatch.setattr(tables, "Card", lambda: EmulatedCard(free=12_000, total=50_000))
+    with pytest.raises(MemoryError, match=r"240 rows of 5 columns need 0\.0 GB on the card, which has 0\.0 GB"):
         SparseGAMClassifier(device="cuda").fit(rows[0], rows[1])
 
 
 def test_values_that_do_not_fit_beside_their_codes_go_to_the_card_one_column_at_a_time(monkeypatch, rows):
-    monkeypatch.setattr(tables, "Card", lambda: EmulatedCard(free=35_000, total=50_000))
+    monkeypatch.setattr(tables, "Card", lambda: EmulatedCard(free=20_000, total=50_000))
     frame, labels, *_ = rows
     assert_same(*(SparseGAMClassifier(device=device).fit(frame, labels) for device in ("cuda", "cpu")))
 
@@ -109,5 +106,7 @@ def test_values_that_do_not_fit_beside_their_codes_go_to_the_card_one_column_at_
 def test_what_a_card_cannot_do_is_refused(card, rows):  # noqa: F811
     with pytest.raises(ValueError, match="runs on device='cpu' only"):
         SparseGAMClassifier(device="cuda", search="swap").fit(rows[0], rows[1])
+    with pytest.raises(ValueError, match="products are searched on device='cpu' only, got interactions=2"):
+        SparseGAMClassifier(device="cuda", interactions=2).fit(rows[0], rows[1])
     with pytest.raises(ValueError, match="device must be one of 'cpu', 'cuda', got 'gpu'"):
         SparseGAMClassifier(device="gpu").fit(rows[0], rows[1])

@@ -97,7 +97,8 @@ class Card:
         array.get(out=room.reshape(array.shape), stream=self.stream)
         self.stream.synchronize()
         self._sent = 0
-        return room.reshape(array.shape).copy()
+        out: NDArray[Any] = room.reshape(array.shape).copy()
+        return out
 
     def next_words(self, count: int) -> int:
         """Return where the next words that are sent will be."""

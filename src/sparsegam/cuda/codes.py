@@ -89,7 +89,8 @@ class CardCodes:
 
     def kinds(self) -> list[str]:
         """Return what each column is, in the words of the core."""
-        return np.where(self.is_step, "step", np.where(self.is_ramp, "ramp", "level")).tolist()
+        kinds: list[str] = np.where(self.is_step, "step", np.where(self.is_ramp, "ramp", "level")).tolist()
+        return kinds
 
     def nested(self) -> list[tuple[int, int]]:
         """Return the ranges of columns that are thresholds of one feature."""

@@ -79,7 +79,7 @@ def table_of(X: Any) -> Table:
         msg = f"X holds {array.dtype} on the card: convert it to numbers, or pass it from the memory of this machine."
         raise TypeError(msg)
     columns = tuple(_column(card, array[:, j], f"x{j}") for j in range(array.shape[1]))
-    return Table(columns, *map(int, array.shape))
+    return Table(columns, n_rows=int(array.shape[0]), n_columns=int(array.shape[1]))
 
 
 def on_card(card: Card, table: Table) -> Table:
@@ -107,8 +107,10 @@ def _uploaded(card: Card, table: Table) -> Iterator[Any]:
             return
         for j in range(table.n_columns):
             column = table.coded(j) or table.column(j)
-            plain = isinstance(column, Column) and column.scale.kind != "category"
-            yield CardColumn(column.name, column.scale, card.upload(column.values), card) if plain else column
+            if isinstance(column, Column) and column.scale.kind != "category":
+                yield CardColumn(column.name, column.scale, card.upload(column.values), card)
+            else:
+                yield column
         card.wait()
 
 
@@ -124,7 +126,7 @@ def _by_column(card: Card, array: NDArray[Any]) -> Any:
 
 def _of_frame(card: Card, frame: Any) -> Table:
     """Read a cuDF frame: numbers where they are, all else as pandas has it."""
-    names, columns = [str(name) for name in frame.columns], []
+    names, columns = [str(name) for name in frame.columns], list[Column]()
     for key, name in zip(frame.columns, names, strict=True):
         series = frame[key]
         if getattr(series.dtype, "kind", "O") in SCALES:

@@ -27,9 +27,9 @@ class Passes:
         out = xp.empty(n + MOST_POINTS)
         for first in range(0, n, MOST_POINTS):
             look = points_lookup(self.codes, points[first : first + MOST_POINTS])
-            given, room = self._prepared(look)
+            asked, room = self._prepared(look)
             parts = xp.empty(look.width * target.n_blocks)
-            given = (self.codes.design, target.words, *given, target.rows_per_block, room, parts)
+            given = (self.codes.design, target.words, *asked, target.rows_per_block, room, parts)
             self.card.launch(f"losses_{look.width}", (target.n_blocks,), THREADS, given, room)
             target.reduced(parts, look.width, look.width, out[first : first + look.width])
         return self.card.download(out)[:n]
@@ -40,18 +40,18 @@ class Passes:
         Returns sums of loss, gradient and curvature, then the largest of each, on the card.
         """
         xp, target = self.card.xp, self.target
-        given, room = self._prepared(points_lookup(self.codes, [point]))
+        asked, room = self._prepared(points_lookup(self.codes, [point]))
         parts = xp.empty(6 * target.n_blocks)
         rows = grad, curv, 0 if value is None else value, parts
-        given = (self.codes.design, target.words, *given, target.rows_per_block, room, *rows)
+        given = (self.codes.design, target.words, *asked, target.rows_per_block, room, *rows)
         self.card.launch("go_to", (target.n_blocks,), THREADS, given, room)
         return target.reduced(parts, 6, 3, xp.empty(6))
 
     def scores(self, point: _core.Point) -> Any:
         """Return the score of each row, on the card."""
-        given, room = self._prepared(points_lookup(self.codes, [point]))
+        asked, room = self._prepared(points_lookup(self.codes, [point]))
         out = self.card.xp.empty(self.codes.n_rows)
-        given = (self.codes.design, *given, self.codes.n_rows, room, out)
+        given = (self.codes.design, *asked, self.codes.n_rows, room, out)
         self.card.launch("scores", (self._blocks,), THREADS, given, room)
         return out
 

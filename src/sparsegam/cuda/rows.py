@@ -167,13 +167,15 @@ class CudaRows(_core.Rows):
         if among.size == 0:
             return np.arange(self.codes.n_bins.size)
         columns = among if support is None else np.concatenate([among, support])
-        return np.unique(self.codes.group[columns])
+        features: Columns = np.unique(self.codes.group[columns])
+        return features
 
     def _positions(self, columns: Columns, features: Columns) -> Columns:
         """Return where columns are among those of some features."""
         width, group = self.codes.width[features], self.codes.group[columns]
-        first: Columns = (np.cumsum(width) - width)[np.searchsorted(features, group)]
-        return first + self.codes.place[columns]
+        first = (np.cumsum(width) - width)[np.searchsorted(features, group)]
+        positions: Columns = first + self.codes.place[columns]
+        return positions
 
     def _asked(self, sums: Vector, among: Columns, features: Columns) -> Vector:
         return sums[self._positions(among, features)] if among.size else sums

@@ -25,9 +25,7 @@ from sparsegam.search.options import Options
 from sparsegam.search.price import mean_weight
 from sparsegam.search.tables import OwnValues, TableProblem, Tables, Totals
 
-PER_ROW = (
-    40  # bytes beside codes, label and weight: gradient, curvature, what a scan holds, marks of 64 columns, scores
-)
+PER_ROW = 40  # bytes beside codes, label and weight: gradient, curvature, those a scan holds, marks, scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +54,12 @@ class CudaTables(Tables):
 
     def pose(self, data: Table, y: Vector, weight: Vector, options: Options) -> TableProblem:
         """Bin the table on the card and pose the problem that the card will answer."""
+        if self.interactions.is_on:
+            msg = (
+                f"products are searched on device='cpu' only, got interactions={self.interactions.interactions!r}: use "
+                "interactions=0 on a card, or device='cpu'."
+            )
+            raise ValueError(msg)
         kept = weight > 0
         if not kept.all():
             data, y, weight = data.keep(np.flatnonzero(kept)), y[kept], weight[kept]

@@ -51,7 +51,7 @@ class Distributed:
             cluster.close()
 
     def _inputs(self) -> RemoteTables:
-        return RemoteTables.of(vars(self))  # type: ignore[return-value]
+        return RemoteTables.of(vars(self))
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Target]:
         """Return rows on the cluster as they are: their labels and weights are there too, y are the classes."""

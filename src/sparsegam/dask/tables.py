@@ -13,7 +13,7 @@ from sparsegam.arrays import Vector
 from sparsegam.dask.cluster import Cluster
 from sparsegam.dask.rows import RemoteRows, added, plain
 from sparsegam.dask.shard import Plan, Selection, Shard
-from sparsegam.design.binning import Binning, Codes, Feature, Learner
+from sparsegam.design.binning import Codes, Feature, Learner
 from sparsegam.design.coding import learn_counted
 from sparsegam.design.ramps import Ramps, may_have_ramps, ramps_of, shapes_of
 from sparsegam.design.rules import Rules
@@ -22,7 +22,6 @@ from sparsegam.design.times import Times
 from sparsegam.design.training import Histogram, Training
 from sparsegam.design.units import Units, power_of_two
 from sparsegam.losses import LOSSES
-from sparsegam.parameters import pick
 from sparsegam.search.inputs import is_cuda
 from sparsegam.search.options import Options
 from sparsegam.search.tables import TableProblem, Tables, Totals
@@ -162,7 +161,7 @@ class RemoteTables(Tables):
         if is_cuda(given.get("device", "cpu")):
             msg = "device='cuda' is one card, and rows on a Dask cluster are with its workers: use device='cpu'."
             raise ValueError(msg)
-        return cls(pick(Binning, given), pick(Rules, given))
+        return super().of(given)  # type: ignore[return-value]
 
     def read(self, X: Any) -> Any:
         """Return what is on a cluster as it is; look at rows in memory as always."""
