@@ -34,7 +34,7 @@ class RunBlocks(SphinxTransform):
 
     def apply(self, **_: Any) -> None:
         """Put the output of each block below it."""
-        found = [node for node in self.document.findall(nodes.literal_block) if node.get("language") in RUN]
+        found = [node for node in self.document.findall(nodes.literal_block) if _runs(node)]
         if not found or not str(self.env.doc2path(self.env.docname)).endswith(".md"):
             return
         with tempfile.TemporaryDirectory() as folder:
@@ -79,6 +79,12 @@ class RunBlocks(SphinxTransform):
             f'<iframe class="output-frame" src="{link}" title="{html.escape(file.name)}" loading="lazy"></iframe>'
             f'<p class="output-link"><a href="{link}">{html.escape(file.name)} by itself</a></p>'
         )
+
+
+def _runs(node: nodes.literal_block) -> bool:
+    """Tell whether a block is run: plain ones of these languages, and of `{code-block}` those that hide their source."""
+    plain = "highlight_args" not in node or HIDDEN in node["classes"]
+    return plain and node.get("language") in RUN
 
 
 def _text(text: str) -> Iterator[nodes.Node]:

@@ -4,13 +4,14 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam.cli.outcome import Outcome
-from sparsegam.data.frames import Table
+from sparsegam.data.native import as_pandas
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,10 @@ def compare(outcome: Outcome, settings: dict[str, Any], *, folds: int = 5) -> li
     from sklearn.model_selection import KFold, StratifiedKFold
     from threadpoolctl import threadpool_limits
 
-    X = as_frame(outcome.table)
+    if find_spec("pandas") is None:
+        msg = "this needs pandas: pip install pandas."
+        raise ValueError(msg)
+    X = as_pandas(outcome.table)
     y = outcome.signs if outcome.classes is None else (outcome.signs > 0).astype(np.int64)
     splitter = KFold if outcome.classes is None else StratifiedKFold
     parts = list(splitter(folds, shuffle=True, random_state=0).split(X, y))
@@ -58,31 +62,6 @@ def compare(outcome: Outcome, settings: dict[str, Any], *, folds: int = 5) -> li
                     raise
                 out.append(Standing(name, np.empty(0), float("nan"), f"failed: {type(error).__name__}"))
     return out
-
-
-def as_frame(table: Table) -> Any:
-    """Return a table as a pandas DataFrame: categories as such, dates as dates."""
-    try:
-        import pandas as pd
-    except ImportError as error:
-        msg = "this needs pandas: pip install pandas."
-        raise ValueError(msg) from error
-    columns: dict[str, Any] = {}
-    for j, name in enumerate(table.labels):
-        column = table.column(j)
-        if column.scale.has_levels:
-            codes = np.where(np.isnan(column.values), -1, column.values).astype(np.intp)
-            ordered = column.scale.kind == "ordered"
-            columns[name] = pd.Categorical.from_codes(codes, pd.Index(column.scale.levels), ordered=ordered)
-        elif column.scale.kind == "date":
-            days = [None if np.isnan(number) else column.scale.value(float(number)) for number in column.values]
-            columns[name] = np.array(days, dtype=object)
-        elif column.scale.kind == "datetime":
-            whole = np.where(np.isnan(column.values), 0, column.values).astype("int64").astype("datetime64[us]")
-            columns[name] = np.where(np.isnan(column.values), np.datetime64("NaT"), whole)
-        else:
-            columns[name] = column.values
-    return pd.DataFrame(columns)
 
 
 Contender = tuple[str, Callable[[], Any], Callable[[Any], str]]

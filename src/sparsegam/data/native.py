@@ -7,16 +7,17 @@ import numpy as np
 
 from sparsegam.data.columns import Column
 from sparsegam.data.frames import Table
-
-LIBRARIES = ("pandas", "polars", "pyarrow")
+from sparsegam.data.framing import frame_of
 
 
 def as_native(table: Table) -> Any:
-    """Return a table as a data frame of the first library that is installed; as it is where none is."""
-    for library in LIBRARIES:
-        if find_spec(library) is not None:
-            return AS_FRAME[library](table)
-    return table
+    """Return a table as a data frame of the first package that is installed; as it is where none is."""
+    if find_spec("pandas") is not None:
+        return as_pandas(table)
+    try:
+        return frame_of({table.label(j): _listed(table, j) for j in range(table.n_columns)})
+    except ImportError:
+        return table
 
 
 def as_pandas(table: Table) -> Any:
@@ -44,24 +45,7 @@ def _pandas_column(column: Column) -> Any:
     return column.natural()
 
 
-def as_polars(table: Table) -> Any:
-    """Return a table as a polars DataFrame."""
-    import polars as pl
-
-    return pl.DataFrame({table.label(j): _listed(table, j) for j in range(table.n_columns)})
-
-
-def as_arrow(table: Table) -> Any:
-    """Return a table as an Arrow table."""
-    import pyarrow as pa
-
-    return pa.table({table.label(j): _listed(table, j) for j in range(table.n_columns)})
-
-
 def _listed(table: Table, j: int) -> Any:
     """Return numbers as an array, and all else as a list whose type is told by its values."""
     values = table.values(j)
     return values.tolist() if values.dtype == object else values
-
-
-AS_FRAME = {"pandas": as_pandas, "polars": as_polars, "pyarrow": as_arrow}
