@@ -180,10 +180,11 @@ nb::tuple swap_costs(Rows& rows, const Penalty& penalty, const Point& point) {
         const LocalModel model(objective, point, {}, 0);
         const Index k = point.size();
         for (Index s = 0; s < k; ++s) drop.push_back(model.drop_cost(s));
-        std::vector<double> gains(k);
+        const std::vector<float> costs(drop.begin(), drop.end());
+        std::vector<float> gains(k);
         for (Index c = 0; c < objective.n_columns(); ++c) {
-            model.swap_gains(c, drop.data(), gains.data());
-            for (double gain : gains) rise.push_back(gain > -1e300 && !point.has(c) ? -gain : infinity);
+            model.swap_gains(c, costs.data(), gains.data());
+            for (float gain : gains) rise.push_back(gain > -1e30f && !point.has(c) ? -gain : infinity);
         }
     }
     return nb::make_tuple(as_numpy(std::move(drop)), as_numpy(std::move(rise)));

@@ -187,6 +187,70 @@ def fitted():
     return frame, SparseGAMClassifier(shapes="both", lambda0=2.0).fit(frame, y).model_
 
 
+@pytest.fixture(scope="module")
+def paired():
+    """A model with products of two and of three features, ramps among them."""
+    rng = np.random.default_rng(4)
+    n = 900
+    frame = pd.DataFrame({name: rng.random(n).round(3) * 10 for name in "abcd"})
+    frame["job"] = rng.choice(["clerk", "baker", "smith"], n)
+    y = 2.0 * ((frame["a"] > 5) & (frame["b"] <= 4)) + 1.5 * ((frame["b"] > 6) & (frame["c"] > 3))
+    y += 0.3 * np.minimum(frame["a"] - 6, 0) + (frame["job"] == "smith") + 1.0 * (frame["d"] <= 2)
+    y += 0.2 * np.minimum(frame["d"] - 8, 0) + rng.normal(0, 0.2, n)
+    gam = SparseGAMRegressor(max_terms=12, shapes="both", interactions=4, max_bins=24, lambda0=1.0)
+    return frame, gam.fit(frame, y).model_
+
+
+def linked_places(model, name, before):
+    """All places of a feature where anything may change, its own value, and a fine grid along its ramps."""
+    if name == "job":
+        return ["baker", "clerk", "smith"]
+    edges = {
+        float(term_clause.condition.value)
+        for term in model.terms
+        for term_clause in term.clauses
+        if term_clause.feature == name
+    }
+    edges |= {float(t.condition.low) for t in model.terms if t.feature == name and t.condition.is_ramp}
+    ends = sorted(edges)
+    return sorted({before, *ends, *(float(np.nextafter(e, 99)) for e in ends)})
+
+
+@pytest.mark.parametrize("i", range(10))
+def test_products_are_followed(paired, i):
+    frame, model = paired
+    assert len(model.pair_functions()) >= 2
+    row = frame.iloc[[i]]
+    score = float(model.decision_function(row)[0])
+    goal = score + (1.2 if i % 2 else -1.2)
+    used = [name for name in frame.columns if name in model.features]
+    cost = dict(zip(used, np.random.default_rng(i).uniform(0.1, 2, len(used)).tolist(), strict=True))
+    found = model.counterfactual(row, target=goal, cost=cost)
+    # every corner of the cells: no cheaper set of whole moves may exist
+    places = [linked_places(model, name, row[name].iloc[0]) for name in used]
+    grid = pd.DataFrame(itertools.product(*places), columns=used).reindex(columns=frame.columns)
+    grid = grid.fillna({name: row[name].iloc[0] for name in frame.columns})
+    enough = model.decision_function(grid) >= goal if goal > score else model.decision_function(grid) <= goal
+    prices = sum(
+        cost[name] * (grid[name] != row[name].iloc[0] if name == "job" else (grid[name] - row[name].iloc[0]).abs())
+        for name in used
+    )
+    best = prices[enough].min()
+    assert found.found or not enough.any()
+    if found.found:
+        assert found.cost <= best + 1e-6
+        changed = row.assign(**{name: [value] for name, value in found.values.items()})
+        assert model.decision_function(changed)[0] == pytest.approx(found.new_score, abs=1e-9)
+        assert found.new_score >= goal if goal > score else found.new_score <= goal
+
+
+def test_too_many_linked_places_are_refused(paired, monkeypatch):
+    frame, model = paired
+    monkeypatch.setattr("sparsegam.deploy.moves.MOST_PLACES", 3)
+    with pytest.raises(ValueError, match="put some of them into fixed"):
+        model.counterfactual(frame.iloc[[0]], target=99.0)
+
+
 def test_rows_come_in_many_forms(fitted):
     frame, model = fitted
     expected = model.counterfactual(frame.iloc[[0]])

@@ -62,7 +62,7 @@ def test_it_prints_and_gives_frames(found):
     gam, result = found
     assert str(result).startswith("10 samples (half of the rows each): 2 to 3 terms, the model has 3")
     assert "100%" in str(result)
-    assert repr(result) == str(result)
+    assert repr(result) == "<Stability: 10 samples, 3 terms>"
     frame = result.to_frame()
     assert frame.columns.tolist() == ["feature", "condition", "coef", "share", "low", "high"]
     assert len(frame) == gam.n_terms_

@@ -72,7 +72,7 @@ class ModelCache {
         const std::vector<Index> range_of = ranges();
         std::vector<TopColumns> in_place_of(k, TopColumns(nested ? tuning::substitute_features : tuning::substitutes));
         TopColumns to_add(nested ? tuning::added_features : tuning::additions);
-        std::vector<double> costs(k, 0.0), gains(k);
+        std::vector<float> costs(k, 0.0f), gains(k);
         std::vector<char> taken(objective_.n_columns(), 0);
         for (Index c : point.columns) taken[c] = 1;
         for (Index c : model_->columns()) {

@@ -1,8 +1,9 @@
 """The cheapest moves that gain enough together, exactly.
 
-One move is made of each feature at most, and some may be made in part. With costs and gains that grow evenly along such
-a move, an optimum of which two moves are partial stays one while the cheaper of them takes over from the other: so one
-partial move at most need be looked for. All else is a choice between few places per feature.
+One move is made of each feature at most (or of features that products link), and some may be made in part. With costs
+and gains that grow evenly along such a move, an optimum of which two moves are partial stays one while the cheaper of
+them takes over from the other: so one partial move at most need be looked for. All else is a choice between few places
+per feature.
 
 Sets of moves are grown feature by feature. Of two sets of the same features, one that costs no less and gains no more
 is dropped; so is one that cannot gain enough with the features that are left, or whose lower bound is no better than
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam.arrays import Vector
-from sparsegam.deploy.moves import Move
+from sparsegam.deploy.moves import Move, undominated
 
 NONE = -1  # a feature that stays as it is
 SLACK = 1e-12  # of costs and gains, whose sums depend on their order
@@ -80,14 +81,6 @@ def cheapest(moves: Sequence[Sequence[Move]], need: float) -> Chosen | None:
     search = _Search(moves, need)
     search.run()
     return search.best
-
-
-def undominated(cost: Vector, gain: Vector) -> NDArray[np.intp]:
-    """Return the positions of the pairs that no other beats, by rising cost and rising gain."""
-    order = np.lexsort((-gain, cost))
-    most = np.maximum.accumulate(gain[order])
-    kept: NDArray[np.intp] = order[np.append(True, most[1:] > most[:-1])]
-    return kept
 
 
 class _Search:

@@ -2,7 +2,7 @@
 
 import math
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import starmap
 from typing import Any
@@ -16,7 +16,8 @@ from sparsegam.data.frames import Table, position, read
 from sparsegam.data.framing import frame_of
 from sparsegam.data.scales import UNSEEN, Value, text
 from sparsegam.deploy.cheapest import cheapest
-from sparsegam.deploy.moves import SIGNS, Move, Place, Prices, is_whole, moves_of
+from sparsegam.deploy.moves import SIGNS, Block, Move, Prices, blocks_of, is_whole, tables_of
+from sparsegam.models import notebook
 from sparsegam.models.layout import aligned
 from sparsegam.models.step_tables import StepTable
 from sparsegam.models.steps import StepModel, step_model, step_numbers
@@ -28,7 +29,7 @@ DIGITS = 5  # to which a place on a straight piece is rounded, of the length of 
 
 @dataclass(frozen=True)
 class Change:
-    """One feature that changes: its value before and after, the step it comes to, what that adds and costs."""
+    """One feature that changes: its value before and after, the step it comes to, what that adds alone, its cost."""
 
     feature: str
     before: Value
@@ -78,13 +79,18 @@ class Counterfactual:
         return frame_of({name: [getattr(change, name) for change in self.changes] for name in names})
 
     def __str__(self) -> str:
-        if not self.changes:
-            return self._sentence()
+        return f"{self._sentence()}\n\n{aligned(*self._table())}" if self.changes else self._sentence()
+
+    def _repr_html_(self) -> str:
+        shown = [notebook.table(*self._table(), n_text=3)] if self.changes else []
+        return notebook.fragment(notebook.note(self._sentence()), *shown)
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
         rows = [
             [c.feature, f"{text(c.before)} -> {text(c.after)}", c.step, f"{c.adds:+.4g}", f"{c.cost:.3g}"]
             for c in self.changes
         ]
-        return f"{self._sentence()}\n\n{aligned(['feature', 'change', 'step', 'adds', 'cost'], rows)}"
+        return ["feature", "change", "step", "adds", "cost"], rows
 
     def __repr__(self) -> str:
         told = f"{len(self.changes)} changes, cost {self.cost:.4g}" if self.found else "none"
@@ -146,9 +152,6 @@ def counterfactual(
     ramp, a value goes on to the next round number: a whole one, where the thresholds and the value are whole.
     """
     steps = step_model(model)
-    if steps.pairs:
-        msg = f"counterfactuals are of features that add up, and {steps.pairs[0].name!r} add something together."
-        raise ValueError(msg)
     table = one_row(row, steps.feature_names)
     score = float(steps.score(table)[0])
     goal = _goal(steps, target, score, points=hasattr(model, "scaling"))
@@ -204,72 +207,72 @@ class _Question:
     ) -> None:
         self.steps, self.score, self.goal, self.prices = steps, score, goal, prices
         self.now = {name: float(values[0]) for name, values in now.items()}
-        self.moves = [
-            moves_of(table, j, self.now[table.feature], prices, goal.sign, free[table.feature])
-            if table.feature in free
-            else []
-            for j, table in enumerate(steps.tables)
-        ]
+        self.inputs = {table.feature: table for table in steps.inputs}
+        blocks = [Block(steps, names, self.now, free) for names in blocks_of(steps)]
+        self.blocks = {name: block for block in blocks for name in block.names}
+        self.moves = [block.moves(prices, goal.sign) for block in blocks]
 
     def answer(self) -> Counterfactual:
         """Find the changes and put them into words."""
         made = self._cheapest()
         if made is None:
             return self._result((), math.inf, self.score + self.goal.sign * self._furthest())
-        changes = tuple(starmap(self._change, made))
+        changes = tuple(starmap(self._change, made.items()))
         cost = math.fsum(change.cost for change in changes)
         return self._result(tuple(sorted(changes, key=lambda one: -abs(one.adds))), cost, self._score_after(made))
 
-    def _cheapest(self) -> list[tuple[int, Place]] | None:
-        """Return the places to go to, followed a hair further where rounding left the score short of the threshold."""
+    def _cheapest(self) -> dict[str, float] | None:
+        """Return the new values, followed a hair further where rounding left the score short of the threshold."""
         need = self.goal.sign * (self.goal.threshold - self.score)
         for further in (0.0, HAIR * (1.0 + abs(self.score) + abs(need))):
             chosen = cheapest(self.moves, need + further)
             if chosen is not None:
-                made = [(move.feature, self._place(move, share)) for move, share in chosen.moves]
+                made = dict(pair for move, share in chosen.moves for pair in self._values(move, share))
                 if self.goal.is_met(self._score_after(made)):
                     return made
         return None
 
-    def _place(self, move: Move, share: float) -> Place:
-        """Return where a move comes to: on a straight piece the next round number on the way, a whole one of these."""
-        place, table = move.at(share), self.steps.tables[move.feature]
-        if place in (move.near, move.far):
-            return place
-        before, near, far = self.now[table.feature], move.near.number, move.far.number
-        digits = 0 if is_whole(table, before) else DIGITS - math.floor(math.log10(abs(far - near)))
+    def _values(self, move: Move, share: float) -> Iterator[tuple[str, float]]:
+        """Return the features that a move changes; on a straight piece they go to the next round number on the way."""
+        for name, number, near, far in zip(
+            move.features, move.at(share).numbers, move.near.numbers, move.far.numbers, strict=True
+        ):
+            if number in (near, far):
+                if number != self.now[name]:
+                    yield name, number
+            else:
+                yield name, self._rounded(name, number, near, far)
+
+    def _rounded(self, name: str, number: float, near: float, far: float) -> float:
+        whole = is_whole(tables_of(self.steps, name), self.now[name])
+        digits = 0 if whole else DIGITS - math.floor(math.log10(abs(far - near)))
         outward = math.ceil if far > near else math.floor
-        number = round(outward(place.number * 10.0**digits) / 10.0**digits, digits)
-        number = min(number, far) if far > near else max(number, far)
-        cost = self.prices.of(table, before, np.array([number]))
-        return Place(number, float(cost[0]), self._adds(table, number) - self._adds(table, before))
+        number = round(outward(number * 10.0**digits) / 10.0**digits, digits)
+        return min(number, far) if far > near else max(number, far)
 
     def _furthest(self) -> float:
         """Return the most that all features together can gain."""
         return sum(max((max(m.near.gain, m.far.gain) for m in mine), default=0.0) for mine in self.moves)
 
-    def _score_after(self, made: Iterable[tuple[int, Place]]) -> float:
+    def _score_after(self, made: Mapping[str, float]) -> float:
         """Return the score of the row after changes, summed as the model does."""
-        numbers = self.now | {self.steps.tables[j].feature: place.number for j, place in made}
-        return sum((self._adds(table, numbers[table.feature]) for table in self.steps.tables), start=self.steps.base)
+        numbers = {name: np.array([number]) for name, number in (self.now | dict(made)).items()}
+        return float(self.steps.score_numbers(numbers, 1)[0])
 
-    def _change(self, j: int, place: Place) -> Change:
-        table = self.steps.tables[j]
-        before = self.now[table.feature]
-        words = table.texts()[int(table.locate(np.array([place.number]))[0])]
-        adds = self._adds(table, place.number) - self._adds(table, before)
-        cost = 1.0 if self.prices.kind == "count" else place.cost
-        return Change(table.feature, _value(table, before), _value(table, place.number), words, adds, cost)
+    def _change(self, name: str, number: float) -> Change:
+        """Put a change into words, with what it adds when it is made alone."""
+        table, before = self.inputs[name], self.now[name]
+        words = table.texts()[int(table.locate(np.array([number]))[0])]
+        cost = float(self.prices.of(table, before, np.array([number]))[0])
+        adds = self.blocks[name].alone(name, number)
+        cost = 1.0 if self.prices.kind == "count" else cost
+        return Change(name, _value(table, before), _value(table, number), words, adds, cost)
 
     def _result(self, changes: tuple[Change, ...], cost: float, new_score: float) -> Counterfactual:
         scores, risks = np.array([self.score, new_score]), (None, None)
         if self.steps.classes is not None:
             risks = tuple(self.steps.probability(scores).tolist())
         return Counterfactual(changes, math.isfinite(cost), cost, self.score, new_score, *risks, self.goal.words)
-
-    @staticmethod
-    def _adds(table: StepTable, number: float) -> float:
-        return float(table.at(np.array([number]))[0])
 
 
 def _value(table: StepTable, number: float) -> Value:
@@ -320,7 +323,7 @@ def _free(steps: StepModel, fixed: Sequence[str], directions: Mapping[str, str])
 
 def _prices(steps: StepModel, cost: str | Mapping[str, float] | None) -> Prices:
     """Return what changes cost."""
-    unknown = [table.feature for table in steps.tables if table.seen is None]
+    unknown = [table.feature for table in steps.inputs if table.seen is None]
     if isinstance(cost, Mapping):
         for name, price in cost.items():
             position(name, steps.feature_names, "cost")

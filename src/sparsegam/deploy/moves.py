@@ -1,37 +1,43 @@
 """Where the features of a row could go instead: what each place would cost, and what it would add to the score."""
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, product
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sparsegam.arrays import Vector
 from sparsegam.data.scales import MICROSECONDS_PER_DAY
 from sparsegam.models.step_tables import WHOLE, StepTable
+from sparsegam.models.steps import StepModel
 
 TOUCH = 0.01  # what any change costs beside the rows that it passes, so that few changes are made
 TIE = 1e-6  # what passing all rows costs where changes are counted: it only tells apart what is equally many
 SIGNS = {"up": 1, "down": -1}
+MOST_PLACES = 200_000  # of features that products link, all of whose places are looked at together
+Ways = list[tuple[float, float]]  # where a feature can go: to the first number, or on from it up to the second
 
 
 @dataclass(frozen=True)
 class Place:
-    """A value that a feature could take, as a number on its scale: what the change costs and adds to the score."""
+    """Values that features could take, as numbers on their scales: what the change costs and adds to the score."""
 
-    number: float
+    numbers: tuple[float, ...]
     cost: float
     gain: float
 
 
 @dataclass(frozen=True)
 class Move:
-    """A change of one feature: to the place `near`, or along a straight piece to any place up to `far`.
+    """A change of one feature, or of several that products link: to `near`, or along a straight piece up to `far`.
 
-    Cost and gain grow evenly from one to the other; for a step, both are the same place.
+    Cost and gain grow evenly from one to the other; for steps, both are the same place.
     """
 
-    feature: int
+    features: tuple[str, ...]
     near: Place
     far: Place
 
@@ -39,8 +45,13 @@ class Move:
         """Return the place at a share of the way from near to far."""
         if share in (0.0, 1.0):
             return self.far if share else self.near
-        ends = ((self.near.number, self.far.number), (self.near.cost, self.far.cost), (self.near.gain, self.far.gain))
-        return Place(*(low + share * (high - low) for low, high in ends))
+        ends = zip(
+            (*self.near.numbers, self.near.cost, self.near.gain),
+            (*self.far.numbers, self.far.cost, self.far.gain),
+            strict=True,
+        )
+        *numbers, cost, gain = (low + share * (high - low) for low, high in ends)
+        return Place(tuple(numbers), cost, gain)
 
 
 @dataclass(frozen=True)
@@ -90,50 +101,136 @@ def rows_between(table: StepTable, before: float, after: Vector) -> Vector:
     return out
 
 
-def moves_of(table: StepTable, feature: int, before: float, prices: Prices, sign: int, way: int = 0) -> list[Move]:
-    """Return the moves of a feature that gain something.
+def blocks_of(steps: StepModel) -> list[tuple[str, ...]]:
+    """Return the features in use, those together that products link, directly or by way of others."""
+    found = [{name} for name in steps.features]
+    for pair in steps.pairs:
+        linked = [block for block in found if block & {*pair.key}]
+        found = [block for block in found if block not in linked] + [set().union(*linked)]
+    return [tuple(name for name in steps.features if name in block) for block in found]
+
+
+def tables_of(steps: StepModel, name: str) -> list[StepTable]:
+    """Return all tables that cut a feature: its own, and its halves of pairs."""
+    halves = (half for pair in steps.pairs for half in pair.halves)
+    return [table for table in (*steps.tables, *halves) if table.feature == name]
+
+
+class Block:
+    """Features whose contributions depend on each other, or a single one: where they are, and where they may go.
 
     Parameters
     ----------
-    table : StepTable
-        What the feature adds.
-    feature : int
-        Its position among the features.
-    before : float
-        Its value now, as a number on its scale; a missing or special one stays as it is.
-    prices : Prices
-        What changes cost.
-    sign : {1, -1}
-        Whether a higher score is wanted, or a lower one.
-    way : {0, 1, -1}
-        Whether the value may go both ways, only up, or only down.
-
-    Returns
-    -------
-    list of Move
-        Missing values, special ones and those that no row of the fit had are never suggested.
+    steps : StepModel
+        What the features add.
+    names : tuple of str
+        The features.
+    now : mapping of str to float
+        Their values, as numbers on their scales.
+    free : mapping of str to {0, 1, -1}
+        Those that may change: both ways, only up, or only down.
     """
-    if np.isnan(before) or before in _special(table):
-        return []
-    pairs = list(_levels(table, before) if table.scale.has_levels else _intervals(table, before))
-    if not pairs:
-        return []
-    numbers = np.array(pairs, dtype=np.float64)
-    flat = numbers.ravel()
-    costs = prices.of(table, before, flat).reshape(-1, 2)
-    gains = (sign * (table.at(flat) - table.at(np.array([before])))).reshape(-1, 2)
-    right = way * (numbers[:, 1] - before) >= 0
-    return [
-        Move(feature, *(Place(*map(float, place)) for place in zip(*ends, strict=True)))
-        for ends in zip(numbers[right], costs[right], gains[right], strict=True)
-        if ends[2].max() > 0
-    ]
+
+    def __init__(
+        self, steps: StepModel, names: tuple[str, ...], now: Mapping[str, float], free: Mapping[str, int]
+    ) -> None:
+        self.steps, self.names, self.before = steps, names, [now[name] for name in names]
+        self.tables = [table for table in steps.tables if table.feature in names]
+        self.pairs = [pair for pair in steps.pairs if pair.key[0] in names]
+        self.inputs = {table.feature: table for table in steps.inputs if table.feature in names}
+        self.ways = [self._ways(name, now[name], free[name]) if name in free else [] for name in names]
+
+    def moves(self, prices: Prices, sign: int) -> list[Move]:
+        """Return the moves that gain something: missing, special and new values are never left or suggested.
+
+        Of a set of changes that is made, at most one is partial: so a move goes along a piece of one feature, while the
+        others stay where they are or are at an end of a piece.
+        """
+        if not any(self.ways):
+            return []
+        corners = [
+            [before, *{end for way in ways for end in way}] for before, ways in zip(self.before, self.ways, strict=True)
+        ]
+        self._check_size(corners)
+        out = self._at(list(product(*corners)), None, prices, sign)
+        for i, ways in enumerate(self.ways):
+            sloped = [way for way in ways if way[0] != way[1]]
+            rest = [[(end, end) for end in ends] for ends in corners]
+            rest[i] = sloped
+            out += self._at(list(product(*rest)), i, prices, sign) if sloped else []
+        return out
+
+    def adds(self, numbers: Vector) -> Vector:
+        """Return what the features add together in each row of their numbers."""
+        columns = dict(zip(self.names, numbers.T, strict=True))
+        out = np.zeros(len(numbers))
+        for table in self.tables:
+            out += table.of(columns)
+        for pair in self.pairs:
+            out += pair.of(columns)
+        return out
+
+    def alone(self, name: str, number: float) -> float:
+        """Return what it adds to the score when one of the features changes and the others do not."""
+        after = [number if one == name else before for one, before in zip(self.names, self.before, strict=True)]
+        new, old = self.adds(np.array([after, self.before])).tolist()
+        return float(new - old)
+
+    def _at(self, places: list[Any], moving: int | None, prices: Prices, sign: int) -> list[Move]:
+        """Return the moves to places, or between both ends of the feature that moves; not those that gain nothing."""
+        numbers = np.array(places, dtype=np.float64).reshape(len(places), len(self.names), -1)
+        ends = [numbers[:, :, e] for e in range(numbers.shape[2])]
+        start = self.adds(np.array([self.before]))
+        gains = [sign * (self.adds(end) - start) for end in ends]
+        costs = [self._costs(end, moving, prices) for end in ends]
+        kept = undominated(costs[0], gains[0]) if moving is None else np.arange(len(places))
+        kept = kept[np.maximum(gains[0], gains[-1])[kept] > 0]
+        made = [
+            [
+                Place(tuple(row), cost, gain)
+                for row, cost, gain in zip(end[kept].tolist(), cost[kept].tolist(), gain[kept].tolist(), strict=True)
+            ]
+            for end, cost, gain in zip(ends, costs, gains, strict=True)
+        ]
+        return [Move(self.names, near, far) for near, far in zip(made[0], made[-1], strict=True)]
+
+    def _costs(self, numbers: Vector, moving: int | None, prices: Prices) -> Vector:
+        out = np.zeros(len(numbers))
+        for i, (name, before) in enumerate(zip(self.names, self.before, strict=True)):
+            if self.ways[i]:
+                changed = np.full(len(numbers), fill_value=True) if i == moving else numbers[:, i] != before
+                out[changed] += prices.of(self.inputs[name], before, numbers[changed, i])
+        return out
+
+    def _ways(self, name: str, before: float, way: int) -> Ways:
+        tables = tables_of(self.steps, name)
+        if np.isnan(before) or before in _special(tables):
+            return []
+        found = _levels(tables[0], before) if tables[0].scale.has_levels else _intervals(tables, before)
+        return [ends for ends in found if all(way * (end - before) >= 0 for end in ends)]
+
+    def _check_size(self, corners: Sequence[Sequence[float]]) -> None:
+        n = math.prod(len(ends) for ends in corners)
+        if n > MOST_PLACES:
+            msg = (
+                f"products link the features {list(self.names)}, which could go to {n} places together: put some of "
+                "them into fixed."
+            )
+            raise ValueError(msg)
 
 
-def _special(table: StepTable) -> set[float]:
-    if table.scale.has_levels:
+def undominated(cost: Vector, gain: Vector) -> NDArray[np.intp]:
+    """Return the positions of the pairs that no other beats, by rising cost and rising gain."""
+    order = np.lexsort((-gain, cost))
+    most = np.maximum.accumulate(gain[order])
+    kept: NDArray[np.intp] = order[np.append(True, most[1:] > most[:-1])]
+    return kept
+
+
+def _special(tables: Sequence[StepTable]) -> set[float]:
+    if tables[0].scale.has_levels:
         return set()
-    return {table.scale.number(value) for step in table.steps if step.kind == "equal" for value in step.values}
+    return {t.scale.number(value) for t in tables for step in t.steps if step.kind == "equal" for value in step.values}
 
 
 def _levels(table: StepTable, before: float) -> Iterator[tuple[float, float]]:
@@ -143,26 +240,39 @@ def _levels(table: StepTable, before: float) -> Iterator[tuple[float, float]]:
             yield number, number
 
 
-def _intervals(table: StepTable, before: float) -> Iterator[tuple[float, float]]:
+def _intervals(tables: Sequence[StepTable], before: float) -> Iterator[tuple[float, float]]:
     """Return, for each piece between edges, the place where one enters it and, where it slopes, that where it ends."""
-    steps = [step for step in table.steps if step.kind in ("upto", "rest")]
-    edges = [table.scale.number(step.values[0]) for step in steps[:-1]]
-    special, whole = _special(table), is_whole(table, before)
-    for step, (low, high) in zip(steps, pairwise([-np.inf, *edges, np.inf]), strict=True):
-        first = _above(low, high, special, whole=whole)
+    edges = _edges(tables)
+    special, whole = _special(tables), is_whole(tables, before)
+    for low, high in pairwise([-np.inf, *edges, np.inf]):
+        first, sloped = _above(low, high, special, whole=whole), _slopes(tables, high)
         if low < before <= high:
-            if step.slope:
+            if sloped:
                 yield from ((before, end) for end in (first, high) if end != before)
         elif before <= low:
-            yield first, high if step.slope else first
+            yield first, high if sloped else first
         else:
-            yield high, first if step.slope else high
+            yield high, first if sloped else high
 
 
-def is_whole(table: StepTable, before: float) -> bool:
+def _edges(tables: Sequence[StepTable]) -> list[float]:
+    return sorted({t.scale.number(step.values[0]) for t in tables for step in t.steps if step.kind == "upto"})
+
+
+def _slopes(tables: Sequence[StepTable], high: float) -> bool:
+    """Tell whether the piece that ends at a number slopes; the last, which has no end, does not."""
+    return any(_slope(table, high) for table in tables)
+
+
+def _slope(table: StepTable, high: float) -> float:
+    ends = (step for step in table.steps if step.kind == "upto" and table.scale.number(step.values[0]) >= high)
+    return next((step.slope for step in ends), 0.0)
+
+
+def is_whole(tables: Sequence[StepTable], before: float) -> bool:
     """Tell whether a feature goes by whole numbers, as far as its thresholds and a value of it tell."""
-    known = [before, *(table.scale.number(step.values[0]) for step in table.steps if step.kind == "upto")]
-    return table.scale.kind != "number" or all(number % 1 == 0 and abs(number) < WHOLE for number in known)
+    known = [before, *_edges(tables)]
+    return tables[0].scale.kind != "number" or all(number % 1 == 0 and abs(number) < WHOLE for number in known)
 
 
 def _above(low: float, high: float, special: set[float], *, whole: bool) -> float:

@@ -9,12 +9,15 @@ from numpy.typing import NDArray
 
 from sparsegam.arrays import Vector
 from sparsegam.checks import check_choice, check_integer
+from sparsegam.data.framing import frame_of
+from sparsegam.models import notebook
 from sparsegam.models.step_tables import Numbers, PairTable, StepTable
 from sparsegam.models.steps import StepModel, as_table, step_model, step_numbers
 
 BASELINES = ("mean", "median", "max", "population")
 DIGITS = 10  # what is lost is compared after rounding, so that ties are ties wherever it is computed
 NONE = -1  # no reason
+SHOWN = 10  # rows that a notebook shows
 TIED = 1e-9  # of a share: how far from one half the rows on both sides of a median may be
 
 
@@ -57,6 +60,9 @@ class ReasonTable:
     k: int = 4
     baseline: str = "max"
     sign: int = 1
+
+    def __repr__(self) -> str:
+        return f"<ReasonTable: {len(self.lost)} features, against the {self.baseline}, {self.k} reasons>"
 
     @property
     def rates(self) -> tuple[Vector, ...]:
@@ -113,15 +119,25 @@ class Reasons:
         return out
 
     def to_frame(self) -> Any:
-        """Return a pandas DataFrame with reason_1, lost_1, reason_2, and so on."""
-        import pandas as pd
-
+        """Return a frame with reason_1, lost_1, reason_2, and so on."""
         codes = self.codes()
         columns: dict[str, Any] = {}
         for rank in range(codes.shape[1]):
             columns[f"reason_{rank + 1}"] = codes[:, rank]
             columns[f"lost_{rank + 1}"] = self.lost[:, rank]
-        return pd.DataFrame(columns)
+        return frame_of(columns)
+
+    def __repr__(self) -> str:
+        return f"<Reasons: {len(self)} rows, up to {self.table.k} each>"
+
+    def _repr_html_(self) -> str:
+        header = ["row", *(f"reason {rank + 1}" for rank in range(self.feature.shape[1]))]
+        rows = []
+        for i in range(min(len(self), SHOWN)):
+            told = [f"{reason.text}: {reason.step} ({reason.lost:.3g})" for reason in self[i]]
+            rows.append([str(i), *told, *[""] * (len(header) - 1 - len(told))])
+        more = [notebook.note(f"and {len(self) - SHOWN} more rows")] * (len(self) > SHOWN)
+        return notebook.fragment(notebook.table(header, rows, n_text=len(header)), *more)
 
     def _reasons(self, row: int) -> Iterator[Reason]:
         for j, i, lost in zip(self.feature[row], self.step[row], self.lost[row], strict=True):

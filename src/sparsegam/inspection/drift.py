@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from sparsegam.arrays import Vector
+from sparsegam.data.framing import frame_of
 from sparsegam.data.scales import UNSEEN
 from sparsegam.design.training import TENTHS, band_counts, histogram_of
+from sparsegam.models import notebook
 from sparsegam.models.additive import Model
 from sparsegam.models.layout import aligned
 from sparsegam.models.profile import KINDS, Profile
@@ -67,18 +69,29 @@ class Drift:
         return max(self.lines, key=lambda line: line.psi)
 
     def to_frame(self) -> Any:
-        """Return the lines as a pandas DataFrame."""
-        import pandas as pd
-
-        return pd.DataFrame([self._row(line) for line in self.lines])
+        """Return a row for each line."""
+        rows = [self._row(line) for line in self.lines]
+        return frame_of({name: [row[name] for row in rows] for name in rows[0]})
 
     def __str__(self) -> str:
+        return f"{self._sizes()}\n{aligned(*self._table())}"
+
+    def __repr__(self) -> str:
+        return f"<Drift: {self.worst.name} {self.worst.reading}, PSI {self.worst.psi:.4f}, {len(self.lines)} lines>"
+
+    def _repr_html_(self) -> str:
+        return notebook.fragment(notebook.note(self._sizes()), notebook.table(*self._table()))
+
+    def _sizes(self) -> str:
+        return f"{self.n_before} rows before, {self.n_now} now"
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
         header = ["feature", "reading", "PSI", *(f"{kind} {when}" for kind in KINDS for when in ("before", "now"))]
         rows = [
             [line.name, line.reading, f"{line.psi:.4f}", *(f"{v:.1%}" for v in list(self._row(line).values())[3:])]
             for line in self.lines
         ]
-        return f"{self.n_before} rows before, {self.n_now} now\n{aligned(header, rows)}"
+        return header, rows
 
     def _row(self, line: Moved) -> dict[str, Any]:
         row: dict[str, Any] = {"feature": line.name, "reading": line.reading, "psi": line.psi}

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,12 @@ from sklearn.utils.validation import check_is_fitted
 from sparsegam import _core
 from sparsegam.arrays import Vector
 from sparsegam.checks import check_choice, check_integer, check_number, warn
+from sparsegam.choices import SampleMethod
 from sparsegam.data.frames import read
+from sparsegam.data.framing import frame_of
 from sparsegam.data.targets import weights
 from sparsegam.estimators.crossval import threads_per_search
+from sparsegam.models import notebook
 from sparsegam.models.additive import Model
 from sparsegam.models.layout import aligned
 from sparsegam.models.steps import step_numbers
@@ -28,7 +31,7 @@ from sparsegam.models.terms import Condition, Term, part_name
 from sparsegam.search.options import n_threads
 from sparsegam.search.progress import gather, new_bar
 
-METHODS = ("half", "bootstrap")
+METHODS = get_args(SampleMethod)
 MOST_DRAWS = 100  # until a sample holds two classes
 HALF = 0.5  # of the rows that a step stands on: steps that differ on more are not the same
 RAMPS = 5  # times the tolerance: knots a tenth of the rows apart give ramps more alike than steps a fiftieth apart
@@ -89,7 +92,7 @@ class Stability:
         return len(self.n_terms)
 
     def to_frame(self, by: str = "step") -> Any:
-        """Return the shares as a pandas DataFrame.
+        """Return the shares as a frame.
 
         Parameters
         ----------
@@ -98,17 +101,19 @@ class Stability:
 
         Returns
         -------
-        pandas.DataFrame
+        pandas.DataFrame, polars.DataFrame or pyarrow.Table
             feature, condition, coef, share, low and high; or feature, in_model and share.
         """
-        import pandas as pd
-
         check_choice("by", by, ("step", "feature"))
         if by == "feature":
-            rows = [(name, name in self.used, share) for name, share in self.features.items()]
-            return pd.DataFrame(rows, columns=["feature", "in_model", "share"])
-        lines = [(part_name(s.term.part), s.term.text(), s.term.coef, s.share, s.low, s.high) for s in self.steps]
-        return pd.DataFrame(lines, columns=["feature", "condition", "coef", "share", "low", "high"])
+            names = list(self.features)
+            in_model = [name in self.used for name in names]
+            return frame_of({"feature": names, "in_model": in_model, "share": list(self.features.values())})
+        terms = [step.term for step in self.steps]
+        columns: dict[str, Any] = {"feature": [part_name(term.part) for term in terms]}
+        columns["condition"] = [term.text() for term in terms]
+        columns["coef"] = [term.coef for term in terms]
+        return frame_of(columns | {name: [getattr(s, name) for s in self.steps] for name in ("share", "low", "high")})
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the shares and return the figure; see `sparsegam.plots.plot_stability`."""
@@ -117,9 +122,27 @@ class Stability:
         return plot_stability(self, ax=ax)
 
     def __str__(self) -> str:
+        return "\n".join([self._head(), aligned(*self._table()), *self._rest()])
+
+    def __repr__(self) -> str:
+        return f"<Stability: {self.n} samples, {len(self.steps)} terms>"
+
+    def _repr_html_(self) -> str:
+        shown = notebook.table(*self._table(), most=notebook.MOST_ROWS)
+        return notebook.fragment(notebook.note(self._head()), shown, *map(notebook.note, self._rest()))
+
+    def _head(self) -> str:
         sizes = sorted(self.n_terms)
         how = "half of the rows each" if self.method == "half" else "as many rows, drawn with replacement"
-        head = f"{self.n} samples ({how}): {sizes[0]} to {sizes[-1]} terms, the model has {len(self.steps)}"
+        return f"{self.n} samples ({how}): {sizes[0]} to {sizes[-1]} terms, the model has {len(self.steps)}"
+
+    def _rest(self) -> list[str]:
+        """Tell of features that are not in the model, where there are any."""
+        others = [f"{name} {share:.0%}" for name, share in self.features.items() if name not in self.used]
+        more = ", ..." if len(others) > 8 else ""
+        return [f"not in the model, but in samples: {', '.join(others[:8])}{more}"] if others else []
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
         rows = []
         last = ""
         for step in self.steps:
@@ -128,12 +151,7 @@ class Stability:
             cells = [f"{step.share:.0%}", f"{step.term.coef:+.3f}", _range(step)]
             rows.append([feature[0], step.term.short(), feature[1], *cells])
             last = name
-        others = [f"{name} {share:.0%}" for name, share in self.features.items() if name not in self.used]
-        rest = f"\nnot in the model, but in samples: {', '.join(others[:8])}{', ...' if len(others) > 8 else ''}"
-        header = ["feature x", "where", "feature is back", "term is back", "adds", "when back, 9 in 10"]
-        return f"{head}\n{aligned(header, rows)}{rest if others else ''}"
-
-    __repr__ = __str__  # so that a notebook shows the table
+        return ["feature x", "where", "feature is back", "term is back", "adds", "when back, 9 in 10"], rows
 
 
 def stability(  # noqa: PLR0913
@@ -144,7 +162,7 @@ def stability(  # noqa: PLR0913
     n: int = 50,
     sample_weight: Any = None,
     groups: Any = None,
-    method: str = "half",
+    method: SampleMethod = "half",
     tolerance: float = 0.02,
     random_state: int = 0,
     n_jobs: int | None = None,

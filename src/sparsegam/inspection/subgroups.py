@@ -16,6 +16,7 @@ from sparsegam.data.framing import frame_of
 from sparsegam.data.scales import text
 from sparsegam.inspection.assessment import auc_metric
 from sparsegam.inspection.metrics import r_squared
+from sparsegam.models import notebook
 from sparsegam.models.layout import aligned
 from sparsegam.models.outcomes import positives
 from sparsegam.models.scoring import Scores
@@ -72,6 +73,15 @@ class Groups:
         return frame_of({name: [row[name] for row in rows] for name in Group.__dataclass_fields__})
 
     def __str__(self) -> str:
+        return aligned(*self._table())
+
+    def __repr__(self) -> str:
+        return f"<Groups: {len(self.lines)} of {', '.join(dict.fromkeys(line.name for line in self.lines))}>"
+
+    def _repr_html_(self) -> str:
+        return notebook.fragment(notebook.table(*self._table()))
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
         header = ["group", "level", "rows", "observed", "predicted", "R²" if self.regression else "AUC"]
         header += [] if self.regression else ["called", "sensitivity", "specificity"]
         rows = []
@@ -79,7 +89,7 @@ class Groups:
             cells = [line.observed, line.predicted, line.worth, line.called, line.sensitivity, line.specificity]
             told = ["-" if math.isnan(cell) else f"{cell:.3f}" for cell in cells]
             rows.append([line.name, line.level, str(line.rows), *told][: len(header)])
-        return aligned(header, rows)
+        return header, rows
 
 
 def by_group(model: Scores, X: Any, y: Any, groups: Any, *, threshold: float = 0.5) -> Groups:

@@ -11,7 +11,7 @@ from sparsegam.arrays import Vector
 from sparsegam.checks import is_number, shown
 from sparsegam.data.matrix import NumericMatrix, read_matrix
 from sparsegam.losses import LOSSES
-from sparsegam.models import schema
+from sparsegam.models import notebook, schema
 from sparsegam.models.lookup import check_width, positions
 from sparsegam.models.methods import Reports
 from sparsegam.models.scoring import Scores
@@ -181,6 +181,10 @@ class LinearModel(Scores, Reports):
             check_width(matrix, self.n_features)
             return np.array(self.columns, dtype=np.int64)
         return np.array(positions(self.features, self.feature_names, matrix), dtype=np.int64)
+
+    def _html_parts(self) -> list[str]:
+        rows = [["(start)", f"{self.intercept:+.4g}"], *([name, f"{coef:+.4g}"] for name, coef in self.terms)]
+        return [notebook.table(["column", "coefficient"], rows, n_text=1, most=notebook.MOST_ROWS)]
 
     def __repr__(self) -> str:
         return f"<LinearModel: {self.loss}, {self.n_terms} of {self.n_features} columns>"

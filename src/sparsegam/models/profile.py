@@ -11,6 +11,7 @@ import numpy as np
 
 from sparsegam.arrays import Vector
 from sparsegam.checks import expect, is_number
+from sparsegam.models import notebook
 from sparsegam.models.terms import part_name
 
 FORMAT, VERSION = "sparsegam.Profile", 4
@@ -74,6 +75,18 @@ class Profile:
     def features(self) -> tuple[str, ...]:
         """The features in use."""
         return tuple(self.kinds)
+
+    def __repr__(self) -> str:
+        return f"<Profile: {self.n_rows} rows, {len(self.features)} features>"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [name, ", ".join(f"{share:.1%}" for share in self.shares[name]), *(f"{kinds[kind]:.1%}" for kind in KINDS)]
+            for name, kinds in self.kinds.items()
+        ]
+        bands = [["score", ", ".join(f"{share:.1%}" for share in self.score), *[""] * len(KINDS)]]
+        shown = notebook.table(["feature", "share of each step", *KINDS], [*rows, *bands])
+        return notebook.fragment(notebook.note(repr(self).strip("<>")), shown)
 
     def content(self) -> dict[str, Any]:
         """Return the profile as JSON knows it."""

@@ -31,12 +31,20 @@ function costOf(feature, before, after) {
   return priced ? TOUCH + passed : 1 + 1e-6 * passed;
 }
 
-const isWhole = (feature, value) => feature.kind !== "number" || [value, ...feature.edges].every(Number.isInteger);
+// All that cuts a feature: its own function, and its cells in pairs.
+const cutsOf = (feature) => [feature, ...report.pairs.flatMap((pair) => pair.cells.filter((_, i) => pair.names[i] === feature.name))];
+const edgesOf = (feature) => [...new Set(cutsOf(feature).flatMap((one) => one.edges))].sort((a, b) => a - b);
+const isWhole = (feature, value) => feature.kind !== "number" || [value, ...edgesOf(feature)].every(Number.isInteger);
 
-function intervals(feature, before) {
-  const special = feature.special.map((one) => one.number), whole = isWhole(feature, before), out = [];
-  feature.values.forEach((_, i) => {
-    const low = i ? feature.edges[i - 1] : -Infinity, high = i < feature.edges.length ? feature.edges[i] : Infinity, slope = feature.slopes[i];
+function slopeAt(feature, high) {
+  const i = feature.edges.findIndex((edge) => edge >= high);
+  return Number.isFinite(high) && i >= 0 ? feature.slopes[i] : 0;
+}
+
+function intervals(feature, before, special) {
+  const edges = edgesOf(feature), whole = isWhole(feature, before), out = [];
+  [...edges, Infinity].forEach((high, i) => {
+    const low = i ? edges[i - 1] : -Infinity, slope = slopeAt(feature, high);
     let first = whole ? low + 1 : Number.isFinite(low) ? nextUp(low) : low;
     while (special.includes(first) && first < high) first = nextUp(first);
     if (low < before && before <= high) { if (slope) for (const end of [first, high]) if (end !== before) out.push([before, end]); }
@@ -46,11 +54,39 @@ function intervals(feature, before) {
   return out;
 }
 
-function movesOf(feature, before, sign) {
-  if (before === null || Number.isNaN(before) || feature.special.some((one) => one.number === before)) return [];
-  const pairs = feature.levels.length ? feature.levels.map((_, i) => [i, i]).filter(([i]) => i !== before) : intervals(feature, before);
-  const now = contribution(feature, before), place = (value) => ({ number: value, cost: costOf(feature, before, value), gain: sign * (contribution(feature, value) - now) });
-  return pairs.map(([near, far]) => ({ feature, near: place(near), far: place(far) })).filter((move) => Math.max(move.near.gain, move.far.gain) > 0);
+function waysOf(feature, before) {
+  const special = cutsOf(feature).flatMap((one) => one.special.map((value) => value.number));
+  if (before === null || Number.isNaN(before) || special.includes(before)) return [];
+  return feature.levels.length ? feature.levels.map((_, i) => [i, i]).filter(([i]) => i !== before) : intervals(feature, before, special);
+}
+
+// Features that pairs link, directly or by way of others, move together.
+function blocksOf(features) {
+  let found = features.map((feature) => [feature]);
+  for (const pair of report.pairs) {
+    const linked = found.filter((block) => block.some((feature) => pair.names.includes(feature.name)));
+    found = [...found.filter((block) => !linked.includes(block)), ...(linked.length ? [linked.flat()] : [])];
+  }
+  return found;
+}
+
+const product = (lists) => lists.reduce((rows, list) => rows.flatMap((row) => list.map((one) => [...row, one])), [[]]);
+
+function movesOf(block, sign, free) {
+  const ways = block.map((feature) => (free(feature) ? waysOf(feature, values.get(feature)) : [])), before = block.map((feature) => values.get(feature));
+  const corners = ways.map((mine, i) => [...new Set([before[i], ...mine.flat()])]), all = report.pairs.filter((pair) => block.some((feature) => feature.name === pair.names[0]));
+  const adds = (numbers) => {
+    const there = new Map([...values, ...block.map((feature, i) => [feature, numbers[i]])]);
+    return block.reduce((sum, feature, i) => sum + (feature.own ? contribution(feature, numbers[i]) : 0), 0) + all.reduce((sum, pair) => sum + together(pair, there), 0);
+  };
+  const now = adds(before);
+  const place = (numbers, moving) => ({ numbers, gain: sign * (adds(numbers) - now), cost: numbers.reduce((sum, value, i) => sum + (ways[i].length && (i === moving || value !== before[i]) ? costOf(block[i], before[i], value) : 0), 0) });
+  const out = product(corners).map((numbers) => { const there = place(numbers); return { block, near: there, far: there }; });
+  ways.forEach((mine, i) => {
+    const sloped = mine.filter(([near, far]) => near !== far);
+    if (sloped.length) for (const ends of product(corners.map((list, j) => (j === i ? sloped : list.map((value) => [value, value]))))) out.push({ block, near: place(ends.map(([near]) => near), i), far: place(ends.map(([, far]) => far), i) });
+  });
+  return out.filter((move) => Math.max(move.near.gain, move.far.gain) > 0);
 }
 
 // ---- the cheapest set of moves that gains enough; along straight pieces at most one is made in part
@@ -92,7 +128,7 @@ function cheapest(all, need) {
       for (const move of moves) {
         for (const place of [move.near, move.far]) if (place.gain >= lacking) offer(set.cost + place.cost, [...set.made, [move, place]]);
         const share = (lacking - move.near.gain) / rise(move), mix = (part) => move.near[part] + share * (move.far[part] - move.near[part]);
-        if (rise(move) > 0 && share > 0 && share < 1) offer(set.cost + mix("cost"), [...set.made, [move, { number: mix("number"), cost: mix("cost"), gain: lacking, partial: true }]]);
+        if (rise(move) > 0 && share > 0 && share < 1) offer(set.cost + mix("cost"), [...set.made, [move, { numbers: move.near.numbers.map((near, i) => near + share * (move.far.numbers[i] - near)), cost: mix("cost"), gain: lacking }]]);
       }
     }
   };
@@ -109,22 +145,24 @@ function cheapest(all, need) {
   return best;
 }
 
-// The next round number on the way, whole where the feature is.
-function rounded(move, place) {
-  if (!place.partial) return place.number;
-  const { near, far, feature } = move, up = far.number > near.number;
-  const scale = 10 ** (isWhole(feature, values.get(feature)) ? 0 : ROUND - Math.floor(Math.log10(Math.abs(far.number - near.number))));
-  const value = (up ? Math.ceil(place.number * scale) : Math.floor(place.number * scale)) / scale;
-  return up ? Math.min(value, far.number) : Math.max(value, far.number);
+// The features that a move changes; on a straight piece to the next round number on the way, whole where the feature is.
+function changed(move, place) {
+  return move.block.map((feature, i) => {
+    const value = place.numbers[i], near = move.near.numbers[i], far = move.far.numbers[i];
+    if (value === near || value === far) return [feature, value];
+    const up = far > near, scale = 10 ** (isWhole(feature, values.get(feature)) ? 0 : ROUND - Math.floor(Math.log10(Math.abs(far - near))));
+    const next = (up ? Math.ceil(value * scale) : Math.floor(value * scale)) / scale;
+    return [feature, up ? Math.min(next, far) : Math.max(next, far)];
+  }).filter(([feature, value]) => value !== values.get(feature) && !(Number.isNaN(value) && Number.isNaN(values.get(feature))));
 }
 
 function counterfactual(threshold, free) {
-  const now = score(values), sign = threshold >= now ? 1 : -1, all = report.features.filter(free).map((feature) => movesOf(feature, values.get(feature), sign));
+  const now = score(values), sign = threshold >= now ? 1 : -1, all = blocksOf(report.features).map((block) => movesOf(block, sign, free));
   const need = sign * (threshold - now);
   for (const further of [0, HAIR * (1 + Math.abs(now) + Math.abs(need))]) {
     const found = cheapest(all, need + further);
     if (!found) continue;
-    const changes = found.made.map(([move, place]) => [move.feature, rounded(move, place)]), after = new Map([...values, ...changes]);
+    const changes = found.made.flatMap(([move, place]) => changed(move, place)), after = new Map([...values, ...changes]);
     if (sign * score(after) >= sign * threshold) return { changes, score: score(after), cost: changes.reduce((sum, [feature, value]) => sum + costOf(feature, values.get(feature), value), 0) };
   }
   return null;
@@ -139,7 +177,7 @@ function changePart() {
   if (report.pairs.length) { box.hidden = true; return; } // moves of one feature do not add up where two add something together
   const input = make("input", { id: "goal", type: "number", step: "any", ...(classes ? { min: 0.1, max: 99.9, value: 50 } : { value: number(report.baseline, 4).replace("−", "-") }) });
   const label = make("label", { for: "goal" }, classes ? `Probability of ${classes[1]} to get to, in % ` : "Prediction to get to ", input);
-  const ticks = inOrder.map((feature, i) => {
+  const ticks = report.features.map((feature, i) => {
     const tick = make("input", { type: "checkbox", id: "free-" + i, checked: "" });
     tick.addEventListener("input", () => { if (tick.checked) frozen.delete(feature); else frozen.add(feature); showChange(); });
     return make("label", { for: "free-" + i }, tick, " " + feature.label);
@@ -160,7 +198,7 @@ function showChange() {
   out.dataset.cost = found ? String(found.cost) : "";
   if (!found) { out.replaceChildren(make("p", {}, "No changes of these features lead there.")); return; }
   if (!found.changes.length) { out.replaceChildren(make("p", {}, "It is there already.")); return; }
-  const rows = found.changes.map(([feature, value]) => [feature.label, words(feature, values.get(feature)), words(feature, value), signed(contribution(feature, value) - contribution(feature, values.get(feature)))]);
+  const rows = found.changes.map(([feature, value]) => [feature.label, words(feature, values.get(feature)), words(feature, value), signed(score(new Map([...values, [feature, value]])) - score(values))]);
   const then = report.classes ? `${fixed(100 * probability(found.score), 1)} %` : number(found.score, 5);
   out.replaceChildren(table(`Changes that lead to ${then}`, ["feature", "now", "then", "adds"], rows));
 }

@@ -64,8 +64,8 @@ def _additive_content(material: Material) -> dict[str, Any]:
 
 
 def _term(material: Material, term: Term) -> dict[str, Any]:
-    words, ramp = material.words(term), term.condition.is_ramp
-    return {"feature": part_name(term.part), "condition": words, "coef": term.coef, "ramp": ramp}
+    name, ramp = part_name(term.part), term.condition.is_ramp
+    return {"feature": name, "condition": material.words(term), "coef": term.coef, "ramp": ramp}
 
 
 def _standing_part(material: Material) -> dict[str, Any] | None:

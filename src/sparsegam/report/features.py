@@ -24,9 +24,9 @@ def features_part(material: Material) -> list[dict[str, Any]]:
     for place, name in enumerate(model.features):
         own = name in alone
         shape = alone[name] if own else _flat(model, name)
-        part = _feature(name, place, shape, material.numbers(name)) | named_part(material, name)
-        part |= _shown(material, name, shape, shown[name]) if own else {"mean": 0.0, "pieces": []}
-        features.append(part | {"own": own, "prices": _prices(shape)})
+        part = _feature(name, place, shape, material.numbers(name)) | {"own": own, "prices": _prices(shape)}
+        part |= named_part(material, name)
+        features.append(part | (_shown(material, name, shape, shown[name]) if own else {"mean": 0.0, "pieces": []}))
     return sorted(features, key=lambda feature: -feature["importance"])
 
 

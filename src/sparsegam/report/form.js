@@ -15,7 +15,7 @@ function words(feature, value) {
 }
 
 const linear = report.features.some((feature) => feature.weight !== undefined);
-const named = (feature) => feature.label + (feature.unit ? ` (${feature.unit})` : "");
+const titled = (feature) => feature.label + (feature.unit ? ` (${feature.unit})` : "");
 
 // ---- scoring: the same sums in the same order as Model.decision_function
 
@@ -77,7 +77,7 @@ function field(feature, i) {
   const set = (value) => { values.set(feature, value); box.classList.toggle("bad", value === null); refresh(); };
   const control = feature.levels.length || feature.kind === "boolean" ? choice(feature, id, set) : typed(feature, id, set, row);
   row.prepend(control.element);
-  box.append(make("div", { class: "name" }, make("label", { for: id }, named(feature)), output), row);
+  box.append(make("div", { class: "name" }, make("label", { for: id }, titled(feature)), output), row);
   if (control.slider) box.append(control.slider);
   refreshers.push(() => {
     const value = values.get(feature);

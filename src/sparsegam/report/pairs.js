@@ -54,5 +54,5 @@ const cellError = (grid, i, j) => (grid.errors ? grid.errors[i][j] : null);
 
 function cellTable({ label, labels, grid }) {
   const rows = grid.labels[0].flatMap((first, i) => grid.labels[1].map((second, j) => [first, second, signed(grid.adds[i][j], 4), number(cellError(grid, i, j)), grid.counts ? count(grid.counts[i][j]) : ""]));
-  return make("details", {}, make("summary", {}, "As a table"), table(`What ${label} add to the score together`, [...labels, "add", "std. error", "rows"], rows));
+  return folded("As a table", table(`What ${label} add to the score together`, [...labels, "add", "std. error", "rows"], rows));
 }

@@ -46,7 +46,7 @@ function shapeCard(feature) {
     event.preventDefault();
     show(Math.min(places.length - 1, Math.max(0, at + by)));
   });
-  return make("div", { class: "card", "data-feature": feature.name }, make("h3", {}, named(feature)), svg, readout, pieceTable(feature));
+  return make("div", { class: "card", "data-feature": feature.name }, make("h3", {}, titled(feature)), svg, readout, pieceTable(feature));
 }
 
 const fromTo = (piece) => (piece.slope ? `${signed(piece.start)} to ${signed(piece.value)}` : signed(piece.value, 4));

@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 from sparsegam.arrays import Vector
 from sparsegam.checks import check_integer, warn
+from sparsegam.data.framing import frame_of
 from sparsegam.design.design import Design
 from sparsegam.losses import LOSSES
+from sparsegam.models import notebook
 from sparsegam.models.scoring import Scores
 from sparsegam.parameters import documented
 from sparsegam.search.price import check_lambda0, is_settled, price, settled_price, warn_of_weights
@@ -162,19 +164,26 @@ class Path(Generic[M]):
         return self._is_inside(self._cheapest(lambda0))
 
     def to_frame(self) -> Any:
-        """Return the path as a pandas DataFrame, or as a dict of arrays where pandas is not installed."""
-        columns = {
+        """Return the path as a frame of pandas, of polars where pandas is not installed, or as an Arrow table."""
+        return frame_of(self._columns())
+
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        return {
             "n_terms": self.n_terms,
             "n_features": np.array([len(model.features) for model in self.models]),
             "loss": self.loss,
             "objective": self.objective,
             "lambda0": self.lambda0,
         }
-        try:
-            import pandas as pd
-        except ImportError:
-            return columns
-        return pd.DataFrame(columns)
+
+    def _repr_html_(self) -> str:
+        columns = self._columns()
+        rows = [
+            [str(k), str(n), f"{loss:.6g}", f"{value:.6g}", "" if np.isnan(price) else f"{price:.4g}"]
+            for k, n, loss, value, price in zip(*(values.tolist() for values in columns.values()), strict=True)
+        ]
+        shown = notebook.table(["terms", "features", "loss", "objective", "best below lambda0"], rows, n_text=0)
+        return notebook.fragment(notebook.note(repr(self).strip("<>")), notebook.folded("Sizes", shown, is_open=True))
 
     @documented
     def plot(self, ax: Any = None) -> Any:

@@ -1,0 +1,67 @@
+"""Tables as the data frames that their user has: pandas, polars or Arrow, whichever is installed first."""
+
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from sparsegam.data.columns import Column
+from sparsegam.data.frames import Table
+
+LIBRARIES = ("pandas", "polars", "pyarrow")
+
+
+def as_native(table: Table) -> Any:
+    """Return a table as a data frame of the first library that is installed; as it is where none is."""
+    for library in LIBRARIES:
+        if find_spec(library) is not None:
+            return AS_FRAME[library](table)
+    return table
+
+
+def as_pandas(table: Table) -> Any:
+    """Return a table as a pandas DataFrame: categories as such, dates as dates."""
+    import pandas as pd
+
+    if isinstance(table.source, np.ndarray) and table.source.dtype != object:
+        return pd.DataFrame(table.source if table.kept is None else table.source[table.kept], columns=table.labels)
+    columns = (table.column(j) for j in range(table.n_columns))
+    return pd.DataFrame({column.name: _pandas_column(column) for column in columns})
+
+
+def _pandas_column(column: Column) -> Any:
+    import pandas as pd
+
+    if column.scale.has_levels:
+        codes = np.where(np.isnan(column.values), -1, column.values).astype(np.intp)
+        ordered = column.scale.kind == "ordered"
+        return pd.Categorical.from_codes(codes, pd.Index(column.scale.levels), ordered=ordered)
+    if column.scale.kind == "datetime":
+        whole = np.where(np.isnan(column.values), 0, column.values).astype("int64").astype("datetime64[us]")
+        return np.where(np.isnan(column.values), np.datetime64("NaT"), whole)
+    if column.scale.kind == "boolean" and np.isnan(column.values).any():
+        return column.values  # 0, 1 and NaN: an object column would be taken for dates
+    return column.natural()
+
+
+def as_polars(table: Table) -> Any:
+    """Return a table as a polars DataFrame."""
+    import polars as pl
+
+    return pl.DataFrame({table.label(j): _listed(table, j) for j in range(table.n_columns)})
+
+
+def as_arrow(table: Table) -> Any:
+    """Return a table as an Arrow table."""
+    import pyarrow as pa
+
+    return pa.table({table.label(j): _listed(table, j) for j in range(table.n_columns)})
+
+
+def _listed(table: Table, j: int) -> Any:
+    """Return numbers as an array, and all else as a list whose type is told by its values."""
+    values = table.values(j)
+    return values.tolist() if values.dtype == object else values
+
+
+AS_FRAME = {"pandas": as_pandas, "polars": as_polars, "pyarrow": as_arrow}
