@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from sparsegam.checks import check_integer
 from sparsegam.cli.outcome import Outcome
-from sparsegam.data.native import as_pandas
-from sparsegam.data.frames import Table, read
+from sparsegam.data.frames import read
 from sparsegam.data.framing import frame_of
+from sparsegam.data.native import as_pandas
 from sparsegam.data.scales import shortened
 from sparsegam.data.targets import one_column, weights
 from sparsegam.models import notebook
