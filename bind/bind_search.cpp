@@ -156,7 +156,7 @@ Point held_first(const Point& point, std::span<const Index> held) {
 }
 
 Point refit_point(Rows& rows, const Penalty& penalty, const Point& point, const std::optional<Vector<Index>>& held,
-                  double tolerance) {
+                  double tolerance, bool last_digit) {
     check_columns(rows, penalty);
     check_point(rows, point);
     Point fitted = held ? held_first(point, view(*held)) : point;
@@ -166,7 +166,7 @@ Point refit_point(Rows& rows, const Penalty& penalty, const Point& point, const 
     const Released released;
     Objective objective(rows, penalty);
     objective.evaluate(fitted);
-    refit(objective, fitted, {.tolerance = tolerance * fitted.value(), .held = n_held, .last_digit = true});
+    refit(objective, fitted, {.tolerance = tolerance * fitted.value(), .held = n_held, .last_digit = last_digit});
     return fitted;
 }
 
@@ -180,10 +180,11 @@ nb::tuple swap_costs(Rows& rows, const Penalty& penalty, const Point& point) {
         const LocalModel model(objective, point, {}, 0);
         const Index k = point.size();
         for (Index s = 0; s < k; ++s) drop.push_back(model.drop_cost(s));
-        std::vector<double> gains(k);
+        const std::vector<float> costs(drop.begin(), drop.end());
+        std::vector<float> gains(k);
         for (Index c = 0; c < objective.n_columns(); ++c) {
-            model.swap_gains(c, drop.data(), gains.data());
-            for (double gain : gains) rise.push_back(gain > -1e300 && !point.has(c) ? -gain : infinity);
+            model.swap_gains(c, costs.data(), gains.data());
+            for (float gain : gains) rise.push_back(gain > -1e30f && !point.has(c) ? -gain : infinity);
         }
     }
     return nb::make_tuple(as_numpy(std::move(drop)), as_numpy(std::move(rise)));
@@ -278,7 +279,7 @@ void bind_search(nb::module_& m) {
           nb::arg("max_terms"), nb::arg("certify") = false, nb::arg("start") = nb::none(),
           nb::arg("time_limit") = nb::none(), nb::arg("callback") = nb::none(), nb::arg("stop") = nb::none());
     m.def("refit", refit_point, nb::arg("rows"), nb::arg("penalty"), nb::arg("point"), nb::kw_only(),
-          nb::arg("held") = nb::none(), nb::arg("tolerance") = 1e-9);
+          nb::arg("held") = nb::none(), nb::arg("tolerance") = 1e-9, nb::arg("last_digit") = true);
     m.def("swap_costs", swap_costs, nb::arg("rows"), nb::arg("penalty"), nb::arg("point"));
     m.def("swap_path", swap_path, nb::arg("rows"), nb::arg("penalty"), nb::kw_only(), nb::arg("lambda0"),
           nb::arg("max_terms"), nb::arg("cuts"), nb::arg("dynamic"), nb::arg("candidates") = 50,

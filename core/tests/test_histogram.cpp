@@ -1,4 +1,5 @@
 // core/tests/test_histogram.cpp: sums per column of a threshold design against sums over its expanded columns.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <numeric>
@@ -9,6 +10,7 @@
 #include "check.hpp"
 #include "sparsegam/column_threshold.hpp"
 #include "sparsegam/histogram.hpp"
+#include "sparsegam/support_design.hpp"
 
 using namespace sparsegam;
 
@@ -241,6 +243,31 @@ void test_joint_codes() {
         CHECK(times[f] == (table.features[f].n_bins <= 8 ? 1 : 0), "features of few bins are in one group each");
 }
 
+// A support's columns are the same rows in the design of the bins that it tells apart.
+void test_support_design() {
+    Table table(300, 12);
+    table.features[0].ramps = {{-1.0, -0.75, -0.5, -0.25, 0.0}, {-1.0, -0.75, -0.5, -0.25, 0.0}, {1, 3}};
+    const ThresholdDesign design(table.features, table.n_rows);
+    const std::vector<double> ones(table.n_rows, 1.0);
+    const auto values = [&](const ThresholdDesign& from, Index column) {
+        std::vector<double> out(table.n_rows);
+        ThresholdDesign::Filler(from, column).fill(0, table.n_rows, ones.data(), 1, out.data());
+        return out;
+    };
+    for (int round = 0; round < 100; ++round) {
+        std::vector<Index> support(design.n_columns());
+        std::iota(support.begin(), support.end(), Index{0});
+        std::shuffle(support.begin(), support.end(), random_engine);
+        support.resize(round % 40);
+        const SupportDesign own(design, support);
+        CHECK(own.is_of(support), "the support it was made of");
+        const Index most = static_cast<Index>(support.size()) + design.n_features() + design.feature(0).n_columns();
+        CHECK(own.design().n_columns() <= most, "few bins");
+        for (std::size_t s = 0; s < support.size(); ++s)
+            CHECK(values(own.design(), own.columns()[s]) == values(design, support[s]), "column of a support");
+    }
+}
+
 }  // namespace
 
 int main() {
@@ -250,5 +277,6 @@ int main() {
     test_sums();
     test_some_features();
     test_joint_codes();
+    test_support_design();
     return finish("histogram");
 }

@@ -304,9 +304,18 @@ Progress = Callable[[int, float], None]
 """Called once per path point with (n_terms, objective without lambda0)."""
 
 def refit(
-    rows: Rows, penalty: Penalty, point: Point, *, held: NDArray[np.int64] | None = None, tolerance: float = 1e-9
+    rows: Rows,
+    penalty: Penalty,
+    point: Point,
+    *,
+    held: NDArray[np.int64] | None = None,
+    tolerance: float = 1e-9,
+    last_digit: bool = True,
 ) -> Point:
-    """The best coefficients on the columns of a point; those of the columns `held` stay."""
+    """The best coefficients on the columns of a point; those of the columns `held` stay.
+
+    It ends with a step that promised less than the tolerance, a share of the objective; or goes on to the last digit.
+    """
 
 def swap_costs(rows: Rows, penalty: Penalty, point: Point) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Predicted rises of the objective without each term, and with each column in its place (columns x terms, flat).

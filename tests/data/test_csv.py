@@ -5,7 +5,7 @@ import io
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sparsegam.data import csv as tables
@@ -99,11 +99,13 @@ def files_of_any_kind(draw):
     return text.encode(draw(st.sampled_from(["utf-8", "utf-8-sig"])))
 
 
+@settings(deadline=None)
 @given(files_of_any_kind())
 def test_tables_are_the_same_from_every_reader(folder, content):
     assert_alike(folder, content)
 
 
+@settings(deadline=None)
 @given(st.text(alphabet='ab1.,;"\n\r \t_', max_size=40))
 @example('a,b\n1, "x, y"\n2,z\n')
 @example('a,b\n5" pipe,1\n6,2\n')

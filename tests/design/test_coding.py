@@ -164,3 +164,28 @@ def test_no_rows():
 
 def test_threads_answer_in_order():
     assert coding.in_threads(lambda i: i * i, range(20), 4) == [i * i for i in range(20)]
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int64, np.bool_])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"min_samples_bin": 30}, {"special_values": {2: [0]}}, {"categorical": [1]}, {"thresholds": {3: [0.5]}}],
+)
+def test_blocks_of_zeros_and_ones_are_coded_at_once_as_they_are_one_by_one(kind, options):
+    rng = np.random.default_rng(0)
+    block = (rng.random((200, 8)) < [0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99, 1.0]).astype(kind)
+    if kind is np.bool_ and "special_values" in options:
+        options = {}
+    features, codes = bin_table(frames.read(block), Binning(**options))
+    columns = pd.DataFrame({f"x{j}": block[:, j] for j in range(8)}).assign(text="a")  # types differ: read one by one
+    expected, expected_codes = bin_table(frames.read(columns), Binning(**options))
+    for j, (mine, other) in enumerate(zip(features, expected[:8], strict=True)):
+        assert (mine.name, mine.special, mine.missing, mine.scale) == (
+            other.name,
+            other.special,
+            other.missing,
+            other.scale,
+        )
+        np.testing.assert_array_equal(mine.edges, other.edges)
+        np.testing.assert_array_equal(codes[j], expected_codes[j])
+        assert codes[j].dtype == expected_codes[j].dtype

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "types.hpp"
@@ -20,14 +22,44 @@ struct Distinct {
 
 inline constexpr double exact = 4503599627370496.0;  // 2^52: whole numbers up to here have all their neighbours
 
+// The smallest and the largest, of one value at least.
+inline std::pair<double, double> range_of(std::span<const double> values) {
+    double low = values[0], high = values[0];
+#pragma omp simd reduction(min : low) reduction(max : high)
+    for (std::size_t i = 1; i < values.size(); ++i) {
+        low = values[i] < low ? values[i] : low;
+        high = values[i] > high ? values[i] : high;
+    }
+    return {low, high};
+}
+
+// How far a value is above a whole number, of which it is so close; cut down to a whole number.
+inline std::int32_t above(double value, double low) { return static_cast<std::int32_t>(value - low); }
+
+// Are all of them whole numbers. No floor: it is a call for each value where processors are old.
 inline bool whole_and_close(std::span<const double> values, double low, double high) {
-    return high - low < small_range && low > -exact && high < exact &&
-           std::all_of(values.begin(), values.end(), [](double v) { return v == std::floor(v); });
+    if (!(high - low < small_range && low > -exact && high < exact && low == std::floor(low))) return false;
+    std::int64_t others = 0;
+#pragma omp simd reduction(+ : others)
+    for (std::size_t i = 0; i < values.size(); ++i) others += low + above(values[i], low) != values[i];
+    return others == 0;
+}
+
+// Of columns of zeros and ones there are often hundreds. Empty where there are more values than these two.
+inline Distinct distinct_two(std::span<const double> values, double low, double high) {
+    std::int64_t n_low = 0, n_high = 0;
+#pragma omp simd reduction(+ : n_low, n_high)
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        n_low += values[i] == low;
+        n_high += values[i] == high;
+    }
+    if (low == high || n_low + n_high != static_cast<std::int64_t>(values.size())) return {};
+    return {{low, high}, {n_low, n_high}};
 }
 
 inline Distinct distinct_whole(std::span<const double> values, double low, double high) {
     std::vector<Index> count(static_cast<std::size_t>(high - low) + 1, 0);
-    for (double v : values) ++count[static_cast<std::size_t>(v - low)];
+    for (double v : values) ++count[above(v, low)];
     Distinct out;
     for (std::size_t i = 0; i < count.size(); ++i) {
         if (count[i] == 0) continue;
@@ -53,8 +85,10 @@ inline Distinct distinct_sorted(std::span<const double> values) {
 
 inline Distinct distinct(std::span<const double> values) {
     if (values.empty()) return {};
-    const auto [low, high] = std::minmax_element(values.begin(), values.end());
-    return whole_and_close(values, *low, *high) ? distinct_whole(values, *low, *high) : distinct_sorted(values);
+    const auto [low, high] = range_of(values);
+    Distinct two = distinct_two(values, low, high);
+    if (!two.values.empty()) return two;
+    return whole_and_close(values, low, high) ? distinct_whole(values, low, high) : distinct_sorted(values);
 }
 
 // Thresholds t of the columns `x <= t`: every distinct value but the largest, or where those would make more
@@ -94,14 +128,24 @@ void bin_by_table(std::span<const double> values, std::span<const double> edges,
         while (bin < edges.size() && edges[bin] < low + static_cast<double>(i)) ++bin;
         table[i] = static_cast<Code>(bin);
     }
-    for (std::size_t i = 0; i < values.size(); ++i)
-        codes[i] = table[static_cast<std::size_t>(std::clamp(std::ceil(values[i]), low, high) - low)];
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const double value = std::clamp(values[i], low, high);
+        const std::int32_t place = above(value, low);
+        codes[i] = table[place + (low + place < value)];
+    }
+}
+
+template <class Code>
+void bin_by_one(std::span<const double> values, double edge, Code* codes) {
+    for (std::size_t i = 0; i < values.size(); ++i) codes[i] = values[i] > edge ? Code(1) : Code(0);
 }
 
 template <class Code>
 void bin_codes(std::span<const double> values, std::span<const double> edges, Code* codes) {
     const bool table = !edges.empty() && whole_and_close(edges, edges.front(), edges.back());
-    if (table)
+    if (edges.size() == 1)
+        bin_by_one(values, edges[0], codes);
+    else if (table)
         bin_by_table(values, edges, codes);
     else
         bin_by_search(values, edges, codes);

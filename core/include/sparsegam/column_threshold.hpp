@@ -144,6 +144,12 @@ class ThresholdDesign {
             for (std::size_t i = 0; i < sums.values.size(); ++i) sums.values[i] += part.values[i];
     }
 
+    // Those of one column.
+    const double* sums_of(Index column, const FeatureSums& sums) const {
+        const Index f = feature_of_[column];
+        return sums.of(f, column - features_[f].offset);
+    }
+
     // A column made ready, so that its values times something that each row has can be written out.
     class Filler {
       public:
@@ -168,7 +174,7 @@ class ThresholdDesign {
     };
 
   private:
-    static constexpr Index block = 256;          // rows whose channels stay in the first-level cache
+    static constexpr Index most_rows = 256, block_bytes = 1 << 14;
     static constexpr Index few_rows = 8192;      // rows that floats may add up before doubles take over
     static constexpr Index many_rows = 200'000;  // beyond: summed in pieces, for threads and for Ctrl-C between them
     static constexpr Index least_piece = 8 * few_rows, most_pieces = 64;
@@ -181,6 +187,13 @@ class ThresholdDesign {
             std::clamp(most_values / static_cast<Index>(std::max<std::size_t>(n_values, 1)), Index{1}, most_pieces);
         const Index rows = std::max((n_rows_ + pieces - 1) / pieces, least_piece);
         return (rows + few_rows - 1) / few_rows * few_rows;
+    }
+
+    // Rows whose channels stay in the first-level cache: a power of two, which few_rows is a multiple of.
+    static Index rows_of_block(Index bytes_per_row) {
+        Index rows = most_rows;
+        while (rows > 16 && rows * bytes_per_row > block_bytes) rows /= 2;
+        return rows;
     }
 
     // What is counted at once: a feature, or those asked for among joint ones.
@@ -237,6 +250,7 @@ class ThresholdDesign {
         std::vector<Filler> support;
         for (Index column : channels.support) support.emplace_back(*this, column);
         Histograms<Real> histograms(std::move(counted), stride);
+        const Index block = rows_of_block(stride * sizeof(Real));
         std::vector<Real> rows(static_cast<std::size_t>(block * stride), Real(0));
         for (Index begin = first_row; begin < last_row; begin += block) {
             const Index end = std::min(begin + block, last_row);

@@ -34,12 +34,13 @@ struct ReweightArgs {
     double* value;
 };
 
+// In floats: these are predictions, from Q that is in floats, and there are many of them.
 struct SwapArgs {
     std::int64_t k;
-    const float* q;                        // Q_c without the intercept
-    const double *shift, *inverse, *cost;  // w_j / M_jj, 1 / M_jj, the cost of dropping j
-    double grad, curv, floor;
-    double slack;             // of the gradient, which lambda1 takes
+    const float* q;                       // Q_c without the intercept
+    const float *shift, *inverse, *cost;  // w_j / M_jj, 1 / M_jj, the cost of dropping j
+    float grad, curv, floor;
+    float slack;              // of the gradient, which lambda1 takes
     bool may_rise, may_fall;  // the signs that the column's coefficient may have
 };
 
@@ -104,13 +105,14 @@ struct KernelTable {
     HistogramKernels<double, std::uint16_t> double_16;
     DenseKernels<float> dense_float;
     DenseKernels<double> dense_double;
-    void (*swap_gains)(SwapArgs, double*) noexcept;
+    float (*swap_gains)(SwapArgs, float*) noexcept;
     void (*nested_pair_gains)(NestedPairArgs, float*) noexcept;
     void (*quadrant_gains)(QuadrantArgs, double*, double*) noexcept;
     bool (*invert)(std::int64_t, double*, double*) noexcept;
     void (*dots)(ColumnArgs, const double*, double*) noexcept;
     void (*leave)(ColumnArgs, std::int64_t, const double*, double) noexcept;
     void (*join)(ColumnArgs, const double*, const double*, double, double) noexcept;
+    void (*add_columns)(std::int64_t, std::int64_t, const double*, const double* const*, double*) noexcept;
     void (*sparse_products)(std::int64_t, const std::int32_t*, const double*, std::int64_t, const double*,
                             double*) noexcept;
 

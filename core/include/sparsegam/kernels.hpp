@@ -224,33 +224,58 @@ static void accumulate_any(std::int64_t features, std::int64_t n, const Code* co
         for (std::int64_t f = 0; f < features; ++f) accumulate<1>(n, codes + f, stride, channels, histograms + f);
 }
 
-// Gain of swapping each support position j for one candidate: the formulas are in local_model.hpp.
-static void swap_gains(SwapArgs a, double* __restrict gains) noexcept {
-    const bool may_rise = a.may_rise, may_fall = a.may_fall;
+// Gain of swapping each support position j for one candidate, and the largest of them: the formulas are in local_model.hpp.
+static float swap_gains(SwapArgs a, float* __restrict gains) noexcept {
+    const float rise = a.may_rise ? 1.0f : 0.0f, fall = a.may_fall ? 1.0f : 0.0f;  // numbers: bools are not vectorised
+    constexpr float never = -1e30f;
 #pragma omp simd
     for (std::int64_t j = 0; j < a.k; ++j) {
-        const double q = a.q[j];
-        const double grad = a.grad - q * a.shift[j];
-        const double curv = a.curv + q * q * a.inverse[j];
-        const bool inside = grad < 0 ? may_rise : may_fall;
-        const double over = (grad < 0 ? -grad : grad) - a.slack, push = over > 0 ? over : 0.0;
-        gains[j] = (inside && curv > a.floor) ? 0.5 * push * push / curv - a.cost[j] : -1e300;
+        const float q = a.q[j];
+        const float grad = a.grad - q * a.shift[j];
+        const float curv = a.curv + q * q * a.inverse[j];
+        const float over = (grad < 0.0f ? -grad : grad) - a.slack, push = over > 0.0f ? over : 0.0f;
+        const float gain = 0.5f * push * push / curv - a.cost[j];
+        const float inside = (grad < 0.0f ? rise : fall) > 0.0f ? gain : never;
+        gains[j] = curv > a.floor ? inside : never;
     }
+    float most = never;
+#pragma omp simd reduction(max : most)
+    for (std::int64_t j = 0; j < a.k; ++j) most = gains[j] > most ? gains[j] : most;
+    return most;
 }
 
+// What a pair gains beyond the level of its inner column, times its curvature: the quadratic model, or more where the gains
+// of groups are known beyond it.
+struct QuadraticFall {
+    SPARSEGAM_INLINE float of(float grad, float) { return 0.5f * grad * grad; }
+};
+struct MultiplicativeFall {
+    SPARSEGAM_INLINE float of(float grad, float mass) {
+        const float rest = mass * mass - grad * grad;
+        return mass * (mass - root(rest > 0.0f ? rest : 0.0f));
+    }
+};
+
 // Gain of column a together with each nested column b: the formulas are in local_model.hpp.
-static void nested_pair_gains(NestedPairArgs a, float* __restrict gains) noexcept {
+template <class Fall>
+static void nested_pair_gains(const NestedPairArgs& a, float* __restrict gains) noexcept {
     const float inverse = 1.0f / a.curv_a, level = 0.5f * a.grad_a * a.grad_a * inverse;
+    constexpr float never = -1e30f;
 #pragma omp simd
     for (std::int64_t b = 0; b < a.n; ++b) {
         const float shared = a.raw_a - a.adjusted[b];
         const float with_a = shared - a.curv_a, mass = a.raw[b] - a.raw_a;
         const float grad = (a.grad[b] - a.grad_a) - with_a * inverse * a.grad_a;
         const float curv = (a.curv_a + a.curv[b] - 2.0f * shared) - with_a * with_a * inverse;
-        const float rest = mass * mass - grad * grad;
-        const float fall = a.multiplicative ? mass * (mass - root(rest > 0.0f ? rest : 0.0f)) : 0.5f * grad * grad;
-        gains[b] = (a.usable[b] > 0.0f && mass > 0.0f && curv > a.collinear * mass) ? level + fall / curv : -1e30f;
+        const float gain = level + Fall::of(grad, mass) / curv;
+        const float own = curv > a.collinear * mass ? gain : never;
+        const float held = mass > 0.0f ? own : never;
+        gains[b] = a.usable[b] > 0.0f ? held : never;
     }
+}
+
+static void nested_pair_gains(NestedPairArgs a, float* gains) noexcept {
+    a.multiplicative ? nested_pair_gains<MultiplicativeFall>(a, gains) : nested_pair_gains<QuadraticFall>(a, gains);
 }
 
 // Gains of products beside the intercept, and beside their conditions too: the formulas are in products.hpp. Minus one
@@ -297,6 +322,7 @@ static constexpr KernelTable table = {
     dots,
     leave,
     join,
+    add_columns,
     sparse_products,
 };
 

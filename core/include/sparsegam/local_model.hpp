@@ -100,12 +100,13 @@ class LocalModel final : ScanVisitor {
         return 0.5 * push * push / beside_.curv(i) * gain_factor(c);
     }
 
-    // Gains of swapping each position, at its cost, for column c.
-    void swap_gains(Index c, const double* costs, double* gains) const noexcept {
+    // Gains of swapping each position, at its cost, for column c; returns the largest.
+    float swap_gains(Index c, const float* costs, float* gains) const noexcept {
         const Index i = at(c);
-        kernels().swap_gains(
-            {k_, beside_.q(i) + 1, shift_.data(), inverse_diagonal_.data(), costs, grad_[i], beside_.curv(i),
-             min_curv(i), objective_.lasso(c), penalty_.high[c] > 0, penalty_.low[c] < 0},
+        return kernels().swap_gains(
+            {k_, beside_.q(i) + 1, swap_shift_.data(), swap_inverse_.data(), costs, static_cast<float>(grad_[i]),
+             static_cast<float>(beside_.curv(i)), static_cast<float>(min_curv(i)),
+             static_cast<float>(objective_.lasso(c)), penalty_.high[c] > 0, penalty_.low[c] < 0},
             gains);
     }
 
@@ -162,6 +163,8 @@ class LocalModel final : ScanVisitor {
           refit_gain_(other.refit_gain_),
           shift_(other.shift_),
           inverse_diagonal_(other.inverse_diagonal_),
+          swap_shift_(other.swap_shift_),
+          swap_inverse_(other.swap_inverse_),
           drop_(other.drop_) {}
 
     Index at(Index column) const { return beside_.place(column); }
@@ -307,6 +310,8 @@ class LocalModel final : ScanVisitor {
             inverse_diagonal_[s] = 1.0 / m;
             drop_[s] = 0.5 * w * w / m * growth(refitted_.columns[s], coef);
         }
+        swap_shift_.assign(shift_.begin(), shift_.end());
+        swap_inverse_.assign(inverse_diagonal_.begin(), inverse_diagonal_.end());
     }
 
     // A diverged coefficient (a pure group, no ridge) leaves so little curvature that dropping it looks free; the
@@ -393,6 +398,7 @@ class LocalModel final : ScanVisitor {
     Projection beside_;
     double refit_gain_ = 0.0;
     std::vector<double> shift_, inverse_diagonal_, drop_;  // per support position: w_j / M_jj, 1 / M_jj, cost
+    std::vector<float> swap_shift_, swap_inverse_;         // the first two, for the gains of swaps
     std::vector<double> grad_, mass_;                      // per column scanned: G*, and its own curvature now
     std::vector<double> moment_;                           // and what Block says, where there are ramps
 };

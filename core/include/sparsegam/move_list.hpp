@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -130,9 +131,10 @@ class MoveList {
     // For each column its addition and its best swap.
     void list_columns(const MoveRules& rules, std::vector<Move>& moves) const {
         const Index k = point_.size();
-        std::vector<double> costs(k), gains(k);
+        std::vector<float> costs(k), gains(k);
         for (Index s = 0; s < k; ++s)
-            costs[s] = may_swap(s) ? model_.drop_cost(s) - rules.lambda0 * penalty_.cost[point_.columns[s]] : infinity;
+            costs[s] = static_cast<float>(
+                may_swap(s) ? model_.drop_cost(s) - rules.lambda0 * penalty_.cost[point_.columns[s]] : infinity);
         std::vector<char> taken(objective_.n_columns(), 0);
         for (Index c : point_.columns) taken[c] = 1;
         for (Index c : model_.columns()) {
@@ -142,9 +144,9 @@ class MoveList {
                 if (const double gain = model_.add_gain(c) - price; gain > rules.min_gain)
                     moves.push_back({.add = c, .gain = gain});
             if (!rules.swap || k == 0) continue;
-            model_.swap_gains(c, costs.data(), gains.data());
+            if (!(model_.swap_gains(c, costs.data(), gains.data()) - price > rules.min_gain)) continue;
             for (Index s = 0; penalty_.limited() && s < k; ++s)
-                if (!limits_.allow(point_.columns[s], c)) gains[s] = -infinity;
+                if (!limits_.allow(point_.columns[s], c)) gains[s] = -std::numeric_limits<float>::infinity();
             const auto best = std::max_element(gains.begin(), gains.end());
             if (*best - price > rules.min_gain)
                 moves.push_back({.drop = best - gains.begin(), .add = c, .gain = *best - price});

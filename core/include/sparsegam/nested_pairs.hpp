@@ -17,130 +17,157 @@ namespace sparsegam {
 
 class NestedPairs {
   public:
-    explicit NestedPairs(const LocalModel& model) : model_(model), size_(model.support_curvature().size()) {}
+    explicit NestedPairs(const LocalModel& model) : model_(model), size_(model.support_curvature().size()) {
+        const double* support = model.support_curvature().data();
+        curvature_.assign(support, support + size_ * size_);
+    }
 
     // For the inner columns of a feature, the outer one with which each gains most, if that is enough.
     void best_of(const Nested& range, double min_gain, std::vector<Move>& moves) const {
-        append_steps(range, min_gain, moves);
+        const Index n = range.last - range.first;
+        const Side steps = side(range.first, range.last);
+        if (n > 1) append_steps(steps, min_gain, moves);
         if (range.first_ramp == range.last_ramp) return;
-        const Side ramps = side(range.first_ramp, range.last_ramp, 1);
+        const Side ramps = side(range.first_ramp, range.last_ramp);
         append_with_ramps(ramps, ramps, min_gain, moves);
-        append_with_ramps(side(range.first, range.last, 1 + (range.last - range.first) / tuning::pairs_scored), ramps,
-                          min_gain, moves);
+        append_with_ramps(steps.every(1 + n / tuning::pairs_scored), ramps, min_gain, moves);
     }
 
   private:
-    void append_steps(const Nested& range, double min_gain, std::vector<Move>& moves) const {
-        const Index n = range.last - range.first, every = 1 + (n - 1) / tuning::pairs_scored;
-        if (n < 2) return;
-        if (every > 1) append_near(range, min_gain, moves);
-        const Side coarse = side(range.first, range.last, every);
-        std::vector<Move> found;
-        append_best(coarse, coarse, min_gain, found);
-        if (every > 1) refine(range, every, min_gain, found);
-        moves.insert(moves.end(), found.begin(), found.end());
-    }
-
-    // What pairs need of some columns of a range.
+    // What pairs need of columns that follow each other, or of every few-th.
     struct Side {
-        std::vector<Index> columns;
-        std::vector<float> grad, curv, raw, usable, q;
+        Index first = 0, apart = 1, size = 0;
+        std::vector<float> grad, curv, raw, usable, q, cross;  // q and cross, which is B, have `size` numbers a column
+
+        Index count() const { return static_cast<Index>(grad.size()); }
+        Index column(Index i) const { return first + i * apart; }
+
+        Side every(Index nth) const {
+            if (nth == 1) return *this;
+            Side out{.first = first, .apart = nth, .size = size};
+            for (Index i = 0; i < count(); i += nth) {
+                out.grad.push_back(grad[i]);
+                out.curv.push_back(curv[i]);
+                out.raw.push_back(raw[i]);
+                out.usable.push_back(usable[i]);
+                out.q.insert(out.q.end(), &q[i * size], &q[i * size] + size);
+                out.cross.insert(out.cross.end(), &cross[i * size], &cross[i * size] + size);
+            }
+            return out;
+        }
     };
 
-    Side side(Index first, Index last, Index every) const {
-        Side out;
-        for (Index c = first; c < last; c += every) {
+    // Some columns of a side that follow each other in it.
+    struct Part {
+        const Side& side;
+        Index begin, end;
+        Index count() const { return end - begin; }
+    };
+    static Part whole(const Side& side) { return {side, 0, side.count()}; }
+
+    Side side(Index first, Index last) const {
+        Side out{.first = first, .size = size_};
+        for (Index c = first; c < last; ++c) {
             const auto facts = model_.pair_facts(c);
-            out.columns.push_back(c);
             out.grad.push_back(facts.grad);
             out.curv.push_back(facts.curv);
             out.raw.push_back(facts.raw);
             out.usable.push_back(facts.usable);
             out.q.insert(out.q.end(), facts.q, facts.q + size_);
         }
+        out.cross.resize(out.q.size());
+        multiply(size_, last - first, size_, curvature_.data(), out.q.data(), out.cross.data());
         return out;
     }
 
-    // B_a'Q_b for all columns of both sides, inner by inner.
-    std::vector<float> adjusted(const Side& inner, const Side& outer) const {
-        const Index n_inner = static_cast<Index>(inner.columns.size()),
-                    n_outer = static_cast<Index>(outer.columns.size());
-        const double* support = model_.support_curvature().data();
-        const std::vector<float> curvature(support, support + size_ * size_);
-        std::vector<float> cross(n_inner * size_), out(n_inner * n_outer);
-        multiply(size_, n_inner, size_, curvature.data(), inner.q.data(), cross.data());
-        multiply(n_outer, n_inner, size_, outer.q.data(), cross.data(), out.data(), true);
+    void append_steps(const Side& steps, double min_gain, std::vector<Move>& moves) const {
+        const Index every = 1 + (steps.count() - 1) / tuning::pairs_scored;
+        if (every > 1) append_near(steps, min_gain, moves);
+        const Side coarse = steps.every(every);
+        std::vector<Move> found;
+        append_best(whole(coarse), whole(coarse), min_gain, found);
+        if (every > 1) refine(steps, every, min_gain, found);
+        moves.insert(moves.end(), found.begin(), found.end());
+    }
+
+    // B_a'Q_b for all columns of both, inner by inner.
+    std::vector<float> adjusted(const Part& inner, const Part& outer) const {
+        std::vector<float> out(inner.count() * outer.count());
+        multiply(outer.count(), inner.count(), size_, outer.side.q.data() + outer.begin * size_,
+                 inner.side.cross.data() + inner.begin * size_, out.data(), true);
         return out;
     }
 
-    void append_best(const Side& inner, const Side& outer, double min_gain, std::vector<Move>& moves) const {
+    void append_best(const Part& inner, const Part& outer, double min_gain, std::vector<Move>& moves) const {
         const auto shared = adjusted(inner, outer);
-        const std::size_t n_outer = outer.columns.size();
-        std::vector<float> gains(n_outer);
-        for (std::size_t a = 0; a < inner.columns.size(); ++a) {
-            if (inner.usable[a] == 0.0f) continue;
-            const auto next = std::upper_bound(outer.columns.begin(), outer.columns.end(), inner.columns[a]);
-            const std::size_t from = next - outer.columns.begin(), count = n_outer - from;
+        const Side &in = inner.side, &out = outer.side;
+        std::vector<float> gains(outer.count());
+        for (Index a = inner.begin; a < inner.end; ++a) {
+            if (in.usable[a] == 0.0f) continue;
+            Index from = outer.begin;
+            while (from < outer.end && out.column(from) <= in.column(a)) ++from;
+            const Index count = outer.end - from;
             if (count == 0) continue;
             kernels().nested_pair_gains(
-                {static_cast<Index>(count), &outer.grad[from], &outer.curv[from], &outer.raw[from],
-                 &shared[a * n_outer + from], &outer.usable[from], inner.grad[a], inner.curv[a], inner.raw[a],
-                 tuning::collinear, model_.multiplicative()},
+                {count, &out.grad[from], &out.curv[from], &out.raw[from],
+                 &shared[(a - inner.begin) * outer.count() + from - outer.begin], &out.usable[from], in.grad[a],
+                 in.curv[a], in.raw[a], tuning::collinear, model_.multiplicative()},
                 gains.data());
             const auto best = std::max_element(gains.begin(), gains.begin() + count);
             if (*best > min_gain)
-                moves.push_back({.add = inner.columns[a], .also = *(next + (best - gains.begin())), .gain = *best});
+                moves.push_back(
+                    {.add = in.column(a), .also = out.column(from + (best - gains.begin())), .gain = *best});
         }
     }
 
     // The same where the outer column is a ramp: two columns beside the support, solved together.
     void append_with_ramps(const Side& inner, const Side& ramps, double min_gain, std::vector<Move>& moves) const {
-        const auto shared = adjusted(inner, ramps);
-        const std::size_t n_ramps = ramps.columns.size();
-        for (std::size_t a = 0; a < inner.columns.size(); ++a) {
+        const auto shared = adjusted(whole(inner), whole(ramps));
+        for (Index a = 0; a < inner.count(); ++a) {
             if (inner.usable[a] == 0.0f) continue;
-            Move best{.add = inner.columns[a], .gain = min_gain};
-            for (std::size_t b = 0; b < n_ramps; ++b) {
-                if (ramps.usable[b] == 0.0f || ramps.columns[b] <= inner.columns[a]) continue;
+            Move best{.add = inner.column(a), .gain = min_gain};
+            for (Index b = 0; b < ramps.count(); ++b) {
+                if (ramps.usable[b] == 0.0f || ramps.column(b) <= inner.column(a)) continue;
                 const double with_a =
-                    (model_.product(inner.columns[a], ramps.columns[b]) - shared[a * n_ramps + b]) / inner.curv[a];
+                    (model_.product(inner.column(a), ramps.column(b)) - shared[a * ramps.count() + b]) / inner.curv[a];
                 const double grad = ramps.grad[b] - with_a * inner.grad[a];
                 const double curv = ramps.curv[b] - with_a * with_a * inner.curv[a];
                 if (!(curv > tuning::collinear * ramps.curv[b])) continue;
                 const double gain = 0.5 * (inner.grad[a] * inner.grad[a] / inner.curv[a] + grad * grad / curv);
-                if (gain > best.gain) best.also = ramps.columns[b], best.gain = gain;
+                if (gain > best.gain) best.also = ramps.column(b), best.gain = gain;
             }
             if (best.also != none) moves.push_back(best);
         }
     }
 
     // All pairs of a block of columns with itself and the next.
-    void append_near(const Nested& range, double min_gain, std::vector<Move>& moves) const {
-        for (Index first = range.first; first < range.last; first += tuning::pairs_near) {
-            const Index last = std::min(first + tuning::pairs_near, range.last);
-            const Index beyond = std::min(last + tuning::pairs_near, range.last);
-            append_best(side(first, last, 1), side(first, beyond, 1), min_gain, moves);
+    void append_near(const Side& steps, double min_gain, std::vector<Move>& moves) const {
+        for (Index first = 0; first < steps.count(); first += tuning::pairs_near) {
+            const Index last = std::min(first + tuning::pairs_near, steps.count());
+            const Index beyond = std::min(last + tuning::pairs_near, steps.count());
+            append_best({steps, first, last}, {steps, first, beyond}, min_gain, moves);
         }
     }
 
     // The best pairs again, among the columns that the coarse look passed over on either side.
-    void refine(const Nested& range, Index every, double min_gain, std::vector<Move>& moves) const {
+    void refine(const Side& steps, Index every, double min_gain, std::vector<Move>& moves) const {
         const std::size_t shown = std::min(moves.size(), tuning::pairs_refined);
         std::partial_sort(moves.begin(), moves.begin() + shown, moves.end(), [](const Move& a, const Move& b) {
             return std::pair(-a.gain, a.add) < std::pair(-b.gain, b.add);
         });
+        const auto around = [&](Index column) -> Part {
+            const Index i = column - steps.first;
+            return {steps, std::max(i - every + 1, Index{0}), std::min(i + every, steps.count())};
+        };
         std::vector<Move> fine;
         for (std::size_t m = 0; m < shown; ++m)
-            append_best(around(moves[m].add, range, every), around(moves[m].also, range, every), min_gain, fine);
+            append_best(around(moves[m].add), around(moves[m].also), min_gain, fine);
         moves.insert(moves.end(), fine.begin(), fine.end());
     }
 
-    Side around(Index column, const Nested& range, Index every) const {
-        return side(std::max(column - every + 1, range.first), std::min(column + every, range.last), 1);
-    }
-
     const LocalModel& model_;
-    Index size_;  // of the support, the intercept included
+    Index size_;                    // of the support, the intercept included
+    std::vector<float> curvature_;  // H
 };
 
 }  // namespace sparsegam

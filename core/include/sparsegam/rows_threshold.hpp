@@ -3,11 +3,12 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <vector>
 
-#include "column_threshold.hpp"
 #include "pair_sums.hpp"
 #include "rows_local.hpp"
+#include "support_design.hpp"
 
 namespace sparsegam {
 
@@ -27,11 +28,7 @@ class ThresholdRows : public LocalRows {
 
     Newton newton(const Point& point, std::span<const Index> support, bool rough) override {
         go_to(point);
-        if (rough)
-            sum<float>(support, features_on(support));
-        else
-            sum<double>(support, features_on(support));
-        return {total_.value, gram_of(support)};
+        return {total_.value, rough ? gram<float>(support) : gram<double>(support)};
     }
 
     // In floats: a scan is for predictions, and it is the one thing that takes time. A 0/1 column is its own square.
@@ -42,13 +39,10 @@ class ThresholdRows : public LocalRows {
         const Channels channels{grad_.data(), curv_.data(), nullptr, curv_.data(), point.columns};
         const auto parts = parts_of(among);
         const bool at_once = parts.size() == 1 && among.empty();
-        if (!at_once) {
-            design_.sum<float>(channels, features_on(point.columns), pool_, sums_);
-            visitor.take_gram(gram_of(point.columns));
-        }
+        if (!at_once) visitor.take_gram(gram<float>(point.columns));
         for (const Part& part : parts) {
             design_.sum<float>(channels, part.features, pool_, sums_);
-            if (at_once) visitor.take_gram(gram_of(point.columns));
+            if (at_once) visitor.take_gram(gram_of(point.columns, design_));
             for_each_run(part.columns, [&](std::span<const Index> run, const double* sums) {
                 visitor.take_block(block_of(run, sums, sums + 1));
             });
@@ -94,8 +88,9 @@ class ThresholdRows : public LocalRows {
         go_to(point);
         const Index p = columns_.size();
         Slopes out{total_.value, total_.grad, std::vector<double>(p), std::vector<double>(p)};
+        const Channels channels{grad_.data(), curv_.data(), nullptr, nullptr, {}};
         for (const Part& part : parts_of({})) {
-            sum<double>({}, part.features);
+            design_.sum<double>(channels, part.features, pool_, sums_);
             for (Index c : part.columns) {
                 const double m = origin(c, along);
                 out.slope[c] = sums_of(c)[0] - m * total_.grad;
@@ -129,17 +124,8 @@ class ThresholdRows : public LocalRows {
         double intercept_;
     };
 
-    template <class Real>
-    void sum(std::span<const Index> support, std::span<const Index> features) {
-        const Channels channels{grad_.data(), curv_.data(), nullptr, curv_.data(), support};
-        design_.sum<Real>(channels, features, pool_, sums_);
-    }
-
     // [x'g, x'h, x'(h x_1) ... x'(h x_k)] of a column, from the last sum.
-    const double* sums_of(Index column) const {
-        const Index feature = design_.feature_of(column);
-        return sums_.of(feature, column - design_.feature(feature).offset);
-    }
+    const double* sums_of(Index column) const { return design_.sums_of(column, sums_); }
 
     // Where the sum x'(h x) of a column is: a 0/1 column is its own square.
     Index square(Index column) const { return columns_.zero_one(column) ? 1 : sums_.own; }
@@ -152,14 +138,37 @@ class ThresholdRows : public LocalRows {
         return block;
     }
 
+    // A support in the design that its sums are taken in, and the features there.
+    struct Supported {
+        const ThresholdDesign& design;
+        std::span<const Index> columns;
+        std::vector<Index> features;
+    };
+
+    // By the bins that the support tells apart, which are found once for all refits of it. Where rows are many, their codes
+    // would take memory: then by all of its features' bins.
+    Supported supported(std::span<const Index> support) {
+        if (n_rows_ > many_rows) return {design_, support, features_on(support)};
+        if (!told_apart_ || !told_apart_->is_of(support)) told_apart_.emplace(design_, support);
+        return {told_apart_->design(), told_apart_->columns(), told_apart_->features()};
+    }
+
+    template <class Real>
+    Gram gram(std::span<const Index> support) {
+        const auto [design, columns, features] = supported(support);
+        const Channels channels{grad_.data(), curv_.data(), nullptr, curv_.data(), columns};
+        design.template sum<Real>(channels, features, pool_, sums_);
+        return gram_of(columns, design);
+    }
+
     // The sums of the support's own columns are its Gram matrix; those of the intercept are the totals.
-    Gram gram_of(std::span<const Index> support) const {
+    Gram gram_of(std::span<const Index> support, const ThresholdDesign& design) const {
         const Index k = static_cast<Index>(support.size());
         Gram gram{Symmetric(k + 1), std::vector<double>(k + 1)};
         gram.grad[0] = total_.grad;
         gram.curv(0, 0) = total_.curv;
         for (Index i = 0; i < k; ++i) {
-            const double* sums = sums_of(support[i]);
+            const double* sums = design.sums_of(support[i], sums_);
             gram.grad[i + 1] = sums[0];
             gram.curv(0, i + 1) = gram.curv(i + 1, 0) = sums[1];
             for (Index j = 0; j < k; ++j) gram.curv(i + 1, j + 1) = sums[j + 2];
@@ -181,6 +190,7 @@ class ThresholdRows : public LocalRows {
         std::vector<Index> features;
         std::span<const Index> columns;
     };
+    static constexpr Index many_rows = 200'000;
     static constexpr Index part_columns = 16384;  // their sums beside 20 terms: 3 MB, however wide the table
     static constexpr Index many_columns = 32768;  // from here on a shortlist saves work
 
@@ -239,7 +249,8 @@ class ThresholdRows : public LocalRows {
     }
 
     const ThresholdDesign& design_;
-    FeatureSums sums_;  // the last
+    FeatureSums sums_;                         // the last
+    std::optional<SupportDesign> told_apart_;  // of the last support
     std::vector<Index> every_column_;
 };
 

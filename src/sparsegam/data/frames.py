@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sparsegam.data.coded import CodedColumn
 from sparsegam.data.columns import Column, Rows, from_array, from_levels, from_objects, unmasked
 
-__all__ = ["Table", "position", "read"]
+__all__ = ["Table", "may_hold_text", "position", "read"]
 
 SMALL_BYTES = 2**25  # of a frame that may be copied whole where its columns are not beside each other in memory
 
@@ -59,6 +59,17 @@ class Table:
         kept = rows if self.kept is None else _positions(self.kept)[rows]
         return replace(self, kept=kept, n_rows=int(_positions(rows).size))
 
+    def __getitem__(self, rows: Any) -> "Table":
+        """Return some rows, as arrays do, so that scikit-learn can split a table: a slice, a mask or positions."""
+        if isinstance(rows, tuple) and rows[1:] == (Ellipsis,):
+            rows = rows[0]
+        if isinstance(rows, slice):
+            rows = np.arange(self.n_rows)[rows]
+        if np.ndim(rows) != 1:
+            msg = f"a table is taken apart by rows, given as a slice, a mask or positions, got {rows!r}."
+            raise TypeError(msg)
+        return self.keep(np.asarray(rows))
+
     def named(self, names: tuple[str, ...]) -> "Table":
         """Return the same table with other names for its columns."""
         return replace(self, names=names)
@@ -77,6 +88,9 @@ class Table:
         """Return the kept rows of column j as codes, where it is held as such."""
         column = self._whole_column(j) if isinstance(self.source, tuple) else None
         return column.loaded(self.kept) if isinstance(column, CodedColumn) else None
+
+    def __repr__(self) -> str:
+        return f"Table({self.n_rows} rows: {', '.join(self.labels)})"
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -135,6 +149,12 @@ def read(X: Any) -> Table:
         return X
     frame = _as_frame(X)
     return _read_array(X) if frame is None else _read_frame(frame)
+
+
+def may_hold_text(X: Any) -> bool:
+    """Tell, without reading a column, whether there can be text: not where all types are NumPy's numbers."""
+    kinds = {X.dtype} if isinstance(X, np.ndarray) else set(getattr(X, "dtypes", ()))
+    return not kinds or any(getattr(kind, "kind", "O") not in "iufb" for kind in kinds)
 
 
 def position(key: Any, names: Sequence[str], option: str) -> int:

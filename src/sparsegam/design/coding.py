@@ -16,9 +16,10 @@ from sparsegam.data.coded import CodedColumn, Coding
 from sparsegam.data.columns import Column
 from sparsegam.data.contents import free_memory
 from sparsegam.data.frames import Table
+from sparsegam.data.scales import BOOLEAN, NUMBER, Scale
 from sparsegam.data.streams import Stream
 from sparsegam.data.summaries import MOST_VALUES, Summary, summary_of
-from sparsegam.design.binning import Binning, Codes, Feature, Learner
+from sparsegam.design.binning import Binning, Codes, Feature, Learner, rows_per_bin
 from sparsegam.design.times import Times
 
 SHARE_OF_MEMORY = 0.5  # of what is free, that codes may take; the search needs as much again
@@ -34,8 +35,11 @@ def bin_table(
 ) -> tuple[list[Feature], list[Codes]]:
     """Learn and code all columns, a few of them at a time as numbers; weights are above zero."""
     learner = Learner(table.labels, binning, weight)
+    at_once = ZeroOnes.of(table, learner)
 
     def one(j: int) -> tuple[Feature, Codes]:
+        if at_once is not None and at_once.is_plain[j]:
+            return Feature(table.label(j), np.zeros(1), scale=at_once.scale), at_once.codes[j]
         coded = table.coded(j)
         if coded is not None:
             return learn_coded(learner, coded, j)
@@ -44,6 +48,32 @@ def bin_table(
 
     found = in_threads(one, range(table.n_columns), n_threads)
     return [feature for feature, _ in found], [codes for _, codes in found]
+
+
+@dataclass(frozen=True)
+class ZeroOnes:
+    """A block of whole numbers or truth values that are all zero or one: its columns are codes already.
+
+    To learn hundreds of such columns one by one takes longer than to fit a model to them.
+    """
+
+    codes: NDArray[np.uint8]  # a row for each column
+    is_plain: NDArray[np.bool_]  # columns with rows enough of either value, of which the user said nothing
+    scale: Scale
+
+    @classmethod
+    def of(cls, table: Table, learner: Learner) -> "ZeroOnes | None":
+        """Return the codes of a table's columns, where they can be had all at once."""
+        block = table.source if isinstance(table.source, np.ndarray) else table.block
+        if block is None or table.kept is not None or block.dtype.kind not in "iub" or learner.special_everywhere:
+            return None
+        if block.dtype.kind != "b" and (block.min(initial=0) < 0 or block.max(initial=0) > 1):
+            return None
+        codes = np.ascontiguousarray(block.T, dtype=np.uint8)
+        ones = np.count_nonzero(codes, axis=1)
+        plain = np.minimum(ones, table.n_rows - ones) >= rows_per_bin(learner.binning.min_samples_bin, table.n_rows)
+        plain[[*learner.forced, *learner.special, *learner.cuts]] = False
+        return cls(codes, plain, BOOLEAN if block.dtype.kind == "b" else NUMBER)
 
 
 def in_threads(work: Callable[[S], T], over: Sequence[S], n_threads: int) -> list[T]:

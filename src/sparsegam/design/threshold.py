@@ -353,7 +353,7 @@ class ThresholdDesign:
         """Return the same for the columns of one feature; a ramp stands on the rows below its knot."""
         n = int(self.n_ordered[j])
         sums = _core.bin_counts(codes, int(self.n_bins[j]), weight)
-        np.cumsum(sums[:n], out=sums[:n])
+        sums[:n].cumsum(out=sums[:n])
         return self._with_ramps(j, sums)
 
     def _with_ramps(self, j: int, sums: Vector) -> Vector:

@@ -4,7 +4,6 @@ Parameters are dataclass fields, each written down beside the code that reads it
 of those of its bases, and scikit-learn, editors and type checkers see it whole.
 """
 
-import html
 import time
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -18,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from sparsegam import _core
 from sparsegam.arrays import Vector
 from sparsegam.checks import warn
+from sparsegam.choices import Price
 from sparsegam.data.cards import is_on_card
 from sparsegam.data.frames import Table
 from sparsegam.data.streams import is_stream, stream_of
@@ -64,10 +64,15 @@ class SparseModel(BaseEstimator):  # type: ignore[misc]
         """Read and check what `fit` is given; keep the classes."""
         data: Data = self._inputs().read(X)
         self._check_columns(X, data, y=y, reset=True)
-        class_weight = getattr(self, "class_weight", None)
-        target = read_target(y, self._loss(), data.n_rows, sample_weight=sample_weight, class_weight=class_weight)
-        self.classes_: Any = target.classes
+        of_classes = {name: getattr(self, name, None) for name in ("class_weight", "positive")}
+        target = read_target(y, self._loss(), data.n_rows, sample_weight=sample_weight, **of_classes)
+        self._keep_classes(target.classes)
         return data, target
+
+    def _keep_classes(self, classes: Any) -> None:
+        """Keep the classes as the model has them, the one that it speaks of last, and sorted, as scikit-learn does."""
+        self._model_classes = classes
+        self.classes_: Any = None if classes is None else np.sort(classes)
 
     def _scores(self, X: Any) -> Vector:
         """Return the score of each row, after the checks that scikit-learn makes of names."""
@@ -110,11 +115,9 @@ class SparseModel(BaseEstimator):  # type: ignore[misc]
         """Warn of what the user should know of a fit that went well."""
 
     def _html_repr(self) -> str:
-        """Return scikit-learn's diagram and, once fitted, the equation below it."""
+        """Return scikit-learn's diagram and, once fitted, the model below it."""
         diagram: str = estimator_html_repr(self)
-        if not hasattr(self, "model_"):
-            return diagram
-        return f"{diagram}<pre>{html.escape(self.model_.equation())}</pre>"
+        return f"{diagram}{self.model_._repr_html_()}" if hasattr(self, "model_") else diagram
 
     def _repr_html_inner(self) -> str:
         return self._html_repr()
@@ -124,7 +127,7 @@ class SparseModel(BaseEstimator):  # type: ignore[misc]
 class FitsOne(SparseModel):
     """Fits the model of one price per term."""
 
-    lambda0: float | str = "bic"
+    lambda0: Price = "bic"
     max_terms: int | None = None
 
     @documented
@@ -157,7 +160,7 @@ class FitsOne(SparseModel):
 
     def _keep(self, problem: Problem[Any], found: Fit) -> None:
         """Keep what was found."""
-        self._keep_model(problem.model(found.point, self.classes_))
+        self._keep_model(problem.model(found.point, self._model_classes))
         self.lambda0_ = found.lambda0
         self._keep_ridge(problem.ridge)
         self.objective_ = found.objective

@@ -1,8 +1,8 @@
 """A fitted additive model: an intercept and terms, evaluated with NumPy alone, printed as an equation, kept as JSON."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -10,17 +10,20 @@ import numpy as np
 from sparsegam.arrays import Vector
 from sparsegam.checks import check_choice
 from sparsegam.data.frames import Table, read
+from sparsegam.data.framing import frame_of
 from sparsegam.data.scales import Scale, Value
-from sparsegam.models import equation, schema
+from sparsegam.models import equation, notebook, schema
 from sparsegam.models.decomposition import SumOfParts
 from sparsegam.models.edits import Edit
 from sparsegam.models.evidence import Evidence
 from sparsegam.models.layout import aligned
 from sparsegam.models.lookup import positions
 from sparsegam.models.methods import Deployable, Viewable
+from sparsegam.models.pairs import regrouped
 from sparsegam.models.profile import Counted, Profile
 from sparsegam.models.scoring import Scores
 from sparsegam.models.seen import RULES, NewValues, Seen, count_new
+from sparsegam.models.summary import summary_table
 from sparsegam.models.terms import Term, part_name
 from sparsegam.parameters import documented
 
@@ -111,6 +114,16 @@ class Model(SumOfParts, Scores, Deployable, Viewable):
         object.__setattr__(out, "training", training)
         return out
 
+    def keeping(self, terms: Iterable[Term]) -> "Model":
+        """Return the model with some of its terms, their coefficients as given; it still knows the rows of its fit."""
+        bare = replace(self, terms=tuple(terms), missing="last", seen_pairs={})
+        shares: dict[tuple[str, str], Vector] = {}
+        for pair, known in self.seen_pairs.items():
+            if pair in bare.pairs:
+                cells = bare.cells_of(pair, new_apart=self.missing != "last")
+                shares[pair] = regrouped(self.cells_of(pair), cells, known)
+        return replace(bare, missing=self.missing, seen_pairs=shares)
+
     def standing_on(self, evidence: Evidence | None) -> "Model":
         """Return the same model with what its terms stand on."""
         out = copy(self)
@@ -175,26 +188,26 @@ class Model(SumOfParts, Scores, Deployable, Viewable):
         return np.column_stack(columns) if columns else np.zeros((table.n_rows, 0))
 
     def to_frame(self) -> Any:
-        """Return the terms as a pandas DataFrame, or as a dict of lists where pandas is not installed.
+        """Return the terms as a frame of pandas, of polars where pandas is not installed, or as an Arrow table.
 
         Returns
         -------
-        pandas.DataFrame or dict
+        pandas.DataFrame, polars.DataFrame or pyarrow.Table
             By term: feature, condition in words, coef, standard_error, n_rows, n_others and n_events (see `Standing`).
         """
-        standings = [term.standing for term in self.terms]
-        columns: dict[str, list[Any]] = {
-            "feature": [part_name(term.part) for term in self.terms],
-            "condition": [term.text() for term in self.terms],
-            "coef": [term.coef for term in self.terms],
-        }
-        for name in ("standard_error", "n_rows", "n_others", "n_events"):
-            columns[name] = [None if standing is None else getattr(standing, name) for standing in standings]
-        try:
-            import pandas as pd
-        except ImportError:
-            return columns
-        return pd.DataFrame(columns)
+        names = ("feature", "condition", "coef", "standard_error", "n_rows", "n_others", "n_events")
+        rows = self.rows()
+        return frame_of({name: [row[name] for row in rows] for name in names})
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return each term as a dict of what `to_frame` has in its columns."""
+        out = []
+        for term in self.terms:
+            row = {"feature": part_name(term.part), "condition": term.text(), "coef": term.coef}
+            for name in ("standard_error", "n_rows", "n_others", "n_events"):
+                row[name] = None if term.standing is None else getattr(term.standing, name)
+            out.append(row)
+        return out
 
     def summary(self) -> str:
         """Write the terms as a table: what each adds, its standard error, its rows and the events among them.
@@ -203,23 +216,7 @@ class Model(SumOfParts, Scores, Deployable, Viewable):
         the terms had been given and not chosen: too small. `stability` of an estimator searches again and again, and
         says which terms come back.
         """
-        known = self.evidence is not None
-        start = None if self.evidence is None else self.evidence.intercept_error
-        total = None if self.evidence is None else self.evidence.n_rows
-        events = None if self.evidence is None else self.evidence.n_events
-        rows = [["(start)", "", f"{self.intercept:+.4f}", _cell(start, ".4f"), _cell(total), _cell(events)]]
-        last = ""
-        for term in self.terms:
-            name = "" if part_name(term.part) == last else part_name(term.part)
-            adds, error = (".4g", ".2g") if term.condition.is_ramp else (".4f", ".4f")  # slopes have units of their own
-            cells = [_cell(term.standard_error, error), _cell(term.n_rows), _cell(term.n_events)]
-            words = f"{term.coef:+{adds}}{' per unit' * term.condition.is_ramp}"
-            where = term.text() if term.is_product else term.condition.text("x")
-            rows.append([name, where, words, *cells])
-            last = part_name(term.part)
-        header = ["feature x", "where", "adds", "std. error", "rows", "events"]
-        kept = len(header) if self.classes is not None and known else 5 if known else 3
-        return aligned(header[:kept], [row[:kept] for row in rows])
+        return aligned(*summary_table(self))
 
     def equation(self, *, digits: int = 4, width: int = 100) -> str:
         """Write the model as text, one block of lines per feature.
@@ -310,9 +307,10 @@ class Model(SumOfParts, Scores, Deployable, Viewable):
         for (first, second), pair in self.pair_functions(centred=centred).items():
             yield pair.at(numbers(first), numbers(second))
 
+    def _html_parts(self) -> list[str]:
+        header, rows = summary_table(self)
+        shown = notebook.table(header, rows, most=notebook.MOST_ROWS)
+        return [shown, notebook.folded("As an equation", notebook.verbatim(self.equation()))]
+
     def __repr__(self) -> str:
         return f"<Model: {self.loss}, {self.n_terms} terms of {len(self.features)} features>"
-
-
-def _cell(value: float | None, form: str = "d") -> str:
-    return "" if value is None else f"{value:{form}}"

@@ -11,7 +11,8 @@ from sparsegam.checks import check_boolean
 from sparsegam.data.scales import NUMBER, Scale, Value
 from sparsegam.models.evidence import Evidence
 from sparsegam.models.pairs import PairFunction, Source, pair_of
-from sparsegam.models.pieces import Piece
+from sparsegam.models.pieces import Piece, importance
+from sparsegam.models.profile import Counted
 from sparsegam.models.seen import Seen
 from sparsegam.models.shapes import ShapeFunction, shape_of
 from sparsegam.models.terms import Part, Term, part_name
@@ -126,11 +127,17 @@ class SumOfParts:
             found = found.with_new_at(mean)
         return found.moved(-mean) if move else found
 
-    def cells_of(self, pair: tuple[str, str], shares: Vector | None = None) -> PairFunction:
-        """Add up the products of a pair, as the coefficients are; new values add nothing."""
+    def cells_of(
+        self, pair: tuple[str, str], shares: Vector | None = None, *, new_apart: bool | None = None
+    ) -> PairFunction:
+        """Add up the products of a pair, as the coefficients are; new values add nothing.
+
+        Whether these are in cells of their own is as the model scores them, unless told.
+        """
         first, second = (self.source_of(name) for name in pair)
         terms = [term for term in self.terms if term.part == pair]
-        return pair_of(terms, (first, second), shares, new_apart=self.missing != "last")
+        apart = self.missing != "last" if new_apart is None else new_apart
+        return pair_of(terms, (first, second), shares, new_apart=apart)
 
     def source_of(self, name: str) -> Source:
         """Return what is known of a feature beside its terms."""
@@ -143,6 +150,15 @@ class SumOfParts:
         if self.missing != "last":
             shape = shape.with_new_at(mean)
         return shape.moved(-mean) if move else shape
+
+    def importances(self, rows: Counted) -> dict[Part, float]:
+        """Return the mean distance of what each part adds from its mean, over rows in counts."""
+        bins, cells = rows.bins(), rows.cells()
+        out: dict[Part, float] = {}
+        for name, shape in self.shape_functions().items():
+            numbers, counts = bins[name]
+            out[name] = importance(shape.at(numbers), counts)
+        return out | {key: importance(pair.values, cells[key]) for key, pair in self.pair_functions().items()}
 
     def with_errors(self, feature: str, parts: list[Piece]) -> list[Piece]:
         """Return the pieces of a feature with their standard errors, where these are known."""
@@ -166,12 +182,36 @@ class SumOfParts:
         for i, term in enumerate(terms):
             if term.condition.is_ramp:
                 means[i] = self._alone(term).mean()
-        values = np.column_stack([self.column_of(term, numbers) for term in terms])
+        values = np.column_stack([self._alone(term).at(numbers) for term in terms])
         return self.evidence.errors_of(feature, values, means)
 
-    def column_of(self, term: Term, numbers: Vector) -> Vector:
-        """Return what a term is before its coefficient: 0 or 1, or how far below its knot, by number on the scale."""
-        return self._alone(term).at(numbers)
+    def cell_errors(self, pair: tuple[str, str]) -> Vector | None:
+        """Return the standard error of what a pair adds in each of its cells, less its mean over the rows of the fit.
+
+        NaN where a value is new: what it is given is a mean, by a rule and not by rows.
+        """
+        if self.evidence is None:
+            return None
+        found = self.cells_of(pair)
+        values = np.column_stack([found.holds(term).ravel() for term in self.terms if term.part == pair])
+        errors = self.evidence.errors_of(pair, values.astype(np.float64), self.evidence.shares(self.terms, pair))
+        if errors is None:
+            return None
+        out = errors.reshape(found.values.shape)
+        if self.missing != "last":
+            out[found.axes[0].new, :] = out[:, found.axes[1].new] = np.nan
+        return out
+
+    def column_of(self, term: Term, numbers: Mapping[str, Vector]) -> Vector:
+        """Return what a term is before its coefficient in each row, given the columns in use as numbers: 0 or 1.
+
+        A ramp is how far below its knot the value is.
+        """
+        if term.also is None:
+            return self._alone(term).at(numbers[term.feature])
+        sources = self.source_of(term.feature), self.source_of(term.also.feature)
+        product = pair_of([replace(term, coef=1.0)], sources, new_apart=False)
+        return product.at(*(numbers[name] for name in term.features))
 
     def _alone(self, term: Term) -> ShapeFunction:
         """Return the shape of a term with a coefficient of one."""

@@ -74,7 +74,7 @@ class Axis:
             out[: edge + 1] = condition.kind == "<="
             out[edge + 1 : self.n_ordered] = condition.kind == ">"
         else:
-            asked = [label is not None and _names(condition, label) for label in self.labels[self.n_ordered :]]
+            asked = [_names(condition, label) for label in self.labels[self.n_ordered :]]
             out[self.n_ordered :] = asked
         return out
 
@@ -106,6 +106,16 @@ class PairFunction:
         """Return what is added, given the values of both features as numbers on their scales."""
         out: Vector = self.values[self.axes[0].cells_of(first), self.axes[1].cells_of(second)]
         return out
+
+    def holds(self, term: Term) -> Holds:
+        """Tell in which cells a product of the pair holds."""
+        first, second = (axis.holds(one.condition) for axis, one in zip(self.axes, term.clauses, strict=True))
+        return np.logical_and.outer(first, second)
+
+    def sums(self, first: Vector, second: Vector, weight: Vector) -> Vector:
+        """Return the weight of the rows in each cell, given the values of both features as numbers on their scales."""
+        cells = np.ravel_multi_index((self.axes[0].cells_of(first), self.axes[1].cells_of(second)), self.values.shape)
+        return np.bincount(cells, weight, self.values.size).astype(np.float64).reshape(self.values.shape)
 
     def mean(self) -> float:
         """Return the mean over the rows of the fit; 0 where these are not known."""
@@ -148,11 +158,32 @@ def pair_of(
         axis_of(terms[0].clauses[i].feature, [t.clauses[i].condition for t in terms], sources[i], new_apart=new_apart)
         for i in (0, 1)
     )
-    values = np.zeros((first.n_cells, second.n_cells))
+    found = PairFunction((first, second), np.zeros((first.n_cells, second.n_cells)), shares)
     for term in terms:
-        holds = [axis.holds(clause.condition) for axis, clause in zip((first, second), term.clauses, strict=True)]
-        values[np.ix_(*holds)] += term.coef
-    return PairFunction((first, second), values, shares)
+        found.values[found.holds(term)] += term.coef
+    return found
+
+
+def regrouped(old: PairFunction, new: PairFunction, shares: Vector) -> Vector:
+    """Return the shares of the rows in the cells of a pair, given those in the cells that more products cut it into."""
+    out = np.zeros(new.values.shape)
+    rows, columns = (_cells_in(before, after) for before, after in zip(old.axes, new.axes, strict=True))
+    np.add.at(out, np.ix_(rows, columns), shares)
+    return out
+
+
+def _cells_in(old: Axis, new: Axis) -> NDArray[np.intp]:
+    """Return in which cell of an axis each cell of a finer one is."""
+    out = np.empty(old.n_cells, dtype=np.intp)
+    out[: old.n_ordered] = np.append(np.searchsorted(new.cell.edges, old.cell.edges), new.n_ordered - 1)[
+        : old.n_ordered
+    ]
+    for i, label in enumerate(old.labels[old.n_ordered : old.rest], start=old.n_ordered):
+        rest = int(new.cell.missing) if label is not None and label.kind == "missing" else new.rest
+        named = (k for k in range(new.n_ordered, new.rest) if _names(new.labels[k], label))
+        out[i] = next(named, rest)
+    out[old.rest], out[old.new] = new.rest, new.new
+    return out
 
 
 def axis_of(name: str, conditions: Sequence[Condition], source: Source, *, new_apart: bool = True) -> Axis:
@@ -207,8 +238,10 @@ def _values(condition: Condition) -> tuple[Value, ...]:
     return value if isinstance(value, tuple) else (value,)
 
 
-def _names(condition: Condition, label: Condition) -> bool:
+def _names(condition: Condition | None, label: Condition | None) -> bool:
     """Tell whether a condition on single values holds for the cell of another."""
+    if condition is None or label is None:
+        return False
     if condition.kind == "missing" or label.kind == "missing":
         return condition.kind == label.kind
     return {*_values(label)} <= {*_values(condition)}

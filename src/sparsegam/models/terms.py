@@ -9,6 +9,7 @@ from sparsegam.data.scales import Value, text
 
 Kind = Literal["<=", ">", "==", "in", "missing", "ramp"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+SENSE = {"<=": -1, ">": 1, "ramp": 1}  # whether a score rises with x where the coefficient is above zero
 FEW = 3  # levels that are still written out one by one
 
 
@@ -151,6 +152,10 @@ class Term:
         """Write what it asks, as in `age <= 25 and priors > 3`, with other names for the features where given."""
         named = {} if names is None else names
         return " and ".join(one.condition.text(named.get(one.feature, one.feature)) for one in self.clauses)
+
+    def short(self) -> str:
+        """Write what it asks where its part is named beside it: `x <= 25`; a product needs both names."""
+        return self.text() if self.is_product else self.condition.text("x")
 
     def describe(self, names: Mapping[str, str] | None = None) -> str:
         """Write its column, as in `1[age <= 25]` or `min(age - 75, 0)`."""

@@ -67,9 +67,8 @@ def search_inputs(kind: type[P], inputs: Inputs[Any, Any], X: Any, y: Any, given
     if is_stream(X):
         X, y, sample_weight = inputs.take_in(X, y, sample_weight, options.n_threads)
     data = inputs.read(X)
-    target = read_target(
-        y, options.loss, data.n_rows, sample_weight=sample_weight, class_weight=given.get("class_weight")
-    )
+    of_classes = {name: given.get(name) for name in ("class_weight", "positive")}
+    target = read_target(y, options.loss, data.n_rows, sample_weight=sample_weight, **of_classes)
     problem = inputs.pose(data, target.values, target.weight, options)
     with watched(given["callback"], given["verbose"], problem.max_terms) as report:
         return kind.search(prepared(problem, start), target.classes, report), data

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sparsegam import _core
 from sparsegam.arrays import Vector
 from sparsegam.checks import warn
+from sparsegam.choices import Auto, ClassWeight, Loss
 from sparsegam.data.matrix import NumericMatrix, listed, read_matrix
 from sparsegam.design.linear import Coefficients, LinearDesign
 from sparsegam.design.units import in_units, power_of_two
@@ -113,8 +114,8 @@ def linear_path(  # noqa: D417, PLR0913
     X: Any,
     y: Any,
     *,
-    loss: str = "logistic",
-    lambda2: Any = 1e-3,
+    loss: Loss = "logistic",
+    lambda2: float | Auto = 1e-3,
     lambda1: float = 0.0,
     max_terms: int = 50,
     standardize: bool = True,
@@ -122,7 +123,8 @@ def linear_path(  # noqa: D417, PLR0913
     coef_bounds: Any = None,
     unpenalized: Any = None,
     sample_weight: Any = None,
-    class_weight: Any = None,
+    class_weight: ClassWeight = None,
+    positive: Any = None,
     device: str = "cpu",
     n_jobs: int | None = None,
     time_limit: float | None = None,

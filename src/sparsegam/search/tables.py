@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 from sparsegam import _core
 from sparsegam.arrays import Vector
+from sparsegam.choices import Auto, Categorical, Hierarchy, Loss, Missing, Monotone, RowsPerBin, Shapes, SpecialValues
 from sparsegam.data.frames import Table, read
 from sparsegam.data.guessing import warn_of_numbers_in_text
+from sparsegam.data.special import warn_of_special_codes
 from sparsegam.data.streams import stream_of
 from sparsegam.design.binning import Binning
 from sparsegam.design.coding import bin_table, take_in
@@ -156,6 +158,13 @@ class Tables:
         """Look at an array or a frame without copying it."""
         return read(X)
 
+    def warn_of_columns(self, table: Table) -> None:
+        """Warn of columns that are hardly meant as they will be taken: text full of numbers, codes among numbers."""
+        as_levels = self.binning.forced(table.labels)
+        warn_of_numbers_in_text(table, kept_as_text=as_levels)
+        if self.binning.special_values is None:  # who named some, or none, has thought of it
+            warn_of_special_codes(table, told_of=as_levels)
+
     def take_in(self, X: Any, y: Any, sample_weight: Any, n_threads: int) -> tuple[Table, Any, Any]:
         """Read what comes in pieces, as codes; y and sample_weight are names of columns."""
         return take_in(stream_of(X), y, sample_weight, self.binning, n_threads)
@@ -210,8 +219,8 @@ def gam_path(  # noqa: D417, PLR0913  (`documented` fills in the others)
     X: Any,
     y: Any,
     *,
-    loss: str = "logistic",
-    lambda2: Any = "auto",
+    loss: Loss = "logistic",
+    lambda2: float | Auto = "auto",
     standardize: bool | None = None,
     max_terms: int = 50,
     max_features: int | None = None,
@@ -219,21 +228,22 @@ def gam_path(  # noqa: D417, PLR0913  (`documented` fills in the others)
     features_always: Any = None,
     features_never: Any = None,
     feature_cost: Any = None,
-    monotone: Any = None,
+    monotone: Monotone = None,
     max_bins: int = 1000,
     thresholds: Any = None,
-    min_samples_bin: Any = "auto",
+    min_samples_bin: RowsPerBin = "auto",
     min_events_bin: int = 0,
-    categorical: Any = "auto",
+    categorical: Categorical = "auto",
     min_category_count: int = 5,
-    special_values: Any = None,
-    shapes: Any = "steps",
+    special_values: SpecialValues = None,
+    shapes: Shapes = "steps",
     interactions: Any = 0,
-    interaction_cost: Any = "auto",
-    hierarchy: str | None = None,
+    interaction_cost: float | Auto = "auto",
+    hierarchy: Hierarchy | None = None,
     max_terms_per_pair: int | None = None,
-    missing: str = "mean",
+    missing: Missing = "mean",
     sample_weight: Any = None,
+    positive: Any = None,
     device: str = "cpu",
     n_jobs: int | None = None,
     time_limit: float | None = None,
@@ -258,6 +268,7 @@ def gam_path(  # noqa: D417, PLR0913  (`documented` fills in the others)
     {search}
     {table}
     {weights}
+    {positive}
     {run_report}
 
     Returns
@@ -277,7 +288,7 @@ def gam_path(  # noqa: D417, PLR0913  (`documented` fills in the others)
     given = locals()
     inputs = tables_on(given)
     path, table = search_inputs(Path, inputs, X, y, given)
-    warn_of_numbers_in_text(table, kept_as_text=inputs.binning.forced(table.labels))
+    inputs.warn_of_columns(table)
     return path
 
 
