@@ -24,13 +24,14 @@ class CardColumn(Column):
 
     card: Card
 
-    def take(self, rows: Rows | slice | None) -> "CardColumn":
-        """Return some of the rows."""
+    def take(self, rows: Rows | slice | None) -> Column:
+        """Return some of the rows: on the card but for a slice, which is for a look at the first of them."""
         if rows is None:
             return self
+        if isinstance(rows, slice):
+            return replace(self, values=self.values[rows]).host()
         with self.card:
-            at = rows if isinstance(rows, slice) else self.card.upload(rows)
-            out = replace(self, values=self.values[at])
+            out = replace(self, values=self.values[self.card.upload(rows)])
             self.card.wait()
         return out
 
