@@ -16,8 +16,8 @@ SANITIZED_TESTS := tests/core tests/search
 SANITIZED_CASES := 300
 SANITIZED_PYTHON := $(SANITIZED)/venv/python
 
-.PHONY: help demo test core-test lint types docs format bench paper paper-quick clean
-.PHONY: sanitize sanitize-long sanitized tsan fuzz
+.PHONY: help demo test core-test lint types docs wheel wheel-check format bench paper paper-quick clean
+.PHONY: test-cuda sanitize sanitize-long sanitized tsan fuzz
 .DELETE_ON_ERROR:
 
 help: ## list the commands
@@ -34,6 +34,9 @@ core-test: $(VENV)/.build-tools ## build and run the C++ core's own tests
 	    -DSPARSEGAM_PYTHON=OFF -DSPARSEGAM_TESTS=ON $(CMAKE_FLAGS)
 	$(BIN)/cmake --build $(CORE_BUILD)
 	$(BIN)/ctest --test-dir $(CORE_BUILD) --output-on-failure --no-tests=error $(CTEST_ARGS)
+
+test-cuda: $(VENV)/.installed $(VENV)/.test ## the tests of device="cuda" on this machine's card (needs CuPy)
+	$(BIN)/python -m pytest tests/cuda -k "not emulated and not lent" $(PYTEST_ARGS)
 
 fuzz: $(VENV)/.installed $(VENV)/.test ## random cases of everything public; FUZZ_ARGS="--cases 10000 --seed 1"
 	$(BIN)/python tests/fuzz $(FUZZ_ARGS)
@@ -69,8 +72,16 @@ lint: $(VENV)/.lint ## ruff, clang-format and codespell; changes nothing
 types: $(VENV)/.lint $(VENV)/.installed ## mypy, strict, on src/
 	$(BIN)/mypy
 
-docs: $(VENV)/.installed $(VENV)/.docs ## build the docs, warnings as errors
-	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
+docs: $(VENV)/.installed $(VENV)/.docs ## build the docs and run all their examples, warnings as errors
+	rm -rf build/docs docs/api/generated
+	$(BIN)/python -m sphinx -W --keep-going -q -j 2 -b html docs build/docs
+
+wheel: $(VENV)/.installed ## build the wheel into build/wheel
+	rm -rf build/wheel
+	$(ENV) PATH="$(abspath $(BIN)):$$PATH" $(PIP) wheel --quiet --no-build-isolation --no-deps --wheel-dir build/wheel .
+
+wheel-check: wheel ## install the wheel alone, without a compiler, and run the blocks of the README and of the first page
+	tools/check_wheel.sh build/clean $(BIN)/python build/wheel/*.whl README.md docs/start.md
 
 format: $(VENV)/.lint ## let ruff and clang-format rewrite the code
 	$(BIN)/ruff check --fix-only .
@@ -115,8 +126,8 @@ $(VENV)/.peers: $(VENV)/.environment benchmarks/requirements.txt
 	$(PIP) install --quiet --requirement benchmarks/requirements.txt
 	@touch $@
 
-# The extras are read from pyproject.toml, so that they are written down once.
-$(VENV)/.test $(VENV)/.engines $(VENV)/.lint $(VENV)/.demo $(VENV)/.docs: $(VENV)/.%: $(VENV)/.environment pyproject.toml tools/extra.py
-	$(BIN)/python tools/extra.py $* >$@.txt
+# The groups are read from pyproject.toml, so that they are written down once.
+$(VENV)/.test $(VENV)/.engines $(VENV)/.lint $(VENV)/.demo $(VENV)/.docs: $(VENV)/.%: $(VENV)/.environment pyproject.toml tools/group.py
+	$(BIN)/python tools/group.py $* >$@.txt
 	$(PIP) install --quiet --requirement $@.txt
 	@touch $@

@@ -193,6 +193,18 @@ def problem_of_one_class(problem):
     return _core.ThresholdRows(problem.design, ones, ones, loss="squared_hinge", n_threads=1)
 
 
+@pytest.mark.parametrize("wild", [np.nan, np.inf, 1e300, 1e-300])
+def test_sums_beyond_the_range_of_numbers_do_no_harm(wild):
+    problem, cells, pairs = problem_with_cells()
+    rows = ReferenceRows(problem.X, problem.y, problem.weight, problem.loss, codes=problem.codes)
+    grad, curv = rows.pairs(POINT, cells, pairs)
+    for answer in ((grad * wild, curv), (grad, curv * wild), (grad * wild, curv * wild)):
+        rows.pairs = lambda *_, answer=answer: answer
+        for per_pair in (2, EVERYTHING):
+            best = _core.best_products(rows, POINT, cells, pairs, per_pair=per_pair)
+            assert ((best.pair >= 0) & (best.pair < len(pairs))).all()
+
+
 @pytest.mark.parametrize("wrong", [{"per_pair": -1}, {"ridge": -1.0}, {"min_curvature": np.nan}])
 def test_options_out_of_range_are_refused(wrong):
     problem, cells, pairs = problem_with_cells()

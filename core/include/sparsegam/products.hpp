@@ -47,7 +47,8 @@ class ProductGains {
           plain_(n_a_ * n_b_, not_allowed),
           contrast_(n_a_ * n_b_, not_allowed) {
         const double total = std::accumulate(curv.begin(), curv.end(), 0.0);
-        if (total > 0.0) score(by_part(grad, 1.0 / std::sqrt(total)), by_part(curv, 1.0 / total), total, rules);
+        if (total > 0.0 && total < infinity)
+            score(by_part(grad, 1.0 / std::sqrt(total)), by_part(curv, 1.0 / total), total, rules);
     }
 
     double best_contrast() const {
@@ -103,16 +104,17 @@ class ProductGains {
     void score(const std::vector<double>& g, const std::vector<double>& d, double total, const ProductRules& rules) {
         const double ridge = rules.ridge / total, least = std::max(rules.min_curvature / total, empty);
         const Index line = n_a_ + 1;
-        const double *g_a = &g[n_b_ * line], *d_a = &d[n_b_ * line];
+        const double *g_a = g.data() + n_b_ * line, *d_a = d.data() + n_b_ * line;
         for (Index q = 0; q < n_b_; ++q) {
-            const double *g_q = &g[q * line], *d_q = &d[q * line];
+            const double *g_q = g.data() + q * line, *d_q = d.data() + q * line;
             kernels().quadrant_gains({n_a_, g_q, d_q, g_a, d_a, g_q[n_a_], d_q[n_a_], g_a[n_a_], ridge, least, empty},
-                                     &plain_[q * n_a_], &contrast_[q * n_a_]);
+                                     plain_.data() + q * n_a_, contrast_.data() + q * n_a_);
         }
     }
 
     // The best first, without those alike to one chosen before; of equal gains the earlier.
     std::vector<Index> best(const std::vector<double>& of, Index count) const {
+        if (count == 0) return {};
         std::vector<Index> gains = ranks(of);
         const auto best_of = [&](Index q) -> Index {
             const auto line = gains.begin() + q * n_a_;
@@ -138,8 +140,11 @@ class ProductGains {
     // Gains that differ by rounding are equal: the four quadrants of a cut have one contrast, however rows were summed.
     static std::vector<Index> ranks(const std::vector<double>& gains) {
         const double most = gains.empty() ? 0.0 : *std::max_element(gains.begin(), gains.end());
-        std::vector<Index> out;
-        for (double gain : gains) out.push_back(gain > 0.0 ? static_cast<Index>(gain / (rounding * most) + 1.5) : 0);
+        std::vector<Index> out(gains.size(), 0);
+        if (!(most > 1e-290 && most < infinity)) return out;  // nothing, or scores beyond the range of numbers
+        const double per_unit = 1.0 / (rounding * most);
+        for (std::size_t i = 0; i < gains.size(); ++i)
+            out[i] = gains[i] > 0.0 ? static_cast<Index>(gains[i] * per_unit + 1.5) : 0;
         return out;
     }
 

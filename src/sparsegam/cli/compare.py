@@ -4,6 +4,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ from numpy.typing import NDArray
 
 from sparsegam.checks import check_integer
 from sparsegam.cli.outcome import Outcome
-from sparsegam.data.frames import Table, read
+from sparsegam.data.frames import read
 from sparsegam.data.framing import frame_of
+from sparsegam.data.native import as_pandas
 from sparsegam.data.scales import shortened
 from sparsegam.data.targets import one_column, weights
 from sparsegam.models import notebook
@@ -150,7 +152,10 @@ def compare_outcome(outcome: Outcome, settings: dict[str, Any], *, folds: int = 
     from sklearn.model_selection import KFold, StratifiedKFold
     from threadpoolctl import threadpool_limits
 
-    X = as_frame(outcome.table)
+    if find_spec("pandas") is None:
+        msg = "this needs pandas: pip install pandas."
+        raise ValueError(msg)
+    X = as_pandas(outcome.table)
     y = outcome.signs if outcome.classes is None else (outcome.signs > 0).astype(np.int64)
     splitter = KFold if outcome.classes is None else StratifiedKFold
     parts = list(splitter(folds, shuffle=True, random_state=0).split(X, y))
@@ -165,31 +170,6 @@ def compare_outcome(outcome: Outcome, settings: dict[str, Any], *, folds: int = 
                     raise
                 out.append(Standing(name, np.empty(0), float("nan"), f"failed: {type(error).__name__}"))
     return out
-
-
-def as_frame(table: Table) -> Any:
-    """Return a table as a pandas DataFrame: categories as such, dates as dates."""
-    try:
-        import pandas as pd
-    except ImportError as error:
-        msg = "this needs pandas: pip install pandas."
-        raise ValueError(msg) from error
-    columns: dict[str, Any] = {}
-    for j, name in enumerate(table.labels):
-        column = table.column(j)
-        if column.scale.has_levels:
-            codes = np.where(np.isnan(column.values), -1, column.values).astype(np.intp)
-            ordered = column.scale.kind == "ordered"
-            columns[name] = pd.Categorical.from_codes(codes, pd.Index(column.scale.levels), ordered=ordered)
-        elif column.scale.kind == "date":
-            days = [None if np.isnan(number) else column.scale.value(float(number)) for number in column.values]
-            columns[name] = np.array(days, dtype=object)
-        elif column.scale.kind == "datetime":
-            whole = np.where(np.isnan(column.values), 0, column.values).astype("int64").astype("datetime64[us]")
-            columns[name] = np.where(np.isnan(column.values), np.datetime64("NaT"), whole)
-        else:
-            columns[name] = column.values
-    return pd.DataFrame(columns)
 
 
 Contender = tuple[str, Callable[[], Any], Callable[[Any], str]]

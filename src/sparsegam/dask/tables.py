@@ -1,6 +1,6 @@
 """Tables on a cluster: binned by counts that workers send, and posed to the same search as tables in memory."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
@@ -22,6 +22,7 @@ from sparsegam.design.times import Times
 from sparsegam.design.training import Histogram, Training
 from sparsegam.design.units import Units, power_of_two
 from sparsegam.losses import LOSSES
+from sparsegam.search.inputs import is_cuda
 from sparsegam.search.options import Options
 from sparsegam.search.tables import TableProblem, Tables, Totals
 
@@ -153,6 +154,14 @@ class RemoteDesign(SentDesign):
 @dataclass(frozen=True)
 class RemoteTables(Tables):
     """Tables on a cluster, which are binned and posed without leaving it."""
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> "RemoteTables":
+        """Take from all options those that are about tables."""
+        if is_cuda(given.get("device", "cpu")):
+            msg = "device='cuda' is one card, and rows on a Dask cluster are with its workers: use device='cpu'."
+            raise ValueError(msg)
+        return super().of(given)  # type: ignore[return-value]
 
     def read(self, X: Any) -> Any:
         """Return what is on a cluster as it is; look at rows in memory as always."""

@@ -22,12 +22,11 @@ from sparsegam.models.edits import Edit
 from sparsegam.models.outcomes import target_of
 from sparsegam.models.seen import seen_of
 from sparsegam.models.steps import as_table, step_model, step_numbers
-from sparsegam.models.terms import KINDS, Clause, Part, Term, part_name
+from sparsegam.models.terms import KINDS, SENSE, Clause, Part, Term, part_name
 from sparsegam.search.refit import Columns, Support, refit
 from sparsegam.search.ridge import Ridge, ridge_of
 
 Key = tuple[Clause, ...]
-SENSE = {"<=": -1, ">": 1, "ramp": 1}  # whether a score rises with x where the coefficient is above zero
 
 
 @dataclass(frozen=True)

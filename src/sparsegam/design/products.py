@@ -1,7 +1,7 @@
 """Products of two conditions as columns: 0/1 codes beside those of the features, and what they mean."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,12 @@ from sparsegam.design.binning import Codes, Feature
 from sparsegam.design.interactions import Interactions, Pair
 from sparsegam.design.rules import Rules
 from sparsegam.design.threshold import NO_COLUMNS, ThresholdDesign
+from sparsegam.design.training import Training
 from sparsegam.models.pairs import Source, pair_of
 from sparsegam.models.terms import Clause, Condition, Term
 
 TWO = 2  # bins of a product: it fails, it holds
+CUTS = 12  # of a feature, that could stand in for one of a product
 
 
 @dataclass(frozen=True, order=True)
@@ -62,6 +64,45 @@ class Product:
         """Return 1 for rows in which both conditions hold, given the codes of the two features."""
         out: NDArray[np.uint8] = (self.first.holds(first) & self.second.holds(second)).astype(np.uint8)
         return out
+
+
+def product_of(features: Sequence[Feature], term: Term) -> Product | None:
+    """Return a term of two features as a product of bins; None where these have no such cut."""
+    place = {feature.name: j for j, feature in enumerate(features)}
+    halves = [_half_of(features[place[one.feature]], place[one.feature], one.condition) for one in term.clauses]
+    first, second = halves if len(halves) == TWO else (None, None)
+    return None if first is None or second is None else Product(*sorted((first, second)))
+
+
+def _half_of(feature: Feature, j: int, condition: Condition) -> Half | None:
+    """Return the bins in which a condition holds; None where they are not those of a column."""
+    upto = Condition("<=", condition.value) if condition.kind == ">" else condition
+    found = next((b for b, known in feature.conditions().items() if known == upto), None)
+    if found is None:
+        return None
+    if condition.kind == ">":
+        return Half(j, found + 1, feature.n_ordered)
+    return Half(j, 0 if found < feature.n_ordered else found, found + 1)
+
+
+def neighbours_of(design: ThresholdDesign, product: Product) -> list[Product]:
+    """Return products that ask for other cuts, or for another single value, of one of the two features."""
+    first, second = (_others(design, half) for half in (product.first, product.second))
+    return [replace(product, first=half) for half in first] + [replace(product, second=half) for half in second]
+
+
+def _others(design: ThresholdDesign, half: Half) -> list[Half]:
+    """Return conditions of the same kind on the same feature: cuts between which about as many rows are."""
+    j, feature = half.feature, design.features[half.feature]
+    n = feature.n_ordered
+    if half.last > n:
+        found = [Half(j, b, b + 1) for b in range(n, feature.n_bins)]
+    else:
+        upto = design.column_counts(j)[:n]
+        cuts = np.unique(np.searchsorted(upto, upto[-1] * np.arange(1, CUTS) / CUTS)) + 1
+        cuts = cuts[cuts < n]
+        found = [Half(j, int(cut), n) if half.first > 0 else Half(j, 0, int(cut)) for cut in cuts]
+    return [other for other in found[:CUTS] if other != half]
 
 
 class ProductDesign(ThresholdDesign):
@@ -153,21 +194,29 @@ class ProductDesign(ThresholdDesign):
         return sorted(found)
 
     def seen_pairs(self, terms: Sequence[Term]) -> dict[tuple[str, str], Vector]:
-        """Sum the weight of the rows by the cells of each pair that terms are of."""
+        """Return the share of the rows, by weight, in the cells of each pair that terms are of."""
+        return {pair: sums / sums.sum() for pair, sums in self._by_cell(terms, self.weight).items()}
+
+    def training(self, point: _core.Point, own: Table | None = None) -> Training:
+        """Count the rows of a search by what one of its models sees of them, pairs of features among it."""
+        terms = [self.term(column, 1.0) for column in np.sort(point.columns).tolist()]
+        return replace(super().training(point, own), pairs=self._by_cell(terms, None))
+
+    def _by_cell(self, terms: Sequence[Term], weight: Vector | None) -> dict[tuple[str, str], Vector]:
+        """Sum the rows by the cells of each pair that terms are of."""
         place = {name: j for j, name in enumerate(self.names)}
         pairs = dict.fromkeys((t.feature, t.also.feature) for t in terms if t.also is not None)
-        return {(a, b): self._shares_of(terms, place[a], place[b]) for a, b in pairs}
+        return {(a, b): self._sums_of_cells(terms, place[a], place[b], weight) for a, b in pairs}
 
-    def _shares_of(self, terms: Sequence[Term], a: int, b: int) -> Vector:
+    def _sums_of_cells(self, terms: Sequence[Term], a: int, b: int, weight: Vector | None) -> Vector:
         mine = [term for term in terms if term.part == (self.names[a], self.names[b])]
         pair = pair_of(mine, (self._source(a, terms), self._source(b, terms)), new_apart=self.missing != "last")
         cells = [
             axis.cells_of(self.features[j].representatives())[self.codes[j]]
             for axis, j in zip(pair.axes, (a, b), strict=True)
         ]
-        sums = np.bincount(cells[0] * pair.values.shape[1] + cells[1], self.weight, pair.values.size)
-        shares: Vector = (sums / sums.sum()).reshape(pair.values.shape)
-        return shares
+        sums = np.bincount(cells[0] * pair.values.shape[1] + cells[1], weight, pair.values.size)
+        return sums.astype(np.float64).reshape(pair.values.shape)
 
     def _source(self, j: int, terms: Sequence[Term]) -> Source:
         feature = self.features[j]

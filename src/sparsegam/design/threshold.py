@@ -351,9 +351,14 @@ class ThresholdDesign:
 
     def _sums_of(self, j: int, codes: Codes, weight: Vector | None = None) -> Vector:
         """Return the same for the columns of one feature; a ramp stands on the rows below its knot."""
-        n, ramps = int(self.n_ordered[j]), self.ramps[j]
+        n = int(self.n_ordered[j])
         sums = _core.bin_counts(codes, int(self.n_bins[j]), weight)
         sums[:n].cumsum(out=sums[:n])
+        return self._with_ramps(j, sums)
+
+    def _with_ramps(self, j: int, sums: Vector) -> Vector:
+        """Return what the columns of the bins of feature j hold, and behind it what its ramps do."""
+        ramps = self.ramps[j]
         if ramps is None:
             return sums
         below = np.searchsorted(ramps.place, ramps.end[ramps.knots])  # bins below each knot

@@ -12,6 +12,7 @@ from sklearn.utils import indexable
 from sparsegam import _core
 from sparsegam.arrays import Vector
 from sparsegam.checks import check_choice, check_integer, warn
+from sparsegam.choices import Rule
 from sparsegam.data.frames import Table
 from sparsegam.estimators.crossval import Task, cross_validate, threads_per_search
 from sparsegam.estimators.fitting import SparseModel
@@ -32,7 +33,7 @@ class ChoosesSize(SparseModel):
     max_terms: int = 40
     cv: Any = None
     scoring: Any = None
-    rule: str = "best"
+    rule: Rule = "best"
     n_repeats: int = 1
     random_state: Any = 0
 
@@ -80,7 +81,7 @@ class ChoosesSize(SparseModel):
         """Fit; weights of the classes may be in `fit_weight` already, which then stands for those of the rows."""
         self._check_choice()
         data, target = self._read(X, y, sample_weight)
-        labels = np.asarray(y).ravel()
+        labels = np.asarray(y).ravel() if getattr(self, "positive", None) is None else target.values > 0
         folds = split(self._splitter(labels, classifier=self.classes_ is not None), X, labels, groups)
         given = {
             "X": X if isinstance(X, Table) else indexable(X)[0],
@@ -113,11 +114,11 @@ class ChoosesSize(SparseModel):
 
         def path(design: int, ridge: Ridge) -> Path[Any]:
             problem = pose(designs[design], ridge, given["data"], given["target"], given["weight"])
-            return self._path_kind.search(problem, self.classes_, callback)
+            return self._path_kind.search(problem, self._model_classes, callback)
 
         task = kind(
             **given,
-            classes=self.classes_,
+            classes=self._scored_classes(),
             poses=poses,
             ridges=ridges,
             scoring=self.scoring or self._default_scoring,
@@ -128,6 +129,10 @@ class ChoosesSize(SparseModel):
         self._keep_choice(surface, chosen, size, path_of(chosen))
         surface.warn_of_choice(size, self.max_terms)
         return self
+
+    def _scored_classes(self) -> Any:
+        """Return what scorers see: the labels, or True and False where a positive one is named."""
+        return self.classes_ if getattr(self, "positive", None) is None else np.array([False, True])
 
     def _splitter(self, labels: Any, *, classifier: bool) -> Any:
         return splitter_of(

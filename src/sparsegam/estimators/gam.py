@@ -2,63 +2,79 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sparsegam.arrays import Vector
 from sparsegam.checks import check_choice
-from sparsegam.data.frames import may_hold_text, read
-from sparsegam.data.guessing import warn_of_numbers_in_text
+from sparsegam.choices import (
+    Auto,
+    Categorical,
+    Cuts,
+    Hierarchy,
+    Missing,
+    Monotone,
+    Order,
+    Price,
+    RidgeChoice,
+    RowsPerBin,
+    SampleMethod,
+    Search,
+    ShapesChoice,
+    SpecialValues,
+)
+from sparsegam.data.frames import read
 from sparsegam.estimators.fitting import FitsOne, SparseModel
 from sparsegam.estimators.multiclass import OneVsRest
 from sparsegam.estimators.outcomes import Classifies, Regresses
 from sparsegam.models.methods import Reports
 from sparsegam.parameters import documented, pick
 from sparsegam.search.evidence import warn_of_few_rows
+from sparsegam.search.inputs import is_cuda
 from sparsegam.search.problem import Problem
 from sparsegam.search.progress import Progress
 from sparsegam.search.solver import Fit
-from sparsegam.search.tables import Tables
+from sparsegam.search.tables import Tables, tables_on
 
 if TYPE_CHECKING:
     from sparsegam.inspection.stability import Stability
 
-SEARCHES = ("exchange", "swap")
+SEARCHES = get_args(Search)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SparseGAM(SparseModel, Reports):
     """What the additive models share: tables of any columns, binned and searched."""
 
-    lambda2: Any = "auto"
+    lambda2: RidgeChoice = "auto"
     standardize: bool | None = None
     max_features: int | None = None
     max_terms_per_feature: int | None = None
     features_always: Any = None
     features_never: Any = None
     feature_cost: Any = None
-    monotone: Any = None
+    monotone: Monotone = None
     max_bins: int = 1000
     thresholds: Any = None
-    min_samples_bin: Any = "auto"
+    min_samples_bin: RowsPerBin = "auto"
     min_events_bin: int = 0
-    categorical: Any = "auto"
+    categorical: Categorical = "auto"
     min_category_count: int = 5
-    special_values: Any = None
-    shapes: Any = "steps"
+    special_values: SpecialValues = None
+    shapes: ShapesChoice = "steps"
     interactions: Any = 0
-    interaction_cost: Any = "auto"
-    hierarchy: str | None = None
+    interaction_cost: float | Auto = "auto"
+    hierarchy: Hierarchy | None = None
     max_terms_per_pair: int | None = None
-    missing: str = "mean"
+    missing: Missing = "mean"
 
     def _reported(self) -> tuple[Any, dict[str, Any]]:
         check_is_fitted(self)
         if hasattr(self, "estimators_"):  # one for each class, with choices of their own
             return self.model_, {"settings": self.get_params()}
-        chosen = {"lambda2": self.lambda2_, "standardize": self.standardize_}
+        chosen: dict[str, Any] = {"lambda2": self.lambda2_, "standardize": self.standardize_}
         chosen["shapes"] = getattr(self, "shapes_", self.shapes)
         return self.model_, {"settings": self.get_params() | chosen, "path": getattr(self, "path_", None)}
 
@@ -87,7 +103,7 @@ class SparseGAM(SparseModel, Reports):
         n: int = 50,
         sample_weight: Any = None,
         groups: Any = None,
-        method: str = "half",
+        method: SampleMethod = "half",
         tolerance: float = 0.02,
         random_state: int = 0,
         n_jobs: int | None = None,
@@ -111,12 +127,10 @@ class SparseGAM(SparseModel, Reports):
     def _look_back(self, X: Any) -> None:
         if self.min_samples_bin == "auto":  # who chose a number knows
             warn_of_few_rows(self._models())
-        if may_hold_text(X):
-            table = read(X)
-            warn_of_numbers_in_text(table, kept_as_text=self._inputs().binning.forced(table.labels))
+        self._inputs().warn_of_columns(read(X))
 
     def _inputs(self) -> Tables:
-        return Tables.of(vars(self))
+        return tables_on(vars(self))
 
     def _keep_model(self, model: Any) -> None:
         super()._keep_model(model)
@@ -134,16 +148,19 @@ class SparseGAM(SparseModel, Reports):
 class FitsOneGAM(FitsOne, SparseGAM):
     """Fits an additive model at one price per term, by a search that goes by its name."""
 
-    lambda0: float | str = "auto"
-    search: str = "exchange"
-    cuts: str = "auto"
-    order: str = "dynamic"
+    lambda0: Price = "auto"
+    search: Search = "exchange"
+    cuts: Cuts = "auto"
+    order: Order = "dynamic"
     certify: bool = False
 
     def _search(self, problem: Problem[Any], report: Progress | None) -> Fit:
         check_choice("search", self.search, SEARCHES)
         if self.search == "exchange":
             return super()._search(problem, report)
+        if is_cuda(self.device):
+            msg = "search='swap' is the paper's search, step by step over the rows: it runs on device='cpu' only."
+            raise ValueError(msg)
         if problem.design.n_ramps.any():
             msg = f"search='swap' is the paper's search, over steps: use shapes='steps', got {self.shapes!r}."
             raise ValueError(msg)
@@ -234,5 +251,5 @@ class SparseGAMRegressor(Regresses, FitsOneGAM):
     (1, 6.0)
     """
 
-    lambda0: float | str = "bic"
-    lambda2: Any = 1e-3
+    lambda0: Price = "bic"
+    lambda2: RidgeChoice = 1e-3

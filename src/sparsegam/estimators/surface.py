@@ -1,17 +1,18 @@
 """Scores of every ridge and every size on every fold, and the rules that pick one of them."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam.arrays import Vector
 from sparsegam.checks import warn
+from sparsegam.choices import Rule
 from sparsegam.search.path import Path
 from sparsegam.search.ridge import Ridge
 
-RULES = ("best", "one_se")
+RULES = get_args(Rule)
 FAR_WORSE = 2.0  # times what the best fold gains that a fold must lose for its rows to count as different
 
 

@@ -1,19 +1,23 @@
 """What could stand in for each term of a model: dropping it, or exchanging it for another column, and the cost."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from sparsegam import _core
 from sparsegam.arrays import Vector
+from sparsegam.design.products import neighbours_of, product_of
 from sparsegam.design.rules import Rules
 from sparsegam.models.additive import Model
-from sparsegam.models.terms import Clause, Term
+from sparsegam.models.terms import SENSE, Clause, Term
 from sparsegam.search.evidence import covariance_of
+from sparsegam.search.problem import at_ridge
 from sparsegam.search.refit import Columns, Neighbourhood, Support, objective_at, refit
 from sparsegam.search.tables import TableProblem
 
 REFITS = 100  # of substitutes, or one for each term: beyond that, a term has fewer
+MOST_NEAR = 200  # products that are tried in the place of others
 NEARLY = 0.5  # share of what a term brings that a substitute may lose
 PROMISING = 0.8  # share that it may be predicted to lose, for a refit to say what it truly loses
 
@@ -70,15 +74,31 @@ def columns_of(problem: TableProblem, terms: tuple[Term, ...]) -> Columns:
     """Return the columns of a problem that stand for terms; raise a ValueError where there is no such column."""
     design = problem.design
     known: dict[tuple[Clause, ...], int] = {}
-    for feature, offset in zip(design.features, design.offset.tolist(), strict=True):
+    for feature, offset in zip(design.features, design.offset[: len(design.features)].tolist(), strict=True):
         known |= {(Clause(feature.name, condition),): offset + b for b, condition in feature.conditions().items()}
-    for column in np.flatnonzero(design.is_ramp()).tolist():
-        known[design.term(column, 1.0).clauses] = column
+    for column in np.flatnonzero(design.is_ramp() | design.is_product()).tolist():
+        known[design.term(column, 1.0).clauses] = column  # of a product the later one: there it holds
     lost = [str(term) for term in terms if term.clauses not in known]
     if lost:
         msg = f"the data have no column for the term {lost[0]}: pass the rows and settings of the fit."
         raise ValueError(msg)
     return np.array([known[term.clauses] for term in terms], dtype=np.int64)
+
+
+def with_products_of(problem: TableProblem, model: Model) -> TableProblem:
+    """Return a problem with the products of a model among its columns, and some that are near to them.
+
+    Products of which the bins of its rows have no cut are left out.
+    """
+    terms = [term for term in model.terms if term.is_product]
+    if problem.posed is None or not terms:
+        return problem
+    found = (product_of(problem.design.features, term) for term in terms)
+    own = [product for product in found if product is not None]
+    near = [other for product in own for other in neighbours_of(problem.posed.design, product)]
+    again: Any = at_ridge(problem.posed.again([*own, *near[: max(MOST_NEAR - len(own), 0)]]), problem.ridge)
+    out: TableProblem = again
+    return out
 
 
 def support_of(problem: TableProblem, model: Model) -> Support:
@@ -142,9 +162,9 @@ class _Search:
         return other.objective - self.near.support.objective
 
     def _obeys(self, term: Term) -> bool:
-        """Tell whether a term goes the way that its feature must: a score that grows falls with `x <= t`."""
-        sense = {"<=": -1, "ramp": 1}.get(term.condition.kind, 0)
-        return bool(sense * self.direction[term.feature] * term.coef >= 0)
+        """Tell whether a term goes the way that its features must: a score that grows falls with `x <= t`."""
+        ways = (SENSE.get(one.condition.kind, 0) * self.direction[one.feature] for one in term.clauses)
+        return all(way * term.coef >= 0 for way in ways)
 
     def _best_of_each_kind(self, costs: Vector, limit: float) -> list[int]:
         """Return the most promising columns below a cost: of each feature at most one step and one ramp."""

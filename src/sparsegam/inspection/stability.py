@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from sparsegam import _core
 from sparsegam.arrays import Vector
 from sparsegam.checks import check_choice, check_integer, check_number, warn
+from sparsegam.choices import SampleMethod
 from sparsegam.data.frames import read
 from sparsegam.data.framing import frame_of
 from sparsegam.data.targets import weights
@@ -30,7 +31,7 @@ from sparsegam.models.terms import Condition, Term, part_name
 from sparsegam.search.options import n_threads
 from sparsegam.search.progress import gather, new_bar
 
-METHODS = ("half", "bootstrap")
+METHODS = get_args(SampleMethod)
 MOST_DRAWS = 100  # until a sample holds two classes
 HALF = 0.5  # of the rows that a step stands on: steps that differ on more are not the same
 RAMPS = 5  # times the tolerance: knots a tenth of the rows apart give ramps more alike than steps a fiftieth apart
@@ -161,7 +162,7 @@ def stability(  # noqa: PLR0913
     n: int = 50,
     sample_weight: Any = None,
     groups: Any = None,
-    method: str = "half",
+    method: SampleMethod = "half",
     tolerance: float = 0.02,
     random_state: int = 0,
     n_jobs: int | None = None,

@@ -3,8 +3,9 @@
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from sparsegam.choices import Baseline, Dialect, PointsDirection, PointsMethod
 from sparsegam.models.profile import Profile
 from sparsegam.models.terms import Part
 
@@ -31,7 +32,7 @@ class Deployable:
         y: Any = None,
         *,
         sample_weight: Any = None,
-        method: str = "pdo",
+        method: PointsMethod = "pdo",
         pdo: float = 20.0,
         odds: float = 50.0,
         base_points: float = 600.0,
@@ -40,8 +41,8 @@ class Deployable:
         multiplier: float = 100.0,
         max_points: int = 5,
         max_terms: int | None = None,
-        direction: str | None = None,
-        base: str = "apart",
+        direction: PointsDirection | None = None,
+        base: Literal["apart", "folded"] = "apart",
         nonnegative: bool = False,
     ) -> "Scorecard":
         """Return the model as whole points; see `sparsegam.deploy.scorecard.Scaling` for the options."""
@@ -55,7 +56,7 @@ class Deployable:
         X: Any,
         k: int = 4,
         *,
-        baseline: str | None = None,
+        baseline: Baseline | None = None,
         reference: Any = None,
         adverse: Any = None,
         texts: Mapping[Any, Any] | None = None,
@@ -83,7 +84,7 @@ class Deployable:
         self: Any,
         table: str,
         *,
-        dialect: str = "duckdb",
+        dialect: Dialect = "duckdb",
         keep: Sequence[str] = (),
         points: "Scorecard | None" = None,
         reasons: "ReasonTable | None" = None,

@@ -9,6 +9,7 @@ from sparsegam.data.scales import Value, text
 
 Kind = Literal["<=", ">", "==", "in", "missing", "ramp"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+SENSE = {"<=": -1, ">": 1, "ramp": 1}  # whether a score rises with x where the coefficient is above zero
 FEW = 3  # levels that are still written out one by one
 
 

@@ -36,7 +36,7 @@ function contribution(feature, value) {
 }
 // What is shown of it: against the mean over the training rows, where that is known.
 const shown = (feature, value) => contribution(feature, value) - feature.mean;
-const named = new Map(report.features.map((feature) => [feature.name, feature]));
+const byName = new Map(report.features.map((feature) => [feature.name, feature]));
 const inOrder = report.features.filter((feature) => feature.own).sort((a, b) => a.place - b.place);
 function score(values) {
   let sum = report.intercept;

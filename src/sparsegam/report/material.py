@@ -14,7 +14,9 @@ from sparsegam.data.frames import Table, position, read
 from sparsegam.data.targets import class_weights, weights
 from sparsegam.deploy.scorecard import Scorecard
 from sparsegam.design.binning import Binning
+from sparsegam.design.interactions import Interactions
 from sparsegam.design.rules import Rules
+from sparsegam.inspection.alternatives import with_products_of
 from sparsegam.inspection.shrinking import shrunk
 from sparsegam.inspection.stability import Stability
 from sparsegam.models.additive import Model
@@ -169,8 +171,8 @@ class Material:
         given = {"lambda2": "auto"} | dict(self.settings) | self._binning()
         given |= {"loss": self.model.loss, "max_terms": self.model.n_terms + FURTHER_TERMS, "certify": False}
         target, weight = self._target(self.train)
-        options = pick(Options, given)
-        return Tables(pick(Binning, given), self.rules).pose(self.train.table, target, weight, options)
+        tables = Tables(pick(Binning, given), self.rules, pick(Interactions, given))
+        return with_products_of(tables.pose(self.train.table, target, weight, pick(Options, given)), self.model)
 
     @cached_property
     def frontier(self) -> Path[Model] | None:

@@ -4,7 +4,7 @@ const WALL = 92, CELL = 44; // room for the names of rows; the height of a cell
 
 // What a pair adds to a row, and what is shown of it: against the mean over the training rows, where that is known.
 function together(pair, values) {
-  const [first, second] = pair.names.map((name, i) => contribution(pair.cells[i], values.get(named.get(name))));
+  const [first, second] = pair.names.map((name, i) => contribution(pair.cells[i], values.get(byName.get(name))));
   return pair.values[first][second];
 }
 

@@ -21,12 +21,13 @@ def _pair(material: Material, pair: PairFunction) -> dict[str, Any]:
     """Return one pair: what gives the cell of a value of each feature, what is added, and what is read of it."""
     names, columns = pair.names, [material.numbers(name) for name in pair.names]
     numbers = {name: column for name, column in zip(names, columns, strict=True) if column is not None}
+    labels = [material.notes.named(name)[0] for name in names]
     cells = cells_of(material.model, names, numbers or None, centred=None)
     return {
         "name": part_name(names),
-        "label": part_name((material.notes.named(names[0])[0], material.notes.named(names[1])[0])),
-        "labels": [material.notes.named(name)[0] for name in names],
         "names": list(names),
+        "label": part_name((labels[0], labels[1])),
+        "labels": labels,
         "cells": [function_part(axis.cell) for axis in pair.axes],
         "values": pair.values.tolist(),
         "mean": pair.mean() if material.model.is_centred() else 0.0,

@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 from sparsegam import _core
 from sparsegam.arrays import Vector
+from sparsegam.choices import Auto, Categorical, Hierarchy, Loss, Missing, Monotone, RowsPerBin, Shapes, SpecialValues
 from sparsegam.data.frames import Table, read
 from sparsegam.data.guessing import warn_of_numbers_in_text
+from sparsegam.data.special import warn_of_special_codes
 from sparsegam.data.streams import stream_of
 from sparsegam.design.binning import Binning
 from sparsegam.design.coding import bin_table, take_in
@@ -24,7 +26,7 @@ from sparsegam.losses import LOSSES
 from sparsegam.models.additive import Model
 from sparsegam.parameters import documented, pick
 from sparsegam.search.evidence import covariance_of, evidence_of
-from sparsegam.search.inputs import search_inputs
+from sparsegam.search.inputs import is_cuda, search_inputs
 from sparsegam.search.options import Options
 from sparsegam.search.path import Path
 from sparsegam.search.price import mean_weight
@@ -81,13 +83,16 @@ class OwnValues:
     bounds: tuple[Vector, Vector]
     options: Options
 
+    def rows_of(self, design: ThresholdDesign, columns: NDArray[np.int64]) -> Any:
+        """Return the rows of some columns, by their own values."""
+        matrix, options = _core.Matrix(design.matrix(self.table, columns)), self.options
+        return _core.MatrixRows(matrix, self.target, self.weight, loss=options.loss, n_threads=options.n_threads)
+
     def refit(self, point: _core.Point, design: ThresholdDesign, ridge: Ridge, units: Units) -> _core.Point:
         """Return the point with its best coefficients on these rows."""
         columns, k = point.columns, len(point.columns)
         ramps = np.flatnonzero(design.is_ramp()[columns])
-        matrix = _core.Matrix(design.matrix(self.table, columns))
-        n_threads = self.options.n_threads
-        rows = _core.MatrixRows(matrix, self.target, self.weight, loss=self.options.loss, n_threads=n_threads)
+        rows = self.rows_of(design, columns)
         unit = None if ridge.standardized else ridge.unit(rows.columns, units, ramps)
         penalty = ridge_penalty(k, ridge.lambda2, unit, (self.bounds[0][columns], self.bounds[1][columns]))
         start = units.to_core(point)
@@ -153,6 +158,13 @@ class Tables:
         """Look at an array or a frame without copying it."""
         return read(X)
 
+    def warn_of_columns(self, table: Table) -> None:
+        """Warn of columns that are hardly meant as they will be taken: text full of numbers, codes among numbers."""
+        as_levels = self.binning.forced(table.labels)
+        warn_of_numbers_in_text(table, kept_as_text=as_levels)
+        if self.binning.special_values is None:  # who named some, or none, has thought of it
+            warn_of_special_codes(table, told_of=as_levels)
+
     def take_in(self, X: Any, y: Any, sample_weight: Any, n_threads: int) -> tuple[Table, Any, Any]:
         """Read what comes in pieces, as codes; y and sample_weight are names of columns."""
         return take_in(stream_of(X), y, sample_weight, self.binning, n_threads)
@@ -207,8 +219,8 @@ def gam_path(  # noqa: D417, PLR0913  (`documented` fills in the others)
     X: Any,
     y: Any,
     *,
-    loss: str = "logistic",
-    lambda2: Any = "auto",
+    loss: Loss = "logistic",
+    lambda2: float | Auto = "auto",
     standardize: bool | None = None,
     max_terms: int = 50,
     max_features: int | None = None,
@@ -216,21 +228,23 @@ def gam_path(  # noqa: D417, PLR0913  (`documented` fills in the others)
     features_always: Any = None,
     features_never: Any = None,
     feature_cost: Any = None,
-    monotone: Any = None,
+    monotone: Monotone = None,
     max_bins: int = 1000,
     thresholds: Any = None,
-    min_samples_bin: Any = "auto",
+    min_samples_bin: RowsPerBin = "auto",
     min_events_bin: int = 0,
-    categorical: Any = "auto",
+    categorical: Categorical = "auto",
     min_category_count: int = 5,
-    special_values: Any = None,
-    shapes: Any = "steps",
+    special_values: SpecialValues = None,
+    shapes: Shapes = "steps",
     interactions: Any = 0,
-    interaction_cost: Any = "auto",
-    hierarchy: str | None = None,
+    interaction_cost: float | Auto = "auto",
+    hierarchy: Hierarchy | None = None,
     max_terms_per_pair: int | None = None,
-    missing: str = "mean",
+    missing: Missing = "mean",
     sample_weight: Any = None,
+    positive: Any = None,
+    device: str = "cpu",
     n_jobs: int | None = None,
     time_limit: float | None = None,
     verbose: int = 0,
@@ -254,6 +268,7 @@ def gam_path(  # noqa: D417, PLR0913  (`documented` fills in the others)
     {search}
     {table}
     {weights}
+    {positive}
     {run_report}
 
     Returns
@@ -271,10 +286,19 @@ def gam_path(  # noqa: D417, PLR0913  (`documented` fills in the others)
         -1 x 1[A <= 3]  # A: x0
     """
     given = locals()
-    inputs = Tables.of(given)
+    inputs = tables_on(given)
     path, table = search_inputs(Path, inputs, X, y, given)
-    warn_of_numbers_in_text(table, kept_as_text=inputs.binning.forced(table.labels))
+    inputs.warn_of_columns(table)
     return path
+
+
+def tables_on(given: Mapping[str, Any]) -> Tables:
+    """Return what takes tables on the device that was asked for."""
+    if not is_cuda(given["device"]):
+        return Tables.of(given)
+    from sparsegam.cuda.tables import CudaTables
+
+    return CudaTables.of(given)
 
 
 def _events(upper: Any) -> Any:
