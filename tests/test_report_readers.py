@@ -95,11 +95,15 @@ def test_the_page_finds_the_changes_that_python_finds(told, chromium):
         assert wrong == []
 
 
-def test_changes_along_ramps_are_those_of_python(chromium, tmp_path):
+@pytest.mark.parametrize("interactions", [0, 3])
+def test_changes_along_ramps_are_those_of_python(chromium, tmp_path, interactions):
     rng = np.random.default_rng(3)
     frame = pd.DataFrame({"a": rng.normal(40, 13, 700), "b": rng.integers(0, 60, 700) * 1.0, "c": rng.random(700)})
     y = 0.1 * np.minimum(frame["a"] - 45, 0) + (frame["b"] <= 20) - 3 * np.minimum(frame["c"] - 0.5, 0)
-    model = SparseGAMRegressor(max_terms=8, max_bins=20, shapes="both").fit(frame, y + rng.normal(0, 0.3, 700)).model_
+    y += 1.5 * ((frame["a"] > 40) & (frame["c"] <= 0.5)) * (interactions > 0)
+    gam = SparseGAMRegressor(max_terms=8, max_bins=20, shapes="both", interactions=interactions)
+    model = gam.fit(frame, y + rng.normal(0, 0.3, 700)).model_
+    assert bool(model.pair_functions()) == bool(interactions)
     file = model.report(tmp_path / "r.html", frame, y)
     with opened(chromium, file) as (tab, wrong):
         tab.evaluate("document.getElementById('change').open = true")

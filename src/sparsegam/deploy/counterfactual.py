@@ -87,7 +87,7 @@ class Counterfactual:
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
         rows = [
-            [c.feature, f"{text(c.before)} -> {text(c.after)}", c.step, f"{c.adds:+.4g}", f"{c.cost:.3g}"]
+            [c.feature, f"{_short(c.before)} -> {_short(c.after)}", c.step, f"{c.adds:+.4g}", f"{c.cost:.3g}"]
             for c in self.changes
         ]
         return ["feature", "change", "step", "adds", "cost"], rows
@@ -273,6 +273,11 @@ class _Question:
         if self.steps.classes is not None:
             risks = tuple(self.steps.probability(scores).tolist())
         return Counterfactual(changes, math.isfinite(cost), cost, self.score, new_score, *risks, self.goal.words)
+
+
+def _short(value: Value) -> str:
+    """Write a value to six digits: the next number above a threshold reads as the threshold, and its step tells."""
+    return f"{value:.6g}" if isinstance(value, float) and value % 1 else text(value)
 
 
 def _value(table: StepTable, number: float) -> Value:

@@ -157,7 +157,8 @@ class Block:
             rest = [[(end, end) for end in ends] for ends in corners]
             rest[i] = [way for way in ways if way[0] != way[1]]
             groups.append((i, list(product(*rest))))
-        return [move for moving, places in groups if places for move in self._made(moving, places, prices, sign)]
+        made = [self._made(moving, places, prices, sign) for moving, places in groups if places]
+        return [*made[0], *_unbeaten([move for mine in made[1:] for move in mine], made[0])]
 
     def adds(self, numbers: Vector) -> Vector:
         """Return what the features add together in each row of their numbers."""
@@ -222,6 +223,18 @@ def undominated(cost: Vector, gain: Vector) -> NDArray[np.intp]:
     most = np.maximum.accumulate(gain[order])
     kept: NDArray[np.intp] = order[np.append(True, most[1:] > most[:-1])]
     return kept
+
+
+def _unbeaten(along: list[Move], whole: list[Move]) -> list[Move]:
+    """Return the moves along pieces that rise, but for those all of which a whole move beats."""
+    costs, gains = [move.near.cost for move in whole], [move.near.gain for move in whole]
+    out = []
+    for move in along:
+        at = int(np.searchsorted(gains, move.far.gain))  # whole moves are by rising cost and gain
+        beaten = at < len(whole) and costs[at] <= move.near.cost
+        if move.far.gain > move.near.gain and not beaten:
+            out.append(move)
+    return out
 
 
 def _special(tables: Sequence[StepTable]) -> set[float]:

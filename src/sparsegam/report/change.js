@@ -1,7 +1,7 @@
 // What would have to change: the cheapest changes of the case in the form that lead past a threshold, exactly.
 // The same search as sparsegam.deploy.counterfactual: sets of moves that nothing beats, grown feature by feature.
 
-const TOUCH = 0.01, ROUND = 5, HAIR = 1e-9;
+const TOUCH = 0.01, ROUND = 5, HAIR = 1e-9, MOST_PLACES = 5000;
 const priced = report.features.every((feature) => feature.prices || feature.kind === "category" || feature.kind === "boolean");
 
 function nextUp(value) {
@@ -76,17 +76,26 @@ function movesOf(block, sign, free) {
   const ways = block.map((feature) => (free(feature) ? waysOf(feature, values.get(feature)) : [])), before = block.map((feature) => values.get(feature));
   const corners = ways.map((mine, i) => [...new Set([before[i], ...mine.flat()])]), all = report.pairs.filter((pair) => block.some((feature) => feature.name === pair.names[0]));
   const adds = (numbers) => {
-    const there = new Map([...values, ...block.map((feature, i) => [feature, numbers[i]])]);
+    const there = new Map(block.map((feature, i) => [feature, numbers[i]]));
     return block.reduce((sum, feature, i) => sum + (feature.own ? contribution(feature, numbers[i]) : 0), 0) + all.reduce((sum, pair) => sum + together(pair, there), 0);
   };
   const now = adds(before);
   const place = (numbers, moving) => ({ numbers, gain: sign * (adds(numbers) - now), cost: numbers.reduce((sum, value, i) => sum + (ways[i].length && (i === moving || value !== before[i]) ? costOf(block[i], before[i], value) : 0), 0) });
-  const out = product(corners).map((numbers) => { const there = place(numbers); return { block, near: there, far: there }; });
+  if (corners.reduce((n, list) => n * list.length, 1) > MOST_PLACES) return null;
+  const out = undominated(product(corners).map((numbers) => place(numbers))).map((there) => ({ block, near: there, far: there }));
+  const beaten = (near, far) => out.some((move) => move.near.cost <= near.cost && move.near.gain >= far.gain);
+  const along = [];
   ways.forEach((mine, i) => {
     const sloped = mine.filter(([near, far]) => near !== far);
-    if (sloped.length) for (const ends of product(corners.map((list, j) => (j === i ? sloped : list.map((value) => [value, value]))))) out.push({ block, near: place(ends.map(([near]) => near), i), far: place(ends.map(([, far]) => far), i) });
+    if (sloped.length) for (const ends of product(corners.map((list, j) => (j === i ? sloped : list.map((value) => [value, value]))))) along.push({ block, near: place(ends.map(([near]) => near), i), far: place(ends.map(([, far]) => far), i) });
   });
-  return out.filter((move) => Math.max(move.near.gain, move.far.gain) > 0);
+  return [...out, ...along.filter((move) => rise(move) > 0 && !beaten(move.near, move.far))].filter((move) => Math.max(move.near.gain, move.far.gain) > 0);
+}
+
+// Of places or sets of moves by cost and gain, those that no other beats.
+function undominated(all) {
+  let top = -Infinity;
+  return all.sort((a, b) => a.cost - b.cost || b.gain - a.gain).filter((one) => { if (one.gain <= top) return false; top = one.gain; return true; });
 }
 
 // ---- the cheapest set of moves that gains enough; along straight pieces at most one is made in part
@@ -114,9 +123,7 @@ function cheapest(all, need) {
         add({ cost: 0, gain: 0 }, null);
         for (const move of moves) { add(move.near, move); if (move.far !== move.near) add(move.far, move); }
       }
-      next.sort((a, b) => a.cost - b.cost || b.gain - a.gain);
-      let top = -Infinity;
-      front = next.filter((set) => { if (set.gain <= top) return false; top = set.gain; return true; });
+      front = undominated(next);
     });
     return front;
   };
@@ -158,6 +165,7 @@ function changed(move, place) {
 
 function counterfactual(threshold, free) {
   const now = score(values), sign = threshold >= now ? 1 : -1, all = blocksOf(report.features).map((block) => movesOf(block, sign, free));
+  if (all.includes(null)) return undefined;
   const need = sign * (threshold - now);
   for (const further of [0, HAIR * (1 + Math.abs(now) + Math.abs(need))]) {
     const found = cheapest(all, need + further);
@@ -174,7 +182,6 @@ const frozen = new Set();
 
 function changePart() {
   const box = byId("change"), classes = report.classes;
-  if (report.pairs.length) { box.hidden = true; return; } // moves of one feature do not add up where two add something together
   const input = make("input", { id: "goal", type: "number", step: "any", ...(classes ? { min: 0.1, max: 99.9, value: 50 } : { value: number(report.baseline, 4).replace("−", "-") }) });
   const label = make("label", { for: "goal" }, classes ? `Probability of ${classes[1]} to get to, in % ` : "Prediction to get to ", input);
   const ticks = report.features.map((feature, i) => {
@@ -196,6 +203,7 @@ function showChange() {
   if ([...values.values()].includes(null) || !Number.isFinite(goal) || (report.classes && !(goal > 0 && goal < 1))) { out.replaceChildren(make("p", {}, report.classes ? "Please give a probability between 0 and 100 %." : "Please give a number.")); return; }
   const found = counterfactual(report.classes ? Math.log(goal / (1 - goal)) / report.slope : goal, (feature) => !frozen.has(feature));
   out.dataset.cost = found ? String(found.cost) : "";
+  if (found === undefined) { out.replaceChildren(make("p", {}, "Features that go together have too many places to look at: let fewer of them change.")); return; }
   if (!found) { out.replaceChildren(make("p", {}, "No changes of these features lead there.")); return; }
   if (!found.changes.length) { out.replaceChildren(make("p", {}, "It is there already.")); return; }
   const rows = found.changes.map(([feature, value]) => [feature.label, words(feature, values.get(feature)), words(feature, value), signed(score(new Map([...values, [feature, value]])) - score(values))]);
