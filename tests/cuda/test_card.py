@@ -39,7 +39,7 @@ def none_found():
 def test_without_a_card_the_remedy_is_told(monkeypatch, count):
     runtime = SimpleNamespace(getDeviceCount=count, CUDARuntimeError=NoCardError)
     monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=SimpleNamespace(runtime=runtime)))
-    with pytest.raises(RuntimeError, match="found no CUDA card.*use device='cpu'"):
+    with pytest.raises(RuntimeError, match=r"found no CUDA card.*use device='cpu'"):
         SparseGAMClassifier(device="cuda").fit(X, Y)
 
 

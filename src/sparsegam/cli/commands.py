@@ -107,14 +107,14 @@ def run_path(options: Namespace) -> Answer:
 
 def run_compare(options: Namespace) -> Answer:
     """Compare with other kinds of models on the same folds."""
-    from sparsegam.cli.compare import compare
+    from sparsegam.cli.compare import compare_outcome
 
     outcome, notes = _outcome(options)
     settings = {name: value for name, value in _settings(options).items() if name != "max_terms"}
     settings = {name: value for name, value in settings.items() if value is not None}
     if outcome.classes is None:
         settings.pop("loss", None)
-    standings = compare(outcome, settings | {"lambda0": options.lambda0 or "bic"}, folds=options.folds)
+    standings = compare_outcome(outcome, settings | {"lambda0": options.lambda0 or "bic"}, folds=options.folds)
     score = "R²" if outcome.classes is None else "AUC"
     rows = [
         [s.name, f"{s.scores.mean():.4f} ± {s.scores.std():.4f}", f"{s.seconds:.2f}", s.size]

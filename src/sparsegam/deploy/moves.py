@@ -152,13 +152,12 @@ class Block:
             [before, *{end for way in ways for end in way}] for before, ways in zip(self.before, self.ways, strict=True)
         ]
         self._check_size(corners)
-        out = self._at(list(product(*corners)), None, prices, sign)
+        groups: list[tuple[int | None, list[Any]]] = [(None, list(product(*corners)))]
         for i, ways in enumerate(self.ways):
-            sloped = [way for way in ways if way[0] != way[1]]
             rest = [[(end, end) for end in ends] for ends in corners]
-            rest[i] = sloped
-            out += self._at(list(product(*rest)), i, prices, sign) if sloped else []
-        return out
+            rest[i] = [way for way in ways if way[0] != way[1]]
+            groups.append((i, list(product(*rest))))
+        return [move for moving, places in groups if places for move in self._made(moving, places, prices, sign)]
 
     def adds(self, numbers: Vector) -> Vector:
         """Return what the features add together in each row of their numbers."""
@@ -176,21 +175,19 @@ class Block:
         new, old = self.adds(np.array([after, self.before])).tolist()
         return float(new - old)
 
-    def _at(self, places: list[Any], moving: int | None, prices: Prices, sign: int) -> list[Move]:
+    def _made(self, moving: int | None, places: list[Any], prices: Prices, sign: int) -> list[Move]:
         """Return the moves to places, or between both ends of the feature that moves; not those that gain nothing."""
-        numbers = np.array(places, dtype=np.float64).reshape(len(places), len(self.names), -1)
-        ends = [numbers[:, :, e] for e in range(numbers.shape[2])]
-        start = self.adds(np.array([self.before]))
-        gains = [sign * (self.adds(end) - start) for end in ends]
-        costs = [self._costs(end, moving, prices) for end in ends]
-        kept = undominated(costs[0], gains[0]) if moving is None else np.arange(len(places))
-        kept = kept[np.maximum(gains[0], gains[-1])[kept] > 0]
+        n = len(places)
+        ends = np.array(places, dtype=np.float64).reshape(n, len(self.names), -1)
+        n_ends = ends.shape[2]
+        numbers = np.concatenate([*np.moveaxis(ends, 2, 0), [self.before]])
+        added, cost = self.adds(numbers), self._costs(numbers, moving, prices)
+        gains, costs = sign * (added[:-1] - added[-1]).reshape(n_ends, n), cost[:-1].reshape(n_ends, n)
+        kept = undominated(costs[0], gains[0]) if moving is None else np.arange(n)
+        kept = kept[gains.max(axis=0)[kept] > 0]
         made = [
-            [
-                Place(tuple(row), cost, gain)
-                for row, cost, gain in zip(end[kept].tolist(), cost[kept].tolist(), gain[kept].tolist(), strict=True)
-            ]
-            for end, cost, gain in zip(ends, costs, gains, strict=True)
+            list(map(Place, map(tuple, ends[kept, :, e].tolist()), costs[e, kept].tolist(), gains[e, kept].tolist()))
+            for e in range(n_ends)
         ]
         return [Move(self.names, near, far) for near, far in zip(made[0], made[-1], strict=True)]
 

@@ -25,8 +25,6 @@ def _pair(material: Material, pair: PairFunction) -> dict[str, Any]:
     cells = cells_of(material.model, names, numbers or None, centred=None)
     return {
         "name": part_name(names),
-        "label": part_name((material.notes.named(names[0])[0], material.notes.named(names[1])[0])),
-        "labels": [material.notes.named(name)[0] for name in names],
         "names": list(names),
         "label": part_name((labels[0], labels[1])),
         "labels": labels,
