@@ -90,7 +90,7 @@ class RunBlocks(SphinxTransform):
 
 
 def _runs(node: nodes.literal_block) -> bool:
-    """Tell whether a block is run: plain ones of these languages, and of `{code-block}` those that hide their source."""
+    """Tell whether a block is run: a plain one of these languages, or a `{code-block}` that hides its source."""
     plain = "highlight_args" not in node or HIDDEN in node["classes"]
     return plain and node.get("language") in RUN
 
@@ -139,7 +139,7 @@ def _raw(text: str) -> nodes.raw:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Register the transform; load what most blocks need before pages are shared out to processes, which then have it."""
+    """Register the transform; load what most blocks need before processes are made that read pages."""
     for name in SHARED:
         import_module(name)
     app.add_transform(RunBlocks)
