@@ -9,6 +9,8 @@ ENV := . ./$(VENV)/build.env &&
 SOURCES := CMakeLists.txt pyproject.toml $(shell find bind core -name '*.cpp' -o -name '*.hpp' -o -name 'CMakeLists.txt' 2>/dev/null)
 CXX_FILES := $(shell find bind core src tests -name '*.cpp' -o -name '*.hpp' -o -name '*.cu' -o -name '*.cuh' 2>/dev/null)
 CORE_BUILD := build/core
+# Tests in two processes, which even out what is left; SPREAD= for one, as a debugger wants it.
+SPREAD := -n 2 --dist worksteal
 
 # The extension under the sanitizers: a build and an environment of its own, which borrows the packages of the other one.
 SANITIZED := build/sanitized
@@ -27,7 +29,7 @@ demo: $(VENV)/.installed $(VENV)/.demo ## fit, print and plot a model of simulat
 	$(BIN)/python -m sparsegam demo
 
 test: core-test $(VENV)/.installed $(VENV)/.test $(VENV)/.engines ## run the tests of the C++ core, then those of the package
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest $(SPREAD) $(PYTEST_ARGS)
 
 core-test: $(VENV)/.build-tools ## build and run the C++ core's own tests
 	$(ENV) $(BIN)/cmake -S . -B $(CORE_BUILD) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) \
@@ -43,7 +45,7 @@ fuzz: $(VENV)/.installed $(VENV)/.test ## random cases of everything public; FUZ
 
 sanitize: sanitized ## core, extension and random cases under the address and undefined-behaviour sanitizers
 	$(MAKE) core-test CORE_BUILD=build/sanitize CMAKE_FLAGS="-DSPARSEGAM_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo"
-	$(SANITIZED_PYTHON) -m pytest -q -o timeout=900 $(SANITIZED_TESTS) $(PYTEST_ARGS)
+	$(SANITIZED_PYTHON) -m pytest -q -o timeout=900 $(SPREAD) $(SANITIZED_TESTS) $(PYTEST_ARGS)
 	$(SANITIZED_PYTHON) tests/fuzz --seconds 300 --cases $(SANITIZED_CASES) $(FUZZ_ARGS)
 
 sanitize-long: $(VENV)/.engines ## the same with the whole test suite and 10 000 cases
