@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 ENV := . ./$(VENV)/build.env &&
 
 SOURCES := CMakeLists.txt pyproject.toml $(shell find bind core -name '*.cpp' -o -name '*.hpp' -o -name 'CMakeLists.txt' 2>/dev/null)
-CXX_FILES := $(shell find bind core -name '*.cpp' -o -name '*.hpp' 2>/dev/null)
+CXX_FILES := $(shell find bind core src tests -name '*.cpp' -o -name '*.hpp' -o -name '*.cu' -o -name '*.cuh' 2>/dev/null)
 CORE_BUILD := build/core
 
 # The extension under the sanitizers: a build and an environment of its own, which borrows the packages of the other one.

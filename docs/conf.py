@@ -9,6 +9,7 @@ from importlib.metadata import version as installed_version
 from pathlib import Path
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads that wait for each other take longer on a busy machine
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent / "tools")]
 

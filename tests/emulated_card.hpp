@@ -120,7 +120,8 @@ static inline void __syncthreads() {
 
 static std::map<std::string, emulator::Maker>& kernels();
 
-extern "C" int launch(const char* name, const unsigned* grid, unsigned threads, std::size_t shared_bytes, void** given) {
+extern "C" int launch(const char* name, const unsigned* grid, unsigned threads, std::size_t shared_bytes,
+                      void** given) {
     const auto found = kernels().find(name);
     if (found == kernels().end()) return 1;
     std::vector<double> room(shared_bytes / sizeof(double) + 2);

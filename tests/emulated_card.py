@@ -30,7 +30,7 @@ def library():
     code += f"static std::map<std::string, emulator::Maker> all{{\n{listed}\n}};\nreturn all;\n}}\n"
     folder = Path(tempfile.mkdtemp(prefix="sparsegam-"))
     (folder / "kernels.cpp").write_text(code, encoding="utf-8")
-    command = [compiler, "-std=c++20", "-O1", "-shared", "-fPIC", "-I", str(HERE), "-ffp-contract=off"]
+    command = [compiler, "-std=c++20", "-O2", "-shared", "-fPIC", "-I", str(HERE), "-ffp-contract=off"]
     subprocess.run([*command, str(folder / "kernels.cpp"), "-o", str(folder / "kernels.so")], check=True)
     loaded = ctypes.CDLL(str(folder / "kernels.so"))
     shutil.rmtree(folder)

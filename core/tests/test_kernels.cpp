@@ -238,6 +238,22 @@ void test_squares(const Named& named) {
     }
 }
 
+void test_add_columns(const Named& named) {
+    for (std::int64_t n : {0, 1, 3, 4, 9, 250})
+        for (std::int64_t k = 0; k < 10; ++k) {
+            std::vector<double> values(n * k), coef(k), score(n + 1, 0.5), expected(n + 1, 0.5);
+            for (auto& x : values) x = uniform(-1.0, 1.0);
+            std::vector<const double*> columns;
+            for (std::int64_t j = 0; j < k; ++j) {
+                coef[j] = uniform(-2.0, 2.0);
+                columns.push_back(values.data() + j * n);
+                for (std::int64_t i = 0; i < n; ++i) expected[i] += coef[j] * columns[j][i];
+            }
+            named.table->add_columns(n, k, coef.data(), columns.data(), score.data());
+            for (std::int64_t i = 0; i <= n; ++i) CHECK_NEAR(score[i], expected[i], 1e-13, named.name + " add_columns");
+        }
+}
+
 void test_sparse_products(const Named& named) {
     for (std::int64_t n : {0, 1, 50})
         for (std::int64_t m = 1; m < 20; ++m) {
@@ -392,6 +408,7 @@ void test_table(const Named& named) {
     test_accumulate<double, std::uint16_t>(named);
     test_squares<float>(named);
     test_squares<double>(named);
+    test_add_columns(named);
     test_sparse_products(named);
     test_columns(named);
     test_swap_gains(named);

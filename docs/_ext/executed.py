@@ -11,6 +11,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,13 @@ LOGGER = logging.getLogger(__name__)
 COMMENT = re.compile(r"  # (.+)$")
 RESOLUTION = 110
 HIDDEN = "hide-source"  # a class of blocks of which only the output is shown
+SHARED = (
+    "matplotlib.pyplot",
+    "pandas",
+    "sparsegam.estimators.gam_cv",
+    "sparsegam.estimators.linear_cv",
+    "sparsegam.plots",
+)
 LONGEST = 60  # lines of text that are shown at once; the rest can be unfolded
 
 
@@ -131,6 +139,8 @@ def _raw(text: str) -> nodes.raw:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Register the transform."""
+    """Register the transform; load what most blocks need before pages are shared out to processes, which then have it."""
+    for name in SHARED:
+        import_module(name)
     app.add_transform(RunBlocks)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -161,9 +161,9 @@ def test_ramps_are_summed_as_the_core_sums_them(card, loss):  # noqa: F811
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_a_search_ends_where_the_compiled_rows_end(card, loss):  # noqa: F811
-    problem = random_problem(11, loss, n=400)
+    problem = random_problem(11, loss, n=150)
     rows, penalty = rows_of_codes(card, problem), problem.penalty(lambda2=1e-3)
-    mine = _core.frontier(rows, penalty, max_terms=6).points
-    theirs = problem.frontier(max_terms=6, penalty=penalty).points
+    mine = _core.fit_at(rows, penalty, lambda0=0.8, max_terms=6).points
+    theirs = problem.fit_at(0.8, max_terms=6, penalty=penalty, certify=False).points
     for one, other in zip(mine, theirs, strict=True):
         assert one.loss + one.ridge == pytest.approx(other.loss + other.ridge, rel=1e-7)

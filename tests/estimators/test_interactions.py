@@ -93,3 +93,16 @@ def test_edits_and_cards_of_a_regression_with_products(clear):
     without = model.edit(X, y, who="A. Analyst").drop(term.part, values, why="to see")
     assert without.edits[-1].loss_after > without.edits[-1].loss_before
     assert "a (down) and b (across) add together" in model.card(X, y)
+
+
+def test_directions_hold_for_the_whole_model_to_the_bit():
+    rng = np.random.default_rng(2)
+    X = pd.DataFrame(rng.integers(0, 12, (1500, 3)), columns=["a", "b", "c"]).astype(float)
+    score = 0.2 * X["a"] + 1.5 * ((X["a"] > 6) & (X["b"] <= 5)) - 1.0 * ((X["a"] <= 2) & (X["c"] > 4)) - 1
+    y = (rng.random(1500) < 1 / (1 + np.exp(-score))).astype(int)
+    gam = SparseGAMClassifier(interactions=3, lambda0=1, monotone={"a": "increasing", "b": "decreasing"}).fit(X, y)
+    assert len([term for term in gam.terms_ if "a" in term.features and term.is_product]) >= 2
+    grid = np.stack(np.meshgrid(*[np.arange(-0.5, 12, 0.5)] * 3, indexing="ij"), axis=-1)
+    scores = gam.decision_function(pd.DataFrame(grid.reshape(-1, 3), columns=["a", "b", "c"])).reshape(grid.shape[:3])
+    assert np.diff(scores, axis=0).min() >= 0
+    assert np.diff(scores, axis=1).max() <= 0

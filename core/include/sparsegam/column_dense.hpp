@@ -61,12 +61,16 @@ class DenseMatrix final : public Matrix {
 
     void sums(Index first, Index count, const double* weight, double* out) const override {
         std::fill(out, out + count, 0.0);
-        const Index across = by_rows_ ? 1 : n_rows_, along = by_rows_ ? n_columns_ : 1;
-        const Index block = by_rows_ ? count : 1;  // by rows, all columns of a row are at hand
-        for (Index c = 0; c < count; c += block)
-            for (Index i = 0; i < n_rows_; ++i)
-                for (Index b = c; b < c + block; ++b)
-                    out[b] += weight[i] * static_cast<double>(data_[(first + b) * across + i * along]);
+        for (Index i = 0; by_rows_ && i < n_rows_; ++i)  // all columns of a row are at hand
+            for (Index c = 0; c < count; ++c)
+                out[c] += weight[i] * static_cast<double>(data_[i * n_columns_ + first + c]);
+        for (Index c = 0; !by_rows_ && c < count; ++c) {
+            const Real* column = data_ + (first + c) * n_rows_;
+            double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+            for (Index i = 0; i < n_rows_; ++i) sum += weight[i] * static_cast<double>(column[i]);
+            out[c] = sum;
+        }
     }
 
     void squares(Index first, Index count, const double* weight, double* out) const override {

@@ -112,6 +112,7 @@ struct KernelTable {
     void (*dots)(ColumnArgs, const double*, double*) noexcept;
     void (*leave)(ColumnArgs, std::int64_t, const double*, double) noexcept;
     void (*join)(ColumnArgs, const double*, const double*, double, double) noexcept;
+    void (*add_columns)(std::int64_t, std::int64_t, const double*, const double* const*, double*) noexcept;
     void (*sparse_products)(std::int64_t, const std::int32_t*, const double*, std::int64_t, const double*,
                             double*) noexcept;
 

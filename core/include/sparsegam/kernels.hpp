@@ -322,6 +322,7 @@ static constexpr KernelTable table = {
     dots,
     leave,
     join,
+    add_columns,
     sparse_products,
 };
 

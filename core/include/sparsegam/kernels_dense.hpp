@@ -42,6 +42,23 @@ static void join(ColumnArgs a, const double* __restrict solved, const double* __
     }
 }
 
+// score[i] += sum of coef[j] * columns[j][i], four columns at a time: what the scores are read and written for.
+static void add_columns(std::int64_t n, std::int64_t k, const double* coef, const double* const* columns,
+                        double* __restrict score) noexcept {
+    std::int64_t j = 0;
+    for (; j + 4 <= k; j += 4) {
+        const double *x0 = columns[j], *x1 = columns[j + 1], *x2 = columns[j + 2], *x3 = columns[j + 3];
+        const double w0 = coef[j], w1 = coef[j + 1], w2 = coef[j + 2], w3 = coef[j + 3];
+#pragma omp simd
+        for (std::int64_t i = 0; i < n; ++i) score[i] += (w0 * x0[i] + w1 * x1[i]) + (w2 * x2[i] + w3 * x3[i]);
+    }
+    for (; j < k; ++j) {
+        const double *x = columns[j], w = coef[j];
+#pragma omp simd
+        for (std::int64_t i = 0; i < n; ++i) score[i] += w * x[i];
+    }
+}
+
 // out[:] += sum of value * channels[row][:] over the entries of one sparse column.
 static void sparse_products(std::int64_t n, const std::int32_t* rows, const double* values, std::int64_t m,
                             const double* __restrict channels, double* __restrict out) noexcept {

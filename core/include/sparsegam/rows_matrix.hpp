@@ -128,10 +128,9 @@ class MatrixRows : public LocalRows {
             : intercept_(point.intercept), coef_(point.coef), chosen_(std::move(chosen)) {}
         void score(Index begin, Index end, double* score) const override {
             std::fill(score, score + (end - begin), intercept_);
-            for (std::size_t s = 0; s < chosen_.size(); ++s) {
-                const double *x = chosen_[s] + begin, w = coef_[s];
-                for (Index i = 0; i < end - begin; ++i) score[i] += w * x[i];
-            }
+            std::vector<const double*> here;
+            for (const double* column : chosen_) here.push_back(column + begin);
+            kernels().add_columns(end - begin, static_cast<Index>(here.size()), coef_.data(), here.data(), score);
         }
 
       private:

@@ -34,6 +34,9 @@ class TopColumns {
         ranked_.pop_back();
     }
 
+    // What a column must gain more than, to be kept if it comes after all others.
+    double least() const { return ranked_.size() < most_ ? -infinity : -std::get<0>(ranked_.front()); }
+
     void append_to(std::vector<Index>& columns) const {
         for (const auto& [gain, column, range] : ranked_) columns.push_back(column);
     }

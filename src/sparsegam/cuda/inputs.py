@@ -1,4 +1,4 @@
-"""Tables on a card: columns of numbers there, from wherever they come; those of text and categories beside them."""
+"""Tables on a card: columns of numbers there, from wherever they come; text and categories stay on this machine."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -24,7 +24,7 @@ class Passes:
     def losses(self, points: Sequence[_core.Point]) -> Vector:
         """Return the loss at each of some points, a few of them in one pass."""
         xp, target, n = self.card.xp, self.target, len(points)
-        out = xp.empty(n + MOST_POINTS)
+        out = xp.zeros(n + MOST_POINTS)
         for first in range(0, n, MOST_POINTS):
             look = points_lookup(self.codes, points[first : first + MOST_POINTS])
             asked, room = self._prepared(look)
@@ -62,7 +62,7 @@ class Passes:
         card, xp, look = self.card, self.card.xp, marks_lookup(self.codes, support)
         words, flip_at = card.send(look.words), card.send(packed(flip))
         segments, room = xp.empty(look.n_bins, dtype=np.uint16), look.room(4, TABLE_BYTES)
-        bits = xp.empty(look.n_segments * look.width, dtype=np.uint32)
+        bits = xp.zeros(look.n_segments * look.width, dtype=np.uint32)
         given: tuple[Any, ...] = (self.codes.design, words, segments, 0, bits, look.width)
         card.launch("prepare", (look.n_used,), THREADS, given)
         out = xp.empty(look.width * self.stride, dtype=np.uint32)
@@ -86,7 +86,7 @@ class Passes:
         """Cut bins into segments; return the question, the segments of bins, their scores, and room for them."""
         xp, words = self.card.xp, self.card.send(look.words)
         segments = xp.empty(max(look.n_bins, 1), dtype=np.uint16)
-        scores = xp.empty(max(look.n_segments * look.width, 1))
+        scores = xp.zeros(max(look.n_segments * look.width, 1))
         if look.n_used:
             self.card.launch("prepare", (look.n_used,), THREADS, (self.codes.design, words, segments, scores, 0, 0))
         return (words, segments, scores), look.room(8, TABLE_BYTES)

@@ -8,7 +8,7 @@ CUDA = 2  # what DLPack calls a card
 
 
 def is_on_card(X: Any) -> bool:
-    """Tell whether something is an array, a tensor or a frame on a CUDA card (CuPy, PyTorch, JAX, cuDF or such)."""
+    """Tell whether something is an array, a tensor or a frame on a CUDA card: CuPy, PyTorch, JAX, cuDF and the like."""
     if isinstance(X, np.ndarray):
         return False
     if type(X).__module__.split(".")[0] == "cudf":

@@ -89,4 +89,6 @@ def band_counts(score: Vector, ends: Vector) -> Vector:
 
 def bin_counts(feature: Feature, counts: Vector) -> Vector:
     """Return how many rows each bin holds: columns of ordered bins hold the rows of all bins below them."""
-    return np.concatenate([np.diff(counts[: feature.n_ordered], prepend=0.0), counts[feature.n_ordered :]])
+    rows, n = np.array(counts, dtype=np.float64), max(feature.n_ordered, 1)
+    rows[1:n] -= counts[: n - 1]
+    return rows

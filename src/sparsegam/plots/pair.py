@@ -12,11 +12,11 @@ from sparsegam.models.lookup import positions
 from sparsegam.models.seen import NEW
 from sparsegam.models.terms import part_name
 from sparsegam.parameters import documented
-from sparsegam.plots.canvas import BLUE, GREY, ORANGE, canvas, shortened
+from sparsegam.plots.canvas import BLUE, COUNT, GREY, LABEL, ORANGE, TITLE, canvas, shortened
 
 INTERVAL = 1.96  # standard errors on either side: 95 %
-LETTERS, SMALLEST = 7.0, 4.0  # size of numbers in cells, in points, and below which they are not written
-IN_A_ROW = 4  # cells side by side in a picture among others for which letters are of full size
+SMALLEST = 4.0  # size of numbers in cells, in points, below which they are not written
+IN_A_ROW = 3  # cells side by side in a picture among others for which letters are of full size
 DARK = 0.6  # of the strongest colour, from which on letters are white
 
 
@@ -49,7 +49,7 @@ def plot_pair(  # noqa: D417
         raise ValueError(msg)
     found = drawn_cells(model, pair, None if X is None else read(X), centred=centred)
     figure, ax = canvas(ax, width=2.2 + 1.0 * len(found.labels[0]), height=1.4 + 0.55 * len(found.labels[1]))
-    draw_pair(ax, found, letters=LETTERS)
+    draw_pair(ax, found, letters=COUNT)
     return figure
 
 
@@ -67,18 +67,18 @@ def draw_pair(ax: Any, cells: Cells, letters: float | None = None) -> None:
     adds = cells.adds.T
     strongest = float(np.abs(adds).max()) or 1.0
     ax.pcolormesh(adds, cmap=_colours(), vmin=-strongest, vmax=strongest, edgecolors="white", linewidth=1.5)
-    size = LETTERS * min(1.0, IN_A_ROW / adds.shape[1]) if letters is None else letters
+    size = COUNT * min(1.0, IN_A_ROW / adds.shape[1]) if letters is None else letters
     for j, i in np.ndindex(adds.shape) if size >= SMALLEST else ():
         colour = "white" if abs(adds[j, i]) > DARK * strongest else "black"
         ax.text(i + 0.5, j + 0.5, _words(cells, i, j), ha="center", va="center", fontsize=size, color=colour)
     for axis, labels, name in zip((ax.xaxis, ax.yaxis), cells.labels, cells.names, strict=True):
         words = [shortened(label.removesuffix(NEW), 18) for label in labels]
         axis.set_ticks(np.arange(len(labels)) + 0.5, words)
-        axis.set_label_text(shortened(name), fontsize=8)
-    ax.tick_params(labelsize=7, length=0, colors=GREY)
+        axis.set_label_text(shortened(name), fontsize=LABEL)
+    ax.tick_params(labelsize=COUNT, length=0, colors=GREY)
     ax.tick_params(axis="x", rotation=30 if len(cells.labels[0]) > 3 else 0)
     ax.spines[:].set_visible(False)
-    ax.set_title(shortened(part_name(cells.names)), fontsize=9)
+    ax.set_title(shortened(part_name(cells.names)), fontsize=TITLE)
 
 
 def _words(cells: Cells, i: int, j: int) -> str:

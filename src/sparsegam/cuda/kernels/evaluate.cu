@@ -171,11 +171,11 @@ __device__ void losses(const Design& design, const Target& target, const i64* wo
     }
 }
 
-#define LOSSES(P)                                                                                                     \
-    extern "C" __global__ void __launch_bounds__(256, 2)                                                              \
-        losses_##P(const Design* design, const Target* target, const i64* words, const u16* segment_of,               \
-                   const double* entries, i64 rows_per_block, i64 room, double* sums) {                               \
-        losses<P>(*design, *target, words, segment_of, entries, rows_per_block, room, sums);                          \
+#define LOSSES(P)                                                                                       \
+    extern "C" __global__ void __launch_bounds__(256, 2)                                                \
+        losses_##P(const Design* design, const Target* target, const i64* words, const u16* segment_of, \
+                   const double* entries, i64 rows_per_block, i64 room, double* sums) {                 \
+        losses<P>(*design, *target, words, segment_of, entries, rows_per_block, room, sums);            \
     }
 LOSSES(1)
 LOSSES(2)

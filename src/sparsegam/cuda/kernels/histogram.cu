@@ -52,9 +52,7 @@ struct Scaled {
 struct Group {
     i64 has_base, word, first_bit, n_bits, first_real, n_reals;
 
-    __device__ i64 count(const Channels& channels) const {
-        return (has_base ? channels.n_base : 0) + n_bits + n_reals;
-    }
+    __device__ i64 count(const Channels& channels) const { return (has_base ? channels.n_base : 0) + n_bits + n_reals; }
     // Where the c-th channel of the group stands among all.
     __device__ i64 place(const Channels& channels, i64 c) const {
         const i64 own_base = has_base ? channels.n_base : 0;
@@ -246,7 +244,8 @@ __device__ i64 whole(const Design& design, const Channels& channels, const Featu
 __device__ double unit_of(const Channels& channels, i64 c) {
     const Base& base = c < channels.n_base ? channels.base[c] : channels.held;
     const double scale = scale_of(base, channels.precision);
-    return (c < channels.n_base + channels.n_bits ? 1.0 : -1.0) / scale;  // real columns are ramps, which are below zero
+    return (c < channels.n_base + channels.n_bits ? 1.0 : -1.0) /
+           scale;  // real columns are ramps, which are below zero
 }
 
 // Ramps of a feature, as the core sums them: from a knot to the next, d further up, S = sum c, L = sum (x - t) c and

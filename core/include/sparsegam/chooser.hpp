@@ -1,0 +1,84 @@
+// sparsegam/chooser.hpp: chooses the columns of a shortlist, from local models of all columns or of a part at a time.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "local_model.hpp"
+#include "top_columns.hpp"
+
+namespace sparsegam {
+
+// The columns that look best to add, those that look best in place of each term, and the terms themselves. Thresholds of a
+// feature are listed by the best of them and stay together: their pairs are moves, too.
+class Chooser {
+  public:
+    Chooser(const Objective& objective, const Point& point)
+        : objective_(objective),
+          point_(point),
+          taken_(objective.n_columns(), 0),
+          range_of_(ranges()),
+          to_add_(nested() ? tuning::added_features : tuning::additions),
+          in_place_of_(point.size(), TopColumns(nested() ? tuning::substitute_features : tuning::substitutes)) {
+        for (Index c : point.columns) taken_[c] = 1;
+    }
+
+    void look_at(const LocalModel& model) {
+        const std::size_t k = in_place_of_.size();
+        std::vector<float> costs(k, 0.0f), gains(k);  // of a swap for any term, whatever that costs
+        for (Index c : model.columns()) {
+            if (!objective_.penalty().allowed[c] || taken_[c]) continue;
+            to_add_.offer(model.add_gain(c), c, range_of_[c]);
+            model.swap_gains(c, costs.data(), gains.data());
+            for (std::size_t s = 0; s < k; ++s)
+                if (gains[s] > in_place_of_[s].least()) in_place_of_[s].offer(gains[s], c, range_of_[c]);
+        }
+    }
+
+    // In ascending order.
+    std::vector<Index> columns() const {
+        std::vector<Index> chosen = point_.columns;
+        for (const TopColumns& list : in_place_of_) list.append_to(chosen);
+        to_add_.append_to(chosen);
+        return with_their_ranges(chosen);
+    }
+
+  private:
+    bool nested() const { return !objective_.columns().nested.empty(); }
+
+    // The nested range that each column is in, or none.
+    std::vector<Index> ranges() const {
+        const auto& nested = objective_.columns().nested;
+        std::vector<Index> range_of(objective_.n_columns(), none);
+        for (std::size_t r = 0; r < nested.size(); ++r) mark(nested[r], static_cast<Index>(r), range_of);
+        return range_of;
+    }
+
+    template <class T>
+    static void mark(const Nested& range, T with, std::vector<T>& by_column) {
+        std::fill(by_column.begin() + range.first, by_column.begin() + range.last, with);
+        std::fill(by_column.begin() + range.first_ramp, by_column.begin() + range.last_ramp, with);
+    }
+
+    std::vector<Index> with_their_ranges(const std::vector<Index>& columns) const {
+        std::vector<char> chosen(objective_.n_columns(), 0);
+        for (Index c : columns) {
+            chosen[c] = 1;
+            if (range_of_[c] != none) mark(objective_.columns().nested[range_of_[c]], char{1}, chosen);
+        }
+        std::vector<Index> out;
+        for (Index c = 0; c < objective_.n_columns(); ++c)
+            if (chosen[c]) out.push_back(c);
+        return out;
+    }
+
+    const Objective& objective_;
+    const Point& point_;
+    std::vector<char> taken_;  // is a column on the support
+    std::vector<Index> range_of_;
+    TopColumns to_add_;
+    std::vector<TopColumns> in_place_of_;
+};
+
+}  // namespace sparsegam
