@@ -7,8 +7,10 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 ENV := . ./$(VENV)/build.env &&
 
 SOURCES := CMakeLists.txt pyproject.toml $(shell find bind core -name '*.cpp' -o -name '*.hpp' -o -name 'CMakeLists.txt' 2>/dev/null)
-CXX_FILES := $(shell find bind core -name '*.cpp' -o -name '*.hpp' 2>/dev/null)
+CXX_FILES := $(shell find bind core src tests -name '*.cpp' -o -name '*.hpp' -o -name '*.cu' -o -name '*.cuh' 2>/dev/null)
 CORE_BUILD := build/core
+# Tests in two processes, which even out what is left; SPREAD= for one, as a debugger wants it.
+SPREAD := -n 2 --dist worksteal
 
 # The extension under the sanitizers: a build and an environment of its own, which borrows the packages of the other one.
 SANITIZED := build/sanitized
@@ -16,8 +18,8 @@ SANITIZED_TESTS := tests/core tests/search
 SANITIZED_CASES := 300
 SANITIZED_PYTHON := $(SANITIZED)/venv/python
 
-.PHONY: help demo test core-test lint types docs format bench paper paper-quick clean
-.PHONY: sanitize sanitize-long sanitized tsan fuzz
+.PHONY: help demo test core-test lint types docs wheel wheel-check format bench paper paper-quick clean
+.PHONY: test-cuda sanitize sanitize-long sanitized tsan fuzz
 .DELETE_ON_ERROR:
 
 help: ## list the commands
@@ -27,7 +29,7 @@ demo: $(VENV)/.installed $(VENV)/.demo ## fit, print and plot a model of simulat
 	$(BIN)/python -m sparsegam demo
 
 test: core-test $(VENV)/.installed $(VENV)/.test $(VENV)/.engines ## run the tests of the C++ core, then those of the package
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest $(SPREAD) $(PYTEST_ARGS)
 
 core-test: $(VENV)/.build-tools ## build and run the C++ core's own tests
 	$(ENV) $(BIN)/cmake -S . -B $(CORE_BUILD) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) \
@@ -35,12 +37,15 @@ core-test: $(VENV)/.build-tools ## build and run the C++ core's own tests
 	$(BIN)/cmake --build $(CORE_BUILD)
 	$(BIN)/ctest --test-dir $(CORE_BUILD) --output-on-failure --no-tests=error $(CTEST_ARGS)
 
+test-cuda: $(VENV)/.installed $(VENV)/.test ## the tests of device="cuda" on this machine's card (needs CuPy)
+	$(BIN)/python -m pytest tests/cuda -k "not emulated and not lent" $(PYTEST_ARGS)
+
 fuzz: $(VENV)/.installed $(VENV)/.test ## random cases of everything public; FUZZ_ARGS="--cases 10000 --seed 1"
 	$(BIN)/python tests/fuzz $(FUZZ_ARGS)
 
 sanitize: sanitized ## core, extension and random cases under the address and undefined-behaviour sanitizers
 	$(MAKE) core-test CORE_BUILD=build/sanitize CMAKE_FLAGS="-DSPARSEGAM_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo"
-	$(SANITIZED_PYTHON) -m pytest -q -o timeout=900 $(SANITIZED_TESTS) $(PYTEST_ARGS)
+	$(SANITIZED_PYTHON) -m pytest -q -o timeout=900 $(SPREAD) $(SANITIZED_TESTS) $(PYTEST_ARGS)
 	$(SANITIZED_PYTHON) tests/fuzz --seconds 300 --cases $(SANITIZED_CASES) $(FUZZ_ARGS)
 
 sanitize-long: $(VENV)/.engines ## the same with the whole test suite and 10 000 cases
@@ -69,8 +74,16 @@ lint: $(VENV)/.lint ## ruff, clang-format and codespell; changes nothing
 types: $(VENV)/.lint $(VENV)/.installed ## mypy, strict, on src/
 	$(BIN)/mypy
 
-docs: $(VENV)/.installed $(VENV)/.docs ## build the docs, warnings as errors
-	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
+docs: $(VENV)/.installed $(VENV)/.docs ## build the docs and run all their examples, warnings as errors
+	rm -rf build/docs docs/api/generated
+	$(BIN)/python -m sphinx -W --keep-going -q -j 2 -b html docs build/docs
+
+wheel: $(VENV)/.installed ## build the wheel into build/wheel
+	rm -rf build/wheel
+	$(ENV) PATH="$(abspath $(BIN)):$$PATH" $(PIP) wheel --quiet --no-build-isolation --no-deps --wheel-dir build/wheel .
+
+wheel-check: wheel ## install the wheel alone, without a compiler, and run the blocks of the README and of the first page
+	tools/check_wheel.sh build/clean $(BIN)/python build/wheel/*.whl README.md docs/start.md
 
 format: $(VENV)/.lint ## let ruff and clang-format rewrite the code
 	$(BIN)/ruff check --fix-only .
@@ -115,8 +128,8 @@ $(VENV)/.peers: $(VENV)/.environment benchmarks/requirements.txt
 	$(PIP) install --quiet --requirement benchmarks/requirements.txt
 	@touch $@
 
-# The extras are read from pyproject.toml, so that they are written down once.
-$(VENV)/.test $(VENV)/.engines $(VENV)/.lint $(VENV)/.demo $(VENV)/.docs: $(VENV)/.%: $(VENV)/.environment pyproject.toml tools/extra.py
-	$(BIN)/python tools/extra.py $* >$@.txt
+# The groups are read from pyproject.toml, so that they are written down once.
+$(VENV)/.test $(VENV)/.engines $(VENV)/.lint $(VENV)/.demo $(VENV)/.docs: $(VENV)/.%: $(VENV)/.environment pyproject.toml tools/group.py
+	$(BIN)/python tools/group.py $* >$@.txt
 	$(PIP) install --quiet --requirement $@.txt
 	@touch $@

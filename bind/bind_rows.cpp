@@ -1,4 +1,4 @@
-// bind/bind_rows.cpp: Rows and Penalty for Python: compiled rows, their questions (for the contract tests), and the
+// bind/bind_rows.cpp: Rows for Python: compiled rows, their questions (for the contract tests), and the
 // class from which rows written in Python are derived.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -12,7 +12,6 @@
 #include "bound.hpp"
 #include "python_rows.hpp"
 #include "released.hpp"
-#include "sparsegam/penalty.hpp"
 
 using namespace sparsegam;
 
@@ -92,6 +91,12 @@ auto released(const Ask& ask) {
     return ask();
 }
 
+std::vector<double> joined(const std::vector<std::vector<double>>& parts) {
+    std::vector<double> all;
+    for (const auto& part : parts) all.insert(all.end(), part.begin(), part.end());
+    return all;
+}
+
 nb::object evaluate(LocalRows& rows, const std::vector<Point>& points) {
     for (const Point& point : points) checked(rows, point);
     return as_numpy(released([&] { return rows.evaluate(points); }));
@@ -130,6 +135,21 @@ nb::tuple groups(LocalRows& rows, const Point& point, const Vector<Index>& colum
     const Groups all = released([&] { return rows.groups(at, asked); });
     return nb::make_tuple(array(all.grad), array(all.curv), array(all.loss),
                           as_numpy(std::vector<double>{all.total_grad, all.total_curv, all.total_loss}));
+}
+
+// Tables one after the other, each by lines of the first feature's cells.
+nb::tuple pairs(LocalRows& rows, const Point& point, const nb::sequence& cells, const PairArray& features) {
+    const auto& at = checked(rows, point);
+    const auto in = cells_from(cells);
+    const auto asked = pairs_from(features);
+    std::vector<std::vector<double>> grad(asked.size()), curv(asked.size());
+    released([&] {
+        rows.pairs(at, in, asked, [&](Index pair, std::span<const double> g, std::span<const double> h) {
+            grad[pair].assign(g.begin(), g.end());
+            curv[pair].assign(h.begin(), h.end());
+        });
+    });
+    return nb::make_tuple(as_numpy(joined(grad)), as_numpy(joined(curv)));
 }
 
 nb::tuple slopes(LocalRows& rows, const Point& point, bool centred) {
@@ -189,38 +209,6 @@ Point make_point(double intercept, const Vector<Index>& columns, const Vector<do
     point.columns = copied(columns);
     point.coef = copied(coef);
     return point;
-}
-
-template <class T>
-void check_columns(const Vector<T>& array, std::size_t p) {
-    if (array.shape(0) != p)
-        throw std::invalid_argument("cost, low, high, allowed, group and unit must have one entry per column");
-}
-
-Penalty make_penalty(double lambda2, const Vector<double>& cost, const Vector<double>& low, const Vector<double>& high,
-                     const Vector<bool>& allowed, const Vector<Index>& group, const Vector<Index>& always) {
-    const std::size_t p = cost.shape(0);
-    check_columns(low, p);
-    check_columns(high, p);
-    check_columns(allowed, p);
-    check_columns(group, p);
-    Penalty penalty;
-    penalty.lambda2 = lambda2;
-    penalty.cost = copied(cost);
-    penalty.low = copied(low);
-    penalty.high = copied(high);
-    penalty.group = copied(group);
-    penalty.always = copied(always);
-    std::sort(penalty.always.begin(), penalty.always.end());
-    if (!penalty.always.empty() && (penalty.always.front() < 0 || penalty.always.back() >= static_cast<Index>(p)))
-        throw std::invalid_argument("always names a column that the design does not have");
-    for (Index c : penalty.always) penalty.cost[c] = 0.0;
-    for (std::size_t c = 0; c < p; ++c) {
-        if (!(low.data()[c] <= 0.0 && high.data()[c] >= 0.0))
-            throw std::invalid_argument("bounds must have low <= 0 <= high");
-        penalty.allowed.push_back(allowed.data()[c]);
-    }
-    return penalty;
 }
 
 }  // namespace
@@ -287,6 +275,7 @@ void bind_rows(nb::module_& m) {
         .def("scan", scan, nb::arg("point"), nb::arg("among"))
         .def("rescan", rescan, nb::arg("token"), nb::arg("point"), nb::arg("entered"), nb::arg("among"))
         .def("groups", groups, nb::arg("point"), nb::arg("columns"))
+        .def("pairs", pairs, nb::arg("point"), nb::arg("cells"), nb::arg("pairs"))
         .def("slopes", slopes, nb::arg("point"), nb::arg("centred") = true)
         .def("line", line, nb::arg("point"), nb::arg("column"), nb::arg("step"))
         .def("shift", shift, nb::arg("start"), nb::arg("to"), nb::arg("column"));
@@ -325,41 +314,4 @@ void bind_rows(nb::module_& m) {
     std::vector<std::string> names;
     for (const LossTraits& row : loss_table) names.emplace_back(row.name);
     m.attr("LOSSES") = nb::tuple(nb::cast(names));
-    nb::class_<Penalty>(m, "Penalty")
-        .def(
-            "__init__",
-            [](Penalty* self, double lambda2, const Vector<double>& cost, const Vector<double>& low,
-               const Vector<double>& high, const Vector<bool>& allowed, const Vector<Index>& group,
-               const Vector<Index>& always, Index max_groups, Index max_per_group, double lambda1,
-               const std::optional<Vector<double>>& unit, bool free_intercept) {
-                Penalty penalty = make_penalty(lambda2, cost, low, high, allowed, group, always);
-                penalty.max_groups = max_groups;
-                penalty.max_per_group = max_per_group;
-                penalty.lambda1 = lambda1;
-                if (unit) {
-                    check_columns(*unit, cost.shape(0));
-                    penalty.unit = copied(*unit);
-                }
-                penalty.free_intercept = free_intercept;
-                new (self) Penalty(std::move(penalty));
-            },
-            nb::kw_only(), nb::arg("lambda2"), nb::arg("cost"), nb::arg("low"), nb::arg("high"), nb::arg("allowed"),
-            nb::arg("group"), nb::arg("always"), nb::arg("max_groups") = 0, nb::arg("max_per_group") = 0,
-            nb::arg("lambda1") = 0.0, nb::arg("unit") = nb::none(), nb::arg("free_intercept") = true)
-        .def(
-            "with_lambda2",
-            [](const Penalty& self, double lambda2) {
-                Penalty other = self;
-                other.lambda2 = lambda2;
-                return other;
-            },
-            nb::arg("lambda2"))
-        .def(
-            "with_lambda1",
-            [](const Penalty& self, double lambda1) {
-                Penalty other = self;
-                other.lambda1 = lambda1;
-                return other;
-            },
-            nb::arg("lambda1"));
 }

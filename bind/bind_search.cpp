@@ -4,11 +4,9 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
@@ -17,6 +15,7 @@
 #include "released.hpp"
 #include "sparsegam/path.hpp"
 #include "sparsegam/swap.hpp"
+#include "stop.hpp"
 
 using namespace sparsegam;
 
@@ -34,20 +33,6 @@ void end_all() {
     nb::gil_scoped_release released;  // they take it back to say that they were stopped
     for (int waited = 0; running().works > 0 && waited < 500; ++waited)
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
-}
-
-// Ends searches from another thread.
-struct Stop {
-    std::shared_ptr<std::atomic<bool>> asked = std::make_shared<std::atomic<bool>>(false);
-};
-
-// Signal handlers run only where Python asks for them, on its main thread; elsewhere they do nothing.
-std::function<void()> poll_of(const std::optional<Stop>& stop) {
-    return [asked = stop ? stop->asked : nullptr] {
-        if (running().closing || (asked && *asked)) throw std::runtime_error("the search was stopped");
-        nb::gil_scoped_acquire held;
-        if (PyErr_CheckSignals() != 0) throw nb::python_error();
-    };
 }
 
 Progress progress_of(const nb::object& callback) {
@@ -69,6 +54,9 @@ void check_search(const Rows& rows, const Penalty& penalty, Index max_terms) {
     if (fixed > max_terms)
         throw std::invalid_argument(std::to_string(fixed) + " columns are in every model, but max_terms is " +
                                     std::to_string(max_terms));
+    if (!Limits(penalty, penalty.always).products_stand())
+        throw std::invalid_argument(
+            "a product in every model needs the plain terms that hierarchy asks for there, too");
 }
 
 // The model that every search starts from must have a loss, or nothing can be compared with it.
@@ -94,6 +82,9 @@ void check_start_of(const Rows& rows, const Penalty& penalty, const Point& point
     if (!std::all_of(point.columns.begin(), point.columns.end(), enters) ||
         !std::all_of(penalty.always.begin(), penalty.always.end(), is_in))
         throw std::invalid_argument("a model to start from has columns that may not enter, or lacks one that must");
+    if (!Limits(penalty, point.columns).products_stand())
+        throw std::invalid_argument(
+            "a model to start from has a product without the plain terms that hierarchy asks for");
 }
 
 Search outcome(const Frontier& found, const Objective& objective) {
@@ -106,16 +97,19 @@ Search outcome(const Frontier& found, const Objective& objective) {
     return search;
 }
 
-Search frontier(Rows& rows, const Penalty& penalty, Index max_terms, const std::vector<Point>& start, bool polish,
-                std::optional<double> time_limit, nb::object callback, std::optional<Stop> stop) {
+Search frontier(Rows& rows, const Penalty& penalty, Index max_terms, const std::vector<Point>& start, double price,
+                bool polish, std::optional<double> time_limit, nb::object callback, std::optional<Stop> stop) {
     check_search(rows, penalty, max_terms);
     for (const Point& point : start) check_start_of(rows, penalty, point);
+    if (!(price >= 0.0 && price < infinity))
+        throw std::invalid_argument("price must be a number from 0 on, got " + std::to_string(price));
     const Progress progress = progress_of(callback);
     const Released released;  // the arrays in use are kept alive by the arguments; callbacks take the GIL back
     rows.set_poll(poll_of(stop));
     const Deadline deadline(time_limit.value_or(infinity));
-    Objective objective(rows, penalty);
-    Frontier found(objective, max_terms, deadline, progress);
+    const Penalty by_size = penalty.above_least_cost();
+    Objective objective(rows, by_size);
+    Frontier found(objective, max_terms, deadline, progress, price);
     check_start(found.start());
     if (start.empty())
         found.search_all();
@@ -162,7 +156,7 @@ Point held_first(const Point& point, std::span<const Index> held) {
 }
 
 Point refit_point(Rows& rows, const Penalty& penalty, const Point& point, const std::optional<Vector<Index>>& held,
-                  double tolerance) {
+                  double tolerance, bool last_digit) {
     check_columns(rows, penalty);
     check_point(rows, point);
     Point fitted = held ? held_first(point, view(*held)) : point;
@@ -172,7 +166,7 @@ Point refit_point(Rows& rows, const Penalty& penalty, const Point& point, const 
     const Released released;
     Objective objective(rows, penalty);
     objective.evaluate(fitted);
-    refit(objective, fitted, {.tolerance = tolerance * fitted.value(), .held = n_held, .last_digit = true});
+    refit(objective, fitted, {.tolerance = tolerance * fitted.value(), .held = n_held, .last_digit = last_digit});
     return fitted;
 }
 
@@ -279,13 +273,13 @@ void bind_search(nb::module_& m) {
         .def_ro("certificate", &Search::certificate)
         .def_prop_ro("counts", [](const Search& search) { return counts_of(search); });
     m.def("frontier", frontier, nb::arg("rows"), nb::arg("penalty"), nb::kw_only(), nb::arg("max_terms"),
-          nb::arg("start") = std::vector<Point>{}, nb::arg("polish") = true, nb::arg("time_limit") = nb::none(),
-          nb::arg("callback") = nb::none(), nb::arg("stop") = nb::none());
+          nb::arg("start") = std::vector<Point>{}, nb::arg("price") = 0.0, nb::arg("polish") = true,
+          nb::arg("time_limit") = nb::none(), nb::arg("callback") = nb::none(), nb::arg("stop") = nb::none());
     m.def("fit_at", fit_at, nb::arg("rows"), nb::arg("penalty"), nb::kw_only(), nb::arg("lambda0"),
           nb::arg("max_terms"), nb::arg("certify") = false, nb::arg("start") = nb::none(),
           nb::arg("time_limit") = nb::none(), nb::arg("callback") = nb::none(), nb::arg("stop") = nb::none());
     m.def("refit", refit_point, nb::arg("rows"), nb::arg("penalty"), nb::arg("point"), nb::kw_only(),
-          nb::arg("held") = nb::none(), nb::arg("tolerance") = 1e-9);
+          nb::arg("held") = nb::none(), nb::arg("tolerance") = 1e-9, nb::arg("last_digit") = true);
     m.def("swap_costs", swap_costs, nb::arg("rows"), nb::arg("penalty"), nb::arg("point"));
     m.def("swap_path", swap_path, nb::arg("rows"), nb::arg("penalty"), nb::kw_only(), nb::arg("lambda0"),
           nb::arg("max_terms"), nb::arg("cuts"), nb::arg("dynamic"), nb::arg("candidates") = 50,

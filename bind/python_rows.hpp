@@ -8,7 +8,9 @@
 #include <nanobind/stl/vector.h>
 #include <nanobind/trampoline.h>
 
+#include <numeric>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -16,6 +18,7 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "cells.hpp"
 #include "sparsegam/rows.hpp"
 
 // Whatever Python object a scan returned.
@@ -32,7 +35,7 @@ using Numbers = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
 
 class PythonRows final : public sparsegam::Rows {
   public:
-    NB_TRAMPOLINE(sparsegam::Rows, 7);
+    NB_TRAMPOLINE(sparsegam::Rows, 8);
 
     using Index = sparsegam::Index;
     using Point = sparsegam::Point;
@@ -98,6 +101,21 @@ class PythonRows final : public sparsegam::Rows {
                 totals[0],
                 totals[1],
                 totals[2]};
+    }
+
+    void pairs(const Point& point, std::span<const sparsegam::Cells> cells,
+               std::span<const sparsegam::FeaturePair> pairs, const sparsegam::TakePair& take) override {
+        sparsegam::check_pairs(cells, pairs);
+        nb::gil_scoped_acquire gil;
+        std::vector<std::size_t> sizes;
+        for (const auto& [a, b] : pairs) sizes.push_back(cells[a].n_cells * cells[b].n_cells);
+        const std::size_t size = std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
+        const nb::tuple answer =
+            parts(ask("pairs")(point, as_tuples(cells), as_array(pairs)), 2, "pairs: tables of gradient and curvature");
+        const auto grad = numbers(answer[0], size, "pairs: grad"), curv = numbers(answer[1], size, "pairs: curv");
+        for (std::size_t p = 0, first = 0; p < pairs.size(); first += sizes[p++])
+            take(static_cast<Index>(p), std::span(grad).subspan(first, sizes[p]),
+                 std::span(curv).subspan(first, sizes[p]));
     }
 
   private:

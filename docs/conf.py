@@ -1,56 +1,63 @@
-"""How the docs are built: `sphinx-build -W docs build/docs`. Pages are Markdown, the API comes from docstrings."""
+"""How the docs are built: `sphinx-build -W docs build/docs`. Pages are Markdown, the API comes from docstrings.
+
+Every Python and shell block of a page is run while it is read, and what it shows stands below it (`_ext/executed.py`).
+"""
 
 import os
+import sys
+from importlib.metadata import version as installed_version
 from pathlib import Path
 
-import matplotlib as mpl
-
-mpl.use("Agg")
 os.environ.setdefault("MPLBACKEND", "Agg")
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads that wait for each other take longer on a busy machine
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent / "tools")]
 
 project = "sparsegam"
 author = "The sparsegam developers"
 copyright = "The sparsegam developers"
+version = release = installed_version("sparsegam")
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "numpydoc",
-    "matplotlib.sphinxext.plot_directive",
+    "executed",
+    "mathml",
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "_ext", "_templates"]
+templates_path = ["_templates"]
 nitpicky = False
 
 html_theme = "pydata_sphinx_theme"
 html_title = "sparsegam"
 html_static_path = ["_static"]
+html_css_files = ["sparsegam.css"]
 html_show_sourcelink = False
-html_sidebars = {
-    "questions/*": ["sidebar-nav-bs"],
-    "coming/*": ["sidebar-nav-bs"],
-    "[!qc]*": [],
-}  # elsewhere there is nothing to list
+html_math_renderer = "mathml"
+html_sidebars = {page: [] for page in ("index", "start", "tutorial", "theory", "paper")}  # one page, nothing to list
 html_theme_options = {
     "show_prev_next": False,
     "secondary_sidebar_items": ["page-toc"],
+    "header_links_before_dropdown": 7,
     "navbar_end": ["theme-switcher"],
     "footer_end": [],
+    "navigation_with_keys": False,
+    "collapse_navigation": True,  # a page lists its own section only, and is written in a third of the time
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
 }
 
-myst_enable_extensions = ["colon_fence", "deflist"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "amsmath"]
 myst_heading_anchors = 3
 suppress_warnings = ["myst.xref_missing"]  # ARCHITECTURE.md is included, and its links are those of the repository
 
+default_role = "code"  # `x <= t` in docstrings
 autodoc_typehints = "none"
+autodoc_member_order = "groupwise"
 autosummary_generate = True
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
-
-plot_html_show_source_link = False
-plot_html_show_formats = False
-plot_formats = [("png", 110)]
-plot_include_source = True
-plot_rcparams = {"figure.max_open_warning": 0}
 
 
 def _formulas_are_literal(app, what, name, obj, options, lines):
@@ -64,13 +71,15 @@ def _formulas_are_literal(app, what, name, obj, options, lines):
     lines[:] = out
 
 
-def _without_absent_pages(app, name, source):
-    """Leave the page on the paper out of the contents where the benchmarks have not written it yet."""
-    if name == "index" and not (Path(app.srcdir) / "paper.md").exists():
-        source[0] = source[0].replace("\npaper\n", "\n")
+def _is_ours(app, what, name, obj, skip, options):
+    """Leave out what scikit-learn gives to every estimator, and fields, which the docstring of their class explains."""
+    if what != "class" or skip or isinstance(obj, property):
+        return None
+    home = getattr(obj, "__module__", "") or getattr(getattr(obj, "__func__", None), "__module__", "") or ""
+    return None if home.startswith("sparsegam") and not name.startswith("set_") else True
 
 
 def setup(app):
     """Register what this site adds to Sphinx."""
     app.connect("autodoc-process-docstring", _formulas_are_literal, priority=100)
-    app.connect("source-read", _without_absent_pages)
+    app.connect("autodoc-skip-member", _is_ours)

@@ -203,7 +203,7 @@ def run_onnx(model: Any, frame: pd.DataFrame) -> Scores:
     session = onnxruntime.InferenceSession(
         export.to_onnx(model).SerializeToString(), providers=["CPUExecutionProvider"]
     )
-    feed = {table.feature: _tensor(frame[table.feature], table.scale) for table in step_model(model).tables}
+    feed = {table.feature: _tensor(frame[table.feature], table.scale) for table in step_model(model).inputs}
     score, probability = session.run(["score", "probability"], feed)
     return score.ravel(), probability.ravel()
 
@@ -220,7 +220,7 @@ def run_pmml(model: Any, frame: pd.DataFrame) -> Scores:
 
 def pmml_rows(scorer: Any, model: Any, frame: pd.DataFrame) -> pd.DataFrame:
     """All outputs of a PMML document for the rows of a frame."""
-    tables = step_model(model).tables
+    tables = step_model(model).inputs
     columns = [_tensor(frame[t.feature], t.scale, missing_text=None).ravel().tolist() for t in tables]
     rows = [[_plain(value) for value in row] for row in zip(*columns, strict=True)]
     # pypmml writes frames with 10 digits; its own call takes all of them
@@ -251,7 +251,7 @@ def run_jpmml(model: Any, frame: pd.DataFrame) -> Scores:
         path = Path(folder) / "model.pmml"
         path.write_text(export.to_pmml(model))
         evaluator = jpmml.make_evaluator(str(path), backend="py4j").verify()
-    columns = {t.feature: _tensor(frame[t.feature], t.scale, missing_text=None) for t in step_model(model).tables}
+    columns = {t.feature: _tensor(frame[t.feature], t.scale, missing_text=None) for t in step_model(model).inputs}
     rows = zip(*(map(_plain, values.ravel().tolist()) for values in columns.values()), strict=True)
     found = [evaluator.evaluate(dict(zip(columns, row, strict=True))) for row in rows]
     return np.array([one["score"] for one in found]), np.array([one["probability"] for one in found])
@@ -273,8 +273,8 @@ def run_libreoffice(model: Any, frame: pd.DataFrame) -> Scores:
         book = openpyxl.load_workbook(Path(folder) / "out" / "book.xlsx", data_only=True, read_only=True)
         found = list(book["Score"].iter_rows(min_row=2, max_row=len(frame) + 1, values_only=True))
         book.close()
-    width = len(step_model(model).tables)
-    scores = np.array([row[2 * width : 2 * width + 2] for row in found], dtype=float)
+    width = _width(model)
+    scores = np.array([row[width : width + 2] for row in found], dtype=float)
     return scores[:, 0], scores[:, 1]
 
 
@@ -286,14 +286,19 @@ def run_excel(model: Any, frame: pd.DataFrame) -> Scores:
         path = Path(folder) / "book.xlsx"
         export.to_excel(model, path, frame)
         solution = formulas.ExcelModel().loads(str(path)).finish().calculate()
-    width = len(step_model(model).tables)
-    letters = [excel.letters_of(j) for j in (2 * width + 1, 2 * width + 2)]
+    letters = [excel.letters_of(_width(model) + j) for j in (1, 2)]
     cell = "'[book.xlsx]SCORE'!{}{}"
     found = [
         [float(solution[cell.format(letter, i)].value[0, 0]) for letter in letters] for i in range(2, len(frame) + 2)
     ]
     scores = np.array(found)
     return scores[:, 0], scores[:, 1]
+
+
+def _width(model: Any) -> int:
+    """Number of columns of a workbook before the score: values, then what they add."""
+    steps = step_model(model)
+    return len(steps.inputs) + len(steps.parts)
 
 
 ENGINES: dict[str, Callable[[Any, pd.DataFrame], Scores]] = {

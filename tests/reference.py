@@ -45,12 +45,14 @@ def column_scale(X, weight):
 class ReferenceRows(_core.Rows):
     """What every `Rows` must answer. `nested` are ranges of columns that are thresholds of one feature.
 
+    The bin codes of the features are needed for `pairs` alone.
+
     A class written in Python: `_core.frontier` and `_core.fit_at` ask its methods without knowing.
     """
 
-    def __init__(self, X, y, weight, loss, nested=()):
+    def __init__(self, X, y, weight, loss, nested=(), codes=()):
         super().__init__()
-        self.X, self.y, self.weight, self.loss = X, y, weight, loss
+        self.X, self.y, self.weight, self.loss, self.codes = X, y, weight, loss, codes
         zero_one = bool(np.isin(X, (0, 1)).all())
         self.columns = _core.Columns(
             kind=["level" if zero_one else "raw"] * X.shape[1],
@@ -97,6 +99,17 @@ class ReferenceRows(_core.Rows):
         value, g, h = self.at(point)
         X = self.X[:, columns]
         return X.T @ g, X.T @ h, X.T @ value, [g.sum(), h.sum(), value.sum()]
+
+    def pairs(self, point, cells, pairs):
+        """Sums of gradient and curvature over the cells of two features at once, table after table."""
+        _, g, h = self.at(point)
+        tables = [np.empty(0)], [np.empty(0)]
+        for a, b in pairs:
+            (of_a, _, n_a), (of_b, _, n_b) = cells[a], cells[b]
+            in_a, in_b = (np.eye(n)[of[self.codes[f]]] for of, n, f in ((of_a, n_a, a), (of_b, n_b, b)))
+            for table, sums in zip(tables, (g, h), strict=True):
+                table.append((in_a.T @ (sums[:, None] * in_b)).ravel())
+        return tuple(np.concatenate(table) for table in tables)
 
     def asked(self, among):
         """Columns that a question is about: none named means all."""

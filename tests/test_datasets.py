@@ -7,13 +7,17 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
+from sparsegam import SparseGAMClassifier
 from sparsegam.datasets import (
     fetch_compas,
     fetch_fico,
     fetch_recidivism,
+    load_loans,
+    loans_file,
     make_correlated_classification,
     make_correlated_regression,
     make_credit,
+    make_loans,
     make_recidivism,
 )
 
@@ -299,3 +303,30 @@ class TestRecidivism:
         np.savetxt(path, table[:100], delimiter=",", header=header, comments="")
         with pytest.raises(ValueError, match="100 rows"):
             fetch_recidivism(path)
+
+
+def test_the_loans_that_ship_are_those_that_are_simulated():
+    assert loans_file().read_text() == make_loans()
+    assert loans_file().stat().st_size < 100_000
+
+
+def test_loans_have_every_kind_of_column():
+    loans = load_loans()
+    table = loans.data
+    kinds = {table.label(j): table.column(j).scale.kind for j in range(table.n_columns)}
+    assert kinds["opened"] == "date"
+    assert kinds["housing"] == "category"
+    assert kinds["customer"] == "boolean"
+    assert np.isnan(table.column(table.labels.index("income")).values).any()
+    codes = [table.column(table.labels.index(name)).values.min() for name in ("months_employed", "bureau_score")]
+    assert codes == [-8, -9]
+    assert set(loans.target.tolist()) == {"default", "repaid"}
+    assert "id" not in table.labels
+
+
+def test_loans_can_be_learned():
+    loans = load_loans()
+    gam = SparseGAMClassifier(positive="default", special_values=[-9, -8], min_samples_bin=20)
+    gam.fit(loans.frame, loans.target)
+    score = gam.model_.decision_function(loans.frame)
+    assert roc_auc_score(loans.target == "default", score) > 0.8

@@ -6,6 +6,7 @@ from dataclasses import replace
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
+import products
 import pytest
 
 mpl.use("Agg")
@@ -16,7 +17,15 @@ from matplotlib.figure import Figure
 from sparsegam import Model, SparseGAMClassifier, SparseGAMRegressor, gam_path
 from sparsegam.models.pieces import pieces_of
 from sparsegam.models.terms import Condition, Term
-from sparsegam.plots import plot_calibration, plot_contributions, plot_frontier, plot_roc, plot_shape, plot_shapes
+from sparsegam.plots import (
+    plot_calibration,
+    plot_contributions,
+    plot_frontier,
+    plot_pair,
+    plot_roc,
+    plot_shape,
+    plot_shapes,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -212,3 +221,41 @@ def test_stability_is_drawn_by_feature_and_step():
     widths = [bar.get_width() for bar in figure.axes[0].patches]
     assert widths == [1.0] * 4
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["x0", "x <= 9", "x2", "x <= 20"]
+
+
+@pytest.fixture(scope="module")
+def paired():
+    frame, y = products.table()
+    return products.as_fitted(products.written(), frame, y), frame
+
+
+def test_a_pair_is_a_grid_of_cells(paired):
+    model, frame = paired
+    ax = plot_pair(model, ("age", "priors"), frame).axes[0]
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["≤ 25", "> 25 to 40", "> 40"]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("age", "priors")
+    words = [text.get_text() for text in ax.texts]
+    assert len(words) == 9
+    n = int(((frame["age"] <= 25) & (frame["priors"] > 3)).sum())
+    assert next(text for text in words if text.startswith("+0.85 ± ")).endswith(f"\n{n} rows")
+    bare = plot_pair(products.written(), ("age", "priors")).axes[0]
+    assert "+0.90" in {text.get_text() for text in bare.texts}
+    with pytest.raises(ValueError, match=r"has no products of \('age', 'colour'\); it has some of"):
+        plot_pair(model, ("age", "colour"))
+
+
+def test_pairs_stand_beside_shapes(paired):
+    model, frame = paired
+    titles = [ax.get_title() for ax in model.plot(frame).axes if ax.get_title()]
+    assert sorted(titles) == ["age", "age & hours", "age & priors", "hours & colour", "priors"]
+    few = model.plot(frame, features=[("age", "hours"), "age"])
+    assert [ax.get_title() for ax in few.axes if ax.get_title()] == ["age & hours", "age"]
+
+
+def test_pairs_are_bars_of_their_own(paired):
+    model, frame = paired
+    ax = plot_contributions(model, frame, row=3).axes[0]
+    words = [label.get_text() for label in ax.get_yticklabels()]
+    age, hours = frame.loc[3, ["age", "hours"]]
+    assert f"age = {age:g} & hours = {hours:g}" in words
+    assert len(words) == len(model.parts) + 1

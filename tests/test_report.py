@@ -388,5 +388,5 @@ def test_everything_that_has_a_model_reports(mixed, tmp_path, kind):
 
 
 def test_other_models_are_refused(tmp_path):
-    with pytest.raises(ValueError, match="one additive model, got int"):
+    with pytest.raises(ValueError, match="an additive or a linear model, got int"):
         write_report(tmp_path / "r.html", 3)

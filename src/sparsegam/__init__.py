@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sparsegam.cli.compare import compare
     from sparsegam.data.scanning import scan
     from sparsegam.estimators.binner import ThresholdBinner
     from sparsegam.estimators.gam import SparseGAMClassifier, SparseGAMRegressor
@@ -35,6 +36,7 @@ __all__ = [
     "SparseLinearRegressor",
     "SparseLinearRegressorCV",
     "ThresholdBinner",
+    "compare",
     "gam_path",
     "linear_path",
     "scan",
@@ -54,6 +56,7 @@ _HOME = {
     "SparseLinearRegressor": "sparsegam.estimators.linear",
     "SparseLinearRegressorCV": "sparsegam.estimators.linear_cv",
     "ThresholdBinner": "sparsegam.estimators.binner",
+    "compare": "sparsegam.cli.compare",
     "gam_path": "sparsegam.search.tables",
     "linear_path": "sparsegam.search.matrices",
     "scan": "sparsegam.data.scanning",

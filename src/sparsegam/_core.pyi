@@ -124,6 +124,14 @@ class Columns:
     def shortlist(self) -> int: ...
     def __len__(self) -> int: ...
 
+Cells = tuple[NDArray[np.uint8], int, int]
+"""Coarse cells of a feature: (cell of each bin, n_ordered, n_cells).
+
+There are at most 256; the first n_ordered are ordered, as the bins in them are, and the others stand alone. A part is a
+condition on a feature. With m = max(n_ordered - 1, 0), parts p < m are `cell <= p`, those from m to 2 m - 1 are
+`cell > p - m` among the ordered cells, and later ones are `cell == n_ordered + p - 2 m`.
+"""
+
 class ScanToken:
     """What a scan holds for rescans: the curvature of its rows."""
 
@@ -131,8 +139,9 @@ class Rows:
     """All that a search asks of the rows. Derive from it to answer in Python; matrices may be flat or not.
 
     A derived class has two attributes, `loss` (a name) and `columns` (a Columns), and five methods: `evaluate`,
-    `newton`, `scan`, `rescan` and `groups`, with the arguments and answers of LocalRows. Its scan may return any object
-    as the token. Every question names its point; nothing is remembered between them unless the class wants to.
+    `newton`, `scan`, `rescan` and `groups`, with the arguments and answers of LocalRows; a sixth, `pairs`, is asked of
+    it where products are looked for. Its scan may return any object as the token. Every question names its point;
+    nothing is remembered between them unless the class wants to.
     """
 
     def __init__(self) -> None: ...
@@ -181,6 +190,15 @@ class LocalRows(Rows):
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Sums of gradient, curvature and loss over the rows where each 0/1 column is 1; the three over all rows."""
 
+    def pairs(
+        self, point: Point, cells: Sequence[Cells | None], pairs: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Sums of gradient and of curvature over the cells of two features at once.
+
+        cells has an entry per feature, None where it is in none of the pairs (n_pairs x 2). The tables of the pairs
+        follow each other, each flat, with a line for each cell of the pair's first feature.
+        """
+
     def slopes(self, point: Point, centred: bool = True) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Slope and curvature of the loss along each column, centred or as it is."""
 
@@ -223,6 +241,10 @@ class Penalty:
     Bounds are low <= 0 <= high; group is the source feature that a column belongs to. Columns in `always` are in every
     model and free of lambda0. max_groups and max_per_group limit source features and the terms of one (0: no limit).
     lambda2 is on unit * w^2 and lambda1 on sqrt(unit) * |w|; without units, these are the spreads of the columns.
+    parents (n_columns x 2) are the source features of products, -1 for columns that are none. Products have groups by
+    pair, which no other column is in: max_per_pair limits the terms of one (0: no limit), max_groups counts the source
+    features of products, too. With the hierarchy "weak" a product stands only beside a plain term of one of its source
+    features, with "strong" of both.
     """
 
     def __init__(
@@ -240,6 +262,9 @@ class Penalty:
         lambda1: float = 0.0,
         unit: NDArray[np.float64] | None = None,
         free_intercept: bool = True,
+        parents: NDArray[np.int64] | None = None,
+        max_per_pair: int = 0,
+        hierarchy: str = "none",
     ) -> None: ...
     def with_lambda2(self, lambda2: float) -> Penalty:
         """The same with another lambda2."""
@@ -279,9 +304,18 @@ Progress = Callable[[int, float], None]
 """Called once per path point with (n_terms, objective without lambda0)."""
 
 def refit(
-    rows: Rows, penalty: Penalty, point: Point, *, held: NDArray[np.int64] | None = None, tolerance: float = 1e-9
+    rows: Rows,
+    penalty: Penalty,
+    point: Point,
+    *,
+    held: NDArray[np.int64] | None = None,
+    tolerance: float = 1e-9,
+    last_digit: bool = True,
 ) -> Point:
-    """The best coefficients on the columns of a point; those of the columns `held` stay."""
+    """The best coefficients on the columns of a point; those of the columns `held` stay.
+
+    It ends with a step that promised less than the tolerance, a share of the objective; or goes on to the last digit.
+    """
 
 def swap_costs(rows: Rows, penalty: Penalty, point: Point) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Predicted rises of the objective without each term, and with each column in its place (columns x terms, flat).
@@ -295,6 +329,7 @@ def frontier(
     *,
     max_terms: int,
     start: Sequence[Point] = (),
+    price: float = 0.0,
     polish: bool = True,
     time_limit: float | None = None,
     callback: Progress | None = None,
@@ -302,8 +337,10 @@ def frontier(
 ) -> Search:
     """The best model found of each size 0..max_terms (points[k] has k terms; fewer where no more columns help).
 
-    Given models of a neighbouring ridge it starts from those, which takes less time. Without polish, coefficients are
-    good to six digits or so.
+    Given models of a neighbouring ridge it starts from those, which takes less time. Where columns differ in cost,
+    price is the lambda0 at which models of one size are compared: the best is the one with the least loss + ridge +
+    price * cost, and its loss may be larger than that of a smaller model. Without polish, coefficients are good to six
+    digits or so.
     """
 
 def fit_at(
@@ -338,6 +375,48 @@ def swap_path(
     """The paper's swap search at each lambda0 in turn, warm from the one before: points, finished, counts.
 
     most_swaps are made at each lambda0: none is coordinate descent alone, -1 as many as help.
+    """
+
+class BestProducts:
+    """Products of two conditions that are worth a try, pair by pair, the best first.
+
+    `pair` is the number of the pair, `part_a` and `part_b` the conditions on its first and second feature (see Cells).
+    The gains are falls of the objective: `plain` beside the intercept alone, `contrast` beside both conditions too.
+    """
+
+    @property
+    def pair(self) -> NDArray[np.int64]: ...
+    @property
+    def part_a(self) -> NDArray[np.int64]: ...
+    @property
+    def part_b(self) -> NDArray[np.int64]: ...
+    @property
+    def plain(self) -> NDArray[np.float64]: ...
+    @property
+    def contrast(self) -> NDArray[np.float64]: ...
+    @property
+    def best_contrast(self) -> NDArray[np.float64]:
+        """Of each pair the largest contrast that any of its products has."""
+
+    def __len__(self) -> int: ...
+
+def best_products(
+    rows: Rows,
+    point: Point,
+    cells: Sequence[Cells | None],
+    pairs: NDArray[np.int64],
+    *,
+    per_pair: int,
+    ridge: float = 0.0,
+    min_curvature: float = 0.0,
+    stop: Stop | None = None,
+) -> BestProducts:
+    """Products that gain most at a point: of each pair the best `per_pair` by either gain, or all where it has no more.
+
+    Of products whose conditions are of the same kinds with cuts at most one cell apart on both features, only the best
+    is given, unless all are. With per_pair=0, only `best_contrast` is worked out. ridge is added to the curvature of a
+    product (2 lambda2 times its unit), and min_curvature is the least that the rows where it holds must have together,
+    and the others too.
     """
 
 class LinePoint:

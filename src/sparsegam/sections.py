@@ -66,12 +66,25 @@ categorical : "auto" or list of columns
 min_category_count : int
     Levels with fewer rows, whatever these weigh, are merged into one.
 special_values : list, or dict from column to list, optional
-    Values out of the order of their column, each a candidate of its own: for all numeric columns, or by column.
+    Values out of the order of their column, each a candidate of its own: for all numeric columns, or by column. Where
+    none are given, a warning names columns that look as if they had some (-9, 999); `[]` says that there are none.
 shapes : {"steps", "ramps", "both"}, or dict from column to one of them
     What describes a number: steps (`x <= t`), ramps (`min(x - t, 0)`: a straight line up to the knot t, and level from
     there on), or both, whichever serves better term by term. Ramps are held at the 1 % and 99 % quantiles of their
     column. Columns that are no numbers, or take two values only, have steps in any case. Estimators that end in CV also
     take a list, and choose (`shapes_`).
+interactions : int, "auto" or list of pairs of columns
+    Pairs of columns that may have products of two conditions, `x <= s and z > t` or the like, as terms beside those of
+    single columns: the so many pairs that promise most, all pairs that stand out from what chance would give, or the
+    pairs named. Estimators that end in CV also score the models without products, and keep these unless products are
+    better by more than a standard error.
+interaction_cost : float or "auto"
+    Factor on lambda0 of a product, and what one must be better by than a term of one column where models of a size are
+    compared; "auto" is 2.
+hierarchy : {"weak", "strong"}, optional
+    Whether a product may only stand beside a term of one of its columns, or of both.
+max_terms_per_pair : int, optional
+    Largest number of products of one pair of columns.
 missing : {"mean", "error", "last"}
     How a value is scored that is missing, special or of a new level where no row of the fit had one in that column:
     at the mean contribution of the column over the rows of the fit (by their weights, those of classes included), with
@@ -90,17 +103,38 @@ coef_bounds : (low, high), optional
 unpenalized : list of columns, optional
     Columns that are in every model and free of lambda0, by name or position. They count as terms.
 """
+POSITIVE = """\
+positive : label, optional
+    The label whose probability is modelled, which equation, plots, report and scorecards speak of: the last of
+    `model_.classes`. By default it is the last in order. With more than two labels, the others become "not" this one.
+    `classes_` and the columns of `predict_proba` stay in order, as scikit-learn's scorers need them; where a size is
+    chosen, scorers see True for this label and False for others.
+"""
+PATH_POSITIVE = """\
+positive : label, optional
+    The label whose probability is modelled; by default the last in order. With more than two labels, the others become
+    "not" this one.
+"""
 CLASS_WEIGHT = """\
 class_weight : dict or "balanced", optional
     Weights of the classes in fitting (where a size is chosen, not in scoring), multiplied with `sample_weight`;
     "balanced" gives all the same total.
 """
-RUN = """\
+OF_CLASSES = CLASS_WEIGHT + POSITIVE
+DEVICE = """\
+device : {"cpu", "cuda"}
+    Where the sums over rows are made: "cuda" is a card of NVIDIA, for tables of millions of rows (needs CuPy). Data may
+    be there already: CuPy arrays, cuDF frames, PyTorch and JAX tensors.
+"""
+RUN = (
+    DEVICE
+    + """\
 n_jobs : int, optional
     Number of threads; None is one, -1 is all cores. The result does not depend on it.
 time_limit : float, optional
     Seconds after which the best found so far is kept, with a ConvergenceWarning.
 """
+)
 REPORT = """\
 verbose : int
     Whether to show a bar as the search goes on, in terminals and notebooks, where tqdm is installed.
@@ -132,13 +166,16 @@ n_repeats : int
 random_state : int, RandomState or None
     The seed of the shuffles.
 """
-RUN_FOLDS = """\
+RUN_FOLDS = (
+    DEVICE
+    + """\
 n_jobs : int, optional
     Number of threads, shared by the folds; None is one, -1 is all cores. The result does not depend on it.
 time_limit : float, optional
     Seconds that all searches share; those that run out of their part keep the best found so far, with a
     ConvergenceWarning.
 """
+)
 FITTED = """\
 loss_, objective_, lambda0_ : float
     Loss, loss with penalties and price of the terms, and the price of one term.
@@ -237,10 +274,11 @@ where s_i are weights and sigma_j is the norm of the centred column j (1 without
 
 """
     + PARAMETERS,
-    "class_weight": CLASS_WEIGHT,
-    "classes_run": CLASS_WEIGHT + RUN + REPORT,
-    "classes_run_by_name": CLASS_WEIGHT + RUN + BY_NAME + REPORT,
-    "classes_run_folds": CLASS_WEIGHT + RUN_FOLDS + REPORT,
+    "class_weight": CLASS_WEIGHT + PATH_POSITIVE,
+    "positive": PATH_POSITIVE,
+    "classes_run": OF_CLASSES + RUN + REPORT,
+    "classes_run_by_name": OF_CLASSES + RUN + BY_NAME + REPORT,
+    "classes_run_folds": OF_CLASSES + RUN_FOLDS + REPORT,
     "predictions": PARAMETERS + ROWS + RETURNS + "ndarray of shape (n_rows,)\n    Predictions.\n",
     "scores": RETURNS.lstrip()
     + """\

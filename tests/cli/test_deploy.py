@@ -9,7 +9,7 @@ from sparsegam.cli import deploy
 from sparsegam.cli.main import main
 from sparsegam.data import writing
 from sparsegam.datasets import make_credit
-from sparsegam.deploy import scorecard
+from sparsegam.deploy import scaling
 from sparsegam.export.dialects import DIALECTS
 
 
@@ -25,9 +25,9 @@ def files(tmp_path_factory):
 
 def test_choices_are_those_of_the_library():
     assert tuple(DIALECTS) == deploy.DIALECTS
-    assert scorecard.METHODS == deploy.METHODS
-    assert tuple(scorecard.DIRECTIONS) == deploy.DIRECTIONS
-    assert scorecard.BASES == deploy.BASES
+    assert scaling.METHODS == deploy.METHODS
+    assert tuple(scaling.DIRECTIONS) == deploy.DIRECTIONS
+    assert scaling.BASES == deploy.BASES
 
 
 @pytest.mark.parametrize("to", ["sql", "python", "javascript", "pmml", "latex", "json"])

@@ -9,9 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import sparsegam
 from sparsegam import Model
 from sparsegam.cli import commands
 from sparsegam.cli.main import main
+from sparsegam.datasets import loans_file
 
 
 @pytest.fixture(scope="module")
@@ -230,7 +232,7 @@ def test_predict_keeps_columns(data, tmp_path, capsys):
     run(capsys, "fit", data, "-t", "answer", "--drop", "amount", "--out", model)
     assert run(capsys, "predict", model, data, "--keep", "id", "age", "income", "--out", out)[0] == 0
     scores, frame = pd.read_csv(out), pd.read_csv(data)
-    assert scores.columns.tolist() == ["id", "age", "income", "score", "probability", "prediction"]
+    assert scores.columns.tolist() == ["id", "age", "income", "score", "probability_yes", "prediction"]
     pd.testing.assert_frame_equal(scores[["id", "age", "income"]], frame[["id", "age", "income"]])
     kept = json.loads(run(capsys, "predict", model, data, "--keep", "income", "--json")[1])["income"]
     assert kept[0] is None
@@ -368,3 +370,49 @@ def test_what_the_core_cannot_count_is_no_bug(data, capsys, monkeypatch, error):
     monkeypatch.setattr(commands, "fit", raises)
     assert main(["fit", str(data), "-t", "answer", "-q"]) == 1
     assert capsys.readouterr().err.splitlines()[-1] == "sparsegam: too large"
+
+
+def test_version(capsys):
+    code, text, _ = run(capsys, "--version")
+    assert code == 0
+    assert text == f"sparsegam {sparsegam.__version__}\n"
+
+
+def test_the_example_is_the_file_that_ships(tmp_path, capsys):
+    file = tmp_path / "loans.csv"
+    code, text, _ = run(capsys, "example", "--out", file)
+    assert code == 0
+    assert "1200 simulated loans written" in text
+    assert file.read_bytes() == loans_file().read_bytes()
+    assert run(capsys, "example")[1] == loans_file().read_text()
+
+
+def piped(*words, given=b""):
+    """Run a command in a process of its own, with something on its standard input."""
+    command = [sys.executable, "-m", "sparsegam", *map(str, words)]
+    return subprocess.run(command, input=given, capture_output=True, check=False)
+
+
+def test_a_hyphen_is_standard_input_and_output(data, tmp_path):
+    fitted = piped("fit", "-", "-t", "answer", "--drop", "amount", "-q", "--out", "-", given=data.read_bytes())
+    model = Model.from_json(fitted.stdout.decode())
+    assert model.classes == ("no", "yes")
+    assert b"300 rows, target answer" in fitted.stderr
+    scored = piped("predict", "-", data, "--keep", "id", "--out", "-", given=fitted.stdout)
+    assert scored.stdout.startswith(b"id,score,probability_yes,prediction\nrow0,")
+    file = tmp_path / "model.json"
+    file.write_bytes(fitted.stdout)
+    report = piped("report", file, "-", "-t", "answer", "--out", "-", given=data.read_bytes())
+    assert report.stdout.startswith(b"<!DOCTYPE html>")
+    both = piped("predict", "-", "-", given=fitted.stdout)
+    assert both.returncode == 1
+    assert b"cannot both come from the standard input" in both.stderr
+
+
+def test_special_without_values_says_that_there_are_none(tmp_path, capsys):
+    file = tmp_path / "loans.csv"
+    run(capsys, "example", "--out", file)
+    words = ("fit", file, "-t", "outcome", "--terms", "1", "--drop", "id", "-q")
+    assert "held special codes" in run(capsys, *words)[2]
+    assert run(capsys, *words, "--special")[2] == ""
+    assert run(capsys, *words, "--special", "-9", "-8")[2] == ""

@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 from functools import partial
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from sparsegam import _core
 
 
 def oracle(problem):
-    return ReferenceRows(problem.X, problem.y, problem.weight, problem.loss)
+    return ReferenceRows(problem.X, problem.y, problem.weight, problem.loss, codes=problem.codes)
 
 
 def one_feature_a_column(problem):
@@ -210,6 +211,74 @@ def test_groups_are_the_rows_where_a_column_is_one(make, problem, support, theta
     assert rows.groups(point, columns)[2][0] == pytest.approx(rows.evaluate([point])[0])  # the last of four bins: all
 
 
+@pytest.mark.parametrize("make", ROWS_OF_CODES.values(), ids=ROWS_OF_CODES.keys())
+def test_pairs_are_summed_over_the_cells_of_both_features(make, problem, support, theta):
+    rows, point = make(problem), point_of(support, theta)
+    cells = cells_of(problem)
+    cells[1] = None
+    pairs = np.array([[0, 2], [4, 0], [2, 5], [3, 4]])
+    _, g, h = oracle(problem).at(point)
+    for mine, sums in zip(rows.pairs(point, cells, pairs), (g, h), strict=True):
+        expected = []
+        for a, b in pairs:
+            in_a, in_b = (cells[f][0][problem.codes[f]] for f in (a, b))
+            expected += [sums[(in_a == i) & (in_b == j)].sum() for i in range(cells[a][2]) for j in range(cells[b][2])]
+        np.testing.assert_allclose(mine, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
+    assert [part.size for part in make(problem).pairs(point, cells, pairs[:0])] == [0, 0]
+
+
+def cells_of(problem):
+    """Two ordered bins to a cell; those that stand alone remain so."""
+    found = []
+    for bins, ordered in zip(problem.n_bins, problem.n_ordered, strict=True):
+        n_ordered = -(-int(ordered) // 2)
+        of_bin = np.concatenate([np.arange(ordered) // 2, n_ordered + np.arange(bins - ordered)])
+        found.append((of_bin.astype(np.uint8), n_ordered, n_ordered + int(bins - ordered)))
+    return found
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_pairs_of_many_rows_have_the_same_bits_on_any_number_of_threads(n_threads):
+    """More rows than a block, more pairs than a task."""
+    problem = large_problem(3 * 8192 + 5, "logistic")
+    cells = [
+        ((np.arange(bins) * min(bins, 7) // bins).astype(np.uint8), *2 * [int(min(bins, 7))]) for bins in problem.n_bins
+    ]
+    pairs = np.array(list(combinations(range(len(cells)), 2)))
+    point = point_of([2, 40], [0.1, 0.5, -0.5])
+    mine, single = (problem.rows(n).pairs(point, cells, pairs) for n in (n_threads, 1))
+    for one, other, expected in zip(mine, single, oracle(problem).pairs(point, cells, pairs), strict=True):
+        np.testing.assert_array_equal(one, other)
+        np.testing.assert_allclose(one, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        (lambda cells, pairs: (cells[:-1], pairs), "one entry per feature"),
+        (lambda cells, pairs: ([None, *cells[1:]], pairs), "0 and 2 are no pair"),
+        (lambda cells, pairs: (cells, pairs + 90), "90 and 92 are no pair"),
+        (lambda cells, pairs: (cells, pairs - 1), "-1 and 1 are no pair"),
+        (lambda cells, pairs: (cells, pairs[:, [0, 0]]), "0 and 0 are no pair"),
+        (lambda cells, pairs: ([(cells[0][0][:-1], *cells[0][1:]), *cells[1:]], pairs), "each of its 4 bins, got 3"),
+        (lambda cells, pairs: ([(cells[0][0], 1, 1), *cells[1:]], pairs), "cells of feature 0 must be numbered"),
+        (lambda cells, pairs: ([(cells[0][0], 9, 2), *cells[1:]], pairs), "cells of feature 0 must be numbered"),
+        (lambda cells, pairs: ([(cells[0][0], 9, 257), *cells[1:]], pairs), "at most 256"),
+    ],
+)
+def test_pairs_that_are_none_are_refused(change, match):
+    problem = random_problem(0, "logistic")
+    cells, pairs = change(cells_of(problem), np.array([[0, 2]]))
+    with pytest.raises(ValueError, match=match):
+        problem.rows().pairs(point_of([], [0.0]), cells, pairs)
+
+
+@pytest.mark.parametrize("make", ROWS_OF_MATRICES.values(), ids=ROWS_OF_MATRICES.keys())
+def test_raw_columns_have_no_pairs(make, problem):
+    with pytest.raises(ValueError, match="no features with bins"):
+        make(problem).pairs(point_of([], [0.0]), cells_of(problem), np.array([[0, 2]]))
+
+
 @pytest.mark.parametrize("make", COMPILED_OF_CODES.values(), ids=COMPILED_OF_CODES.keys())
 def test_a_shift_is_the_point_with_one_coefficient_changed(make, problem, support, theta):
     rows, expected, every = make(problem), oracle(problem), np.arange(problem.n_columns)
@@ -351,6 +420,7 @@ class RawProblem:
     y: np.ndarray
     weight: np.ndarray
     loss: str
+    codes: tuple = ()
 
 
 def raw_problem(n, p, loss):

@@ -1,6 +1,8 @@
 """Edits: one change by hand, the rest fitted again, all of it on the record and in the JSON."""
 
 import numpy as np
+import pandas as pd
+import products
 import pytest
 
 from sparsegam import Model, SparseGAMClassifier, SparseGAMRegressor
@@ -216,3 +218,76 @@ def test_a_feature_that_only_rose_rises_after_a_refit():
     model = Model(0.0, (*terms, Term("x0", Condition("<=", 20.0), -0.1)), ("x0",), "squared")
     after = Editor(model, X, y, who="A. Analyst", lambda2=0.0).drop("x0", 20, why="too fine")
     assert [t.condition.kind for t in after.terms] == ["<="]  # the ramp would fall, and is left out
+
+
+@pytest.fixture
+def paired():
+    frame, y = products.table()
+    return products.as_fitted(products.written(), frame, y), frame, y
+
+
+def test_products_are_dropped_fixed_moved_and_forbidden(paired):
+    model, frame, y = paired
+    editor = model.edit(frame, y, who="A. Analyst")
+    fixed = editor.fix(("age", "priors"), (25, 3), 1.25, why="policy")
+    assert fixed.terms[2].coef == 1.25
+    assert fixed.edits[-1].what == "age <= 25 and priors > 3 at 1.25 (was 0.9)"
+    moved = editor.move(("age", "priors"), (25, 3), (24, 3), why="law")
+    assert moved.terms[2].text() == "age <= 24 and priors > 3"
+    assert moved.terms[2].coef == 1.25  # it was fixed, and still is
+    dropped = editor.drop(("age", "priors"), (40, 1), why="few rows")
+    assert [term.text() for term in dropped.terms if term.part == ("age", "priors")] == ["age <= 24 and priors > 3"]
+    assert editor.forbid(("age", "hours"), why="law").pairs == (("age", "priors"), ("hours", "colour"))
+    gone = editor.forbid("hours", why="law")
+    assert gone.pairs == (("age", "priors"),)
+    assert "hours" not in gone.features
+    np.testing.assert_array_equal(
+        Model.from_json(gone.to_json()).decision_function(frame), gone.decision_function(frame)
+    )
+    assert gone.drift(frame).worst.psi == 0.0
+    for _ in range(4):
+        editor.undo()
+    assert editor.model.terms[2].text() == "age <= 25 and priors > 3"
+
+
+def test_what_an_edit_knows_of_its_rows_is_of_the_changed_products(paired):
+    model, frame, y = paired
+    moved = model.edit(frame, y, who="A. Analyst").move(("age", "priors"), (25, 3), (24, 2), why="law")
+    expected = products.as_fitted(moved, frame)
+    for pair, shares in expected.seen_pairs.items():
+        np.testing.assert_allclose(moved.seen_pairs[pair], shares)
+    assert moved.contributions(frame).mean(axis=0) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_edits_of_products_that_cannot_be(paired):
+    model, frame, y = paired
+    editor = model.edit(frame, y, who="A. Analyst")
+    with pytest.raises(
+        ValueError, match=r"merge is of two steps of one column, got \('age', 'priors'\): drop the product"
+    ):
+        editor.merge(("age", "priors"), (25, 3), why="no")
+    with pytest.raises(ValueError, match=r"names 0 terms of column \('age', 'priors'\), which has: age <= 25 and"):
+        editor.drop(("age", "priors"), (26, 3), why="no")
+    with pytest.raises(
+        ValueError, match=r"value of a product must be a pair, one for each of \('age', 'priors'\), got 25"
+    ):
+        editor.drop(("age", "priors"), 25, why="no")
+    with pytest.raises(ValueError, match=r"hours is missing asks for a value of another kind than 3: drop it instead"):
+        editor.move(("hours", "colour"), (None, ("red", "blue")), (3, ("red", "blue")), why="no")
+    with pytest.raises(ValueError, match=r"does not use column \('age', 'colour'\): it uses age, priors"):
+        editor.forbid(("age", "colour"), why="no")
+    with pytest.raises(ValueError, match="names 0 terms of column 'age', which has: age <= 30"):
+        editor.drop("age", 25, why="a threshold of a product is no term of the column")
+
+
+def test_products_keep_the_directions_of_their_features():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.integers(0, 10, 400).astype(float), "b": rng.integers(0, 10, 400).astype(float)})
+    y = (rng.random(400) < np.where((frame["a"] > 5) & (frame["b"] > 5), 0.1, 0.5)).astype(int)
+    terms = (
+        Term("a", Condition("<=", 3.0), -0.5),
+        products.product(("a", products.above(5.0)), ("b", products.above(5.0)), 0.5),
+    )
+    model = Model(0.0, terms, ("a", "b"), "logistic", (0, 1))
+    left = model.edit(frame, y, who="A. Analyst").fix("a", 3, -0.5, why="policy")
+    assert [term.text() for term in left.terms] == ["a <= 3"]  # rows speak against the product, which must not fall

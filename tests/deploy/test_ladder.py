@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import products
 import pytest
 
 from sparsegam import SparseGAMClassifier
@@ -77,3 +78,19 @@ def test_shares_of_rows_are_spread_over_the_ranges(fitted):
         total = sum(share for _, share in (*seen.upto, *seen.alone)) + seen.above + seen.missing
         assert total == pytest.approx(1.0)
         assert seen.above == gam.model_.seen[name].above
+
+
+def test_products_stay_beside_ladders():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"age": rng.integers(18, 80, 500).astype(float), "debt": rng.integers(0, 9, 500).astype(float)}
+    )
+    young = products.product(("age", products.upto(30.0)), ("debt", products.above(3.0)), 0.9)
+    model = products.as_fitted(Model(0.1, (*RAMPS, young), ("age", "debt"), "logistic", (0, 1)), frame)
+    stepped = laddered(model, lambda _: MOST_RUNGS)
+    assert stepped.terms[-1] == young
+    assert stepped.pair_functions()["age", "debt"].mean() == model.pair_functions()["age", "debt"].mean()
+    edges = [value for value, _ in stepped.seen["age"].upto]
+    assert 30.0 in edges
+    assert sum(share for _, share in stepped.seen["age"].upto) + stepped.seen["age"].above == pytest.approx(1.0)
+    np.testing.assert_allclose(stepped.decision_function(frame), model.decision_function(frame), atol=0.1)

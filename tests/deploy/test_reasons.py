@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import products
 import pytest
 
 from sparsegam import SparseGAMClassifier, export
@@ -154,3 +155,36 @@ def test_sql_gives_points_and_the_same_reasons(model):
     assert found["points"].tolist() == card.score(frame).tolist()
     codes = found[["reason_1", "reason_2"]].to_numpy(dtype=object)
     assert np.where(pd.isna(codes), None, codes).tolist() == table.of(frame).codes().tolist()
+
+
+def test_a_pair_is_a_reason_of_its_own():
+    frame, y = products.table()
+    model = products.as_fitted(products.written(), frame, y)
+    texts = {
+        ("age", "priors"): ("R1", "young or old, and priors"),
+        (("age", "priors"), ("<= 25", "> 3")): ("R2", "young, with many priors"),
+    }
+    reasons = reason_codes(model, frame, texts=texts)
+    worst = (frame["age"] <= 25) & (frame["priors"] > 3)
+    first = reasons[int(np.flatnonzero(worst)[0])][0]
+    assert (first.feature, first.code, first.text) == ("age & priors", "R2", "young, with many priors")
+    assert first.step == "age: <= 25; priors: > 3"
+    mean = model.pair_functions()["age", "priors"].mean()
+    assert first.lost == pytest.approx(0.9 - mean, abs=1e-9)
+    codes = reasons.codes()
+    assert not (codes[~worst] == "R2").any()
+    assert (codes == "age & hours").any()  # without a text the pair goes by its name
+
+
+def test_pairs_lose_against_their_median_and_their_best():
+    frame, _ = products.table()
+    model = products.as_fitted(products.written(), frame)
+    j = 2  # behind two features
+    assert reason_table(model, baseline="median").lost[j].max() == 0.9
+    assert reason_table(model, baseline="max").lost[j].min() == 0.0
+    assert reason_table(model, baseline="max").lost[j].max() == 1.3
+    given = reason_table(products.written(), baseline="mean", reference=frame)
+    known = reason_table(model, baseline="mean")
+    assert given.lost[j].max() == pytest.approx(known.lost[j].max())
+    with pytest.raises(ValueError, match=r"texts names \(\('age', 'colour'\)"):
+        reason_table(products.written(), texts={(("age", "colour"), ("a", "b")): "no"})

@@ -5,6 +5,7 @@ import io
 import itertools
 
 import numpy as np
+import products
 import pytest
 
 from sparsegam import SparseGAMClassifier, gam_path
@@ -117,13 +118,43 @@ def test_shown_everywhere(model, credit, tmp_path):
     text, page = str(card), card.to_html()
     rows = list(csv.DictReader(io.StringIO(card.to_csv())))
     assert len(rows) == 1 + len(card.table())
-    assert rows[0] == {"feature": "", "step": "base", "points": str(card.base)}
+    assert (rows[0]["feature"], rows[0]["step"], rows[0]["points"]) == ("", "base", str(card.base))
+    assert float(rows[2]["rows"]) == card.table()[1]["rows"]
     assert "AUC" in text
     assert "fall with the risk of 1" in text
     assert "<script" not in page
     openpyxl = pytest.importorskip("openpyxl")
     card.to_excel(tmp_path / "card.xlsx")
     assert openpyxl.load_workbook(tmp_path / "card.xlsx")["Scorecard"]["C2"].value == card.base
+
+
+def test_steps_say_what_they_stand_on(model, credit):
+    X, y = credit
+    card = scorecard(model, X, y)
+    frame = card.to_frame()
+    for j, name in enumerate(card.features):
+        mine, located = frame[frame["feature"] == name], card.steps.locate(X)[j]
+        assert mine["rows"].tolist() == np.bincount(located, minlength=len(mine)).tolist()
+        assert mine["events"].tolist() == np.bincount(located, y, len(mine)).tolist()
+        bad, good = mine["events"] / y.sum(), (mine["rows"] - mine["events"]) / (len(y) - y.sum())
+        both = (bad > 0) & (good > 0)
+        np.testing.assert_allclose(mine["woe"][both], np.log(good[both] / bad[both]))
+        assert mine["woe"][~both].isna().all()
+        iv = ((good - bad) * np.log(good / bad.where(bad > 0)))[both].sum()
+        assert card.information_values[name] == pytest.approx(iv)
+    assert "WoE" in str(card)
+    assert list(scorecard(model).to_frame().columns) == ["feature", "step", "points"]
+    assert scorecard(model).information_values == {}
+
+
+def test_style_holds_for_the_card_alone(model, credit):
+    shown = scorecard(model, *credit)._repr_html_()
+    style = shown.partition("<style>")[2].partition("</style>")[0]
+    rules = [rule.partition("{")[0] for rule in style.split("}") if rule.strip()]
+    assert rules
+    assert all(part.strip().startswith(".sparsegam") for rule in rules for part in rule.split(","))
+    assert shown.startswith("<div class='sparsegam'>")
+    assert "<html" not in shown
 
 
 def test_text_of_the_data_is_escaped():
@@ -194,3 +225,38 @@ def test_what_no_row_had_gets_the_points_of_the_mean(model, credit):
                 int(line["points"] - points) for points in set(table.adds[table.locate(X[name].to_numpy(dtype=float))])
             }
     assert "missing: no such row was seen" in str(scorecard(model, X, y))
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"nonnegative": True}, {"base": "folded"}, {"method": "small", "max_terms": 4}]
+)
+def test_points_of_pairs_add_up(options):
+    frame, y = products.table()
+    model = products.as_fitted(products.written(), frame, y)
+    card = scorecard(model, frame, y, **options)
+    lines = card.table()
+    total = np.full(len(frame), card.base)
+    for part, where in zip(card.steps.parts, card.steps.locate(frame), strict=True):
+        points = np.array([line["points"] for line in lines if line["feature"] == part.name])
+        total += points[where]
+    assert total.tolist() == card.score(frame).tolist()
+    assert all(sum(line["rows"] for line in lines if line["feature"] == name) == 600 for name in ("age", "age & hours"))
+    assert card.rounding.auc_after > card.rounding.auc_before - 0.01
+    if options.get("nonnegative"):
+        assert min(line["points"] for line in lines) == 0
+
+
+def test_a_pair_is_a_block_of_points():
+    frame, y = products.table()
+    card = scorecard(products.as_fitted(products.written(), frame, y), frame, y)
+    lines = str(card).splitlines()
+    head = next(i for i, line in enumerate(lines) if line.startswith("age (down), priors (across): points (rows)"))
+    young = [cell for cell in lines[head + 2].split("  ") if cell]
+    points = {line["step"]: line for line in card.table() if line["feature"] == "age & priors"}
+    worst = points["age: <= 25; priors: > 3"]
+    assert young[0].strip() == "<= 25"
+    assert young[3].strip() == f"{worst['points']} ({worst['rows']:.0f})"
+    assert "those of each pair where its line and its column meet" in str(card)
+    assert card.to_html().count("<table>") == 1 + 3 + 1  # features, pairs, risks
+    assert len(list(csv.reader(io.StringIO(card.to_csv())))) == 2 + len(card.table())
+    assert card.information_values.keys() == {"age", "priors", "age & priors", "age & hours", "hours & colour"}

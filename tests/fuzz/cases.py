@@ -206,7 +206,8 @@ def _draw_options(draw, case):
     out = {} if case.squared and not case.is_path else {"loss": case.loss}
     if "swap" in case.kind:
         asked = {} if case.is_linear else options.table_options(draw)
-        asked.pop("shapes", None)  # the paper's search has steps alone
+        for name in ("shapes", "interactions", "interaction_cost", "hierarchy", "max_terms_per_pair"):
+            asked.pop(name, None)  # the paper's search has steps alone
         return out | asked | options.swap_path_options(draw)
     out |= options.ridge_options(draw) | options.run_options(draw)
     out |= options.linear_options(draw) if case.is_linear else options.table_options(draw)
@@ -263,6 +264,8 @@ def _doubts_about_options(case):
         yield "no room for unpenalized columns"
     if given.get("shapes", "steps") != "steps" and (given.get("certify") or case.is_swap):
         yield "ramps have no certificate, and no place in the paper's search"
+    if given.get("interactions") and (given.get("certify") or case.is_swap):
+        yield "products have no certificate, and no place in the paper's search"
     if "categorical" in given:
         yield "categories may have no order that another option needs"
     if case.loss == "exponential" and case.is_linear:

@@ -54,14 +54,24 @@ def edge_rows(model, rng):
 
 def _edges(model, name):
     values = [None]
-    for term in model.terms:
-        if term.feature == name:
-            values += _around(term.condition)
+    for clause in (one for term in model.terms for one in term.clauses):
+        if clause.feature == name:
+            values += _around(clause.condition)
     values += list(model.special_values.get(name, ()))
     scale = model.scales.get(name)
     if scale is None or not scale.has_levels:
         return values
     return [*values, *scale.levels, *(["a level never seen"] if scale.is_text else [])]
+
+
+def ordered_values(model, name):
+    """Values at and beside the thresholds of a feature, in their order; none of them special, missing or new."""
+    source, found = model.source_of(name), {}
+    special = {source.scale.number(value) for value in source.special_values}
+    for value in _edges(model, name):
+        if value is not None and not (source.scale.has_levels and value not in source.scale.levels):
+            found[source.scale.number(value)] = value
+    return [] if source.scale.kind == "category" else [found[number] for number in sorted(found.keys() - special)]
 
 
 def _around(condition: Condition):

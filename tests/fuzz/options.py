@@ -91,13 +91,33 @@ def table_options(draw):
         "monotone": lambda: _monotone(draw),
         "min_samples_bin": lambda: int(draw.one_of(1, 2, 10, 1000)),
         "shapes": lambda: _shapes(draw),
+        "interactions": lambda: _interactions(draw),
         "missing": lambda: draw.one_of("mean", "last"),  # "error" refuses rows of weight 0, which properties predict
         "features_always": lambda: [draw.key(j) for j in draw.pick(2)],
     }
     out = {name: make() for name, make in makers.items() if draw.some(0.12)}
     if {"features_always", "features_never"} <= set(out):
         del out["features_never"]
+    if "interactions" in out:
+        out |= product_options(draw)
     return out | binning_options(draw)
+
+
+def product_options(draw):
+    """Options of tables about products."""
+    makers = {
+        "interaction_cost": lambda: draw.one_of("auto", 0.0, 1.0, 3),
+        "hierarchy": lambda: draw.one_of(None, "weak", "strong"),
+        "max_terms_per_pair": lambda: int(draw.one_of(1, 2)),
+    }
+    return {name: make() for name, make in makers.items() if draw.some(0.3)}
+
+
+def _interactions(draw):
+    if draw.some(0.7) or len(draw.columns) < 2:
+        return draw.one_of(1, 3, "auto")
+    first, second = draw.rng.choice(len(draw.columns), size=2, replace=False)
+    return [(draw.key(int(first)), draw.key(int(second)))]
 
 
 def binning_options(draw):

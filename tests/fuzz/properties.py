@@ -6,11 +6,13 @@ import pickle
 from collections import Counter
 
 import numpy as np
+import pandas as pd
 
 from fuzz import recompute
 from fuzz.calls import fitted
-from fuzz.exports import check_exports
+from fuzz.exports import check_exports, edge_rows, ordered_values
 from fuzz.options import NOT_ORDERED
+from sparsegam.models.terms import SENSE
 
 NEARLY = 0.01  # share of the objective by which searches may differ that see the same data in another order
 EXACT = 1e-6  # share of the objective by which sums in another order may differ
@@ -62,15 +64,28 @@ def limits_kept(run, rng):
             return f"{view.model.n_terms} terms, max_terms is {most}"
         if case.is_linear:
             continue
-        by_feature = Counter(term.feature for term in view.model.terms)
-        if len(by_feature) > (given.get("max_features") or np.inf):
-            return f"{len(by_feature)} features, max_features is {given['max_features']}"
-        if by_feature and max(by_feature.values()) > (given.get("max_terms_per_feature") or np.inf):
-            return f"{max(by_feature.values())} terms of a feature, the limit is {given['max_terms_per_feature']}"
-        never = {case.names[case.position(key)] for key in given.get("features_never") or ()}
-        if never & set(by_feature):
-            return f"{never & set(by_feature)} must never be in"
+        wrong = _beyond_limits(given, case, view.model.terms)
+        if wrong:
+            return wrong
     return None
+
+
+def _beyond_limits(given, case, terms):
+    """What is wrong with the features and pairs of a model; products count among those of their pair."""
+    used = {name for term in terms for name in term.features}
+    if len(used) > (given.get("max_features") or np.inf):
+        return f"{len(used)} features, max_features is {given['max_features']}"
+    own = Counter(term.feature for term in terms if not term.is_product)
+    of_pairs = Counter(term.part for term in terms if term.is_product)
+    for counted, option in ((own, "max_terms_per_feature"), (of_pairs, "max_terms_per_pair")):
+        if counted and max(counted.values()) > (given.get(option) or np.inf):
+            return f"{max(counted.values())} terms, {option} is {given[option]}"
+    never = {case.names[case.position(key)] for key in given.get("features_never") or ()}
+    if never & used:
+        return f"{never & used} must never be in"
+    asked = {"weak": any, "strong": all}.get(given.get("hierarchy"), lambda found: True)
+    alone = [pair for pair in of_pairs if not asked([name in own for name in pair])]
+    return f"products of {alone[0]} without the terms that hierarchy={given['hierarchy']!r} wants" if alone else None
 
 
 def demands_met(run, rng):
@@ -97,15 +112,15 @@ def _wrong_of_columns(run, view):
 
 def _wrong_of_features(run, view):
     given, case = run.call.options, run.case
-    features = {term.feature for term in view.model.terms}
+    features = {term.feature for term in view.model.terms if not term.is_product}
     always = {case.names[case.position(key)] for key in given.get("features_always") or ()}
     if always - features:
         return f"{always - features} must always be in"
     directions = _directions(case, given.get("monotone"))
     for term in view.model.terms:
-        sense = {"<=": -1, "ramp": 1}.get(term.condition.kind, 0)
-        if sense * term.coef * directions.get(term.feature, 0) < 0:
-            return f"{term} is against its direction"
+        for one in term.clauses:
+            if SENSE.get(one.condition.kind, 0) * term.coef * directions.get(one.feature, 0) < 0:
+                return f"{term} is against the direction of {one.feature}"
     least = given.get("min_samples_bin", 1)
     counted = view.weight > 0
     for term, (column, _) in zip(view.model.terms, recompute.columns_of(case, view, run.call.X), strict=True):
@@ -120,6 +135,19 @@ def _directions(case, monotone):
     named = enumerate(monotone) if isinstance(monotone, list) else (monotone or {}).items()
     words = {"increasing": 1, "decreasing": -1, None: 0}
     return {case.names[case.position(key)]: words.get(value, value) for key, value in named}
+
+
+def monotone_to_the_bit(run, rng):
+    """Scores never go against the direction of a feature, whatever the others are: not by the last digit."""
+    model = run.views[rng.integers(len(run.views))].model
+    for name, way in _directions(run.case, run.call.options.get("monotone")).items():
+        ladder = ordered_values(model, name) if name in model.features and way else []
+        for row in edge_rows(model, rng)[:8] if len(ladder) > 1 else ():
+            frame = pd.DataFrame([row | {name: value} for value in ladder], dtype=object)
+            steps = way * np.diff(model.decision_function(frame))
+            if steps.min() < 0:
+                return f"the score goes by {steps.min()} against the direction of {name} in {row}"
+    return None
 
 
 def predicts_by_score(run, rng):
@@ -207,6 +235,8 @@ def _reordered(case, order):
             moved[name] = [place[case.position(key)] for key in value]
         elif name in ("feature_cost", "thresholds", "special_values", "monotone", "shapes") and isinstance(value, dict):
             moved[name] = {place[case.position(key)]: v for key, v in value.items()}
+        elif name == "interactions" and isinstance(value, list):
+            moved[name] = [tuple(place[case.position(key)] for key in pair) for pair in value]
         elif name == "monotone" and value is not None:
             moved[name] = [value[j] for j in order]
         elif name == "coef_bounds" and value is not None:
@@ -331,6 +361,7 @@ SOMETIMES = (
     weights_are_rows,
     units_of_y,
     exports_agree,
+    monotone_to_the_bit,
 )
 EVERY = {function.__name__: function for function in (*ALWAYS, *SOMETIMES, binner_columns)}
 
@@ -349,6 +380,7 @@ def apply_to(case):
         "weights_are_rows": _repeats(case) and not timed and not case.is_swap,
         "units_of_y": case.squared and not timed and not case.is_cv and case.how["y"] != "whole",
         "exports_agree": not case.is_linear,
+        "monotone_to_the_bit": not case.is_linear and bool(case.options.get("monotone")),
     }
     return [function for function in (*ALWAYS, *SOMETIMES) if conditions.get(function.__name__, True)]
 

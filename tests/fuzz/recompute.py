@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
+from sparsegam.design.interactions import COST
 from sparsegam.losses import LOSSES
 
 ROUNDING = 1e-13  # of a score, relative to the numbers that are added up to it
@@ -30,7 +31,7 @@ def columns_of(case, view, X):
         return [(dense[:, k], w) for k, w in enumerate(model.weights)]
     out = []
     for term in view.model.terms:
-        alone = replace(view.model, intercept=0.0, terms=(replace(term, coef=1.0),))
+        alone = replace(view.model, intercept=0.0, terms=(replace(term, coef=1.0),), missing="last", seen_pairs={})
         out.append((alone.decision_function(X), term.coef))
     return out
 
@@ -76,4 +77,9 @@ def cost(case, view):
         free = {case.position(key) for key in case.options.get("unpenalized") or ()}
         return sum(j not in free for j in view.model.columns)
     factors = {case.names[case.position(key)]: f for key, f in (case.options.get("feature_cost") or {}).items()}
-    return sum(factors.get(term.feature, 1.0) for term in view.model.terms)
+    asked = case.options.get("interaction_cost", "auto")
+    dearer = COST if asked == "auto" else asked
+    return sum(
+        max(factors.get(name, 1.0) for name in term.features) * (dearer if term.is_product else 1.0)
+        for term in view.model.terms
+    )

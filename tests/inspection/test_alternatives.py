@@ -1,14 +1,18 @@
 """Substitutes of terms: costs are true ones, twins cost nothing, rules are obeyed."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from sparsegam.data.frames import read
 from sparsegam.design.binning import Binning
+from sparsegam.design.interactions import Interactions
 from sparsegam.design.rules import Rules
-from sparsegam.inspection.alternatives import alternatives, objective_of
+from sparsegam.inspection.alternatives import alternatives, objective_of, support_of, with_products_of
 from sparsegam.search.options import Options
 from sparsegam.search.path import Path
+from sparsegam.search.refit import refit
 from sparsegam.search.tables import Tables
 
 
@@ -62,7 +66,10 @@ def true_objective(problem, model, X, y):
     """Loss and ridge by the rows alone."""
     score = model.decision_function(X)
     loss = np.logaddexp(0, -y * score).sum() if model.loss == "logistic" else 0.5 * ((y - score) ** 2).sum()
-    spread = [((c - c.mean()) ** 2).sum() for c in (model.column_of(t, X[:, int(t.feature[1:])]) for t in model.terms)]
+    spread = [
+        ((c - c.mean()) ** 2).sum()
+        for c in (model.column_of(t, {t.feature: X[:, int(t.feature[1:])]}) for t in model.terms)
+    ]
     return loss + problem.ridge.lambda2 * sum(s * t.coef**2 for s, t in zip(spread, model.terms, strict=True))
 
 
@@ -114,3 +121,45 @@ def pose_with_few_bins():
     X = np.arange(80.0).reshape(20, 4) + 0.5
     y = np.tile([-1.0, 1.0], 10)
     return Tables(Binning(), Rules()).pose(read(X), y, np.ones(20), Options("logistic", 1e-3, 3))
+
+
+@pytest.fixture(scope="module")
+def paired():
+    """A problem of two features that matter together, its rules, and the model that a search of products found."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 20, (600, 3)).astype(float)
+    y = np.where(rng.random(600) < np.where((X[:, 0] <= 8) & (X[:, 1] > 10), 0.8, 0.3), 1.0, -1.0)
+    tables = Tables(Binning(), Rules(), Interactions(interactions=1))
+    problem = tables.pose(read(X), y, np.ones(600), Options(loss="logistic", lambda2=1e-3, max_terms=3))
+    ready = problem.prepared()
+    model = Path.search(ready, np.array([0, 1])).at(n_terms=1)
+    assert model.terms[0].is_product
+    return problem, ready, model
+
+
+def test_products_near_by_stand_in_for_products(paired):
+    plain, ready, model = paired
+    with pytest.raises(ValueError, match="the data have no column for the term"):
+        alternatives(plain, model, Rules())
+    problem = with_products_of(plain, model)
+    assert objective_of(problem, model) == pytest.approx(objective_of(ready, model))
+    (found,) = alternatives(problem, model, Rules())
+    assert found.drop_cost > 20
+    best = found.substitutes[0]
+    assert best.term.part == model.terms[0].part
+    assert best.term.clauses != model.terms[0].clauses
+    fitted = refit(
+        problem.rows, problem.ridge, support_of(problem, replace(model, terms=(best.term,))), units=problem.units
+    )
+    assert best.cost == pytest.approx(fitted.objective - objective_of(problem, model), abs=0.01)
+
+
+def test_stand_ins_for_products_obey_directions(paired):
+    plain, _, model = paired
+    assert model.terms[0].coef > 0  # it falls with the first feature, and grows with the second
+    rules = Rules(monotone={"x0": "decreasing", "x1": "increasing"})
+    posed = replace(plain, posed=replace(plain.posed, inputs=replace(plain.posed.inputs, rules=rules)))
+    (found,) = alternatives(with_products_of(posed, model), model, rules)
+    assert found.substitutes
+    for substitute in found.substitutes:
+        assert {one.condition.kind for one in substitute.term.clauses if one.feature == "x0"} <= {"<="}

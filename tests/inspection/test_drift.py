@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import products
 import pytest
 
 from sparsegam import Model, SparseGAMClassifier, SparseGAMClassifierCV, SparseGAMRegressor, gam_path
@@ -228,3 +229,32 @@ def test_profile_of_another_model(model, data):
 
 def test_index_by_hand():
     assert stability_index(np.array([0.5, 0.5]), np.array([0.25, 0.75])) == pytest.approx(0.25 * np.log(3))
+
+
+def test_pairs_move_where_their_features_do_not():
+    frame, y = products.table(800)
+    model = products.as_fitted(products.written(), frame, y)
+    still = model.drift(frame)
+    assert [line.name for line in still.lines][-4:] == ["age & priors", "age & hours", "hours & colour", "score"]
+    assert {line.psi for line in still.lines} == {0.0}
+    rank = np.argsort(np.argsort(frame["age"], kind="stable"))
+    together = frame.assign(priors=np.sort(frame["priors"])[rank])
+    moved = model.drift(together)
+    assert moved["age"].psi == moved["priors"].psi == 0.0
+    assert moved["age & priors"].reading == "moved"
+
+
+def test_profiles_of_pairs_come_back_from_json():
+    frame, _ = products.table(300)
+    model = products.as_fitted(products.written(), frame)
+    text = model.profile(frame).to_json()
+    assert '"version": 4' in text
+    assert model.drift(frame, reference=Profile.from_json(text)).worst.psi == 0.0
+    assert Model.from_json(model.to_json()).drift(frame).worst.psi == 0.0
+    content = json.loads(text)
+    content["pairs"][0][2] = [1.0]
+    with pytest.raises(ValueError, match="the profile is of another model"):
+        model.drift(frame, reference=Profile.from_json(json.dumps(content)))
+    content["pairs"][0][1] = "nobody"
+    with pytest.raises(ValueError, match="lists of two features"):
+        Profile.from_json(json.dumps(content))

@@ -2,9 +2,19 @@
 
 import numpy as np
 import pytest
+from scipy.stats import ks_2samp
 from sklearn import metrics
 
-from sparsegam.inspection.metrics import auc, log_loss, r_squared, roc_curve, weighted_auc
+from sparsegam.inspection.metrics import (
+    auc,
+    gini,
+    ks,
+    log_loss,
+    r_squared,
+    roc_curve,
+    weight_of_evidence,
+    weighted_auc,
+)
 
 
 def test_auc_and_curve_are_those_of_scikit_learn(draw_scores):
@@ -38,3 +48,22 @@ def test_losses_are_those_of_scikit_learn(draw_scores):
     score, upper = draw_scores(500, 6)
     assert log_loss(score, upper).mean() == pytest.approx(metrics.log_loss(upper, 1 / (1 + np.exp(-score))))
     assert r_squared(score, score**2) == pytest.approx(metrics.r2_score(score**2, score))
+
+
+def test_separation_is_that_of_scipy_and_scikit_learn(draw_scores):
+    score, upper = draw_scores(700, 7)
+    score = score.round(1)  # ties
+    assert gini(score, upper) == pytest.approx(2 * metrics.roc_auc_score(upper, score) - 1, abs=1e-12)
+    assert ks(score, upper)[0] == pytest.approx(ks_2samp(score[upper], score[~upper]).statistic, abs=1e-12)
+    assert 0.01 < ks(score, upper)[1] < 0.1
+    assert np.isnan(ks(score, np.zeros(700, dtype=bool))[0])
+
+
+def test_weight_of_evidence_adds_up_to_the_information_value():
+    rows, events = np.array([50.0, 30.0, 20.0, 5.0]), np.array([5.0, 15.0, 10.0, 0.0])
+    woe, iv = weight_of_evidence(rows, events)
+    assert woe[0] == pytest.approx(np.log((45 / 75) / (5 / 30)))
+    assert iv[1] == pytest.approx((15 / 75 - 15 / 30) * np.log((15 / 75) / (15 / 30)))
+    assert np.isnan(woe[3])
+    assert iv[3] == 0.0
+    assert (iv >= 0).all()

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import products
+
 from sparsegam import Model, SparseGAMClassifier, SparseGAMRegressor
 from sparsegam.datasets import make_credit
 from sparsegam.inspection.model_card import model_hash
@@ -52,3 +54,12 @@ def test_it_says_what_becomes_of_values_that_only_come_later():
         gam = SparseGAMRegressor(missing=rule).fit(ages, [float(a > 40) for (a,) in ages])
         assert words in gam.model_.card()
         assert "missing: no such row was seen" in gam.model_.card()
+
+
+def test_card_of_a_model_with_products():
+    frame, y = products.table()
+    text = products.as_fitted(products.written(), frame, y).card(frame, y)
+    assert "age (down) and priors (across) add together:" in text
+    assert "| > 40 | -0.4000 | +0.0000 | +0.0000 | +0.0485 |" in text
+    assert "| age &lt;= 25 and priors > 3 | +0.9000 |" in text
+    assert "| colour | 0.0% | 0.0% |" in text  # of which products alone ask

@@ -5,17 +5,21 @@ import os
 import signal
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import products
 import pytest
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GroupKFold
 
 from sparsegam import SparseGAMClassifier, SparseGAMClassifierCV, SparseGAMRegressor
-from sparsegam.inspection.stability import Stability, _Samples, _Steps, stability
+from sparsegam.data.frames import read
+from sparsegam.inspection.stability import Stability, _Samples, _Steps, shares_in, stability
 from sparsegam.models.additive import Model
 from sparsegam.models.terms import Condition, Term
+from sparsegam.plots.stability import _lines
 
 
 def make_table(n=600, seed=0):
@@ -58,7 +62,7 @@ def test_it_prints_and_gives_frames(found):
     gam, result = found
     assert str(result).startswith("10 samples (half of the rows each): 2 to 3 terms, the model has 3")
     assert "100%" in str(result)
-    assert repr(result) == str(result)
+    assert repr(result) == "<Stability: 10 samples, 3 terms>"
     frame = result.to_frame()
     assert frame.columns.tolist() == ["feature", "condition", "coef", "share", "low", "high"]
     assert len(frame) == gam.n_terms_
@@ -242,3 +246,21 @@ def test_arrays_and_polars_do_as_well(table):
     assert isinstance(SparseGAMRegressor(max_terms=2).fit(frame, y).stability(frame, y, n=2), Stability)
     array = X[["a", "c"]].to_numpy()
     assert SparseGAMRegressor(max_terms=2).fit(array, y).stability(array, y, n=2).used[0] == "x0"
+
+
+def test_products_come_back_as_products_of_the_same_rows():
+    frame, _ = products.table(1000)
+    model = products.written()
+    near = products.product(("age", products.upto(25.0)), ("priors", products.above(4.0)), 0.5)
+    far = products.product(("age", products.upto(45.0)), ("priors", products.above(0.0)), 0.5)
+    against = products.product(("age", products.upto(25.0)), ("priors", products.above(3.0)), -0.5)
+    single = Term("age", Condition("<=", 25.0), 0.5)
+    others = [replace(model, terms=(term,)) for term in (near, far, against, single, model.terms[2])]
+    found = shares_in(model, others, read(frame), "half", 0.05)
+    assert found.steps[2].share == 0.4  # as it is, and with a neighbour of its threshold
+    assert (found.steps[2].low, found.steps[2].high) == pytest.approx((0.52, 0.88))
+    assert found.features["age & priors"] == 0.8
+    assert found.features["age"] == 1.0
+    assert "age <= 25 and priors > 3" in str(found)
+    assert found.to_frame()["feature"].tolist()[2] == "age & priors"
+    assert [line[0] for line in _lines(found)][:2] == ["age", "x <= 30"]

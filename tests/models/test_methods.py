@@ -8,7 +8,7 @@ import pytest
 from sparsegam import Model, SparseGAMClassifier, export, plots, report
 from sparsegam.deploy.editing import Editor
 from sparsegam.deploy.reasons import reason_table
-from sparsegam.deploy.scorecard import Scaling
+from sparsegam.deploy.scaling import Scaling
 from sparsegam.inspection import drift, model_card
 
 LEADS_TO = {

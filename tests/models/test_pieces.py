@@ -65,4 +65,4 @@ def test_what_no_row_had_is_told_but_not_drawn():
 
 
 def test_importance_is_the_mean_distance_from_the_mean():
-    assert importance(shape_of([term("<=", 4.0, 2.0)]), np.array([1.0, 9.0])) == 1.0
+    assert importance(shape_of([term("<=", 4.0, 2.0)]).at(np.array([1.0, 9.0]))) == 1.0

@@ -78,7 +78,7 @@ def test_files_without_a_hash_or_edits_are_read():
         (changed(sha256="0" * 64), "its content was changed later"),
         (TEXT[:-40], "is the file whole"),
         ("", "is the file whole"),
-        (changed(version=5), "a newer one wrote it"),
+        (changed(version=6), "a newer one wrote it"),
         (changed(version=2), "its keys must be"),
         (changed(missing="median"), "missing must be one of"),
         (changed(missing=["mean"]), "missing must be one of"),

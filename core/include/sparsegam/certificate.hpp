@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "deadline.hpp"
+#include "limits.hpp"
 #include "refit.hpp"
 #include "tuning.hpp"
 
@@ -87,10 +88,10 @@ class Sweep {
     // it is taken at a few shifts of the intercept, each chosen for the columns that the last ones left open;
     // few are left, and their sums cost little.
     std::vector<Index> open_columns(const Point& dropped, const std::vector<char>& taken) {
-        const Limits limits(penalty_, dropped.columns);
+        const Limits limits(penalty_, point_.columns);
         std::vector<Index> open;
         for (Index c = 0; c < objective_.n_columns(); ++c)
-            if (!taken[c] && penalty_.allowed[c] && limits.allow(none, c)) open.push_back(c);
+            if (!taken[c] && penalty_.allowed[c] && limits.allow(left_, c)) open.push_back(c);
         certificate_.pairs += static_cast<Index>(open.size());
         inside_.assign(objective_.n_columns(), 0.0);
         outside_.assign(objective_.n_columns(), 0.0);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "deadline.hpp"
+#include "limits.hpp"
 #include "lines.hpp"
 #include "refit.hpp"
 #include "swap_options.hpp"
@@ -64,15 +65,20 @@ class Descent {
         return objective_.penalised(point, lambda0) < objective_.penalised(than, lambda0) - min_improvement_;
     }
 
-    // The columns that may join a point.
-    std::vector<Index> outside(const Point& point) const {
+    // The columns that may join the current point, one of its own having left.
+    std::vector<Index> outside(Index left = none) const {
         std::vector<char> taken(every_.size(), 0);
-        for (Index c : point.columns) taken[c] = 1;
-        const Limits limits(penalty_, point.columns);
+        for (Index c : current_.columns) taken[c] = 1;
+        const Limits limits(penalty_, current_.columns);
         std::vector<Index> columns;
         for (Index c : every_)
-            if (!taken[c] && penalty_.allowed[c] && limits.allow(none, c)) columns.push_back(c);
+            if (!taken[c] && penalty_.allowed[c] && limits.allow(left, c)) columns.push_back(c);
         return columns;
+    }
+
+    // May a column of the current point leave it?
+    bool may_drop(Index column) const {
+        return !penalty_.is_always(column) && Limits(penalty_, current_.columns).may_drop(column);
     }
 
   private:
@@ -100,7 +106,7 @@ class Descent {
     // T(j, w): c = w - slope / L, kept if |c| >= sqrt(2 lambda0 / L), else zero.
     void threshold(Index column, double lambda0) {
         const Index at = current_.position(column);
-        const bool inside = at != none, fixed = penalty_.is_always(column);
+        const bool inside = at != none, fixed = inside && !may_drop(column);
         if ((!inside && !may_join(column)) || !(lines_.lipschitz(column) > 0.0)) return;
         const double w = inside ? current_.coef[at] : 0.0;
         double next = lines_.stepped(current_, column, w);
@@ -119,7 +125,7 @@ class Descent {
         double least = 0.0;
         Index at = none;
         for (Index s = 0; s < current_.size(); ++s) {
-            if (penalty_.is_always(current_.columns[s])) continue;
+            if (!may_drop(current_.columns[s])) continue;
             const double worth = worth_of(s) - lambda0 * penalty_.cost[current_.columns[s]];
             if (worth < least) least = worth, at = s;
         }
@@ -140,7 +146,7 @@ class Descent {
 
     bool add_one(double lambda0) {
         if (current_.size() >= max_terms_) return false;
-        const auto columns = outside(current_);
+        const auto columns = outside();
         const auto promises = lines_.closed() ? closed_promises(columns) : threshold_promises(columns);
         double most = min_improvement_;
         Index best = none;

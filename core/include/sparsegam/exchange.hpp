@@ -110,6 +110,29 @@ class Exchange {
         return !moves.empty() && make(moves.front(), local_model());
     }
 
+    // The best of all models that have one column more than one of these, as predicted; then refitted.
+    std::vector<Point> grown(const std::vector<Point>& from, std::size_t most) {
+        std::vector<std::pair<double, Point>> found;
+        for (const Point& point : from) {
+            if (deadline_.passed()) break;
+            go_to(point);
+            for (const Move& move : list().best_additions(most)) {
+                const Point next = taken(local_model().step_of(move), penalty_, local_model().refitted());
+                const auto is_same = [&](const auto& other) { return same_support(other.second, next); };
+                if (std::none_of(found.begin(), found.end(), is_same))
+                    found.emplace_back(current_.value() - move.gain, next);
+            }
+        }
+        std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+        std::vector<Point> best;
+        for (auto& [value, point] : found) {
+            if (best.size() == most || deadline_.passed()) break;
+            refit_roughly(point);
+            best.push_back(std::move(point));
+        }
+        return best;
+    }
+
     // The cheapest drop.
     bool shrink() {
         if (model_) return shrink(*model_);
@@ -211,13 +234,14 @@ class Exchange {
         return points;
     }
 
-    // Can the step still be taken: what it drops is there, what it adds is not and keeps within the limits.
+    // Can the step still be taken: what it drops is there, what it adds is not, and what is left keeps within the limits.
     bool applies(const Step& step, const Point& point) const {
         const Index n_added = static_cast<Index>(step.added.size());
         if (point.size() + n_added - (step.dropped != none) > max_terms_) return false;
-        if (n_added > 0 && !Limits(penalty_, point.columns).allow(step.dropped, step.added[0], n_added)) return false;
-        return (step.dropped == none || point.has(step.dropped)) &&
-               std::none_of(step.added.begin(), step.added.end(), [&](Index c) { return point.has(c); });
+        if (step.dropped != none && !point.has(step.dropped)) return false;
+        if (std::any_of(step.added.begin(), step.added.end(), [&](Index c) { return point.has(c); })) return false;
+        const Limits limits(penalty_, point.columns);
+        return n_added > 0 ? limits.allow(step.dropped, step.added[0], n_added) : limits.may_drop(step.dropped);
     }
 
     // Refits an evaluated point that misses what it must beat by less than it promised; goes there if that is enough.

@@ -58,6 +58,15 @@ struct NestedPairArgs {
     bool multiplicative;  // the loss: gains of groups are known beyond the quadratic model
 };
 
+// Products of one condition with each of n others, in units of the total curvature: sums where both hold, where the
+// others do, where the one does, and of all rows.
+struct QuadrantArgs {
+    std::int64_t n;
+    const double *grad, *curv, *grad_b, *curv_b;  // per other condition
+    double grad_a, curv_a, total_grad;
+    double ridge, least, empty;  // the least curvature where a product holds or not; what is rounding
+};
+
 // C (m x n) += A (m x k) B (k x n), C by columns without gaps; an element of A or B is `down` from the next in its column
 // and `across` from the next in its row.
 template <class Real>
@@ -98,6 +107,7 @@ struct KernelTable {
     DenseKernels<double> dense_double;
     float (*swap_gains)(SwapArgs, float*) noexcept;
     void (*nested_pair_gains)(NestedPairArgs, float*) noexcept;
+    void (*quadrant_gains)(QuadrantArgs, double*, double*) noexcept;
     bool (*invert)(std::int64_t, double*, double*) noexcept;
     void (*dots)(ColumnArgs, const double*, double*) noexcept;
     void (*leave)(ColumnArgs, std::int64_t, const double*, double) noexcept;

@@ -278,6 +278,27 @@ static void nested_pair_gains(NestedPairArgs a, float* gains) noexcept {
     a.multiplicative ? nested_pair_gains<MultiplicativeFall>(a, gains) : nested_pair_gains<QuadraticFall>(a, gains);
 }
 
+// Gains of products beside the intercept, and beside their conditions too: the formulas are in products.hpp. Minus one
+// where a product may not be.
+static void quadrant_gains(QuadrantArgs a, double* __restrict plain, double* __restrict contrast) noexcept {
+#pragma omp simd
+    for (std::int64_t q = 0; q < a.n; ++q) {
+        const double g11 = a.grad[q], g10 = a.grad_a - g11, g01 = a.grad_b[q] - g11;
+        const double d11 = a.curv[q], d10 = a.curv_a - d11, d01 = a.curv_b[q] - d11;
+        const double g00 = a.total_grad - a.grad_a - g01, d00 = 1.0 - a.curv_a - d01;
+        const bool allowed = (d11 >= a.least) & (1.0 - d11 >= a.least);
+        const double slope = g11 - a.total_grad * d11, kept = d11 * (1.0 - d11) + a.ridge;
+        plain[q] = allowed ? 0.5 * slope * slope / kept : -1.0;
+        // c V = cross / below and V = above / below: the common denominator of four fractions.
+        const double with = d11 * d10, without = d01 * d00, above = with * without;
+        const double below = with * (d01 + d00) + without * (d11 + d10);
+        const double cross = (g11 * d10 - g10 * d11) * without - (g01 * d00 - g00 * d01) * with;
+        const bool full = (d10 > a.empty) & (d01 > a.empty) & (d00 > a.empty);
+        const double gain = full ? 0.5 * cross * cross / (below * (above + a.ridge * below)) : 0.0;
+        contrast[q] = allowed ? gain : -1.0;
+    }
+}
+
 template <class Real, class Code>
 static constexpr HistogramKernels<Real, Code> histogram_kernels = {fill_channel<Real, Code>,
                                                                    accumulate_any<Real, Code>};
@@ -296,6 +317,7 @@ static constexpr KernelTable table = {
     dense_kernels<double>,
     swap_gains,
     nested_pair_gains,
+    quadrant_gains,
     invert,
     dots,
     leave,

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "limits.hpp"
 #include "local_model.hpp"
 #include "nested_pairs.hpp"
 #include "top_columns.hpp"
@@ -81,6 +82,19 @@ class MoveList {
         return most_promising(std::move(moves), rules.min_gain);
     }
 
+    // The additions that gain most, whatever they are like, in no order.
+    std::vector<Move> best_additions(std::size_t most) const {
+        TopColumns top(most);
+        for (Index c : model_.columns())
+            if (penalty_.allowed[c] && !point_.has(c) && limits_.allow(none, c)) top.offer(model_.add_gain(c), c);
+        std::vector<Index> columns;
+        top.append_to(columns);
+        std::vector<Move> moves;
+        for (Index c : columns)
+            if (const double gain = model_.add_gain(c); gain > 0.0) moves.push_back({.add = c, .gain = gain});
+        return moves;
+    }
+
     // Additions that promise nearly what they cost, best first.
     std::vector<Move> doubtful_additions(const MoveRules& rules) const {
         TopColumns top(tuning::doubts);
@@ -104,7 +118,8 @@ class MoveList {
     }
 
   private:
-    bool may_drop(Index position) const { return !penalty_.is_always(point_.columns[position]); }
+    bool may_swap(Index position) const { return !penalty_.is_always(point_.columns[position]); }
+    bool may_drop(Index position) const { return may_swap(position) && limits_.may_drop(point_.columns[position]); }
 
     void list_drops(const MoveRules& rules, std::vector<Move>& moves) const {
         for (Index s = 0; s < point_.size(); ++s)
@@ -119,7 +134,7 @@ class MoveList {
         std::vector<float> costs(k), gains(k);
         for (Index s = 0; s < k; ++s)
             costs[s] = static_cast<float>(
-                may_drop(s) ? model_.drop_cost(s) - rules.lambda0 * penalty_.cost[point_.columns[s]] : infinity);
+                may_swap(s) ? model_.drop_cost(s) - rules.lambda0 * penalty_.cost[point_.columns[s]] : infinity);
         std::vector<char> taken(objective_.n_columns(), 0);
         for (Index c : point_.columns) taken[c] = 1;
         for (Index c : model_.columns()) {

@@ -1,16 +1,18 @@
-// sparsegam/penalty.hpp: what columns cost, what their coefficients may be, and which may stand together.
+// sparsegam/penalty.hpp: what columns cost, what their coefficients may be, and the limits on which stand together.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <span>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "types.hpp"
 
 namespace sparsegam {
+
+// Must a product stand beside a plain term of one of its source features, or of both?
+enum class Hierarchy { none, weak, strong };
 
 // lambda2 * sum_j u_j w_j^2 + lambda1 * sum_j sqrt(u_j) |w_j|, where u_j is the spread sigma_j^2 of the column unless units
 // are given.
@@ -21,12 +23,19 @@ struct Penalty {
     std::vector<double> cost;                 // a column's share of lambda0
     std::vector<double> low, high;            // low <= 0 <= high: sign bounds make monotone shapes
     std::vector<std::uint8_t> allowed;        // may the column enter at all
-    std::vector<Index> group;                 // the source feature of a column
+    std::vector<Index> group;                 // the source feature of a column; of a product its pair of them
     std::vector<Index> always;                // columns that are in every model, in ascending order
     Index max_groups = 0, max_per_group = 0;  // limits on source features and on the terms of one; 0: none
+    std::vector<std::pair<Index, Index>>
+        parents;             // of a product its two source features, else none; empty: no products
+    Index max_per_pair = 0;  // limit on the products of two source features; 0: none
+    Hierarchy hierarchy = Hierarchy::none;
 
     bool bounded(Index column) const { return low[column] > -infinity || high[column] < infinity; }
-    bool limited() const { return max_groups > 0 || max_per_group > 0; }
+    bool limited() const {
+        return max_groups > 0 || max_per_group > 0 || max_per_pair > 0 || hierarchy != Hierarchy::none;
+    }
+    bool is_product(Index column) const { return !parents.empty() && parents[column].second != none; }
     bool is_always(Index column) const { return std::binary_search(always.begin(), always.end(), column); }
 
     double clip(Index column, double coef) const { return std::clamp(coef, low[column], high[column]); }
@@ -36,38 +45,24 @@ struct Penalty {
         return (coef <= low[column] && grad > 0) || (coef >= high[column] && grad < 0);
     }
 
+    // The same with the least that any column costs taken off the cost of each. Models of one size compare alike, and
+    // where all cost the same, by the same numbers as without a price.
+    Penalty above_least_cost() const {
+        const auto is_free = [&](std::size_t c) { return is_always(static_cast<Index>(c)); };
+        double least = infinity;
+        for (std::size_t c = 0; c < cost.size(); ++c)
+            if (allowed[c] && !is_free(c)) least = std::min(least, cost[c]);
+        Penalty out = *this;
+        for (std::size_t c = 0; c < cost.size() && least < infinity; ++c)
+            if (!is_free(c)) out.cost[c] -= least;
+        return out;
+    }
+
     double cost_of(const Point& point) const {
         double sum = 0.0;
         for (Index column : point.columns) sum += cost[column];
         return sum;
     }
-};
-
-// The source features on a support: may a column join them, another having left?
-class Limits {
-  public:
-    Limits(const Penalty& penalty, std::span<const Index> columns) : penalty_(penalty) {
-        for (Index c : columns) ++terms_[penalty.group[c]];
-    }
-
-    bool allow(Index dropped, Index added, Index n_added = 1) const {
-        if (!penalty_.limited()) return true;
-        const Index from = dropped < 0 ? -1 : penalty_.group[dropped], to = penalty_.group[added];
-        const Index in_group = terms(to) - (from == to) + n_added;
-        const Index left = static_cast<Index>(terms_.size()) - (from >= 0 && terms(from) == 1);
-        const Index groups = left + (in_group == n_added);
-        return (penalty_.max_per_group == 0 || in_group <= penalty_.max_per_group) &&
-               (penalty_.max_groups == 0 || groups <= penalty_.max_groups);
-    }
-
-  private:
-    Index terms(Index group) const {
-        const auto at = terms_.find(group);
-        return at == terms_.end() ? 0 : at->second;
-    }
-
-    const Penalty& penalty_;
-    std::unordered_map<Index, Index> terms_;
 };
 
 }  // namespace sparsegam

@@ -8,8 +8,10 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
+#include "cells.hpp"
 #include "columns.hpp"
 #include "linalg.hpp"
 #include "loss.hpp"
@@ -70,6 +72,10 @@ struct Groups {
     double total_grad = 0.0, total_curv = 0.0, total_loss = 0.0;
 };
 
+// Who takes in the sums over the cells of a pair of features: a table of gradient and one of curvature, a line for each
+// cell of the first feature. Several threads may call it at once, each pair comes once.
+using TakePair = std::function<void(Index pair, std::span<const double> grad, std::span<const double> curv)>;
+
 class Rows {
   public:
     virtual ~Rows() = default;
@@ -92,6 +98,11 @@ class Rows {
                           std::span<const Index> among, const TakeBlock& take) = 0;
 
     virtual Groups groups(const Point& point, std::span<const Index> columns) = 0;
+
+    // For pairs of features, in the cells given for each feature, sums of gradient and curvature over both at once.
+    virtual void pairs(const Point&, std::span<const Cells>, std::span<const FeaturePair>, const TakePair&) {
+        throw std::invalid_argument("these rows have no features with bins, of which pairs could be summed");
+    }
 
     // Called now and then by those who work long; it throws to end the work.
     virtual void set_poll(std::function<void()>) {}

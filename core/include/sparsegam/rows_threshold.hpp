@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "pair_sums.hpp"
 #include "rows_local.hpp"
 #include "support_design.hpp"
 
@@ -73,6 +74,13 @@ class ThresholdRows : public LocalRows {
             groups.loss.push_back(sums_of(c)[2]);
         }
         return groups;
+    }
+
+    void pairs(const Point& point, std::span<const Cells> cells, std::span<const FeaturePair> asked,
+               const TakePair& take) override {
+        const PairSums sums(design_, cells, asked);
+        go_to(point);
+        sums.sum(grad_.data(), curv_.data(), pool_, take);
     }
 
     // Along x - m: slope x'g - m 1'g, curvature x'(h x) - 2m x'h + m^2 1'h.

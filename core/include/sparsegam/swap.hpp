@@ -83,13 +83,13 @@ class SwapSearch {
         ++swap_counts_.terms_tried;
         const double must_beat = current().value() - descent_.min_improvement();
         const Point dropped = lines_.drop(current(), s);
-        if (dropped.value() <= must_beat) {
+        if (dropped.value() <= must_beat && descent_.may_drop(current().columns[s])) {
             ++swap_counts_.drops;
             return dropped;
         }
         const auto groups = lines_.closed() ? std::optional(lines_.groups(dropped, descent_.every())) : std::nullopt;
         const Slopes slopes = groups ? slopes_of(*groups) : lines_.slopes(dropped);
-        for (Index c : steepest(slopes, dropped, current().columns[s])) {
+        for (Index c : steepest(slopes, current().columns[s])) {
             if (deadline_.passed()) break;
             ++swap_counts_.columns_tried;
             auto better =
@@ -113,9 +113,8 @@ class SwapSearch {
         return out;
     }
 
-    std::vector<Index> steepest(const Slopes& slopes, const Point& dropped, Index left) const {
-        auto columns = descent_.outside(dropped);
-        std::erase(columns, left);
+    std::vector<Index> steepest(const Slopes& slopes, Index left) const {
+        auto columns = descent_.outside(left);
         const auto steeper = [&](Index a, Index b) {
             return slopes.at(a).slope * slopes.at(a).slope * lines_.spread(b) >
                    slopes.at(b).slope * slopes.at(b).slope * lines_.spread(a);

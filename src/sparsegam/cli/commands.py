@@ -1,6 +1,7 @@
 """What the command line can do: each command takes its options and returns an answer for people and for machines."""
 
 import json
+import sys
 import time
 from argparse import Namespace
 from collections.abc import Sequence
@@ -16,7 +17,6 @@ from sparsegam.cli.outcome import Outcome, split_target
 from sparsegam.data.columns import Column
 from sparsegam.data.files import read_file
 from sparsegam.data.frames import Table
-from sparsegam.data.guessing import warn_of_numbers_in_text
 from sparsegam.data.scales import WORDS
 from sparsegam.data.writing import write_whole
 from sparsegam.design.binning import Binning
@@ -77,7 +77,8 @@ def run_report(options: Namespace) -> Answer:
     model = read_model(options.model)
     outcome, notes = _outcome(options)
     file = _write_report(options.out, model, outcome, options)
-    return Answer(f"written: {file} ({file.stat().st_size / 1000:.0f} kB)", {"report": str(file)}, notes)
+    size = "" if options.out == "-" else f" ({file.stat().st_size / 1000:.0f} kB)"
+    return Answer(f"written: {file}{size}", {"report": str(file)}, notes)
 
 
 def run_path(options: Namespace) -> Answer:
@@ -106,14 +107,14 @@ def run_path(options: Namespace) -> Answer:
 
 def run_compare(options: Namespace) -> Answer:
     """Compare with other kinds of models on the same folds."""
-    from sparsegam.cli.compare import compare
+    from sparsegam.cli.compare import compare_outcome
 
     outcome, notes = _outcome(options)
     settings = {name: value for name, value in _settings(options).items() if name != "max_terms"}
     settings = {name: value for name, value in settings.items() if value is not None}
     if outcome.classes is None:
         settings.pop("loss", None)
-    standings = compare(outcome, settings | {"lambda0": options.lambda0 or "bic"}, folds=options.folds)
+    standings = compare_outcome(outcome, settings | {"lambda0": options.lambda0 or "bic"}, folds=options.folds)
     score = "R²" if outcome.classes is None else "AUC"
     rows = [
         [s.name, f"{s.scores.mean():.4f} ± {s.scores.std():.4f}", f"{s.seconds:.2f}", s.size]
@@ -127,6 +128,28 @@ def run_compare(options: Namespace) -> Answer:
         for s in standings
     }
     return Answer(f"{_data_text(options.data, outcome)}\n\n{text}", data, notes)
+
+
+def run_example(options: Namespace) -> Answer:
+    """Copy the simulated loans that ship with the package."""
+    from sparsegam.datasets.loans import FILE
+
+    check_writable(options.out)
+    text = FILE.read_text(encoding="utf-8")
+    n_rows = text.count("\n") - 1
+    if options.out in (None, "-"):
+        return Answer(text.rstrip("\n"), {"rows": n_rows, "text": text})
+    write_whole(options.out, text)
+    return Answer(f"{n_rows} simulated loans written: {options.out}", {"rows": n_rows, "written": options.out})
+
+
+def run_completion(options: Namespace) -> Answer:
+    """Print what a shell needs to complete commands and options."""
+    from sparsegam.cli.completion import script
+    from sparsegam.cli.main import new_parser
+
+    text = script(options.shell, new_parser())
+    return Answer(text, {"shell": options.shell, "text": text})
 
 
 def run_export(options: Namespace) -> Answer:
@@ -146,9 +169,9 @@ def run_drift(options: Namespace) -> Answer:
 
 
 def read_model(name: str) -> Model:
-    """Read a model that `sparsegam fit --out` wrote."""
+    """Read a model that `sparsegam fit --out` wrote, "-" from the standard input."""
     try:
-        return Model.from_json(FilePath(name).read_text(encoding="utf-8"))
+        return Model.from_json(sys.stdin.read() if name == "-" else FilePath(name).read_text(encoding="utf-8"))
     except (ValueError, KeyError) as error:
         msg = f"{name} is no model: give the file that `sparsegam fit --out` wrote ({error})"
         raise ValueError(msg) from error
@@ -204,11 +227,12 @@ def _settings(options: Namespace) -> dict[str, Any]:
         "lambda2": options.lambda2,
         "max_terms": getattr(options, "terms", None),
         "max_bins": options.max_bins,
-        "special_values": dict(options.special_values) or options.special or None,
+        "special_values": dict(options.special_values) or options.special,
         "missing": options.missing,
         "categorical": options.categorical or "auto",
         "monotone": dict(options.monotone) or None,
         "shapes": options.shapes,
+        "interactions": options.interactions,
         "max_features": options.max_features,
         "n_jobs": options.n_jobs,
         "time_limit": options.time_limit,
@@ -221,14 +245,14 @@ def _pose(outcome: Outcome, options: Namespace, max_terms: int | None) -> TableP
     given["loss"] = REGRESSION if outcome.classes is None else given["loss"]
     target, inputs = outcome.signs, Tables.of(given)
     weight = np.ones(target.size) if outcome.weight is None else outcome.weight
-    warn_of_numbers_in_text(outcome.table, kept_as_text=inputs.binning.forced(outcome.table.labels))
+    inputs.warn_of_columns(outcome.table)
     return inputs.pose(outcome.table, target, weight, pick(Options, given))
 
 
 def _search(problem: TableProblem, outcome: Outcome, options: Namespace) -> Path[Model]:
     classes = None if outcome.classes is None else np.array(outcome.classes, dtype=object)
     with watched(None, int(not options.quiet), problem.max_terms) as progress:
-        return Path[Model].search(problem, classes, progress)
+        return Path[Model].search(problem.prepared(), classes, progress)
 
 
 def _fit_directly(outcome: Outcome, options: Namespace) -> _Found:
@@ -238,6 +262,7 @@ def _fit_directly(outcome: Outcome, options: Namespace) -> _Found:
         return _Found(path.models[-1], float(path.loss[-1]), None, f"--terms {options.terms}")
     lambda0 = "bic" if options.lambda0 is None else options.lambda0
     with watched(None, int(not options.quiet)) as progress:
+        problem = problem.prepared(lambda0)
         found = fit(problem, lambda0, progress)
     classes = None if outcome.classes is None else np.array(outcome.classes, dtype=object)
     model = problem.model(found.point, classes)
@@ -246,7 +271,6 @@ def _fit_directly(outcome: Outcome, options: Namespace) -> _Found:
 
 def _fit_by_cv(outcome: Outcome, options: Namespace) -> _Found:
     """Choose the size by cross-validation, then search the frontier of all rows up to it."""
-    from sparsegam.cli.compare import as_frame
     from sparsegam.estimators.gam_cv import SparseGAMClassifierCV, SparseGAMRegressorCV
 
     given = {name: value for name, value in _settings(options).items() if value is not None}
@@ -254,7 +278,7 @@ def _fit_by_cv(outcome: Outcome, options: Namespace) -> _Found:
         given.pop("loss")
     kind = SparseGAMRegressorCV if outcome.classes is None else SparseGAMClassifierCV
     target = outcome.signs if outcome.classes is None else outcome.signs > 0
-    gam = kind(**given, verbose=int(not options.quiet)).fit(as_frame(outcome.table), target, outcome.weight)
+    gam = kind(**given, verbose=int(not options.quiet)).fit(outcome.table, target, outcome.weight)
     model = replace(gam.model_, classes=outcome.classes).remembering(gam.model_.training)
     model = model.standing_on(gam.model_.evidence)
     return _Found(model, gam.loss_, gam.lambda0_, "cross-validation")

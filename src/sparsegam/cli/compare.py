@@ -4,13 +4,21 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsegam.checks import check_integer
 from sparsegam.cli.outcome import Outcome
-from sparsegam.data.frames import Table
+from sparsegam.data.frames import read
+from sparsegam.data.framing import frame_of
+from sparsegam.data.native import as_pandas
+from sparsegam.data.scales import shortened
+from sparsegam.data.targets import one_column, weights
+from sparsegam.models import notebook
+from sparsegam.models.layout import aligned
 
 
 @dataclass(frozen=True)
@@ -23,7 +31,108 @@ class Standing:
     size: str
 
 
-def compare(outcome: Outcome, settings: dict[str, Any], *, folds: int = 5) -> list[Standing]:
+@dataclass(frozen=True)
+class Comparison:
+    """How kinds of models did on the same folds; it prints, and has `to_frame()`.
+
+    Attributes
+    ----------
+    standings : tuple of Standing
+        The sparse model first, then the others.
+    measure : {"AUC", "R²"}
+        What the scores are.
+    """
+
+    standings: tuple[Standing, ...]
+    measure: str
+
+    def to_frame(self) -> Any:
+        """Return a row for each kind of model: model, mean, spread over the folds, seconds per fit, size."""
+        rows = self.standings
+        means = [float(s.scores.mean()) if s.scores.size else None for s in rows]
+        spreads = [float(s.scores.std()) if s.scores.size else None for s in rows]
+        columns: dict[str, Any] = {"model": [s.name for s in rows], self.measure: means, "spread": spreads}
+        return frame_of(columns | {"seconds": [s.seconds for s in rows], "size": [s.size for s in rows]})
+
+    def __str__(self) -> str:
+        return aligned(*self.table())
+
+    def __repr__(self) -> str:
+        return f"<Comparison: {', '.join(s.name for s in self.standings)} by {self.measure}>"
+
+    def _repr_html_(self) -> str:
+        return notebook.fragment(notebook.table(*self.table()))
+
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """Return header and rows as text."""
+        header = ["model", "size (last fold)", f"{self.measure} ({self._n_folds()} folds)", "fit, s"]
+        rows = [
+            [s.name, s.size, f"{s.scores.mean():.4f} ± {s.scores.std():.4f}", f"{s.seconds:.2f}"]
+            if s.scores.size
+            else [s.name, s.size, "", ""]
+            for s in self.standings
+        ]
+        return header, rows
+
+    def _n_folds(self) -> int:
+        return max(s.scores.size for s in self.standings)
+
+
+def compare(
+    X: Any, y: Any, *, positive: Any = None, sample_weight: Any = None, folds: int = 5, **settings: Any
+) -> Comparison:
+    """Compare the sparse additive model with a linear one, gradient boosting and EBM (if installed) on the same folds.
+
+    Parameters
+    ----------
+    X : data frame or array-like
+        The features.
+    y : array-like
+        Two labels, or numbers of a regression. Of more than two labels, `positive` says which one against the rest.
+    positive : label, optional
+        The label whose probability is modelled; of two the second in order unless told.
+    sample_weight : array-like, optional
+        Weights of the rows.
+    folds : int
+        Number of folds, shuffled with seed 0, stratified for classes.
+    **settings
+        Options of the sparse model, such as `special_values` or `max_terms`.
+
+    Returns
+    -------
+    Comparison
+        AUC for classes, R squared for regressions; one thread each.
+    """
+    check_integer("folds", folds, at_least=2)
+    table = read(X)
+    labels = one_column(y, table.n_rows)
+    classes = _classes(labels, positive)
+    if classes is not None:
+        labels = np.where(labels == classes[1], classes[1], classes[0])
+    weight = None if sample_weight is None else weights(sample_weight, table.n_rows)
+    outcome = Outcome("y", table, labels, classes, weight=weight)
+    standings = compare_outcome(outcome, settings, folds=folds)
+    return Comparison(tuple(standings), "R²" if classes is None else "AUC")
+
+
+def _classes(labels: NDArray[Any], positive: Any) -> tuple[Any, Any] | None:
+    """Return the two classes of labels, or None where they are numbers to be predicted."""
+    found = np.unique(labels).tolist()
+    if positive is not None:
+        if positive not in found:
+            msg = f"positive={positive!r} is none of the labels, which are {shortened(found)}."
+            raise ValueError(msg)
+        others = [label for label in found if label != positive]
+        return (others[0] if len(others) == 1 else f"not {positive}", positive)
+    if len(found) == 2:
+        return (found[0], found[1])
+    if labels.dtype.kind in "iuf":
+        return None
+    msg = f"y has {len(found)} labels ({shortened(found)}): name the one that is compared with the rest as positive=."
+    raise ValueError(msg)
+
+
+def compare_outcome(outcome: Outcome, settings: dict[str, Any], *, folds: int = 5) -> list[Standing]:
     """Fit each kind of model on the same folds and score it on the rows left out.
 
     Parameters
@@ -43,7 +152,10 @@ def compare(outcome: Outcome, settings: dict[str, Any], *, folds: int = 5) -> li
     from sklearn.model_selection import KFold, StratifiedKFold
     from threadpoolctl import threadpool_limits
 
-    X = as_frame(outcome.table)
+    if find_spec("pandas") is None:
+        msg = "this needs pandas: pip install pandas."
+        raise ValueError(msg)
+    X = as_pandas(outcome.table)
     y = outcome.signs if outcome.classes is None else (outcome.signs > 0).astype(np.int64)
     splitter = KFold if outcome.classes is None else StratifiedKFold
     parts = list(splitter(folds, shuffle=True, random_state=0).split(X, y))
@@ -58,31 +170,6 @@ def compare(outcome: Outcome, settings: dict[str, Any], *, folds: int = 5) -> li
                     raise
                 out.append(Standing(name, np.empty(0), float("nan"), f"failed: {type(error).__name__}"))
     return out
-
-
-def as_frame(table: Table) -> Any:
-    """Return a table as a pandas DataFrame: categories as such, dates as dates."""
-    try:
-        import pandas as pd
-    except ImportError as error:
-        msg = "this needs pandas: pip install pandas."
-        raise ValueError(msg) from error
-    columns: dict[str, Any] = {}
-    for j, name in enumerate(table.labels):
-        column = table.column(j)
-        if column.scale.has_levels:
-            codes = np.where(np.isnan(column.values), -1, column.values).astype(np.intp)
-            ordered = column.scale.kind == "ordered"
-            columns[name] = pd.Categorical.from_codes(codes, pd.Index(column.scale.levels), ordered=ordered)
-        elif column.scale.kind == "date":
-            days = [None if np.isnan(number) else column.scale.value(float(number)) for number in column.values]
-            columns[name] = np.array(days, dtype=object)
-        elif column.scale.kind == "datetime":
-            whole = np.where(np.isnan(column.values), 0, column.values).astype("int64").astype("datetime64[us]")
-            columns[name] = np.where(np.isnan(column.values), np.datetime64("NaT"), whole)
-        else:
-            columns[name] = column.values
-    return pd.DataFrame(columns)
 
 
 Contender = tuple[str, Callable[[], Any], Callable[[Any], str]]

@@ -17,11 +17,12 @@ from sklearn.model_selection import train_test_split
 from threadpoolctl import threadpool_limits
 
 from sparsegam import Model, Path, SparseGAMClassifier, gam_path
+from sparsegam.data.frames import read
 from sparsegam.data.writing import write_whole
 from sparsegam.datasets import AdditiveTruth, Dataset, make_credit
 
 MAX_TERMS = 30
-LAMBDA2 = 1e-3
+OPTIONS: dict[str, Any] = {"lambda2": 1e-3, "special_values": [-9, -8, -7]}
 BAR = 40  # characters of the longest bar
 PICTURE = FilePath("demo") / "shape_functions.png"
 REPORT = FilePath("demo") / "report.html"
@@ -32,29 +33,26 @@ T = TypeVar("T")
 def main() -> None:
     """Fit the frontier and one model, print both, compare with boosted trees, draw the shapes, write a report."""
     credit = make_credit()
-    X, X_test, y, y_test, rows, rows_test = train_test_split(
-        credit.frame,
-        credit.target,
-        np.arange(len(credit.target)),
-        test_size=0.2,
-        random_state=0,
-        stratify=credit.target,
+    rows, rows_test = train_test_split(
+        np.arange(len(credit.target)), test_size=0.2, random_state=0, stratify=credit.target
     )
-    n_thresholds = sum(X[name].nunique() - 1 for name in X)
+    table = read(credit.data).named(tuple(credit.feature_names))  # as a data frame would do, which not everybody has
+    X, X_test, y, y_test = table.keep(rows), table.keep(rows_test), credit.target[rows], credit.target[rows_test]
+    n_thresholds = sum(np.unique(X.values(j)).size - 1 for j in range(X.n_columns))
     _heading("Data")
-    print(f"Simulated credit applications: {len(X)} rows to fit, {len(X_test)} to test, {X.shape[1]} features,")
+    print(f"Simulated credit applications: {X.n_rows} rows to fit, {X_test.n_rows} to test, {X.n_columns} features,")
     print(f"{n_thresholds} possible steps. The truth has {len(credit.truth.terms)} of them.")
 
-    path, path_seconds = _timed(lambda: gam_path(X, y, loss="logistic", lambda2=LAMBDA2, max_terms=MAX_TERMS))
+    path, path_seconds = _timed(lambda: gam_path(X, y, max_terms=MAX_TERMS, **OPTIONS))
     _heading(f"The frontier: the best model found of each size up to {MAX_TERMS}, in {path_seconds:.2f} s")
     _print_frontier(path, X_test, y_test)
 
-    model, model_seconds = _timed(lambda: SparseGAMClassifier(lambda0="bic", lambda2=LAMBDA2).fit(X, y))
+    model, model_seconds = _timed(lambda: SparseGAMClassifier(lambda0="bic", **OPTIONS).fit(X, y))
     _heading(f"The model that BIC chooses, fitted by itself in {model_seconds:.2f} s")
     print(model.model_.equation())
 
     _heading("Beside boosted trees: same rows, one thread each")
-    _print_contest(model, model_seconds, (X, y), (X_test, y_test), credit.truth.probability[rows_test])
+    _print_contest(model, model_seconds, credit, rows, rows_test)
 
     _heading("Shape functions")
     print(_draw_shapes(model.model_.shape_functions(), credit, rows))
@@ -104,21 +102,22 @@ def _print_frontier(path: Path[Model], X_test: Any, y_test: NDArray[np.int64]) -
 def _print_contest(
     model: Any,
     seconds: float,
-    train: tuple[Any, NDArray[np.int64]],
-    test: tuple[Any, NDArray[np.int64]],
-    true_probability: NDArray[np.float64],
+    credit: Dataset[AdditiveTruth],
+    train: NDArray[np.int64],
+    test: NDArray[np.int64],
 ) -> None:
     """Print test AUC, seconds to fit and size of the sparse model, of two kinds of boosted trees, and of the truth."""
-    X_test, y_test = test
-    auc = roc_auc_score(y_test, model.predict_proba(X_test)[:, 1])
+    data, y = np.asarray(credit.data), credit.target
+    table = read(data).named(tuple(credit.feature_names))
+    auc = roc_auc_score(y[test], model.predict_proba(table.keep(test))[:, 1])
     rows = [["sparsegam (BIC)", f"{auc:.4f}", f"{seconds:.2f}", f"{model.n_terms_} steps"]]
     for trees in (GradientBoostingClassifier(random_state=0), HistGradientBoostingClassifier(random_state=0)):
         with threadpool_limits(limits=1):
-            _, tree_seconds = _timed(partial(trees.fit, *train))
-        auc = roc_auc_score(y_test, trees.predict_proba(X_test)[:, 1])
+            _, tree_seconds = _timed(partial(trees.fit, data[train], y[train]))
+        auc = roc_auc_score(y[test], trees.predict_proba(data[test])[:, 1])
         n_trees = trees.n_iter_ if isinstance(trees, HistGradientBoostingClassifier) else trees.n_estimators_
         rows.append([type(trees).__name__, f"{auc:.4f}", f"{tree_seconds:.2f}", f"{n_trees} trees"])
-    rows.append(["the truth itself", f"{roc_auc_score(y_test, true_probability):.4f}", "", ""])
+    rows.append(["the truth itself", f"{roc_auc_score(y[test], credit.truth.probability[test]):.4f}", "", ""])
     _print_table(["model", "test AUC", "fit, s", "size"], rows)
 
 
@@ -151,8 +150,8 @@ def _draw_shapes(shapes: dict[str, Any], credit: Dataset[AdditiveTruth], rows: N
 
 def _draw_one_shape(axis: Any, name: str, shape: Any, credit: Dataset[AdditiveTruth], rows: NDArray[np.int64]) -> None:
     """Draw one feature's fitted and true steps, each less its mean over the training rows."""
-    column = credit.data[rows, credit.feature_names.index(name)]
-    grid = np.arange(column.min(), np.quantile(column, 0.995) + 1)
+    column = np.asarray(credit.data)[rows, credit.feature_names.index(name)]
+    grid = np.arange(column[column >= 0].min(), np.quantile(column, 0.995) + 1)
 
     def true(x: NDArray[Any]) -> NDArray[Any]:
         steps = [term.coef * (x <= term.threshold) for term in credit.truth.terms if term.feature == name]

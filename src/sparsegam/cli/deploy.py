@@ -1,4 +1,4 @@
-"""Commands that lead from a model to decisions: `sparsegam predict`, `export`, `scorecard` and `drift`."""
+"""Commands that lead from a model to decisions, `sparsegam predict`, `export`, `scorecard`, `drift`, and small ones."""
 
 import argparse
 import csv
@@ -18,6 +18,7 @@ DIRECTIONS = ("higher_is_safer", "higher_is_riskier")
 BASES = ("apart", "folded")
 FORMATS = ("sql", "python", "javascript", "pmml", "latex", "json", "onnx", "excel")
 BINARY = ("onnx", "excel")
+SHELLS = ("bash", "zsh", "fish")
 ENDINGS = {".html": "to_html", ".csv": "to_csv"}
 
 AddCommand = Callable[[str, str], argparse.ArgumentParser]
@@ -60,15 +61,27 @@ def add_drift(command: AddCommand) -> None:
     drift.add_argument("--encoding", default="utf-8")
 
 
+def add_example(command: AddCommand) -> None:
+    """Declare `sparsegam example`."""
+    example = command("example", "write a small table to try things on: simulated loans, as CSV")
+    example.add_argument("--out", "-o", metavar="FILE", help="write here instead of printing")
+
+
+def add_completion(command: AddCommand) -> None:
+    """Declare `sparsegam completion`."""
+    completion = command("completion", "print what a shell needs to complete commands and options")
+    completion.add_argument("shell", choices=SHELLS)
+
+
 def add_predict(command: AddCommand) -> None:
     """Declare `sparsegam predict`."""
     predict = command("predict", "score the rows of a table with a model")
     predict.add_argument("model", help="a model that `fit --out` wrote")
-    predict.add_argument("data", help="CSV, Parquet, Feather or Excel, also .gz")
+    predict.add_argument("data", help="CSV, Parquet, Feather or Excel, also .gz; - is CSV from the standard input")
     predict.add_argument(
         "--keep", nargs="+", default=[], metavar="COLUMN", help="columns to pass through, such as an id"
     )
-    predict.add_argument("--out", "-o", metavar="FILE", help="write CSV here, or Parquet in pieces")
+    predict.add_argument("--out", "-o", metavar="FILE", help="write CSV here instead of printing, or Parquet in pieces")
     predict.add_argument("--encoding", default="utf-8")
 
 
@@ -77,6 +90,9 @@ def predict_rows(options: Namespace) -> tuple[str, dict[str, Any]]:
     from sparsegam.cli.commands import check_writable, read_model
     from sparsegam.data.files import read_file
 
+    if options.model == options.data == "-":
+        msg = "the model and the rows cannot both come from the standard input: name a file for one of them."
+        raise ValueError(msg)
     check_writable(options.out)
     model = read_model(options.model)
     if options.out and options.out.lower().endswith((".parquet", ".pq")):
@@ -88,14 +104,19 @@ def predict_rows(options: Namespace) -> tuple[str, dict[str, Any]]:
     score = model.score_table(table)
     columns = {"score": score.tolist()}
     if model.classes is not None:
-        columns["probability"] = model.probabilities(score)[:, 1].tolist()
+        columns[probability_name(model)] = model.probabilities(score)[:, 1].tolist()
         columns["prediction"] = [model.classes[int(s > 0)] for s in score]
     columns = _kept(table, options.keep, tuple(columns)) | columns
     text = _csv(columns)
-    if options.out:
+    if options.out not in (None, "-"):
         write_whole(options.out, text)
         text = f"{table.n_rows} rows scored; written: {options.out}"
     return text.rstrip("\n"), columns
+
+
+def probability_name(model: Any) -> str:
+    """Return the column of the probabilities, which says whose they are."""
+    return f"probability_{model.classes[1]}"
 
 
 def _kept(table: Any, names: list[str], taken: tuple[str, ...]) -> dict[str, list[Any]]:
@@ -153,7 +174,7 @@ def export_model(options: Namespace) -> tuple[str, dict[str, Any]]:
         model.to_excel(options.out)
     elif options.to == "onnx":
         write_whole(options.out, model.to_onnx().SerializeToString())
-    elif options.out is not None:
+    elif options.out not in (None, "-"):
         write_whole(options.out, _text(model, options))
     else:
         text = _text(model, options)

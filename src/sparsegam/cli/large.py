@@ -67,6 +67,9 @@ def predict_in_pieces(model: Model, options: Namespace, kept: Any) -> int:
     import pyarrow as pa
     from pyarrow import parquet
 
+    if options.data == "-":
+        msg = f"cannot write {options.out} from the standard input: Parquet is written in pieces, give a file."
+        raise ValueError(msg)
     check_file(FilePath(options.data))
     draft = FilePath(options.out).resolve().parent / f".sparsegam-{uuid4().hex}"
     total, n_rows, writer = NewValues(), 0, None
@@ -77,7 +80,7 @@ def predict_in_pieces(model: Model, options: Namespace, kept: Any) -> int:
             total.add(new)
             columns: dict[str, Any] = {"score": score}
             if model.classes is not None:
-                columns["probability"] = model.probabilities(score)[:, 1]
+                columns[f"probability_{model.classes[1]}"] = model.probabilities(score)[:, 1]
                 columns["prediction"] = np.array(model.classes)[(score > 0).astype(np.intp)]
             table = pa.table(kept(piece, options.keep, tuple(columns)) | columns)
             writer = parquet.ParquetWriter(draft, table.schema) if writer is None else writer

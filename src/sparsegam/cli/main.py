@@ -1,4 +1,4 @@
-"""The command line: `sparsegam fit | predict | report | path | compare | export | scorecard | drift | demo`."""
+"""The command line: `sparsegam fit`, `predict`, `report`, `path` and so on; `sparsegam --help` lists them."""
 
 import argparse
 import json
@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from sparsegam.cli.deploy import add_drift, add_export, add_predict, add_scorecard
+from sparsegam.cli.deploy import BINARY, add_completion, add_drift, add_example, add_export, add_predict, add_scorecard
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -27,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     int
         The exit code: 0, 1 where the command failed, 2 where it was not understood, 130 after Ctrl-C.
     """
-    options = _parser().parse_args(arguments)
+    options = new_parser().parse_args(arguments)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)
@@ -58,13 +58,22 @@ def _run(options: argparse.Namespace) -> int:
     answer = run(options)
     for note in answer.notes:
         _note(note)
-    print(json.dumps(answer.data, ensure_ascii=False) if options.json else answer.text)
+    text = json.dumps(answer.data, ensure_ascii=False) if options.json else answer.text
+    print(text, file=sys.stderr if _pours_a_file(options) else sys.stdout)
     sys.stdout.flush()
     return OK
 
 
-def _parser() -> argparse.ArgumentParser:
+def _pours_a_file(options: argparse.Namespace) -> bool:
+    """Tell whether the standard output holds a file, so that words must go elsewhere."""
+    written = options.command in ("fit", "report") or getattr(options, "to", None) in BINARY
+    return written and "-" in (getattr(options, "out", None), getattr(options, "report", None))
+
+
+def new_parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
     parser = argparse.ArgumentParser(prog="sparsegam", description="Sparse additive models that a person can read.")
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
     fit = _command(commands, "fit", "fit a model to a table and print it")
     _data_options(fit)
@@ -73,7 +82,7 @@ def _parser() -> argparse.ArgumentParser:
     size.add_argument("--terms", type=int, metavar="K", help="the best model with K terms")
     size.add_argument("--lambda0", type=_lambda0, help="price of a term: a number, aic or bic (default)")
     size.add_argument("--cv", action="store_true", help="choose the number of terms by cross-validation")
-    fit.add_argument("--out", "-o", metavar="MODEL.json", help="write the model")
+    fit.add_argument("--out", "-o", metavar="MODEL.json", help="write the model; - writes it to the standard output")
     fit.add_argument("--report", metavar="REPORT.html", help="write a report too")
     fit.add_argument("--test", metavar="FILE", help="rows for the report to measure on")
     add_predict(partial(_command, commands))
@@ -96,8 +105,20 @@ def _parser() -> argparse.ArgumentParser:
     add_export(partial(_command, commands))
     add_scorecard(partial(_command, commands), _data_options)
     add_drift(partial(_command, commands))
+    add_example(partial(_command, commands))
     _command(commands, "demo", "a tour on simulated credit data")
+    add_completion(partial(_command, commands))
     return parser
+
+
+class _Version(argparse.Action):
+    """Prints the version, which is looked up only when it is asked for."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        from sparsegam import __version__
+
+        print(f"sparsegam {__version__}")
+        parser.exit()
 
 
 def _command(commands: Any, name: str, help_: str) -> argparse.ArgumentParser:
@@ -109,7 +130,7 @@ def _command(commands: Any, name: str, help_: str) -> argparse.ArgumentParser:
 
 
 def _data_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("data", help="CSV, Parquet, Feather or Excel, also .gz")
+    command.add_argument("data", help="CSV, Parquet, Feather or Excel, also .gz; - is CSV from the standard input")
     command.add_argument("--target", "-t", required=True, help="the column to be predicted")
     command.add_argument("--positive", metavar="LABEL", help="the label whose probability is wanted")
     command.add_argument("--drop", nargs="+", default=[], metavar="COLUMN", help="columns to leave out")
@@ -121,7 +142,9 @@ def _search_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--loss", choices=("logistic", "exponential"), default="logistic", help="of classes")
     command.add_argument("--lambda2", type=float, default=1e-3, help="ridge penalty (default 0.001)")
     special = command.add_mutually_exclusive_group()
-    special.add_argument("--special", nargs="+", type=float, default=[], metavar="VALUE", help="codes out of the order")
+    special.add_argument(
+        "--special", nargs="*", type=float, metavar="VALUE", help="codes out of the order; none says there are none"
+    )
     special.add_argument(
         "--special-values", nargs="+", type=_special, default=[], metavar="COLUMN=VALUE,...", help="the same by column"
     )
@@ -136,6 +159,9 @@ def _search_options(command: argparse.ArgumentParser) -> None:
         "--monotone", nargs="+", type=_direction, default=[], metavar="COLUMN=increasing", help="directions"
     )
     command.add_argument("--shapes", choices=("steps", "ramps", "both"), default="steps", help="of numbers")
+    command.add_argument(
+        "--interactions", type=_pairs, default=0, metavar="N", help="pairs of columns that may have products, or auto"
+    )
     command.add_argument("--max-features", type=int, metavar="N")
     command.add_argument("--max-bins", type=int, default=1000, metavar="N")
     command.add_argument("--min-samples-bin", type=int, metavar="N", help="rows that a step must hold and fail for")
@@ -148,6 +174,14 @@ def _lambda0(text: str) -> float | str:
         return text if text in ("aic", "bic") else float(text)
     except ValueError:
         msg = f"must be a number, aic or bic, got {text!r}"
+        raise argparse.ArgumentTypeError(msg) from None
+
+
+def _pairs(text: str) -> int | str:
+    try:
+        return text if text == "auto" else int(text)
+    except ValueError:
+        msg = f"must be a whole number or auto, got {text!r}"
         raise argparse.ArgumentTypeError(msg) from None
 
 

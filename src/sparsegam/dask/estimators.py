@@ -51,11 +51,11 @@ class Distributed:
             cluster.close()
 
     def _inputs(self) -> RemoteTables:
-        return RemoteTables.of(vars(self))  # type: ignore[return-value]
+        return RemoteTables.of(vars(self))
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Target]:
         """Return rows on the cluster as they are: their labels and weights are there too, y are the classes."""
-        self.classes_: Any = y
+        self._keep_classes(y)  # type: ignore[attr-defined]
         return X, Target(y, NOTHING, NOTHING)
 
     def _look_back(self, X: Any) -> None:
@@ -140,6 +140,9 @@ class DistributedClassifier(Distributed):
         classes = table.cluster.classes
         if classes is None or len(classes) < 2:
             msg = f"y holds one class only ({classes}): a classifier needs two classes to tell apart."
+            raise ValueError(msg)
+        if self.positive is not None:  # type: ignore[attr-defined]
+            msg = f"positive={self.positive!r} needs labels in memory: on a cluster pass y == {self.positive!r}."  # type: ignore[attr-defined]
             raise ValueError(msg)
         if self.class_weight is None:  # type: ignore[attr-defined]
             return table

@@ -56,7 +56,7 @@ class ChoosesRemotely(Distributed):
     @staticmethod
     def _choose_there(part: Any, table: RemoteTable, folds: list[Fold], classes: Any, *, weighted: bool) -> Any:
         """Choose for one class against the rest, or for a regression."""
-        part.classes_ = classes
+        part._keep_classes(classes)
         nothing = np.zeros(0)
         given = {
             "X": None,

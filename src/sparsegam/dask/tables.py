@@ -1,6 +1,6 @@
 """Tables on a cluster: binned by counts that workers send, and posed to the same search as tables in memory."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
@@ -22,6 +22,7 @@ from sparsegam.design.times import Times
 from sparsegam.design.training import Histogram, Training
 from sparsegam.design.units import Units, power_of_two
 from sparsegam.losses import LOSSES
+from sparsegam.search.inputs import is_cuda
 from sparsegam.search.options import Options
 from sparsegam.search.tables import TableProblem, Tables, Totals
 
@@ -154,12 +155,26 @@ class RemoteDesign(SentDesign):
 class RemoteTables(Tables):
     """Tables on a cluster, which are binned and posed without leaving it."""
 
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> "RemoteTables":
+        """Take from all options those that are about tables."""
+        if is_cuda(given.get("device", "cpu")):
+            msg = "device='cuda' is one card, and rows on a Dask cluster are with its workers: use device='cpu'."
+            raise ValueError(msg)
+        return super().of(given)  # type: ignore[return-value]
+
     def read(self, X: Any) -> Any:
         """Return what is on a cluster as it is; look at rows in memory as always."""
         return X if isinstance(X, RemoteTable) else super().read(X)
 
     def pose(self, data: Any, y: Any, weight: Any, options: Options) -> TableProblem:
         """Learn bins by what the workers count, let them bin their rows, and pose the problem that they will answer."""
+        if self.interactions.is_on:
+            msg = (
+                f"products are searched on tables in memory, not on a cluster, got "
+                f"interactions={self.interactions.interactions!r}: use interactions=0, or fit a sample of the rows."
+            )
+            raise ValueError(msg)
         totals = data.ask(Shard.totals)
         _check_rows(totals, classifies=data.upper is not None)
         units = _units(data, totals, centred=not LOSSES[options.loss].is_classifier)

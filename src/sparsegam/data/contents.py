@@ -7,6 +7,7 @@ unpack to MOST_RATIO times its size, or to ALWAYS_ALLOWED bytes, and to no more 
 import gzip
 import io
 import stat
+import sys
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
@@ -19,6 +20,7 @@ ALWAYS_ALLOWED = 10_000_000
 BYTES_PER_BYTE = 12  # memory that a byte of text takes while it becomes columns
 PIECE = 1 << 20
 GZIP = b"\x1f\x8b"
+STANDARD_INPUT = FilePath("-")
 
 
 class FileError(ValueError):
@@ -33,6 +35,8 @@ def refuse(file: FilePath, why: str) -> NoReturn:
 
 def check_file(file: FilePath) -> None:
     """Raise unless there is a file with something in it; of a pipe nobody knows before it is read."""
+    if file == STANDARD_INPUT:
+        return
     if not file.exists():
         refuse(file, "there is no such file")
     if file.is_dir():
@@ -43,9 +47,12 @@ def check_file(file: FilePath) -> None:
 
 
 def unpacked(file: FilePath) -> bytes:
-    """Return the bytes of a file, those of a gzipped one unpacked."""
-    check_memory(file, file.stat().st_size * BYTES_PER_BYTE)
-    raw = file.read_bytes()
+    """Return the bytes of a file, or of the standard input, those of a gzipped one unpacked."""
+    if file == STANDARD_INPUT:
+        raw = sys.stdin.buffer.read()
+    else:
+        check_memory(file, file.stat().st_size * BYTES_PER_BYTE)
+        raw = file.read_bytes()
     return _gunzipped(file, raw) if raw[:2] == GZIP else raw
 
 

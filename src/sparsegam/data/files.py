@@ -23,7 +23,8 @@ def read_file(name: str | os.PathLike[str], *, encoding: str = "utf-8") -> Table
     Parameters
     ----------
     name : str or path-like
-        A file whose name ends in .csv, .tsv, .txt, .parquet, .feather, .arrow or .xlsx, or in these and .gz.
+        A file whose name ends in .csv, .tsv, .txt, .parquet, .feather, .arrow or .xlsx, or in these and .gz; "-" is the
+        standard input, as CSV.
     encoding : str
         Encoding of a text file.
 

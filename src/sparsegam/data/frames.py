@@ -59,6 +59,17 @@ class Table:
         kept = rows if self.kept is None else _positions(self.kept)[rows]
         return replace(self, kept=kept, n_rows=int(_positions(rows).size))
 
+    def __getitem__(self, rows: Any) -> "Table":
+        """Return some rows, as arrays do, so that scikit-learn can split a table: a slice, a mask or positions."""
+        if isinstance(rows, tuple) and rows[1:] == (Ellipsis,):
+            rows = rows[0]
+        if isinstance(rows, slice):
+            rows = np.arange(self.n_rows)[rows]
+        if np.ndim(rows) != 1:
+            msg = f"a table is taken apart by rows, given as a slice, a mask or positions, got {rows!r}."
+            raise TypeError(msg)
+        return self.keep(np.asarray(rows))
+
     def named(self, names: tuple[str, ...]) -> "Table":
         """Return the same table with other names for its columns."""
         return replace(self, names=names)
@@ -77,6 +88,9 @@ class Table:
         """Return the kept rows of column j as codes, where it is held as such."""
         column = self._whole_column(j) if isinstance(self.source, tuple) else None
         return column.loaded(self.kept) if isinstance(column, CodedColumn) else None
+
+    def __repr__(self) -> str:
+        return f"Table({self.n_rows} rows: {', '.join(self.labels)})"
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -89,6 +89,17 @@ class NumericMatrix:
         rows = self.values.indices.astype(ROW_INDEX, copy=False)
         return _core.Matrix(self.values.data, rows, self.values.indptr.astype(COLUMN_START, copy=False), self.n_rows)
 
+    def digest(self) -> bytes:
+        """Return what tells these numbers, and their names, from others."""
+        parts = [self.values.data, self.values.indices, self.values.indptr] if self.is_sparse else [self.values]
+        return b"".join([repr((self.names, self.values.shape)).encode(), *(np.asarray(p).tobytes() for p in parts)])
+
+    def dense(self, columns: NDArray[np.int64]) -> Vector:
+        """Return some columns, dense."""
+        block = self.values[:, columns]
+        out: Vector = (block.toarray() if self.is_sparse else np.asarray(block)).astype(np.float64)
+        return out
+
     def times(self, columns: NDArray[np.int64], coef: Vector, centres: Vector | None = None) -> Vector:
         """Return X w for coefficients of some columns, or (X - centres) w."""
         if centres is not None:

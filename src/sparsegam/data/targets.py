@@ -24,7 +24,7 @@ class Target:
     Attributes
     ----------
     classes : ndarray or None
-        The two labels; None for a regression.
+        The two labels, the one whose probability is modelled last; None for a regression.
     values : ndarray
         -1 for the first class and 1 for the second, or the responses.
     weight : ndarray
@@ -36,7 +36,9 @@ class Target:
     weight: Vector
 
 
-def read_target(y: Any, loss: str, n_rows: int, *, sample_weight: Any = None, class_weight: Any = None) -> Target:
+def read_target(
+    y: Any, loss: str, n_rows: int, *, sample_weight: Any = None, class_weight: Any = None, positive: Any = None
+) -> Target:
     """Read labels or responses, whichever the loss is of, and the weights of the rows."""
     check_choice("loss", loss, tuple(LOSSES))
     column, weight = one_column(y, n_rows), weights(sample_weight, n_rows)
@@ -44,8 +46,11 @@ def read_target(y: Any, loss: str, n_rows: int, *, sample_weight: Any = None, cl
         if class_weight is not None:
             msg = f"class_weight is for labels, and loss={loss!r} has none, got {class_weight!r}: use sample_weight."
             raise ValueError(msg)
+        if positive is not None:
+            msg = f"positive names a label, and loss={loss!r} has none, got {positive!r}: use another loss."
+            raise ValueError(msg)
         return Target(None, real(column), weight)
-    classes, signs = binary(column, weight)
+    classes, signs = binary(column, weight) if positive is None else against_rest(column, weight, positive)
     return Target(classes, signs, class_weights(class_weight, classes, (signs > 0).astype(np.intp), weight))
 
 
@@ -127,6 +132,33 @@ def binary(y: NDArray[Any], weight: Vector) -> tuple[NDArray[Any], Vector]:
     return classes, np.where(y == classes[1], 1.0, -1.0)
 
 
+def against_rest(y: NDArray[Any], weight: Vector, positive: Any) -> tuple[NDArray[Any], Vector]:
+    """Return the classes with the one that is wanted last, and the labels as -1 and, where they are this one, +1.
+
+    Where there are more than two, the others become "not" this one, and both classes text.
+    """
+    upper = np.broadcast_to(np.asarray(y == positive, dtype=np.bool_), y.shape)
+    seen = weight > 0
+    if not (upper & seen).any():
+        found = np.unique(y[seen]).tolist()
+        shown = ", ".join(map(repr, found[:8])) + (", ..." if len(found) > 8 else "")
+        msg = f"positive={positive!r} is no label of y, which holds {shown}: name one of these."
+        raise ValueError(msg)
+    others = y[~upper & seen]
+    if others.size == 0:
+        msg = f"y holds one class only ({positive!r}): a classifier needs two classes to tell apart."
+        raise ValueError(msg)
+    label = y[upper][0]
+    many = bool(np.any(others != others[0]))
+    classes = np.array([rest_of(label), str(label)]) if many else np.array([others[0], label], dtype=y.dtype)
+    return classes, np.where(upper, 1.0, -1.0)
+
+
+def rest_of(label: Any) -> str:
+    """Return the name of all labels but one."""
+    return f"not {label}"
+
+
 def weights(sample_weight: Any, n_rows: int) -> Vector:
     """Return one weight per row, not negative and not all zero; ones where none are given."""
     if sample_weight is None:
@@ -188,6 +220,6 @@ def _refuse_multiclass(y: NDArray[Any]) -> None:
     msg = (
         "Only binary classification is supported. The type of the target is multiclass: "
         f"y holds {found.size} classes ({', '.join(map(repr, found[:5].tolist()))}, ...). "
-        "Take one class against the rest (y == class), or a classifier, which does that for each."
+        "Take one class against the rest (positive=class), or a classifier, which does that for each."
     )
     raise ValueError(msg)

@@ -10,7 +10,7 @@ from typing import Any
 from uuid import uuid4
 
 NAMED_DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
-STANDARD = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
+STANDARD = {"-": 1, "/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
 
 
 def write_whole(file: str | os.PathLike[str], content: str | bytes) -> FilePath:
@@ -20,7 +20,7 @@ def write_whole(file: str | os.PathLike[str], content: str | bytes) -> FilePath:
     ----------
     file : str or path-like
         Where to write. A file that is there is replaced and keeps its mode; of a link, the file that it leads to. What
-        is no regular file (a pipe, /dev/null, /dev/stdout) is written to as it is.
+        is no regular file (a pipe, /dev/null, /dev/stdout) is written to as it is; "-" is the standard output.
     content : str or bytes
         Text is written as UTF-8.
 
@@ -65,7 +65,7 @@ def _write(name: str, raw: bytes) -> None:
 
 def _descriptor(name: str) -> int | None:
     """Return the number of a file that is open already and only goes by a name; it keeps its place and its length."""
-    path = os.path.abspath(name)
+    path = name if name == "-" else os.path.abspath(name)
     named = NAMED_DESCRIPTOR.fullmatch(path)
     return int(named.group(1)) if named else STANDARD.get(path)
 

@@ -1,8 +1,9 @@
-"""Data sets: simulated credit and recidivism data, the paper's simulated designs, and the published tables."""
+"""Data sets: simulated loans, credit and recidivism data, the paper's designs, and the published tables."""
 
 from sparsegam.datasets.correlated import make_correlated_classification, make_correlated_regression
 from sparsegam.datasets.credit import make_credit
 from sparsegam.datasets.dataset import AdditiveTruth, Dataset, LinearTruth, Term
+from sparsegam.datasets.loans import load_loans, loans_file, make_loans
 from sparsegam.datasets.published import fetch_compas, fetch_fico
 from sparsegam.datasets.recidivism import fetch_recidivism, make_recidivism
 
@@ -14,8 +15,11 @@ __all__ = [
     "fetch_compas",
     "fetch_fico",
     "fetch_recidivism",
+    "load_loans",
+    "loans_file",
     "make_correlated_classification",
     "make_correlated_regression",
     "make_credit",
+    "make_loans",
     "make_recidivism",
 ]

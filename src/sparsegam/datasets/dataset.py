@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    import pandas as pd
+from sparsegam.data.frames import Table, read
+from sparsegam.data.native import as_native
 
 
 class Term(NamedTuple):
@@ -70,31 +70,28 @@ class Dataset(Generic[TruthT]):
 
     Attributes
     ----------
-    data : ndarray of shape (n, p)
-        The features.
+    data : ndarray of shape (n, p), or Table
+        The features; a table where they are not all numbers.
     target : ndarray of shape (n,)
-        0 or 1 for classification, real numbers for regression.
+        Labels (0 or 1 where they are simulated) for classification, real numbers for regression.
     feature_names : list of str
         Names of the columns of `data`.
     truth : AdditiveTruth, LinearTruth or None
         The model that drew `target`, where the data are simulated.
     """
 
-    data: NDArray[Any]
+    data: NDArray[Any] | Table
     target: NDArray[Any]
     feature_names: list[str]
     truth: TruthT
 
     @property
-    def frame(self) -> pd.DataFrame:
-        """The features as a pandas DataFrame (needs pandas)."""
-        try:
-            import pandas as pd  # optional, so imported only where it is asked for
-        except ImportError as error:
-            msg = "`frame` needs pandas: install it, or use `data` with `feature_names`"
-            raise ImportError(msg) from error
-        frame: pd.DataFrame = pd.DataFrame(self.data, columns=self.feature_names)
-        return frame
+    def frame(self) -> Any:
+        """The features as a data frame of pandas, polars or Arrow, whichever is installed, else as a table of our own.
+
+        All that takes rows takes each of these.
+        """
+        return as_native(read(self.data).named(tuple(self.feature_names)))
 
     def __repr__(self) -> str:
         n, p = self.data.shape

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,14 +20,13 @@ from sparsegam.losses import LOSSES
 from sparsegam.models.additive import Model
 from sparsegam.models.edits import Edit
 from sparsegam.models.outcomes import target_of
-from sparsegam.models.seen import Seen, seen_of
+from sparsegam.models.seen import seen_of
 from sparsegam.models.steps import as_table, step_model, step_numbers
-from sparsegam.models.terms import KINDS, Condition, Kind, Term
+from sparsegam.models.terms import KINDS, SENSE, Clause, Part, Term, part_name
 from sparsegam.search.refit import Columns, Support, refit
 from sparsegam.search.ridge import Ridge, ridge_of
 
-Key = tuple[str, Condition]
-SENSE = {"<=": -1, "ramp": 1}  # whether a score rises with x where the coefficient is above zero
+Key = tuple[Clause, ...]
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Rows:
 
     def columns(self, model: Model) -> Vector:
         """Return the columns of the terms: 0 and 1, or ramps in units of their width, so that none is too large."""
-        found = [model.column_of(term, self.numbers[term.feature]) / _width(term) for term in model.terms]
+        found = [model.column_of(term, self.numbers) / _width(term) for term in model.terms]
         return np.column_stack(found) if found else np.zeros((self.target.size, 0))
 
 
@@ -87,60 +87,59 @@ class Editor:
         self._past: list[tuple[Model, set[Key]]] = []
         self.model = model
 
-    def move(self, feature: str, old: Any, new: Any, *, why: str, kind: Kind | None = None) -> Model:
-        """Move a threshold or the knot of a ramp, and fit the coefficients again.
+    def move(self, feature: Part, old: Any, new: Any, *, why: str, kind: Any = None) -> Model:
+        """Move a threshold, the knot of a ramp or what a product asks for, and fit the coefficients again.
 
         Parameters
         ----------
-        feature : str
-            Column of the term.
-        old, new : value
+        feature : str or pair of str
+            Column of the term, or both columns of a product.
+        old, new : value or pair of values
             Where it is, and where it shall be.
         why : str
             The reason, kept on the record.
-        kind : {"<=", "ramp"}, optional
-            Which of the two, needed only where a threshold and a knot are at the same value.
+        kind : {"<=", "ramp"}, or pair of {"<=", ">"}, optional
+            The condition, needed only where two terms ask for the same value.
 
         Returns
         -------
         Model
             The model after the edit.
         """
-        term = self._term(feature, old, kind, among=("<=", "ramp"))
-        value = _on_scale(new, self._scale(feature), feature)
-        condition = replace(term.condition, value=value)
-        if condition.low is not None and value <= condition.low:
-            msg = f"the knot of a ramp of {feature!r} must be above {condition.low:g}, where x is held, got {value!r}."
+        term = self._term(feature, old, kind, among=tuple(SENSE) if isinstance(feature, str) else KINDS)
+        moved = self._moved(term, new)
+        if any(t.clauses == moved.clauses for t in self.model.terms):
+            what = "product" if term.is_product else "ramp" if term.condition.is_ramp else "step"
+            remedy = "drop" if term.is_product else "merge"
+            msg = f"column {feature!r} has a {what} at {new!r} already: {remedy} one of the two instead."
             raise ValueError(msg)
-        if any(_key(t) == (feature, condition) for t in self.model.terms):
-            what = "ramp" if condition.is_ramp else "step"
-            msg = f"column {feature!r} has a {what} at {value!r} already: merge one of the two instead."
-            raise ValueError(msg)
-        moved = replace(term, condition=condition)
-        self._fixed = {_key(moved) if key == _key(term) else key for key in self._fixed}
+        self._fixed = {moved.clauses if key == term.clauses else key for key in self._fixed}
         terms = [moved if t is term else t for t in self.model.terms]
-        return self._record("move", f"{term.condition.text(feature)} to {moved.condition.text(feature)}", terms, why)
+        return self._record("move", f"{term.text()} to {moved.text()}", terms, why)
 
-    def merge(self, feature: str, threshold: Any, *, why: str) -> Model:
+    def merge(self, feature: Part, threshold: Any, *, why: str) -> Model:
         """Make one step of the two on both sides of a threshold, and fit the coefficients again."""
+        if not isinstance(feature, str):
+            msg = f"merge is of two steps of one column, got {feature!r}: drop the product instead."
+            raise ValueError(msg)
         term = self._term(feature, threshold, "<=")
         terms = [t for t in self.model.terms if t is not term]
-        return self._record("merge", f"the steps on both sides of {term.condition.text(feature)}", terms, why)
+        return self._record("merge", f"the steps on both sides of {term.text()}", terms, why)
 
-    def fix(self, feature: str, value: Any, coef: float, *, why: str, kind: Kind | None = None) -> Model:
+    def fix(self, feature: Part, value: Any, coef: float, *, why: str, kind: Any = None) -> Model:
         """Give a term a coefficient, which later refits leave alone, and fit the others again.
 
         Parameters
         ----------
-        feature : str
-            Column of the term.
-        value : value or None
+        feature : str or pair of str
+            Column of the term, or both columns of a product.
+        value : value or None, or pair of them
             What its condition asks for, or the knot of a ramp; None for `is missing`.
         coef : float
             The coefficient; of a ramp, what each unit adds.
         why : str
             The reason, kept on the record.
-        kind : {"<=", "==", "in", "missing", "ramp"}, optional
+        kind : {"<=", ">", "==", "in", "missing", "ramp"} or pair of them, optional
             The condition, needed only where two terms ask for the same value.
 
         Returns
@@ -150,21 +149,24 @@ class Editor:
         """
         check_number("abs(coef)", abs(coef), at_least=0.0)
         term = self._term(feature, value, kind)
-        self._fixed = self._fixed | {_key(term)}
+        self._fixed = self._fixed | {term.clauses}
         terms = [replace(t, coef=float(coef)) if t is term else t for t in self.model.terms]
-        return self._record("fix", f"{term.condition.text(feature)} at {coef:g} (was {term.coef:.4g})", terms, why)
+        return self._record("fix", f"{term.text()} at {coef:g} (was {term.coef:.4g})", terms, why)
 
-    def drop(self, feature: str, value: Any, *, why: str, kind: Kind | None = None) -> Model:
-        """Take one term out, and fit the others again."""
+    def drop(self, feature: Part, value: Any, *, why: str, kind: Any = None) -> Model:
+        """Take one term out, and fit the others again; it is named as in `fix`."""
         term = self._term(feature, value, kind)
-        return self._record("drop", term.condition.text(feature), [t for t in self.model.terms if t is not term], why)
+        return self._record("drop", term.text(), [t for t in self.model.terms if t is not term], why)
 
-    def forbid(self, feature: str, *, why: str) -> Model:
-        """Take a feature out altogether, and fit the others again."""
-        if feature not in self.model.features:
-            msg = f"the model does not use column {feature!r}: it uses {', '.join(self.model.features)}."
+    def forbid(self, feature: Part, *, why: str) -> Model:
+        """Take a feature out altogether, or all products of a pair of them, and fit the others again."""
+        model = self.model
+        if feature not in (*model.features, *model.pairs):
+            uses = ", ".join([*model.features, *map(str, model.pairs)])
+            msg = f"the model does not use column {feature!r}: it uses {uses}."
             raise ValueError(msg)
-        return self._record("forbid", feature, [t for t in self.model.terms if t.feature != feature], why)
+        left = [t for t in model.terms if t.part != feature and feature not in t.features]
+        return self._record("forbid", part_name(feature), left, why)
 
     def undo(self) -> Model:
         """Take the last edit back, record and all."""
@@ -177,7 +179,7 @@ class Editor:
     def _record(self, action: str, what: str, terms: Sequence[Term], why: str) -> Model:
         _check_words("why", why)
         before = self.model
-        changed = replace(before, terms=tuple(terms), seen=_seen(before, terms, self._rows))
+        changed = _on_rows(before, tuple(terms), self._rows)
         after = _refitted(changed, before, self._rows, self._fixed, self._ridge)
         (loss_before, auc_before), (loss_after, auc_after) = (_worth(m, self._rows) for m in (before, after))
         when = datetime.now(timezone.utc).isoformat(timespec="seconds")
@@ -192,16 +194,36 @@ class Editor:
     def _scale(self, feature: str) -> Scale:
         return self.model.scales.get(feature, NUMBER)
 
-    def _term(self, feature: str, value: Any, kind: Kind | None = None, among: Sequence[Kind] = KINDS) -> Term:
-        of_feature = [t for t in self.model.terms if t.feature == feature]
-        mine = [t for t in of_feature if t.condition.kind in among and kind in (None, t.condition.kind)]
-        wanted = _asked(value, self._scale(feature), feature)
-        found = [t for t in mine if t.condition.value == wanted]
+    def _term(self, feature: Part, value: Any, kind: Any = None, among: Sequence[str] = KINDS) -> Term:
+        names = (feature,) if isinstance(feature, str) else tuple(feature)
+        values, kinds = _each("value", value, names), _each("kind", kind, names)
+        wanted = [_asked(one, self._scale(name), name) for name, one in zip(names, values, strict=True)]
+        of_part = [t for t in self.model.terms if t.features == names]
+        mine = [t for t in of_part if all(map(partial(_is_of, among), t.clauses, kinds))]
+        found = [t for t in mine if [one.condition.value for one in t.clauses] == wanted]
         if len(found) == 1:
             return found[0]
-        has = ", ".join(t.condition.text(feature) for t in mine) or "none"
+        has = ", ".join(t.text() for t in mine) or "none"
         msg = f"{value!r} names {len(found)} terms of column {feature!r}, which has: {has}."
         raise ValueError(msg)
+
+    def _moved(self, term: Term, new: Any) -> Term:
+        """Return a term that asks for other values, in the same way."""
+        values = _each("new", new, term.features)
+        first, *other = (self._changed(one, value) for one, value in zip(term.clauses, values, strict=True))
+        return replace(term, condition=first.condition, also=other[0] if other else None)
+
+    def _changed(self, clause: Clause, new: Any) -> Clause:
+        condition, value = clause.condition, _asked(new, self._scale(clause.feature), clause.feature)
+        alike = type(value) is type(condition.value)
+        if not alike:
+            msg = f"{condition.text(clause.feature)} asks for a value of another kind than {new!r}: drop it instead."
+            raise ValueError(msg)
+        if condition.low is not None and value <= condition.low:
+            held = f"must be above {condition.low:g}, where x is held"
+            msg = f"the knot of a ramp of {clause.feature!r} {held}, got {value!r}."
+            raise ValueError(msg)
+        return replace(clause, condition=replace(condition, value=value))
 
 
 def _check_words(name: str, words: Any) -> None:
@@ -215,22 +237,28 @@ def _read_rows(model: Model, X: Any, y: Any, sample_weight: Any) -> Rows:
     return Rows(step_numbers(model, table), target_of(model, y, table.n_rows), weights(sample_weight, table.n_rows))
 
 
-def _seen(model: Model, terms: Sequence[Term], rows: Rows) -> dict[str, Seen]:
-    """Sum the rows by what changed terms ask, so that means over them are those of the changed model."""
+def _on_rows(model: Model, terms: tuple[Term, ...], rows: Rows) -> Model:
+    """Put changed terms into a model, and sum the rows by what they ask, so that means over these are its own."""
     counts = rows.weight > 0
-    out = {}
-    for name in dict.fromkeys(term.feature for term in terms):
-        mine = [term.condition for term in terms if term.feature == name]
-        special, scale = model.special_values.get(name, ()), model.scales.get(name, NUMBER)
-        out[name] = seen_of(mine, special, scale, rows.numbers[name][counts], rows.weight[counts])
-    return out
+    weight, numbers = rows.weight[counts], {name: column[counts] for name, column in rows.numbers.items()}
+    bare = replace(model, terms=terms, missing="last", seen_pairs={})
+    seen = {}
+    for name in bare.features:
+        asked = [one.condition for term in terms for one in term.clauses if one.feature == name]
+        source = model.source_of(name)
+        seen[name] = seen_of(asked, source.special_values, source.scale, numbers[name], weight)
+    bare, pairs = replace(bare, seen=seen), {}
+    for pair in bare.pairs:
+        cells = bare.cells_of(pair, new_apart=model.missing != "last")
+        pairs[pair] = cells.sums(numbers[pair[0]], numbers[pair[1]], weight / weight.sum())
+    return replace(bare, missing=model.missing, seen_pairs=pairs)
 
 
 def _refitted(model: Model, before: Model, rows: Rows, fixed: set[Key], ridge: Ridge) -> Model:
     """Fit intercept and free coefficients; features that went one way only before keep to it."""
     columns = rows.columns(model)
     direction = _directions(before)
-    held = np.array([_key(t) in fixed for t in model.terms], dtype=bool)
+    held = np.array([t.clauses in fixed for t in model.terms], dtype=bool)
     width = np.array([_width(t) for t in model.terms])
     coef = np.array([t.coef for t in model.terms]) * width
     ids = np.arange(coef.size, dtype=np.int64)
@@ -238,13 +266,13 @@ def _refitted(model: Model, before: Model, rows: Rows, fixed: set[Key], ridge: R
     while True:
         start = Support(ids, np.append(model.intercept, coef))
         fitted = _fit(columns, start, held, rows, (model.loss, ridge, ramps)).theta
-        wrong = ~held & np.array([w * direction.get(_key(t), 0) < 0 for t, w in _pairs(model, fitted[1:])], bool)
+        wrong = ~held & np.array([w * direction.get(t.clauses, 0) < 0 for t, w in _pairs(model, fitted[1:])], bool)
         if not wrong.any():
             break
         held, coef = held | wrong, np.where(wrong, 0.0, coef)
     coefs = np.where(held & (coef != 0), [t.coef for t in model.terms], fitted[1:] / width)  # fixed to the bit
     terms = (replace(t, coef=w) for t, w in _pairs(model, coefs))
-    return replace(model, intercept=float(fitted[0]), terms=tuple(t for t in terms if t.coef or _key(t) in fixed))
+    return replace(model, intercept=float(fitted[0])).keeping(t for t in terms if t.coef or t.clauses in fixed)
 
 
 def _pairs(model: Model, coefs: Vector) -> Iterator[tuple[Term, float]]:
@@ -257,14 +285,13 @@ def _width(term: Term) -> float:
     return float(np.ptp(ends))
 
 
-def _directions(model: Model) -> dict[Any, int]:
+def _directions(model: Model) -> dict[Key, int]:
     """Return the sign of all coefficients of thresholds and ramps of a feature, where it goes but one way."""
-    out: dict[Any, int] = {}
+    out: dict[Key, int] = {}
     for name in model.features:
-        rises = {
-            _key(t): SENSE[t.condition.kind] for t in model.terms if t.feature == name and t.condition.kind in SENSE
-        }
-        ways = {int(np.sign(t.coef)) * rises[_key(t)] for t in model.terms if _key(t) in rises} - {0}
+        asked = ((t.clauses, one) for t in model.terms for one in t.clauses if one.feature == name)
+        rises = {key: SENSE[one.condition.kind] for key, one in asked if one.condition.kind in SENSE}
+        ways = {int(np.sign(t.coef)) * rises[t.clauses] for t in model.terms if t.clauses in rises} - {0}
         if len(ways) == 1:
             way = ways.pop()
             out |= {key: way * sense for key, sense in rises.items()}
@@ -296,8 +323,21 @@ def _worth(model: Model, rows: Rows) -> tuple[float, float | None]:
     return loss, weighted_auc(score, rows.target > 0, rows.weight)
 
 
-def _key(term: Term) -> Key:
-    return term.feature, term.condition
+def _each(option: str, given: Any, names: tuple[str, ...]) -> tuple[Any, ...]:
+    """Return what is given for each column of a term: for a product, a pair, or None for both."""
+    if len(names) == 1:
+        return (given,)
+    if given is None:
+        return (None,) * len(names)
+    if isinstance(given, tuple | list) and len(given) == len(names):
+        return tuple(given)
+    msg = f"{option} of a product must be a pair, one for each of {names}, got {given!r}."
+    raise ValueError(msg)
+
+
+def _is_of(among: Sequence[str], clause: Clause, kind: Any) -> bool:
+    """Tell whether a clause is of some kinds, and of the one that is asked for."""
+    return clause.condition.kind in among and kind in (None, clause.condition.kind)
 
 
 def _asked(value: Any, scale: Scale, feature: str) -> Any:

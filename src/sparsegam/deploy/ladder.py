@@ -38,7 +38,7 @@ def laddered(model: Model, rungs: Callable[[float], int]) -> Model:
     terms: list[Term] = []
     seen = dict(model.seen)
     for name, shape in model.shape_functions().items():
-        mine = [term for term in model.terms if term.feature == name]
+        mine = [term for term in model.terms if term.part == name]
         if not shape.has_slopes:
             terms += mine
             continue
@@ -47,6 +47,7 @@ def laddered(model: Model, rungs: Callable[[float], int]) -> Model:
         terms += [*_steps(name, ranges), *kept]
         if name in seen:
             seen[name] = _spread(seen[name], shape, [end for end, _ in ranges])
+    terms += [term for term in model.terms if term.is_product]
     return replace(model, terms=tuple(terms), seen=seen)
 
 
@@ -86,10 +87,13 @@ def _steps(name: str, ranges: Ranges) -> Iterator[Term]:
 
 
 def _spread(seen: Seen, shape: ShapeFunction, ends: list[float]) -> Seen:
-    """Return what the rows had, with the share of each piece spread over the ranges that it was cut into."""
+    """Return what the rows had, with the share of each piece spread over the ranges that it was cut into.
+
+    Thresholds that products ask for, between the ends of ranges, stay.
+    """
     known = [shape.scale.number(value) for value, _ in seen.upto]
     upto = []
-    for low, end in pairwise([-math.inf, *ends]):
+    for low, end in pairwise([-math.inf, *sorted({*ends, *known})]):
         i = int(np.searchsorted(known, end))
         first = known[i - 1] if i else -math.inf
         part = 1.0 if known[i] == end and low <= first else (end - max(low, first)) / (known[i] - first)

@@ -1,4 +1,4 @@
-"""Reason codes: which features cost a row most, against what they add on average, in the middle or at best."""
+"""Reason codes: which features or pairs cost a row most, against what they add on average, in the middle or at best."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -9,17 +9,21 @@ from numpy.typing import NDArray
 
 from sparsegam.arrays import Vector
 from sparsegam.checks import check_choice, check_integer
-from sparsegam.models.steps import StepModel, StepTable, as_table, step_model, step_numbers
+from sparsegam.data.framing import frame_of
+from sparsegam.models import notebook
+from sparsegam.models.step_tables import Numbers, PairTable, StepTable
+from sparsegam.models.steps import StepModel, as_table, step_model, step_numbers
 
 BASELINES = ("mean", "median", "max", "population")
 DIGITS = 10  # what is lost is compared after rounding, so that ties are ties wherever it is computed
 NONE = -1  # no reason
+SHOWN = 10  # rows that a notebook shows
 TIED = 1e-9  # of a share: how far from one half the rows on both sides of a median may be
 
 
 @dataclass(frozen=True)
 class Reason:
-    """One feature that cost points: its code and text, the step that holds, and how much was lost there."""
+    """One feature, or pair of them, that cost points: code and text, the step that holds, how much was lost there."""
 
     feature: str
     code: str
@@ -30,17 +34,18 @@ class Reason:
 
 @dataclass(frozen=True, eq=False)
 class ReasonTable:
-    """What each step of each feature loses against the baseline, and how to say so.
+    """What each step of each feature, and each cell of each pair, loses against the baseline, and how to say so.
 
     Attributes
     ----------
     steps : StepModel
         The model.
     lost : tuple of ndarray
-        For each feature, the loss of each step in units of the score; above zero where the step speaks against a row.
-        Of a straight piece it is that of the upper end, and changes by its rate with each unit.
+        For each part of the model (a feature or, behind these, a pair), the loss of each step in units of the score;
+        above zero where the step speaks against a row. Of a straight piece it is that of the upper end, and changes by
+        its rate with each unit.
     said : tuple of tuple of (code, text)
-        For each feature, the code and the text of each step.
+        For each part, the code and the text of each step.
     k : int
         Largest number of reasons of a row.
     baseline : {"mean", "median", "max", "population"}
@@ -56,22 +61,24 @@ class ReasonTable:
     baseline: str = "max"
     sign: int = 1
 
+    def __repr__(self) -> str:
+        return f"<ReasonTable: {len(self.lost)} features, against the {self.baseline}, {self.k} reasons>"
+
     @property
     def rates(self) -> tuple[Vector, ...]:
-        """For each feature, what each unit loses within each step."""
-        return tuple(self.sign * table.slopes for table in self.steps.tables)
+        """For each part, what each unit loses within each step."""
+        return tuple(self.sign * part.slopes for part in self.steps.parts)
 
     def of(self, X: Any) -> "Reasons":
         """Return the k largest losses of each row; features in the order of the table where they tie."""
         rows = as_table(X)
         numbers = step_numbers(self.steps, rows)
         where, lost = np.zeros((rows.n_rows, len(self.lost)), dtype=np.intp), np.zeros((rows.n_rows, len(self.lost)))
-        for j, (table, loss) in enumerate(zip(self.steps.tables, self.lost, strict=True)):
-            mine = numbers[table.feature]
-            where[:, j] = table.locate(mine)
+        for j, (part, loss) in enumerate(zip(self.steps.parts, self.lost, strict=True)):
+            where[:, j] = part.find(numbers)
             lost[:, j] = loss[where[:, j]]
-            if table.slopes.any():
-                beyond_end = table.at(mine, where[:, j]) - table.adds[where[:, j]]
+            if part.slopes.any():
+                beyond_end = part.of(numbers) - part.adds[where[:, j]]
                 lost[:, j] = np.round(lost[:, j] + self.sign * beyond_end, DIGITS)
         order = np.argsort(-lost, axis=1, kind="stable")[:, : self.k]
         sorted_lost = np.take_along_axis(lost, order, axis=1)
@@ -86,7 +93,7 @@ class ReasonTable:
 
 @dataclass(frozen=True, eq=False)
 class Reasons:
-    """The reasons of many rows: positions of features and of their steps (-1: none), and what was lost."""
+    """The reasons of many rows: positions of parts and of their steps (-1: none), and what was lost."""
 
     table: ReasonTable
     feature: NDArray[np.intp]
@@ -112,27 +119,37 @@ class Reasons:
         return out
 
     def to_frame(self) -> Any:
-        """Return a pandas DataFrame with reason_1, lost_1, reason_2, and so on."""
-        import pandas as pd
-
+        """Return a frame with reason_1, lost_1, reason_2, and so on."""
         codes = self.codes()
         columns: dict[str, Any] = {}
         for rank in range(codes.shape[1]):
             columns[f"reason_{rank + 1}"] = codes[:, rank]
             columns[f"lost_{rank + 1}"] = self.lost[:, rank]
-        return pd.DataFrame(columns)
+        return frame_of(columns)
+
+    def __repr__(self) -> str:
+        return f"<Reasons: {len(self)} rows, up to {self.table.k} each>"
+
+    def _repr_html_(self) -> str:
+        header = ["row", *(f"reason {rank + 1}" for rank in range(self.feature.shape[1]))]
+        rows = []
+        for i in range(min(len(self), SHOWN)):
+            told = [f"{reason.text}: {reason.step} ({reason.lost:.3g})" for reason in self[i]]
+            rows.append([str(i), *told, *[""] * (len(header) - 1 - len(told))])
+        more = [notebook.note(f"and {len(self) - SHOWN} more rows")] * (len(self) > SHOWN)
+        return notebook.fragment(notebook.table(header, rows, n_text=len(header)), *more)
 
     def _reasons(self, row: int) -> Iterator[Reason]:
         for j, i, lost in zip(self.feature[row], self.step[row], self.lost[row], strict=True):
             if j == NONE:
                 return
-            steps = self.table.steps.tables[j]
+            part = self.table.steps.parts[j]
             code, text = self.table.said[j][i]
-            yield Reason(steps.feature, code, text, steps.labels()[i], float(lost))
+            yield Reason(part.name, code, text, part.labels()[i], float(lost))
 
 
 def reason_codes(model: Any, X: Any, k: int = 4, **options: Any) -> Reasons:
-    """Say why rows score badly: at most k features each, the largest loss first, one reason per feature.
+    """Say why rows score badly: at most k features or pairs each, the largest loss first, one reason for each.
 
     Parameters
     ----------
@@ -180,7 +197,9 @@ def reason_table(
         The class that speaks against a row; the second one unless told.
     texts : dict, optional
         What to say: from a feature, or a pair (feature, step) with the step as scorecards write it, to a text or to a
-        pair (code, text). Code and text are the feature's name where there is nothing.
+        pair (code, text). What two features add together goes by both names, as in ("age", "priors"), or by these and
+        the step of each, as in (("age", "priors"), ("<= 25", "> 3")). Code and text are the name of the feature, or of
+        the pair as in "age & priors", where there is nothing.
     k : int
         Largest number of reasons of a row.
 
@@ -195,47 +214,41 @@ def reason_table(
     check_integer("k", k, at_least=1)
     sign = _adverse_sign(steps, adverse)
     lost = tuple(
-        np.round(sign * (table.adds - middle), DIGITS)
-        for table, middle in zip(steps.tables, _middles(steps, baseline, reference, sign), strict=True)
+        np.round(sign * (part.adds.ravel() - middle), DIGITS)
+        for part, middle in zip(steps.parts, _middles(steps, baseline, reference, sign), strict=True)
     )
     said = texts or {}
     _check_texts(steps, said)
-    return ReasonTable(steps, lost, tuple(_said(table, said) for table in steps.tables), k, baseline, sign)
+    return ReasonTable(steps, lost, tuple(tuple(_said(part, said)) for part in steps.parts), k, baseline, sign)
 
 
 def _default(steps: StepModel, reference: Any) -> str:
-    known = reference is not None or all(table.seen is not None for table in steps.tables)
+    known = reference is not None or all(part.spread() is not None for part in steps.parts)
     return "mean" if known else "max"
 
 
 def _middles(steps: StepModel, baseline: str, reference: Any, sign: int) -> Iterator[float]:
     """Return what each feature is held against."""
     given = None if reference is None else step_numbers(steps, as_table(reference))
-    for table in steps.tables:
-        values, shares = _spread(table, None if given is None else given[table.feature])
+    for part in steps.parts:
+        values, shares = _spread(part, given)
         if baseline == "max":
-            best = np.concatenate([table.adds, table.starts]) if given is None else values
+            best = part.ends if given is None else values
             yield float(best.min() if sign > 0 else best.max())
         elif shares is None or (baseline == "population" and given is None):
-            why = (
-                ""
-                if baseline == "population"
-                else f": the model does not know the rows of its fit in {table.feature!r}"
-            )
+            why = "" if baseline == "population" else f": the model does not know the rows of its fit in {part.name!r}"
             msg = f"baseline={baseline!r} needs reference=, the rows that stand for the population{why}."
             raise ValueError(msg)
         else:
             yield _median(values, shares) if baseline == "median" else float(shares @ values)
 
 
-def _spread(table: StepTable, numbers: Vector | None) -> tuple[Vector, Vector | None]:
-    """Return what a feature adds to rows, and their shares: without rows to those of the fit, where it is known."""
-    if numbers is not None:
-        return table.at(numbers), np.full(numbers.size, 1 / max(numbers.size, 1))
-    if table.seen is None:
-        return table.adds, None
-    sample, shares = table.seen.sample(table.scale)
-    return table.at(sample), shares
+def _spread(part: StepTable | PairTable, numbers: Numbers | None) -> tuple[Vector, Vector | None]:
+    """Return what a part adds to rows, and their shares: without rows to those of the fit, where it is known."""
+    if numbers is None:
+        return part.spread() or (part.adds, None)
+    values = part.of(numbers)
+    return values, np.full(values.size, 1 / max(values.size, 1))
 
 
 def _median(values: Vector, shares: Vector) -> float:
@@ -261,24 +274,25 @@ def _adverse_sign(steps: StepModel, adverse: Any) -> int:
 
 
 def _check_texts(steps: StepModel, texts: Mapping[Any, Any]) -> None:
-    known = set(steps.feature_names)
+    known = set(steps.feature_names) | {pair.key for pair in steps.pairs}
     for key in texts:
-        if (key[0] if isinstance(key, tuple) else key) not in known:
+        if key not in known and (key[0] if isinstance(key, tuple) else key) not in known:
             msg = f"texts names {key!r}, but the model was fitted to the columns {list(steps.feature_names[:10])}."
             raise ValueError(msg)
 
 
-def _said(table: StepTable, texts: Mapping[Any, Any]) -> tuple[tuple[str, str], ...]:
-    default = texts.get(table.feature, table.feature)
-    steps = zip(table.texts(), table.labels(), strict=True)
-    found = [texts.get((table.feature, words), texts.get((table.feature, label), default)) for words, label in steps]
-    return tuple(_pair(said, table.feature) for said in found)
+def _said(part: StepTable | PairTable, texts: Mapping[Any, Any]) -> Iterator[tuple[str, str]]:
+    """Return what to say of each step, or of each cell."""
+    default = texts.get(part.key, part.name)
+    for keys in part.phrases():
+        found = next((texts[part.key, key] for key in keys if (part.key, key) in texts), default)
+        yield _pair(found, part.name)
 
 
-def _pair(said: Any, feature: str) -> tuple[str, str]:
+def _pair(said: Any, name: str) -> tuple[str, str]:
     if isinstance(said, str):
-        return feature, said
+        return name, said
     if isinstance(said, tuple) and len(said) == 2 and all(isinstance(part, str) for part in said):
         return said[0], said[1]
-    msg = f"texts must hold a text or a pair (code, text), got {said!r} for column {feature!r}."
+    msg = f"texts must hold a text or a pair (code, text), got {said!r} for {name!r}."
     raise ValueError(msg)

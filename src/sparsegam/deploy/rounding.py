@@ -15,14 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam.arrays import Vector
-from sparsegam.data.scales import NUMBER
 from sparsegam.data.targets import weights
 from sparsegam.losses import logistic
 from sparsegam.models.additive import Model
 from sparsegam.models.outcomes import events
-from sparsegam.models.shapes import shape_of
 from sparsegam.models.steps import as_table, step_numbers
-from sparsegam.models.terms import Term
 
 Points = NDArray[np.int64]
 Line = tuple[Vector, Vector]
@@ -93,19 +90,12 @@ def patterns_of(model: Model, X: Any, y: Any, sample_weight: Any = None) -> Patt
     """Collect the rows of a table by the terms that hold."""
     table = as_table(X)
     numbers = step_numbers(model, table)
-    columns = [indicator(model, term, numbers[term.feature]) for term in model.terms]
+    columns = [model.column_of(term, numbers).astype(np.int64) for term in model.terms]
     holds = np.column_stack(columns) if columns else np.zeros((table.n_rows, 0), dtype=np.int64)
     event, weight = events(model, y, table.n_rows), weights(sample_weight, table.n_rows)
     distinct, position = _distinct(holds)
     size = len(distinct)
     return Patterns(distinct, _sums(position, weight * event, size), _sums(position, weight * ~event, size))
-
-
-def indicator(model: Model, term: Term, numbers: Vector) -> Points:
-    """Return the 0/1 column of a term, as the model reads it."""
-    one = Term(term.feature, term.condition, 1.0)
-    scale = model.scales.get(term.feature, NUMBER)
-    return shape_of([one], model.special_values.get(term.feature, ()), scale).at(numbers).astype(np.int64)
 
 
 def round_to_line(patterns: Patterns, exact: Vector, a: float, b: float) -> Points:

@@ -1,97 +1,32 @@
 """Scorecards: whole points per feature step, what they lose against the model, and the risk that a total stands for."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from operator import add
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam.arrays import Vector
-from sparsegam.checks import check_boolean, check_choice, check_integer, check_number
 from sparsegam.data.frames import Table
+from sparsegam.data.framing import frame_of
 from sparsegam.data.targets import weights
 from sparsegam.deploy.ladder import laddered
 from sparsegam.deploy.rounding import Patterns, Points, patterns_of, round_small, round_to_line
-from sparsegam.inspection.metrics import log_loss, weighted_auc
+from sparsegam.deploy.scaling import Scaling
+from sparsegam.inspection.metrics import log_loss, weight_of_evidence, weighted_auc
 from sparsegam.losses import LOSSES
 from sparsegam.models.additive import Model
 from sparsegam.models.outcomes import events
-from sparsegam.models.steps import StepModel, StepTable, as_table, step_model
+from sparsegam.models.steps import StepModel, as_table, step_model
 
-METHODS = ("pdo", "min_max", "plain", "small")
-DIRECTIONS = {"higher_is_safer": -1, "higher_is_riskier": 1}
-BASES = ("apart", "folded")
+if TYPE_CHECKING:
+    from sparsegam.deploy.counterfactual import Counterfactual
+
 MAX_RISK_LINES = 25  # totals that are listed one by one; more are put into bands
-
-
-@dataclass(frozen=True)
-class Scaling:
-    """How log odds become points; wrong values are refused when it is made.
-
-    Attributes
-    ----------
-    method : {"pdo", "min_max", "plain", "small"}
-        `pdo`: `base_points` at odds of `odds` to 1, and `pdo` more for twice the odds. `min_max`: the possible scores
-        run from `lowest` to `highest`. `plain`: `multiplier` points per unit of log odds. `small`: at most
-        `max_points` per term, the multiplier being searched, and at most `max_terms` terms, if that is given; for
-        scores that are added up by hand.
-    direction : {"higher_is_safer", "higher_is_riskier"} or None
-        Whether points fall or rise with the probability of the second class; the odds meant are those of the class
-        that points speak for. None means safer, as in credit, but riskier for `small`, as in medicine.
-    base : {"apart", "folded"}
-        Whether the base points are a line of their own or spread evenly over the features.
-    nonnegative : bool
-        Whether no step may have negative points: each feature starts at zero, and the base takes the difference.
-    """
-
-    method: str = "pdo"
-    pdo: float = 20.0
-    odds: float = 50.0
-    base_points: float = 600.0
-    lowest: int = 300
-    highest: int = 850
-    multiplier: float = 100.0
-    max_points: int = 5
-    max_terms: int | None = None
-    direction: str | None = None
-    base: str = "apart"
-    nonnegative: bool = False
-
-    def __post_init__(self) -> None:
-        check_choice("method", self.method, METHODS)
-        check_choice("base", self.base, BASES)
-        if self.direction is not None:
-            check_choice("direction", self.direction, tuple(DIRECTIONS))
-        for name in ("pdo", "odds", "multiplier"):
-            check_number(name, getattr(self, name), at_least=0.0)
-            if getattr(self, name) == 0:
-                msg = f"{name} must be above zero, got 0."
-                raise ValueError(msg)
-        check_integer("max_points", self.max_points, at_least=1)
-        if self.max_terms is not None:
-            check_integer("max_terms", self.max_terms, at_least=1)
-        check_boolean("nonnegative", self.nonnegative)
-        if not self.lowest < self.highest:
-            msg = f"lowest must be below highest, got {self.lowest!r} and {self.highest!r}."
-            raise ValueError(msg)
-
-    @property
-    def sign(self) -> int:
-        """1 where points rise with the probability of the second class, -1 where they fall."""
-        default = "higher_is_riskier" if self.method == "small" else "higher_is_safer"
-        return DIRECTIONS[self.direction or default]
-
-    def line(self, low: float, high: float) -> tuple[float, float]:
-        """Return factor and offset of points = offset + factor * sign * log odds, for log odds from low to high."""
-        if self.method == "pdo":
-            factor = self.pdo / math.log(2)
-            return factor, self.base_points - factor * math.log(self.odds)
-        if self.method == "min_max":
-            factor = (self.highest - self.lowest) / (high - low or 1.0)
-            return factor, self.lowest - factor * min(self.sign * low, self.sign * high)
-        return self.multiplier, 0.0
 
 
 @dataclass(frozen=True)
@@ -135,8 +70,8 @@ class Scorecard:
         How it was asked for.
     rounding : Rounding or None
         What the whole numbers cost, where rows were given.
-    counts : tuple of ndarray
-        Rows in each step, by feature, where rows were given.
+    counts, events : tuple of ndarray
+        Rows in each step, by feature, then in each cell, by pair, where rows were given, and those of the second class.
     risks : tuple of RiskLine
         Totals and their risk, where rows were given.
     """
@@ -145,6 +80,7 @@ class Scorecard:
     scaling: Scaling
     rounding: Rounding | None = None
     counts: tuple[Vector, ...] = ()
+    events: tuple[Vector, ...] = ()
     risks: tuple[RiskLine, ...] = ()
 
     @property
@@ -167,21 +103,63 @@ class Scorecard:
         return np.column_stack([1.0 - upper, upper])
 
     def table(self) -> list[dict[str, Any]]:
-        """Return the card as rows with feature, step and points (and rows and share, where they were counted)."""
+        """Return the card as rows with feature, step and points.
+
+        Where rows were given, also how many a step has, their share of all, the events among them and their rate, the
+        weight of evidence (None without events or without others) and what the step adds to the information value.
+        """
         rows: list[dict[str, Any]] = []
-        for j, table in enumerate(self.steps.tables):
-            for i, (text, step) in enumerate(zip(table.labels(), table.steps, strict=True)):
-                row = {"feature": table.feature, "step": text, "points": int(step.adds)}
-                if self.counts:
-                    share = float(self.counts[j][i] / self.counts[j].sum())
-                    row |= {"rows": float(self.counts[j][i]), "share": share}
-                rows.append(row)
+        for j, part in enumerate(self.steps.parts):
+            counted = self._counted(j) if self.counts else [{}] * part.adds.size
+            for text, points, more in zip(part.labels(), part.adds.ravel().tolist(), counted, strict=True):
+                rows.append({"feature": part.name, "step": text, "points": int(points)} | more)
         return rows
+
+    def _counted(self, j: int) -> list[dict[str, Any]]:
+        rows, events = self.counts[j], self.events[j]
+        woe, iv = weight_of_evidence(rows, events)
+        each = zip(rows.tolist(), events.tolist(), woe.tolist(), iv.tolist(), strict=True)
+        return [
+            {
+                "rows": n,
+                "share": n / float(rows.sum()),
+                "events": upper,
+                "event_rate": upper / n if n else None,
+                "woe": None if math.isnan(weight) else weight,
+                "iv": adds,
+            }
+            for n, upper, weight, adds in each
+        ]
+
+    @property
+    def information_values(self) -> dict[str, float]:
+        """The information value of each feature over its steps, and of each pair, where rows were given."""
+        names = [part.name for part in self.steps.parts] if self.counts else []
+        return {name: sum(line["iv"] for line in self._counted(j)) for j, name in enumerate(names)}
+
+    def to_frame(self) -> Any:
+        """Return the lines of `table` as a frame; the base points are `base`."""
+        lines = self.table()
+        return frame_of({name: [line[name] for line in lines] for name in (lines[0] if lines else ("feature",))})
 
     def formula(self) -> str:
         """Write how a total becomes a probability."""
         label = "event" if self.steps.classes is None else self.steps.classes[1]
         return f"P({label}) = 1 / (1 + exp(-({self.steps.shift:.6g} {self.steps.slope:+.6g} x points)))"
+
+    def counterfactual(
+        self,
+        row: Any,
+        *,
+        target: float,
+        fixed: Sequence[str] = (),
+        directions: Mapping[str, str] | None = None,
+        cost: str | Mapping[str, float] | None = None,
+    ) -> "Counterfactual":
+        """Return the cheapest changes that bring a row to as many points; see `sparsegam.deploy.counterfactual`."""
+        from sparsegam.deploy.counterfactual import counterfactual
+
+        return counterfactual(self, row, target=target, fixed=fixed, directions=directions, cost=cost)
 
     def to_html(self) -> str:
         """Return the card as a page of its own, to be read or printed."""
@@ -211,7 +189,9 @@ class Scorecard:
         return f"<Scorecard: {len(self.features)} features, {low:.0f} to {high:.0f} points>"
 
     def _repr_html_(self) -> str:
-        return self.to_html()
+        from sparsegam.deploy.scorecard_view import to_notebook
+
+        return to_notebook(self)
 
 
 def scorecard(model: Model, X: Any = None, y: Any = None, *, sample_weight: Any = None, **scaling: Any) -> Scorecard:
@@ -310,8 +290,8 @@ def _laddered(model: Model, options: Scaling) -> Model:
 def _card(model: Model, points: Points, a: float, b: float, options: Scaling) -> Scorecard:
     steps = step_model(_pointed(model, points))
     # what no row of the fit had has the mean of the points, which need not be whole
-    whole = tuple(table.changed(lambda adds: float(round(adds))) for table in steps.tables)
-    return Scorecard(_shifted(replace(steps, tables=whole, slope=b, shift=a), options), options)
+    whole = replace(steps.changed([lambda adds: float(round(adds))] * len(steps.parts)), slope=b, shift=a)
+    return Scorecard(_shifted(whole, options), options)
 
 
 def _points(model: Model, patterns: Patterns | None, options: Scaling) -> tuple[Points, float, float]:
@@ -333,12 +313,12 @@ def _points(model: Model, patterns: Patterns | None, options: Scaling) -> tuple[
 def _pointed(model: Model, points: Points) -> Model:
     """Put points in place of coefficients; terms that got none are gone."""
     terms = (replace(term, coef=float(p)) for term, p in zip(model.terms, points[1:], strict=True))
-    return replace(model, intercept=float(points[0]), terms=tuple(term for term in terms if term.coef))
+    return replace(model, intercept=float(points[0])).keeping(term for term in terms if term.coef)
 
 
 def _shifted(steps: StepModel, options: Scaling) -> StepModel:
     """Move points between the base and the features, as asked for; totals stay, but that `small` starts from zero."""
-    moves = [-int(table.adds.min()) if options.nonnegative else 0 for table in steps.tables]
+    moves = [-int(part.adds.min()) if options.nonnegative else 0 for part in steps.parts]
     base = int(steps.base) - sum(moves)
     shift = steps.shift
     if options.method == "small":
@@ -347,15 +327,11 @@ def _shifted(steps: StepModel, options: Scaling) -> StepModel:
         each, left = divmod(base, len(moves))
         moves = [move + each + (j < left) for j, move in enumerate(moves)]
         base = 0
-    tables = tuple(_moved(table, move) for table, move in zip(steps.tables, moves, strict=True))
-    if options.nonnegative and options.base == "folded" and min((t.adds.min() for t in tables), default=0) < 0:
+    moved = replace(steps.changed([partial(add, move) for move in moves]), base=float(base), shift=shift)
+    if options.nonnegative and options.base == "folded" and min((p.adds.min() for p in moved.parts), default=0) < 0:
         msg = "the base points are too low to keep all steps at zero or above: raise base_points, or use base='apart'."
         raise ValueError(msg)
-    return replace(steps, base=float(base), tables=tables, shift=shift)
-
-
-def _moved(table: StepTable, points: int) -> StepTable:
-    return table.changed(lambda adds: adds + points)
+    return moved
 
 
 def _reported(card: Scorecard, model: Model, rows: Table, y: Any, sample_weight: Any) -> Scorecard:
@@ -367,12 +343,13 @@ def _reported(card: Scorecard, model: Model, rows: Table, y: Any, sample_weight:
     log_odds = [steps.log_odds(score) for steps, score in scored]
     auc = [weighted_auc(odds, event, weight) for odds in log_odds]
     loss = [float(np.average(log_loss(odds, event), weights=weight)) for odds in log_odds]
-    counts = tuple(
-        np.bincount(where, weight, len(table.steps)).astype(np.float64)
-        for where, table in zip(card.steps.locate(rows), card.steps.tables, strict=True)
+    located = list(zip(card.steps.locate(rows), card.steps.parts, strict=True))
+    counts, upper = (
+        tuple(np.bincount(where, mine, part.adds.size).astype(np.float64) for where, part in located)
+        for mine in (weight, weight * event)
     )
     risks = tuple(_risk_lines(card, total, event, weight))
-    return replace(card, rounding=Rounding(event.size, *auc, *loss), counts=counts, risks=risks)
+    return replace(card, rounding=Rounding(event.size, *auc, *loss), counts=counts, events=upper, risks=risks)
 
 
 def _risk_lines(card: Scorecard, total: Points, event: NDArray[np.bool_], weight: Vector) -> list[RiskLine]:

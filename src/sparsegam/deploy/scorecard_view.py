@@ -1,30 +1,23 @@
 """A scorecard to look at: as text, as a page, as CSV and as a workbook."""
 
 import csv
-import html
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from sparsegam.checks import check_xml_text, optional
 from sparsegam.data.writing import save_workbook
 from sparsegam.deploy.scorecard import Scorecard
+from sparsegam.models import notebook
 from sparsegam.models.layout import aligned
 
-STYLE = """
-body { font: 14px/1.4 system-ui, sans-serif; max-width: 46em; margin: 2em auto; color: #222 }
-table { border-collapse: collapse; margin: 1em 0; width: 100% }
-th, td { padding: .25em .6em; border-bottom: 1px solid #ddd; text-align: left }
-td.n, th.n { text-align: right; font-variant-numeric: tabular-nums }
-tr.first td { border-top: 2px solid #888 }
-@media print { body { margin: 0 } }
-"""
+COUNTED = ("rows", "share", "events", "event_rate", "woe", "iv")
 
 
 def to_text(card: Scorecard) -> str:
     """Return the card, its formula, what rounding cost and the risk table as lines of text."""
-    header, body = _points_table(card)
-    parts = [aligned(header, body), "", *_notes(card)]
+    blocks = [line for block in _blocks(card) for line in ("", aligned(*block, n_text=1))]
+    parts = [aligned(*_points_table(card)), *blocks, "", *_notes(card)]
     if card.risks:
         parts += ["", aligned(*_risk_table(card))]
     return "\n".join(parts)
@@ -32,21 +25,25 @@ def to_text(card: Scorecard) -> str:
 
 def to_html(card: Scorecard) -> str:
     """Return the card as a page without scripts; all text of the data is escaped."""
-    notes = "".join(f"<p>{html.escape(note)}</p>" for note in _notes(card))
-    risks = f"<h2>Points and risk</h2>{_html_table(*_risk_table(card))}" if card.risks else ""
-    return (
-        f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>Scorecard</title><style>{STYLE}</style>"
-        f"</head><body><h1>Scorecard</h1>{_html_table(*_points_table(card))}{notes}{risks}</body></html>"
-    )
+    return notebook.page("Scorecard", *_parts(card))
+
+
+def to_notebook(card: Scorecard) -> str:
+    """Return the card as a piece of a notebook, whose style holds for itself alone."""
+    return notebook.fragment(*_parts(card))
+
+
+def _parts(card: Scorecard) -> list[str]:
+    blocks = [notebook.table(*block, n_text=1) for block in _blocks(card)]
+    parts = [notebook.table(*_points_table(card)), *blocks, *map(notebook.note, _notes(card))]
+    return [*parts, notebook.table(*_risk_table(card))] if card.risks else parts
 
 
 def to_csv(card: Scorecard) -> str:
-    """Return base and steps as CSV with the columns feature, step, points."""
+    """Return base and steps as CSV with the columns feature, step, points and, where rows were counted, the others."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["feature", "step", "points"])
-    writer.writerow(["", "base", card.base])
-    writer.writerows([safe_cell(row["feature"]), safe_cell(row["step"]), row["points"]] for row in card.table())
+    writer.writerows([_header(card), ["", "base", card.base, *[""] * (len(_header(card)) - 3)], *_lines(card)])
     return out.getvalue()
 
 
@@ -56,12 +53,11 @@ def to_excel(card: Scorecard, path: Any) -> None:
     book = openpyxl.Workbook()
     sheet = book.active
     sheet.title = "Scorecard"
-    for row in [["feature", "step", "points"], ["base points", "", card.base]]:
+    lines: list[list[Any]] = [_header(card), ["base points", "", card.base], *_lines(card)]
+    for row in lines:
+        for text in row[:2]:
+            check_xml_text(str(text), "Excel")
         sheet.append(row)
-    for line in card.table():
-        for text in (line["feature"], line["step"]):
-            check_xml_text(text, "Excel")
-        sheet.append([safe_cell(line["feature"]), safe_cell(line["step"]), line["points"]])
     if card.risks:
         risks = book.create_sheet("Risk")
         risks.append(["from", "to", "rows", "events", "observed", "risk"])
@@ -71,6 +67,19 @@ def to_excel(card: Scorecard, path: Any) -> None:
     for note in _notes(card):
         about.append([note])
     save_workbook(book, path)
+
+
+def _header(card: Scorecard) -> list[str]:
+    return ["feature", "step", "points", *(COUNTED if card.counts else ())]
+
+
+def _lines(card: Scorecard) -> list[list[Any]]:
+    """Return the lines of a card for a spreadsheet; what is not known is an empty cell."""
+    names = _header(card)
+    return [
+        [safe_cell(line[name]) if isinstance(line[name], str) else line[name] for name in names]
+        for line in card.table()
+    ]
 
 
 def safe_cell(text: str) -> str:
@@ -84,16 +93,37 @@ def safe_cell(text: str) -> str:
 
 
 def _points_table(card: Scorecard) -> tuple[list[str], list[list[str]]]:
-    header = ["feature", "step", "points"] + (["rows", "share"] if card.counts else [])
-    blank = [""] * (len(header) - 3)
-    rows = [["base points", "", str(card.base), *blank]] if card.base else []
+    counted = ["rows", "share", "events", "event rate", "WoE", "IV"] if card.counts else []
+    header = ["feature", "step", "points", *counted]
+    rows = [["base points", "", str(card.base), *[""] * len(counted)]] if card.base else []
     before = None
-    for line in card.table():
-        counted = [f"{line['rows']:.0f}", f"{line['share']:.1%}"] if card.counts else []
+    for line in card.table()[: sum(len(table.steps) for table in card.steps.tables)]:
         name = "" if line["feature"] == before else line["feature"]
-        rows.append([name, line["step"], str(line["points"]), *counted])
+        rows.append([name, line["step"], str(line["points"]), *(_figures(line) if card.counts else ())])
         before = line["feature"]
     return header, rows
+
+
+def _blocks(card: Scorecard) -> Iterator[tuple[list[str], list[list[str]]]]:
+    """Return, for each pair, a table of points: the steps of the first feature down, those of the second across.
+
+    Where rows were counted, those of each cell stand behind its points.
+    """
+    for j, pair in enumerate(card.steps.pairs, start=len(card.steps.tables)):
+        first, second = pair.key
+        down, across = pair.cell_labels()
+        cells = [f"{points:.0f}" for points in pair.adds.ravel().tolist()]
+        if card.counts:
+            cells = [f"{cell} ({rows:.0f})" for cell, rows in zip(cells, card.counts[j].tolist(), strict=True)]
+        rows = [[label, *cells[i * len(across) : (i + 1) * len(across)]] for i, label in enumerate(down)]
+        words = f"{first} (down), {second} (across)" + (": points (rows)" if card.counts else ": points")
+        yield [words, *across], rows
+
+
+def _figures(line: dict[str, Any]) -> list[str]:
+    rate = "" if line["event_rate"] is None else f"{line['event_rate']:.1%}"
+    woe = "" if line["woe"] is None else f"{line['woe']:+.3f}"
+    return [f"{line['rows']:.0f}", f"{line['share']:.1%}", f"{line['events']:.0f}", rate, woe, f"{line['iv']:.4f}"]
 
 
 def _risk_table(card: Scorecard) -> tuple[list[str], list[list[str]]]:
@@ -116,22 +146,16 @@ def _notes(card: Scorecard) -> list[str]:
     label = "" if card.steps.classes is None else card.steps.classes[1]
     low, high = card.steps.range()
     base = "the base points and " if card.base else ""
-    how = f"Add {base}the points of the first line that holds for each feature: "
+    meet = ", and those of each pair where its line and its column meet" if card.steps.pairs else ""
+    how = f"Add {base}the points of the first line that holds for each feature{meet}: "
     how += f"totals run from {low:.0f} to {high:.0f} and {rises} with the risk of {label!r}."
     notes = [how, card.formula()]
-    return notes if card.rounding is None else [*notes, f"Rounding, {card.rounding}."]
-
-
-def _html_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    kinds = ["" if j < 2 else " class='n'" for j in range(len(header))]
-    head = "".join(f"<th{kind}>{html.escape(cell)}</th>" for kind, cell in zip(kinds, header, strict=True))
-    body = "".join(
-        f"<tr{' class=first' if row[0] else ''}>"
-        + "".join(f"<td{kind}>{html.escape(cell)}</td>" for kind, cell in zip(kinds, row, strict=True))
-        + "</tr>"
-        for row in rows
-    )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    if card.rounding is not None:
+        notes.append(f"Rounding, {card.rounding}.")
+    if card.counts:
+        best = sorted(card.information_values.items(), key=lambda pair: -pair[1])
+        notes.append("Information values: " + ", ".join(f"{name} {value:.3f}" for name, value in best) + ".")
+    return notes
 
 
 def _is_number(text: str) -> bool:

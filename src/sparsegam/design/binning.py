@@ -249,10 +249,10 @@ class Learner:
         if j in self.forced or column.scale.kind == "category":
             return np.zeros(0)
         cuts = _numbers(self.cuts[j], column, "thresholds") if j in self.cuts else []
-        return np.array([*self._special_of(column, j), *cuts])
+        return np.array([*self.special_of(column, j), *cuts])
 
     def _learn_ordered(self, column: Column, j: int, times: Times) -> Feature:
-        values, special = column.values, self._special_of(column, j)
+        values, special = column.values, self.special_of(column, j)
         missing = bool(values.size) and bool(np.isnan(values.min()))
         n_rows, ordered = times.n_rows(values), values
         if special or missing:
@@ -265,8 +265,8 @@ class Learner:
         edges = with_rows_between(edges, ordered, rows_per_bin(self.binning.min_samples_bin, n_rows), times)
         return Feature(column.name, edges, special, missing, column.scale)
 
-    def _special_of(self, column: Column, j: int) -> tuple[float, ...]:
-        """Special values given for all columns go for numbers only."""
+    def special_of(self, column: Column, j: int) -> tuple[float, ...]:
+        """Return the special values of column j, as numbers; those given for all columns go for numbers only."""
         if j in self.special:
             return tuple(_numbers(self.special[j], column, "special_values"))
         if not self.special_everywhere or column.scale.kind != "number":

@@ -2,17 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam.arrays import Vector
 from sparsegam.checks import check_choice, shown
+from sparsegam.choices import Shape
 from sparsegam.data.frames import Table, position
 from sparsegam.design.binning import Codes, Feature
 
-SHAPES = ("steps", "ramps", "both")
+SHAPES = get_args(Shape)
 HELD = 0.01  # share of the rows below which, and above which, x is held: one outlier has no lever
 MOST_KNOTS = 32  # of a feature; neighbouring ramps are nearly the same column, far more so than neighbouring steps
 LEAST_PLACES = 2  # below a knot: with one, a ramp would be a step

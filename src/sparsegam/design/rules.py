@@ -11,6 +11,7 @@ from sparsegam.arrays import Vector
 from sparsegam.checks import check_choice, check_integer, check_number
 from sparsegam.data.frames import position
 from sparsegam.design.binning import check_rows_per_bin
+from sparsegam.design.interactions import pair_at
 from sparsegam.models.seen import RULES
 
 DIRECTIONS: dict[Any, int] = {"increasing": 1, "decreasing": -1, 1: 1, -1: -1, 0: 0, None: 0}
@@ -27,7 +28,8 @@ class Rules:
     max_features, max_terms_per_feature : int, optional
         Largest number of features, and of terms of one feature.
     features_always, features_never : sequence of columns, optional
-        Features of which every model has at least one term, and those that no model has.
+        Features of which every model has at least one term, and those that no model has; a pair of columns among the
+        latter may have no product.
     min_samples_bin : int or "auto"
         A condition must hold for at least so many rows, and fail for as many.
     min_events_bin : int
@@ -95,7 +97,18 @@ class Rules:
 
     def never(self, names: Sequence[str]) -> list[int]:
         """Positions of the features that no model has."""
-        return [position(key, names, "features_never") for key in _listed(self.features_never)]
+        asked = _listed(self.features_never)
+        return [position(key, names, "features_never") for key in asked if not _is_pair(key, names)]
+
+    def never_pairs(self, names: Sequence[str]) -> list[tuple[int, int]]:
+        """Positions of pairs of features of which no model has a product."""
+        asked = _listed(self.features_never)
+        return [pair_at(key, names, "features_never") for key in asked if _is_pair(key, names)]
+
+
+def _is_pair(key: Any, names: Sequence[str]) -> bool:
+    """Tell a pair of columns from one column that goes by a tuple."""
+    return isinstance(key, tuple | list) and str(key) not in names
 
 
 def _listed(columns: Any) -> list[Any]:

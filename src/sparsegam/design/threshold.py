@@ -62,7 +62,8 @@ class ThresholdDesign:
         self.n_ramps = np.array([0 if mine is None else mine.knots.size for mine in self.ramps], dtype=np.int64)
         width = self.n_bins + self.n_ramps
         self.offset = np.cumsum(width) - width
-        self.group = np.repeat(np.arange(len(self.features)), width)
+        self.source = np.repeat(np.arange(len(self.features)), width)  # whose codes a column is made of
+        self.group = self.source  # whose terms it is counted among
         self.counts = self.sums(codes)
         varied = weight is not None and weight.min() < weight.max()
         self.shares = self.sums(codes, weight / weight.mean()) if weight is not None and varied else self.counts
@@ -137,7 +138,7 @@ class ThresholdDesign:
         """Put one point of a search into the words of the data; `own` are the rows, where bins do not say all."""
         order = np.argsort(point.columns)
         terms = tuple(self.term(int(point.columns[i]), float(point.coef[i])) for i in order)
-        used = set(self.group[point.columns].tolist())
+        used = self.features_of(point.columns)
         model = Model(
             intercept=float(point.intercept),
             terms=terms,
@@ -145,16 +146,28 @@ class ThresholdDesign:
             loss=loss,
             classes=None if classes is None else (classes[0], classes[1]),
             special_values={feature.name: feature.special_values for feature in self.features if feature.special},
-            scales=self._scales(used),
+            scales=self._scales(set(used)),
             missing=self.missing,
-            seen={self.names[j]: self._seen(j, terms) for j in sorted(used)},
+            seen={self.names[j]: self._seen(j, terms) for j in used},
+            seen_pairs=self.seen_pairs(terms),
         )
         return model.remembering(self.training(point, own))
 
+    def seen_pairs(self, _terms: Sequence[Term]) -> dict[tuple[str, str], Vector]:
+        """Sum the weight of the rows by the cells of each pair that terms are of: there is none."""
+        return {}
+
+    def is_product(self) -> NDArray[np.bool_]:
+        """Tell which columns are products of two conditions: none."""
+        return np.zeros(self.n_columns, dtype=bool)
+
+    def features_of(self, columns: NDArray[np.int64]) -> list[int]:
+        """Return the features that some columns ask about, in the order of the table."""
+        return sorted(set(self.source[columns].tolist()))
+
     def training(self, point: _core.Point, own: Table | None = None) -> Training:
         """Count the rows of a search by what one of its models sees of them."""
-        used = sorted(set(self.group[point.columns].tolist()))
-        columns = tuple((self.features[j], self.column_counts(j)) for j in used)
+        columns = tuple((self.features[j], self.column_counts(j)) for j in self.features_of(point.columns))
         return Training(self.core.n_rows, columns, self.histogram(point, own))
 
     def histogram(self, point: _core.Point, own: Table | None = None) -> Histogram:
@@ -185,7 +198,7 @@ class ThresholdDesign:
             if ramps is not None:
                 numbers[: ramps.middle.size] = ramps.middle
             self._bins[j] = numbers, bin_counts(feature, self.shares[self.bins_of(j)])
-        conditions = [term.condition for term in terms if term.feature == feature.name]
+        conditions = [one.condition for term in terms for one in term.clauses if one.feature == feature.name]
         return seen_of(conditions, feature.special_values, feature.scale, *self._bins[j])
 
     def count(self, rows: NDArray[np.bool_]) -> int:
@@ -199,16 +212,16 @@ class ThresholdDesign:
     def counts_among(self, columns: NDArray[np.int64], rows: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return for how many of some rows each of some columns is 1."""
         out, counted = np.zeros(columns.size, dtype=np.int64), rows.astype(np.float64)
-        for j in dict.fromkeys(self.group[columns].tolist()):
-            mine = self.group[columns] == j
+        for j in dict.fromkeys(self.source[columns].tolist()):
+            mine = self.source[columns] == j
             out[mine] = self._sums_of(j, self.codes[j], counted)[columns[mine] - self.offset[j]]
         return out
 
     def bin_tables(self, columns: NDArray[np.int64], coef: Vector) -> dict[int, Vector]:
         """Return, for each feature that some columns are of, what these add to the score in each of its bins."""
-        tables = {j: np.zeros(self.n_bins[j]) for j in dict.fromkeys(self.group[columns].tolist())}
+        tables = {j: np.zeros(self.n_bins[j]) for j in dict.fromkeys(self.source[columns].tolist())}
         for column, value in zip(columns.tolist(), coef.tolist(), strict=True):
-            j, ramp = int(self.group[column]), self._ramp(column)
+            j, ramp = int(self.source[column]), self._ramp(column)
             if ramp is None:
                 place = column - int(self.offset[j])
                 tables[j][0 if place < self.n_ordered[j] else place : place + 1] += value
@@ -223,10 +236,10 @@ class ThresholdDesign:
         what that counts as is for models to say.
         """
         tables = [self.bin_tables(point.columns, point.coef) for point in points]
-        codes = {}
+        codes: dict[int, Codes] = {}
         for j in sorted({j for table in tables for j in table}):
-            found = self.features[j].codes_of(data.column(j))
-            if found is None or not self._had_rows(j, found):
+            found = self._codes_in(data, j, codes)
+            if found is None:
                 return None
             codes[j] = found
         out = np.empty((len(points), data.n_rows))
@@ -239,12 +252,17 @@ class ThresholdDesign:
                 self._correct(out[i], data, point, codes)
         return out
 
+    def _codes_in(self, data: Table, j: int, _known: Mapping[int, Codes]) -> Codes | None:
+        """Return the codes of feature j in other rows; None where these have a value of which no training row was."""
+        found = self.features[j].codes_of(data.column(j))
+        return found if found is not None and self._had_rows(j, found) else None
+
     def _correct(
         self, score: Vector, data: Table, point: _core.Point, codes: Mapping[int, Codes] | Sequence[Codes]
     ) -> None:
         """Put the rows' own values into scores that went by the means of bins."""
         for column, coef in zip(point.columns.tolist(), point.coef.tolist(), strict=True):
-            j, ramp = int(self.group[column]), self._ramp(column)
+            j, ramp = int(self.source[column]), self._ramp(column)
             if ramp is None or ramp[0].exact:
                 continue
             ramps, r = ramp
@@ -261,7 +279,7 @@ class ThresholdDesign:
         """Return some columns by the rows' own values, one column after the other in memory."""
         out = np.empty((table.n_rows, columns.size), order="F")
         for i, column in enumerate(columns.tolist()):
-            j, ramp = int(self.group[column]), self._ramp(column)
+            j, ramp = int(self.source[column]), self._ramp(column)
             if ramp is None:
                 out[:, i] = self.bin_tables(columns[i : i + 1], np.ones(1))[j][self.codes[j]]
             else:
@@ -293,7 +311,7 @@ class ThresholdDesign:
         low, high = self.bounds(rules)
         return _core.Penalty(
             lambda2=lambda2,
-            cost=rules.costs(self.names)[self.group],
+            cost=self.costs(rules),
             low=low,
             high=high,
             allowed=self.candidates(rules) if allowed is None else allowed,
@@ -303,6 +321,11 @@ class ThresholdDesign:
             max_groups=rules.max_features or 0,
             max_per_group=rules.max_terms_per_feature or 0,
         )
+
+    def costs(self, rules: Rules) -> Vector:
+        """Return the factor on lambda0 of each column."""
+        out: Vector = rules.costs(self.names)[self.group]
+        return out
 
     def bounds(self, rules: Rules) -> tuple[Vector, Vector]:
         """Return the lowest and the highest coefficient of each column.
@@ -328,9 +351,14 @@ class ThresholdDesign:
 
     def _sums_of(self, j: int, codes: Codes, weight: Vector | None = None) -> Vector:
         """Return the same for the columns of one feature; a ramp stands on the rows below its knot."""
-        n, ramps = self.features[j].n_ordered, self.ramps[j]
-        sums = _core.bin_counts(codes, self.features[j].n_bins, weight)
+        n = int(self.n_ordered[j])
+        sums = _core.bin_counts(codes, int(self.n_bins[j]), weight)
         sums[:n].cumsum(out=sums[:n])
+        return self._with_ramps(j, sums)
+
+    def _with_ramps(self, j: int, sums: Vector) -> Vector:
+        """Return what the columns of the bins of feature j hold, and behind it what its ramps do."""
+        ramps = self.ramps[j]
         if ramps is None:
             return sums
         below = np.searchsorted(ramps.place, ramps.end[ramps.knots])  # bins below each knot
@@ -338,17 +366,17 @@ class ThresholdDesign:
 
     def is_ordered(self) -> NDArray[np.bool_]:
         """Tell which columns are `x <= t`."""
-        out: NDArray[np.bool_] = self._place() < self.n_ordered[self.group]
+        out: NDArray[np.bool_] = self._place() < self.n_ordered[self.source]
         return out
 
     def is_ramp(self) -> NDArray[np.bool_]:
         """Tell which columns are ramps."""
-        out: NDArray[np.bool_] = self._place() >= self.n_bins[self.group]
+        out: NDArray[np.bool_] = self._place() >= self.n_bins[self.source]
         return out
 
     def _place(self) -> NDArray[np.int64]:
         """Return where each column is among those of its feature."""
-        place: NDArray[np.int64] = np.arange(self.n_columns) - self.offset[self.group]
+        place: NDArray[np.int64] = np.arange(self.n_columns) - self.offset[self.source]
         return place
 
     def _directions(self, rules: Rules) -> NDArray[np.int64]:

@@ -3,7 +3,8 @@
 All of it is counts, so that it costs a fit next to nothing; the shares of a Profile are made of them when asked for.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,15 +48,22 @@ class Training:
         For each feature in use, for how many rows each of its columns is 1.
     scores : Histogram
         The scores.
+    pairs : dict of pair of str to ndarray
+        For each pair of features with products, how many rows each of its cells holds.
     """
 
     n_rows: int
     columns: tuple[tuple[Feature, Vector], ...]
     scores: Histogram
+    pairs: Mapping[tuple[str, str], Vector] = field(default_factory=dict)
 
     def bins(self) -> dict[str, tuple[Vector, Vector]]:
         """Return, for each feature in use, a number in each of its bins and how many rows the bin holds."""
         return {feature.name: (feature.representatives(), bin_counts(feature, n)) for feature, n in self.columns}
+
+    def cells(self) -> Mapping[tuple[str, str], Vector]:
+        """Return, for each pair of features with products, how many rows each of its cells holds."""
+        return self.pairs
 
     def bands(self) -> tuple[Vector, Vector]:
         """Return where bands of about a tenth of the scores each end, and how many rows each holds."""

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sparsegam.choices import Categorical, SpecialValues
 from sparsegam.data.frames import Table, read
 from sparsegam.data.targets import weights
 from sparsegam.design.binning import Binning, Learner
@@ -53,9 +54,9 @@ class ThresholdBinner(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     max_bins: int = 1000
     thresholds: Any = None
-    categorical: Any = "auto"
+    categorical: Categorical = "auto"
     min_category_count: int = 5
-    special_values: Any = None
+    special_values: SpecialValues = None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "ThresholdBinner":
         """Learn the bins of each column.

@@ -1,5 +1,6 @@
 """Estimators that choose their own size and ridge: frontiers per fold, scored, and a rule that picks one of them."""
 
+import time
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -11,6 +12,7 @@ from sklearn.utils import indexable
 from sparsegam import _core
 from sparsegam.arrays import Vector
 from sparsegam.checks import check_choice, check_integer, warn
+from sparsegam.choices import Rule
 from sparsegam.data.frames import Table
 from sparsegam.estimators.crossval import Task, cross_validate, threads_per_search
 from sparsegam.estimators.fitting import SparseModel
@@ -18,8 +20,8 @@ from sparsegam.estimators.folds import Fold, split, splitter_of
 from sparsegam.estimators.surface import RULES, Surface, middle_price
 from sparsegam.parameters import documented, pick
 from sparsegam.search.options import Options, n_threads
-from sparsegam.search.path import Path, new_axes
-from sparsegam.search.problem import Problem, at_ridge
+from sparsegam.search.path import Path
+from sparsegam.search.problem import Problem, at_ridge, prepared
 from sparsegam.search.progress import serialized
 from sparsegam.search.ridge import Ridge, ridges_of
 
@@ -31,7 +33,7 @@ class ChoosesSize(SparseModel):
     max_terms: int = 40
     cv: Any = None
     scoring: Any = None
-    rule: str = "best"
+    rule: Rule = "best"
     n_repeats: int = 1
     random_state: Any = 0
 
@@ -59,11 +61,14 @@ class ChoosesSize(SparseModel):
 
         {draw}
         """
-        ax = new_axes() if ax is None else ax
+        from sparsegam.plots.canvas import canvas, plain
+
+        ax = canvas(ax)[1]
         for part, name in self._choices():
             drawn_choice(ax, part.cv_results_, part, name)
         ax.set(xlabel="number of terms", ylabel=f"score ({self.scoring or self._default_scoring})")
-        ax.legend()
+        ax.legend(frameon=False)
+        plain(ax)
         return ax
 
     def _choices(self) -> list[tuple[Any, str]]:
@@ -76,7 +81,7 @@ class ChoosesSize(SparseModel):
         """Fit; weights of the classes may be in `fit_weight` already, which then stands for those of the rows."""
         self._check_choice()
         data, target = self._read(X, y, sample_weight)
-        labels = np.asarray(y).ravel()
+        labels = np.asarray(y).ravel() if getattr(self, "positive", None) is None else target.values > 0
         folds = split(self._splitter(labels, classifier=self.classes_ is not None), X, labels, groups)
         given = {
             "X": X if isinstance(X, Table) else indexable(X)[0],
@@ -100,28 +105,34 @@ class ChoosesSize(SparseModel):
         designs = self._designs()
         options = self._options(ridges[0], n_searches=len(folds) + 1, n_designs=len(designs))
 
-        def pose(inputs: Any, data: Any, target: Vector, weight: Vector) -> Problem[Any]:
-            return replace(inputs.pose(data, target, weight, options), stop=stop)
+        def pose(inputs: Any, ridge: Ridge, data: Any, target: Vector, weight: Vector) -> Problem[Any]:
+            start = time.monotonic()
+            problem = replace(inputs.pose(data, target, weight, options), stop=stop)
+            return prepared(at_ridge(problem, ridge), start)
 
-        poses = tuple(partial(pose, inputs) for inputs in designs)
+        poses = tuple(partial(pose, inputs, ridges[len(ridges) // 2]) for inputs in designs)
 
         def path(design: int, ridge: Ridge) -> Path[Any]:
-            problem = at_ridge(poses[design](given["data"], given["target"], given["weight"]), ridge)
-            return self._path_kind.search(problem, self.classes_, callback)
+            problem = pose(designs[design], ridge, given["data"], given["target"], given["weight"])
+            return self._path_kind.search(problem, self._model_classes, callback)
 
         task = kind(
             **given,
-            classes=self.classes_,
+            classes=self._scored_classes(),
             poses=poses,
             ridges=ridges,
             scoring=self.scoring or self._default_scoring,
             callback=callback,
         )
         surface, path_of = cross_validate(task, folds, path, n_jobs=self.n_jobs, verbose=self.verbose, stop=stop)
-        chosen, size = surface.choose(self.rule)
+        chosen, size = surface.choose(self.rule, n_plain=self._n_plain() * len(ridges))
         self._keep_choice(surface, chosen, size, path_of(chosen))
         surface.warn_of_choice(size, self.max_terms)
         return self
+
+    def _scored_classes(self) -> Any:
+        """Return what scorers see: the labels, or True and False where a positive one is named."""
+        return self.classes_ if getattr(self, "positive", None) is None else np.array([False, True])
 
     def _splitter(self, labels: Any, *, classifier: bool) -> Any:
         return splitter_of(
@@ -131,6 +142,10 @@ class ChoosesSize(SparseModel):
     def _designs(self) -> list[Any]:
         """Return the inputs to choose from."""
         return [self._inputs()]
+
+    def _n_plain(self) -> int:
+        """Return how many of these, the first ones, are without products."""
+        return 1
 
     def _options(self, ridge: Ridge, n_searches: int, n_designs: int) -> Options:
         """Return the options of one search of several, which share threads and time."""

@@ -4,7 +4,6 @@ Parameters are dataclass fields, each written down beside the code that reads it
 of those of its bases, and scikit-learn, editors and type checkers see it whole.
 """
 
-import html
 import time
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -18,16 +17,18 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from sparsegam import _core
 from sparsegam.arrays import Vector
 from sparsegam.checks import warn
+from sparsegam.choices import Price
+from sparsegam.data.cards import is_on_card
 from sparsegam.data.frames import Table
 from sparsegam.data.streams import is_stream, stream_of
 from sparsegam.data.targets import Target, read_target
 from sparsegam.design.design import Data
 from sparsegam.models.seen import score_pieces
 from sparsegam.parameters import documented, pick
-from sparsegam.search.inputs import Inputs
+from sparsegam.search.inputs import Inputs, from_card
 from sparsegam.search.options import DEFAULT_MAX_TERMS, Options, n_threads
 from sparsegam.search.price import check_lambda0, mean_weight, warn_of_weights
-from sparsegam.search.problem import Problem, with_time_left
+from sparsegam.search.problem import Problem, prepared
 from sparsegam.search.progress import Progress, watched
 from sparsegam.search.ridge import Ridge
 from sparsegam.search.solver import Fit, fit
@@ -37,6 +38,7 @@ from sparsegam.search.solver import Fit, fit
 class SparseModel(BaseEstimator):  # type: ignore[misc]
     """What all estimators share: reading, posing, keeping the model, scoring with it, showing it."""
 
+    device: str = "cpu"
     n_jobs: int | None = None
     time_limit: float | None = None
     verbose: int = 0
@@ -55,21 +57,30 @@ class SparseModel(BaseEstimator):  # type: ignore[misc]
     def _take_in(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
         """Read what comes in pieces, once for all that is asked of it; return all else as it is."""
         if not is_stream(X):
-            return X, y, sample_weight
+            return from_card(self._inputs(), X, y, sample_weight, self.device)
         return self._inputs().take_in(X, y, sample_weight, n_threads(self.n_jobs))
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[Data, Target]:
         """Read and check what `fit` is given; keep the classes."""
         data: Data = self._inputs().read(X)
         self._check_columns(X, data, y=y, reset=True)
-        class_weight = getattr(self, "class_weight", None)
-        target = read_target(y, self._loss(), data.n_rows, sample_weight=sample_weight, class_weight=class_weight)
-        self.classes_: Any = target.classes
+        of_classes = {name: getattr(self, name, None) for name in ("class_weight", "positive")}
+        target = read_target(y, self._loss(), data.n_rows, sample_weight=sample_weight, **of_classes)
+        self._keep_classes(target.classes)
         return data, target
+
+    def _keep_classes(self, classes: Any) -> None:
+        """Keep the classes as the model has them, the one that it speaks of last, and sorted, as scikit-learn does."""
+        self._model_classes = classes
+        self.classes_: Any = None if classes is None else np.sort(classes)
 
     def _scores(self, X: Any) -> Vector:
         """Return the score of each row, after the checks that scikit-learn makes of names."""
         check_is_fitted(self)
+        if is_on_card(X):
+            from sparsegam.cuda.predictions import scores_on_card
+
+            return scores_on_card(self.model_, X)  # type: ignore[no-any-return]
         if is_stream(X):
             return score_pieces(self.model_, stream_of(X).pieces())
         data: Data = self._inputs().read(X)
@@ -89,7 +100,8 @@ class SparseModel(BaseEstimator):  # type: ignore[misc]
     def _keep_names(self, table: Table) -> None:
         """Keep names and number of the columns of a table that was read already."""
         self.n_features_in_ = table.n_columns
-        self.feature_names_in_ = np.array(table.labels, dtype=object)
+        if table.names is not None:
+            self.feature_names_in_ = np.array(table.labels, dtype=object)
 
     def _keep_model(self, model: Any) -> None:
         self.model_ = model
@@ -103,11 +115,9 @@ class SparseModel(BaseEstimator):  # type: ignore[misc]
         """Warn of what the user should know of a fit that went well."""
 
     def _html_repr(self) -> str:
-        """Return scikit-learn's diagram and, once fitted, the equation below it."""
+        """Return scikit-learn's diagram and, once fitted, the model below it."""
         diagram: str = estimator_html_repr(self)
-        if not hasattr(self, "model_"):
-            return diagram
-        return f"{diagram}<pre>{html.escape(self.model_.equation())}</pre>"
+        return f"{diagram}{self.model_._repr_html_()}" if hasattr(self, "model_") else diagram
 
     def _repr_html_inner(self) -> str:
         return self._html_repr()
@@ -117,7 +127,7 @@ class SparseModel(BaseEstimator):  # type: ignore[misc]
 class FitsOne(SparseModel):
     """Fits the model of one price per term."""
 
-    lambda0: float | str = "bic"
+    lambda0: Price = "bic"
     max_terms: int | None = None
 
     @documented
@@ -139,7 +149,8 @@ class FitsOne(SparseModel):
         data, target = self._read(X, y, sample_weight)
         problem = replace(self._inputs().pose(data, target.values, target.weight, options), stop=self._stop)
         with watched(self.callback, self.verbose, self.max_terms) as report:
-            found = self._search(with_time_left(problem, start), report)
+            problem = prepared(problem, start, self.lambda0)
+            found = self._search(problem, report)
         self._keep(problem, found)
         self._warn(found)
         return self
@@ -149,7 +160,7 @@ class FitsOne(SparseModel):
 
     def _keep(self, problem: Problem[Any], found: Fit) -> None:
         """Keep what was found."""
-        self._keep_model(problem.model(found.point, self.classes_))
+        self._keep_model(problem.model(found.point, self._model_classes))
         self.lambda0_ = found.lambda0
         self._keep_ridge(problem.ridge)
         self.objective_ = found.objective

@@ -2,59 +2,79 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sparsegam.arrays import Vector
 from sparsegam.checks import check_choice
-from sparsegam.data.frames import may_hold_text, read
-from sparsegam.data.guessing import warn_of_numbers_in_text
+from sparsegam.choices import (
+    Auto,
+    Categorical,
+    Cuts,
+    Hierarchy,
+    Missing,
+    Monotone,
+    Order,
+    Price,
+    RidgeChoice,
+    RowsPerBin,
+    SampleMethod,
+    Search,
+    ShapesChoice,
+    SpecialValues,
+)
+from sparsegam.data.frames import read
 from sparsegam.estimators.fitting import FitsOne, SparseModel
 from sparsegam.estimators.multiclass import OneVsRest
 from sparsegam.estimators.outcomes import Classifies, Regresses
-from sparsegam.models.additive import Model
 from sparsegam.models.methods import Reports
-from sparsegam.models.pieces import importances
 from sparsegam.parameters import documented, pick
 from sparsegam.search.evidence import warn_of_few_rows
+from sparsegam.search.inputs import is_cuda
 from sparsegam.search.problem import Problem
 from sparsegam.search.progress import Progress
 from sparsegam.search.solver import Fit
-from sparsegam.search.tables import Tables
+from sparsegam.search.tables import Tables, tables_on
 
 if TYPE_CHECKING:
     from sparsegam.inspection.stability import Stability
 
-SEARCHES = ("exchange", "swap")
+SEARCHES = get_args(Search)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SparseGAM(SparseModel, Reports):
     """What the additive models share: tables of any columns, binned and searched."""
 
-    lambda2: Any = "auto"
+    lambda2: RidgeChoice = "auto"
     standardize: bool | None = None
     max_features: int | None = None
     max_terms_per_feature: int | None = None
     features_always: Any = None
     features_never: Any = None
     feature_cost: Any = None
-    monotone: Any = None
+    monotone: Monotone = None
     max_bins: int = 1000
     thresholds: Any = None
-    min_samples_bin: Any = "auto"
+    min_samples_bin: RowsPerBin = "auto"
     min_events_bin: int = 0
-    categorical: Any = "auto"
+    categorical: Categorical = "auto"
     min_category_count: int = 5
-    special_values: Any = None
-    shapes: Any = "steps"
-    missing: str = "mean"
+    special_values: SpecialValues = None
+    shapes: ShapesChoice = "steps"
+    interactions: Any = 0
+    interaction_cost: float | Auto = "auto"
+    hierarchy: Hierarchy | None = None
+    max_terms_per_pair: int | None = None
+    missing: Missing = "mean"
 
-    def _reported(self) -> tuple[Model, dict[str, Any]]:
+    def _reported(self) -> tuple[Any, dict[str, Any]]:
         check_is_fitted(self)
-        chosen = {"lambda2": self.lambda2_, "standardize": self.standardize_}
+        if hasattr(self, "estimators_"):  # one for each class, with choices of their own
+            return self.model_, {"settings": self.get_params()}
+        chosen: dict[str, Any] = {"lambda2": self.lambda2_, "standardize": self.standardize_}
         chosen["shapes"] = getattr(self, "shapes_", self.shapes)
         return self.model_, {"settings": self.get_params() | chosen, "path": getattr(self, "path_", None)}
 
@@ -62,14 +82,18 @@ class SparseGAM(SparseModel, Reports):
     def feature_importances_(self) -> Vector:
         """Mean distance of what each column adds to the score from its mean, over the rows of the fit.
 
-        Zero for columns that the model does not use. With more than two classes, the mean over the classes.
+        What two columns add together counts half for each of them. Zero for columns that the model does not use. With
+        more than two classes, the mean over the classes.
         """
         check_is_fitted(self)
         models = self._models()
-        each = [importances(model.training.bins(), model.shape_functions()) for model in models]
-        names = models[0].feature_names
-        mean: Vector = np.array([[of.get(name, 0.0) for name in names] for of in each]).mean(axis=0)
-        return mean
+        out: Vector = np.zeros(len(models[0].feature_names))
+        for model in models:
+            for part, of_part in model.importances(model.training).items():
+                names = (part,) if isinstance(part, str) else part
+                for name in names:
+                    out[model.feature_names.index(name)] += of_part / len(names) / len(models)
+        return out
 
     def stability(  # noqa: PLR0913
         self,
@@ -79,7 +103,7 @@ class SparseGAM(SparseModel, Reports):
         n: int = 50,
         sample_weight: Any = None,
         groups: Any = None,
-        method: str = "half",
+        method: SampleMethod = "half",
         tolerance: float = 0.02,
         random_state: int = 0,
         n_jobs: int | None = None,
@@ -103,12 +127,10 @@ class SparseGAM(SparseModel, Reports):
     def _look_back(self, X: Any) -> None:
         if self.min_samples_bin == "auto":  # who chose a number knows
             warn_of_few_rows(self._models())
-        if may_hold_text(X):
-            table = read(X)
-            warn_of_numbers_in_text(table, kept_as_text=self._inputs().binning.forced(table.labels))
+        self._inputs().warn_of_columns(read(X))
 
     def _inputs(self) -> Tables:
-        return Tables.of(vars(self))
+        return tables_on(vars(self))
 
     def _keep_model(self, model: Any) -> None:
         super()._keep_model(model)
@@ -126,18 +148,24 @@ class SparseGAM(SparseModel, Reports):
 class FitsOneGAM(FitsOne, SparseGAM):
     """Fits an additive model at one price per term, by a search that goes by its name."""
 
-    lambda0: float | str = "auto"
-    search: str = "exchange"
-    cuts: str = "auto"
-    order: str = "dynamic"
+    lambda0: Price = "auto"
+    search: Search = "exchange"
+    cuts: Cuts = "auto"
+    order: Order = "dynamic"
     certify: bool = False
 
     def _search(self, problem: Problem[Any], report: Progress | None) -> Fit:
         check_choice("search", self.search, SEARCHES)
         if self.search == "exchange":
             return super()._search(problem, report)
+        if is_cuda(self.device):
+            msg = "search='swap' is the paper's search, step by step over the rows: it runs on device='cpu' only."
+            raise ValueError(msg)
         if problem.design.n_ramps.any():
             msg = f"search='swap' is the paper's search, over steps: use shapes='steps', got {self.shapes!r}."
+            raise ValueError(msg)
+        if self._inputs().interactions.is_on:
+            msg = f"search='swap' has no products: use interactions=0, got {self.interactions!r}."
             raise ValueError(msg)
         from sparsegam.search.swap import Swaps, fit_swap
 
@@ -223,5 +251,5 @@ class SparseGAMRegressor(Regresses, FitsOneGAM):
     (1, 6.0)
     """
 
-    lambda0: float | str = "bic"
-    lambda2: Any = 1e-3
+    lambda0: Price = "bic"
+    lambda2: RidgeChoice = 1e-3

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from sparsegam.design.interactions import Interactions
 from sparsegam.design.ramps import check_shapes
 from sparsegam.estimators.choosing import ChoosesSize
 from sparsegam.estimators.gam import SparseGAM
@@ -18,7 +19,7 @@ from sparsegam.search.tables import Tables
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ChoosesShapes(ChoosesSize, SparseGAM):
-    """Chooses among several shapes too, where `shapes` is a list of them."""
+    """Chooses among several shapes too, where `shapes` is a list of them, and whether to have products."""
 
     def _shapes(self) -> list[Any]:
         listed = isinstance(self.shapes, list | tuple)
@@ -31,16 +32,26 @@ class ChoosesShapes(ChoosesSize, SparseGAM):
         inputs = self._inputs()
         for shapes in self._shapes():
             check_shapes(shapes)
-        return [replace(inputs, rules=replace(inputs.rules, shapes=shapes)) for shapes in self._shapes()]
+        plain = replace(inputs, interactions=Interactions())
+        designs = [replace(plain, rules=replace(inputs.rules, shapes=shapes)) for shapes in self._shapes()]
+        if not inputs.interactions.is_on:
+            return designs
+        return designs + [replace(one, interactions=inputs.interactions) for one in designs]
+
+    def _n_plain(self) -> int:
+        return len(self._shapes())
 
     def _keep_choice(self, surface: Surface, ridge: int, size: int, path: Path[Any]) -> None:
         super()._keep_choice(surface, ridge, size, path)
         shapes = self._shapes()
-        n_ridges = len(surface.ridges) // len(shapes)
-        self.shapes_ = shapes[ridge // n_ridges]
+        n_designs = len(self._designs())
+        n_ridges, n_sizes = len(surface.ridges) // n_designs, len(surface.n_terms)
+        self.shapes_ = shapes[ridge // n_ridges % len(shapes)]
         if len(shapes) > 1:
-            told = [str(one) for one in shapes]
-            self.cv_results_["shapes"] = np.repeat(told, n_ridges * len(surface.n_terms))
+            told = np.repeat([str(one) for one in shapes], n_ridges * n_sizes)
+            self.cv_results_["shapes"] = np.tile(told, n_designs // len(shapes))
+        if n_designs > len(shapes):
+            self.cv_results_["interactions"] = np.repeat([False, True], len(shapes) * n_ridges * n_sizes)
 
 
 @documented

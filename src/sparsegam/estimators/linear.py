@@ -4,27 +4,34 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
+from sparsegam.choices import RidgeChoice
 from sparsegam.estimators.fitting import FitsOne, SparseModel
 from sparsegam.estimators.multiclass import OneVsRest
 from sparsegam.estimators.outcomes import Classifies, Regresses
+from sparsegam.models.methods import Reports
 from sparsegam.parameters import documented
-from sparsegam.search.matrices import Matrices
+from sparsegam.search.matrices import Matrices, matrices_on
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SparseLinear(SparseModel):
+class SparseLinear(SparseModel, Reports):
     """What the linear models share: matrices of numbers, whose columns are the candidates."""
 
-    lambda2: Any = 1e-3
+    lambda2: RidgeChoice = 1e-3
     lambda1: float = 0.0
     standardize: bool = True
     fit_intercept: bool = True
     coef_bounds: Any = None
     unpenalized: Any = None
 
+    def _reported(self) -> tuple[Any, dict[str, Any]]:
+        check_is_fitted(self)
+        return self.model_, {"settings": self.get_params()}
+
     def _inputs(self) -> Matrices:
-        return Matrices.of(vars(self))
+        return matrices_on(vars(self))
 
     def _keep_model(self, model: Any) -> None:
         """Keep coefficients and intercept in the shapes that scikit-learn has for them."""

@@ -73,7 +73,7 @@ class OneVsRest(JoinsClasses):
     """
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
-        if y is None or not many_classes(y, sample_weight):
+        if y is None or self.positive is not None or not many_classes(y, sample_weight):  # type: ignore[attr-defined]
             vars(self).pop("estimators_", None)
             return super()._fit(X, y, sample_weight)  # type: ignore[misc]
         many = ManyClasses.of(y, sample_weight, self.class_weight)  # type: ignore[attr-defined]

@@ -23,12 +23,13 @@ class ChoosesForEach(JoinsClasses):
     """
 
     class_weight: Any
+    positive: Any
     cv: Any
     path_: Any
     cv_results_: Any
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Any:
-        if y is None or not many_classes(y, sample_weight):
+        if y is None or self.positive is not None or not many_classes(y, sample_weight):
             vars(self).pop("estimators_", None)
             return super()._fit(X, y, sample_weight, groups)  # type: ignore[misc]
         many = ManyClasses.of(y, sample_weight, self.class_weight)

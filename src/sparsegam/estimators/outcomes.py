@@ -8,8 +8,11 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from sparsegam.arrays import Vector
+from sparsegam.choices import ClassLoss, ClassWeight
+from sparsegam.data.cards import is_on_card
 from sparsegam.data.streams import columns_of, is_stream, stream_of
 from sparsegam.losses import CLASSIFIERS, LOSSES, REGRESSION
+from sparsegam.models.outcomes import positives
 from sparsegam.parameters import documented
 
 
@@ -33,16 +36,21 @@ class ScoresStreams:
         """
         if is_stream(X):
             y, sample_weight = columns_of(stream_of(X), y=y, sample_weight=sample_weight)
-        score: float = super().score(X, y, sample_weight)  # type: ignore[misc]
+        score: float = super().score(X, self._as_fitted(y), sample_weight)  # type: ignore[misc]
         return score
+
+    def _as_fitted(self, y: Any) -> Any:
+        """Return labels by the names that the fit gave them."""
+        return y
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Classifies(ScoresStreams, ClassifierMixin):  # type: ignore[misc]
     """What classifiers share: labels, probabilities."""
 
-    loss: str = "logistic"
-    class_weight: Any = None
+    loss: ClassLoss = "logistic"
+    class_weight: ClassWeight = None
+    positive: Any = None
 
     _default_scoring = "neg_log_loss"
 
@@ -70,7 +78,7 @@ class Classifies(ScoresStreams, ClassifierMixin):  # type: ignore[misc]
             classes, a column for each against the rest.
         """
         scores: Vector = self._scores(X)
-        return scores
+        return -scores if self._is_turned() else scores
 
     @documented
     def predict(self, X: Any) -> NDArray[Any]:
@@ -85,7 +93,12 @@ class Classifies(ScoresStreams, ClassifierMixin):  # type: ignore[misc]
         """
         scores = self._scores(X)
         best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        labels: NDArray[Any] = self.classes_[best]
+        classes = self.classes_[::-1] if self._is_turned() else self.classes_
+        if is_on_card(best):
+            from sparsegam.cuda.predictions import labels_on_card
+
+            return labels_on_card(classes, best)  # type: ignore[no-any-return]
+        labels: NDArray[Any] = classes[best]
         return labels
 
     @documented
@@ -102,7 +115,16 @@ class Classifies(ScoresStreams, ClassifierMixin):  # type: ignore[misc]
         """
         scores = self._scores(X)
         probabilities: Vector = self.model_.probabilities(scores)
-        return probabilities
+        return probabilities[:, ::-1] if self._is_turned() else probabilities
+
+    def _is_turned(self) -> bool:
+        """Tell whether the model speaks of the first of `classes_`, which are sorted: `positive` may be any label."""
+        return self.positive is not None and bool(self.model_.classes[1] == self.classes_[0])
+
+    def _as_fitted(self, y: Any) -> Any:
+        if self.positive is None:
+            return y
+        return np.asarray(self.model_.classes)[positives(self.model_, y).astype(np.intp)]
 
 
 class Regresses(ScoresStreams, RegressorMixin):  # type: ignore[misc]

@@ -1,17 +1,18 @@
 """Scores of every ridge and every size on every fold, and the rules that pick one of them."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam.arrays import Vector
 from sparsegam.checks import warn
+from sparsegam.choices import Rule
 from sparsegam.search.path import Path
 from sparsegam.search.ridge import Ridge
 
-RULES = ("best", "one_se")
+RULES = get_args(Rule)
 FAR_WORSE = 2.0  # times what the best fold gains that a fold must lose for its rows to count as different
 
 
@@ -50,12 +51,25 @@ class Surface:
         mean: Vector = self.scores.mean(axis=2)
         return mean
 
-    def choose(self, rule: str) -> tuple[int, int]:
+    def choose(self, rule: str, n_plain: int | None = None) -> tuple[int, int]:
         """Pick a ridge and a size, by their positions.
 
         "best" takes the best mean score. "one_se" takes the smallest size that is no worse than one standard error,
-        that of the differences between the two on the same folds, and the best ridge of that size.
+        that of the differences between the two on the same folds, and the best ridge of that size. Where only the first
+        `n_plain` ridges are of designs without products, one of the others must be better than these by more than a
+        standard error.
         """
+        if n_plain is None or n_plain == len(self.ridges):
+            return self._choose(rule)
+        plain, size = self._part(slice(None, n_plain))._choose(rule)
+        other, larger = self._part(slice(n_plain, None))._choose(rule)
+        ahead = self.scores[n_plain + other, larger] - self.scores[plain, size]
+        return (n_plain + other, larger) if ahead.mean() > standard_error(ahead) else (plain, size)
+
+    def _part(self, ridges: slice) -> "Surface":
+        return Surface(self.ridges[ridges], self.lambda2[ridges], self.n_terms, self.scores[ridges])
+
+    def _choose(self, rule: str) -> tuple[int, int]:
         mean = self.mean
         ridge, size = map(int, np.unravel_index(int(np.argmax(mean)), mean.shape))
         if rule == "best":

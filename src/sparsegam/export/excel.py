@@ -1,7 +1,7 @@
 """Excel: a workbook that scores by itself; its formulas read the steps from a sheet, where they can be changed."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -10,19 +10,31 @@ from sparsegam.checks import check_integer, check_xml_text, optional
 from sparsegam.data.frames import Table
 from sparsegam.data.scales import Value
 from sparsegam.data.writing import save_workbook
-from sparsegam.models.steps import StepModel, StepTable, as_table, step_model
+from sparsegam.models.step_tables import PairTable, StepTable
+from sparsegam.models.steps import StepModel, as_table, step_model
 
 MAX_ROWS = 1_048_576
+STEPS, PAIRS = "Steps", "Pairs"
 
 
 @dataclass(frozen=True)
 class Place:
-    """Rows of the sheet Steps that belong to one feature: missing, single values, thresholds, the rest."""
+    """Rows of a sheet that belong to the steps of one feature: missing, single values, thresholds, the rest."""
 
+    sheet: str
     missing: int
     equal: tuple[int, int] | None
     upto: tuple[int, int] | None
     rest: int
+
+
+@dataclass(frozen=True)
+class Block:
+    """Where the sheet Pairs has the cells of a pair: those of either feature by number, and what is added there."""
+
+    first: Place
+    second: Place
+    adds: str
 
 
 def to_excel(model: Any, path: Any, X: Any = None, *, n_rows: int = 100) -> None:
@@ -49,8 +61,9 @@ def to_excel(model: Any, path: Any, X: Any = None, *, n_rows: int = 100) -> None
     book = optional("openpyxl", "workbooks", extra="excel").Workbook()
     sheet = book.active
     sheet.title = "Score"
-    places = _write_steps(book.create_sheet("Steps"), steps)
-    added = [f"{name} adds" for name in steps.features]
+    places = _write_steps(book.create_sheet(STEPS), steps)
+    blocks = _write_pairs(book.create_sheet(PAIRS), steps.pairs) if steps.pairs else []
+    added = [f"{part.name} adds" for part in steps.parts]
     header = [*steps.features, *added, "score"] + ([] if steps.classes is None else [f"P({steps.classes[1]})"])
     for j, title in enumerate(header, start=1):
         _put(sheet, 1, j, title)
@@ -58,7 +71,8 @@ def to_excel(model: Any, path: Any, X: Any = None, *, n_rows: int = 100) -> None
     for i, row in enumerate([()] * n_rows if rows is None else rows, start=2):
         for j, value in enumerate(row, start=1):
             _put(sheet, i, j, value)
-        for j, formula in enumerate(_formulas(steps, places, i, empty=rows is None), start=len(steps.tables) + 1):
+        formulas = _formulas(steps, places, blocks, i, empty=rows is None)
+        for j, formula in enumerate(formulas, start=len(steps.inputs) + 1):
             sheet.cell(i, j).value = formula
     sheet.freeze_panes = "A2"
     save_workbook(book, path)
@@ -82,14 +96,42 @@ def _write_steps(sheet: Any, steps: StepModel) -> list[Place]:
     sheet.append(["slope of log odds", "", None, steps.slope])
     places, line = [], 5
     for table in steps.tables:
-        start = {"equal": [], "upto": []}  # type: dict[str, list[int]]
-        for kind, text, value, adds, slope in _lines(table):
-            for j, cell in enumerate([table.feature, text, value, adds, slope], start=1):
-                _put(sheet, line, j, cell)
-            start.setdefault(kind, []).append(line)
-            line += 1
-        places.append(Place(start["missing"][0], _span(start["equal"]), _span(start["upto"]), start["rest"][0]))
+        place, line = _write_table(sheet, table, line)
+        places.append(place)
     return places
+
+
+def _write_pairs(sheet: Any, pairs: Sequence[PairTable]) -> list[Block]:
+    """Write, for each pair, the number of the cell of each step of both, and what is added where two cells meet."""
+    blocks, line = [], 1
+    for pair in pairs:
+        for j, title in enumerate([pair.name, "step", "value", "cell"], start=1):
+            _put(sheet, line, j, title)
+        halves = [half.changed(lambda cell: cell + 1) for half in pair.halves]  # Excel counts from one
+        first, line = _write_table(sheet, halves[0], line + 1)
+        second, line = _write_table(sheet, halves[1], line)
+        rows, columns = pair.cell_labels()
+        for j, title in enumerate([" / ".join(pair.key), *columns], start=1):
+            _put(sheet, line, j, title)
+        for i, (label, values) in enumerate(zip(rows, pair.adds.tolist(), strict=True), start=line + 1):
+            for j, value in enumerate([label, *values], start=1):
+                _put(sheet, i, j, value)
+        last = line + len(rows)
+        blocks.append(Block(first, second, f"{PAIRS}!$B${line + 1}:${letters_of(len(columns) + 1)}${last}"))
+        line = last + 2
+    return blocks
+
+
+def _write_table(sheet: Any, table: StepTable, line: int) -> tuple[Place, int]:
+    """Write the steps of a feature from a line on; return where they are, and the line behind them."""
+    start: dict[str, list[int]] = {"equal": [], "upto": []}
+    for kind, text, value, adds, slope in _lines(table):
+        for j, cell in enumerate([table.feature, text, value, adds, slope], start=1):
+            _put(sheet, line, j, cell)
+        start.setdefault(kind, []).append(line)
+        line += 1
+    spans = _span(start["equal"]), _span(start["upto"])
+    return Place(sheet.title, start["missing"][0], *spans, start["rest"][0]), line
 
 
 def _has_slopes(steps: StepModel) -> bool:
@@ -117,36 +159,42 @@ def _span(lines: list[int]) -> tuple[int, int] | None:
     return (lines[0], lines[-1]) if lines else None
 
 
-def _formulas(steps: StepModel, places: list[Place], row: int, *, empty: bool) -> list[str]:
-    """Write what each feature adds, their sum and the probability; an empty line shows nothing."""
-    k = len(places)
+def _formulas(
+    steps: StepModel, places: Sequence[Place], blocks: Sequence[Block], row: int, *, empty: bool
+) -> list[str]:
+    """Write what each part adds, their sum and the probability; an empty line shows nothing."""
+    k, n = len(steps.inputs), len(steps.parts)
     inputs = f"$A{row}:${letters_of(k)}{row}" if k else ""
     blank = f'IF(COUNTA({inputs})=0,"",{{}})' if empty and k else "{}"
-    cells = [f"{letters_of(j)}{row}" for j in range(1, k + 1)]
-    parts = [blank.format(_part(t, place, x)) for t, place, x in zip(steps.tables, places, cells, strict=True)]
-    adds = f"+SUM({letters_of(k + 1)}{row}:{letters_of(2 * k)}{row})" if k else ""
-    risk = f"1/(1+EXP(-(Steps!$D$3+Steps!$D$4*{letters_of(2 * k + 1)}{row})))"
-    risks = [] if steps.classes is None else [blank.format(risk)]
-    return [f"={formula}" for formula in [*parts, blank.format(f"Steps!$D$2{adds}"), *risks]]
+    cells = {name: f"{letters_of(j)}{row}" for j, name in enumerate(steps.features, start=1)}
+    parts = [_part(table, place, cells[table.feature]) for table, place in zip(steps.tables, places, strict=True)]
+    for pair, block in zip(steps.pairs, blocks, strict=True):
+        halves = zip(pair.halves, (block.first, block.second), strict=True)
+        at = [_part(half, place, cells[half.feature]) for half, place in halves]
+        parts.append(f"INDEX({block.adds},{at[0]},{at[1]})")
+    adds = f"+SUM({letters_of(k + 1)}{row}:{letters_of(k + n)}{row})" if n else ""
+    risk = f"1/(1+EXP(-(Steps!$D$3+Steps!$D$4*{letters_of(k + n + 1)}{row})))"
+    shown = [*parts, f"Steps!$D$2{adds}"] + ([] if steps.classes is None else [risk])
+    return [f"={blank.format(formula)}" for formula in shown]
 
 
 def _part(table: StepTable, place: Place, x: str) -> str:
     """Write one feature: what the first step that holds adds."""
-    value = f"({x}*1)" if table.scale.kind == "boolean" else x
-    found = f"Steps!$D${place.rest}"
+    value, sheet = f"({x}*1)" if table.scale.kind == "boolean" else x, place.sheet
+    found = f"{sheet}!$D${place.rest}"
     if place.upto is not None:
         first, last = place.upto
-        position = f"1+SUMPRODUCT((Steps!$C${first}:$C${last}<{value})*1)"
-        found = f"INDEX(Steps!$D${first}:$D${place.rest},{position})"
+        position = f"1+SUMPRODUCT(({sheet}!$C${first}:$C${last}<{value})*1)"
+        found = f"INDEX({sheet}!$D${first}:$D${place.rest},{position})"
         if table.slopes.any():  # no line lies beyond the last threshold, where the value to start from is empty
-            slope, start = (f"INDEX(Steps!${c}${first}:${c}${place.rest},{position})" for c in "EC")
+            slope, start = (f"INDEX({sheet}!${c}${first}:${c}${place.rest},{position})" for c in "EC")
             found = f"({found}+{slope}*({value}-{start}))"
     if place.equal is not None:
         first, last = place.equal
-        values = f"Steps!$C${first}:$C${last}"
+        values = f"{sheet}!$C${first}:$C${last}"
         same = f"EXACT({values},{value})" if table.scale.is_text else f"({values}={value})"
-        found = f"IF(SUMPRODUCT({same}*1)>0,SUMPRODUCT({same}*Steps!$D${first}:$D${last}),{found})"
-    return f'IF({x}="",Steps!$D${place.missing},{found})'
+        found = f"IF(SUMPRODUCT({same}*1)>0,SUMPRODUCT({same}*{sheet}!$D${first}:$D${last}),{found})"
+    return f'IF({x}="",{sheet}!$D${place.missing},{found})'
 
 
 def _inputs(steps: StepModel, table: Table) -> Iterator[list[Any]]:

@@ -1,11 +1,13 @@
 """A JavaScript function that scores one row, for browsers and Node, without dependencies."""
 
 import json
+from collections.abc import Sequence
 from datetime import date, datetime, timezone
 from typing import Any
 
 from sparsegam.data.scales import Value
-from sparsegam.models.steps import StepModel, StepTable, step_model
+from sparsegam.models.step_tables import PairTable, StepTable, cells_of
+from sparsegam.models.steps import StepModel, step_model
 from sparsegam.parameters import documented
 
 HELPERS = """// Scores rows: written by sparsegam; needs nothing else.
@@ -36,20 +38,38 @@ def to_javascript(model: Any) -> str:
         compared in milliseconds, all that JavaScript has.
     """
     steps = step_model(model)
-    body = [line for table in steps.tables for line in _feature(table)]
+    body = [line for table in steps.tables for line in _feature(table, _sums(table))]
+    pairs = [line for pair in steps.pairs for line in _pair(pair)]
     lines = [HELPERS, "function score(row) {", f"  let total = {_js(steps.base)};"]
-    lines += ["  let x;"] if body else []
-    lines += [*body, "  return total;", "}", ""]
+    lines += ["  let x;"] * bool(body or pairs) + ["  let i, j;"] * bool(pairs)
+    lines += [*body, *pairs, "  return total;", "}", ""]
     names = ["score"] if steps.classes is None else ["score", "probability"]
     return "\n".join([*lines, *_probability(steps), EXPORTS % ", ".join(names), ""])
 
 
-def _feature(table: StepTable) -> list[str]:
-    missing, *others = table.steps
+def _sums(table: StepTable) -> list[str]:
+    """Write what each step does; the last one nothing, where it adds nothing."""
+    out = []
+    for step in table.steps:
+        line = f" + {_js(step.slope)} * (Number(x) - {_js(step.values[0])})" if step.slope else ""
+        out.append(f"total += {_js(step.adds)}{line}")
+    return [*out[:-1], out[-1] if table.steps[-1].adds else ""]
+
+
+def _pair(pair: PairTable) -> list[str]:
+    """Write the cells of both features, and what is added where they meet."""
+    lines = []
+    for half, name in zip(pair.halves, "ij", strict=True):
+        lines += _feature(half, [f"{name} = {cell}" for cell in cells_of(half)])
+    return [*lines, f"  total += {json.dumps(pair.adds.tolist())}[i][j];"]
+
+
+def _feature(table: StepTable, results: Sequence[str]) -> list[str]:
+    """Write one feature: the first condition that holds has its result."""
     value = f"row[{_js(table.feature)}]"
-    lines = [f"  x = {value};", f"  if (missing(x)) total += {_js(missing.adds)};"]
+    lines = [f"  x = {value};", f"  if (missing(x)) {results[0]};"]
     x = "milliseconds(x)" if table.scale.is_time else "Number(x)" if table.rounds else "x"
-    for step in others[:-1]:
+    for step, result in list(zip(table.steps, results, strict=True))[1:-1]:
         asked = [_js(value) for value in step.values]
         if step.kind == "upto":
             test = f"{x} <= {asked[0]}"
@@ -57,11 +77,8 @@ def _feature(table: StepTable) -> list[str]:
             test = f"[{', '.join(asked)}].includes({x})"
         else:
             test = " || ".join(f"Number({x}) === Number({one})" for one in asked)
-        line = f" + {_js(step.slope)} * (Number(x) - {asked[0]})" if step.slope else ""
-        lines.append(f"  else if ({test}) total += {_js(step.adds)}{line};")
-    if others[-1].adds:
-        lines.append(f"  else total += {_js(others[-1].adds)};")
-    return lines
+        lines.append(f"  else if ({test}) {result};")
+    return lines + [f"  else {results[-1]};"] * bool(results[-1])
 
 
 def _probability(steps: StepModel) -> list[str]:

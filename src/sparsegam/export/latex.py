@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from sparsegam.models.steps import StepModel, StepTable, step_model
+from sparsegam.models.step_tables import PairTable, StepTable
+from sparsegam.models.steps import StepModel, step_model
 
 SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -37,7 +38,8 @@ def to_latex(model: Any, *, digits: int = 3) -> str:
     Returns
     -------
     str
-        A `tabular` of features, steps and what they add, then a displayed equation; no packages are needed.
+        A `tabular` of features, steps and what they add, one for each pair with the steps of both, then a displayed
+        equation; no packages are needed.
     """
     steps = step_model(model)
     rows = [row for table in steps.tables for row in _rows(table, digits)]
@@ -51,7 +53,8 @@ def to_latex(model: Any, *, digits: int = 3) -> str:
         r"\hline",
         r"\end{tabular}",
     ]
-    return "\n".join([*table, *_equation(steps, digits), ""])
+    pairs = [line for pair in steps.pairs for line in _block(pair, digits)]
+    return "\n".join([*table, *pairs, *_equation(steps, digits), ""])
 
 
 def escaped(text: str) -> str:
@@ -62,11 +65,34 @@ def escaped(text: str) -> str:
 def _rows(table: StepTable, digits: int) -> Iterator[str]:
     for i, (text, step) in enumerate(zip(table.labels(), table.steps, strict=True)):
         name = escaped(table.feature) if i == 0 else ""
-        shown = escaped(text).replace(r"\textless{}=", r"$\leq$").replace(r"\textgreater{}", "$>$")
+        shown = _shown(text)
         line = (
             f"{_signed(step.slope, digits)} (x - {_number(table.number(step.values[0]), digits)})" if step.slope else ""
         )
         yield rf"{name} & {shown} & ${_number(step.adds, digits)}{line}$ \\"
+
+
+def _block(pair: PairTable, digits: int) -> list[str]:
+    """Write what a pair adds: the steps of its first feature go down, those of the second across."""
+    rows, columns = pair.cell_labels()
+    first, second = (escaped(name) for name in pair.key)
+    cells = [" & ".join(f"${_number(value, digits)}$" for value in row) for row in pair.adds.tolist()]
+    return [
+        "",
+        rf"\begin{{tabular}}{{l{'r' * len(columns)}}}",
+        r"\hline",
+        rf" & \multicolumn{{{len(columns)}}}{{c}}{{{second}}} \\",
+        rf"{first} & {' & '.join(map(_shown, columns))} \\",
+        r"\hline",
+        *(rf"{_shown(label)} & {row} \\" for label, row in zip(rows, cells, strict=True)),
+        r"\hline",
+        r"\end{tabular}",
+    ]
+
+
+def _shown(label: str) -> str:
+    """Return the words of a step, its comparisons as signs."""
+    return escaped(label).replace(r"\textless{}=", r"$\leq$").replace(r"\textgreater{}", "$>$")
 
 
 def _equation(steps: StepModel, digits: int) -> list[str]:

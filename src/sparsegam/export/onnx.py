@@ -6,7 +6,8 @@ import numpy as np
 
 from sparsegam.arrays import Vector
 from sparsegam.checks import optional
-from sparsegam.models.steps import StepModel, StepTable, step_model
+from sparsegam.models.step_tables import PairTable, StepTable
+from sparsegam.models.steps import StepModel, step_model
 from sparsegam.parameters import documented
 
 OPSET, ML_OPSET, IR_VERSION = 17, 3, 8  # what runtimes of 2022 read
@@ -56,6 +57,8 @@ class _Graph:
         total = self._constant(np.array([[self._steps.base]]))
         for table in self._steps.tables:
             total = self._node("Add", total, self._feature(table))
+        for pair in self._steps.pairs:
+            total = self._node("Add", total, self._pair(pair))
         outputs = {"score": total}
         if self._steps.classes is not None:
             scaled = self._node("Mul", total, self._constant(np.array([[self._steps.slope]])))
@@ -65,13 +68,20 @@ class _Graph:
             self._nodes.append(helper.make_node("Identity", [source], [name]))
         inputs = [
             helper.make_tensor_value_info(t.feature, proto.STRING if t.scale.is_text else proto.DOUBLE, ["n", 1])
-            for t in self._steps.tables
+            for t in self._steps.inputs
         ]
         results = [helper.make_tensor_value_info(name, proto.DOUBLE, ["n", 1]) for name in outputs]
         return helper.make_graph(self._nodes, "sparsegam", inputs, results, self._constants)
 
     def _feature(self, table: StepTable) -> str:
         return self._by_text(table) if table.scale.is_text else self._by_number(table)
+
+    def _pair(self, pair: PairTable) -> str:
+        """Look up the cell of each feature, and what is added where the two meet."""
+        cells = [self._node("Cast", self._feature(half), to=self._onnx.TensorProto.INT64) for half in pair.halves]
+        width = self._constant(np.array([[pair.adds.shape[1]]], dtype=np.int64))
+        place = self._node("Add", self._node("Mul", cells[0], width), cells[1])
+        return self._node("Gather", self._constant(pair.adds.ravel()), place)
 
     def _by_text(self, table: StepTable) -> str:
         """Look the text up: the position of its step, then what that adds."""

@@ -1,12 +1,14 @@
-"""PMML 4.4: the model as a Scorecard, whose characteristics are the features and whose attributes are their steps."""
+"""PMML 4.4: the model as a Scorecard, its features and pairs as characteristics and their steps as attributes."""
 
+from collections.abc import Sequence
 from typing import Any
 from xml.etree import ElementTree
 
 from sparsegam.checks import check_xml_text
 from sparsegam.data.scales import Value
 from sparsegam.deploy.reasons import ReasonTable, reason_table
-from sparsegam.models.steps import Step, StepModel, StepTable
+from sparsegam.models.step_tables import PairTable, Step, StepTable, cells_of
+from sparsegam.models.steps import StepModel
 
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
 
@@ -35,8 +37,8 @@ def to_pmml(model: Any, *, reasons: ReasonTable | None = None) -> str:
     root = ElementTree.Element("PMML", {"xmlns": NAMESPACE, "version": "4.4"})
     header = _child(root, "Header", description="written by sparsegam")
     _child(header, "Application", name="sparsegam")
-    fields = _child(root, "DataDictionary", numberOfFields=str(len(steps.tables)))
-    for feature in steps.tables:
+    fields = _child(root, "DataDictionary", numberOfFields=str(len(steps.inputs)))
+    for feature in steps.inputs:
         kind = {"optype": "categorical", "dataType": "string"} if feature.scale.is_text else _continuous()
         _child(fields, "DataField", name=feature.feature, **kind)
     _scorecard(root, table)
@@ -63,28 +65,48 @@ def _scorecard(root: ElementTree.Element, table: ReasonTable) -> None:
         _child(schema, "MiningField", name=name, usageType="active", invalidValueTreatment="asIs")
     _outputs(card, steps)
     features = _child(card, "Characteristics")
-    for j, feature in enumerate(steps.tables):
-        _characteristic(features, table, j, feature, sign=1 if above else -1)
+    for j, part in enumerate(steps.parts):
+        node = _characteristic(features, table, j, part, sign=1 if above else -1)
+        codes = [code for code, _ in table.said[j]]
+        if isinstance(part, PairTable):
+            _cells(node, part, codes)
+        else:
+            _steps(node, part, codes)
 
 
 def _speaks_against(table: ReasonTable) -> bool:
     """Tell whether what is lost grows with what is added."""
-    for steps, lost, rates in zip(table.steps.tables, table.lost, table.rates, strict=True):
-        low, high = int(steps.adds.argmin()), int(steps.adds.argmax())
-        if steps.adds[low] < steps.adds[high]:
+    for part, lost, rates in zip(table.steps.parts, table.lost, table.rates, strict=True):
+        adds = part.adds.ravel()
+        low, high = int(adds.argmin()), int(adds.argmax())
+        if adds[low] < adds[high]:
             return bool(lost[low] < lost[high])
-        if steps.slopes.any():
-            return bool((steps.slopes * rates).max() > 0)
+        if part.slopes.any():
+            return bool((part.slopes * rates).max() > 0)
     return True
 
 
-def _characteristic(parent: ElementTree.Element, table: ReasonTable, j: int, feature: StepTable, *, sign: int) -> None:
-    baseline = float(feature.adds[0] - sign * table.lost[j][0])
-    said = table.said[j]
-    node = _child(
-        parent, "Characteristic", name=feature.feature, reasonCode=said[-1][0], baselineScore=repr(round(baseline, 10))
-    )
-    for step, (code, _) in zip(feature.steps, said, strict=True):
+def _characteristic(
+    parent: ElementTree.Element, table: ReasonTable, j: int, part: StepTable | PairTable, *, sign: int
+) -> ElementTree.Element:
+    baseline = float(part.adds.ravel()[0] - sign * table.lost[j][0])
+    code = table.said[j][-1][0]
+    return _child(parent, "Characteristic", name=part.name, reasonCode=code, baselineScore=repr(round(baseline, 10)))
+
+
+def _cells(node: ElementTree.Element, pair: PairTable, codes: Sequence[str]) -> None:
+    """Write what a pair adds: the first attribute whose both conditions hold is that of the first steps that do."""
+    for step, row in zip(pair.first.steps, cells_of(pair.first).tolist(), strict=True):
+        for other, column in zip(pair.second.steps, cells_of(pair.second).tolist(), strict=True):
+            code = codes[row * pair.adds.shape[1] + column]
+            attribute = _child(node, "Attribute", reasonCode=code, partialScore=repr(float(pair.adds[row, column])))
+            both = _child(attribute, "CompoundPredicate", booleanOperator="and")
+            _predicate(both, pair.first, step)
+            _predicate(both, pair.second, other)
+
+
+def _steps(node: ElementTree.Element, feature: StepTable, codes: Sequence[str]) -> None:
+    for step, code in zip(feature.steps, codes, strict=True):
         score = {} if step.slope else {"partialScore": repr(float(step.adds))}
         attribute = _child(node, "Attribute", reasonCode=code, **score)
         _predicate(attribute, feature, step)
@@ -128,7 +150,7 @@ def _outputs(card: ElementTree.Element, steps: StepModel) -> None:
     if steps.classes is not None:
         field = _child(output, "OutputField", name="probability", feature="transformedValue", **_continuous())
         _logistic(field, steps)
-    for rank in range(1, min(4, len(steps.tables)) + 1):
+    for rank in range(1, min(4, len(steps.parts)) + 1):
         _child(
             output,
             "OutputField",

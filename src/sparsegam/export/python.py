@@ -1,10 +1,12 @@
 """A Python function that scores one row with nothing but the standard library."""
 
+from collections.abc import Sequence
 from datetime import date
 from typing import Any
 
 from sparsegam.data.scales import Value
-from sparsegam.models.steps import StepModel, StepTable, step_model
+from sparsegam.models.step_tables import PairTable, StepTable, cells_of
+from sparsegam.models.steps import StepModel, step_model
 from sparsegam.parameters import documented
 
 HEADER = '''"""Scores rows: written by sparsegam, needs Python's standard library only."""
@@ -48,29 +50,46 @@ def to_python(model: Any) -> str:
     lines.append('    """Return the score of a row, a mapping from column name to value."""')
     lines.append(f"    total = {steps.base!r}")
     for table in steps.tables:
-        lines += _feature(table)
+        lines += _feature(table, _sums(table))
+    for pair in steps.pairs:
+        lines += _pair(pair)
     lines.append("    return total")
     return "\n".join([*lines, *_probability(steps), ""])
 
 
-def _feature(table: StepTable) -> list[str]:
+def _sums(table: StepTable) -> list[str]:
+    """Write what each step does; the last one nothing, where it adds nothing."""
+    out = []
+    for step in table.steps:
+        line = f" + {step.slope!r} * (float(x) - {step.values[0]!r})" if step.slope else ""
+        out.append(f"total += {step.adds!r}{line}")
+    return [*out[:-1], out[-1] if table.steps[-1].adds else ""]
+
+
+def _pair(pair: PairTable) -> list[str]:
+    """Write the cells of both features, and what is added where they meet."""
+    lines = []
+    for half, name in zip(pair.halves, "ij", strict=True):
+        lines += _feature(half, [f"{name} = {cell}" for cell in cells_of(half)])
+    return [*lines, f"    total += {pair.adds.tolist()!r}[i][j]"]
+
+
+def _feature(table: StepTable, results: Sequence[str]) -> list[str]:
+    """Write one feature: the first condition that holds has its result."""
     time, x = table.scale.is_time, "float(x)" if table.rounds else "x"
-    missing, *others = table.steps
-    lines = [f"    x = row.get({table.feature!r})", "    if _missing(x):", f"        total += {missing.adds!r}"]
+    others = list(zip(table.steps, results, strict=True))[1:]
+    lines = [f"    x = row.get({table.feature!r})", "    if _missing(x):", f"        {results[0]}"]
     if time and len(others) > 1:
         lines += ["    else:", "        x = _since(x)"]
         pad, first = "        ", "if"
     else:
         pad, first = "    ", "elif"
-    for step in others[:-1]:
+    for step, result in others[:-1]:
         asked = [_literal(value, time=time) for value in step.values]
         test = f"{x} <= {asked[0]}" if step.kind == "upto" else f"{x} in ({', '.join(asked)},)"
-        line = f" + {step.slope!r} * (float(x) - {asked[0]})" if step.slope else ""
-        lines += [f"{pad}{first} {test}:", f"{pad}    total += {step.adds!r}{line}"]
+        lines += [f"{pad}{first} {test}:", f"{pad}    {result}"]
         first = "elif"
-    if others[-1].adds:
-        lines += [f"{pad}else:", f"{pad}    total += {others[-1].adds!r}"]
-    return lines
+    return lines + [f"{pad}else:", f"{pad}    {results[-1]}"] * bool(results[-1])
 
 
 def _literal(value: Value, *, time: bool) -> str:

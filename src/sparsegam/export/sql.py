@@ -8,7 +8,8 @@ import numpy as np
 from sparsegam.arrays import Vector
 from sparsegam.deploy.reasons import ReasonTable
 from sparsegam.export.dialects import Dialect, dialect_of, number
-from sparsegam.models.steps import StepModel, StepTable, step_model
+from sparsegam.models.step_tables import PairTable, StepTable, cells_of
+from sparsegam.models.steps import StepModel, step_model
 
 INDENT = "    "
 BREAK = (
@@ -61,11 +62,10 @@ def to_sql(
     if points is not None:
         columns.append(f"{_sum(step_model(points), way)} AS points")
     if reasons is not None:
-        columns += [
-            f"{_case(t, way, _lines(t, way, lost, rates))} AS lost_{j}"
-            for j, (t, lost, rates) in enumerate(zip(reasons.steps.tables, reasons.lost, reasons.rates, strict=True))
-        ]
-        columns += [f"{_case(t, way, _codes(said, way))} AS code_{j}" for j, t, said in _enumerated(reasons)]
+        each = zip(reasons.steps.parts, reasons.lost, reasons.rates, reasons.said, strict=True)
+        for j, (part, lost, rates, said) in enumerate(each):
+            columns.append(f"{_case(part, way, _lines(part, way, lost, rates))} AS lost_{j}")
+            columns.append(f"{_case(part, way, [way.text(code) for code, _ in said])} AS code_{j}")
     source = ".".join(way.name(part) for part in table.split("."))
     inner = f"SELECT{BREAK}{_indented(columns)}{BREAK}FROM {source} AS source"
     outer = [f"scored.{way.name(name)}" for name in keep] + ["scored.score"]
@@ -83,22 +83,35 @@ def score_expression(model: Any, *, dialect: str = "duckdb") -> str:
 
 def _sum(steps: StepModel, way: Dialect) -> str:
     parts = [way.as_double(number(steps.base))]
-    parts += [_case(table, way, _lines(table, way, table.adds, table.slopes)) for table in steps.tables]
+    parts += [_case(part, way, _lines(part, way, part.adds.ravel(), part.slopes)) for part in steps.parts]
     return f"{BREAK}  + ".join(parts)
 
 
-def _case(table: StepTable, way: Dialect, results: Sequence[str]) -> str:
-    """Write one feature: the result of the first condition that holds."""
-    lines = [f"WHEN {_condition(table, i, way)} THEN {results[i]}" for i in range(len(table.steps) - 1)]
+def _case(part: StepTable | PairTable, way: Dialect, results: Sequence[str]) -> str:
+    """Write one feature: the result of the first condition that holds; or a pair: that of the cells of both."""
+    if isinstance(part, PairTable):
+        return _nested(part, way, results)
+    lines = [f"WHEN {_condition(part, i, way)} THEN {results[i]}" for i in range(len(part.steps) - 1)]
     return f"CASE {' '.join(lines)} ELSE {results[-1]} END"
 
 
-def _lines(table: StepTable, way: Dialect, values: Vector, slopes: Vector) -> list[str]:
+def _nested(pair: PairTable, way: Dialect, results: Sequence[str]) -> str:
+    """Write the second feature within each step of the first, where it matters there."""
+    width = pair.adds.shape[1]
+    rows = [results[i : i + width] for i in range(0, len(results), width)]
+    cells = cells_of(pair.second)
+    inner = [row[0] if len({*row}) == 1 else _case(pair.second, way, [row[c] for c in cells]) for row in rows]
+    return _case(pair.first, way, [inner[c] for c in cells_of(pair.first)])
+
+
+def _lines(part: StepTable | PairTable, way: Dialect, values: Vector, slopes: Vector) -> list[str]:
     """Write what each step gives: a number, or a line through it at the upper end."""
     out = [number(value) for value in values]
+    if isinstance(part, PairTable):
+        return out
     for i in np.flatnonzero(slopes):
-        column = way.as_double(way.column(table.feature, table.scale))
-        out[i] = f"{out[i]} + {number(slopes[i])} * ({column} - {way.literal(table.steps[i].values[0])})"
+        column = way.as_double(way.column(part.feature, part.scale))
+        out[i] = f"{out[i]} + {number(slopes[i])} * ({column} - {way.literal(part.steps[i].values[0])})"
     return out
 
 
@@ -122,14 +135,6 @@ def _probability(steps: StepModel, way: Dialect) -> str:
         cut = f"WHEN {log_odds} > {limit} THEN {limit} WHEN {log_odds} < -{limit} THEN -{limit}"
         log_odds = f"(CASE {cut} ELSE {log_odds} END)"
     return f"1 / (1 + EXP(-{way.as_double(log_odds)}))"
-
-
-def _codes(said: Sequence[tuple[str, str]], way: Dialect) -> list[str]:
-    return [way.text(code) for code, _ in said]
-
-
-def _enumerated(reasons: ReasonTable) -> list[tuple[int, StepTable, tuple[tuple[str, str], ...]]]:
-    return [(j, t, said) for j, (t, said) in enumerate(zip(reasons.steps.tables, reasons.said, strict=True))]
 
 
 def _reason(reasons: ReasonTable, rank: int) -> str:

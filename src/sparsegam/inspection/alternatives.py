@@ -1,18 +1,25 @@
 """What could stand in for each term of a model: dropping it, or exchanging it for another column, and the cost."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from sparsegam import _core
 from sparsegam.arrays import Vector
+from sparsegam.design.products import neighbours_of, product_of
 from sparsegam.design.rules import Rules
 from sparsegam.models.additive import Model
-from sparsegam.models.terms import Condition, Term
+from sparsegam.models.terms import SENSE, Clause, Term
+from sparsegam.search.evidence import covariance_of
+from sparsegam.search.problem import at_ridge
 from sparsegam.search.refit import Columns, Neighbourhood, Support, objective_at, refit
 from sparsegam.search.tables import TableProblem
 
+REFITS = 100  # of substitutes, or one for each term: beyond that, a term has fewer
+MOST_NEAR = 200  # products that are tried in the place of others
 NEARLY = 0.5  # share of what a term brings that a substitute may lose
+PROMISING = 0.8  # share that it may be predicted to lose, for a refit to say what it truly loses
 
 
 @dataclass(frozen=True)
@@ -32,11 +39,12 @@ class Alternatives:
     substitutes: tuple[Substitute, ...]
 
 
-def alternatives(problem: TableProblem, model: Model, rules: Rules, *, most: int = 3) -> list[Alternatives]:
+def alternatives(problem: TableProblem, model: Model, rules: Rules, *, most: int | None = None) -> list[Alternatives]:
     """Find, for each term of a model, the columns that could nearly as well stand in its place.
 
     One scan of the data gives the second-order estimate of every exchange, the other terms re-optimised. The best step
-    and the best ramp of each feature are then refitted, so the costs given are true ones.
+    and the best ramp of each feature are then refitted, so the costs given are true ones: of the rows as the search
+    has them, where bins of many values go by their means.
 
     Parameters
     ----------
@@ -46,9 +54,9 @@ def alternatives(problem: TableProblem, model: Model, rules: Rules, *, most: int
         The model; its terms must be columns of the problem.
     rules : Rules
         What the model had to obey; substitutes obey its directions and forbidden features too.
-    most : int
+    most : int, optional
         Largest number of substitutes of a term, each of another feature or of another kind: a step may stand in for a
-        ramp of the same feature, and a ramp for a step.
+        ramp of the same feature, and a ramp for a step. Three unless told, fewer where the model has many terms.
 
     Returns
     -------
@@ -58,24 +66,39 @@ def alternatives(problem: TableProblem, model: Model, rules: Rules, *, most: int
     start = support_of(problem, model)
     if start.columns.size == 0:
         return []
-    search = _Search(problem, start, rules, most)
+    search = _Search(problem, start, rules, min(max(REFITS // model.n_terms, 1), 3) if most is None else most)
     return [search.around(term, j) for j, term in enumerate(model.terms)]
 
 
 def columns_of(problem: TableProblem, terms: tuple[Term, ...]) -> Columns:
     """Return the columns of a problem that stand for terms; raise a ValueError where there is no such column."""
     design = problem.design
-    known: dict[tuple[str, Condition], int] = {}
-    for feature, offset in zip(design.features, design.offset.tolist(), strict=True):
-        known |= {(feature.name, condition): offset + b for b, condition in feature.conditions().items()}
-    for column in np.flatnonzero(design.is_ramp()).tolist():
-        ramp = design.term(column, 1.0)
-        known[ramp.feature, ramp.condition] = column
-    lost = [str(term) for term in terms if (term.feature, term.condition) not in known]
+    known: dict[tuple[Clause, ...], int] = {}
+    for feature, offset in zip(design.features, design.offset[: len(design.features)].tolist(), strict=True):
+        known |= {(Clause(feature.name, condition),): offset + b for b, condition in feature.conditions().items()}
+    for column in np.flatnonzero(design.is_ramp() | design.is_product()).tolist():
+        known[design.term(column, 1.0).clauses] = column  # of a product the later one: there it holds
+    lost = [str(term) for term in terms if term.clauses not in known]
     if lost:
         msg = f"the data have no column for the term {lost[0]}: pass the rows and settings of the fit."
         raise ValueError(msg)
-    return np.array([known[term.feature, term.condition] for term in terms], dtype=np.int64)
+    return np.array([known[term.clauses] for term in terms], dtype=np.int64)
+
+
+def with_products_of(problem: TableProblem, model: Model) -> TableProblem:
+    """Return a problem with the products of a model among its columns, and some that are near to them.
+
+    Products of which the bins of its rows have no cut are left out.
+    """
+    terms = [term for term in model.terms if term.is_product]
+    if problem.posed is None or not terms:
+        return problem
+    found = (product_of(problem.design.features, term) for term in terms)
+    own = [product for product in found if product is not None]
+    near = [other for product in own for other in neighbours_of(problem.posed.design, product)]
+    again: Any = at_ridge(problem.posed.again([*own, *near[: max(MOST_NEAR - len(own), 0)]]), problem.ridge)
+    out: TableProblem = again
+    return out
 
 
 def support_of(problem: TableProblem, model: Model) -> Support:
@@ -85,11 +108,11 @@ def support_of(problem: TableProblem, model: Model) -> Support:
     return Support(columns, np.append(model.intercept, coef))
 
 
-def objective_of(problem: TableProblem, model: Model) -> float:
-    """Return the loss and the ridge of a model on the rows of a problem."""
+def objective_of(problem: TableProblem, model: Model, *, by_bins: bool = False) -> float:
+    """Return the loss and the ridge of a model on the rows of a problem, or on these as the search has them."""
     support, design, own = support_of(problem, model), problem.design, problem.own
     columns = support.columns
-    if own is None or design.is_exact(columns):
+    if own is None or by_bins or design.is_exact(columns):
         return objective_at(problem.rows, problem.ridge, support, problem.units)
     # the search went by the mean of each bin; the model, and what it is worth, go by the rows' own values
     matrix = _core.Matrix(design.matrix(own.table, columns))
@@ -105,45 +128,47 @@ class _Search:
         self.problem = problem
         self.most = most
         self.near = Neighbourhood(problem.rows, problem.ridge, start, problem.units)
-        self.objective = self._on_rows(self.near.support).objective
+        point = self.near.support.point
+        self.covariance = covariance_of(problem.rows, point, problem.ridge, problem.units, problem.total_weight)
         self.is_ramp = problem.design.is_ramp()
         self.direction = dict(zip(problem.design.names, rules.directions(problem.design.names), strict=True))
         self.barred = ~problem.design.candidates(rules)
 
     def around(self, term: Term, j: int) -> Alternatives:
         """Find what could stand in for the term at position j."""
-        rest = self._refitted(self.near.support.without(j))
+        rest = self._refitted(self._without(j))
         drop_cost = self._cost(rest)
         found = []
-        for column in self._best_of_each_kind(self.near.swap_costs(j)):
+        for column in self._best_of_each_kind(self.near.swap_costs(j), PROMISING * drop_cost):
             fitted = self._refitted(rest.with_column(column))
             stands_in = self.problem.design.term(column, float(fitted.theta[-1]))
             found.append(Substitute(stands_in, self._cost(fitted)))
         good = [one for one in found if one.cost < NEARLY * drop_cost and self._obeys(one.term)]
         return Alternatives(term, drop_cost, tuple(sorted(good, key=lambda one: one.cost)))
 
-    def _refitted(self, start: Support) -> Support:
-        return self._on_rows(refit(self.problem.rows, self.problem.ridge, start, units=self.problem.units))
+    def _without(self, j: int) -> Support:
+        """Leave a term out, with the others where the quadratic model of the objective predicts them."""
+        fitted, covariance = self.near.support, self.covariance
+        if covariance is None:
+            return fitted.without(j)
+        step = covariance[:, j + 1] * (fitted.theta[j + 1] / covariance[j + 1, j + 1])
+        return Support(fitted.columns, fitted.theta - step).without(j)
 
-    def _on_rows(self, support: Support) -> Support:
-        """Fit the coefficients to the rows' own values, where the problem goes by means of bins."""
-        point = support.point
-        found = self.problem.on_rows(point)
-        if found is point:
-            return support
-        return Support(support.columns, np.append(found.intercept, found.coef), found.loss + found.ridge)
+    def _refitted(self, start: Support) -> Support:
+        problem = self.problem
+        return refit(problem.rows, problem.ridge, start, units=problem.units, rough=True)
 
     def _cost(self, other: Support) -> float:
-        return other.objective - self.objective
+        return other.objective - self.near.support.objective
 
     def _obeys(self, term: Term) -> bool:
-        """Tell whether a term goes the way that its feature must: a score that grows falls with `x <= t`."""
-        sense = {"<=": -1, "ramp": 1}.get(term.condition.kind, 0)
-        return bool(sense * self.direction[term.feature] * term.coef >= 0)
+        """Tell whether a term goes the way that its features must: a score that grows falls with `x <= t`."""
+        ways = (SENSE.get(one.condition.kind, 0) * self.direction[one.feature] for one in term.clauses)
+        return all(way * term.coef >= 0 for way in ways)
 
-    def _best_of_each_kind(self, costs: Vector) -> list[int]:
-        """Return the most promising columns: of each feature at most one step and one ramp."""
-        costs = np.where(self.barred, np.inf, costs)
+    def _best_of_each_kind(self, costs: Vector, limit: float) -> list[int]:
+        """Return the most promising columns below a cost: of each feature at most one step and one ramp."""
+        costs = np.where(self.barred | (costs > limit), np.inf, costs)
         chosen: dict[tuple[int, bool], int] = {}
         for column in np.argsort(costs, kind="stable"):
             if len(chosen) == self.most or not np.isfinite(costs[column]):

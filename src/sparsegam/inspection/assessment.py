@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam.arrays import Vector
-from sparsegam.inspection.metrics import auc, log_loss, r_squared
+from sparsegam.inspection.metrics import auc, gini, ks, log_loss, r_squared
 from sparsegam.losses import LOSSES
-from sparsegam.models.additive import Model
 from sparsegam.models.outcomes import positives
+from sparsegam.models.scoring import Scores
 
 BOOTSTRAPS = 200
 MAX_BOOTSTRAP_ROWS = 20_000  # see `_bootstrap`
@@ -41,7 +41,7 @@ class CalibrationBin:
     count: int
 
 
-def assess(model: Model, score: Vector, y: Any, *, level: float = 0.95) -> list[Metric]:
+def assess(model: Scores, score: Vector, y: Any, *, level: float = 0.95) -> list[Metric]:
     """Measure scores against outcomes.
 
     Parameters
@@ -53,20 +53,26 @@ def assess(model: Model, score: Vector, y: Any, *, level: float = 0.95) -> list[
     y : array-like of shape (n_rows,)
         What happened.
     level : float
-        Level of the intervals: DeLong's for the area under the ROC curve, percentiles of the bootstrap for the others.
+        Level of the intervals: DeLong's for the area under the ROC curve and Gini, that of a difference of shares for
+        KS, percentiles of the bootstrap for the others.
 
     Returns
     -------
     list of Metric
-        AUC, log loss, Brier score and accuracy at 1/2; for regressions R squared, RMSE and mean absolute error.
+        AUC, Gini, KS, log loss, Brier score and accuracy at 1/2; for regressions R squared, RMSE and mean absolute
+        error.
     """
     if model.classes is None:
         return _regression(score, np.asarray(y, dtype=np.float64), level)
     upper = positives(model, y)
-    return [_auc_metric(score, upper, level), *_by_bootstrap(_classification(model), score, upper, level)]
+    return [
+        auc_metric(score, upper, level),
+        *_separation(score, upper, level),
+        *_by_bootstrap(_classification(model), score, upper, level),
+    ]
 
 
-def worth(model: Model, score: Vector, y: Any) -> float:
+def worth(model: Scores, score: Vector, y: Any) -> float:
     """Return the one number that scores are compared by: the AUC of classes, R squared of a regression."""
     if model.classes is None:
         return r_squared(score, np.asarray(y, dtype=np.float64))
@@ -99,17 +105,28 @@ def _calibration_bin(predicted: Vector, observed: Vector, z: float, *, share: bo
     return CalibrationBin(float(predicted.mean()), mean, float(centre - half), float(centre + half), n)
 
 
-def _auc_metric(score: Vector, upper: NDArray[np.bool_], level: float) -> Metric:
+def auc_metric(score: Vector, upper: NDArray[np.bool_], level: float) -> Metric:
+    """Return the area under the ROC curve with DeLong's interval."""
     value, error = auc(score, upper)
     reach = NormalDist().inv_cdf(0.5 + level / 2) * error
     return Metric("AUC", value, max(value - reach, 0.0), min(value + reach, 1.0), "higher")
+
+
+def _separation(score: Vector, upper: NDArray[np.bool_], level: float) -> list[Metric]:
+    """Return what credit scoring asks for: Gini, whose interval is that of the area, and Kolmogorov-Smirnov."""
+    area, (value, error) = auc_metric(score, upper, level), ks(score, upper)
+    reach = NormalDist().inv_cdf(0.5 + level / 2) * error
+    return [
+        Metric("Gini", gini(score, upper), 2 * area.low - 1, 2 * area.high - 1, "higher"),
+        Metric("KS", value, max(value - reach, 0.0), min(value + reach, 1.0), "higher"),
+    ]
 
 
 Losses = dict[str, tuple[str, Callable[[Vector, Any], Vector]]]
 """Metrics that are means over rows: by name, which way is better and the summand of each row."""
 
 
-def _classification(model: Model) -> Losses:
+def _classification(model: Scores) -> Losses:
     slope = LOSSES[model.loss].slope
 
     def surprise(score: Vector, upper: NDArray[np.bool_]) -> Vector:

@@ -6,18 +6,22 @@ Straight pieces are cut into parts of about a tenth of the rows each: what moves
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from sparsegam.arrays import Vector
+from sparsegam.data.framing import frame_of
 from sparsegam.data.scales import UNSEEN
 from sparsegam.design.training import TENTHS, band_counts, histogram_of
+from sparsegam.models import notebook
 from sparsegam.models.additive import Model
 from sparsegam.models.layout import aligned
 from sparsegam.models.profile import KINDS, Profile
-from sparsegam.models.steps import Position, StepModel, StepTable, as_table, step_model, step_numbers
+from sparsegam.models.step_tables import Position, StepTable
+from sparsegam.models.steps import StepModel, as_table, step_model, step_numbers
+from sparsegam.models.terms import Part, part_name
 
 SCORE = "score"
 NEGLIGIBLE = 1e-4  # least share of a step, so that an empty one has a logarithm
@@ -26,7 +30,7 @@ LEVELS = ((0.25, "moved"), (0.1, "watch"), (-np.inf, "stable"))  # the usual rea
 
 @dataclass(frozen=True)
 class Moved:
-    """One feature, or the score: its stability index, how to read it, and shares of values before and now."""
+    """One feature, one pair, or the score: its stability index, how to read it, and shares of values before and now."""
 
     name: str
     psi: float
@@ -48,7 +52,7 @@ class Drift:
     n_now: int
 
     def __getitem__(self, name: str) -> Moved:
-        """Return the line of a feature, or of "score" (by `score`, where a feature has that name)."""
+        """Return the line of a feature, of a pair as in "age & priors", or of "score" (else by `score`)."""
         found = [line for line in self.lines if line.name == name]
         if not found:
             raise KeyError(name)
@@ -65,18 +69,29 @@ class Drift:
         return max(self.lines, key=lambda line: line.psi)
 
     def to_frame(self) -> Any:
-        """Return the lines as a pandas DataFrame."""
-        import pandas as pd
-
-        return pd.DataFrame([self._row(line) for line in self.lines])
+        """Return a row for each line."""
+        rows = [self._row(line) for line in self.lines]
+        return frame_of({name: [row[name] for row in rows] for name in rows[0]})
 
     def __str__(self) -> str:
+        return f"{self._sizes()}\n{aligned(*self._table())}"
+
+    def __repr__(self) -> str:
+        return f"<Drift: {self.worst.name} {self.worst.reading}, PSI {self.worst.psi:.4f}, {len(self.lines)} lines>"
+
+    def _repr_html_(self) -> str:
+        return notebook.fragment(notebook.note(self._sizes()), notebook.table(*self._table()))
+
+    def _sizes(self) -> str:
+        return f"{self.n_before} rows before, {self.n_now} now"
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
         header = ["feature", "reading", "PSI", *(f"{kind} {when}" for kind in KINDS for when in ("before", "now"))]
         rows = [
             [line.name, line.reading, f"{line.psi:.4f}", *(f"{v:.1%}" for v in list(self._row(line).values())[3:])]
             for line in self.lines
         ]
-        return f"{self.n_before} rows before, {self.n_now} now\n{aligned(header, rows)}"
+        return header, rows
 
     def _row(self, line: Moved) -> dict[str, Any]:
         row: dict[str, Any] = {"feature": line.name, "reading": line.reading, "psi": line.psi}
@@ -117,15 +132,15 @@ def profile_of_numbers(
     cuts: Mapping[str, Vector] | None = None,
 ) -> Profile:
     """Count how rows spread, given the columns of the features in use as numbers on their scales."""
-    score = np.full(n_rows, steps.base)
-    for table in steps.tables:
-        score += table.at(numbers[table.feature])
+    score = steps.score_numbers(numbers, n_rows)
     ends = histogram_of(score).bands()[0] if bands is None else bands
     each = np.ones(n_rows)
-    counted = {t.feature: (numbers[t.feature], each) for t in steps.tables}
+    counted = {t.feature: (numbers[t.feature], each) for t in steps.inputs}
     if cuts is None:
         cuts = {t.feature: _cuts(t, *counted[t.feature], ends=_ends(t)) for t in steps.tables if t.slopes.any()}
-    return _profile(steps, counted, n_rows, (ends, band_counts(score, ends)), cuts)
+    found = _profile(steps, counted, n_rows, (ends, band_counts(score, ends)), cuts)
+    pairs = {pair.key: np.bincount(pair.find(numbers), minlength=pair.adds.size) / n_rows for pair in steps.pairs}
+    return replace(found, pairs=pairs)
 
 
 def training_profile(model: Any) -> Profile | None:
@@ -139,7 +154,10 @@ def training_profile(model: Any) -> Profile | None:
         if table.slopes.any():  # a bin is counted whole: where a piece ends within one, there is no cut
             numbers, counts = bins[table.feature]
             cuts[table.feature] = _cuts(table, numbers, counts, ends=np.intersect1d(_ends(table), numbers))
-    return _profile(steps, bins, seen.n_rows, seen.bands(), cuts)
+    found = _profile(steps, bins, seen.n_rows, seen.bands(), cuts)
+    cells = seen.cells()
+    pairs = {pair.key: cells[pair.key][np.ix_(*pair.kept)].ravel() / seen.n_rows for pair in steps.pairs}
+    return replace(found, pairs=pairs)
 
 
 def drift(model: Any, X: Any, reference: Any = None) -> Drift:
@@ -158,7 +176,7 @@ def drift(model: Any, X: Any, reference: Any = None) -> Drift:
     Returns
     -------
     Drift
-        A line per feature in use and one for the score.
+        A line per feature in use, one per pair of features with products, and one for the score.
     """
     before = _reference(model, reference)
     _check_fits(step_model(model), before)
@@ -167,6 +185,8 @@ def drift(model: Any, X: Any, reference: Any = None) -> Drift:
         Moved(name, stability_index(share, now.shares[name]), before.kinds[name], now.kinds[name])
         for name, share in before.shares.items()
     ]
+    for pair, share in before.pairs.items():
+        lines.append(Moved(part_name(pair), stability_index(share, now.pairs[pair]), {}, {}))
     score = Moved(SCORE, stability_index(before.score, now.score), {}, {})
     return Drift((*lines, score), before.n_rows, now.n_rows)
 
@@ -200,7 +220,7 @@ def _profile(
 ) -> Profile:
     """Make shares of numbers that stand for one row each, or for as many as are counted beside them."""
     shares, kinds = {}, {}
-    for table in steps.tables:
+    for table in steps.inputs:
         numbers, counts = counted[table.feature]
         mine = cuts.get(table.feature)
         shares[table.feature] = np.bincount(_parts(table, mine, numbers), counts, _n_parts(table, mine)) / n_rows
@@ -252,8 +272,9 @@ def _kinds(table: StepTable, numbers: Vector, counts: Vector, n_rows: int) -> di
 
 
 def _check_fits(steps: StepModel, before: Profile) -> None:
-    wanted = {t.feature: _n_parts(t, before.cuts.get(t.feature)) for t in steps.tables}
-    found = {name: share.size for name, share in before.shares.items()}
+    wanted: dict[Part, int] = {t.feature: _n_parts(t, before.cuts.get(t.feature)) for t in steps.inputs}
+    wanted |= {pair.key: pair.adds.size for pair in steps.pairs}
+    found = {part: share.size for part, share in [*before.shares.items(), *before.pairs.items()]}
     if wanted != found:
         msg = f"the profile is of another model: it has steps {found}, the model {wanted}. Make it again."
         raise ValueError(msg)

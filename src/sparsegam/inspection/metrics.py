@@ -59,3 +59,36 @@ def log_loss(log_odds: Vector, upper: NDArray[np.bool_]) -> Vector:
 def r_squared(score: Vector, y: Vector) -> float:
     """Return the share of the variance that is explained; minus the mean squared error where there is none."""
     return 1.0 - float(np.mean((y - score) ** 2)) / (float(np.var(y)) or 1.0)
+
+
+def gini(score: Vector, upper: NDArray[np.bool_]) -> float:
+    """Return the Gini coefficient (accuracy ratio): twice the area under the ROC curve, less one."""
+    return 2.0 * auc(score, upper)[0] - 1.0
+
+
+def ks(score: Vector, upper: NDArray[np.bool_]) -> tuple[float, float]:
+    """Return the Kolmogorov-Smirnov statistic, the largest gap between both classes' shares above a score; its error.
+
+    The standard error is that of the difference of two shares, at the score where they differ most.
+    """
+    n, m = int(upper.sum()), int((~upper).sum())
+    if n == 0 or m == 0:
+        return float("nan"), float("nan")
+    false, true, _ = roc_curve(score, upper)
+    at = int(np.argmax(np.abs(true - false)))
+    variance = true[at] * (1 - true[at]) / n + false[at] * (1 - false[at]) / m
+    return float(abs(true[at] - false[at])), float(np.sqrt(variance))
+
+
+def weight_of_evidence(rows: Vector, events: Vector) -> tuple[Vector, Vector]:
+    """Return, for groups of rows, the weight of evidence and what each adds to the information value.
+
+    With the share q of all non-events and the share p of all events that a group has, these are log(q / p) and
+    (q - p) log(q / p). A group without events, or of events alone, has no weight: NaN, and it adds 0.
+    """
+    others = rows - events
+    good, bad = others / (others.sum() or 1.0), events / (events.sum() or 1.0)
+    both = (good > 0) & (bad > 0)
+    woe = np.full(rows.shape, np.nan)
+    woe[both] = np.log(good[both] / bad[both])
+    return woe, np.where(both, (good - bad) * np.where(both, woe, 0.0), 0.0)

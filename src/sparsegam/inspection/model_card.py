@@ -17,6 +17,7 @@ from sparsegam.models.additive import Model
 from sparsegam.models.equation import lows
 from sparsegam.models.outcomes import target_of
 from sparsegam.models.seen import RULES
+from sparsegam.models.step_tables import PairTable
 from sparsegam.models.steps import as_table, step_model
 
 MARKS = re.compile(r"[\\`*\[\]|!#~]|(?<![a-zA-Z0-9])_|_(?![a-zA-Z0-9])|(?<=[a-z]):(?=//)")  # of Markdown
@@ -107,7 +108,16 @@ def _terms(model: Model) -> str:
         for table in step_model(model).tables
         for text, step, start in zip(table.labels(), table.steps, table.starts, strict=True)
     ]
-    return _table(["feature", "value", "adds"], rows)
+    return "\n\n".join([_table(["feature", "value", "adds"], rows), *map(_pair, step_model(model).pairs)])
+
+
+def _pair(pair: PairTable) -> str:
+    """Write what two features add together, the steps of the first going down and those of the second across."""
+    down, across = pair.cell_labels()
+    first, second = pair.key
+    rows = [(label, *(f"{value:+.4f}" for value in row)) for label, row in zip(down, pair.adds.tolist(), strict=True)]
+    words = f"{_escaped(first)} (down) and {_escaped(second)} (across) add together:"
+    return f"{words}\n\n{_table([first, *across], rows)}"
 
 
 def _standing(model: Model) -> list[str]:
@@ -116,7 +126,7 @@ def _standing(model: Model) -> list[str]:
         return []
     rows = [
         (
-            term.condition.text(term.feature),
+            term.text(),
             f"{term.coef:+.4g} per unit" if term.condition.is_ramp else f"{term.coef:+.4f}",
             "" if term.standard_error is None else f"{term.standard_error:.4g}",
             term.n_rows,

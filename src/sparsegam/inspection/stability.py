@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,17 +18,20 @@ from sklearn.utils.validation import check_is_fitted
 from sparsegam import _core
 from sparsegam.arrays import Vector
 from sparsegam.checks import check_choice, check_integer, check_number, warn
+from sparsegam.choices import SampleMethod
 from sparsegam.data.frames import read
+from sparsegam.data.framing import frame_of
 from sparsegam.data.targets import weights
 from sparsegam.estimators.crossval import threads_per_search
+from sparsegam.models import notebook
 from sparsegam.models.additive import Model
 from sparsegam.models.layout import aligned
 from sparsegam.models.steps import step_numbers
-from sparsegam.models.terms import Condition, Term
+from sparsegam.models.terms import Condition, Term, part_name
 from sparsegam.search.options import n_threads
 from sparsegam.search.progress import gather, new_bar
 
-METHODS = ("half", "bootstrap")
+METHODS = get_args(SampleMethod)
 MOST_DRAWS = 100  # until a sample holds two classes
 HALF = 0.5  # of the rows that a step stands on: steps that differ on more are not the same
 RAMPS = 5  # times the tolerance: knots a tenth of the rows apart give ramps more alike than steps a fiftieth apart
@@ -37,12 +40,12 @@ ENDS = (0.05, 0.95)  # of the coefficients that came back
 
 @dataclass(frozen=True)
 class Returning:
-    """A step or ramp of a model, and how it did in the samples.
+    """A step, ramp or product of a model, and how it did in the samples.
 
     Attributes
     ----------
     term : Term
-        The step or ramp.
+        The step, ramp or product.
     share : float
         Share of the samples in which it came back.
     low, high : float or None
@@ -62,11 +65,12 @@ class Stability:
     Attributes
     ----------
     steps : tuple of Returning
-        The steps and ramps of the model, in its order.
+        The steps, ramps and products of the model, in its order.
     features : dict of str to float
-        Share of the samples in which a feature is used: those of the model and any others, the most frequent first.
+        Share of the samples in which a feature is used, or a pair of them, as in `age & priors`, has a product: those
+        of the model and any others, the most frequent first.
     used : tuple of str
-        The features of the model.
+        The features of the model, and its pairs.
     n_terms : tuple of int
         Number of terms in each sample.
     method : {"half", "bootstrap"}
@@ -88,7 +92,7 @@ class Stability:
         return len(self.n_terms)
 
     def to_frame(self, by: str = "step") -> Any:
-        """Return the shares as a pandas DataFrame.
+        """Return the shares as a frame.
 
         Parameters
         ----------
@@ -97,20 +101,19 @@ class Stability:
 
         Returns
         -------
-        pandas.DataFrame
+        pandas.DataFrame, polars.DataFrame or pyarrow.Table
             feature, condition, coef, share, low and high; or feature, in_model and share.
         """
-        import pandas as pd
-
         check_choice("by", by, ("step", "feature"))
         if by == "feature":
-            rows = [(name, name in self.used, share) for name, share in self.features.items()]
-            return pd.DataFrame(rows, columns=["feature", "in_model", "share"])
-        lines = [
-            (s.term.feature, s.term.condition.text(s.term.feature), s.term.coef, s.share, s.low, s.high)
-            for s in self.steps
-        ]
-        return pd.DataFrame(lines, columns=["feature", "condition", "coef", "share", "low", "high"])
+            names = list(self.features)
+            in_model = [name in self.used for name in names]
+            return frame_of({"feature": names, "in_model": in_model, "share": list(self.features.values())})
+        terms = [step.term for step in self.steps]
+        columns: dict[str, Any] = {"feature": [part_name(term.part) for term in terms]}
+        columns["condition"] = [term.text() for term in terms]
+        columns["coef"] = [term.coef for term in terms]
+        return frame_of(columns | {name: [getattr(s, name) for s in self.steps] for name in ("share", "low", "high")})
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the shares and return the figure; see `sparsegam.plots.plot_stability`."""
@@ -119,23 +122,36 @@ class Stability:
         return plot_stability(self, ax=ax)
 
     def __str__(self) -> str:
+        return "\n".join([self._head(), aligned(*self._table()), *self._rest()])
+
+    def __repr__(self) -> str:
+        return f"<Stability: {self.n} samples, {len(self.steps)} terms>"
+
+    def _repr_html_(self) -> str:
+        shown = notebook.table(*self._table(), most=notebook.MOST_ROWS)
+        return notebook.fragment(notebook.note(self._head()), shown, *map(notebook.note, self._rest()))
+
+    def _head(self) -> str:
         sizes = sorted(self.n_terms)
         how = "half of the rows each" if self.method == "half" else "as many rows, drawn with replacement"
-        head = f"{self.n} samples ({how}): {sizes[0]} to {sizes[-1]} terms, the model has {len(self.steps)}"
+        return f"{self.n} samples ({how}): {sizes[0]} to {sizes[-1]} terms, the model has {len(self.steps)}"
+
+    def _rest(self) -> list[str]:
+        """Tell of features that are not in the model, where there are any."""
+        others = [f"{name} {share:.0%}" for name, share in self.features.items() if name not in self.used]
+        more = ", ..." if len(others) > 8 else ""
+        return [f"not in the model, but in samples: {', '.join(others[:8])}{more}"] if others else []
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
         rows = []
         last = ""
         for step in self.steps:
-            name = step.term.feature
+            name = part_name(step.term.part)
             feature = ["", ""] if name == last else [name, f"{self.features.get(name, 0.0):.0%}"]
             cells = [f"{step.share:.0%}", f"{step.term.coef:+.3f}", _range(step)]
-            rows.append([feature[0], step.term.condition.text("x"), feature[1], *cells])
+            rows.append([feature[0], step.term.short(), feature[1], *cells])
             last = name
-        others = [f"{name} {share:.0%}" for name, share in self.features.items() if name not in self.used]
-        rest = f"\nnot in the model, but in samples: {', '.join(others[:8])}{', ...' if len(others) > 8 else ''}"
-        header = ["feature x", "where", "feature is back", "term is back", "adds", "when back, 9 in 10"]
-        return f"{head}\n{aligned(header, rows)}{rest if others else ''}"
-
-    __repr__ = __str__  # so that a notebook shows the table
+        return ["feature x", "where", "feature is back", "term is back", "adds", "when back, 9 in 10"], rows
 
 
 def stability(  # noqa: PLR0913
@@ -146,7 +162,7 @@ def stability(  # noqa: PLR0913
     n: int = 50,
     sample_weight: Any = None,
     groups: Any = None,
-    method: str = "half",
+    method: SampleMethod = "half",
     tolerance: float = 0.02,
     random_state: int = 0,
     n_jobs: int | None = None,
@@ -159,6 +175,7 @@ def stability(  # noqa: PLR0913
     on at most `tolerance` of the rows, and on at most half of the rows that it stands on. For `x <= t` these are the
     rows between two thresholds: 0.02 is two in a hundred by rank. A ramp comes back as a ramp, never as a step, where
     at most five times as many rows are between the two knots: ramps so far apart are still more alike than the steps.
+    A product comes back as a product of the same two features, where the rows for which both hold differ as little.
 
     Parameters
     ----------
@@ -301,13 +318,18 @@ def shares_in(model: Model, models: Sequence[Model], table: Any, method: str, to
         coefs = [coef for coefs in found if (coef := coefs[k]) is not None]
         low, high = np.quantile(coefs, ENDS).tolist() if coefs else (None, None)
         returning.append(Returning(term, len(coefs) / len(models), low, high))
-    uses = Counter(name for other in models for name in other.features)
-    shares = {name: uses[name] / len(models) for name in model.features} | {
-        name: count / len(models) for name, count in uses.items()
-    }
-    order = sorted(shares, key=lambda name: (-shares[name], model.feature_names.index(name)))
+    uses = Counter(name for other in models for name in _named(other))
+    used = _named(model)
+    shares = {name: uses[name] / len(models) for name in (*used, *uses)}
+    place = {name: i for i, name in enumerate((*model.feature_names, *shares))}  # pairs come after all features
+    order = sorted(shares, key=lambda name: (-shares[name], place[name]))
     sizes = tuple(other.n_terms for other in models)
-    return Stability(tuple(returning), {name: shares[name] for name in order}, model.features, sizes, method, tolerance)
+    return Stability(tuple(returning), {name: shares[name] for name in order}, used, sizes, method, tolerance)
+
+
+def _named(model: Model) -> tuple[str, ...]:
+    """Return the features of a model, and its pairs."""
+    return (*model.features, *map(part_name, model.pairs))
 
 
 class _Steps:
@@ -315,19 +337,21 @@ class _Steps:
 
     def __init__(self, model: Model, numbers: dict[str, Vector], tolerance: float) -> None:
         self.model = model
+        self.numbers, self.ones = numbers, np.ones(next((column.size for column in numbers.values()), 0))
         self.values = {name: np.unique(column, return_counts=True) for name, column in numbers.items()}
         self.holds = [self._holds(term) for term in model.terms]
         self.most = [self._most(term, mine, tolerance) for term, mine in zip(model.terms, self.holds, strict=True)]
 
     def found_in(self, other: Model) -> list[float | None]:
         """Return the coefficient of the nearest step that is the same, for each step; None where there is none."""
-        theirs = [(term, self._holds(term)) for term in other.terms if term.feature in self.values]
+        mine = {term.part for term in self.model.terms}
+        theirs = [(term, self._holds(term)) for term in other.terms if term.part in mine]
         return [self._found(term, k, theirs) for k, term in enumerate(self.model.terms)]
 
     def _found(self, term: Term, k: int, theirs: Sequence[tuple[Term, Vector]]) -> float | None:
         best: tuple[float, float] | None = None
         for other, holds in theirs:
-            if other.feature == term.feature and other.condition.is_ramp == term.condition.is_ramp:
+            if other.part == term.part and other.condition.is_ramp == term.condition.is_ramp:
                 for gap, coef in self._as_this(term, self.holds[k], other, holds):
                     if gap <= self.most[k] and coef * term.coef > 0 and (best is None or gap < best[0]):
                         best = gap, coef
@@ -335,20 +359,27 @@ class _Steps:
 
     def _as_this(self, term: Term, mine: Vector, other: Term, holds: Vector) -> Iterator[tuple[float, float]]:
         """Return on how many rows two terms differ, and the coefficient: as they are, and with a step reversed."""
-        counts = self.values[term.feature][1]
+        counts = self._counts(term)
         differ = float(counts @ (mine != holds))
         yield differ, other.coef
-        if not term.condition.is_ramp:
+        if not (term.condition.is_ramp or term.is_product):
             yield float(counts.sum()) - differ, -other.coef
 
+    def _counts(self, term: Term) -> Vector:
+        """Return how many rows each value of a feature stands for; products are held against the rows themselves."""
+        counts: Vector = self.ones if term.is_product else self.values[term.feature][1].astype(np.float64)
+        return counts
+
     def _holds(self, term: Term) -> Vector:
-        """Tell for which values of its feature a term holds: those of a ramp are below its knot."""
+        """Tell for which values of its feature a term holds, or for which rows: those of a ramp are below its knot."""
+        if term.is_product:
+            return self.model.column_of(term, self.numbers)
         condition = Condition("<=", term.condition.value) if term.condition.is_ramp else term.condition
-        return self.model.column_of(Term(term.feature, condition, 1.0), self.values[term.feature][0])
+        return self.model.column_of(Term(term.feature, condition, 1.0), {term.feature: self.values[term.feature][0]})
 
     def _most(self, term: Term, holds: Vector, tolerance: float) -> float:
         """Return the most rows on which another term may differ from this one."""
-        counts = self.values[term.feature][1]
+        counts = self._counts(term)
         n, total = float(counts @ holds), float(counts.sum())
         if term.condition.is_ramp:
             return min(RAMPS * tolerance * total, HALF * n)

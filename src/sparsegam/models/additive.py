@@ -1,7 +1,6 @@
 """A fitted additive model: an intercept and terms, evaluated with NumPy alone, printed as an equation, kept as JSON."""
 
-import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -9,34 +8,38 @@ from typing import Any
 import numpy as np
 
 from sparsegam.arrays import Vector
-from sparsegam.checks import check_boolean, check_choice
+from sparsegam.checks import check_choice
 from sparsegam.data.frames import Table, read
-from sparsegam.data.scales import NUMBER, Scale, Value
-from sparsegam.models import equation, schema
+from sparsegam.data.framing import frame_of
+from sparsegam.data.scales import Scale, Value
+from sparsegam.models import equation, notebook, schema
+from sparsegam.models.decomposition import SumOfParts
 from sparsegam.models.edits import Edit
 from sparsegam.models.evidence import Evidence
 from sparsegam.models.layout import aligned
 from sparsegam.models.lookup import positions
 from sparsegam.models.methods import Deployable, Viewable
-from sparsegam.models.pieces import Piece
+from sparsegam.models.pairs import regrouped
 from sparsegam.models.profile import Counted, Profile
 from sparsegam.models.scoring import Scores
 from sparsegam.models.seen import RULES, NewValues, Seen, count_new
-from sparsegam.models.shapes import ShapeFunction, shape_of
-from sparsegam.models.terms import Term
+from sparsegam.models.summary import summary_table
+from sparsegam.models.terms import Term, part_name
 from sparsegam.parameters import documented
 
 
 @dataclass(frozen=True)
-class Model(Scores, Deployable, Viewable):
+class Model(SumOfParts, Scores, Deployable, Viewable):
     """score(x) = intercept + the coefficients of the terms that hold for x, and its ramps times theirs.
+
+    A term asks something of one feature, or of two (a product).
 
     Attributes
     ----------
     intercept : float
         Score where no term holds.
     terms : tuple of Term
-        The terms, in the order of features, then thresholds.
+        The terms, in the order of features, then thresholds; products come last.
     feature_names : tuple of str
         All columns of the training table, used or not; arrays are read by these positions.
     loss : {"logistic", "exponential", "squared", "squared_hinge"}
@@ -54,6 +57,8 @@ class Model(Scores, Deployable, Viewable):
         contribution of its feature, not at all (a ValueError), or as if no condition held.
     seen : dict of str to Seen
         What the rows of the fit had of each feature in use; a model that is written by hand has none, and "last" only.
+    seen_pairs : dict of pair of str to ndarray
+        For each pair of features with products, the share of the rows of the fit in each of its cells.
     training : Counted, Profile or None
         How the rows of the fit spread, for `drift`; no row is in it. A model that is written by hand, or made of
         another by `dataclasses.replace`, has none.
@@ -78,36 +83,46 @@ class Model(Scores, Deployable, Viewable):
     edits: tuple[Edit, ...] = ()
     missing: str = "last"
     seen: Mapping[str, Seen] = field(default_factory=dict, compare=False)
+    seen_pairs: Mapping[tuple[str, str], Vector] = field(default_factory=dict, compare=False)
     # not an argument, so that `replace` never hands the rows of one model to another
     training: Counted | Profile | None = field(default=None, init=False, compare=False)
     evidence: Evidence | None = field(default=None, init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         check_choice("missing", self.missing, tuple(RULES))
-        unknown = [term.feature for term in self.terms if term.feature not in self.seen]
+        unknown = self.unknown_parts()
         if self.missing != "last" and unknown:
             msg = (
                 f"missing={self.missing!r} needs to know what the rows of the fit had of column {unknown[0]!r}, which "
                 "is not in seen: use missing='last', or fit the model."
             )
             raise ValueError(msg)
+        for pair in self.pairs:
+            found, shares = self.cells_of(pair).values.shape, self.seen_pairs.get(pair)
+            if shares is not None and shares.shape != found:
+                msg = f"seen_pairs of {part_name(pair)!r} must have a share for each cell, {found}, got {shares.shape}."
+                raise ValueError(msg)
 
     @property
     def n_terms(self) -> int:
         """Number of terms."""
         return len(self.terms)
 
-    @property
-    def features(self) -> tuple[str, ...]:
-        """Names of the features in use, in the order of the table."""
-        used = {term.feature for term in self.terms}
-        return tuple(name for name in self.feature_names if name in used)
-
     def remembering(self, training: Counted | Profile | None) -> "Model":
         """Return the same model with what it shall remember of the rows of its fit."""
         out = copy(self)
         object.__setattr__(out, "training", training)
         return out
+
+    def keeping(self, terms: Iterable[Term]) -> "Model":
+        """Return the model with some of its terms, their coefficients as given; it still knows the rows of its fit."""
+        bare = replace(self, terms=tuple(terms), missing="last", seen_pairs={})
+        shares: dict[tuple[str, str], Vector] = {}
+        for pair, known in self.seen_pairs.items():
+            if pair in bare.pairs:
+                cells = bare.cells_of(pair, new_apart=self.missing != "last")
+                shares[pair] = regrouped(self.cells_of(pair), cells, known)
+        return replace(bare, missing=self.missing, seen_pairs=shares)
 
     def standing_on(self, evidence: Evidence | None) -> "Model":
         """Return the same model with what its terms stand on."""
@@ -145,12 +160,12 @@ class Model(Scores, Deployable, Viewable):
     def score_rows(self, table: Table, new: NewValues | None = None) -> Vector:
         """Return the score of each row without a word on values that no row of the fit had; `new` takes them down."""
         score = np.full(table.n_rows, self.intercept)
-        for contribution in self._contributions(table, self.shape_functions(), NewValues() if new is None else new):
+        for contribution in self._contributions(table, NewValues() if new is None else new, centred=False):
             score += contribution
         return score
 
     def contributions(self, X: Any, *, centred: bool | None = None) -> Vector:
-        """Return what each feature in use adds to the score of each row.
+        """Return what each feature, and each pair with products, adds to the score of each row.
 
         Parameters
         ----------
@@ -163,129 +178,36 @@ class Model(Scores, Deployable, Viewable):
 
         Returns
         -------
-        ndarray of shape (n_rows, n_features_in_use)
-            A column per name in `features`. With `baseline(centred=centred)`, a row sums up to its score.
+        ndarray of shape (n_rows, n_parts)
+            A column for each of `parts`: the features in use and, behind them, pairs. With
+            `baseline(centred=centred)`, a row sums up to its score.
         """
         table, new = read(X), NewValues()
-        columns = list(self._contributions(table, self.shape_functions(centred=centred), new))
+        columns = list(self._contributions(table, new, centred=centred))
         new.tell(self.missing)
         return np.column_stack(columns) if columns else np.zeros((table.n_rows, 0))
 
-    def baseline(self, *, centred: bool | None = None) -> float:
-        """Return where contributions start: at the mean score of the rows of the fit, or at the intercept.
-
-        Parameters
-        ----------
-        centred : bool, optional
-            As in `contributions`.
-
-        Returns
-        -------
-        float
-            The score of a row whose contributions are all zero.
-        """
-        if not self.is_centred(centred=centred):
-            return self.intercept
-        return math.fsum([self.intercept, *(shape.mean() for shape in self.shape_functions().values())])
-
-    def is_centred(self, *, centred: bool | None = None) -> bool:
-        """Tell whether contributions are centred, as asked or, for None, where the model knows the rows of its fit."""
-        unknown = [name for name in self.features if name not in self.seen]
-        if centred is None:
-            return not unknown
-        check_boolean("centred", centred)
-        if centred and unknown:
-            msg = (
-                f"centred=True needs the mean of column {unknown[0]!r} over the rows of the fit, which the model does "
-                "not know: use centred=False, or fit the model again."
-            )
-            raise ValueError(msg)
-        return centred
-
-    def shape_functions(self, *, centred: bool | None = False) -> dict[str, ShapeFunction]:
-        """Return what each feature in use adds to the score, as a function of its value.
-
-        Parameters
-        ----------
-        centred : bool or None
-            Whether the functions have mean zero over the rows of the fit, as in `contributions`; else their sum and
-            the intercept are the score.
-
-        Returns
-        -------
-        dict of str to ShapeFunction
-            By feature, in the order of `features`.
-        """
-        move = self.is_centred(centred=centred)
-        mine: dict[str, list[Term]] = {name: [] for name in self.features}
-        for term in self.terms:
-            mine[term.feature].append(term)
-        return {name: self._shape(name, terms, move=move) for name, terms in mine.items()}
-
-    def _shape(self, name: str, terms: list[Term], *, move: bool) -> ShapeFunction:
-        """Add up the terms of a feature; exports cannot refuse a row, so that "error" gives them the mean as well."""
-        shape = shape_of(terms, self.special_values.get(name, ()), self.scales.get(name, NUMBER), self.seen.get(name))
-        mean = shape.mean()
-        if self.missing != "last":
-            shape = shape.with_new_at(mean)
-        return shape.moved(-mean) if move else shape
-
-    def with_errors(self, feature: str, parts: list[Piece]) -> list[Piece]:
-        """Return the pieces of a feature with their standard errors, where these are known."""
-        places = [piece.along() for piece in parts]
-        errors = self.errors_at(feature, np.concatenate(places))
-        if errors is None:
-            return parts
-        each = np.split(errors, np.cumsum([place.size for place in places])[:-1])
-        return [
-            # values that no row had are given a mean, by a rule and not by rows
-            piece if piece.new else replace(piece, error=found[-1], errors=tuple(found) if piece.slope else ())
-            for piece, found in zip(parts, map(np.ndarray.tolist, each), strict=True)
-        ]
-
-    def errors_at(self, feature: str, numbers: Vector) -> Vector | None:
-        """Return the standard error of what a feature adds to each number on its scale, less its mean over the rows."""
-        if self.evidence is None:
-            return None
-        terms = [term for term in self.terms if term.feature == feature]
-        means = self.evidence.shares(self.terms, feature)
-        for i, term in enumerate(terms):
-            if term.condition.is_ramp:
-                means[i] = self._alone(term).mean()
-        values = np.column_stack([self.column_of(term, numbers) for term in terms])
-        return self.evidence.errors_of(feature, values, means)
-
-    def column_of(self, term: Term, numbers: Vector) -> Vector:
-        """Return what a term is before its coefficient: 0 or 1, or how far below its knot, by number on the scale."""
-        return self._alone(term).at(numbers)
-
-    def _alone(self, term: Term) -> ShapeFunction:
-        """Return the shape of a term with a coefficient of one."""
-        name = term.feature
-        special, scale = self.special_values.get(name, ()), self.scales.get(name, NUMBER)
-        return shape_of([replace(term, coef=1.0)], special, scale, self.seen.get(name))
-
     def to_frame(self) -> Any:
-        """Return the terms as a pandas DataFrame, or as a dict of lists where pandas is not installed.
+        """Return the terms as a frame of pandas, of polars where pandas is not installed, or as an Arrow table.
 
         Returns
         -------
-        pandas.DataFrame or dict
+        pandas.DataFrame, polars.DataFrame or pyarrow.Table
             By term: feature, condition in words, coef, standard_error, n_rows, n_others and n_events (see `Standing`).
         """
-        standings = [term.standing for term in self.terms]
-        columns: dict[str, list[Any]] = {
-            "feature": [term.feature for term in self.terms],
-            "condition": [term.condition.text(term.feature) for term in self.terms],
-            "coef": [term.coef for term in self.terms],
-        }
-        for name in ("standard_error", "n_rows", "n_others", "n_events"):
-            columns[name] = [None if standing is None else getattr(standing, name) for standing in standings]
-        try:
-            import pandas as pd
-        except ImportError:
-            return columns
-        return pd.DataFrame(columns)
+        names = ("feature", "condition", "coef", "standard_error", "n_rows", "n_others", "n_events")
+        rows = self.rows()
+        return frame_of({name: [row[name] for row in rows] for name in names})
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return each term as a dict of what `to_frame` has in its columns."""
+        out = []
+        for term in self.terms:
+            row = {"feature": part_name(term.part), "condition": term.text(), "coef": term.coef}
+            for name in ("standard_error", "n_rows", "n_others", "n_events"):
+                row[name] = None if term.standing is None else getattr(term.standing, name)
+            out.append(row)
+        return out
 
     def summary(self) -> str:
         """Write the terms as a table: what each adds, its standard error, its rows and the events among them.
@@ -294,22 +216,7 @@ class Model(Scores, Deployable, Viewable):
         the terms had been given and not chosen: too small. `stability` of an estimator searches again and again, and
         says which terms come back.
         """
-        known = self.evidence is not None
-        start = None if self.evidence is None else self.evidence.intercept_error
-        total = None if self.evidence is None else self.evidence.n_rows
-        events = None if self.evidence is None else self.evidence.n_events
-        rows = [["(start)", "", f"{self.intercept:+.4f}", _cell(start, ".4f"), _cell(total), _cell(events)]]
-        last = ""
-        for term in self.terms:
-            name = "" if term.feature == last else term.feature
-            adds, error = (".4g", ".2g") if term.condition.is_ramp else (".4f", ".4f")  # slopes have units of their own
-            cells = [_cell(term.standard_error, error), _cell(term.n_rows), _cell(term.n_events)]
-            words = f"{term.coef:+{adds}}{' per unit' * term.condition.is_ramp}"
-            rows.append([name, term.condition.text("x"), words, *cells])
-            last = term.feature
-        header = ["feature x", "where", "adds", "std. error", "rows", "events"]
-        kept = len(header) if self.classes is not None and known else 5 if known else 3
-        return aligned(header[:kept], [row[:kept] for row in rows])
+        return aligned(*summary_table(self))
 
     def equation(self, *, digits: int = 4, width: int = 100) -> str:
         """Write the model as text, one block of lines per feature.
@@ -348,6 +255,7 @@ class Model(Scores, Deployable, Viewable):
                 "edits": [edit.to_json() for edit in self.edits],
                 "missing": self.missing,
                 "seen": self._seen_to_json(),
+                **({"seen_pairs": self._seen_pairs_to_json()} if self.seen_pairs else {}),
                 **({} if self.evidence is None else {"evidence": self.evidence.content()}),
                 **({} if seen is None else {"profile": seen.content()}),
             }
@@ -374,16 +282,35 @@ class Model(Scores, Deployable, Viewable):
     def _seen_to_json(self) -> dict[str, Any]:
         return {name: self.seen[name].content(schema.value_to_json) for name in self.features if name in self.seen}
 
-    def _contributions(self, table: Table, shapes: Mapping[str, ShapeFunction], new: NewValues) -> Iterator[Vector]:
-        """Return what each feature in use adds to the score of each row; take down what no row of the fit had."""
-        for j, (name, shape) in zip(positions(self.features, self.feature_names, table), shapes.items(), strict=True):
-            numbers = table.column(j).on(shape.scale)
-            new.note(name, count_new(shape.seen, shape.scale, shape.special, numbers))
-            yield shape.at(numbers)
+    def _seen_pairs_to_json(self) -> list[dict[str, Any]]:
+        return [{"features": list(pair), "shares": shares.tolist()} for pair, shares in self.seen_pairs.items()]
+
+    def _contributions(self, table: Table, new: NewValues, *, centred: bool | None) -> Iterator[Vector]:
+        """Return what each part adds to the score of each row; take down what no row of the fit had."""
+        place = dict(zip(self.features, positions(self.features, self.feature_names, table), strict=True))
+        paired = {name for pair in self.pairs for name in pair}
+        kept: dict[str, Vector] = {}  # columns that several parts ask for
+
+        def numbers(name: str) -> Vector:
+            if name in kept:
+                return kept[name]
+            source = self.source_of(name)
+            out = table.column(place[name]).on(source.scale)
+            special = [source.scale.number(value) for value in source.special_values]
+            new.note(name, count_new(source.seen, source.scale, special, out))
+            if name in paired:
+                kept[name] = out
+            return out
+
+        for name, shape in self.shape_functions(centred=centred).items():
+            yield shape.at(numbers(name))
+        for (first, second), pair in self.pair_functions(centred=centred).items():
+            yield pair.at(numbers(first), numbers(second))
+
+    def _html_parts(self) -> list[str]:
+        header, rows = summary_table(self)
+        shown = notebook.table(header, rows, most=notebook.MOST_ROWS)
+        return [shown, notebook.folded("As an equation", notebook.verbatim(self.equation()))]
 
     def __repr__(self) -> str:
         return f"<Model: {self.loss}, {self.n_terms} terms of {len(self.features)} features>"
-
-
-def _cell(value: float | None, form: str = "d") -> str:
-    return "" if value is None else f"{value:{form}}"

@@ -1,7 +1,7 @@
 """Writes a model as an equation in plain text: one block of lines per feature, a letter for each."""
 
 from collections.abc import Iterator, Sequence
-from itertools import count, islice, product
+from itertools import count, product
 from string import ascii_uppercase
 
 from sparsegam.data.scales import text
@@ -19,17 +19,24 @@ def lows(terms: Sequence[Term]) -> list[float]:
 
 
 def blocks(terms: Sequence[Term], features: Sequence[str], *, digits: int, width: int) -> list[str]:
-    """Return the lines of all features; the last line of each feature says what its letter stands for."""
-    named = list(zip(islice(letters(), len(features)), features, strict=True))
-    mine = {name: [term for term in terms if term.feature == name] for name in features}
-    notes = [f"# {letter}: {name}{_held(mine[name])}" for letter, name in named]
+    """Return the lines of all features, then of products; the last line of each says what new letters stand for."""
+    letter = dict(zip(features, letters(), strict=False))
+    mine = {name: [term for term in terms if term.part == name] for name in features}
+    alone = [name for name in features if mine[name]]
+    notes = [f"# {letter[name]}: {name}{_held(mine[name])}" for name in alone]
+    texts = [_texts(mine[name], letter[name], digits) for name in alone]
+    for term in (term for term in terms if term.is_product):
+        new = [name for name in term.features if name not in alone]
+        alone += new
+        notes.append(f"# {', '.join(f'{letter[name]}: {name}' for name in new)}" if new else "")
+        texts.append([f"{term.coef:+.{digits}g} x {term.describe(letter)}"])
     room = width - 2 - max(map(len, notes), default=0)
-    wrapped = [wrap(_texts(mine[name], letter, digits), room) for letter, name in named]
-    longest = max((len(lines[-1]) for lines in wrapped), default=0)
+    wrapped = [wrap(text, room) for text in texts]
+    longest = max((len(lines[-1]) for lines, note in zip(wrapped, notes, strict=True) if note), default=0)
     return [
         line
         for lines, note in zip(wrapped, notes, strict=True)
-        for line in (*lines[:-1], f"{lines[-1]:<{longest}}  {note}")
+        for line in (*lines[:-1], f"{lines[-1]:<{longest}}  {note}" if note else lines[-1])
     ]
 
 

@@ -8,8 +8,9 @@ import numpy as np
 
 from sparsegam.arrays import Vector
 from sparsegam.checks import expect, is_number
-from sparsegam.models.terms import Standing, Term
+from sparsegam.models.terms import Part, Standing, Term, part_name
 
+PAIRS = "pair_covariance"  # a part that only models with products need
 PARTS = ("n_rows", "n_events", "rows", "events", "intercept_error", "covariance")
 ROUNDING = 1e-9  # share of its diagonal by which a covariance may be asymmetric
 
@@ -27,8 +28,9 @@ class Evidence:
         them.
     intercept_error : float or None
         Standard error of the intercept.
-    covariance : dict of str to ndarray, or None
-        By feature: the covariance of the coefficients of its terms. None where the rows do not determine them all.
+    covariance : dict of str or pair of str to ndarray, or None
+        By feature, or pair of features: the covariance of the coefficients of its terms. None where the rows do not
+        determine them all.
 
     Notes
     -----
@@ -43,7 +45,7 @@ class Evidence:
     rows: tuple[int, ...]
     events: tuple[int, ...] | None
     intercept_error: float | None = None
-    covariance: Mapping[str, Vector] | None = None
+    covariance: Mapping[Part, Vector] | None = None
 
     def standings(self, terms: Sequence[Term]) -> list[Standing]:
         """Return what each of the terms stands on."""
@@ -51,13 +53,13 @@ class Evidence:
         counts = zip(self.rows, events, self._errors(terms), strict=True)
         return [Standing(n, self.n_rows - n, upper, error) for n, upper, error in counts]
 
-    def shares(self, terms: Sequence[Term], feature: str) -> Vector:
-        """Return for which share of the rows each term of a feature holds."""
-        mine = [n for n, term in zip(self.rows, terms, strict=True) if term.feature == feature]
+    def shares(self, terms: Sequence[Term], part: Part) -> Vector:
+        """Return for which share of the rows each term of a feature, or of a pair, holds."""
+        mine = [n for n, term in zip(self.rows, terms, strict=True) if term.part == part]
         return np.array(mine) / self.n_rows
 
-    def errors_of(self, feature: str, values: Vector, means: Vector) -> Vector | None:
-        """Return the standard errors of what a feature adds at some values, less what it adds on average.
+    def errors_of(self, part: Part, values: Vector, means: Vector) -> Vector | None:
+        """Return the standard errors of what a feature, or a pair, adds at some values, less what it adds on average.
 
         A row of `values` has those of its terms there, 1 for a condition that holds; `means` are those over the rows of
         the fit. None where the covariance is not known.
@@ -65,31 +67,35 @@ class Evidence:
         if self.covariance is None:
             return None
         away = values - means
-        out: Vector = np.sqrt(np.maximum(((away @ self.covariance[feature]) * away).sum(axis=1), 0.0))
+        out: Vector = np.sqrt(np.maximum(((away @ self.covariance[part]) * away).sum(axis=1), 0.0))
         return out
 
     def content(self) -> dict[str, Any]:
         """Return the evidence as JSON knows it."""
         known = self.covariance
+        pairs = [[*part, block.tolist()] for part, block in (known or {}).items() if not isinstance(part, str)]
         return {
             "n_rows": self.n_rows,
             "n_events": self.n_events,
             "rows": list(self.rows),
             "events": None if self.events is None else list(self.events),
             "intercept_error": self.intercept_error,
-            "covariance": None if known is None else {name: block.tolist() for name, block in known.items()},
+            "covariance": None
+            if known is None
+            else {part: block.tolist() for part, block in known.items() if isinstance(part, str)},
+            **({PAIRS: pairs} if pairs else {}),
         }
 
     def _errors(self, terms: Sequence[Term]) -> list[float | None]:
         if self.covariance is None:
             return [None] * len(terms)
-        each = {name: iter(np.sqrt(np.diagonal(block)).tolist()) for name, block in self.covariance.items()}
-        return [next(each[term.feature]) for term in terms]
+        each = {part: iter(np.sqrt(np.diagonal(block)).tolist()) for part, block in self.covariance.items()}
+        return [next(each[term.part]) for term in terms]
 
 
 def evidence_from(content: Any, terms: Sequence[Term]) -> Evidence:
     """Read the evidence of terms, every part checked; raise a ValueError that says what is wrong."""
-    known = isinstance(content, dict) and {*content} == {*PARTS}
+    known = isinstance(content, dict) and {*content} - {PAIRS} == {*PARTS}
     expect(content, "evidence", f"an object with {PARTS}", holds=known)
     n_rows, n_events, error = content["n_rows"], content["n_events"], content["intercept_error"]
     expect(n_rows, "n_rows", "a count above zero", holds=type(n_rows) is int and n_rows > 0)
@@ -104,7 +110,7 @@ def evidence_from(content: Any, terms: Sequence[Term]) -> Evidence:
         rows,
         None if n_events is None else _counts(content["events"], "events", rows),
         None if error is None else float(error),
-        _covariance(content["covariance"], terms),
+        _covariance(content["covariance"], content.get(PAIRS, []), terms),
     )
 
 
@@ -118,19 +124,22 @@ def _counts(values: Any, name: str, most: Sequence[int]) -> tuple[int, ...]:
     return tuple(values)
 
 
-def _covariance(content: Any, terms: Sequence[Term]) -> dict[str, Vector] | None:
+def _covariance(content: Any, pairs: Any, terms: Sequence[Term]) -> dict[Part, Vector] | None:
     if content is None:
         return None
-    sizes: dict[str, int] = {}
+    sizes: dict[Part, int] = {}
     for term in terms:
-        sizes[term.feature] = sizes.get(term.feature, 0) + 1
-    expect(
-        content,
-        "covariance",
-        f"matrices of {sorted(sizes)}",
-        holds=isinstance(content, dict) and {*content} == {*sizes},
-    )
-    return {name: _matrix(content[name], name, size) for name, size in sizes.items()}
+        sizes[term.part] = sizes.get(term.part, 0) + 1
+    named = isinstance(content, dict) and isinstance(pairs, list)
+    named = named and all(isinstance(pair, list) and len(pair) == 3 and _texts(pair[:2]) for pair in pairs)
+    expect(content, "covariance", "matrices by feature, and those of pairs behind both names", holds=named)
+    found: dict[Part, Any] = {**content, **{(first, second): rows for first, second, rows in pairs}}
+    expect(list(found), "covariance", f"matrices of {list(sizes)}", holds={*found} == {*sizes})
+    return {part: _matrix(found[part], part_name(part), size) for part, size in sizes.items()}
+
+
+def _texts(values: list[Any]) -> bool:
+    return all(isinstance(value, str) for value in values)
 
 
 def _matrix(rows: Any, name: str, size: int) -> Vector:

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 
-def aligned(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return columns padded to their widest entry: the first two to the left, the others to the right."""
+def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], *, n_text: int = 2) -> str:
+    """Return columns padded to their widest entry: the first few to the left, the others to the right."""
     widths = [max(len(row[j]) for row in [header, *rows]) for j in range(len(header))]
     lines = [header, ["-" * width for width in widths], *rows]
-    return "\n".join("  ".join(map(_padded, line, widths, range(len(widths)))).rstrip() for line in lines)
-
-
-def _padded(cell: str, width: int, column: int) -> str:
-    return cell.ljust(width) if column < 2 else cell.rjust(width)
+    pads = [str.ljust if j < n_text else str.rjust for j in range(len(widths))]
+    return "\n".join(
+        "  ".join(pad(cell, width) for pad, cell, width in zip(pads, line, widths, strict=True)).rstrip()
+        for line in lines
+    )

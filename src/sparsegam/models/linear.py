@@ -11,8 +11,9 @@ from sparsegam.arrays import Vector
 from sparsegam.checks import is_number, shown
 from sparsegam.data.matrix import NumericMatrix, read_matrix
 from sparsegam.losses import LOSSES
-from sparsegam.models import schema
+from sparsegam.models import notebook, schema
 from sparsegam.models.lookup import check_width, positions
+from sparsegam.models.methods import Reports
 from sparsegam.models.scoring import Scores
 from sparsegam.models.seen import NewValues
 from sparsegam.parameters import documented
@@ -25,7 +26,7 @@ MOST_COLUMNS = 2**31 - 1  # as many as a matrix can have
 
 
 @dataclass(frozen=True)
-class LinearModel(Scores):
+class LinearModel(Scores, Reports):
     """score(x) = intercept + the sum of coefficient times value over the columns in use.
 
     Attributes
@@ -112,6 +113,10 @@ class LinearModel(Scores):
             return self.centre_score + matrix.times(columns, coef, np.array(self.centres))
         return self.intercept + matrix.times(columns, coef)
 
+    def values_in_use(self, matrix: NumericMatrix) -> Vector:
+        """Return the columns in use of a matrix that was read already."""
+        return matrix.dense(self._positions(matrix))
+
     def equation(self, *, digits: int = 4) -> str:
         """Write the model as text, one line per column in use.
 
@@ -176,6 +181,10 @@ class LinearModel(Scores):
             check_width(matrix, self.n_features)
             return np.array(self.columns, dtype=np.int64)
         return np.array(positions(self.features, self.feature_names, matrix), dtype=np.int64)
+
+    def _html_parts(self) -> list[str]:
+        rows = [["(start)", f"{self.intercept:+.4g}"], *([name, f"{coef:+.4g}"] for name, coef in self.terms)]
+        return [notebook.table(["column", "coefficient"], rows, n_text=1, most=notebook.MOST_ROWS)]
 
     def __repr__(self) -> str:
         return f"<LinearModel: {self.loss}, {self.n_terms} of {self.n_features} columns>"

@@ -3,14 +3,17 @@
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from sparsegam.choices import Baseline, Dialect, PointsDirection, PointsMethod
 from sparsegam.models.profile import Profile
+from sparsegam.models.terms import Part
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from onnx import ModelProto
 
+    from sparsegam.deploy.counterfactual import Counterfactual
     from sparsegam.deploy.editing import Editor
     from sparsegam.deploy.reasons import Reasons, ReasonTable
     from sparsegam.deploy.scorecard import Scorecard
@@ -29,7 +32,7 @@ class Deployable:
         y: Any = None,
         *,
         sample_weight: Any = None,
-        method: str = "pdo",
+        method: PointsMethod = "pdo",
         pdo: float = 20.0,
         odds: float = 50.0,
         base_points: float = 600.0,
@@ -38,8 +41,8 @@ class Deployable:
         multiplier: float = 100.0,
         max_points: int = 5,
         max_terms: int | None = None,
-        direction: str | None = None,
-        base: str = "apart",
+        direction: PointsDirection | None = None,
+        base: Literal["apart", "folded"] = "apart",
         nonnegative: bool = False,
     ) -> "Scorecard":
         """Return the model as whole points; see `sparsegam.deploy.scorecard.Scaling` for the options."""
@@ -53,7 +56,7 @@ class Deployable:
         X: Any,
         k: int = 4,
         *,
-        baseline: str | None = None,
+        baseline: Baseline | None = None,
         reference: Any = None,
         adverse: Any = None,
         texts: Mapping[Any, Any] | None = None,
@@ -63,11 +66,25 @@ class Deployable:
 
         return reason_codes(self, X, k, baseline=baseline, reference=reference, adverse=adverse, texts=texts)
 
+    def counterfactual(
+        self: Any,
+        row: Any,
+        *,
+        target: Any = None,
+        fixed: Sequence[str] = (),
+        directions: Mapping[str, str] | None = None,
+        cost: str | Mapping[str, float] | None = None,
+    ) -> "Counterfactual":
+        """Return the cheapest changes of a row that lead past a threshold; see `sparsegam.deploy.counterfactual`."""
+        from sparsegam.deploy.counterfactual import counterfactual
+
+        return counterfactual(self, row, target=target, fixed=fixed, directions=directions, cost=cost)
+
     def to_sql(
         self: Any,
         table: str,
         *,
-        dialect: str = "duckdb",
+        dialect: Dialect = "duckdb",
         keep: Sequence[str] = (),
         points: "Scorecard | None" = None,
         reasons: "ReasonTable | None" = None,
@@ -163,11 +180,15 @@ class Reports:
         *,
         X_test: Any = None,
         y_test: Any = None,
-        title: str = "A sparse additive model",
+        title: str = "A sparse model",
         settings: Mapping[str, Any] | None = None,
         path: "Path[Model] | None" = None,
         sample_weight: Any = None,
         stability: "Stability | None" = None,
+        labels: Mapping[str, str | tuple[str, str]] | None = None,
+        groups: Any = None,
+        about: Mapping[str, str] | None = None,
+        scorecard: "Scorecard | None" = None,
     ) -> FilePath:
         """Write a report: one HTML file that opens anywhere.
 
@@ -189,6 +210,14 @@ class Reports:
             Weights of the rows of X in the search of frontier and alternatives.
         stability : Stability, optional
             What `stability(X, y)` of the estimator returned, to be shown.
+        labels : mapping of str to str or (str, str), optional
+            Names of features for readers, or names and units.
+        groups : sequence of str or mapping of str to array-like, optional
+            Groups of the measured rows to look at one by one.
+        about : mapping of str to str, optional
+            Titles and texts at the top: intended use, author, limits.
+        scorecard : Scorecard, optional
+            The same model in points, to be shown.
 
         Returns
         -------
@@ -202,7 +231,7 @@ class Reports:
         given = {name: value for name, value in options.items() if value is not None}
         return write_report(file, model, X, y, **known | given)
 
-    def _reported(self: Any) -> tuple["Model", dict[str, Any]]:
+    def _reported(self: Any) -> tuple[Any, dict[str, Any]]:
         """Return the model that a report is of, and what is known about its fit."""
         return self, {}
 
@@ -214,11 +243,11 @@ class Viewable(Reports):
         self: Any,
         X: Any = None,
         *,
-        features: Sequence[str] | None = None,
+        features: Sequence[Part] | None = None,
         centred: bool | None = None,
         ax: Any = None,
     ) -> "Figure":
-        """Draw the shape functions and return the figure; see `sparsegam.plots.plot_shapes`."""
+        """Draw the shape functions and pairs, and return the figure; see `sparsegam.plots.plot_shapes`."""
         from sparsegam.plots import plot_shapes
 
         figure: Figure = plot_shapes(self, X, features=features, centred=centred, ax=ax)

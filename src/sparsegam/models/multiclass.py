@@ -7,12 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam.arrays import Vector
+from sparsegam.data.framing import frame_of
 from sparsegam.losses import LOSSES
+from sparsegam.models import notebook
+from sparsegam.models.methods import Reports
 from sparsegam.models.seen import NewValues
 
 
 @dataclass(frozen=True)
-class OneVsRestModel:
+class OneVsRestModel(Reports):
     """One two-class model per class: its score is high where the class is likely.
 
     Attributes
@@ -58,7 +61,11 @@ class OneVsRestModel:
 
     def decision_function(self, X: Any) -> Vector:
         """Return the scores of each row, one column per class."""
-        return self.score_table(self.models[0].read(X))
+        return self.score_table(self.read(X))
+
+    def read(self, X: Any) -> Any:
+        """Look at rows as the models do, without copying them."""
+        return self.models[0].read(X)
 
     def score_table(self, table: Any) -> Vector:
         """Return the scores of each row of a table that was read already; what only came later is said once."""
@@ -107,14 +114,22 @@ class OneVsRestModel:
         return "\n\n".join(f"# {label} against the rest\n{t}" for label, t in zip(self.classes, tables, strict=True))
 
     def to_frame(self) -> Any:
-        """Return the terms of additive models as one pandas DataFrame, with the class of each."""
-        import pandas as pd
-
-        frames = [model.to_frame() for model in self.models]
-        return pd.concat(frames, keys=self.classes, names=["class", None]).reset_index(level=0).reset_index(drop=True)
+        """Return the terms of additive models as one frame, with the class of each; see `Model.to_frame`."""
+        rows = [
+            {"class": label} | row
+            for label, model in zip(self.classes, self.models, strict=True)
+            for row in model.rows()
+        ]
+        names = rows[0] if rows else ("class",)
+        return frame_of({name: [row[name] for row in rows] for name in names})
 
     def __str__(self) -> str:
         return self.equation()
+
+    def _repr_html_(self) -> str:
+        parts = zip(self.classes, self.models, strict=True)
+        shown = [notebook.folded(f"{label} against the rest", *model._html_parts()) for label, model in parts]
+        return notebook.fragment(notebook.note(repr(self).strip("<>")), *shown)
 
     def __repr__(self) -> str:
         return f"<OneVsRestModel: {self.loss}, {len(self.classes)} classes, {self.n_terms} terms>"

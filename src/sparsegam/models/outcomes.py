@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam.arrays import Vector
-from sparsegam.data.targets import one_column, real
+from sparsegam.data.targets import one_column, real, rest_of
 from sparsegam.models.scoring import Scores
 
 
@@ -30,6 +30,8 @@ def positives(model: Scores, y: Any) -> NDArray[np.bool_]:
         raise ValueError(msg)
     first, second = (label.item() if hasattr(label, "item") else label for label in model.classes)
     labels = np.asarray(y)
+    if first == rest_of(second):  # of more than two labels, whose others need not be called by that name
+        return np.asarray(labels.astype(str) == second, dtype=np.bool_)
     upper = np.asarray(labels == second, dtype=np.bool_)
     strange = labels[~upper & np.asarray(labels != first)]
     if strange.size:

@@ -1,6 +1,6 @@
 """The pieces of a shape function, each with its words, its contribution and the number of rows in it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
@@ -96,18 +96,12 @@ def pieces_of(shape: ShapeFunction, numbers: Vector | None = None) -> list[Piece
     return [*body, *_unseen(shape, numbers), *_missing(shape, numbers)]
 
 
-def importance(shape: ShapeFunction, numbers: Vector, counts: Vector | None = None) -> float:
-    """Return the mean distance of the contributions from their mean; numbers may stand for as many rows as counted."""
-    contributions = shape.at(numbers)
+def importance(contributions: Vector, counts: Vector | None = None) -> float:
+    """Return the mean distance of contributions from their mean; each may stand for as many rows as counted."""
     if not contributions.size:
         return 0.0
     mean = np.average(contributions, weights=counts)
     return float(np.average(np.abs(contributions - mean), weights=counts))
-
-
-def importances(bins: Mapping[str, tuple[Vector, Vector]], shapes: Mapping[str, ShapeFunction]) -> dict[str, float]:
-    """Return the importance of each feature in use, given a number in each of its bins and the rows of the bin."""
-    return {name: importance(shape, *bins[name]) for name, shape in shapes.items()}
 
 
 def _unseen(shape: ShapeFunction, numbers: Vector | None) -> Iterator[Piece]:

@@ -11,12 +11,16 @@ import numpy as np
 
 from sparsegam.arrays import Vector
 from sparsegam.checks import expect, is_number
+from sparsegam.models import notebook
+from sparsegam.models.terms import part_name
 
-FORMAT, VERSION = "sparsegam.Profile", 3
-READ = (2, VERSION)
+FORMAT, VERSION = "sparsegam.Profile", 4
+WITHOUT_PAIRS = 3  # what profiles of models without products are still written as
+READ = (2, WITHOUT_PAIRS, VERSION)
 KINDS = ("missing", "special", "unseen")
 PARTS = ("n_rows", "shares", "kinds", "bands", "score")
 CUTS = "cuts"  # a part that only models with straight pieces need
+PAIRS = "pairs"  # and one that only those with products do
 SUM_TOLERANCE = 1e-6  # of shares, whose sum is one but for rounding
 
 
@@ -29,6 +33,9 @@ class Counted(Protocol):
 
     def bins(self) -> dict[str, tuple[Vector, Vector]]:
         """Return, for each feature in use, a number in each of its bins and how many rows the bin holds."""
+
+    def cells(self) -> Mapping[tuple[str, str], Vector]:
+        """Return, for each pair of features with products, how many rows each of its cells holds."""
 
     def bands(self) -> tuple[Vector, Vector]:
         """Return where bands of about a tenth of the scores each end, and how many rows each holds."""
@@ -52,6 +59,8 @@ class Profile:
         The share of each band of the score; one more than ends.
     cuts : dict of str to ndarray
         For each feature with straight pieces, the values at which one part of its order ends and the next begins.
+    pairs : dict of pair of str to ndarray
+        For each pair of features with products, the share of each cell, row by row.
     """
 
     n_rows: int
@@ -60,11 +69,24 @@ class Profile:
     bands: Vector
     score: Vector
     cuts: Mapping[str, Vector] = field(default_factory=dict)
+    pairs: Mapping[tuple[str, str], Vector] = field(default_factory=dict)
 
     @property
     def features(self) -> tuple[str, ...]:
         """The features in use."""
         return tuple(self.kinds)
+
+    def __repr__(self) -> str:
+        return f"<Profile: {self.n_rows} rows, {len(self.features)} features>"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [name, ", ".join(f"{share:.1%}" for share in self.shares[name]), *(f"{kinds[kind]:.1%}" for kind in KINDS)]
+            for name, kinds in self.kinds.items()
+        ]
+        bands = [["score", ", ".join(f"{share:.1%}" for share in self.score), *[""] * len(KINDS)]]
+        shown = notebook.table(["feature", "share of each step", *KINDS], [*rows, *bands])
+        return notebook.fragment(notebook.note(repr(self).strip("<>")), shown)
 
     def content(self) -> dict[str, Any]:
         """Return the profile as JSON knows it."""
@@ -72,11 +94,13 @@ class Profile:
         kinds = {name: dict(values) for name, values in self.kinds.items()}
         bands = {"bands": self.bands.tolist(), "score": self.score.tolist()}
         cuts = {CUTS: {name: values.tolist() for name, values in self.cuts.items()}} if self.cuts else {}
-        return {"n_rows": self.n_rows, "shares": shares, "kinds": kinds, **bands, **cuts}
+        pairs = {PAIRS: [[*pair, values.tolist()] for pair, values in self.pairs.items()]} if self.pairs else {}
+        return {"n_rows": self.n_rows, "shares": shares, "kinds": kinds, **bands, **cuts, **pairs}
 
     def to_json(self) -> str:
         """Write the profile as JSON."""
-        return json.dumps({"format": FORMAT, "version": VERSION, **self.content()}, indent=2, allow_nan=False)
+        version = VERSION if self.pairs else WITHOUT_PAIRS
+        return json.dumps({"format": FORMAT, "version": version, **self.content()}, indent=2, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> "Profile":
@@ -95,7 +119,7 @@ class Profile:
 
 def profile_from(content: Any) -> Profile:
     """Read the content of a profile, every part checked; raise a ValueError that says what is wrong."""
-    known = isinstance(content, dict) and {*content} - {CUTS} == {*PARTS}
+    known = isinstance(content, dict) and {*content} - {CUTS, PAIRS} == {*PARTS}
     expect(content, "a profile", f"an object with {PARTS}", holds=known)
     n_rows, bands, score = content["n_rows"], content["bands"], content["score"]
     expect(n_rows, "n_rows", "a count above zero", holds=type(n_rows) is int and n_rows > 0)
@@ -113,6 +137,7 @@ def profile_from(content: Any) -> Profile:
         np.array(bands, dtype=np.float64),
         _check_shares("the score", score),
         _cuts(content.get(CUTS, {}), shares),
+        _pairs(content.get(PAIRS, []), shares),
     )
 
 
@@ -124,6 +149,14 @@ def _cuts(cuts: Any, shares: Mapping[str, Any]) -> dict[str, Vector]:
         _check_rising(f"{CUTS} of {name!r}", values)
         expect(len(values), f"number of {CUTS} of {name!r}", "fewer than shares", holds=len(values) < len(shares[name]))
     return {name: np.array(values, dtype=np.float64) for name, values in cuts.items()}
+
+
+def _pairs(pairs: Any, shares: Mapping[str, Any]) -> dict[tuple[str, str], Vector]:
+    """Read the shares of the cells of pairs, each behind the names of both features."""
+    good = isinstance(pairs, list) and all(isinstance(one, list) and len(one) == 3 for one in pairs)
+    good = good and all(isinstance(name, str) and name in shares for one in pairs for name in one[:2])
+    expect(pairs, PAIRS, f"lists of two features, of {sorted(shares)}, and shares", holds=good)
+    return {(a, b): _check_shares(part_name((a, b)), values) for a, b, values in pairs}
 
 
 def _check_rising(name: str, values: Any) -> None:

@@ -7,6 +7,9 @@ from collections.abc import Iterable, Mapping
 from datetime import date
 from typing import Any, NoReturn
 
+import numpy as np
+
+from sparsegam.arrays import Vector
 from sparsegam.checks import expect, is_number
 from sparsegam.data.scales import NUMBER, SCALE_KINDS, Scale, Value
 from sparsegam.losses import LOSSES
@@ -14,17 +17,18 @@ from sparsegam.models.edits import edit_from_json
 from sparsegam.models.evidence import Evidence, evidence_from
 from sparsegam.models.profile import Profile, profile_from
 from sparsegam.models.seen import RULES, Seen
-from sparsegam.models.terms import KINDS, Condition, Term
+from sparsegam.models.terms import KINDS, Clause, Condition, Term
 
 FORMAT = "sparsegam.Model"
-VERSION = 4  # of models with ramps; others are still written as 3, which releases before this one read
-STEPS_ONLY = 3
+VERSION = 5  # of models with products; others are still written as releases before this one read them
+RAMPS, STEPS_ONLY = 4, 3
 REQUIRED = {"format", "version", "loss", "classes", "intercept", "feature_names", "special_values", "terms"}
 OPTIONAL = {  # by version
     1: {"scales", "edits", "sha256"},
     2: {"scales", "edits", "profile", "evidence", "sha256"},
     3: {"scales", "edits", "profile", "missing", "seen", "evidence", "sha256"},
     4: {"scales", "edits", "profile", "missing", "seen", "evidence", "sha256"},
+    5: {"scales", "edits", "profile", "missing", "seen", "seen_pairs", "evidence", "sha256"},
 }
 OLD_RULE = "last"  # of models written before format 3, which knew no other
 SHARE_SLACK = 1e-6  # of shares, whose sum is one but for rounding
@@ -35,9 +39,15 @@ Scales = Mapping[str, Scale]
 
 def write(content: dict[str, Any]) -> str:
     """Write the parts of a model as JSON; floats come back to the bit, and a hash tells of later changes."""
-    ramps = any(term["kind"] == "ramp" for term in content["terms"])
-    content = {"format": FORMAT, "version": VERSION if ramps else STEPS_ONLY, **content}
+    content = {"format": FORMAT, "version": _version(content["terms"]), **content}
     return json.dumps({**content, "sha256": _hash(content)}, indent=2, allow_nan=False)
+
+
+def _version(terms: Iterable[Mapping[str, Any]]) -> int:
+    """Return the oldest format that has a word for all of the terms."""
+    if any("also" in term for term in terms):
+        return VERSION
+    return RAMPS if any(term["kind"] == "ramp" for term in terms) else STEPS_ONLY
 
 
 def parse(text: str) -> dict[str, Any]:
@@ -48,19 +58,22 @@ def parse(text: str) -> dict[str, Any]:
     known = frozenset(names)
     scales = _scales(content.get("scales", {}), known)
     terms = tuple(_term(term, known, scales) for term in _list(content["terms"], "terms"))
-    seen = _seen(content.get("seen", {}), {term.feature for term in terms}, scales)
+    used = {name for term in terms for name in term.features}
+    seen = _seen(content.get("seen", {}), used, scales)
+    special = _special_values(content["special_values"], known, scales)
     parts = {
         "loss": _loss(content["loss"]),
         "classes": _classes(content["classes"], content["loss"]),
         "intercept": _finite(content["intercept"], "intercept"),
         "feature_names": names,
         "scales": scales,
-        "special_values": _special_values(content["special_values"], known, scales),
+        "special_values": special,
         "terms": terms,
         "edits": tuple(edit_from_json(edit) for edit in _list(content.get("edits", []), "edits")),
         "profile": _profile(content["profile"], terms) if "profile" in content else None,
         "missing": _rule(content.get("missing", OLD_RULE), seen, terms),
         "seen": seen,
+        "seen_pairs": _seen_pairs(content.get("seen_pairs", []), terms),
         "evidence": _evidence(content["evidence"], terms) if "evidence" in content else None,
     }
     _check_hash(content)
@@ -77,11 +90,16 @@ def label_to_json(label: Any) -> Any:
 
 
 def term_to_json(term: Term) -> dict[str, Any]:
-    """Return a term as a flat dict."""
-    value = term.condition.value
-    plain = [value_to_json(v) for v in value] if isinstance(value, tuple) else value_to_json(value)
+    """Return a term as a dict; the second clause of a product stands in it."""
     low = {} if term.condition.low is None else {"low": term.condition.low}
-    return {"feature": term.feature, "kind": term.condition.kind, "value": plain, **low, "coef": term.coef}
+    also = {} if term.also is None else {"also": _clause_to_json(term.also)}
+    return {**_clause_to_json(term.clauses[0]), **low, **also, "coef": term.coef}
+
+
+def _clause_to_json(clause: Clause) -> dict[str, Any]:
+    value = clause.condition.value
+    plain = [value_to_json(v) for v in value] if isinstance(value, tuple) else value_to_json(value)
+    return {"feature": clause.feature, "kind": clause.condition.kind, "value": plain}
 
 
 def value_to_json(value: Value | None) -> Any:
@@ -216,15 +234,33 @@ def _special_values(special: Any, names: frozenset[str], scales: Scales) -> dict
 
 
 def _term(term: Any, names: frozenset[str], scales: Scales) -> Term:
-    good = isinstance(term, dict) and term.keys() - {"low"} == {"feature", "kind", "value", "coef"}
+    good = isinstance(term, dict) and term.keys() - {"low", "also"} == {"feature", "kind", "value", "coef"}
     _expect(term, "a term", "an object with feature, kind, value, coef and, for a ramp, low", holds=good)
-    known = isinstance(term["feature"], str) and term["feature"] in names
-    _expect(term["feature"], "feature", "one of feature_names", holds=known)
-    _expect(term["kind"], "kind", f"one of {KINDS}", holds=term["kind"] in KINDS)
-    _expect(term.get("low"), "low", "a number for ramps only", holds=("low" in term) == (term["kind"] == "ramp"))
-    scale = scales.get(term["feature"], NUMBER)
-    condition = _ramp(term, scale) if "low" in term else _condition(term["kind"], term["value"], scale)
-    return Term(term["feature"], condition, _finite(term["coef"], "coef"))
+    first = _clause(term, names, scales)
+    also = None
+    if "also" in term:
+        good = isinstance(term["also"], dict) and term["also"].keys() == {"feature", "kind", "value"}
+        _expect(term["also"], "also", "an object with feature, kind and value", holds=good)
+        also = _clause(term["also"], names, scales)
+    try:
+        return Term(first.feature, first.condition, _finite(term["coef"], "coef"), also)
+    except ValueError as error:
+        msg = f"not a sparsegam model: {error}"
+        raise ValueError(msg) from None
+
+
+def _clause(content: Mapping[str, Any], names: frozenset[str], scales: Scales) -> Clause:
+    known = isinstance(content["feature"], str) and content["feature"] in names
+    _expect(content["feature"], "feature", "one of feature_names", holds=known)
+    _expect(content["kind"], "kind", f"one of {KINDS}", holds=content["kind"] in KINDS)
+    ramp = content["kind"] == "ramp"
+    _expect(content.get("low"), "low", "a number for ramps only", holds=("low" in content) == ramp)
+    scale = scales.get(content["feature"], NUMBER)
+    return Clause(content["feature"], _ramp(content, scale) if ramp else _asked(content, scale))
+
+
+def _asked(content: Mapping[str, Any], scale: Scale) -> Condition:
+    return _condition(content["kind"], content["value"], scale)
 
 
 def _ramp(term: Mapping[str, Any], scale: Scale) -> Condition:
@@ -250,7 +286,7 @@ def _profile(content: Any, terms: tuple[Term, ...]) -> Profile:
     except ValueError as error:
         msg = f"not a sparsegam model: in its profile, {error}."
         raise ValueError(msg) from None
-    used = {term.feature for term in terms}
+    used = {name for term in terms for name in term.features}
     _expect(
         sorted(profile.features), "the features of its profile", f"{sorted(used)}", holds={*profile.features} == used
     )
@@ -260,7 +296,7 @@ def _profile(content: Any, terms: tuple[Term, ...]) -> Profile:
 def _rule(rule: Any, seen: Mapping[str, Seen], terms: tuple[Term, ...]) -> str:
     """Read how values are scored that no row of the fit had; all but the old rule need to know those rows."""
     _expect(rule, "missing", f"one of {tuple(RULES)}", holds=isinstance(rule, str) and rule in RULES)
-    unknown = {term.feature for term in terms} - seen.keys()
+    unknown = {name for term in terms for name in term.features} - seen.keys()
     _expect(rule, "missing", f"{OLD_RULE!r} where seen lacks {sorted(unknown)}", holds=rule == OLD_RULE or not unknown)
     return str(rule)
 
@@ -269,6 +305,24 @@ def _seen(content: Any, used: set[str], scales: Scales) -> dict[str, Seen]:
     good = isinstance(content, dict) and content.keys() <= used
     _expect(content, "seen", "objects by feature in use", holds=good)
     return {name: _seen_of(part, scales.get(name, NUMBER)) for name, part in content.items()}
+
+
+def _seen_pairs(content: Any, terms: tuple[Term, ...]) -> dict[tuple[str, str], Vector]:
+    """Read the shares of rows in the cells of each pair; whether they fit its cells is for the model to say."""
+    found: dict[tuple[str, str], Vector] = {}
+    pairs = {term.part for term in terms if term.is_product}
+    for one in _list(content, "seen_pairs"):
+        good = isinstance(one, dict) and one.keys() == {"features", "shares"} and isinstance(one["features"], list)
+        good = good and all(isinstance(name, str) for name in one["features"]) and tuple(one["features"]) in pairs
+        _expect(one, "a part of seen_pairs", "an object with features, a pair in use, and shares", holds=good)
+        rows = [_list(row, "shares") for row in _list(one["shares"], "shares")]
+        even = len(rows) > 0 and all(len(row) == len(rows[0]) > 0 for row in rows)
+        _expect(rows, "shares of a pair", "a table of numbers", holds=even)
+        shares = np.array([[_finite(share, "a share of a pair") for share in row] for row in rows])
+        good = bool((shares >= 0).all()) and abs(math.fsum(shares.ravel().tolist()) - 1) < SHARE_SLACK
+        _expect(rows, "shares of a pair", "from 0 to 1 with the sum 1", holds=good)
+        found[one["features"][0], one["features"][1]] = shares
+    return found
 
 
 def _seen_of(part: Any, scale: Scale) -> Seen:

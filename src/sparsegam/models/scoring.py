@@ -1,6 +1,5 @@
 """From the score of a row to what a user asks for: what additive and linear models share."""
 
-import html
 from abc import ABC, abstractmethod
 from typing import Any
 
@@ -9,6 +8,7 @@ from numpy.typing import NDArray
 
 from sparsegam.arrays import Vector
 from sparsegam.losses import LOSSES, logistic
+from sparsegam.models import notebook
 
 
 class Scores(ABC):
@@ -67,4 +67,8 @@ class Scores(ABC):
         return self.equation()
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self.equation())}</pre>"
+        return notebook.fragment(notebook.note(repr(self).strip("<>")), *self._html_parts())
+
+    def _html_parts(self) -> list[str]:
+        """Return what a notebook shows of the model."""
+        return [notebook.verbatim(self.equation())]

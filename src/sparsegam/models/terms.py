@@ -1,13 +1,15 @@
-"""One term of an additive model: a condition on one feature and the points it adds, or a ramp and its slope."""
+"""One term of an additive model: a condition on a feature, or on each of two, and what it adds; or a ramp."""
 
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from sparsegam.data.scales import Value, text
 
-Kind = Literal["<=", "==", "in", "missing", "ramp"]
+Kind = Literal["<=", ">", "==", "in", "missing", "ramp"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+SENSE = {"<=": -1, ">": 1, "ramp": 1}  # whether a score rises with x where the coefficient is above zero
 FEW = 3  # levels that are still written out one by one
 
 
@@ -15,9 +17,10 @@ FEW = 3  # levels that are still written out one by one
 class Condition:
     """What a column asks of its feature.
 
-    A 0/1 column asks for `x <= value`, `x == value`, `x in value` (a tuple of levels) or `x is missing` (value None). A
-    value is what the data has: a number, a boolean, a date, a level. A ramp is `min(x - value, 0)`, with x held at
-    `low`: below its knot it falls by one for each unit, above it is zero, as it is for missing and special values.
+    A 0/1 column asks for `x <= value`, `x == value`, `x in value` (a tuple of levels) or `x is missing` (value None);
+    in a product also for `x > value`. A value is what the data has: a number, a boolean, a date, a level. A ramp is
+    `min(x - value, 0)`, with x held at `low`: below its knot it falls by one for each unit, above it is zero, as it is
+    for missing and special values.
     """
 
     kind: Kind
@@ -41,7 +44,7 @@ class Condition:
     @property
     def edges(self) -> tuple[Value, ...]:
         """Where what it adds may change, in the order of the feature."""
-        if self.kind not in ("<=", "ramp") or self.value is None or isinstance(self.value, tuple):
+        if self.kind not in ("<=", ">", "ramp") or self.value is None or isinstance(self.value, tuple):
             return ()
         return (self.value,) if self.low is None else (self.low, self.value)
 
@@ -55,12 +58,20 @@ class Condition:
         if self.is_ramp:
             return f"min({name} {_less(self.value)}, 0)"
         if isinstance(self.value, bool):
-            return f"{name} is {self.value}"
+            return f"{name} is {not self.value if self.kind == '>' else self.value}"
         return f"{name} {self.kind} {text(self.value)}"
 
     def describe(self, name: str) -> str:
         """Write the column of the condition, as in `1[A <= 63]` or `min(A - 75, 0)`."""
         return self.text(name) if self.is_ramp else f"1[{self.text(name)}]"
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A condition on a feature: the second of a product."""
+
+    feature: str
+    condition: Condition
 
 
 @dataclass(frozen=True)
@@ -88,19 +99,67 @@ class Standing:
         return min(self.n_rows, self.n_others)
 
 
+Part = str | tuple[str, str]
+"""What terms add up to: a function of a feature, or of a pair of them."""
+
+
 @dataclass(frozen=True)
 class Term:
     """`coef` is added to the score where `condition` holds for the column `feature`; a ramp adds coef times its value.
 
-    `standing` says what that stands on, in a model that was fitted; `n_rows`, `n_events` and `standard_error` are its
-    parts, None where it is not known.
+    A product has a second clause, `also`, which must hold as well. `standing` says what the term stands on, in a model
+    that was fitted; `n_rows`, `n_events` and `standard_error` are its parts, None where it is not known.
     """
 
     feature: str
     condition: Condition
     coef: float
+    also: Clause | None = None
     # not an argument, so that `replace` never hands the error of one coefficient to another
     standing: Standing | None = field(default=None, init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.also is None:
+            if self.condition.kind == ">":
+                msg = f"a term of one feature is written with <=, got {self.text()!r}: turn its sign around."
+                raise ValueError(msg)
+        elif self.also.feature == self.feature or self.condition.is_ramp or self.also.condition.is_ramp:
+            msg = f"a product is of two conditions on different features, none of them a ramp, got {self.text()!r}."
+            raise ValueError(msg)
+
+    @property
+    def clauses(self) -> tuple[Clause, ...]:
+        """What it asks: of one feature, or of two."""
+        first = Clause(self.feature, self.condition)
+        return (first,) if self.also is None else (first, self.also)
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The features that it asks about."""
+        return tuple(clause.feature for clause in self.clauses)
+
+    @property
+    def is_product(self) -> bool:
+        """Whether it asks about two features."""
+        return self.also is not None
+
+    @property
+    def part(self) -> Part:
+        """What it is a term of: its feature, or its pair of features."""
+        return self.feature if self.also is None else (self.feature, self.also.feature)
+
+    def text(self, names: Mapping[str, str] | None = None) -> str:
+        """Write what it asks, as in `age <= 25 and priors > 3`, with other names for the features where given."""
+        named = {} if names is None else names
+        return " and ".join(one.condition.text(named.get(one.feature, one.feature)) for one in self.clauses)
+
+    def short(self) -> str:
+        """Write what it asks where its part is named beside it: `x <= 25`; a product needs both names."""
+        return self.text() if self.is_product else self.condition.text("x")
+
+    def describe(self, names: Mapping[str, str] | None = None) -> str:
+        """Write its column, as in `1[age <= 25]` or `min(age - 75, 0)`."""
+        return self.text(names) if self.condition.is_ramp else f"1[{self.text(names)}]"
 
     @property
     def n_rows(self) -> int | None:
@@ -124,7 +183,12 @@ class Term:
         return out
 
     def __str__(self) -> str:
-        return f"{self.coef:+.4g} x {self.condition.describe(self.feature)}"
+        return f"{self.coef:+.4g} x {self.describe()}"
+
+
+def part_name(part: Part) -> str:
+    """Write the name of a feature, or of a pair as in `age & priors`."""
+    return part if isinstance(part, str) else " & ".join(part)
 
 
 def _less(value: Any) -> str:

@@ -1,9 +1,10 @@
-"""Pictures of models with matplotlib: shape functions, one row, the frontier, calibration, the ROC curve, stability.
+"""Pictures of models with matplotlib: shape functions, pairs, one row, frontier, calibration, ROC curve, stability.
 
 Each function takes `ax=` to draw into and returns the figure.
 """
 
 from sparsegam.plots.frontier import plot_frontier
+from sparsegam.plots.pair import plot_pair
 from sparsegam.plots.quality import plot_calibration, plot_roc
 from sparsegam.plots.shape import plot_shape, plot_shapes
 from sparsegam.plots.stability import plot_stability
@@ -13,6 +14,7 @@ __all__ = [
     "plot_calibration",
     "plot_contributions",
     "plot_frontier",
+    "plot_pair",
     "plot_roc",
     "plot_shape",
     "plot_shapes",

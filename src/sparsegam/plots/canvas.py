@@ -4,7 +4,9 @@ from typing import Any
 
 from sparsegam.checks import optional
 
-BLUE, ORANGE, GREEN, GREY, PALE = "#0072B2", "#D55E00", "#009E73", "#555555", "#D8DEE6"
+BLUE, ORANGE, GREEN, GREY, PALE = "#0072B2", "#D55E00", "#009E73", "#555555", "#C6CFDA"
+TITLE, LABEL, COUNT = 10.0, 9.0, 8.0  # points; figures are as wide as a page, so that they are read at this size
+PAGE = 7.2  # inches
 
 
 def canvas(ax: Any = None, *, width: float = 6.0, height: float = 4.0) -> tuple[Any, Any]:
@@ -37,7 +39,7 @@ def new_figure(width: float, height: float) -> Any:
 def plain(ax: Any) -> None:
     """Take away what carries no information."""
     ax.spines[["top", "right"]].set_visible(False)
-    ax.tick_params(labelsize=8)
+    ax.tick_params(labelsize=LABEL)
 
 
 def shortened(name: str, most: int = 34) -> str:

@@ -9,7 +9,7 @@ from sparsegam.inspection.metrics import auc, roc_curve
 from sparsegam.models.additive import Model
 from sparsegam.models.outcomes import positives
 from sparsegam.parameters import documented
-from sparsegam.plots.canvas import BLUE, GREY, PALE, canvas, plain, shortened
+from sparsegam.plots.canvas import BLUE, GREY, LABEL, PALE, canvas, plain, shortened
 
 
 @documented
@@ -45,7 +45,7 @@ def plot_calibration(model: Model, X: Any, y: Any, *, n_bins: int = 10, ax: Any 
     ax.plot(ends, ends, color=GREY, linewidth=0.8, linestyle="--", label="perfect")
     ax.errorbar(x, mean, yerr=error, color=BLUE, marker="o", markersize=4, linewidth=1.2, capsize=2, label="model")
     ax.set(xlabel=words[0], ylabel=f"{words[1]} observed")
-    ax.legend(frameon=False, fontsize=8, loc="upper left")
+    ax.legend(frameon=False, fontsize=LABEL, loc="upper left")
     plain(ax)
     return figure
 
@@ -76,7 +76,7 @@ def plot_roc(model: Model, X: Any, y: Any, *, ax: Any = None) -> Any:  # noqa: D
     ax.plot([0, 1], [0, 1], color=GREY, linewidth=0.8, linestyle="--")
     ax.plot(false, true, color=BLUE, linewidth=1.6, label=f"AUC {area:.3f} ± {1.96 * error:.3f}")
     ax.set(xlabel="false positive rate", ylabel="true positive rate", aspect="equal")
-    ax.legend(frameon=False, fontsize=8, loc="lower right")
+    ax.legend(frameon=False, fontsize=LABEL, loc="lower right")
     plain(ax)
     return figure
 

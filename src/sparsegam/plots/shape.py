@@ -1,10 +1,12 @@
 """Shape functions: steps and straight pieces with their errors, over the density of the data and rows per piece."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sparsegam.arrays import Vector
 from sparsegam.data.frames import Table, read
@@ -13,12 +15,31 @@ from sparsegam.models.additive import Model
 from sparsegam.models.pieces import Piece, importance, pieces_of
 from sparsegam.models.seen import NEW
 from sparsegam.models.shapes import ShapeFunction
+from sparsegam.models.steps import step_model, step_numbers
+from sparsegam.models.terms import Part
 from sparsegam.parameters import documented
-from sparsegam.plots.canvas import BLUE, GREY, ORANGE, PALE, canvas, new_figure, plain, shortened
+from sparsegam.plots.canvas import (
+    BLUE,
+    COUNT,
+    GREY,
+    LABEL,
+    ORANGE,
+    PAGE,
+    PALE,
+    TITLE,
+    canvas,
+    new_figure,
+    plain,
+    shortened,
+)
+from sparsegam.plots.pair import draw_pair, drawn_cells
 
 MOST_COUNTS = 10  # pieces whose rows are written out
 NARROW = 0.07  # share of the width below which a step has no room for its count
 MOST_LEVELS = 20
+BINS = 40  # of the density
+LONG = 180  # days, beyond which an axis of dates tells months
+SECOND_OF_JANUARY = datetime(1970, 1, 2)  # a day from where dates and times count from
 INTERVAL = 1.96  # standard errors on either side: 95 %
 TAIL = 0.005  # share of rows at either end that may be cut off the picture
 
@@ -52,7 +73,7 @@ def plot_shape(model: Model, feature: str, X: Any = None, *, centred: bool | Non
     figure, ax = canvas(ax, width=5.0, height=3.2)
     numbers = _numbers(model, feature, None if X is None else read(X))
     _draw(ax, model, feature, shapes[feature], numbers)
-    ax.set_ylabel(_adds(model, centred=centred), fontsize=8)
+    ax.set_ylabel(_adds(model, centred=centred), fontsize=LABEL)
     return figure
 
 
@@ -61,11 +82,13 @@ def plot_shapes(  # noqa: D417
     model: Model,
     X: Any = None,
     *,
-    features: Sequence[str] | None = None,
+    features: Sequence[Part] | None = None,
     centred: bool | None = None,
     ax: Any = None,
 ) -> Any:
-    """Draw what each feature adds to the score, the most important first where rows are given; see `plot_shape`.
+    """Draw what each feature, and each pair with products, adds to the score, the most important first with rows.
+
+    See `plot_shape` and `plot_pair`.
 
     Parameters
     ----------
@@ -73,8 +96,8 @@ def plot_shapes(  # noqa: D417
         The model.
     X : array-like or data frame, optional
         Rows whose density is drawn underneath, and counted per step.
-    features : sequence of str, optional
-        The features to draw, in this order; all by default.
+    features : sequence of str or pair of str, optional
+        The features and pairs to draw, in this order; all by default.
     {centred}
     ax : sequence of matplotlib.axes.Axes, optional
         Where to draw, one for each feature; a new figure, as long as need be, by default.
@@ -96,9 +119,12 @@ def plot_shapes(  # noqa: D417
         raise ValueError(msg)
     shapes = model.shape_functions(centred=centred)
     for axis, name in zip(axes, names, strict=False):
-        _draw(axis, model, name, shapes[name], _numbers(model, name, table))
+        if isinstance(name, str):
+            _draw(axis, model, name, shapes[name], _numbers(model, name, table))
+        else:
+            draw_pair(axis, drawn_cells(model, name, table, centred=centred))
     if ax is None and names:
-        figure.supylabel(_adds(model, centred=centred), fontsize=9)
+        figure.supylabel(_adds(model, centred=centred), fontsize=TITLE)
     return figure
 
 
@@ -106,13 +132,13 @@ def _adds(model: Model, *, centred: bool | None) -> str:
     return "adds to the score, against its mean" if model.is_centred(centred=centred) else "adds to the score"
 
 
-def ranked(model: Model, table: Table | None) -> list[str]:
-    """Return the features in use, the most important first where rows are given."""
-    shapes = model.shape_functions()
+def ranked(model: Model, table: Table | None) -> list[Part]:
+    """Return the features and pairs that add something, the most important first where rows are given."""
     if table is None:
-        return list(shapes)
-    weight = {name: importance(shape, _numbers(model, name, table)) for name, shape in shapes.items()}  # type: ignore[arg-type]
-    return sorted(shapes, key=lambda name: -weight[name])
+        return list(model.parts)
+    steps, numbers = step_model(model), step_numbers(model, table)
+    weight = {part.key: importance(part.of(numbers)) for part in steps.parts}
+    return sorted(model.parts, key=lambda part: -weight[part])
 
 
 def _numbers(model: Model, feature: str, table: Table | None) -> Vector | None:
@@ -124,10 +150,10 @@ def _numbers(model: Model, feature: str, table: Table | None) -> Vector | None:
 
 
 def _grid(n: int) -> tuple[Any, list[Any]]:
-    """Return a figure with room for n pictures, at most three in a row."""
-    columns = min(max(n, 1), 3)
+    """Return a figure with room for n pictures, two in a row: as wide as a page."""
+    columns = min(max(n, 1), 2)
     rows = -(-max(n, 1) // columns)
-    figure = new_figure(4.0 * columns if columns > 1 else 5.0, 2.5 * rows + 0.3)
+    figure = new_figure(PAGE if columns > 1 else 5.0, 2.5 * rows + 0.3)
     axes = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
     for spare in axes[n:]:
         spare.set_axis_off()
@@ -140,7 +166,7 @@ def _draw(ax: Any, model: Model, name: str, shape: ShapeFunction, numbers: Vecto
         _draw_levels(ax, parts)
     else:
         _draw_ordered(ax, shape, parts, numbers)
-    ax.set_title(shortened(name), fontsize=9)
+    ax.set_title(shortened(name), fontsize=TITLE)
     plain(ax)
 
 
@@ -148,7 +174,8 @@ def _draw_ordered(ax: Any, shape: ShapeFunction, parts: list[Piece], numbers: Ve
     steps = [piece for piece in parts if piece.kind == "step"]
     apart = [piece for piece in parts if piece.kind != "step" and (piece.contribution or piece.count)]
     low, high = _range(shape, numbers)
-    ends = np.clip([low, *shape.edges, high], low, high)
+    # values that are apart, with nothing between them, change half-way
+    ends = np.clip([low, *(shape.edges + 0.5 * _is_discrete(shape)), high], low, high)
     ax.axhline(0.0, color=PALE, linewidth=0.8, zorder=0)
     lines = [_line(piece, *limits) for piece, limits in zip(steps, pairwise(ends), strict=True)]
     x, adds, reach = np.concatenate(lines, axis=1)
@@ -160,7 +187,7 @@ def _draw_ordered(ax: Any, shape: ShapeFunction, parts: list[Piece], numbers: Ve
     _room_below(ax, parts)
     if numbers is not None:
         _draw_density(ax, shape, numbers, (low, high))
-        wide = np.diff(ends) > NARROW * (high - low)
+        wide = (np.diff(ends) > NARROW * (high - low)) | _are_spikes(steps)
         middles = zip(steps, (ends[:-1] + ends[1:]) / 2, strict=True)
         placed = [pair for pair, fits in zip(middles, wide, strict=True) if fits]
         _write_counts(ax, [*placed, *zip(apart, places, strict=True)])
@@ -181,8 +208,22 @@ def _reach(piece: Piece) -> float:
     return 0.0 if piece.error is None else INTERVAL * piece.error
 
 
+def _is_discrete(shape: ShapeFunction) -> bool:
+    return shape.scale.has_levels or shape.scale.kind == "boolean"
+
+
+def _are_spikes(steps: list[Piece]) -> NDArray[np.bool_]:
+    """Tell which steps stand out above or below both of their neighbours: one wants to know on how many rows."""
+    rises = np.sign(np.diff([piece.contribution for piece in steps]))
+    out = np.zeros(len(steps), dtype=np.bool_)
+    out[1:-1] = rises[:-1] * rises[1:] < 0
+    return out
+
+
 def _range(shape: ShapeFunction, numbers: Vector | None) -> tuple[float, float]:
     """Return the part of the scale to be shown: all edges, and nearly all rows."""
+    if _is_discrete(shape):
+        return -0.5, max(len(shape.scale.levels), 2) - 0.5
     edges = shape.edges
     seen = np.empty(0) if numbers is None else numbers[~(np.isnan(numbers) | np.isin(numbers, list(shape.special)))]
     if seen.size:
@@ -197,7 +238,7 @@ def _range(shape: ShapeFunction, numbers: Vector | None) -> tuple[float, float]:
 
 def _apart_places(low: float, high: float, n: int) -> list[float]:
     """Return where special and missing values stand: to the right of the ordered ones."""
-    return [high + (0.06 + 0.1 * i) * (high - low) for i in range(n)]
+    return [high + (0.08 + 0.17 * i) * (high - low) for i in range(n)]
 
 
 def _room_below(ax: Any, parts: list[Piece]) -> None:
@@ -216,9 +257,12 @@ def _room_below(ax: Any, parts: list[Piece]) -> None:
 
 def _draw_density(ax: Any, shape: ShapeFunction, numbers: Vector, limits: tuple[float, float]) -> None:
     seen = numbers[~(np.isnan(numbers) | np.isin(numbers, list(shape.special)))]
-    counts, ends = np.histogram(seen, bins=40, range=limits)
+    bins: Any = np.linspace(*limits, BINS + 1)
+    if _is_discrete(shape) or (limits[1] - limits[0] < 1.5 * BINS and bool(np.all(seen % 1 == 0))):
+        bins = np.arange(np.floor(limits[0]) - 0.5, np.ceil(limits[1]) + 1.0)  # one for each value
+    counts, ends = np.histogram(seen, bins=bins)
     if counts.max() > 0:
-        below = ax.inset_axes([0.0, 0.0, 1.0, 0.17], sharex=ax, zorder=0)
+        below = ax.inset_axes([0.0, 0.0, 1.0, 0.2], sharex=ax, zorder=0)
         below.stairs(counts, ends, fill=True, color=PALE)
         below.set_axis_off()
 
@@ -234,7 +278,7 @@ def _write_counts(ax: Any, placed: list[tuple[Piece, float]]) -> None:
             xytext=(-2 * rises, 4),
             textcoords="offset points",
             ha={1.0: "right", -1.0: "left"}.get(rises, "center"),  # on the upper side of a slope
-            fontsize=6.5,
+            fontsize=COUNT,
             color=GREY,
         )
 
@@ -243,14 +287,15 @@ def _mark_x(ax: Any, shape: ShapeFunction, limits: tuple[float, float], apart: d
     """Label the ordinary part as its scale reads, and each special value by its own name."""
     if shape.scale.is_time:
         ticks = np.linspace(*limits, 4)[1:-1].tolist()
-    elif shape.scale.has_levels:
-        ticks = [float(i) for i in range(len(shape.scale.levels))]
+    elif _is_discrete(shape):
+        ticks = [float(i) for i in range(max(len(shape.scale.levels), 2))]
     else:
         ticks = [float(tick) for tick in ax.get_xticks() if limits[0] <= tick <= limits[1]]
         ticks = ticks[:: max(1, len(ticks) // 5)]
     room = 0.04 * (limits[1] - limits[0])
     ticks = [tick for tick in ticks if not apart or tick < min(apart) - room]
-    words = [_tick(shape, tick) for tick in ticks] + [
+    months = shape.scale.is_time and limits[1] - limits[0] > LONG * shape.scale.number(SECOND_OF_JANUARY)
+    words = [_tick(shape, tick)[: 7 if months else None] for tick in ticks] + [
         shortened(piece.label.removeprefix("= ").removesuffix(NEW)) for piece in apart.values()
     ]
     ax.set_xticks([*ticks, *apart], words, rotation=30 if apart or shape.scale.has_levels else 0, ha="center")

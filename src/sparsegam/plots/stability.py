@@ -3,8 +3,9 @@
 from typing import Any
 
 from sparsegam.inspection.stability import Stability
+from sparsegam.models.terms import part_name
 from sparsegam.parameters import documented
-from sparsegam.plots.canvas import BLUE, GREY, PALE, canvas, plain, shortened
+from sparsegam.plots.canvas import BLUE, COUNT, GREY, LABEL, PALE, TITLE, canvas, plain, shortened
 
 MOST_OTHERS = 5  # features that only samples have
 TALL, THIN = 0.78, 0.44  # bars of features and of terms
@@ -31,7 +32,7 @@ def plot_stability(stability: Stability, *, ax: Any = None) -> Any:  # noqa: D41
         colour, height = (BLUE, THIN) if is_step else (PALE, TALL)
         ax.barh(-place, share, height=height, color=colour, zorder=2)
         ax.annotate(
-            f"{share:.0%}", (share, -place), (3, 0), textcoords="offset points", va="center", fontsize=7, color=GREY
+            f"{share:.0%}", (share, -place), (3, 0), textcoords="offset points", va="center", fontsize=COUNT, color=GREY
         )
     ax.set_yticks([-place for place in range(len(lines))], [words for words, _, _ in lines])
     for tick, (_, _, is_step) in zip(ax.get_yticklabels(), lines, strict=True):
@@ -39,8 +40,8 @@ def plot_stability(stability: Stability, *, ax: Any = None) -> Any:  # noqa: D41
     ax.set_xlim(0, 1.08)
     ax.set_ylim(-len(lines) + 0.3, 0.7)
     ax.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "25 %", "50 %", "75 %", "100 %"])
-    ax.set_xlabel(f"share of {stability.n} samples in which it came back", fontsize=8)
-    ax.set_title("Features (pale) and their terms (blue)", fontsize=9)
+    ax.set_xlabel(f"share of {stability.n} samples in which it came back", fontsize=LABEL)
+    ax.set_title("Features (pale) and their terms (blue)", fontsize=TITLE)
     plain(ax)
     return figure
 
@@ -50,7 +51,8 @@ def _lines(stability: Stability) -> list[tuple[str, float, bool]]:
     out: list[tuple[str, float, bool]] = []
     for name in (name for name in stability.features if name in stability.used):
         out.append((shortened(name), stability.features[name], False))
-        mine = (step for step in stability.steps if step.term.feature == name)
-        out += [(shortened(step.term.condition.text("x")), step.share, True) for step in mine]
+        for step in stability.steps:
+            if part_name(step.term.part) == name:
+                out.append((shortened(step.term.short()), step.share, True))
     others = [name for name in stability.features if name not in stability.used][:MOST_OTHERS]
     return out + [(f"(not in the model) {shortened(name)}", stability.features[name], False) for name in others]

@@ -8,8 +8,9 @@ from sparsegam.arrays import Vector
 from sparsegam.data.frames import Table, read
 from sparsegam.data.scales import UNSEEN, text
 from sparsegam.models.additive import Model
+from sparsegam.models.terms import Part
 from sparsegam.parameters import documented
-from sparsegam.plots.canvas import BLUE, GREY, ORANGE, canvas, plain, shortened
+from sparsegam.plots.canvas import BLUE, COUNT, GREY, LABEL, ORANGE, TITLE, canvas, plain, shortened
 
 
 @documented
@@ -46,16 +47,20 @@ def plot_contributions(  # noqa: D417
 def _bars(model: Model, table: Table, parts: Vector, max_features: int) -> list[tuple[str, float]]:
     """Return words and contribution of each feature, the largest first, the smallest together."""
     bars = [
-        (f"{shortened(name)} = {_value(model, table, name)}", float(part))
-        for name, part in zip(model.features, parts, strict=True)
+        (" & ".join(f"{shortened(name)} = {_value(model, table, name)}" for name in _names(key)), float(part))
+        for key, part in zip(model.parts, parts, strict=True)
     ]
     bars.sort(key=lambda bar: -abs(bar[1]))
     rest = bars[max_features:]
     return bars[:max_features] + ([(f"{len(rest)} others", sum(part for _, part in rest))] if rest else [])
 
 
+def _names(part: Part) -> tuple[str, ...]:
+    return (part,) if isinstance(part, str) else part
+
+
 def _value(model: Model, table: Table, name: str) -> str:
-    scale = model.shape_functions()[name].scale
+    scale = model.source_of(name).scale
     names = list(model.feature_names if table.names is None else table.names)
     column = table.column(names.index(name))
     number = float(column.on(scale)[0])
@@ -79,8 +84,8 @@ def _draw(ax: Any, model: Model, bars: list[tuple[str, float]], *, centred: bool
     ax.set_yticks([*places, -1], [*(words for words, _ in bars), "score"])
     ax.plot(ends[-1], -1, marker="D", color=GREY, markersize=6)
     ax.set_ylim(-1.6, len(bars) - 0.3)
-    ax.set_xlabel(f"score (starts at {start_is}, {start_at:.3g})", fontsize=8)
-    ax.set_title(_verdict(model, float(ends[-1])), fontsize=9)
+    ax.set_xlabel(f"score (starts at {start_is}, {start_at:.3g})", fontsize=LABEL)
+    ax.set_title(_verdict(model, float(ends[-1])), fontsize=TITLE)
     plain(ax)
 
 
@@ -90,7 +95,7 @@ def _write(ax: Any, bars: list[tuple[str, float]], places: Any, ends: Any) -> No
     ax.set_xlim(ends.min() - 0.15 * reach, ends.max() + 0.15 * reach)
     for place, (_, part), start, end in zip(places, bars, ends[:-1], ends[1:], strict=True):
         x = max(start, end)
-        ax.annotate(f"{part:+.3g}", (x, place), (4, 0), textcoords="offset points", va="center", fontsize=7)
+        ax.annotate(f"{part:+.3g}", (x, place), (4, 0), textcoords="offset points", va="center", fontsize=COUNT)
 
 
 def _verdict(model: Model, score: float) -> str:

@@ -2,15 +2,20 @@
 
 import hashlib
 import platform
+from collections.abc import Iterable
 from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
 
+from sparsegam.arrays import Vector
 from sparsegam.data.columns import Column
+from sparsegam.data.matrix import NumericMatrix
 from sparsegam.data.scales import WORDS, shortened, text
 from sparsegam.design.binning import Feature
+from sparsegam.models.pieces import pieces_of
+from sparsegam.models.seen import NEW, count_new
 from sparsegam.report.material import Material, Sample
 
 PACKAGES = ("sparsegam", "numpy", "scipy", "scikit-learn")
@@ -50,6 +55,33 @@ def _detail(feature: Feature, column: Column) -> str:
     return " to ".join(ends)
 
 
+def unseen_part(material: Material) -> dict[str, Any]:
+    """Return what no training row had: of each feature in use, and how many of the measured rows have it nonetheless.
+
+    Beyond the training values is below the lowest or above the highest of them, special values left out.
+    """
+    lines = []
+    for name, shape in material.shapes.items():
+        trained = material.numbers(name)
+        later = None if material.test is None else material.column(material.test, name).on(shape.scale)
+        kinds = {} if later is None else count_new(shape.seen, shape.scale, shape.special, later)
+        ordered = not shape.scale.has_levels and shape.scale.kind != "boolean"
+        ends = _ends(trained, shape.special) if ordered and trained is not None else None
+        beyond = 0
+        if ends is not None and later is not None:
+            plain = later[~np.isin(later, list(shape.special))]
+            beyond = int(np.sum((plain < ends[0]) | (plain > ends[1])))
+        words = None if ends is None else [text(shape.scale.value(end)) for end in ends]
+        never = [piece.label.removesuffix(NEW) for piece in pieces_of(shape) if piece.new]
+        lines.append({"name": material.label(name), "ends": words, "never": never, "kinds": kinds, "beyond": beyond})
+    return {"lines": lines, "measured": material.test is not None}
+
+
+def _ends(numbers: Vector, special: Iterable[float]) -> tuple[float, float] | None:
+    plain = numbers[~(np.isnan(numbers) | np.isin(numbers, list(special)))]
+    return (float(plain.min()), float(plain.max())) if plain.size else None
+
+
 def facts_part(material: Material) -> dict[str, Any]:
     """Return settings, versions, hashes and the date."""
     hashes = {"model": _digest(material.model.to_json().encode())}
@@ -60,7 +92,7 @@ def facts_part(material: Material) -> dict[str, Any]:
         "settings": {name: _plain(value) for name, value in material.settings.items() if _tells(value)},
         "versions": {"python": platform.python_version()} | {name: _version(name) for name in PACKAGES},
         "hashes": hashes,
-        "edits": [edit.cells() for edit in material.model.edits],
+        "edits": [edit.cells() for edit in getattr(material.model, "edits", ())],
         "rows": None if material.train is None else material.train.table.n_rows,
         "test_rows": None if material.test is None else material.test.table.n_rows,
         "date": datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
@@ -74,6 +106,10 @@ def _digest(data: bytes) -> str:
 def _digest_of_rows(sample: Sample) -> str:
     """Hash the columns as numbers, their names and levels, and the outcomes."""
     digest = hashlib.sha256()
+    if isinstance(sample.table, NumericMatrix):
+        digest.update(sample.table.digest())
+        digest.update(repr(sample.y.tolist()).encode())
+        return digest.hexdigest()
     for j in range(sample.table.n_columns):
         column = sample.table.column(j)
         digest.update(repr((column.name, column.scale)).encode())

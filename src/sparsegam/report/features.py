@@ -1,11 +1,13 @@
 """The features of a report: pieces to be drawn and evaluated in the page, with the density of the data."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from sparsegam.arrays import Vector
 from sparsegam.data.scales import text
+from sparsegam.models.additive import Model
 from sparsegam.models.pieces import Piece, importance, pieces_of
 from sparsegam.models.shapes import ShapeFunction
 from sparsegam.report.material import Material
@@ -16,21 +18,21 @@ TAIL = 0.005  # share of rows at either end that may be beyond the picture and t
 
 def features_part(material: Material) -> list[dict[str, Any]]:
     """Return the features in use, the most important first where the data are known."""
-    order = list(material.model.features)
-    shown = material.model.shape_functions(centred=None)
-    features = [
-        _feature(name, order.index(name), shape, material.numbers(name)) | _shown(material, name, shape, shown[name])
-        for name, shape in material.model.shape_functions().items()
-    ]
+    model = material.model
+    alone, shown = material.shapes, model.shape_functions(centred=None)
+    features = []
+    for place, name in enumerate(model.features):
+        own = name in alone
+        shape = alone[name] if own else _flat(model, name)
+        part = _feature(name, place, shape, material.numbers(name)) | {"own": own, "prices": _prices(shape)}
+        part |= named_part(material, name)
+        features.append(part | (_shown(material, name, shape, shown[name]) if own else {"mean": 0.0, "pieces": []}))
     return sorted(features, key=lambda feature: -feature["importance"])
 
 
-def _feature(name: str, place: int, shape: ShapeFunction, numbers: Vector | None) -> dict[str, Any]:
-    """Return one feature; `place` is its turn in the sum, so that the page adds up in the same order as Python."""
-    low, high = _range(shape, numbers)
+def function_part(shape: ShapeFunction) -> dict[str, Any]:
+    """Return a function of one feature, as the page evaluates it."""
     return {
-        "name": name,
-        "place": place,
         "kind": shape.scale.kind,
         "levels": [text(level) for level in shape.scale.levels],
         "level_values": [shape.levels.get(level, shape.other) for level in shape.scale.levels],
@@ -44,12 +46,45 @@ def _feature(name: str, place: int, shape: ShapeFunction, numbers: Vector | None
             for number, value in shape.special.items()
         ],
         "missing": shape.missing,
+    }
+
+
+def _flat(model: Model, name: str) -> ShapeFunction:
+    """Return what a feature of pairs adds by itself: nothing, wherever a pair cuts it."""
+    cell = next(axis.cell for pair in model.pair_functions().values() for axis in pair.axes if axis.name == name)
+    zero, special = np.zeros(cell.values.size), dict.fromkeys(cell.special, 0.0)
+    return replace(cell, values=zero, starts=zero, special=special, missing=0.0, levels={}, other=0.0, unseen=0.0)
+
+
+def _feature(name: str, place: int, shape: ShapeFunction, numbers: Vector | None) -> dict[str, Any]:
+    """Return one feature; `place` is its turn in the sum, so that the page adds up in the same order as Python."""
+    low, high = _range(shape, numbers)
+    return {
+        "name": name,
+        "place": place,
+        **function_part(shape),
         "importance": _importance(shape, numbers),
         "range": [low, high],
         "density": _density(shape, numbers, (low, high)),
+        "members": _members(shape, numbers),
         "start": _start(shape, numbers),
         "whole": numbers is not None and bool(np.all(np.mod(numbers[~np.isnan(numbers)], 1) == 0)),
     }
+
+
+def named_part(material: Material, name: str) -> dict[str, Any]:
+    """Return a feature as its readers know it."""
+    label, unit = material.notes.named(name)
+    return {"label": label, "unit": unit}
+
+
+def _prices(shape: ShapeFunction) -> dict[str, Any] | None:
+    """Return what a change costs by the rows that it passes, as `rows_between` has it; None without such rows."""
+    if shape.seen is None or not shape.seen.upto:
+        return None
+    upto = np.cumsum([share for _, share in shape.seen.upto]).tolist()
+    edges = [shape.scale.number(value) for value, _ in shape.seen.upto]
+    return {"edges": edges, "upto": upto, "above": shape.seen.above}
 
 
 def _shown(material: Material, name: str, shape: ShapeFunction, shown: ShapeFunction) -> dict[str, Any]:
@@ -77,7 +112,7 @@ def _piece(piece: Piece) -> dict[str, Any]:
 
 def _importance(shape: ShapeFunction, numbers: Vector | None) -> float:
     if numbers is not None:
-        return importance(shape, numbers)
+        return importance(shape.at(numbers))
     ends = [*shape.values, *shape.starts, *shape.special.values(), *shape.levels.values(), shape.missing, 0.0]
     return float(np.ptp(ends))
 
@@ -100,12 +135,30 @@ def _range(shape: ShapeFunction, numbers: Vector | None) -> tuple[float, float]:
     return low - beyond, (high if high > low else low + width) + beyond
 
 
-def _density(shape: ShapeFunction, numbers: Vector | None, limits: tuple[float, float]) -> list[int]:
+def _density(shape: ShapeFunction, numbers: Vector | None, limits: tuple[float, float]) -> dict[str, Any]:
+    """Count the rows in bins of even width: one for each value, where these are whole and not many."""
     seen = _ordinary(shape, numbers)
+    seen = seen[seen >= 0] if shape.scale.has_levels else seen
     if not seen.size or shape.scale.kind == "category":
+        return {"counts": [], "ends": limits}
+    low, high = limits
+    discrete = shape.scale.has_levels or shape.scale.kind == "boolean"
+    if discrete or (high - low < 1.5 * DENSITY_BINS and bool(np.all(seen % 1 == 0))):
+        ends = (np.floor(low) - 0.5, (1.0 if discrete and high < 1 else np.ceil(high)) + 0.5)
+        n_bins = round(ends[1] - ends[0])
+    else:
+        ends, n_bins = limits, DENSITY_BINS
+    return {"counts": np.histogram(seen, bins=n_bins, range=ends)[0].tolist(), "ends": [float(end) for end in ends]}
+
+
+def _members(shape: ShapeFunction, numbers: Vector | None) -> list[list[Any]]:
+    """Return the levels of a category that no term names, each with its rows."""
+    if shape.scale.kind != "category":
         return []
-    counts: list[int] = np.histogram(seen, bins=DENSITY_BINS, range=limits)[0].tolist()
-    return counts
+    known = np.zeros(0, dtype=np.intp) if numbers is None else numbers[numbers >= 0].astype(np.intp)
+    counts = np.bincount(known, minlength=len(shape.scale.levels)).tolist()
+    pairs = zip(shape.scale.levels, counts, strict=True)
+    return [[text(level), None if numbers is None else n] for level, n in pairs if level not in shape.levels]
 
 
 def _start(shape: ShapeFunction, numbers: Vector | None) -> float | None:

@@ -1,5 +1,7 @@
 // Makers of elements and of numbers as text; the first part of the script of a report.
-const report = JSON.parse(document.getElementById("content").textContent);
+// Of more than two classes there is a report for each against the rest; the address says which.
+const whole = JSON.parse(document.getElementById("content").textContent);
+const report = whole.parts ? whole.parts[Number(new URLSearchParams(location.search).get("class")) || 0] || whole.parts[0] : whole;
 const byId = (id) => document.getElementById(id);
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -24,6 +26,9 @@ const fixed = (value, digits = 3) => (value === null || value === undefined ? "�
 const signed = (value, digits = 3) => (value > 0 ? "+" : "") + (value === 0 ? "0" : number(value, digits));
 const perUnit = (term, digits = 3) => signed(term.coef, digits) + (term.ramp ? " per unit" : "");
 const count = (value) => (value === null || value === undefined ? "" : value.toLocaleString("en"));
+
+// Parts that are shown on demand, and always in print.
+const folded = (title, ...parts) => make("details", {}, make("summary", {}, title), ...parts);
 
 function table(caption, header, rows, label = caption) {
   const numeric = header.map((_, j) => rows.length > 0 && rows.every((row) => typeof row[j] === "string" && /^(?:[+−\d.,\s%–]|e-|e−|to|per unit)*$/.test(row[j])));

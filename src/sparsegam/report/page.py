@@ -9,28 +9,35 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from sparsegam.data.writing import write_whole
+from sparsegam.deploy.scorecard import Scorecard
 from sparsegam.inspection.stability import Stability
 from sparsegam.models.additive import Model
+from sparsegam.models.linear import LinearModel
+from sparsegam.models.multiclass import OneVsRestModel
 from sparsegam.report.content import content
-from sparsegam.report.material import Material, Sample
+from sparsegam.report.material import Material, Notes, Sample
 from sparsegam.search.path import Path
 
-SCRIPTS = ("make.js", "form.js", "shapes.js", "report.js")
+SCRIPTS = ("make.js", "form.js", "change.js", "shapes.js", "pairs.js", "worth.js", "report.js")
 
 
 def write_report(  # noqa: PLR0913
     file: str | os.PathLike[str],
-    model: Model,
+    model: Any,
     X: Any = None,
     y: Any = None,
     *,
     X_test: Any = None,
     y_test: Any = None,
-    title: str = "A sparse additive model",
+    title: str = "A sparse model",
     settings: Mapping[str, Any] | None = None,
     path: Path[Model] | None = None,
     sample_weight: Any = None,
     stability: Stability | None = None,
+    labels: Mapping[str, str | tuple[str, str]] | None = None,
+    groups: Any = None,
+    about: Mapping[str, str] | None = None,
+    scorecard: Scorecard | None = None,
 ) -> FilePath:
     """Write a report on a model: one HTML file that opens anywhere and asks for nothing from outside.
 
@@ -38,8 +45,8 @@ def write_report(  # noqa: PLR0913
     ----------
     file : str or path-like
         The file to write; it appears whole or not at all.
-    model : Model
-        The model.
+    model : Model, LinearModel or OneVsRestModel
+        The model. Of more than two classes, the report has a page for each class against the rest.
     X, y : array-like or data frame, and array-like, optional
         The rows that the model was fitted to. Without them the report has the equation, the shape functions and the
         scoring form, but no densities, metrics, frontier or alternatives.
@@ -56,29 +63,40 @@ def write_report(  # noqa: PLR0913
         Weights of the rows of X in the search of frontier and alternatives.
     stability : Stability, optional
         What `stability(X, y)` of the estimator returned, to be shown.
+    labels : mapping of str to str or (str, str), optional
+        Names of features for readers, or names and units: `{"dti": ("Debt to income", "%")}`.
+    groups : sequence of str or mapping of str to array-like, optional
+        Groups of the measured rows to look at one by one: columns of them, or what every row is.
+    about : mapping of str to str, optional
+        Titles and texts at the top: intended use, author, data, limits.
+    scorecard : Scorecard, optional
+        The same model in points, to be shown with its bands of risk.
 
     Returns
     -------
     pathlib.Path
         The file.
     """
+    notes = Notes(labels or {}, groups, about or {}, scorecard)
+    notes.check(_checked(model).feature_names or model.features)
     material = Material(
         model=_checked(model),
         title=title,
-        train=Sample.of(X, y),
-        test=Sample.of(X_test, y_test),
+        train=Sample.of(X, y, model.read),
+        test=Sample.of(X_test, y_test, model.read),
         settings=settings or {},
         path=path,
         sample_weight=sample_weight,
         stability=stability,
+        notes=notes,
     )
     return write_whole(file, page(content(material)))
 
 
-def _checked(model: Any) -> Model:
-    if isinstance(model, Model):
+def _checked(model: Any) -> Any:
+    if isinstance(model, Model | LinearModel | OneVsRestModel):
         return model
-    msg = f"a report is on one additive model, got {type(model).__name__}: of several classes, report on one."
+    msg = f"a report is on an additive or a linear model, got {type(model).__name__}."
     raise ValueError(msg)
 
 

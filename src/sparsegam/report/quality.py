@@ -7,7 +7,9 @@ import numpy as np
 
 from sparsegam.arrays import Vector
 from sparsegam.inspection.assessment import assess, calibration, worth
+from sparsegam.inspection.gains import count_above, gains, net_benefit, treat_all
 from sparsegam.inspection.metrics import roc_curve
+from sparsegam.inspection.subgroups import grouped
 from sparsegam.models.additive import Model
 from sparsegam.models.outcomes import positives
 from sparsegam.report.material import Material, Sample
@@ -15,6 +17,7 @@ from sparsegam.search.path import Path
 
 THRESHOLDS = 200
 ROC_POINTS = 200
+MANY_SIZES = 40
 
 
 def quality_part(material: Material) -> dict[str, Any] | None:
@@ -28,10 +31,21 @@ def quality_part(material: Material) -> dict[str, Any] | None:
         "held_out": material.test is not None,
         "metrics": [asdict(metric) for metric in assess(material.model, score, sample.y)],
     }
+    out["groups"] = _groups_part(material, sample, score)
     if material.model.classes is None:
         bins = calibration(score, np.asarray(sample.y, dtype=np.float64))
         return out | {"calibration": [asdict(b) for b in bins], "roc": None, "confusion": None}
     return out | _of_classes(material, sample, score)
+
+
+def _groups_part(material: Material, sample: Sample, score: Vector) -> dict[str, Any] | None:
+    """Return how the model does in groups of rows, where these were asked for."""
+    groups = material.notes.groups
+    if groups is None:
+        return None
+    found = grouped(material.model, sample.columns(), sample.y, score, groups)
+    named = [asdict(line) | {"name": material.notes.named(line.name)[0]} for line in found.lines]
+    return {"lines": named, "threshold": found.threshold}
 
 
 def _of_classes(material: Material, sample: Sample, score: Vector) -> dict[str, Any]:
@@ -40,27 +54,38 @@ def _of_classes(material: Material, sample: Sample, score: Vector) -> dict[str, 
     false, true, _ = roc_curve(score, upper)
     shown = np.unique(np.linspace(0, false.size - 1, ROC_POINTS).astype(np.intp))
     thresholds = np.linspace(0, 1, THRESHOLDS + 1)
+    acting = thresholds[:-1]  # at one, errors would weigh infinitely much
     return {
+        "prevalence": {"events": int(upper.sum()), "share": float(upper.mean())},
+        "gains": [asdict(band) for band in gains(score, upper)],
+        "benefit": {
+            "model": np.round(net_benefit(probability, upper, acting), 6).tolist(),
+            "all": np.round(treat_all(float(upper.mean()), acting), 6).tolist(),
+        },
         "calibration": [asdict(b) for b in calibration(probability, upper.astype(np.float64))],
         "roc": {"false": np.round(false[shown], 5).tolist(), "true": np.round(true[shown], 5).tolist()},
         "confusion": {
-            "true": _at_least(probability[upper], thresholds),
-            "false": _at_least(probability[~upper], thresholds),
+            "true": count_above(probability[upper], thresholds).tolist(),
+            "false": count_above(probability[~upper], thresholds).tolist(),
             "positives": int(upper.sum()),
             "negatives": int((~upper).sum()),
         },
     }
 
 
-def _at_least(probability: Vector, thresholds: Vector) -> list[int]:
-    """Count, for each threshold, the rows above it."""
-    counts: list[int] = (probability.size - np.searchsorted(np.sort(probability), thresholds, side="right")).tolist()
-    return counts
-
-
 def size_score(material: Material, path: Path[Model]) -> Vector | None:
-    """Return the AUC (or R squared) of each model of the frontier on the rows that are measured."""
+    """Return the AUC (or R squared) of each model of the frontier on the rows that are measured.
+
+    Of many, only those are measured that are best at some price or near the model in size; the others are NaN.
+    """
     sample = material.measured
     if sample is None:
         return None
-    return np.array([worth(model, model.score_rows(sample.table), sample.y) for model in path])
+    near = np.abs(path.n_terms - material.model.n_terms) <= 2
+    wanted = near | ~np.isnan(path.lambda0) | (path.n_terms.size <= MANY_SIZES)
+    return np.array(
+        [
+            worth(model, model.score_rows(sample.table), sample.y) if want else np.nan
+            for model, want in zip(path, wanted.tolist(), strict=True)
+        ]
+    )

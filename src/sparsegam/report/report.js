@@ -30,14 +30,15 @@ function stability() {
 function quality() {
   const section = byId("quality"), part = report.quality;
   if (!part) { section.append(make("p", { class: "note" }, "No rows were given to measure the model on.")); return; }
-  section.append(make("p", { class: "note" }, part.held_out ? `Measured on ${count(part.rows)} rows that the model was not fitted to.` : `Measured on the ${count(part.rows)} rows that were given as training rows: numbers on new rows will be somewhat worse.`));
-  const rows = part.metrics.map((metric) => [metric.name, number(metric.value, 4), `${number(metric.low, 4)} to ${number(metric.high, 4)}`, metric.better + " is better"]);
-  section.append(table("Metrics with 95 % confidence intervals", ["metric", "value", "interval", ""], rows));
+  section.append(make("p", { class: "note" }, (part.prevalence ? `${count(part.prevalence.events)} of ${count(part.rows)} rows are ${report.classes[1]} (${percent(part.prevalence.share)}). ` : "") + (part.held_out ? `Measured on ${count(part.rows)} rows that the model was not fitted to.` : `Measured on the ${count(part.rows)} rows that were given as training rows: numbers on new rows will be somewhat worse.`)));
+  const rows = part.metrics.map((metric) => [metric.name, number(metric.value, 4), `${number(metric.low, 4)} to ${number(metric.high, 4)}`, metric.better]);
+  section.append(table("Metrics with 95 % confidence intervals", ["metric", "value", "interval", "better"], rows));
   const grid = make("div", { class: "grid" });
   grid.style.marginTop = "1rem";
   section.append(grid);
   grid.append(calibrationCard(part.calibration));
-  if (part.roc) grid.append(rocCard(part.roc), confusionCard(part.confusion));
+  if (part.roc) grid.append(rocCard(part.roc), gainsCard(part.gains), benefitCard(part.benefit), confusionCard(part.confusion));
+  if (part.groups) section.append(make("h3", { class: "apart" }, "In groups of rows"), groupsTable(part.groups));
 }
 
 function calibrationCard(bins) {
@@ -47,7 +48,7 @@ function calibrationCard(bins) {
   svg.append(line([[ends[0], ends[0]], [ends[1], ends[1]]], x, y, "ideal"), line(bins.map((bin) => [bin.predicted, bin.observed]), x, y, "step"));
   for (const bin of bins) svg.append(draw("line", { class: "whisker", x1: x(bin.predicted), x2: x(bin.predicted), y1: y(bin.low), y2: y(bin.high) }), draw("circle", { class: "dot", cx: x(bin.predicted), cy: y(bin.observed), r: 3.5 }, draw("title", {}, `${count(bin.count)} rows: predicted ${number(bin.predicted)}, observed ${number(bin.observed)}`)));
   const rows = bins.map((bin) => [number(bin.predicted), number(bin.observed), `${number(bin.low)} to ${number(bin.high)}`, count(bin.count)]);
-  card.append(make("details", {}, make("summary", {}, "As a table"), table("Calibration", ["predicted", "observed", "interval", "rows"], rows)));
+  card.append(folded("As a table", table("Calibration", ["predicted", "observed", "interval", "rows"], rows)));
   return card;
 }
 
@@ -73,6 +74,7 @@ function confusionCard(part) {
     const head = make("tr", {}, make("td", {}), make("th", { scope: "col", class: "number" }, `called ${upper}`), make("th", { scope: "col", class: "number" }, `called ${lower}`));
     out.replaceChildren(make("table", { class: "confusion" }, make("caption", {}, `Called ${upper} where the probability is above ${fixed(i / n, 3)}`), make("thead", {}, head), make("tbody", {}, row(`is ${upper}`, tp, fn), row(`is ${lower}`, fp, tn))),
       make("p", { class: "note" }, `Accuracy ${share(tp + tn, part.positives + part.negatives)} · sensitivity ${share(tp, part.positives)} · specificity ${share(tn, part.negatives)} · precision ${share(tp, tp + fp)}`));
+    if (benefitMark) benefitMark(i);
     if (rocMark) rocMark(fp / Math.max(part.negatives, 1), tp / Math.max(part.positives, 1));
   };
   slider.addEventListener("input", show);
@@ -93,7 +95,7 @@ function size() {
   const changes = [[1, "One more term"], [-1, "One term fewer"]].map(([by, name]) => neighbour(part, part.chosen + by, name)).filter((card) => card);
   grid.append(make("div", { class: "stack" }, ...changes));
   const rows = part.n_terms.map((k, i) => [String(k) + (k === part.chosen ? " (this size)" : ""), number(part.objective[i], 6), part.lambda0[i] === null ? "–" : number(part.lambda0[i], 4), part.score ? fixed(part.score[i], 4) : "–"]);
-  section.append(make("details", {}, make("summary", {}, "All sizes as a table"), table("The frontier", ["terms", "loss", "best below lambda0", part.score_name], rows)));
+  section.append(folded("All sizes as a table", table("The frontier", ["terms", "loss", "best below lambda0", part.score_name], rows)));
 }
 
 function neighbour(part, terms, name) {
@@ -103,15 +105,16 @@ function neighbour(part, terms, name) {
   const scored = part.score ? ` and move ${part.score_name} from ${fixed(part.own.score, 4)} to ${fixed(part.score[k], 4)}` : "";
   const items = [...change.added.map((term) => `in: ${term.condition} (${perUnit(term)})`), ...change.removed.map((term) => `out: ${term.condition} (${perUnit(term)})`)];
   const list = make("ul", {}, ...items.map((item) => make("li", {}, item)));
-  const shown = items.length <= 3 ? list : make("details", {}, make("summary", {}, `${change.added.length} terms come in, ${change.removed.length} go out`), list);
+  const shown = items.length <= 3 ? list : folded(`${change.added.length} terms come in, ${change.removed.length} go out`, list);
   return make("div", { class: "card" }, make("h3", {}, name), make("p", {}, `would ${difference < 0 ? "lower" : "raise"} the loss by ${number(Math.abs(difference))}${scored}.`), shown);
 }
 
 function frontierCard(part, heights, own, name) {
-  const low = Math.min(...heights, own), high = Math.max(...heights, own);
+  const all = [...heights.filter((height) => height !== null), own], low = Math.min(...all), high = Math.max(...all);
   const { svg, x, y, card } = chart(name + " by number of terms", [part.n_terms[0], part.n_terms[part.n_terms.length - 1]], [low, high], "number of terms", name);
-  svg.append(line(part.n_terms.map((k, i) => [k, heights[i]]), x, y, "step"));
-  part.n_terms.forEach((k, i) => svg.append(draw("circle", { class: part.lambda0[i] === null && i > 0 ? "hollow" : "dot", cx: x(k), cy: y(heights[i]), r: 3 }, draw("title", {}, `${k} terms: ${number(heights[i], 6)}`))));
+  const known = part.n_terms.map((k, i) => [k, i]).filter(([, i]) => heights[i] !== null);
+  svg.append(line(known.map(([k, i]) => [k, heights[i]]), x, y, "step"));
+  known.forEach(([k, i]) => svg.append(draw("circle", { class: part.lambda0[i] === null && i > 0 ? "hollow" : "dot", cx: x(k), cy: y(heights[i]), r: 3 }, draw("title", {}, `${k} terms: ${number(heights[i], 6)}`))));
   svg.append(draw("path", { class: "mark", d: `M${x(part.chosen)} ${y(own) - 7}l7 7l-7 7l-7 -7z` }, draw("title", {}, `this model: ${part.chosen} terms, ${number(own, 6)}`)));
   return card;
 }
@@ -149,21 +152,34 @@ function facts() {
 function filters() {
   for (const [input, items] of [[byId("form-filter"), "#form .field"], [byId("shape-filter"), "#shape-grid .card"]]) {
     if (report.features.length < 8) input.parentElement.hidden = true;
-    input.addEventListener("input", () => { for (const item of document.querySelectorAll(items)) item.hidden = !item.dataset.feature.toLowerCase().includes(input.value.toLowerCase()); });
+    input.addEventListener("input", () => { for (const item of document.querySelectorAll(items)) item.hidden = ![item.dataset.feature, item.querySelector("label, h3").textContent].some((name) => name.toLowerCase().includes(input.value.toLowerCase())); });
   }
 }
 
 byId("form").addEventListener("submit", (event) => event.preventDefault());
 report.features.forEach((feature, i) => byId("form").append(field(feature, i)));
+changePart();
 refresh();
+if (linear) byId("score").querySelector(".hint").textContent = "Type or slide the values of one case.";
 if (report.centred) for (const id of ["score", "shapes"]) byId(id).querySelector(".hint").append(" What a feature adds is measured against its mean over the training rows.");
-byId("shape-grid").append(...report.features.map(shapeCard));
+if (report.pairs.length) byId("shapes").querySelector(".hint").append(" What two features add together comes on top of what each adds by itself.");
+const cards = [...inOrder.map((feature) => [feature, shapeCard]), ...report.pairs.map((pair) => [pair, pairCard])];
+byId("shape-grid").append(...cards.sort(([a], [b]) => b.importance - a.importance).map(([part, card]) => card(part)));
+classes();
+about();
 standing();
 stability();
+points();
 quality();
 size();
 alternatives();
 reading();
+unseen();
 facts();
 filters();
 head();
+// In print everything is unfolded, and folded again after it.
+const closed = () => [...document.querySelectorAll("details:not([open]):not(#change)")];
+let unfolded = [];
+addEventListener("beforeprint", () => { unfolded = closed(); for (const one of unfolded) one.open = true; });
+addEventListener("afterprint", () => { for (const one of unfolded) one.open = false; });

@@ -17,7 +17,7 @@ from sparsegam.design.units import Units
 from sparsegam.losses import LOSSES
 from sparsegam.models.additive import Model
 from sparsegam.models.evidence import Evidence
-from sparsegam.models.terms import Term
+from sparsegam.models.terms import Part, Term
 from sparsegam.search.ridge import Ridge
 
 FEW_ROWS = 10  # on the smaller side of a step, below which its coefficient is hardly more than a guess
@@ -30,12 +30,12 @@ def evidence_of(design: ThresholdDesign, point: _core.Point, covariance: Vector 
     """Count the rows of each column of a point, and of its events; the covariance goes with them, by feature."""
     order = np.argsort(point.columns)
     columns = point.columns[order]
-    blocks = None
+    blocks: dict[Part, Vector] | None = None
     if covariance is not None:
         covariance = covariance[np.ix_(np.append(0, order + 1), np.append(0, order + 1))]
-        group = design.group[columns]
-        mine = {int(j): np.flatnonzero(group == j) + 1 for j in group}
-        blocks = {design.names[j]: covariance[np.ix_(at, at)] for j, at in mine.items()}
+        parts = [design.term(int(column), 1.0).part for column in columns]
+        mine = {part: [i for i, other in enumerate(parts, start=1) if other == part] for part in parts}
+        blocks = {part: covariance[np.ix_(at, at)] for part, at in mine.items()}
     return Evidence(
         n_rows=design.core.n_rows,
         n_events=None if upper is None else design.count(upper),
@@ -92,7 +92,7 @@ def warn_of_few_rows(models: Iterable[Model]) -> None:
     weak = sorted((term for model in models for term in model.terms if _stands_on_few(term)), key=_smaller)
     if not weak:
         return
-    named = [f"{term.condition.text(term.feature)} ({_side(term)})" for term in weak[:NAMED]]
+    named = [f"{term.text()} ({_side(term)})" for term in weak[:NAMED]]
     more = f" and {len(weak) - NAMED} more" if len(weak) > NAMED else ""
     msg = (
         f"{len(weak)} step{'s' * (len(weak) > 1)} of the model stand{'s' * (len(weak) == 1)} on few rows: "

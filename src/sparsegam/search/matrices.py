@@ -1,7 +1,8 @@
 """Matrices of numbers: posed to the core as they are, and searched for the best linear model of every size."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
@@ -11,13 +12,14 @@ from numpy.typing import NDArray
 from sparsegam import _core
 from sparsegam.arrays import Vector
 from sparsegam.checks import warn
+from sparsegam.choices import Auto, ClassWeight, Loss
 from sparsegam.data.matrix import NumericMatrix, listed, read_matrix
 from sparsegam.design.linear import Coefficients, LinearDesign
 from sparsegam.design.units import in_units, power_of_two
 from sparsegam.losses import LOSSES
 from sparsegam.models.linear import LinearModel
 from sparsegam.parameters import documented, pick
-from sparsegam.search.inputs import search_inputs
+from sparsegam.search.inputs import is_cuda, search_inputs
 from sparsegam.search.options import Options
 from sparsegam.search.path import Path
 from sparsegam.search.price import mean_weight
@@ -53,6 +55,11 @@ class Matrices:
         msg = f"linear models take no streams, got {type(X).__name__}: read it into memory, or use an additive model."
         raise ValueError(msg)
 
+    def rows_of(self, matrix: NumericMatrix, y: Vector, weight: Vector, options: Options) -> Any:
+        """Return the rows of a matrix, which answer a search."""
+        cap = min(max(2 * matrix.n_bytes, SMALLEST_CAP), LARGEST_CAP)
+        return _core.MatrixRows(matrix.core(), y, weight, loss=options.loss, n_threads=options.n_threads, max_bytes=cap)
+
     def pose(self, data: NumericMatrix, y: Vector, weight: Vector, options: Options) -> Problem[LinearDesign]:
         """Hand a matrix to the core; columns far from zero are centred on the way, in a copy."""
         if LOSSES[options.loss].closed_form:
@@ -63,7 +70,8 @@ class Matrices:
         units, y_core, weight_core = in_units(y, weight, centred=centred)
         scaled, columns = _ordinary(data)
         units = replace(units, columns=columns)
-        rows, shift, too_far, allowed = _rows(scaled, y_core, weight_core, options, self.demands)
+        made = partial(self.rows_of, y=y_core, weight=weight_core, options=options)
+        rows, shift, too_far, allowed = _rows(scaled, weight_core, self.demands, made)
         ridge = options.ridge(float(weight.sum()))
         penalty = self.demands.penalty(ridge.lambda2, allowed, always, units)
         cost = np.ones(data.n_columns)
@@ -106,8 +114,8 @@ def linear_path(  # noqa: D417, PLR0913
     X: Any,
     y: Any,
     *,
-    loss: str = "logistic",
-    lambda2: Any = 1e-3,
+    loss: Loss = "logistic",
+    lambda2: float | Auto = 1e-3,
     lambda1: float = 0.0,
     max_terms: int = 50,
     standardize: bool = True,
@@ -115,7 +123,9 @@ def linear_path(  # noqa: D417, PLR0913
     coef_bounds: Any = None,
     unpenalized: Any = None,
     sample_weight: Any = None,
-    class_weight: Any = None,
+    class_weight: ClassWeight = None,
+    positive: Any = None,
+    device: str = "cpu",
     n_jobs: int | None = None,
     time_limit: float | None = None,
     verbose: int = 0,
@@ -153,21 +163,25 @@ def linear_path(  # noqa: D417, PLR0913
     (('x4',), ('x4', 'x11'))
     """
     given = locals()
-    return search_inputs(LinearPath, Matrices.of(given), X, y, given)[0]
+    return search_inputs(LinearPath, matrices_on(given), X, y, given)[0]
+
+
+def matrices_on(given: Mapping[str, Any]) -> Matrices:
+    """Return what takes matrices on the device that was asked for."""
+    if not is_cuda(given["device"]):
+        return Matrices.of(given)
+    from sparsegam.cuda.matrices import CudaMatrices
+
+    return CudaMatrices.of(given)
 
 
 def _rows(
-    matrix: NumericMatrix, y: Vector, weight: Vector, options: Options, demands: Coefficients
-) -> tuple[_core.MatrixRows, dict[int, float], frozenset[int], NDArray[np.bool_]]:
+    matrix: NumericMatrix, weight: Vector, demands: Coefficients, made: Callable[[NumericMatrix], Any]
+) -> tuple[Any, dict[int, float], frozenset[int], NDArray[np.bool_]]:
     """Make the rows; tell what was taken from columns far from zero, which are too far, and which are not constant.
 
     Without an intercept a constant column is a column like any other, and none may be moved.
     """
-
-    def made(m: NumericMatrix) -> _core.MatrixRows:
-        cap = min(max(2 * m.n_bytes, SMALLEST_CAP), LARGEST_CAP)
-        return _core.MatrixRows(m.core(), y, weight, loss=options.loss, n_threads=options.n_threads, max_bytes=cap)
-
     rows = made(matrix)
     if not demands.fit_intercept:
         return rows, {}, frozenset(), np.ones(matrix.n_columns, dtype=bool)

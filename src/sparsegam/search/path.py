@@ -8,15 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam.arrays import Vector
-from sparsegam.checks import check_integer, optional, warn
+from sparsegam.checks import check_integer, warn
+from sparsegam.data.framing import frame_of
 from sparsegam.design.design import Design
 from sparsegam.losses import LOSSES
+from sparsegam.models import notebook
 from sparsegam.models.scoring import Scores
 from sparsegam.parameters import documented
 from sparsegam.search.price import check_lambda0, is_settled, price, settled_price, warn_of_weights
 from sparsegam.search.problem import Problem
 from sparsegam.search.progress import Progress
-from sparsegam.search.solver import frontier
+from sparsegam.search.solver import Frontier, frontier
 
 M = TypeVar("M", bound=Scores)
 P = TypeVar("P", bound="Path[Any]")
@@ -66,7 +68,13 @@ class Path(Generic[M]):
 
     @classmethod
     def search(
-        cls: type[P], problem: Problem[Design[Any]], classes: NDArray[Any] | None, callback: Progress | None = None
+        cls: type[P],
+        problem: Problem[Design[Any]],
+        classes: NDArray[Any] | None,
+        callback: Progress | None = None,
+        *,
+        rough: bool = False,
+        start: Frontier | None = None,
     ) -> P:
         """Search the frontier of a problem and put it into the words of the data.
 
@@ -78,18 +86,26 @@ class Path(Generic[M]):
             The two labels; None for a regression.
         callback : callable, optional
             Called with (n_terms, objective) as models are found.
+        rough : bool
+            For models that are compared and not kept: coefficients are good to six digits or so, and models do not say
+            what they stand on.
+        start : Frontier, optional
+            Models to improve on, which takes less time.
 
         Returns
         -------
         Path
             The models by size.
         """
-        search = frontier(problem, callback)
+        search = frontier(problem, callback, start=start, polish=not rough)
         points = search.points
         n_terms = np.array([len(point.columns) for point in points], dtype=np.int64)
         objective = np.array([point.loss + point.ridge for point in points])
         return cls(
-            models=tuple(problem.model(point, classes) for point in points),
+            models=tuple(
+                problem.design.model(point, problem.options.loss, classes) if rough else problem.model(point, classes)
+                for point in points
+            ),
             n_terms=n_terms,
             loss=np.array([point.loss for point in points]),
             objective=objective,
@@ -148,19 +164,26 @@ class Path(Generic[M]):
         return self._is_inside(self._cheapest(lambda0))
 
     def to_frame(self) -> Any:
-        """Return the path as a pandas DataFrame, or as a dict of arrays where pandas is not installed."""
-        columns = {
+        """Return the path as a frame of pandas, of polars where pandas is not installed, or as an Arrow table."""
+        return frame_of(self._columns())
+
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        return {
             "n_terms": self.n_terms,
             "n_features": np.array([len(model.features) for model in self.models]),
             "loss": self.loss,
             "objective": self.objective,
             "lambda0": self.lambda0,
         }
-        try:
-            import pandas as pd
-        except ImportError:
-            return columns
-        return pd.DataFrame(columns)
+
+    def _repr_html_(self) -> str:
+        columns = self._columns()
+        rows = [
+            [str(k), str(n), f"{loss:.6g}", f"{value:.6g}", "" if np.isnan(price) else f"{price:.4g}"]
+            for k, n, loss, value, price in zip(*(values.tolist() for values in columns.values()), strict=True)
+        ]
+        shown = notebook.table(["terms", "features", "loss", "objective", "best below lambda0"], rows, n_text=0)
+        return notebook.fragment(notebook.note(repr(self).strip("<>")), notebook.folded("Sizes", shown, is_open=True))
 
     @documented
     def plot(self, ax: Any = None) -> Any:
@@ -168,13 +191,10 @@ class Path(Generic[M]):
 
         {draw}
         """
-        ax = new_axes() if ax is None else ax
-        chosen = ~np.isnan(self.lambda0)
-        ax.plot(self.n_terms, self.objective, marker="o", markerfacecolor="white", color="tab:blue")
-        ax.plot(self.n_terms[chosen], self.objective[chosen], "o", color="tab:blue", label="best at some lambda0")
-        ax.set(xlabel="number of terms", ylabel="objective (loss + ridge)")
-        ax.legend()
-        return ax
+        from sparsegam.plots.frontier import plot_frontier
+
+        figure = plot_frontier(self, ax=ax)
+        return figure.axes[0] if ax is None else ax
 
     def _is_inside(self, chosen: int) -> bool:
         return chosen < len(self.models) - 1 or (self.finished and not self.cut_off)
@@ -242,8 +262,3 @@ def hull_prices(n_terms: NDArray[np.int64], objective: Vector) -> Vector:
             prices[k] = slope
             corners.append(k)
     return prices
-
-
-def new_axes() -> Any:
-    """Return the axes of a new figure."""
-    return optional("matplotlib.pyplot", "plots", extra="plot").subplots()[1]

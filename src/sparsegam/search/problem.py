@@ -16,6 +16,7 @@ from sparsegam.search.price import Price, price
 from sparsegam.search.ridge import Ridge
 
 M = TypeVar("M", bound=Scores)
+P = TypeVar("P", bound="Problem[Any]")
 D_co = TypeVar("D_co", bound=Design[Any], covariant=True)
 
 
@@ -38,6 +39,13 @@ class Problem(Generic[D_co]):
     units: Units = field(
         default_factory=Units
     )  # in which the core has the problem; points of a search are in the user's
+
+    warm: tuple[_core.Point, ...] = ()  # models that are known to be good ones, in the units of the core
+    size_price: float = 0.0  # at which models of one size are compared where columns differ in cost, in those units too
+
+    def prepared(self, lambda0: float | str | None = None) -> "Problem[D_co]":
+        """Return the problem as it is searched, at a price per term or, for None, for models of all sizes."""
+        return self
 
     @property
     def max_terms(self) -> int:
@@ -68,7 +76,7 @@ def at_ridge(problem: Problem[D_co], ridge: Ridge) -> Problem[D_co]:
     return replace(problem, ridge=ridge, penalty=problem.penalty.with_lambda2(ridge.lambda2))
 
 
-def with_time_left(problem: Problem[D_co], start: float) -> Problem[D_co]:
+def with_time_left(problem: P, start: float) -> P:
     """Return the problem with what is left of its time limit, by time.monotonic(), once it was read and posed."""
     limit = problem.options.time_limit
     if limit is None:
@@ -76,7 +84,14 @@ def with_time_left(problem: Problem[D_co], start: float) -> Problem[D_co]:
     return replace_options(problem, time_limit=max(float(limit) - (time.monotonic() - start), 0.0))
 
 
-def replace_options(problem: Problem[D_co], **changes: Any) -> Problem[D_co]:
+def prepared(problem: P, start: float, lambda0: float | str | None = None) -> P:
+    """Return the problem as it is searched, with what is left of its time limit since `start`."""
+    ready: Any = with_time_left(problem, start).prepared(lambda0)
+    out: P = with_time_left(replace(ready, options=problem.options), start)
+    return out
+
+
+def replace_options(problem: P, **changes: Any) -> P:
     """Return the same problem with other options for its search."""
     return replace(problem, options=replace(problem.options, **changes))
 

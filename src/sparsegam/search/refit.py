@@ -1,6 +1,7 @@
 """Coefficients fitted again on given columns, and what exchanging one of these columns for another would cost."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from sparsegam.search.ridge import Ridge
 
 Columns = NDArray[np.int64]
 ORDINARY = Units()
+ROUGH: dict[str, Any] = {"tolerance": 1e-6, "last_digit": False}
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +81,7 @@ def objective_at(
     return float(loss + ridge.lambda2 * np.sum(unit * point.coef**2)) * units.loss
 
 
-def refit(
+def refit(  # noqa: PLR0913
     rows: _core.LocalRows,
     ridge: Ridge,
     start: Support,
@@ -87,6 +89,7 @@ def refit(
     held: NDArray[np.bool_] | None = None,
     units: Units = ORDINARY,
     ramps: Columns | None = None,
+    rough: bool = False,
 ) -> Support:
     """Minimise loss and ridge over intercept and coefficients.
 
@@ -104,6 +107,9 @@ def refit(
         Those that the rows are in; supports are in the user's.
     ramps : ndarray of int, optional
         Columns that are ramps, where the rows do not know.
+    rough : bool
+        For costs that are read to a few digits: to end with a step that promised a millionth of the objective, which
+        leaves far less than that behind.
 
     Returns
     -------
@@ -112,7 +118,9 @@ def refit(
     """
     kept = None if held is None else start.columns[held]
     penalty = penalty_of(rows, ridge, units, ramps)
-    point = units.from_core(_core.refit(rows, penalty, units.to_core(start.point), held=kept))
+    point = units.from_core(
+        _core.refit(rows, penalty, units.to_core(start.point), held=kept, **(ROUGH if rough else {}))
+    )
     order = [point.columns.tolist().index(column) for column in start.columns.tolist()]
     return Support(start.columns, np.append(point.intercept, point.coef[order]), point.loss + point.ridge)
 

@@ -72,7 +72,8 @@ def frontier(
         problem.rows,
         problem.penalty,
         max_terms=problem.max_terms,
-        start=[] if start is None else start.in_core,
+        start=list(problem.warm) if start is None else start.in_core,
+        price=problem.size_price,
         polish=polish,
         time_limit=problem.options.time_limit,
         callback=_in_units(callback, problem.units),
@@ -105,13 +106,18 @@ def frontiers(problem: Problem[D], ridges: Sequence[Ridge], callback: Progress |
 
 def fit(problem: Problem[D], lambda0: float | str, callback: Progress | None = None) -> Fit:
     """Search the best model for one price per term, a number or the name of a criterion."""
-    check_lambda0(lambda0)
-    unit, start = problem.price(lambda0), None
-    if is_settled(lambda0, problem.options.loss):
-        problem, lambda0, start = _settled(problem, unit)
-    price = unit(0) if isinstance(lambda0, str) else float(lambda0)
-    found = _fit_at(problem, price, callback, certify=bool(problem.options.certify), start=start)
+    found = fit_at(problem, lambda0, callback)
     return replace(found, point=problem.on_rows(found.point))
+
+
+def fit_at(problem: Problem[D], lambda0: float | str, callback: Progress | None = None) -> Fit:
+    """Search the same, its coefficients as the search has them."""
+    check_lambda0(lambda0)
+    unit, start = problem.price(lambda0), problem.warm[-1] if problem.warm else None
+    if is_settled(lambda0, problem.options.loss):
+        problem, lambda0, start = _settled(problem, unit, start)
+    price = unit(0) if isinstance(lambda0, str) else float(lambda0)
+    return _fit_at(problem, price, callback, certify=bool(problem.options.certify), start=start)
 
 
 def _fit_at(
@@ -138,13 +144,14 @@ def _fit_at(
     return Fit(point, lambda0, search.finished, dict(search.counts), proof, problem.factor(point))
 
 
-def _settled(problem: Problem[D], unit: Price) -> tuple[Problem[D], float, _core.Point | None]:
+def _settled(
+    problem: Problem[D], unit: Price, last: _core.Point | None
+) -> tuple[Problem[D], float, _core.Point | None]:
     """Settle the price of a term by searches without certificates, each from where the last one ended.
 
     Returns the problem with the time left, the price, and the model to start from.
     """
     end = None if problem.options.time_limit is None else time.monotonic() + problem.options.time_limit
-    last: _core.Point | None = None
 
     def left() -> Problem[D]:
         return problem if end is None else replace_options(problem, time_limit=max(end - time.monotonic(), 0.0))

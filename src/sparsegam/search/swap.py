@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sparsegam import _core
 from sparsegam.arrays import Vector
 from sparsegam.checks import check_choice, check_integer, check_number
+from sparsegam.choices import Cuts, Order
 from sparsegam.data.targets import read_target
 from sparsegam.losses import LOSSES
 from sparsegam.parameters import documented, pick
@@ -28,8 +29,8 @@ from sparsegam.search.ridge import AUTO
 from sparsegam.search.solver import Fit
 from sparsegam.search.tables import Tables
 
-CUTS = ("auto", "none", "linear", "quadratic", "selfconcordant")
-ORDERS = ("dynamic", "sequential")
+CUTS = get_args(Cuts)
+ORDERS = get_args(Order)
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,8 @@ class Swaps:
         Number of thresholding steps of a line search.
     """
 
-    cuts: str = "auto"
-    order: str = "dynamic"
+    cuts: Cuts = "auto"
+    order: Order = "dynamic"
     candidates: int = 50
     line_steps: int = 10
 
@@ -104,8 +105,8 @@ def swap_path(  # noqa: D417, PLR0913
     loss: str = "logistic",
     lambda0: Any = (5.0,),
     lambda2: Any = 1e-3,
-    cuts: str = "auto",
-    order: str = "dynamic",
+    cuts: Cuts = "auto",
+    order: Order = "dynamic",
     candidates: int = 50,
     line_steps: int = 10,
     max_terms: int | None = None,
@@ -178,8 +179,8 @@ def linear_swap_path(  # noqa: D417, PLR0913
     loss: str = "logistic",
     lambda0: Any = (5.0,),
     lambda2: Any = 1e-3,
-    cuts: str = "auto",
-    order: str = "dynamic",
+    cuts: Cuts = "auto",
+    order: Order = "dynamic",
     candidates: int = 50,
     line_steps: int = 10,
     max_terms: int | None = None,

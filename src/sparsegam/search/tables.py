@@ -1,7 +1,7 @@
 """Tables of any columns: binned, posed to the core, and searched for the best model of every size."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,11 +9,15 @@ from numpy.typing import NDArray
 
 from sparsegam import _core
 from sparsegam.arrays import Vector
+from sparsegam.choices import Auto, Categorical, Hierarchy, Loss, Missing, Monotone, RowsPerBin, Shapes, SpecialValues
 from sparsegam.data.frames import Table, read
 from sparsegam.data.guessing import warn_of_numbers_in_text
+from sparsegam.data.special import warn_of_special_codes
 from sparsegam.data.streams import stream_of
 from sparsegam.design.binning import Binning
 from sparsegam.design.coding import bin_table, take_in
+from sparsegam.design.interactions import Interactions
+from sparsegam.design.products import Product, ProductDesign
 from sparsegam.design.ramps import learn_ramps, shapes_of
 from sparsegam.design.rules import Rules
 from sparsegam.design.threshold import ThresholdDesign
@@ -22,11 +26,12 @@ from sparsegam.losses import LOSSES
 from sparsegam.models.additive import Model
 from sparsegam.parameters import documented, pick
 from sparsegam.search.evidence import covariance_of, evidence_of
-from sparsegam.search.inputs import search_inputs
+from sparsegam.search.inputs import is_cuda, search_inputs
 from sparsegam.search.options import Options
 from sparsegam.search.path import Path
 from sparsegam.search.price import mean_weight
 from sparsegam.search.problem import Problem, check_room
+from sparsegam.search.products import with_products
 from sparsegam.search.progress import Progress
 from sparsegam.search.refit import ridge_penalty
 from sparsegam.search.ridge import Ridge
@@ -42,6 +47,14 @@ class TableProblem(Problem[ThresholdDesign]):
 
     upper: Any = None  # rows of the second class; None for a regression
     own: "OwnValues | None" = None  # the rows, where their bins do not say all of them
+    posed: "Posed | None" = None  # what it was made of, where products may join its columns
+
+    def prepared(self, lambda0: float | str | None = None) -> "TableProblem":
+        """Let products join the columns, where the user asks for them: those that models at this price ask for."""
+        if self.posed is None or not self.posed.inputs.interactions.is_on:
+            return self
+        inputs, posed = self.posed.inputs, self.posed
+        return with_products(self, posed.again, inputs.interactions, inputs.rules, lambda0)
 
     def on_rows(self, point: _core.Point) -> _core.Point:
         """Fit the coefficients again to the rows' own values, where bins of ramps hold several of them."""
@@ -70,13 +83,16 @@ class OwnValues:
     bounds: tuple[Vector, Vector]
     options: Options
 
+    def rows_of(self, design: ThresholdDesign, columns: NDArray[np.int64]) -> Any:
+        """Return the rows of some columns, by their own values."""
+        matrix, options = _core.Matrix(design.matrix(self.table, columns)), self.options
+        return _core.MatrixRows(matrix, self.target, self.weight, loss=options.loss, n_threads=options.n_threads)
+
     def refit(self, point: _core.Point, design: ThresholdDesign, ridge: Ridge, units: Units) -> _core.Point:
         """Return the point with its best coefficients on these rows."""
         columns, k = point.columns, len(point.columns)
         ramps = np.flatnonzero(design.is_ramp()[columns])
-        matrix = _core.Matrix(design.matrix(self.table, columns))
-        n_threads = self.options.n_threads
-        rows = _core.MatrixRows(matrix, self.target, self.weight, loss=self.options.loss, n_threads=n_threads)
+        rows = self.rows_of(design, columns)
         unit = None if ridge.standardized else ridge.unit(rows.columns, units, ramps)
         penalty = ridge_penalty(k, ridge.lambda2, unit, (self.bounds[0][columns], self.bounds[1][columns]))
         start = units.to_core(point)
@@ -85,6 +101,34 @@ class OwnValues:
         found = units.from_core(found)
         order = np.argsort(found.columns)
         return _core.Point(found.intercept, columns, found.coef[order], loss=found.loss, ridge=found.ridge)
+
+
+@dataclass(frozen=True, eq=False)
+class Posed:
+    """What a problem was made of, so that it can be posed again with other columns."""
+
+    inputs: "Tables"
+    data: Table
+    design: ThresholdDesign
+    target: Vector
+    weight: Vector
+    units: Units
+    totals: "Totals"
+    options: Options
+
+    def again(self, products: Sequence[Product]) -> TableProblem:
+        """Pose the same rows with products among the columns."""
+        design = self.design
+        if products:
+            design = ProductDesign(design, products, self.inputs.interactions, self.weight)
+        n_threads, loss = self.options.n_threads, self.options.loss
+        rows = _core.ThresholdRows(design.core, self.target, self.weight, loss=loss, n_threads=n_threads)
+        problem = self.inputs.problem(design, rows, self.options, self.units, self.totals)
+        own = None
+        if not all(mine is None or mine.exact for mine in design.ramps):
+            bounds = design.bounds(self.inputs.rules)
+            own = OwnValues(self.data, self.target, self.weight, bounds, self.options)
+        return replace(problem, own=own, posed=self)
 
 
 @dataclass(frozen=True)
@@ -102,16 +146,24 @@ class Tables:
 
     binning: Binning
     rules: Rules
+    interactions: Interactions = field(default_factory=Interactions)
     smaller: ClassVar[str] = "a larger lambda0, fewer max_terms or fewer max_bins"
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> "Tables":
         """Take from all options those that are about tables."""
-        return cls(pick(Binning, given), pick(Rules, given))
+        return cls(pick(Binning, given), pick(Rules, given), pick(Interactions, given))
 
     def read(self, X: Any) -> Table:
         """Look at an array or a frame without copying it."""
         return read(X)
+
+    def warn_of_columns(self, table: Table) -> None:
+        """Warn of columns that are hardly meant as they will be taken: text full of numbers, codes among numbers."""
+        as_levels = self.binning.forced(table.labels)
+        warn_of_numbers_in_text(table, kept_as_text=as_levels)
+        if self.binning.special_values is None:  # who named some, or none, has thought of it
+            warn_of_special_codes(table, told_of=as_levels)
 
     def take_in(self, X: Any, y: Any, sample_weight: Any, n_threads: int) -> tuple[Table, Any, Any]:
         """Read what comes in pieces, as codes; y and sample_weight are names of columns."""
@@ -127,18 +179,15 @@ class Tables:
         shapes = shapes_of(self.rules.shapes, data.labels)
         ramps = learn_ramps(data, features, codes, weight, shapes)
         design = ThresholdDesign(features, codes, weight, missing=self.rules.missing, ramps=ramps, shapes=shapes)
-        rows = _core.ThresholdRows(design.core, y_core, weight_core, loss=options.loss, n_threads=options.n_threads)
         upper = y > 0 if LOSSES[options.loss].is_classifier else None
-        problem = self.problem(design, rows, options, units, Totals(float(weight.sum()), mean_weight(weight), upper))
-        if all(mine is None or mine.exact for mine in ramps):
-            return problem
-        return replace(problem, own=OwnValues(data, y_core, weight_core, design.bounds(self.rules), options))
+        totals = Totals(float(weight.sum()), mean_weight(weight), upper)
+        return Posed(self, data, design, y_core, weight_core, units, totals, options).again(())
 
     def problem(
         self, design: ThresholdDesign, rows: Any, options: Options, units: Units, totals: Totals
     ) -> TableProblem:
         """Pose a design, wherever its rows are, with all that is demanded of its models."""
-        if design.n_ramps.any():
+        if design.n_ramps.any() or self.interactions.is_on:
             _refuse_certificate(options)
         allowed = design.candidates(self.rules)
         if self.rules.min_events_bin > 0:
@@ -157,7 +206,7 @@ class Tables:
             ridge=ridge,
             n_candidates=int(np.count_nonzero(allowed)),
             n_choices=_choices(design, allowed),
-            cost=self.rules.costs(design.names)[design.group],
+            cost=design.costs(self.rules),
             mean_weight=totals.mean_weight,
             n_fixed=always.size,
             units=units,
@@ -170,8 +219,8 @@ def gam_path(  # noqa: D417, PLR0913  (`documented` fills in the others)
     X: Any,
     y: Any,
     *,
-    loss: str = "logistic",
-    lambda2: Any = "auto",
+    loss: Loss = "logistic",
+    lambda2: float | Auto = "auto",
     standardize: bool | None = None,
     max_terms: int = 50,
     max_features: int | None = None,
@@ -179,17 +228,23 @@ def gam_path(  # noqa: D417, PLR0913  (`documented` fills in the others)
     features_always: Any = None,
     features_never: Any = None,
     feature_cost: Any = None,
-    monotone: Any = None,
+    monotone: Monotone = None,
     max_bins: int = 1000,
     thresholds: Any = None,
-    min_samples_bin: Any = "auto",
+    min_samples_bin: RowsPerBin = "auto",
     min_events_bin: int = 0,
-    categorical: Any = "auto",
+    categorical: Categorical = "auto",
     min_category_count: int = 5,
-    special_values: Any = None,
-    shapes: Any = "steps",
-    missing: str = "mean",
+    special_values: SpecialValues = None,
+    shapes: Shapes = "steps",
+    interactions: Any = 0,
+    interaction_cost: float | Auto = "auto",
+    hierarchy: Hierarchy | None = None,
+    max_terms_per_pair: int | None = None,
+    missing: Missing = "mean",
     sample_weight: Any = None,
+    positive: Any = None,
+    device: str = "cpu",
     n_jobs: int | None = None,
     time_limit: float | None = None,
     verbose: int = 0,
@@ -213,6 +268,7 @@ def gam_path(  # noqa: D417, PLR0913  (`documented` fills in the others)
     {search}
     {table}
     {weights}
+    {positive}
     {run_report}
 
     Returns
@@ -230,10 +286,19 @@ def gam_path(  # noqa: D417, PLR0913  (`documented` fills in the others)
         -1 x 1[A <= 3]  # A: x0
     """
     given = locals()
-    inputs = Tables.of(given)
+    inputs = tables_on(given)
     path, table = search_inputs(Path, inputs, X, y, given)
-    warn_of_numbers_in_text(table, kept_as_text=inputs.binning.forced(table.labels))
+    inputs.warn_of_columns(table)
     return path
+
+
+def tables_on(given: Mapping[str, Any]) -> Tables:
+    """Return what takes tables on the device that was asked for."""
+    if not is_cuda(given["device"]):
+        return Tables.of(given)
+    from sparsegam.cuda.tables import CudaTables
+
+    return CudaTables.of(given)
 
 
 def _events(upper: Any) -> Any:
@@ -247,7 +312,7 @@ def _events(upper: Any) -> Any:
 def _choices(design: ThresholdDesign, allowed: NDArray[np.bool_]) -> int:
     """Count the candidates, many thresholds of one feature as few: neighbours are nearly the same column."""
     ordered, ramp = design.is_ordered(), design.is_ramp()
-    choices = np.count_nonzero(allowed & ~ordered & ~ramp)
+    choices = np.count_nonzero(allowed & ~ordered & ~ramp & ~design.is_product())
     for kind, differ in ((ordered, STEPS_THAT_DIFFER), (ramp, RAMPS_THAT_DIFFER)):
         choices += np.minimum(np.bincount(design.group[allowed & kind]), differ).sum()
     return int(choices)
@@ -255,7 +320,10 @@ def _choices(design: ThresholdDesign, allowed: NDArray[np.bool_]) -> int:
 
 def _refuse_certificate(options: Options) -> None:
     if options.certify:
-        msg = "certify=True proves that no exchange of a step helps, and cannot speak of ramps: use shapes='steps'."
+        msg = (
+            "certify=True proves that no exchange of a step helps, and cannot speak of ramps or products: use "
+            "shapes='steps' and interactions=0."
+        )
         raise ValueError(msg)
 
 

@@ -1,0 +1,117 @@
+// bind/bind_penalty.cpp: Penalty for Python: what columns cost, and which may stand together, checked once.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <string>
+
+#include "cells.hpp"
+#include "sparsegam/penalty.hpp"
+
+using namespace sparsegam;
+
+namespace {
+
+template <class T>
+void check_columns(const Vector<T>& array, std::size_t p) {
+    if (array.shape(0) != p)
+        throw std::invalid_argument("cost, low, high, allowed, group and unit must have one entry per column");
+}
+
+Penalty make_penalty(double lambda2, const Vector<double>& cost, const Vector<double>& low, const Vector<double>& high,
+                     const Vector<bool>& allowed, const Vector<Index>& group, const Vector<Index>& always) {
+    const std::size_t p = cost.shape(0);
+    check_columns(low, p);
+    check_columns(high, p);
+    check_columns(allowed, p);
+    check_columns(group, p);
+    Penalty penalty;
+    penalty.lambda2 = lambda2;
+    penalty.cost = copied(cost);
+    penalty.low = copied(low);
+    penalty.high = copied(high);
+    penalty.group = copied(group);
+    penalty.always = copied(always);
+    std::sort(penalty.always.begin(), penalty.always.end());
+    if (!penalty.always.empty() && (penalty.always.front() < 0 || penalty.always.back() >= static_cast<Index>(p)))
+        throw std::invalid_argument("always names a column that the design does not have");
+    for (Index c : penalty.always) penalty.cost[c] = 0.0;
+    for (std::size_t c = 0; c < p; ++c) {
+        if (!(low.data()[c] <= 0.0 && high.data()[c] >= 0.0))
+            throw std::invalid_argument("bounds must have low <= 0 <= high");
+        penalty.allowed.push_back(allowed.data()[c]);
+    }
+    return penalty;
+}
+
+Hierarchy hierarchy_named(const std::string& name) {
+    if (name == "none") return Hierarchy::none;
+    if (name == "weak") return Hierarchy::weak;
+    if (name == "strong") return Hierarchy::strong;
+    throw std::invalid_argument("hierarchy must be 'none', 'weak' or 'strong', got '" + name + "'");
+}
+
+// The source features of products: two that differ; and the groups of products are not those of other columns.
+std::vector<FeaturePair> checked_parents(const PairArray& given, std::span<const Index> group) {
+    auto parents = pairs_from(given);
+    if (parents.size() != group.size()) throw std::invalid_argument("parents must have one row per column");
+    std::set<Index> features;
+    for (std::size_t c = 0; c < parents.size(); ++c)
+        if (parents[c].second == none) features.insert(group[c]);
+    for (std::size_t c = 0; c < parents.size(); ++c) {
+        const auto [first, second] = parents[c];
+        if (second != none && (first < 0 || second < 0 || first == second || features.count(group[c]) > 0))
+            throw std::invalid_argument("column " + std::to_string(c) +
+                                        " is no product: it needs two features and the group of their pair");
+    }
+    return parents;
+}
+
+}  // namespace
+
+void bind_penalty(nb::module_& m) {
+    nb::class_<Penalty>(m, "Penalty")
+        .def(
+            "__init__",
+            [](Penalty* self, double lambda2, const Vector<double>& cost, const Vector<double>& low,
+               const Vector<double>& high, const Vector<bool>& allowed, const Vector<Index>& group,
+               const Vector<Index>& always, Index max_groups, Index max_per_group, double lambda1,
+               const std::optional<Vector<double>>& unit, bool free_intercept, const std::optional<PairArray>& parents,
+               Index max_per_pair, const std::string& hierarchy) {
+                Penalty penalty = make_penalty(lambda2, cost, low, high, allowed, group, always);
+                penalty.max_groups = max_groups;
+                penalty.max_per_group = max_per_group;
+                penalty.lambda1 = lambda1;
+                if (unit) {
+                    check_columns(*unit, cost.shape(0));
+                    penalty.unit = copied(*unit);
+                }
+                penalty.free_intercept = free_intercept;
+                if (parents) penalty.parents = checked_parents(*parents, view(group));
+                penalty.max_per_pair = max_per_pair;
+                penalty.hierarchy = hierarchy_named(hierarchy);
+                new (self) Penalty(std::move(penalty));
+            },
+            nb::kw_only(), nb::arg("lambda2"), nb::arg("cost"), nb::arg("low"), nb::arg("high"), nb::arg("allowed"),
+            nb::arg("group"), nb::arg("always"), nb::arg("max_groups") = 0, nb::arg("max_per_group") = 0,
+            nb::arg("lambda1") = 0.0, nb::arg("unit") = nb::none(), nb::arg("free_intercept") = true,
+            nb::arg("parents") = nb::none(), nb::arg("max_per_pair") = 0, nb::arg("hierarchy") = "none")
+        .def(
+            "with_lambda2",
+            [](const Penalty& self, double lambda2) {
+                Penalty other = self;
+                other.lambda2 = lambda2;
+                return other;
+            },
+            nb::arg("lambda2"))
+        .def(
+            "with_lambda1",
+            [](const Penalty& self, double lambda1) {
+                Penalty other = self;
+                other.lambda1 = lambda1;
+                return other;
+            },
+            nb::arg("lambda1"));
+}

@@ -1,0 +1,49 @@
+// bind/cells.hpp: cells and pairs of features as Python has them: tuples and an array, and back.
+#pragma once
+
+#include <nanobind/stl/tuple.h>
+
+#include <span>
+#include <tuple>
+#include <vector>
+
+#include "arrays.hpp"
+#include "sparsegam/cells.hpp"
+
+using PairArray = nb::ndarray<const sparsegam::Index, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
+
+// Of each feature (of_bin, n_ordered, n_cells), or None.
+inline std::vector<sparsegam::Cells> cells_from(const nb::sequence& given) {
+    using Tuple = std::tuple<Vector<std::uint8_t>, sparsegam::Index, sparsegam::Index>;
+    std::vector<sparsegam::Cells> cells;
+    for (nb::handle each : given) {
+        auto& made = cells.emplace_back();
+        if (each.is_none()) continue;
+        const auto [of_bin, n_ordered, n_cells] = nb::cast<Tuple>(each);
+        made = {copied(of_bin), n_ordered, n_cells};
+    }
+    return cells;
+}
+
+inline nb::list as_tuples(std::span<const sparsegam::Cells> cells) {
+    nb::list out;
+    for (const sparsegam::Cells& each : cells) {
+        if (each.of_bin.empty())
+            out.append(nb::none());
+        else
+            out.append(nb::make_tuple(as_numpy(std::vector(each.of_bin)), each.n_ordered, each.n_cells));
+    }
+    return out;
+}
+
+inline std::vector<sparsegam::FeaturePair> pairs_from(const PairArray& given) {
+    std::vector<sparsegam::FeaturePair> pairs;
+    for (std::size_t i = 0; i < given.shape(0); ++i) pairs.emplace_back(given(i, 0), given(i, 1));
+    return pairs;
+}
+
+inline nb::object as_array(std::span<const sparsegam::FeaturePair> pairs) {
+    std::vector<sparsegam::Index> flat;
+    for (const auto& [a, b] : pairs) flat.insert(flat.end(), {a, b});
+    return as_numpy(std::move(flat)).attr("reshape")(-1, 2);
+}

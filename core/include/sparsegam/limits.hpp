@@ -1,0 +1,108 @@
+// sparsegam/limits.hpp: which columns may stand together: limits on source features and their terms, and products that
+// need plain terms beside them.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "penalty.hpp"
+
+namespace sparsegam {
+
+// Of a support: may a column join it, another having left, and may a column leave it?
+class Limits {
+  public:
+    Limits(const Penalty& penalty, std::span<const Index> columns) : penalty_(penalty) {
+        if (!penalty.limited()) return;
+        for (Index c : columns) {
+            ++terms_[penalty.group[c]];
+            for_each_source(c, [&](Index feature) { ++uses_[feature]; });
+            if (penalty.hierarchy != Hierarchy::none && penalty.is_product(c)) products_.push_back(c);
+        }
+        for (Index p : products_)
+            for_each_source(p, [&](Index feature) {
+                if (count(terms_, feature) == 1) needed_.push_back(feature);
+            });
+    }
+
+    // n_added: so many columns of its group.
+    bool allow(Index dropped, Index added, Index n_added = 1) const {
+        if (!penalty_.limited()) return true;
+        return allow_in_group(dropped, added, n_added) && allow_source(dropped, added) &&
+               (!penalty_.is_product(added) || stands(added, dropped, added)) && others_stand(dropped, added);
+    }
+
+    bool may_drop(Index column) const { return others_stand(column, none); }
+
+    // Has every product the plain terms that it needs?
+    bool products_stand() const {
+        return std::all_of(products_.begin(), products_.end(), [&](Index p) { return stands(p, none, none); });
+    }
+
+  private:
+    static Index count(const std::unordered_map<Index, Index>& counts, Index of) {
+        const auto at = counts.find(of);
+        return at == counts.end() ? 0 : at->second;
+    }
+
+    template <class Take>
+    void for_each_source(Index column, const Take& take) const {
+        if (column == none) return;
+        if (!penalty_.is_product(column)) return take(penalty_.group[column]);
+        take(penalty_.parents[column].first);
+        take(penalty_.parents[column].second);
+    }
+
+    bool allow_in_group(Index dropped, Index added, Index n_added) const {
+        const Index most = penalty_.is_product(added) ? penalty_.max_per_pair : penalty_.max_per_group;
+        if (most == 0) return true;
+        const Index group = penalty_.group[added], left = dropped != none && penalty_.group[dropped] == group;
+        return count(terms_, group) - left + n_added <= most;
+    }
+
+    bool allow_source(Index dropped, Index added) const {
+        if (penalty_.max_groups == 0) return true;
+        Index features = static_cast<Index>(uses_.size());
+        for_each_source(dropped, [&](Index f) { features -= count(uses_, f) == 1; });
+        for_each_source(added, [&](Index f) {
+            Index left = count(uses_, f);
+            for_each_source(dropped, [&](Index other) { left -= other == f; });
+            features += left == 0;
+        });
+        return features <= penalty_.max_groups;
+    }
+
+    // Do the products on the support still stand after one column has left and another has joined? Most columns are not
+    // the last plain term of a feature that products need.
+    bool others_stand(Index dropped, Index added) const {
+        if (dropped == none || needed_.empty() || penalty_.is_product(dropped) || !is_needed(penalty_.group[dropped]))
+            return true;
+        return std::all_of(products_.begin(), products_.end(), [&](Index p) { return stands(p, dropped, added); });
+    }
+
+    bool is_needed(Index feature) const { return std::find(needed_.begin(), needed_.end(), feature) != needed_.end(); }
+
+    bool stands(Index product, Index dropped, Index added) const {
+        if (penalty_.hierarchy == Hierarchy::none) return true;
+        const auto [first, second] = penalty_.parents[product];
+        const bool one = plain_terms(first, dropped, added) > 0, other = plain_terms(second, dropped, added) > 0;
+        return penalty_.hierarchy == Hierarchy::strong ? one && other : one || other;
+    }
+
+    // Products have groups of their own.
+    Index plain_terms(Index feature, Index dropped, Index added) const {
+        const auto is_in = [&](Index column) { return column != none && penalty_.group[column] == feature; };
+        return count(terms_, feature) - is_in(dropped) + is_in(added);
+    }
+
+    const Penalty& penalty_;
+    std::unordered_map<Index, Index> terms_;  // of each group
+    std::unordered_map<Index, Index> uses_;   // of each source feature, by plain terms and products
+    std::vector<Index> products_;             // that need others
+    std::vector<Index> needed_;               // source features of theirs that have one plain term
+};
+
+}  // namespace sparsegam

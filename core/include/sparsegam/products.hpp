@@ -1,0 +1,184 @@
+// sparsegam/products.hpp: what sums over the cells of two features say about products of a condition on each.
+//
+// Let the product hold in a share of the rows with sums G (gradient) and D (curvature), out of G_tot and H in all. Beside
+// the intercept it gains
+//
+//     plain     (G - G_tot D / H)^2 / (2 (D (1 - D / H) + ridge)).
+//
+// Beside both of its conditions too, only the interaction of the 2 x 2 table (first holds or not) x (second holds or not)
+// is left, whose cells q have sums G_q and D_q. With c = G_11/D_11 - G_10/D_10 - G_01/D_01 + G_00/D_00, whose variance is
+// that of one column of curvature V = 1 / sum_q (1 / D_q) and gradient c V, it gains
+//
+//     contrast  (c V)^2 / (2 (V + ridge)).
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "kernel_table.hpp"
+#include "rows.hpp"
+
+namespace sparsegam {
+
+struct Product {
+    Index pair, part_a, part_b;
+    double plain, contrast;
+};
+
+struct ProductRules {
+    Index per_pair = 0;          // products wanted of each pair by either gain; at least as many as it has: all of them
+    double ridge = 0.0;          // added to a curvature
+    double min_curvature = 0.0;  // of the rows where a product holds, and of the others
+};
+
+// The gains of all products of one pair.
+class ProductGains {
+  public:
+    ProductGains(const Cells& a, const Cells& b, std::span<const double> grad, std::span<const double> curv,
+                 const ProductRules& rules)
+        : a_(a),
+          b_(b),
+          n_a_(a.n_parts()),
+          n_b_(b.n_parts()),
+          plain_(n_a_ * n_b_, not_allowed),
+          contrast_(n_a_ * n_b_, not_allowed) {
+        const double total = std::accumulate(curv.begin(), curv.end(), 0.0);
+        if (total > 0.0 && total < infinity)
+            score(by_part(grad, 1.0 / std::sqrt(total)), by_part(curv, 1.0 / total), total, rules);
+    }
+
+    double best_contrast() const {
+        return contrast_.empty() ? 0.0 : std::max(*std::max_element(contrast_.begin(), contrast_.end()), 0.0);
+    }
+
+    // The best products by either gain that differ, each once; or all.
+    void append_to(std::vector<Product>& products, Index pair, Index per_pair) const {
+        std::vector<Index> chosen;
+        if (per_pair >= n_a_ * n_b_) {
+            for (Index i = 0; i < n_a_ * n_b_; ++i)
+                if (plain_[i] != not_allowed) chosen.push_back(i);
+        } else {
+            chosen = best(plain_, per_pair);
+            for (Index i : best(contrast_, per_pair))
+                if (std::find(chosen.begin(), chosen.end(), i) == chosen.end()) chosen.push_back(i);
+        }
+        for (Index i : chosen) products.push_back({pair, i % n_a_, i / n_a_, plain_[i], contrast_[i]});
+    }
+
+  private:
+    static constexpr double not_allowed = -1.0;  // as quadrant_gains has it
+    static constexpr double empty = 1e-9;        // a share of all curvature that is rounding of sums
+    static constexpr double rounding = 1e-9;     // of the largest gain
+
+    // Sums over every part of both features, in another unit: a line for each part of the second. The last line, and
+    // the last of each line, are of all rows.
+    std::vector<double> by_part(std::span<const double> by_cell, double unit) const {
+        const Index width = b_.n_cells, line = n_a_ + 1;
+        std::vector<double> first(line * width), turned(line * width), both(line * (n_b_ + 1));
+        sum_parts(a_, width, by_cell.data(), first.data());
+        for (Index p = 0; p < line; ++p)
+            for (Index i = 0; i < width; ++i) turned[i * line + p] = unit * first[p * width + i];
+        sum_parts(b_, line, turned.data(), both.data());
+        return both;
+    }
+
+    // Sums of cells, `width` numbers each, become sums of parts, and of all cells at last. No difference is taken, so
+    // that sums of positive numbers stay positive.
+    static void sum_parts(const Cells& cells, Index width, const double* from, double* to) {
+        const Index cuts = cells.n_cuts(), ordered = cells.n_ordered, all = cells.n_parts();
+        const auto put = [&](Index part, Index before, Index cell) {
+            for (Index j = 0; j < width; ++j)
+                to[part * width + j] = (before == none ? 0.0 : to[before * width + j]) + from[cell * width + j];
+        };
+        for (Index i = 0; i < cuts; ++i) put(i, i == 0 ? none : i - 1, i);
+        for (Index i = cuts; i-- > 0;) put(cuts + i, i + 1 == cuts ? none : cuts + i + 1, i + 1);
+        for (Index i = ordered; i < cells.n_cells; ++i) put(2 * cuts + i - ordered, none, i);
+        for (Index i = 0; i < cells.n_cells; ++i) put(all, i == 0 ? none : all, i);
+    }
+
+    // In units of the total curvature, so that no product of four sums leaves the range of numbers.
+    void score(const std::vector<double>& g, const std::vector<double>& d, double total, const ProductRules& rules) {
+        const double ridge = rules.ridge / total, least = std::max(rules.min_curvature / total, empty);
+        const Index line = n_a_ + 1;
+        const double *g_a = g.data() + n_b_ * line, *d_a = d.data() + n_b_ * line;
+        for (Index q = 0; q < n_b_; ++q) {
+            const double *g_q = g.data() + q * line, *d_q = d.data() + q * line;
+            kernels().quadrant_gains({n_a_, g_q, d_q, g_a, d_a, g_q[n_a_], d_q[n_a_], g_a[n_a_], ridge, least, empty},
+                                     plain_.data() + q * n_a_, contrast_.data() + q * n_a_);
+        }
+    }
+
+    // The best first, without those alike to one chosen before; of equal gains the earlier.
+    std::vector<Index> best(const std::vector<double>& of, Index count) const {
+        if (count == 0) return {};
+        std::vector<Index> gains = ranks(of);
+        const auto best_of = [&](Index q) -> Index {
+            const auto line = gains.begin() + q * n_a_;
+            return std::max_element(line, line + n_a_) - gains.begin();
+        };
+        std::vector<Index> chosen, top;  // and the best of each line
+        for (Index q = 0; q < n_b_ && n_a_ > 0; ++q) top.push_back(best_of(q));
+        const auto lower = [&](Index i, Index j) { return gains[i] < gains[j]; };
+        while (static_cast<Index>(chosen.size()) < count && !top.empty()) {
+            const Index next = *std::max_element(top.begin(), top.end(), lower);
+            if (gains[next] == 0) break;
+            chosen.push_back(next);
+            const auto [first, last] = alike(a_, next % n_a_);
+            const auto [first_line, last_line] = alike(b_, next / n_a_);
+            for (Index q = first_line; q < last_line; ++q) {
+                std::fill(&gains[q * n_a_ + first], &gains[q * n_a_] + last, Index{0});
+                top[q] = best_of(q);
+            }
+        }
+        return chosen;
+    }
+
+    // Gains that differ by rounding are equal: the four quadrants of a cut have one contrast, however rows were summed.
+    static std::vector<Index> ranks(const std::vector<double>& gains) {
+        const double most = gains.empty() ? 0.0 : *std::max_element(gains.begin(), gains.end());
+        std::vector<Index> out(gains.size(), 0);
+        if (!(most > 1e-290 && most < infinity)) return out;  // nothing, or scores beyond the range of numbers
+        const double per_unit = 1.0 / (rounding * most);
+        for (std::size_t i = 0; i < gains.size(); ++i)
+            out[i] = gains[i] > 0.0 ? static_cast<Index>(gains[i] * per_unit + 1.5) : 0;
+        return out;
+    }
+
+    // The parts [first, last) that are of the same kind, with their cuts at most one cell apart: one idea.
+    static std::pair<Index, Index> alike(const Cells& cells, Index part) {
+        const Index cuts = cells.n_cuts();
+        if (part >= 2 * cuts) return {part, part + 1};
+        const Index first = part < cuts ? 0 : cuts;
+        return {std::max(part - 1, first), std::min(part + 2, first + cuts)};
+    }
+
+    const Cells &a_, &b_;
+    Index n_a_, n_b_;
+    std::vector<double> plain_, contrast_;  // a line for each part of the second
+};
+
+// Products worth trying, pair by pair, and for each pair the most that any of its products has to say beside its
+// conditions.
+struct BestProducts {
+    std::vector<Product> products;
+    std::vector<double> best_contrast;
+};
+
+inline BestProducts best_products(Rows& rows, const Point& point, std::span<const Cells> cells,
+                                  std::span<const FeaturePair> pairs, const ProductRules& rules) {
+    std::vector<std::vector<Product>> found(pairs.size());
+    BestProducts best{{}, std::vector<double>(pairs.size(), 0.0)};
+    rows.pairs(point, cells, pairs, [&](Index p, std::span<const double> grad, std::span<const double> curv) {
+        const ProductGains gains(cells[pairs[p].first], cells[pairs[p].second], grad, curv, rules);
+        best.best_contrast[p] = gains.best_contrast();
+        gains.append_to(found[p], p, rules.per_pair);
+    });
+    for (const auto& some : found) best.products.insert(best.products.end(), some.begin(), some.end());
+    return best;
+}
+
+}  // namespace sparsegam

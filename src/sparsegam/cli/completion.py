@@ -1,0 +1,89 @@
+"""Scripts with which shells complete commands, options and their choices: `sparsegam completion bash | zsh | fish`."""
+
+import argparse
+from collections.abc import Iterator, Mapping
+
+BASH = """\
+_sparsegam() {{
+    local word="${{COMP_WORDS[COMP_CWORD]}}" last="${{COMP_WORDS[COMP_CWORD-1]}}" command="${{COMP_WORDS[1]}}"
+    case "$command $last" in
+{choices}
+    esac
+    if [ "$COMP_CWORD" = 1 ]; then
+        COMPREPLY=($(compgen -W "{commands} --help --version" -- "$word"))
+        return
+    fi
+    case "$word" in -*)
+        case "$command" in
+{options}
+        esac
+    esac
+}}
+complete -o default -F _sparsegam sparsegam
+"""
+ZSH = "autoload -Uz bashcompinit && bashcompinit\n"
+
+
+def script(shell: str, parser: argparse.ArgumentParser) -> str:
+    """Return the script of a shell; files are completed wherever nothing else is known.
+
+    Parameters
+    ----------
+    shell : {"bash", "zsh", "fish"}
+        The shell.
+    parser : argparse.ArgumentParser
+        The parser of all commands.
+
+    Returns
+    -------
+    str
+        What the shell is to read, without a newline at its end.
+    """
+    commands = _commands(parser)
+    text = _fish(commands) if shell == "fish" else (ZSH if shell == "zsh" else "") + _bash(commands)
+    return text.rstrip("\n")
+
+
+def _commands(parser: argparse.ArgumentParser) -> Mapping[str, argparse.ArgumentParser]:
+    (subparsers,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
+    return subparsers.choices
+
+
+def _bash(commands: Mapping[str, argparse.ArgumentParser]) -> str:
+    choices, options = [], []
+    for name, command in commands.items():
+        words = " ".join(word for action in command._actions for word in action.option_strings)
+        options.append(f'            {name}) COMPREPLY=($(compgen -W "{words}" -- "$word")) ;;')
+        for place, values in _choices(name, command):
+            reply = f'COMPREPLY=($(compgen -W "{" ".join(values)}" -- "$word")); return ;;'
+            choices.append(f'        "{name} {place}") {reply}')
+    return BASH.format(commands=" ".join(commands), choices="\n".join(choices), options="\n".join(options))
+
+
+def _choices(name: str, command: argparse.ArgumentParser) -> Iterator[tuple[str, list[str]]]:
+    """Give what stands before a value, an option or the command itself, and the values to choose from."""
+    for action in command._actions:
+        if action.choices is not None:
+            for place in action.option_strings or [name]:
+                yield place, [str(value) for value in action.choices]
+
+
+def _fish(commands: Mapping[str, argparse.ArgumentParser]) -> str:
+    lines = ["complete -c sparsegam -n __fish_use_subcommand -l version -d 'print the version'"]
+    for name, command in commands.items():
+        lines.append(f"complete -c sparsegam -f -n __fish_use_subcommand -a {name} -d {_quoted(command.description)}")
+        lines += [_fish_line(name, action) for action in command._actions if action.option_strings or action.choices]
+    return "\n".join(lines)
+
+
+def _fish_line(name: str, action: argparse.Action) -> str:
+    words = [f"complete -c sparsegam -n '__fish_seen_subcommand_from {name}'"]
+    words += [f"-{'l' if word[1] == '-' else 's'} {word.lstrip('-')}" for word in action.option_strings]
+    words += [f"-x -a '{' '.join(map(str, action.choices))}'"] if action.choices is not None else []
+    words += ["-r"] if action.choices is None and action.nargs != 0 else []
+    return " ".join([*words, "-d", _quoted(action.help)])
+
+
+def _quoted(text: str | None) -> str:
+    plain = (text or "").replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{plain}'"

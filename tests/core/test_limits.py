@@ -1,0 +1,146 @@
+"""Products among the columns: limits on pairs and features, and the plain terms that a hierarchy asks for."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from problems import problem_of
+from reference import refit
+
+from sparsegam import _core
+
+PAIRS = ((0, 1), (2, 3), (1, 2))
+N_FEATURES = 4
+
+
+class Crossed:
+    """Four 0/1 features and products of three pairs of them, as features of two bins; labels that have interactions."""
+
+    def __init__(self, seed, n=200):
+        rng = np.random.default_rng(seed)
+        plain = (rng.random((N_FEATURES, n)) < 0.5).astype(np.uint8)
+        low = 1 - plain
+        products = [x[a] & x[b] for a, b in PAIRS for x in (plain, low)]
+        score = 1.5 * products[0] - 1.2 * products[3] + 0.4 * plain[2] - 0.3
+        y = np.where(rng.random(n) < 1 / (1 + np.exp(-score)), 1.0, -1.0)
+        codes = [*plain, *products]
+        self.problem = problem_of(codes, y, n_bins=[2] * len(codes), n_ordered=[0] * len(codes))
+        of_product = np.repeat(np.arange(len(PAIRS)), 2)
+        feature = [*range(N_FEATURES), *(N_FEATURES + of_product)]
+        parents = [*[(-1, -1)] * N_FEATURES, *(PAIRS[pair] for pair in of_product)]
+        self.group, self.parents = np.repeat(feature, 2), np.repeat(parents, 2, axis=0)
+        self.allowed = np.arange(2 * len(codes)) % 2 == 1  # where the code is one
+
+    def penalty(self, **rules):
+        return self.problem.penalty(1e-3, allowed=self.allowed, group=self.group, parents=self.parents, **rules)
+
+    def holds(self, columns, hierarchy="none", max_per_pair=0, max_groups=0, **_):
+        """Does a support keep all rules?"""
+        plain = {int(self.group[c]) for c in columns if self.parents[c, 1] < 0}
+        products = [c for c in columns if self.parents[c, 1] >= 0]
+        sources = plain | {int(f) for c in products for f in self.parents[c]}
+        enough = {"none": 0, "weak": 1, "strong": 2}[hierarchy]
+        stand = all(sum(f in plain for f in self.parents[c]) >= enough for c in products)
+        most = max(np.bincount(self.group[products]), default=0)
+        return stand and (not max_per_pair or most <= max_per_pair) and (not max_groups or len(sources) <= max_groups)
+
+    def best(self, size, **rules):
+        """The least objective of any allowed support of a size, by enumeration."""
+        problem, ridge = self.problem, self.problem.ridge(1e-3)
+        supports = [list(s) for s in combinations(np.flatnonzero(self.allowed), size) if self.holds(s, **rules)]
+        return min(
+            (refit(problem.X[:, s], problem.y, problem.weight, problem.loss, ridge[s])[1] for s in supports),
+            default=np.inf,
+        )
+
+
+RULES = [
+    {"hierarchy": "weak"},
+    {"hierarchy": "strong"},
+    {"max_per_pair": 1},
+    {"max_groups": 2},
+    {"hierarchy": "weak", "max_per_pair": 1, "max_groups": 3},
+    {"hierarchy": "strong", "max_per_pair": 1, "max_per_group": 1},
+]
+
+
+@pytest.mark.parametrize("rules", RULES, ids=str)
+def test_every_model_of_a_frontier_keeps_the_rules_and_hardly_any_is_not_the_best_that_does(rules):
+    """A limit on features may take several swaps at once to get around."""
+    gaps = []
+    for seed in range(4):
+        crossed = Crossed(seed)
+        points = crossed.problem.frontier(max_terms=5, penalty=crossed.penalty(**rules)).points
+        assert len(points) > 3
+        for point in points:
+            assert crossed.holds(point.columns, **rules)
+        gaps += [point.loss + point.ridge - crossed.best(point.columns.size, **rules) for point in points[1:4]]
+    assert sum(gap > 1e-5 for gap in gaps) <= 2
+    assert max(gaps) < 1
+
+
+@pytest.mark.parametrize("rules", RULES, ids=str)
+@pytest.mark.parametrize("certify", [False, True])
+def test_a_fit_at_one_price_keeps_the_rules(rules, certify):
+    for seed in range(6):
+        crossed = Crossed(seed)
+        found = crossed.problem.fit_at(0.8, max_terms=8, penalty=crossed.penalty(**rules), certify=certify)
+        assert crossed.holds(found.points[-1].columns, **rules)
+        if certify:
+            assert found.certificate.swap_optimal
+
+
+@pytest.mark.parametrize("rules", RULES, ids=str)
+@pytest.mark.parametrize("loss", ["logistic", "exponential"])
+def test_the_papers_search_keeps_the_rules(rules, loss):
+    for seed in range(4):
+        crossed = Crossed(seed)
+        problem = crossed.problem
+        rows = _core.ThresholdRows(problem.design, problem.y, problem.weight, loss=loss, n_threads=1)
+        penalty = crossed.penalty(**rules).with_lambda2(0.0 if loss == "exponential" else 1e-3)
+        points, *_ = _core.swap_path(
+            rows, penalty, lambda0=np.array([3.0, 1.0, 0.3]), max_terms=8, cuts="none", dynamic=True
+        )
+        assert points[-1].columns.size > 0
+        assert all(crossed.holds(point.columns, **rules) for point in points)
+
+
+def test_rules_that_are_not_needed_change_nothing():
+    crossed = Crossed(1)
+    plain = crossed.problem.penalty(1e-3, allowed=crossed.allowed, group=crossed.group)
+    for one, other in zip(
+        crossed.problem.frontier(max_terms=6, penalty=plain).points,
+        crossed.problem.frontier(max_terms=6, penalty=crossed.penalty(max_per_pair=2, max_groups=4)).points,
+        strict=True,
+    ):
+        assert one.loss == other.loss
+        assert one.columns.tolist() == other.columns.tolist()
+
+
+def test_a_start_without_the_plain_terms_is_refused():
+    crossed = Crossed(0)
+    product = int(np.flatnonzero(crossed.allowed & (crossed.parents[:, 1] >= 0))[0])
+    alone = _core.Point(0.0, np.array([product]), np.ones(1))
+    penalty = crossed.penalty(hierarchy="weak")
+    with pytest.raises(ValueError, match="without the plain terms that hierarchy asks for"):
+        crossed.problem.frontier(max_terms=3, penalty=penalty, start=[alone])
+    with pytest.raises(ValueError, match="without the plain terms that hierarchy asks for"):
+        crossed.problem.fit_at(0.5, max_terms=3, penalty=penalty, start=alone)
+    with pytest.raises(ValueError, match="a product in every model needs"):
+        crossed.problem.frontier(max_terms=3, penalty=crossed.penalty(hierarchy="weak", always=np.array([product])))
+
+
+def test_parents_that_are_none_are_refused():
+    crossed = Crossed(0)
+    parents, last = crossed.parents, len(crossed.group) - 1
+    with pytest.raises(ValueError, match="one row per column"):
+        crossed.problem.penalty(parents=parents[:-1])
+    with pytest.raises(ValueError, match="hierarchy must be 'none', 'weak' or 'strong', got 'total'"):
+        crossed.penalty(hierarchy="total")
+    for wrong in ((3, 3), (-1, 2), (-5, 2)):
+        changed = parents.copy()
+        changed[last] = wrong
+        with pytest.raises(ValueError, match=f"column {last} is no product"):
+            crossed.problem.penalty(group=crossed.group, parents=changed)
+    with pytest.raises(ValueError, match="is no product"):  # the group of a plain column
+        crossed.problem.penalty(group=np.zeros(last + 1, dtype=np.int64), parents=parents)

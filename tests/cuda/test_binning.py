@@ -1,0 +1,42 @@
+"""Thresholds and codes from a card are those of the core, for all that a column may hold."""
+
+import numpy as np
+import pytest
+from card_rows import card  # noqa: F401
+
+from sparsegam.cuda.binning import bin_column
+from sparsegam.cuda.inputs import on_card
+from sparsegam.data.frames import read
+from sparsegam.design.binning import Binning, Learner
+from sparsegam.design.coding import bin_table
+
+RNG = np.random.default_rng(0)
+COLUMNS = {
+    "few values": RNG.integers(0, 9, 500).astype(float),
+    "many values": RNG.normal(size=500),
+    "ties": np.where(RNG.random(500) < 0.7, 0.0, RNG.normal(size=500)),
+    "two zeros": np.where(RNG.random(500) < 0.5, -0.0, 0.0) + RNG.integers(0, 2, 500),
+    "missing": np.where(RNG.random(500) < 0.2, np.nan, RNG.normal(size=500)),
+    "all missing": np.full(500, np.nan),
+    "special": np.where(RNG.random(500) < 0.3, -9.0, RNG.exponential(size=500).round(1)),
+    "constant": np.full(500, 3.5),
+    "huge": RNG.normal(size=500) * 1e300,
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+@pytest.mark.parametrize("weighted", [False, True], ids=["even", "weighted"])
+@pytest.mark.parametrize("options", [{"max_bins": 20}, {"max_bins": 300, "min_samples_bin": "auto"}], ids=["20", "300"])
+def test_bins_are_those_of_the_core(card, name, weighted, options):  # noqa: F811
+    table = read(COLUMNS[name][:, None])
+    weight = RNG.integers(1, 4, 500).astype(float) if weighted else np.ones(500)
+    binning = Binning(special_values=[-9.0, 77.0], **options)
+    (feature,), (codes,) = bin_table(table, binning, weight)
+    learner = Learner(table.labels, binning, weight)
+    with card:
+        by_weight = card.upload(weight) if weighted else None
+        for data in (table, on_card(card, table)):
+            mine, found = bin_column(card, learner, data, 0, by_weight)
+            np.testing.assert_array_equal(mine.edges, feature.edges)
+            assert (mine.special, mine.missing, mine.n_bins) == (feature.special, feature.missing, feature.n_bins)
+            np.testing.assert_array_equal(card.fetch(found)[:500], codes)

@@ -1,0 +1,107 @@
+"""A card that is not there is told of; fits at once do not meet; Ctrl-C ends a fit, and the card goes on."""
+
+import builtins
+import signal
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from card_rows import card, open_card  # noqa: F401
+
+from sparsegam import SparseGAMClassifier
+from sparsegam.cuda import tables
+from sparsegam.cuda.card import Card, names
+from sparsegam.cuda.rows import CudaRows
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(600, 5)).round(1)
+Y = (X[:, 0] + X[:, 1] > RNG.normal(size=600)).astype(int)
+
+
+def test_without_cupy_the_remedy_is_told(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    with pytest.raises(ImportError, match=r"device='cuda' needs cupy: pip install 'sparsegam\[cuda\]'"):
+        SparseGAMClassifier(device="cuda").fit(X, Y)
+
+
+class NoCardError(RuntimeError):
+    """What CuPy raises where the driver finds nothing."""
+
+
+def none_found():
+    msg = "cudaErrorNoDevice"
+    raise NoCardError(msg)
+
+
+@pytest.mark.parametrize("count", [lambda: 0, none_found], ids=["none", "an error"])
+def test_without_a_card_the_remedy_is_told(monkeypatch, count):
+    runtime = SimpleNamespace(getDeviceCount=count, CUDARuntimeError=NoCardError)
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=SimpleNamespace(runtime=runtime)))
+    with pytest.raises(RuntimeError, match=r"found no CUDA card.*use device='cpu'"):
+        SparseGAMClassifier(device="cuda").fit(X, Y)
+
+
+def test_importing_an_estimator_loads_no_card(monkeypatch):
+    load = builtins.__import__
+
+    def watched(name, *rest):
+        assert not name.startswith(("cupy", "sparsegam.cuda"))
+        return load(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", watched)
+    SparseGAMClassifier(max_terms=2).fit(X, Y)
+
+
+def test_every_kernel_has_a_name():
+    assert {"histogram", "losses_8", "joint_counts", "bin_values_16"} < set(names())
+    assert len(set(names())) == len(names())
+
+
+def test_ctrl_c_ends_a_fit_and_the_card_goes_on(card, monkeypatch):  # noqa: F811
+    before = SparseGAMClassifier(device="cuda", max_terms=4).fit(X, Y)
+    scan, handler = CudaRows.scan, signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def interrupted(self, *given):
+        signal.raise_signal(signal.SIGINT)
+        return scan(self, *given)
+
+    try:
+        with monkeypatch.context() as patched:
+            patched.setattr(CudaRows, "scan", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                SparseGAMClassifier(device="cuda", max_terms=4).fit(X, Y)
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    again = SparseGAMClassifier(device="cuda", max_terms=4).fit(X, Y)
+    assert again.model_.to_json() == before.model_.to_json()
+
+
+def test_two_fits_at_once_give_what_they_give_alone():
+    open_card("cuda")
+
+    def fitted(seed):
+        rows = np.random.default_rng(seed).permutation(600)[:400]
+        return SparseGAMClassifier(device="cuda", max_terms=5).fit(X[rows], Y[rows]).model_.to_json()
+
+    alone = [fitted(seed) for seed in range(6)]
+    with ThreadPoolExecutor(2) as threads:
+        assert list(threads.map(fitted, range(6))) == alone
+
+
+def test_fits_leave_no_memory_behind():
+    pool = open_card("cuda").xp.get_default_memory_pool()
+    held = []
+    for _ in range(30):
+        SparseGAMClassifier(device="cuda", max_terms=3).fit(X, Y)
+        held.append((pool.used_bytes(), pool.total_bytes()))
+    assert held[-1][0] <= held[5][0]
+    assert held[-1][1] <= held[5][1]
+
+
+def test_streams_are_used_again():
+    open_card("cuda")
+    streams = {Card().stream.ptr for _ in range(20)}
+    assert len(streams) < 4
+    assert tables.Card is Card

@@ -1,0 +1,62 @@
+"""Linear models of dense matrices on a card are those of the same matrices on cores."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+from card_rows import card, rows_of_matrix  # noqa: F401
+from emulated_card import EmulatedCard
+from problems import LOSSES, random_problem
+from reference import ReferenceRows
+
+from sparsegam import SparseLinearClassifier, SparseLinearClassifierCV, SparseLinearRegressor, _core, linear_path
+from sparsegam.cuda import matrices
+
+NO_COLUMNS = np.zeros(0, dtype=np.int64)
+RNG = np.random.default_rng(1)
+X = RNG.normal(size=(200, 12)) + np.array([0.0, 1e4, *[0.0] * 10])
+SCORE = X[:, 2] - 2 * X[:, 5] + 0.5 * (X[:, 1] - 1e4)
+Y = (SCORE + RNG.normal(size=200) > 0).astype(int)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_rows_of_a_matrix_keep_the_contract(card, loss):  # noqa: F811
+    problem = random_problem(2, loss, n=150)
+    rows, oracle = rows_of_matrix(card, problem), ReferenceRows(problem.X, problem.y, problem.weight, loss)
+    support, entered, among = np.array([4, 0, 9]), np.array([2]), np.array([1, 5])
+    point = _core.Point(0.2, support, np.array([0.5, -0.4, 0.3]))
+    np.testing.assert_allclose(rows.columns.spread, oracle.columns.spread, atol=1e-10)
+    np.testing.assert_allclose(rows.evaluate([point, point]), oracle.evaluate([point, point]), rtol=1e-13)
+    asked = (
+        lambda r: r.newton(point, support),
+        lambda r: r.scan(point, NO_COLUMNS)[1:],
+        lambda r: r.scan(point, among)[1:],
+        lambda r: [r.rescan(r.scan(point, NO_COLUMNS)[0], point, entered, among)[i] for i in (0, 1, 3)],
+    )
+    for ask in asked:
+        for mine, expected in zip(ask(rows), ask(oracle), strict=True):
+            np.testing.assert_allclose(np.ravel(mine), np.ravel(expected), atol=1e-10)
+    with pytest.raises(RuntimeError, match="two groups"):
+        rows.groups(point, among)
+
+
+def test_linear_models_are_the_same_on_a_card(card):  # noqa: F811
+    mine, theirs = (SparseLinearClassifier(device=device).fit(X, Y) for device in ("cuda", "cpu"))
+    np.testing.assert_allclose(mine.coef_, theirs.coef_, atol=1e-6)
+    mine, theirs = (SparseLinearRegressor(device=device).fit(X, SCORE, RNG.random(200)) for device in ("cuda", "cpu"))
+    np.testing.assert_array_equal(mine.coef_ != 0, theirs.coef_ != 0)
+    mine, theirs = (linear_path(X, Y, device=device, max_terms=2) for device in ("cuda", "cpu"))
+    np.testing.assert_allclose(mine.loss, theirs.loss, rtol=1e-7)
+
+
+def test_sizes_of_linear_models_are_chosen_on_a_card(card):  # noqa: F811
+    options = {"max_terms": 2, "cv": 2, "lambda2": 1e-3}
+    mine, theirs = (SparseLinearClassifierCV(device=device, **options).fit(X, Y) for device in ("cuda", "cpu"))
+    assert mine.best_n_terms_ == theirs.best_n_terms_
+
+
+def test_sparse_and_too_large_matrices_are_refused(card, monkeypatch):  # noqa: F811
+    with pytest.raises(ValueError, match="takes dense matrices, got a sparse one"):
+        SparseLinearClassifier(device="cuda").fit(scipy.sparse.csr_array(X), Y)
+    monkeypatch.setattr(matrices, "Card", lambda: EmulatedCard(free=1000, total=2000))
+    with pytest.raises(MemoryError, match="200 rows of 12 columns need"):
+        SparseLinearClassifier(device="cuda").fit(X, Y)

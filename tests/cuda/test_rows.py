@@ -1,0 +1,169 @@
+"""Rows on a card keep the contract of Rows: the sums of the oracle, the same bits each time, searches that agree."""
+
+import numpy as np
+import pytest
+from card_rows import card, rows_of_codes  # noqa: F401
+from problems import LOSSES, narrow, problem_of, random_problem
+from reference import ReferenceRows
+
+from sparsegam import _core
+
+NO_COLUMNS = np.zeros(0, dtype=np.int64)
+SUPPORTS = ((), (5, 0, 4), tuple(range(16)))
+FLOATS = 1e-6  # of the largest sum: rows carry floats
+
+
+@pytest.fixture(params=LOSSES)
+def problem(request):
+    return random_problem(0, request.param, n=200)
+
+
+@pytest.fixture
+def rows(card, problem):  # noqa: F811
+    return rows_of_codes(card, problem)
+
+
+@pytest.fixture(params=SUPPORTS, ids=len)
+def point(request):
+    columns = np.array(request.param, dtype=np.int64)
+    theta = np.random.default_rng(1).normal(size=columns.size + 1) / 2
+    return _core.Point(float(theta[0]), columns, theta[1:].copy())
+
+
+def moved(point, by=0.3):
+    return _core.Point(point.intercept + by, point.columns, point.coef * 1.5)
+
+
+def oracle(problem):
+    return ReferenceRows(problem.X, problem.y, problem.weight, problem.loss)
+
+
+def assert_close(mine, expected, digits=FLOATS):
+    for one, other in zip(mine, expected, strict=True):
+        one, other = np.ravel(one), np.ravel(other)
+        np.testing.assert_allclose(one, other, rtol=0, atol=digits * max(np.abs(other).max(initial=0.0), 1e-300))
+
+
+def test_losses_are_those_of_the_oracle(rows, problem, point):
+    points = [point, moved(point), moved(point, -1.0), _core.Point(0.2, NO_COLUMNS, np.zeros(0))]
+    expected = oracle(problem).evaluate(points)
+    np.testing.assert_allclose(rows.evaluate(points), expected, rtol=1e-13)
+    np.testing.assert_allclose([rows.evaluate([each])[0] for each in points], expected, rtol=1e-13)
+    assert rows.evaluate([]).size == 0
+
+
+def test_many_points_are_evaluated_a_few_at_a_time(rows, problem, point):
+    points = [moved(point, t) for t in np.linspace(-1, 1, 11)]
+    np.testing.assert_allclose(rows.evaluate(points), oracle(problem).evaluate(points), rtol=1e-13)
+
+
+def test_columns_are_what_they_are(rows, problem):
+    facts, expected = rows.columns, problem.rows().columns
+    assert (facts.kind, facts.nested, facts.shortlist) == (expected.kind, expected.nested, expected.shortlist)
+    np.testing.assert_allclose(facts.mean, expected.mean, atol=1e-14)
+    np.testing.assert_allclose(facts.spread, expected.spread, atol=1e-11)
+    assert facts.total_weight == pytest.approx(expected.total_weight, rel=1e-14)
+
+
+def test_newton_has_the_sums_over_rows(rows, problem, point):
+    for support in (point.columns, point.columns[1:], NO_COLUMNS):
+        loss, *sums = rows.newton(point, support)
+        expected_loss, *expected = oracle(problem).newton(point, support)
+        assert loss == pytest.approx(expected_loss, rel=1e-13)
+        assert_close(sums, expected)
+
+
+def test_scans_have_the_sums_of_all_columns_or_of_some(rows, problem, point):
+    for among in (NO_COLUMNS, np.array([1, 3, 4, 7, 19])):
+        assert_close(rows.scan(point, among)[1:], oracle(problem).scan(point, among)[1:])
+
+
+def test_rescans_hold_the_curvature_of_their_scan(rows, problem, point):
+    entered, here, answers = np.array([0, 4]), moved(point), []
+    for each in (oracle(problem), rows):
+        token = each.scan(point, NO_COLUMNS)[0]
+        each.scan(_core.Point(0.5, np.array([2]), np.ones(1)), NO_COLUMNS)
+        each.evaluate([moved(point, 1.0)])
+        answers.append([each.rescan(token, here, entered, among) for among in (NO_COLUMNS, np.array([2, 5, 6]))])
+    for expected, mine in zip(*answers, strict=True):
+        assert_close(mine, expected)
+
+
+def test_groups_are_the_rows_where_a_column_is_one(rows, problem, point):
+    columns = np.array([3, 0, 7, 5])
+    assert_close(rows.groups(point, columns), oracle(problem).groups(point, columns))
+    assert_close(rows.groups(point, columns)[3:], oracle(problem).groups(point, columns)[3:], digits=1e-13)
+
+
+def test_answers_are_the_same_bits_whatever_was_asked_before(card, problem, point):  # noqa: F811
+    answers = []
+    for rows in (rows_of_codes(card, problem), rows_of_codes(card, problem)):
+        answers.append([*rows.newton(point, point.columns), *rows.scan(point, NO_COLUMNS)[1:]])
+        rows.evaluate([moved(point)])
+        rows.groups(point, np.array([1]))
+        answers.append([*rows.newton(point, point.columns), *rows.scan(point, NO_COLUMNS)[1:]])
+    for other in answers[1:]:
+        for one, two in zip(answers[0], other, strict=True):
+            np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared"])
+def test_all_widths_of_features_and_more_terms_than_a_word_has_bits(card, loss):  # noqa: F811
+    """Codes of one and two bytes; more bins than shared memory has room for; 0/1 columns; most rows in one bin."""
+    rng, n = np.random.default_rng(3), 6000
+    n_bins = np.array([2, 300, 5000, 40, 256, 1000])
+    codes = [rng.integers(0, bins, n) for bins in n_bins]
+    codes[3][rng.random(n) < 0.95] = 7
+    y = rng.normal(size=n) if loss == "squared" else rng.choice([-1.0, 1.0], n)
+    narrowed = [narrow(code, bins) for code, bins in zip(codes, n_bins, strict=True)]
+    problem = problem_of(narrowed, y, loss, rng.integers(1, 4, n), n_bins, np.array([0, 300, 4990, 40, 200, 1000]))
+    columns = np.sort(rng.choice(problem.n_columns, 70, replace=False))
+    point = _core.Point(0.1, columns, rng.normal(size=70) / 5)
+    rows, expected = rows_of_codes(card, problem), problem.rows()
+    np.testing.assert_allclose(
+        rows.evaluate([point, moved(point)]), expected.evaluate([point, moved(point)]), rtol=1e-13
+    )
+    assert_close(rows.newton(point, columns), expected.newton(point, columns, False))
+    mine, theirs = rows.scan(point, NO_COLUMNS), expected.scan(point, NO_COLUMNS)
+    assert_close(mine[1:], theirs[1:], digits=1e-5)
+    again = moved(point)
+    entered = columns[:40]
+    assert_close(
+        rows.rescan(mine[0], again, entered, NO_COLUMNS), expected.rescan(theirs[0], again, entered, NO_COLUMNS), 1e-5
+    )
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_ramps_are_summed_as_the_core_sums_them(card, loss):  # noqa: F811
+    problem = random_problem(7, loss, n=200)
+    n = int(problem.n_ordered[0])
+    end = np.linspace(-0.75, 0.0, n)
+    ramps = [(end - 0.05, end, np.array([1, n - 1])), *[None] * (len(problem.codes) - 1)]
+    design = _core.ThresholdDesign(problem.codes, problem.n_bins, problem.n_ordered, ramps)
+    expected = _core.ThresholdRows(design, problem.y, problem.weight, loss=loss, n_threads=1)
+    rows = rows_of_codes(card, problem, ramps)
+    assert rows.columns.kind == expected.columns.kind
+    np.testing.assert_allclose(rows.columns.spread, expected.columns.spread, atol=1e-6)
+    first_ramp = int(problem.n_bins[0])
+    columns = np.array([first_ramp + 1, 0, first_ramp, 9])
+    point = _core.Point(0.2, columns, np.array([0.5, -0.4, 0.3, 0.2]))
+    np.testing.assert_allclose(
+        rows.evaluate([point, moved(point)]), expected.evaluate([point, moved(point)]), rtol=1e-13
+    )
+    assert_close(rows.newton(point, columns), expected.newton(point, columns, False))
+    assert_close(rows.scan(point, NO_COLUMNS)[1:], expected.scan(point, NO_COLUMNS)[1:], digits=1e-5)
+    token, held = rows.scan(point, NO_COLUMNS)[0], expected.scan(point, NO_COLUMNS)[0]
+    entered, among = np.array([first_ramp, 3]), np.array([2, first_ramp, 8])
+    assert_close(
+        rows.rescan(token, moved(point), entered, among), expected.rescan(held, moved(point), entered, among), 1e-5
+    )
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_search_ends_where_the_compiled_rows_end(card, loss):  # noqa: F811
+    problem = random_problem(11, loss, n=150)
+    rows, penalty = rows_of_codes(card, problem), problem.penalty(lambda2=1e-3)
+    mine = _core.fit_at(rows, penalty, lambda0=0.8, max_terms=6).points
+    theirs = problem.fit_at(0.8, max_terms=6, penalty=penalty, certify=False).points
+    for one, other in zip(mine, theirs, strict=True):
+        assert one.loss + one.ridge == pytest.approx(other.loss + other.ridge, rel=1e-7)

@@ -1,0 +1,112 @@
+"""Models of tables on a card are those of the same tables on cores; what does not fit is refused with its size."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from card_rows import card  # noqa: F401
+from emulated_card import EmulatedCard
+
+from sparsegam import SparseGAMClassifier, SparseGAMClassifierCV, SparseGAMRegressor, gam_path
+from sparsegam.cuda import tables
+
+N = 240
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """A frame of numbers, a category, missing and special values; labels; weights."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "income": rng.normal(size=N).round(1),
+            "visits": rng.integers(0, 6, N),
+            "kind": rng.choice(["x", "y", "z"], N),
+            "late": rng.random(N) < 0.3,
+            "spend": rng.exponential(size=N),
+        }
+    )
+    frame.loc[:30, "income"] = np.nan
+    frame.loc[31:50, "visits"] = -9
+    score = 1.2 * (frame["income"] <= 0.3) - (frame["visits"] <= 2) + (frame["kind"] == "y") - 0.6 * frame["spend"]
+    labels = np.where(rng.random(N) < 1 / (1 + np.exp(-score)), "yes", "no")
+    return frame, labels, rng.integers(0, 4, N).astype(float), score.to_numpy() + rng.normal(size=N)
+
+
+def assert_same(one, other):
+    assert [(t.feature, t.condition) for t in one.terms_] == [(t.feature, t.condition) for t in other.terms_]
+    np.testing.assert_allclose([t.coef for t in one.terms_], [t.coef for t in other.terms_], rtol=1e-5)
+    assert one.objective_ == pytest.approx(other.objective_, rel=1e-7)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"lambda0": 2.0, "special_values": [-9], "max_bins": 20},
+        {"loss": "exponential", "lambda0": 3.0, "categorical": ["visits"]},
+        {"lambda0": 2.0, "min_events_bin": 10, "features_always": ["late"], "monotone": {"spend": "decreasing"}},
+        {"lambda0": 3.0, "shapes": "both", "max_bins": 15},
+        {"lambda0": 4.0, "certify": True, "max_bins": 10},
+    ],
+    ids=["default", "special values", "exponential", "rules", "ramps", "certified"],
+)
+@pytest.mark.parametrize("weighted", [False, True], ids=["even", "weighted"])
+def test_a_classifier_is_the_same_on_a_card(card, rows, options, weighted):  # noqa: F811
+    frame, labels, weight, _ = rows
+    given = frame, labels, weight if weighted else None
+    mine, theirs = (SparseGAMClassifier(device=device, **options).fit(*given) for device in ("cuda", "cpu"))
+    assert_same(mine, theirs)
+    assert [t.n_rows for t in mine.terms_] == [t.n_rows for t in theirs.terms_]
+    assert [t.n_events for t in mine.terms_] == [t.n_events for t in theirs.terms_]
+    ends, counts = zip(*(gam.model_.training.bands() for gam in (mine, theirs)), strict=True)
+    np.testing.assert_allclose(*ends, rtol=1e-5)
+    np.testing.assert_array_equal(*counts)
+    np.testing.assert_allclose(mine.predict_proba(frame), theirs.predict_proba(frame), atol=1e-6)
+
+
+def test_a_regression_is_the_same_on_a_card(card, rows):  # noqa: F811
+    frame, _, weight, response = rows
+    given = frame, 1000 + 50 * response, weight
+    assert_same(*(SparseGAMRegressor(device=device).fit(*given) for device in ("cuda", "cpu")))
+
+
+def test_frontiers_are_the_same_on_a_card(card, rows):  # noqa: F811
+    frame, labels, *_ = rows
+    mine, theirs = (gam_path(frame, labels, device=device, max_terms=2, max_bins=10) for device in ("cuda", "cpu"))
+    np.testing.assert_allclose(mine.loss, theirs.loss, rtol=1e-7)
+
+
+def test_cross_validation_chooses_the_same_on_a_card(card, rows):  # noqa: F811
+    frame, labels, *_ = rows
+    options = {"max_terms": 2, "cv": 2, "lambda2": 1e-2, "max_bins": 10}
+    mine, theirs = (SparseGAMClassifierCV(device=device, **options).fit(frame, labels) for device in ("cuda", "cpu"))
+    np.testing.assert_allclose(mine.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"], rtol=1e-6)
+    assert (mine.best_n_terms_, mine.best_lambda2_) == (theirs.best_n_terms_, theirs.best_lambda2_)
+
+
+def test_several_classes_are_fitted_on_a_card(card, rows):  # noqa: F811
+    frame, labels, *_ = rows
+    classes = np.where(frame["late"], "late", labels)
+    mine, theirs = (SparseGAMClassifier(device=device, max_terms=3).fit(frame, classes) for device in ("cuda", "cpu"))
+    np.testing.assert_allclose(mine.predict_proba(frame), theirs.predict_proba(frame), atol=1e-6)
+
+
+def test_a_table_too_large_for_the_card_is_refused_with_both_sizes(monkeypatch, rows):
+    monkeypatch.setattr(tables, "Card", lambda: EmulatedCard(free=12_000, total=50_000))
+    with pytest.raises(MemoryError, match=r"240 rows of 5 columns need 0\.0 GB on the card, which has 0\.0 GB"):
+        SparseGAMClassifier(device="cuda").fit(rows[0], rows[1])
+
+
+def test_values_that_do_not_fit_beside_their_codes_go_to_the_card_one_column_at_a_time(monkeypatch, rows):
+    monkeypatch.setattr(tables, "Card", lambda: EmulatedCard(free=20_000, total=50_000))
+    frame, labels, *_ = rows
+    assert_same(*(SparseGAMClassifier(device=device).fit(frame, labels) for device in ("cuda", "cpu")))
+
+
+def test_what_a_card_cannot_do_is_refused(card, rows):  # noqa: F811
+    with pytest.raises(ValueError, match="runs on device='cpu' only"):
+        SparseGAMClassifier(device="cuda", search="swap").fit(rows[0], rows[1])
+    with pytest.raises(ValueError, match="products are searched on device='cpu' only, got interactions=2"):
+        SparseGAMClassifier(device="cuda", interactions=2).fit(rows[0], rows[1])
+    with pytest.raises(ValueError, match="device must be one of 'cpu', 'cuda', got 'gpu'"):
+        SparseGAMClassifier(device="gpu").fit(rows[0], rows[1])

@@ -1,0 +1,77 @@
+"""What a model is the sum of: errors of cells, importances, and what is known after terms were taken out."""
+
+from dataclasses import replace
+
+import numpy as np
+import products
+import pytest
+
+from sparsegam.data.frames import read
+from sparsegam.models.steps import step_numbers
+
+
+@pytest.fixture(scope="module")
+def rows():
+    frame, y = products.table(500, seed=3)
+    return frame, y, products.as_fitted(products.written(), frame, y)
+
+
+def test_errors_of_cells_are_those_of_their_rows(rows):
+    frame, _, model = rows
+    numbers = step_numbers(model, read(frame))
+    for pair in model.pairs:
+        mine = [term for term in model.terms if term.part == pair]
+        columns = np.column_stack([model.column_of(term, numbers) for term in mine])
+        away = columns - columns.mean(axis=0)
+        expected = np.sqrt(((away @ model.evidence.covariance[pair]) * away).sum(axis=1))
+        axes = model.cells_of(pair).axes
+        cells = tuple(axis.cells_of(numbers[name]) for axis, name in zip(axes, pair, strict=True))
+        np.testing.assert_allclose(model.cell_errors(pair)[cells], expected)
+    assert np.isnan(model.cell_errors(("age", "priors"))[-1]).all()  # of new values nothing is known
+
+
+def test_errors_are_not_made_up(rows):
+    _, _, model = rows
+    assert products.written().cell_errors(("age", "priors")) is None
+    unknown = model.standing_on(replace(model.evidence, covariance=None))
+    assert unknown.cell_errors(("age", "priors")) is None
+
+
+class Counted:
+    """The rows of a frame in counts."""
+
+    def __init__(self, model, frame):
+        numbers = step_numbers(model, read(frame))
+        self._bins = {name: (column, np.ones(column.size)) for name, column in numbers.items()}
+        each = np.ones(len(frame))
+        self._cells = {p: model.cells_of(p).sums(*(numbers[name] for name in p), each) for p in model.pairs}
+
+    def bins(self):
+        return self._bins
+
+    def cells(self):
+        return self._cells
+
+
+def test_importances_are_mean_distances_of_contributions(rows):
+    frame, _, model = rows
+    contributions = model.contributions(frame)
+    expected = np.abs(contributions - contributions.mean(axis=0)).mean(axis=0)
+    found = model.importances(Counted(model, frame))
+    assert tuple(found) == model.parts
+    np.testing.assert_allclose(list(found.values()), expected)
+
+
+@pytest.mark.parametrize("out", [(2,), (3,), (2, 3), (0, 4), (5,), (2, 3, 4, 5)])
+@pytest.mark.parametrize("missing", ["mean", "last"])
+def test_rows_are_still_known_after_terms_were_taken_out(rows, out, missing):
+    frame, _, _ = rows
+    model = products.as_fitted(products.written(), frame, missing=missing)
+    terms = tuple(term for i, term in enumerate(model.terms) if i not in out)
+    left = model.keeping(terms)
+    expected = products.as_fitted(replace(products.written(), terms=terms), frame, missing=missing)
+    assert left.terms == terms
+    assert left.seen_pairs.keys() == expected.seen_pairs.keys()
+    for pair, shares in expected.seen_pairs.items():
+        np.testing.assert_allclose(left.seen_pairs[pair], shares)
+    assert left.baseline() == pytest.approx(expected.baseline())

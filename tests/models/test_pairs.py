@@ -1,0 +1,208 @@
+"""Products of two conditions: what they add, where, and that nothing is lost on the way to a file and back."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sparsegam.data.scales import Scale
+from sparsegam.models.additive import Model
+from sparsegam.models.pairs import Source, axis_of, pair_of
+from sparsegam.models.seen import Seen
+from sparsegam.models.steps import step_model
+from sparsegam.models.terms import Clause, Condition, Term
+
+COLOURS = Scale("category", ("red", "green", "blue"))
+
+
+def product(first, second, coef):
+    (a, condition), (b, other) = first, second
+    return Term(a, condition, coef, Clause(b, other))
+
+
+def upto(t):
+    return Condition("<=", t)
+
+
+def above(t):
+    return Condition(">", t)
+
+
+TERMS = (
+    Term("age", upto(30.0), 0.5),
+    product(("age", upto(25.0)), ("priors", above(3.0)), 0.25),
+    product(("age", above(40.0)), ("priors", upto(1.0)), -0.125),
+    product(("priors", Condition("missing")), ("colour", Condition("in", ("red", "blue"))), 2.0),
+    product(("priors", Condition("==", -9.0)), ("colour", Condition("==", "green")), -3.0),
+)
+
+
+def model(**changes):
+    names = ("age", "priors", "colour", "unused")
+    made = Model(
+        1.0, TERMS, names, "logistic", (0, 1), special_values={"priors": (-9.0, -8.0)}, scales={"colour": COLOURS}
+    )
+    return replace(made, **changes)
+
+
+def known():
+    """The same, fitted to rows that had no missing age, no -8 among priors and no new colour."""
+    seen = {
+        "age": Seen(upto=((25.0, 0.25), (30.0, 0.25), (40.0, 0.25)), above=0.25),
+        "priors": Seen(upto=((1.0, 0.25), (3.0, 0.25)), above=0.25, alone=((-9.0, 0.125),), missing=0.125),
+        "colour": Seen(alone=(("red", 0.5), ("green", 0.5))),
+    }
+    shares = {pair: np.zeros(model(seen=seen).cells_of(pair).values.shape) for pair in model().pairs}
+    for table in shares.values():
+        table[0, 0] = table[1, 1] = 0.5
+    return model(missing="mean", seen=seen, seen_pairs=shares)
+
+
+ROWS = pd.DataFrame(
+    {
+        "age": [20.0, 25.0, 26.0, 41.0, 60.0, np.nan, 20.0, 50.0],
+        "priors": [4.0, 3.0, 9.0, 1.0, 0.0, 9.0, np.nan, -9.0],
+        "colour": ["red", "green", "blue", "red", "green", "green", "blue", "green"],
+        "unused": np.zeros(8),
+    }
+)
+
+
+def by_hand(rows):
+    age, priors, colour = rows["age"], rows["priors"], rows["colour"]
+    plain = ~priors.isin([-9.0, -8.0])
+    score = 1.0 + 0.5 * (age <= 30)
+    score += 0.25 * ((age <= 25) & plain & (priors > 3))
+    score += -0.125 * ((age > 40) & plain & (priors <= 1))
+    score += 2.0 * (priors.isna() & colour.isin(["red", "blue"]))
+    return score + -3.0 * ((priors == -9) & (colour == "green"))
+
+
+def test_products_add_where_both_conditions_hold():
+    np.testing.assert_array_equal(model().decision_function(ROWS), by_hand(ROWS))
+
+
+def test_a_model_as_tables_of_steps_scores_the_same_bits():
+    for each in (model(), known()):
+        rows = ROWS.iloc[[0, 1, 2, 3, 4, 6, 7]]
+        np.testing.assert_array_equal(step_model(each).score(rows), each.decision_function(rows))
+
+
+def test_parts_are_features_with_terms_of_their_own_and_pairs():
+    made = model()
+    assert made.features == ("age", "priors", "colour")
+    assert made.parts == ("age", ("age", "priors"), ("priors", "colour"))
+    assert list(made.shape_functions()) == ["age"]
+    contributions = made.contributions(ROWS)
+    assert contributions.shape == (8, 3)
+    np.testing.assert_allclose(contributions.sum(axis=1) + made.baseline(), by_hand(ROWS))
+
+
+def test_centred_contributions_sum_up_to_the_score():
+    made = known()
+    rows = ROWS.iloc[[0, 1, 2, 3, 4, 6, 7]]
+    total = made.contributions(rows).sum(axis=1) + made.baseline()
+    np.testing.assert_allclose(total, by_hand(rows))
+    for pair in made.pair_functions(centred=True).values():
+        assert pair.mean() == pytest.approx(0.0, abs=1e-15)
+
+
+def test_where_a_value_is_new_its_pairs_are_at_their_mean():
+    made = known()
+    rows = pd.DataFrame({"age": [np.nan, 20.0], "priors": [9.0, -8.0], "colour": ["green", "grey"], "unused": 0.0})
+    with pytest.warns(UserWarning, match="no training row had"):
+        score = made.decision_function(rows)
+    means = [pair.mean() for pair in made.pair_functions().values()]
+    age = made.shape_functions()["age"].mean()
+    assert score[0] == pytest.approx(1.0 + age + means[0])  # priors of 9 and green: no product of theirs holds
+    assert score[1] == pytest.approx(1.0 + 0.5 + means[0] + means[1])
+
+
+def test_as_if_no_condition_held_where_the_rule_says_so():
+    rows = pd.DataFrame({"age": [np.nan], "priors": [9.0], "colour": ["green"], "unused": [0.0]})
+    assert model().decision_function(rows)[0] == 1.0
+
+
+def test_json_brings_everything_back():
+    for each in (model(), known()):
+        back = Model.from_json(each.to_json())
+        assert back == each
+        rows = ROWS.iloc[[0, 1, 2, 3, 4, 6, 7]]
+        np.testing.assert_array_equal(back.decision_function(rows), each.decision_function(rows))
+        assert '"version": 5' in each.to_json()
+    steps = replace(model(), terms=TERMS[:1])
+    assert '"version": 3' in steps.to_json()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "wrong"),
+    [
+        ('"kind": ">"', '"kind": "ramp"', "low must be a number for ramps only"),
+        ('"also": {', '"also": [{', "no JSON"),
+        ('"feature": "priors"', '"feature": "age"', "two conditions on different features"),
+        ('"kind": "in"', '"kind": "is"', "kind must be one of"),
+    ],
+)
+def test_files_with_broken_products_are_refused(old, new, wrong):
+    text = model().to_json()
+    content = json.loads(text)
+    del content["sha256"]
+    text = json.dumps(content, indent=2)
+    with pytest.raises(ValueError, match=wrong):
+        Model.from_json(text.replace(old, new, 1))
+
+
+def test_shares_must_fit_the_cells():
+    with pytest.raises(ValueError, match="a share for each cell"):
+        model(seen_pairs={("age", "priors"): np.ones((1, 1))})
+    with pytest.raises(ValueError, match="age & priors"):
+        model(missing="mean", seen=known().seen)
+
+
+def test_a_product_is_one_line_of_the_equation():
+    lines = model().equation().splitlines()
+    assert "    +0.25 x 1[A <= 25 and B > 3]" in lines[2]
+    assert lines[2].endswith("# B: priors")
+    assert lines[4].endswith("# C: colour")
+    assert str(TERMS[2]) == "-0.125 x 1[age > 40 and priors <= 1]"
+    assert "age <= 25 and priors > 3" in model().summary()
+    assert model().to_frame()["feature"].tolist()[1] == "age & priors"
+
+
+def test_wrong_products_are_refused():
+    with pytest.raises(ValueError, match="different features"):
+        product(("age", upto(1.0)), ("age", above(2.0)), 1.0)
+    with pytest.raises(ValueError, match="none of them a ramp"):
+        product(("age", Condition("ramp", 3.0, 1.0)), ("priors", upto(1.0)), 1.0)
+    with pytest.raises(ValueError, match="turn its sign around"):
+        Term("age", above(3.0), 1.0)
+
+
+def test_booleans_read_as_words():
+    assert Condition("<=", value=False).text("x") == "x is False"
+    assert Condition(">", value=False).text("x") == "x is True"
+
+
+def test_sums_of_products_are_monotone_to_the_bit():
+    rng = np.random.default_rng(0)
+    terms = [
+        product(("a", upto(float(s))), ("b", upto(float(t))), -abs(rng.normal()) / 3)
+        for s, t in rng.integers(0, 9, size=(40, 2))
+    ]
+    values = pair_of(terms, (Source(), Source())).values
+    ordered = values[: values.shape[0] - 2, : values.shape[1] - 2]
+    assert (np.diff(ordered, axis=0) >= 0).all()
+    assert (np.diff(ordered, axis=1) >= 0).all()
+
+
+def test_cells_of_an_axis_hold_what_conditions_ask():
+    conditions = [upto(3.0), above(5.0), Condition("==", -9.0), Condition("missing")]
+    axis = axis_of("x", conditions, Source(special_values=(-9.0, -8.0)))
+    numbers = np.array([1.0, 3.0, 4.0, 5.0, 6.0, -9.0, -8.0, np.nan])
+    cells = axis.cells_of(numbers)
+    plain = ~np.isin(numbers, [-9, -8]) & ~np.isnan(numbers)
+    expected = [plain & (numbers <= 3), plain & (numbers > 5), numbers == -9, np.isnan(numbers)]
+    for condition, holds in zip(conditions, expected, strict=True):
+        np.testing.assert_array_equal(axis.holds(condition)[cells], holds)

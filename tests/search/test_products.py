@@ -1,0 +1,173 @@
+"""Searches over steps and products: what they find, what they leave alone, and what they must obey."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sparsegam import SparseGAMClassifier, SparseGAMClassifierCV, SparseGAMRegressor, gam_path
+from sparsegam.data.frames import read
+from sparsegam.design.binning import Binning
+from sparsegam.design.coding import bin_table
+from sparsegam.design.threshold import ThresholdDesign
+from sparsegam.search.products import MOST_ALONE, MOST_CELLS, cells_of
+
+
+def planted(seed=0, n=1500, noise=0.5):
+    """Six features, a step of two of them, and one quadrant."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 6))
+    y = 1.0 * (X[:, 2] > 0) - (X[:, 3] > 0.5) + 2.0 * ((X[:, 0] > 0.3) & (X[:, 1] <= -0.2)) + noise * rng.normal(size=n)
+    return pd.DataFrame(X, columns=list("abcdef")), y
+
+
+def products(model):
+    return [term for term in model.terms if term.is_product]
+
+
+FRAME, Y = planted()
+LABEL = Y > 0.4
+
+
+@pytest.mark.parametrize("interactions", ["auto", 1, [("a", "b")]])
+def test_the_quadrant_is_found(interactions):
+    model = SparseGAMRegressor(lambda0=10.0, interactions=interactions).fit(FRAME, Y).model_
+    found = products(model)
+    assert model.pairs == (("a", "b"),)
+    best = max(found, key=lambda term: abs(term.coef))
+    ends = {clause.feature: (clause.condition.kind, clause.condition.value) for clause in best.clauses}
+    assert ends["a"][1] == pytest.approx(0.3, abs=0.1)
+    assert ends["b"][1] == pytest.approx(-0.2, abs=0.1)
+
+
+def test_what_is_reported_is_what_the_model_does():
+    for estimator, y in ((SparseGAMRegressor, Y), (SparseGAMClassifier, LABEL)):
+        fitted = estimator(lambda0=5.0, lambda2=0.001, interactions=2).fit(FRAME, y)
+        score = fitted.model_.decision_function(FRAME)
+        loss = ((y - score) ** 2).sum() / 2 if y is Y else np.logaddexp(0, -np.where(y, 1, -1) * score).sum()
+        assert fitted.loss_ == pytest.approx(loss, rel=1e-9)
+        assert products(fitted.model_)
+        n_prices = sum(2.0 if term.is_product else 1.0 for term in fitted.terms_)
+        ridge = 0.0
+        for term in fitted.terms_:
+            column = np.ones(len(FRAME), dtype=bool)
+            for one in term.clauses:
+                x = FRAME[one.feature]
+                column &= (x <= one.condition.value) if one.condition.kind == "<=" else (x > one.condition.value)
+            ridge += 0.001 * term.coef**2 * len(FRAME) * column.mean() * (1 - column.mean())
+            assert term.n_rows == column.sum()
+        assert fitted.objective_ == pytest.approx(loss + ridge + 5.0 * n_prices, rel=1e-9)
+
+
+def test_noise_has_no_products():
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(rng.normal(size=(600, 8)))
+    frame.columns = [f"x{j}" for j in range(8)]
+    y = rng.random(600) < 1 / (1 + np.exp(-frame["x0"] - (frame["x1"] > 0)))
+    assert not products(SparseGAMClassifier(interactions="auto").fit(frame, y).model_)
+    cv = SparseGAMClassifierCV(max_terms=5, cv=3, interactions="auto").fit(frame, y)
+    assert not products(cv.model_)
+
+
+def test_cross_validation_chooses_products_where_they_help():
+    cv = SparseGAMClassifierCV(max_terms=6, cv=3, lambda2=[1.0, 10.0], interactions="auto").fit(FRAME, LABEL)
+    assert products(cv.model_)
+    assert set(cv.cv_results_["interactions"].tolist()) == {False, True}
+    assert len(cv.cv_results_["interactions"]) == len(cv.cv_results_["n_terms"])
+    plain = ~cv.cv_results_["interactions"]
+    assert cv.cv_results_["mean_test_score"][plain].max() < cv.cv_results_["mean_test_score"].max()
+
+
+def test_same_bits_for_any_number_of_threads():
+    one, two = (gam_path(FRAME, LABEL, max_terms=8, interactions="auto", n_jobs=n) for n in (1, 2))
+    assert [model.to_json() for model in one] == [model.to_json() for model in two]
+
+
+def test_limits_on_products_are_kept():
+    many = gam_path(FRAME, Y, loss="squared", max_terms=10, interactions=3, interaction_cost=1.0)
+    assert len(products(many.at(10))) > 1
+    few = gam_path(FRAME, Y, loss="squared", max_terms=10, interactions=3, interaction_cost=1.0, max_terms_per_pair=1)
+    for model in few:
+        assert len(products(model)) == len(model.pairs)
+    barred = gam_path(FRAME, Y, loss="squared", max_terms=8, interactions="auto", features_never=[("a", "b")])
+    assert all(("a", "b") not in model.pairs for model in barred)
+    narrow = gam_path(FRAME, Y, loss="squared", max_terms=8, interactions=3, interaction_cost=1.0, max_features=2)
+    assert all(len(model.features) <= 2 for model in narrow)
+
+
+@pytest.mark.parametrize(("hierarchy", "least"), [("weak", 1), ("strong", 2)])
+def test_hierarchy_holds_at_every_size(hierarchy, least):
+    path = gam_path(FRAME, Y, loss="squared", max_terms=10, interactions=2, hierarchy=hierarchy)
+    assert any(map(products, path))
+    for model in path:
+        alone = {term.feature for term in model.terms if not term.is_product}
+        assert all(len(alone & {*term.features}) >= least for term in products(model))
+
+
+def test_directions_hold_for_the_whole_model():
+    rng = np.random.default_rng(2)
+    path = gam_path(FRAME, Y, loss="squared", max_terms=10, interactions=[("a", "b"), ("b", "c")], monotone={"b": -1})
+    assert any(map(products, path))
+    rows = pd.DataFrame(rng.normal(size=(40, 6)), columns=list("abcdef"))
+    for model in path:
+        scores = [model.decision_function(rows.assign(b=value)) for value in np.linspace(-3, 3, 60)]
+        assert (np.diff(scores, axis=0) <= 0).all()
+
+
+def test_levels_missing_and_special_values_make_products():
+    rng = np.random.default_rng(3)
+    n = 1500
+    frame = pd.DataFrame(
+        {
+            "colour": rng.choice(["red", "green", "blue"], n),
+            "x": np.where(rng.random(n) < 0.2, np.nan, rng.normal(size=n)),
+            "code": np.where(rng.random(n) < 0.3, -9.0, rng.normal(size=n)),
+        }
+    )
+    y = 2.0 * ((frame["colour"] == "red") & frame["x"].isna()) - 2.0 * (
+        (frame["code"] == -9) & (frame["colour"] == "blue")
+    )
+    model = (
+        SparseGAMRegressor(lambda0=10.0, interactions="auto", special_values={"code": [-9]})
+        .fit(frame, y + 0.3 * rng.normal(size=n))
+        .model_
+    )
+    words = {term.text() for term in products(model)}
+    assert "colour == red and x is missing" in words
+    assert "colour == blue and code == -9" in words
+
+
+def test_products_beside_ramps():
+    path = gam_path(FRAME, Y, loss="squared", max_terms=8, shapes="both", interactions="auto")
+    assert any(map(products, path))
+    np.testing.assert_allclose(
+        [((Y - model.decision_function(FRAME)) ** 2).sum() / 2 for model in path], path.loss, rtol=1e-7
+    )
+
+
+def test_where_products_have_no_place():
+    with pytest.raises(ValueError, match="certify=True"):
+        SparseGAMClassifier(interactions="auto", certify=True).fit(FRAME, LABEL)
+    with pytest.raises(ValueError, match="search='swap'"):
+        SparseGAMClassifier(interactions="auto", search="swap", lambda0=5).fit(FRAME, LABEL)
+    assert SparseGAMClassifier(interactions="auto").fit(FRAME[["a"]], LABEL).n_terms_ >= 0
+
+
+def test_several_classes_have_products_too():
+    classes = np.digitize(Y, [-0.5, 1.0])
+    fitted = SparseGAMClassifier(lambda0=8.0, interactions=1).fit(FRAME, classes)
+    assert any(products(model) for model in fitted.model_.models)
+    assert fitted.predict_proba(FRAME).shape == (len(FRAME), 3)
+
+
+def test_cells_hold_about_as_many_rows():
+    rng = np.random.default_rng(0)
+    table = read(pd.DataFrame({"x": rng.normal(size=5000), "c": rng.integers(0, 60, 5000).astype(str), "b": 1.0}))
+    features, codes = bin_table(table, Binning(), None, 1)
+    design = ThresholdDesign(features, codes)
+    of_bin, n_ordered, n_cells = cells_of(design, 0)
+    assert n_ordered == n_cells == MOST_CELLS
+    counts = np.bincount(of_bin[codes[0]], minlength=n_cells)
+    assert counts.min() > 0.5 * counts.mean()
+    assert (np.diff(of_bin) >= 0).all()
+    of_bin, n_ordered, n_cells = cells_of(design, 1)
+    assert (n_ordered, n_cells) == (0, MOST_ALONE + 1)

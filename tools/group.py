@@ -1,0 +1,26 @@
+"""Print the requirements of one dependency group of pyproject.toml, one a line: python tools/group.py test.
+
+For pip before 25.1, which has no `--group`; Python 3.10 has no tomllib, so a regular expression does.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+PYPROJECT = Path(__file__).parent.parent / "pyproject.toml"
+
+
+def requirements(group: str) -> list[str]:
+    """Requirements listed under one group, those of groups that it includes among them."""
+    table = PYPROJECT.read_text(encoding="utf-8").split("[dependency-groups]")[1].split("\n[")[0]
+    found = re.search(rf"^{re.escape(group)} = \[\n(.*?)^\]$", table, flags=re.MULTILINE | re.DOTALL)
+    if found is None:
+        msg = f"pyproject.toml has no dependency group {group!r}"
+        raise SystemExit(msg)
+    included = re.findall(r'include-group = "([^"]+)"', found.group(1))
+    own = re.findall(r'^    "([^"]+)",$', found.group(1), flags=re.MULTILINE)
+    return [*own, *(requirement for name in included for requirement in requirements(name))]
+
+
+if __name__ == "__main__":
+    print("\n".join(requirements(sys.argv[1])))
