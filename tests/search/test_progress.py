@@ -1,12 +1,16 @@
 """Progress: a bar where somebody looks, silence elsewhere, and the callback in any case."""
 
 import io
+import os
+import signal
 import sys
+import threading
+import time
 
 import pytest
 
-from sparsegam import SparseGAMClassifierCV, SparseGAMRegressor, gam_path
-from sparsegam.search.progress import new_bar, watched
+from sparsegam import SparseGAMClassifierCV, SparseGAMRegressor, _core, gam_path
+from sparsegam.search.progress import gather, new_bar, watched
 
 X, Y = [[i] for i in range(40)], [float(i > 20) for i in range(40)]
 
@@ -51,3 +55,16 @@ def test_the_callback_is_called_as_it_is_without_a_bar():
 
     with watched(callback, 0) as report:
         assert report is callback
+
+
+def test_ctrl_c_ends_very_many_tasks_whenever_it_comes():
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)  # which a job in the background is without
+    try:
+        for seconds in (0.05, 0.1, 0.2):
+            timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
+            timer.start()
+            with pytest.raises(KeyboardInterrupt):
+                gather([lambda: time.sleep(0.001)] * 20_000, 2, stop=_core.Stop())
+            timer.join()
+    finally:
+        signal.signal(signal.SIGINT, handler)

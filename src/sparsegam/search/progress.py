@@ -3,13 +3,15 @@
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from queue import Empty, SimpleQueue
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
 from sparsegam import _core
 
+T = TypeVar("T")
 POLL_SECONDS = 0.1  # how often the main thread looks up from its wait, for Ctrl-C
 Progress = Callable[[int, float], None]
 """Called once per model with (n_terms, objective without the price of the terms)."""
@@ -75,32 +77,73 @@ def gather(
 
     Beside the bar stands what is `told` of the answers so far, None for those that are not there yet.
 
-    Where one fails, or Ctrl-C comes, all are stopped; the main thread looks up from its wait to notice it.
+    Where one fails, or Ctrl-C comes, all are stopped; the main thread looks up from its wait to notice it. It hears of
+    answers by a queue: to wait for futures is to hold their locks, which Ctrl-C in the wrong moment leaves closed.
     """
     end = None if time_limit is None else time.monotonic() + time_limit
+    shared, answers, n = _Tasks(tasks), dict[int, Any](), len(tasks)
     with ThreadPoolExecutor(workers) as pool:
         try:
-            jobs = [pool.submit(task) for task in tasks]
-            waiting = set(jobs)
-            while waiting and (end is None or time.monotonic() < end):
-                done, waiting = wait(waiting, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
-                for job in [job for job in jobs if job in done]:  # so that of several errors the first is raised
-                    job.result()
-                    if bar is not None:
-                        bar.update()
-                if done and bar is not None and told is not None:
-                    bar.set_postfix_str(told([job.result() if job.done() else None for job in jobs]))
-        except BaseException:
-            stop.set()
-            pool.shutdown(cancel_futures=True)  # and waits for those that run
-            raise
+            for _ in range(workers):
+                pool.submit(shared.work)
+            while len(answers) < n and (end is None or time.monotonic() < end):
+                found = shared.news()
+                answers |= found
+                if found and bar is not None:
+                    bar.update(len(found))
+                    bar.set_postfix_str("" if told is None else told([answers.get(i) for i in range(n)]))
         finally:
+            if len(answers) < n:
+                stop.set()
+                shared.close()
             if bar is not None:
                 bar.close()
-        if waiting:
-            stop.set()
-            pool.shutdown(cancel_futures=True)
-    return [None if job in waiting else job.result() for job in jobs]
+    return [answers.get(i) for i in range(n)]
+
+
+class _Tasks:
+    """Tasks that threads take one after the other, and what is heard of them."""
+
+    def __init__(self, tasks: Sequence[Callable[[], Any]]) -> None:
+        self._tasks = tasks
+        self._todo: SimpleQueue[int] = SimpleQueue()
+        self._heard: SimpleQueue[tuple[int, Any, BaseException | None]] = SimpleQueue()
+        for i in range(len(tasks)):
+            self._todo.put(i)
+
+    def work(self) -> None:
+        """Do tasks until none is left."""
+        for i in _taken(self._todo):
+            try:
+                self._heard.put((i, self._tasks[i](), None))
+            except BaseException as error:
+                self._heard.put((i, None, error))
+
+    def close(self) -> None:
+        """See to it that no more tasks are begun."""
+        for _ in _taken(self._todo):
+            pass
+
+    def news(self) -> dict[int, Any]:
+        """Wait a moment for answers; return those that came, by number. Of several errors the first is raised."""
+        try:
+            came = [self._heard.get(timeout=POLL_SECONDS)]
+        except Empty:
+            return {}
+        came += _taken(self._heard)
+        failed = {i: error for i, _, error in came if error is not None}
+        if failed:
+            raise failed[min(failed)]
+        return {i: answer for i, answer, _ in came}
+
+
+def _taken(queue: "SimpleQueue[T]") -> Iterator[T]:
+    """Take what there is out of a queue."""
+    while True:
+        try:
+            yield queue.get_nowait()
+        except Empty:
+            return
 
 
 def _in_notebook() -> bool:
