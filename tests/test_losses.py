@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit
 
 from sparsegam import SparseLinearClassifier, gam_path, linear_path
-from sparsegam.cli.main import _parser
+from sparsegam.cli.main import new_parser
 from sparsegam.losses import CLASSIFIERS, LOSSES, REGRESSION, logistic
 
 
@@ -55,5 +55,5 @@ def test_the_logistic_function_does_not_overflow():
 
 
 def test_the_command_line_offers_the_losses_of_classes():
-    options = _parser()._subparsers._group_actions[0].choices["fit"]._option_string_actions
+    options = new_parser()._subparsers._group_actions[0].choices["fit"]._option_string_actions
     assert options["--loss"].choices == CLASSIFIERS

@@ -33,7 +33,7 @@ class Frontier {
     // a round improves nothing.
     void search_all() {
         grow_to_the_end();
-        if (objective_.n_columns() <= tuning::few_columns) search_beam();
+        if (penalty_.has_products() && objective_.n_columns() <= tuning::few_columns) search_beam();
         while (!exchange_.out_of_time()) {
             bool any = false;
             for (Index k = 0; k < max_terms_ && k < reached(); ++k) any |= grow_from(k);
@@ -182,7 +182,7 @@ class Frontier {
             record();
     }
 
-    // Where columns are few, the best few models of one, two and three terms, each grown from several of the size below: of
+    // Where columns are few and products are among them, the best few models of one, two and three terms, each grown from several of the size below: of
     // products and the steps they are made of, the best two have often no best one among them.
     void search_beam() {
         std::vector<Point> beam{at(static_cast<Index>(penalty_.always.size()))};

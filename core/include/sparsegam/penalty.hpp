@@ -35,7 +35,8 @@ struct Penalty {
     bool limited() const {
         return max_groups > 0 || max_per_group > 0 || max_per_pair > 0 || hierarchy != Hierarchy::none;
     }
-    bool is_product(Index column) const { return !parents.empty() && parents[column].second != none; }
+    bool has_products() const { return !parents.empty(); }
+    bool is_product(Index column) const { return has_products() && parents[column].second != none; }
     bool is_always(Index column) const { return std::binary_search(always.begin(), always.end(), column); }
 
     double clip(Index column, double coef) const { return std::clamp(coef, low[column], high[column]); }
