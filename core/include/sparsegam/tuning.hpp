@@ -88,11 +88,12 @@ inline constexpr double lower_price = 0.8;
 inline constexpr Index lower_price_up_to = 80;  // terms: beyond, it takes longer than all before it
 // Columns up to which a fit at one lambda0 also goes eight terms up and down from where it ended: hardly any time.
 inline constexpr Index very_few_columns = 64;
-// Models of each of the first sizes that a frontier with products grows from, where there are at most few_columns. Best three of the
-// steps and products of eight binary features (benchmarks/interactions.py): found in 70 % of the problems without.
-inline constexpr std::size_t beam_width = 32;
-inline constexpr Index beam_terms = 3;
 // The same of certified fits, and the terms up to which they go two up and down whatever the columns.
 inline constexpr Index few_columns = 512, few_terms = 30;
+// Models of each of the first sizes that a frontier with products grows from, where there are at most few_columns. The
+// best three of steps and products of eight binary features (benchmarks/interactions.py) are found in 70 % of the problems
+// without, in all of them with it.
+inline constexpr std::size_t beam_width = 32;
+inline constexpr Index beam_terms = 3;
 
 }  // namespace sparsegam::tuning
