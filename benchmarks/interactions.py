@@ -6,6 +6,7 @@ python -m benchmarks.interactions simulated [--runs 40]    the additive simulati
 python -m benchmarks.interactions planted [--runs 40]      three known pairs among twenty features
 python -m benchmarks.interactions enumerate [--runs 100]   all models of three terms of eight binary features
 python -m benchmarks.interactions time                     beside the additive fit, and 100 000 rows
+python -m benchmarks.interactions picture                  docs/figures/magic-pairs.png
 
 Contenders of one fold see the same rows, one after the other in one run.
 """
@@ -16,6 +17,7 @@ import argparse
 import time
 import tracemalloc
 import warnings
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -73,15 +75,17 @@ def _told(rows: list[dict[str, Any]]) -> None:
 
 def _magic(args: argparse.Namespace) -> None:
     table = tables(data_directory() if args.data is None else args.data)["magic"]
+    parts = folds(table.load(), args.folds, "shuffled")
     rows, binary = [], True
-    for fold in folds(table.load(), args.folds, "shuffled"):
-        models = {
-            "additive": _ours(args, shapes="both"),
-            "products": _ours(args, shapes="both", interactions="auto"),
-            **{name: CONTENDERS[name].make(binary, {}, args.jobs) for name in ("ebm", "ebm-interactions", "lightgbm")},
-        }
-        for name, model in models.items():
-            rows.append({"table": "magic", "contender": name, **_scored(model, fold.train, fold.test)})
+    peers = {name: CONTENDERS[name].make for name in ("lightgbm", "ebm-interactions", "ebm")}
+    makers = {
+        "products": lambda: _ours(args, shapes="both", interactions="auto"),
+        "additive": lambda: _ours(args, shapes="both"),
+        **{name: partial(make, binary, {}, args.jobs) for name, make in peers.items()},
+    }
+    for name, make in makers.items():
+        for fold in parts:
+            rows.append({"table": "magic", "contender": name, **_scored(make(), fold.train, fold.test)})
             print(rows[-1], flush=True)
     _told(rows)
 
@@ -193,6 +197,24 @@ def _time(args: argparse.Namespace) -> None:
             print(f"{name:14} {interactions!s:5} {best:7.3f} s  {peak:6.1f} MB  {size}")
 
 
+def _picture(args: argparse.Namespace) -> None:
+    """Draw the four pairs of MAGIC that matter most in a model of twenty terms."""
+    import matplotlib.pyplot as plt
+
+    from sparsegam.plots import plot_pair
+
+    rows = tables(data_directory() if args.data is None else args.data)["magic"].load()
+    gam = SparseGAMClassifier(max_terms=20, shapes="both", interactions="auto", n_jobs=args.jobs)
+    model = gam.fit(rows.frame, rows.y).model_
+    found = model.pair_functions()
+    spread = {pair: float((f.shares * (f.values - f.mean()) ** 2).sum()) for pair, f in found.items()}
+    figure, axes = plt.subplots(2, 2, figsize=(10, 8), layout="constrained")
+    for pair, ax in zip(sorted(spread, key=lambda pair: -spread[pair])[:4], axes.ravel(), strict=False):
+        plot_pair(model, pair, rows.frame, ax=ax)
+    figure.savefig(Path(__file__).parents[1] / "docs/figures/magic-pairs.png", dpi=90)
+    print(model.equation())
+
+
 def _seconds(model: Any, frame: Any, y: Any) -> float:
     start = time.perf_counter()
     model.fit(frame, y)
@@ -206,6 +228,7 @@ PARTS = {
     "planted": _planted,
     "enumerate": _enumerate,
     "time": _time,
+    "picture": _picture,
 }
 
 if __name__ == "__main__":

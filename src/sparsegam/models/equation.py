@@ -20,9 +20,10 @@ def lows(terms: Sequence[Term]) -> list[float]:
 
 def blocks(terms: Sequence[Term], features: Sequence[str], *, digits: int, width: int) -> list[str]:
     """Return the lines of all features, then of products; the last line of each says what new letters stand for."""
-    letter = dict(zip(features, letters(), strict=False))
     mine = {name: [term for term in terms if term.part == name] for name in features}
     alone = [name for name in features if mine[name]]
+    asked = (name for term in terms for name in term.features)
+    letter = dict(zip(dict.fromkeys([*alone, *asked]), letters(), strict=False))  # in the order that they come up
     notes = [f"# {letter[name]}: {name}{_held(mine[name])}" for name in alone]
     texts = [_texts(mine[name], letter[name], digits) for name in alone]
     for term in (term for term in terms if term.is_product):
