@@ -107,7 +107,7 @@ def test_the_papers_search_keeps_the_rules(rules, loss):
 
 def test_rules_that_are_not_needed_change_nothing():
     crossed = Crossed(1)
-    plain = crossed.problem.penalty(1e-3, allowed=crossed.allowed, group=crossed.group)
+    plain = crossed.penalty()
     for one, other in zip(
         crossed.problem.frontier(max_terms=6, penalty=plain).points,
         crossed.problem.frontier(max_terms=6, penalty=crossed.penalty(max_per_pair=2, max_groups=4)).points,
