@@ -13,7 +13,7 @@ from sparsegam.data.frames import Table
 from sparsegam.design.binning import Codes, Feature
 from sparsegam.design.interactions import Interactions, Pair
 from sparsegam.design.rules import Rules
-from sparsegam.design.threshold import NO_COLUMNS, ThresholdDesign
+from sparsegam.design.threshold import ThresholdDesign
 from sparsegam.design.training import Training
 from sparsegam.models.pairs import Source, pair_of
 from sparsegam.models.terms import Clause, Condition, Term
@@ -256,32 +256,12 @@ class ProductDesign(ThresholdDesign):
             highs += [0.0 if -1 in wanted else np.inf] * TWO
         return np.append(low, lows), np.append(high, highs)
 
-    def penalty(
-        self,
-        lambda2: float,
-        rules: Rules,
-        *,
-        allowed: NDArray[np.bool_] | None = None,
-        always: NDArray[np.int64] = NO_COLUMNS,
-        unit: Vector | None = None,
-    ) -> _core.Penalty:
-        """Return the price, the bounds and the limits of the columns."""
-        low, high = self.bounds(rules)
+    def _rules_of_products(self) -> dict[str, Any]:
         parents = np.full((self.n_columns, TWO), -1, dtype=np.int64)
         parents[:, 0] = np.append(self.plain.group, np.repeat([p.first.feature for p in self.products], TWO))
-        parents[self.plain.n_columns :, 1] = np.repeat([p.second.feature for p in self.products], TWO)
-        return _core.Penalty(
-            lambda2=lambda2,
-            cost=self.costs(rules),
-            low=low,
-            high=high,
-            allowed=self.candidates(rules) if allowed is None else allowed,
-            group=self.group,
-            always=always,
-            unit=unit,
-            max_groups=rules.max_features or 0,
-            max_per_group=rules.max_terms_per_feature or 0,
-            parents=parents,
-            max_per_pair=self.interactions.max_terms_per_pair or 0,
-            hierarchy=self.interactions.hierarchy or "none",
-        )
+        parents[self._n_plain :, 1] = np.repeat([p.second.feature for p in self.products], TWO)
+        return {
+            "parents": parents,
+            "max_per_pair": self.interactions.max_terms_per_pair or 0,
+            "hierarchy": self.interactions.hierarchy or "none",
+        }

@@ -320,7 +320,12 @@ class ThresholdDesign:
             unit=unit,
             max_groups=rules.max_features or 0,
             max_per_group=rules.max_terms_per_feature or 0,
+            **self._rules_of_products(),
         )
+
+    def _rules_of_products(self) -> dict[str, Any]:
+        """Return what the core must know of products, which a design may have."""
+        return {}
 
     def costs(self, rules: Rules) -> Vector:
         """Return the factor on lambda0 of each column."""
