@@ -19,9 +19,16 @@ def local_cluster():
 
 
 @pytest.fixture(scope="session")
-def client(local_cluster):
+def one_client(local_cluster):
     with Client(local_cluster) as found:
         yield found
+
+
+@pytest.fixture
+def client(one_client):
+    """The client, once both workers are there: on a busy machine one may be late."""
+    one_client.wait_for_workers(2, timeout=60)
+    return one_client
 
 
 @pytest.fixture(autouse=True)
