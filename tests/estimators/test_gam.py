@@ -257,7 +257,7 @@ def test_max_terms_is_kept(table):
 
 def test_regression_prices_do_not_depend_on_units(regression):
     X, y = regression
-    models = [SparseGAMRegressor(lambda2=0.0).fit(X, unit * y) for unit in (2.0**-10, 1.0, 2.0**10)]
+    models = [SparseGAMRegressor(lambda0="bic", lambda2=0.0).fit(X, unit * y) for unit in (2.0**-10, 1.0, 2.0**10)]
     for gam in models:
         assert [(t.feature, t.condition) for t in gam.terms_] == [(t.feature, t.condition) for t in models[1].terms_]
         assert gam.score(X, y * 2.0 ** (10 * (models.index(gam) - 1))) > 0.9
