@@ -10,7 +10,7 @@ from collections.abc import Container
 import numpy as np
 
 from sparsegam.arrays import Vector
-from sparsegam.checks import warn
+from sparsegam.checks import first_few, warn
 from sparsegam.data.frames import Table
 
 LOOKED_AT = 10_000  # rows at the start of a column: whoever has codes has them there, and a look costs next to nothing
@@ -36,14 +36,13 @@ def warn_of_special_codes(table: Table, *, told_of: Container[int] = ()) -> None
         return
     values = sorted({int(code) for codes in found.values() for code in codes})
     where = f" of the first {LOOKED_AT} rows" if table.n_rows > LOOKED_AT else " rows"
-    shown = [f"{name} ({_counted(codes)}{where})" for name, codes in list(found.items())[:NAMES_SHOWN]]
-    more = f" and {len(found) - NAMES_SHOWN} more columns" if len(found) > NAMES_SHOWN else ""
+    shown = first_few([f"{name} ({_counted(codes)}{where})" for name, codes in found.items()], NAMES_SHOWN, "columns")
     those = "columns look as if they" if len(found) > 1 else "column looks as if it"
     everywhere = len(found) > 1 and values[-1] < 0
     how = str(values) if everywhere else str({name: [int(code) for code in codes] for name, codes in found.items()})
     msg = (
         f"{len(found)} {those} held special codes, which count as numbers in the order of the others: "
-        f"{', '.join(shown)}{more}. Give them steps of their own with special_values={how}, or say that they are "
+        f"{shown}. Give them steps of their own with special_values={how}, or say that they are "
         "numbers with special_values=[]. On the command line: --special, followed by the codes or by nothing."
     )
     warn(msg, UserWarning)

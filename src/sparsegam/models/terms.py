@@ -73,6 +73,10 @@ class Clause:
     feature: str
     condition: Condition
 
+    def text(self, names: Mapping[str, str]) -> str:
+        """Write it, as in `age <= 25`, with other names for the features where given."""
+        return self.condition.text(names.get(self.feature, self.feature))
+
 
 @dataclass(frozen=True)
 class Standing:
@@ -150,8 +154,7 @@ class Term:
 
     def text(self, names: Mapping[str, str] | None = None) -> str:
         """Write what it asks, as in `age <= 25 and priors > 3`, with other names for the features where given."""
-        named = {} if names is None else names
-        return " and ".join(one.condition.text(named.get(one.feature, one.feature)) for one in self.clauses)
+        return " and ".join(clause.text(names or {}) for clause in self.clauses)
 
     def short(self) -> str:
         """Write what it asks where its part is named beside it: `x <= 25`; a product needs both names."""

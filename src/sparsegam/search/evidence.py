@@ -11,7 +11,7 @@ import numpy as np
 
 from sparsegam import _core
 from sparsegam.arrays import Vector
-from sparsegam.checks import warn
+from sparsegam.checks import first_few, warn
 from sparsegam.design.threshold import ThresholdDesign
 from sparsegam.design.units import Units
 from sparsegam.losses import LOSSES
@@ -92,12 +92,10 @@ def warn_of_few_rows(models: Iterable[Model]) -> None:
     weak = sorted((term for model in models for term in model.terms if _stands_on_few(term)), key=_smaller)
     if not weak:
         return
-    named = [f"{term.text()} ({_side(term)})" for term in weak[:NAMED]]
-    more = f" and {len(weak) - NAMED} more" if len(weak) > NAMED else ""
+    named = first_few([f"{term.text()} ({_side(term)})" for term in weak], NAMED)
     msg = (
-        f"{len(weak)} step{'s' * (len(weak) > 1)} of the model stand{'s' * (len(weak) == 1)} on few rows: "
-        f"{', '.join(named)}{more}. Set min_samples_bin, to {FEW_ROWS} say: a step then "
-        "holds for so many rows, and fails for as many."
+        f"{len(weak)} step{'s' * (len(weak) > 1)} of the model stand{'s' * (len(weak) == 1)} on few rows: {named}. "
+        f"Set min_samples_bin, to {FEW_ROWS} say: a step then holds for so many rows, and fails for as many."
     )
     warn(msg, UserWarning)
 
