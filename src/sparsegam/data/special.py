@@ -5,7 +5,7 @@ either all the negative values of a column that is not negative otherwise, apart
 frequent value (-1); or a highest value of nines (99, 999, ..., with the two below it) at twice the next or more.
 """
 
-from collections.abc import Container
+from collections.abc import Container, Iterable
 
 import numpy as np
 
@@ -28,7 +28,7 @@ Codes = dict[float, int]
 def warn_of_special_codes(table: Table, *, told_of: Container[int] = ()) -> None:
     """Warn of columns that look as if they held special codes, all of them in one warning; say how to declare them."""
     found = {}
-    for j in range(table.n_columns):
+    for j in _worth_a_look(table):
         start = None if j in told_of else table.start_of(j, LOOKED_AT)
         if start is not None and start.scale.kind == "number" and (codes := codes_of(start.values)):
             found[table.label(j)] = codes
@@ -46,6 +46,15 @@ def warn_of_special_codes(table: Table, *, told_of: Container[int] = ()) -> None
         "numbers with special_values=[]. On the command line: --special, followed by the codes or by nothing."
     )
     warn(msg, UserWarning)
+
+
+def _worth_a_look(table: Table) -> Iterable[int]:
+    """Return all columns or, where one look at all of them tells, those that can hold codes."""
+    if table.numbers is None:
+        return range(table.n_columns)
+    start = table.numbers[:LOOKED_AT]
+    ends = zip(np.fmin.reduce(start).tolist(), np.fmax.reduce(start).tolist(), strict=True)
+    return [j for j, (low, high) in enumerate(ends) if low in NEGATIVE or high in NINES]
 
 
 def codes_of(values: Vector) -> Codes:
