@@ -22,6 +22,11 @@ def bin_codes(values: Vector, edges: Vector) -> Codes:
 def bin_counts(codes: Codes, n_bins: int, weight: Vector | None = None) -> Vector:
     """Rows of each bin or, with weights, what they weigh; without the GIL, and without a copy of the codes."""
 
+def column_counts(
+    codes: Sequence[Codes], n_bins: NDArray[np.int64], n_ordered: NDArray[np.int64], weight: Vector | None = None
+) -> Vector:
+    """The same of several features, one after the other; an ordered bin has the rows of all bins up to it."""
+
 class ThresholdDesign:
     """Features as bin codes; one column per bin, and one per ramp.
 

@@ -4,7 +4,7 @@ With H the Hessian of loss and ridge on the support, the intercept first, the co
 times the variance of the residuals: Wald's, as if the columns had been given and not chosen.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,16 +26,19 @@ SINGULAR = 1e-12  # least squared pivot of a Hessian with ones on its diagonal: 
 NAMED = 3  # steps that a warning spells out
 
 
-def evidence_of(design: ThresholdDesign, point: _core.Point, covariance: Vector | None, upper: Any) -> Evidence:
-    """Count the rows of each column of a point, and of its events; the covariance goes with them, by feature."""
+def evidence_of(
+    design: ThresholdDesign, point: _core.Point, terms: Sequence[Term], covariance: Vector | None, upper: Any
+) -> Evidence:
+    """Count the rows of each term of a point, and of its events; the covariance goes with them, by feature."""
     order = np.argsort(point.columns)
     columns = point.columns[order]
     blocks: dict[Part, Vector] | None = None
     if covariance is not None:
         covariance = covariance[np.ix_(np.append(0, order + 1), np.append(0, order + 1))]
-        parts = [design.term(int(column), 1.0).part for column in columns]
-        mine = {part: [i for i, other in enumerate(parts, start=1) if other == part] for part in parts}
-        blocks = {part: covariance[np.ix_(at, at)] for part, at in mine.items()}
+        places: dict[Part, list[int]] = {}
+        for i, term in enumerate(terms, start=1):
+            places.setdefault(term.part, []).append(i)
+        blocks = {part: covariance[at][:, at] for part, at in places.items()}
     return Evidence(
         n_rows=design.core.n_rows,
         n_events=None if upper is None else design.count(upper),
