@@ -5,6 +5,7 @@ times the variance of the residuals: Wald's, as if the columns had been given an
 """
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -35,10 +36,11 @@ def evidence_of(
     blocks: dict[Part, Vector] | None = None
     if covariance is not None:
         covariance = covariance[np.ix_(np.append(0, order + 1), np.append(0, order + 1))]
-        places: dict[Part, list[int]] = {}
-        for i, term in enumerate(terms, start=1):
-            places.setdefault(term.part, []).append(i)
-        blocks = {part: covariance[at][:, at] for part, at in places.items()}
+        blocks = {}
+        for part, mine in groupby(range(1, len(terms) + 1), key=lambda i: terms[i - 1].part):  # which follow each other
+            first, *others = mine
+            block = slice(first, first + len(others) + 1)
+            blocks[part] = covariance[block, block].copy()
     return Evidence(
         n_rows=design.core.n_rows,
         n_events=None if upper is None else design.count(upper),
