@@ -265,6 +265,11 @@ ax : matplotlib.axes.Axes, optional
     Where to draw; a new figure by default.
 """
 
+CLASSES = """\
+classes_ : ndarray
+    The labels; with two of them, scores above zero stand for the second.
+"""
+
 SECTIONS = {
     "loss_of_columns": """\
 loss : {"logistic", "exponential"}
@@ -330,6 +335,22 @@ searched on all rows.
     "run_by_name": RUN + BY_NAME + REPORT,
     "fitted_gam": ATTRIBUTES + FITTED_MODEL + PARTS + FITTED + CERTIFICATE,
     "chosen_gam": ATTRIBUTES + CHOSEN + MODEL + SEEN,
+    "fitted_classifier": ATTRIBUTES + FITTED_MODEL + PARTS + FITTED + CERTIFICATE + CLASSES,
+    "chosen_classifier": ATTRIBUTES + CHOSEN + MODEL + SEEN + CLASSES,
+    "client": """\
+client : distributed.Client, optional
+    The cluster; by default the client that is there.
+""",
+    "dask_rows": """\
+X : Dask DataFrame, Dask Array or list of delayed parts
+    Numbers, booleans, dates, text and categories; values may be missing. Parts may be empty.
+y, sample_weight : Dask Series, Array, list of delayed parts or str
+    Labels or responses, and weights of the rows, in the same parts; of frames also names of columns.
+""",
+    "round_trips": """\
+round_trips_ : int
+    Questions that went to all workers.
+""",
     "scorer": PARAMETERS
     + """\
 model : Model, Scorecard or fitted estimator

@@ -70,7 +70,7 @@ class TableProblem(Problem[ThresholdDesign]):
             covariance = covariance / np.outer(unit, unit)
         own = None if self.own is None else self.own.table
         model = self.design.model(point, self.options.loss, classes, own)
-        return model.standing_on(evidence_of(self.design, point, covariance, self.upper))
+        return model.standing_on(evidence_of(self.design, point, model.terms, covariance, self.upper))
 
 
 @dataclass(frozen=True, eq=False)
