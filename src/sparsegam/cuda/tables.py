@@ -17,6 +17,7 @@ from sparsegam.cuda.rows import CudaRows
 from sparsegam.cuda.target import CardTarget
 from sparsegam.data.frames import Table
 from sparsegam.design.binning import Feature, Learner
+from sparsegam.design.own import OwnNumbers
 from sparsegam.design.ramps import Ramps, may_have_ramps, ramps_of, shapes_of
 from sparsegam.design.training import bin_counts
 from sparsegam.design.units import in_units
@@ -36,7 +37,7 @@ class CardValues(OwnValues):
         """Return the rows of some columns, by their own values."""
         card = design.rows.card
         with card:
-            matrix = design.matrix(self.table, columns)
+            matrix = design.matrix(self.numbers.table, columns)
         return CudaMatrixRows(card, matrix, design.rows.target)
 
 
@@ -80,7 +81,8 @@ class CudaTables(Tables):
         problem = self.problem(design, rows, options, units, Totals(float(weight.sum()), mean_weight(weight), upper))
         if all(mine is None or mine.exact for mine in ramps):
             return problem
-        return replace(problem, own=CardValues(data, y_core, weight_core, design.bounds(self.rules), options))
+        own = CardValues(OwnNumbers(data), rows.columns, y_core, weight_core, design.bounds(self.rules), options)
+        return replace(problem, own=own)
 
     def _binned(self, card: Card, data: Table, weight: Vector) -> tuple[list[Feature], list[Any]]:
         """Learn and code all columns."""

@@ -17,6 +17,7 @@ from sparsegam.data.streams import stream_of
 from sparsegam.design.binning import Binning
 from sparsegam.design.coding import bin_table, take_in
 from sparsegam.design.interactions import Interactions
+from sparsegam.design.own import OwnNumbers
 from sparsegam.design.products import Product, ProductDesign
 from sparsegam.design.ramps import learn_ramps, shapes_of
 from sparsegam.design.rules import Rules
@@ -38,7 +39,8 @@ from sparsegam.search.ridge import Ridge
 
 STEPS_THAT_DIFFER = 8  # of one feature: as many independent columns of noise lower the loss about as much
 RAMPS_THAT_DIFFER = 3
-NEAR = 1e-7  # share of the objective: a refit from the means of bins has next to nothing to gain
+# A step of Newton that promised so small a share of the objective squares what is left: below the last digit.
+LAST_STEP: dict[str, Any] = {"tolerance": 1e-10, "last_digit": False}
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ class TableProblem(Problem[ThresholdDesign]):
         if covariance is not None:
             unit = np.append(1.0, self.design.units(point.columns))
             covariance = covariance / np.outer(unit, unit)
-        own = None if self.own is None else self.own.table
+        own = None if self.own is None else self.own.numbers
         model = self.design.model(point, self.options.loss, classes, own)
         return model.standing_on(evidence_of(self.design, point, covariance, self.upper))
 
@@ -77,7 +79,8 @@ class TableProblem(Problem[ThresholdDesign]):
 class OwnValues:
     """Rows with their own values, and what is demanded of coefficients: a search went by the means of bins."""
 
-    table: Table
+    numbers: OwnNumbers
+    by_bins: _core.Columns  # what the columns are like where each bin counts as its mean
     target: Vector
     weight: Vector
     bounds: tuple[Vector, Vector]
@@ -85,8 +88,8 @@ class OwnValues:
 
     def rows_of(self, design: ThresholdDesign, columns: NDArray[np.int64]) -> Any:
         """Return the rows of some columns, by their own values."""
-        matrix, options = _core.Matrix(design.matrix(self.table, columns)), self.options
-        return _core.MatrixRows(matrix, self.target, self.weight, loss=options.loss, n_threads=options.n_threads)
+        own, loss, n_threads = design.own_columns(self.numbers, columns), self.options.loss, self.options.n_threads
+        return _core.OwnRows(own, self.by_bins, self.target, self.weight, loss=loss, n_threads=n_threads)
 
     def refit(self, point: _core.Point, design: ThresholdDesign, ridge: Ridge, units: Units) -> _core.Point:
         """Return the point with its best coefficients on these rows."""
@@ -97,7 +100,7 @@ class OwnValues:
         penalty = ridge_penalty(k, ridge.lambda2, unit, (self.bounds[0][columns], self.bounds[1][columns]))
         start = units.to_core(point)
         near = _core.Point(start.intercept, np.arange(k), start.coef)
-        found = _core.refit(rows, penalty, near, tolerance=NEAR)
+        found = _core.refit(rows, penalty, near, **LAST_STEP)
         found = units.from_core(found)
         order = np.argsort(found.columns)
         return _core.Point(found.intercept, columns, found.coef[order], loss=found.loss, ridge=found.ridge)
@@ -127,7 +130,7 @@ class Posed:
         own = None
         if not all(mine is None or mine.exact for mine in design.ramps):
             bounds = design.bounds(self.inputs.rules)
-            own = OwnValues(self.data, self.target, self.weight, bounds, self.options)
+            own = OwnValues(OwnNumbers(self.data), rows.columns, self.target, self.weight, bounds, self.options)
         return replace(problem, own=own, posed=self)
 
 
