@@ -14,7 +14,6 @@ from sparsegam.cuda.inputs import CardColumn
 from sparsegam.cuda.rows import CudaRows
 from sparsegam.data.frames import Table
 from sparsegam.design.binning import Codes, Feature
-from sparsegam.design.own import OwnNumbers
 from sparsegam.design.ramps import Ramps
 from sparsegam.design.rules import Rules
 from sparsegam.design.threshold import ThresholdDesign
@@ -66,14 +65,14 @@ class CudaDesign(ThresholdDesign):
             return sums
         return np.concatenate([self._with_ramps(j, sums[self.bins_of(j)]) for j in range(len(self.features))])
 
-    def row_scores(self, point: _core.Point, own: OwnNumbers | None = None) -> Any:
+    def row_scores(self, point: _core.Point, own: Any = None) -> Any:
         """Return the score of each row, on the card."""
         score = self.rows.scores(point)
         if own is not None and not self.is_exact(point.columns):
             self._correct_on_card(score, own.table, point, self.rows.codes.codes)
         return score
 
-    def histogram(self, point: _core.Point, own: OwnNumbers | None = None) -> Histogram:
+    def histogram(self, point: _core.Point, own: Any = None) -> Histogram:
         """Count the scores of the rows in buckets."""
         card = self.rows.card
         with card:

@@ -37,7 +37,7 @@ class CardValues(OwnValues):
         """Return the rows of some columns, by their own values."""
         card = design.rows.card
         with card:
-            matrix = design.matrix(self.numbers.table, columns)
+            matrix = design.matrix(self.numbers.table, columns)  # type: ignore[union-attr]
         return CudaMatrixRows(card, matrix, design.rows.target)
 
 
@@ -79,10 +79,9 @@ class CudaTables(Tables):
             design = CudaDesign(features, rows, varied, self.rules, (ramps, shapes))
         upper = "upper" if LOSSES[options.loss].is_classifier else None
         problem = self.problem(design, rows, options, units, Totals(float(weight.sum()), mean_weight(weight), upper))
-        if all(mine is None or mine.exact for mine in ramps):
+        if design.is_exact():
             return problem
-        own = CardValues(OwnNumbers(data), rows.columns, y_core, weight_core, design.bounds(self.rules), options)
-        return replace(problem, own=own)
+        return replace(problem, own=CardValues(OwnNumbers(data), design.bounds(self.rules)))
 
     def _binned(self, card: Card, data: Table, weight: Vector) -> tuple[list[Feature], list[Any]]:
         """Learn and code all columns."""

@@ -12,7 +12,7 @@ from sparsegam.arrays import Vector
 from sparsegam.data.frames import Table
 from sparsegam.data.scales import Scale
 from sparsegam.design.binning import Codes, Feature, rows_per_bin
-from sparsegam.design.own import OwnNumbers
+from sparsegam.design.own import Own
 from sparsegam.design.ramps import Ramps
 from sparsegam.design.rules import Rules
 from sparsegam.design.training import Histogram, Training, bin_counts, histogram_of
@@ -135,9 +135,7 @@ class ThresholdDesign:
         ramps, r = self.ramps[j], column - int(self.offset[j] + self.n_bins[j])
         return None if ramps is None or r < 0 else (ramps, r)
 
-    def model(
-        self, point: _core.Point, loss: str, classes: NDArray[Any] | None, own: OwnNumbers | None = None
-    ) -> Model:
+    def model(self, point: _core.Point, loss: str, classes: NDArray[Any] | None, own: Own | None = None) -> Model:
         """Put one point of a search into the words of the data; `own` are the rows, where bins do not say all."""
         order = np.argsort(point.columns)
         terms = tuple(self.term(int(point.columns[i]), float(point.coef[i])) for i in order)
@@ -168,16 +166,16 @@ class ThresholdDesign:
         """Return the features that some columns ask about, in the order of the table."""
         return sorted(set(self.source[columns].tolist()))
 
-    def training(self, point: _core.Point, own: OwnNumbers | None = None) -> Training:
+    def training(self, point: _core.Point, own: Own | None = None) -> Training:
         """Count the rows of a search by what one of its models sees of them."""
         columns = tuple((self.features[j], self.column_counts(j)) for j in self.features_of(point.columns))
         return Training(self.core.n_rows, columns, self.histogram(point, own))
 
-    def histogram(self, point: _core.Point, own: OwnNumbers | None = None) -> Histogram:
+    def histogram(self, point: _core.Point, own: Own | None = None) -> Histogram:
         """Count the scores of the rows."""
         return histogram_of(self.row_scores(point, own))
 
-    def row_scores(self, point: _core.Point, own: OwnNumbers | None = None) -> Vector:
+    def row_scores(self, point: _core.Point, own: Own | None = None) -> Vector:
         """Return the score of each row of the search: by its bins, or by its own values where these are given."""
         if own is not None and not self.is_exact(point.columns):
             return self.own_columns(own, point.columns).scores(float(point.intercept), point.coef)
@@ -271,16 +269,17 @@ class ThresholdDesign:
             own = ramps.values(r, data.column(j).values[ordered])
             score[ordered] += coef * (own - ramps.by_bin(r, int(self.n_bins[j]))[codes[j][ordered]])
 
-    def is_exact(self, columns: NDArray[np.int64]) -> bool:
-        """Tell whether bins say all there is to say of these columns: no ramp is over bins of several values."""
-        ramps = map(self._ramp, columns.tolist())
-        return all(ramp is None or ramp[0].exact for ramp in ramps)
+    def is_exact(self, columns: NDArray[np.int64] | None = None) -> bool:
+        """Tell whether bins say all there is to say of these columns, or of all: no ramp is over several values."""
+        if columns is None:
+            return all(ramps is None or ramps.exact for ramps in self.ramps)
+        return all(ramp is None or ramp[0].exact for ramp in map(self._ramp, columns.tolist()))
 
-    def own_columns(self, own: OwnNumbers, columns: NDArray[np.int64]) -> _core.OwnColumns:
+    def own_columns(self, own: Own, columns: NDArray[np.int64]) -> _core.OwnColumns:
         """Return some columns by the rows' own values."""
         return _core.OwnColumns(self.core, columns, [self._own_ramp(own, column) for column in columns.tolist()])
 
-    def _own_ramp(self, own: OwnNumbers, column: int) -> tuple[Any, ...] | None:
+    def _own_ramp(self, own: Own, column: int) -> tuple[Any, ...] | None:
         """Return the numbers of a ramp, where it is held, and its knot; None where bins say all there is to say."""
         ramp = self._ramp(column)
         if ramp is None or ramp[0].exact:

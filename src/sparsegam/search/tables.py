@@ -1,5 +1,6 @@
 """Tables of any columns: binned, posed to the core, and searched for the best model of every size."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -76,20 +77,15 @@ class TableProblem(Problem[ThresholdDesign]):
 
 
 @dataclass(frozen=True, eq=False)
-class OwnValues:
-    """Rows with their own values, and what is demanded of coefficients: a search went by the means of bins."""
+class OwnValues(ABC):
+    """Rows with their own values, wherever they are, and the bounds of coefficients: a search went by means of bins."""
 
-    numbers: OwnNumbers
-    by_bins: _core.Columns  # what the columns are like where each bin counts as its mean
-    target: Vector
-    weight: Vector
+    numbers: OwnNumbers | None  # None where they are elsewhere
     bounds: tuple[Vector, Vector]
-    options: Options
 
-    def rows_of(self, design: ThresholdDesign, columns: NDArray[np.int64]) -> Any:
+    @abstractmethod
+    def rows_of(self, design: Any, columns: NDArray[np.int64]) -> Any:
         """Return the rows of some columns, by their own values."""
-        own, loss, n_threads = design.own_columns(self.numbers, columns), self.options.loss, self.options.n_threads
-        return _core.OwnRows(own, self.by_bins, self.target, self.weight, loss=loss, n_threads=n_threads)
 
     def refit(self, point: _core.Point, design: ThresholdDesign, ridge: Ridge, units: Units) -> _core.Point:
         """Return the point with its best coefficients on these rows."""
@@ -104,6 +100,21 @@ class OwnValues:
         found = units.from_core(found)
         order = np.argsort(found.columns)
         return _core.Point(found.intercept, columns, found.coef[order], loss=found.loss, ridge=found.ridge)
+
+
+@dataclass(frozen=True, eq=False)
+class LocalValues(OwnValues):
+    """The same in the memory of this machine."""
+
+    by_bins: _core.Columns  # what the columns are like where each bin counts as its mean
+    target: Vector
+    weight: Vector
+    options: Options
+
+    def rows_of(self, design: Any, columns: NDArray[np.int64]) -> Any:
+        """Return the rows of some columns, by their own values."""
+        own, loss, n_threads = design.own_columns(self.numbers, columns), self.options.loss, self.options.n_threads
+        return _core.OwnRows(own, self.by_bins, self.target, self.weight, loss=loss, n_threads=n_threads)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,9 +139,9 @@ class Posed:
         rows = _core.ThresholdRows(design.core, self.target, self.weight, loss=loss, n_threads=n_threads)
         problem = self.inputs.problem(design, rows, self.options, self.units, self.totals)
         own = None
-        if not all(mine is None or mine.exact for mine in design.ramps):
-            bounds = design.bounds(self.inputs.rules)
-            own = OwnValues(OwnNumbers(self.data), rows.columns, self.target, self.weight, bounds, self.options)
+        if not design.is_exact():
+            numbers, bounds = OwnNumbers(self.data), design.bounds(self.inputs.rules)
+            own = LocalValues(numbers, bounds, rows.columns, self.target, self.weight, self.options)
         return replace(problem, own=own, posed=self)
 
 
