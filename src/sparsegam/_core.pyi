@@ -1,7 +1,7 @@
 """The compiled core: bin codes in, sparse additive models out. No policy lives here."""
 
 from collections.abc import Callable, Sequence
-from typing import Final, overload
+from typing import Any, Final, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -193,6 +193,41 @@ class MatrixRows(LocalRows):
     def __init__(
         self, matrix: Matrix, y: Vector, weight: Vector, *, loss: str, n_threads: int, max_bytes: int = 2**28
     ) -> None: ...
+
+class OwnColumns:
+    """Some columns of a design by the rows' own values.
+
+    `ramps` has, for each column, None where bins say all there is to say, or (numbers, codes, low, high, knot): a
+    number for each row and None, or for each code and the codes of the rows; where x is held; the knot in the unit of
+    the core.
+    """
+
+    def __init__(
+        self, design: ThresholdDesign, columns: NDArray[np.int64], ramps: Sequence[tuple[Any, ...] | None]
+    ) -> None: ...
+    def scores(self, intercept: float, coef: Vector) -> Vector: ...
+
+class OwnRows(Rows):
+    """Rows by their own values, for coefficients; `by_bins` are all columns of the design as a search has them."""
+
+    def __init__(
+        self,
+        columns: OwnColumns,
+        by_bins: Columns,
+        y: Vector,
+        weight: Vector,
+        *,
+        loss: str,
+        n_threads: int,
+    ) -> None: ...
+    @property
+    def loss(self) -> str: ...
+    @property
+    def columns(self) -> Columns: ...
+    def evaluate(self, points: Sequence[Point]) -> Vector: ...
+    def newton(
+        self, point: Point, support: NDArray[np.int64], rough: bool = False
+    ) -> tuple[float, Vector, Vector]: ...
 
 class Penalty:
     """What columns cost: lambda2 and, per column, its share of lambda0, bounds, whether it may enter, its feature.

@@ -12,6 +12,7 @@ from sparsegam.arrays import Vector
 from sparsegam.data.frames import Table
 from sparsegam.design.binning import Codes, Feature
 from sparsegam.design.interactions import Interactions, Pair
+from sparsegam.design.own import Own
 from sparsegam.design.rules import Rules
 from sparsegam.design.threshold import ThresholdDesign
 from sparsegam.design.training import Training
@@ -197,7 +198,7 @@ class ProductDesign(ThresholdDesign):
         """Return the share of the rows, by weight, in the cells of each pair that terms are of."""
         return {pair: sums / sums.sum() for pair, sums in self._by_cell(terms, self.weight).items()}
 
-    def training(self, point: _core.Point, own: Table | None = None) -> Training:
+    def training(self, point: _core.Point, own: Own | None = None) -> Training:
         """Count the rows of a search by what one of its models sees of them, pairs of features among it."""
         terms = [self.term(column, 1.0) for column in np.sort(point.columns).tolist()]
         return replace(super().training(point, own), pairs=self._by_cell(terms, None))

@@ -12,6 +12,7 @@ from sparsegam.arrays import Vector
 from sparsegam.data.frames import Table
 from sparsegam.data.scales import Scale
 from sparsegam.design.binning import Codes, Feature, rows_per_bin
+from sparsegam.design.own import Own
 from sparsegam.design.ramps import Ramps
 from sparsegam.design.rules import Rules
 from sparsegam.design.training import Bins, Histogram, Training, histogram_of
@@ -135,7 +136,7 @@ class ThresholdDesign:
         ramps, r = self.ramps[j], column - int(self.offset[j] + self.n_bins[j])
         return None if ramps is None or r < 0 else (ramps, r)
 
-    def model(self, point: _core.Point, loss: str, classes: NDArray[Any] | None, own: Table | None = None) -> Model:
+    def model(self, point: _core.Point, loss: str, classes: NDArray[Any] | None, own: Own | None = None) -> Model:
         """Put one point of a search into the words of the data; `own` are the rows, where bins do not say all."""
         order = np.argsort(point.columns)
         terms = tuple(self.term(int(point.columns[i]), float(point.coef[i])) for i in order)
@@ -166,24 +167,24 @@ class ThresholdDesign:
         """Return the features that some columns ask about, in the order of the table."""
         return sorted(set(self.source[columns].tolist()))
 
-    def training(self, point: _core.Point, own: Table | None = None) -> Training:
+    def training(self, point: _core.Point, own: Own | None = None) -> Training:
         """Count the rows of a search by what one of its models sees of them."""
         columns = tuple((self.features[j], self.column_counts(j)) for j in self.features_of(point.columns))
         return Training(self.core.n_rows, columns, self.histogram(point, own))
 
-    def histogram(self, point: _core.Point, own: Table | None = None) -> Histogram:
+    def histogram(self, point: _core.Point, own: Own | None = None) -> Histogram:
         """Count the scores of the rows."""
         return histogram_of(self.row_scores(point, own))
 
-    def row_scores(self, point: _core.Point, own: Table | None = None) -> Vector:
+    def row_scores(self, point: _core.Point, own: Own | None = None) -> Vector:
         """Return the score of each row of the search: by its bins, or by its own values where these are given."""
+        if own is not None and not self.is_exact(point.columns):
+            return self.own_columns(own, point.columns).scores(float(point.intercept), point.coef)
         score = np.full(self.core.n_rows, float(point.intercept))
         part = np.empty_like(score)
         for j, table in self.bin_tables(point.columns, point.coef).items():
             table.take(self.codes[j], out=part, mode="clip")  # codes are in range; "clip" spares a buffer
             score += part
-        if own is not None:
-            self._correct(score, own, point, self.codes)
         return score
 
     def column_counts(self, j: int) -> Vector:
@@ -256,9 +257,7 @@ class ThresholdDesign:
         found = self.features[j].codes_of(data.column(j))
         return found if found is not None and self._had_rows(j, found) else None
 
-    def _correct(
-        self, score: Vector, data: Table, point: _core.Point, codes: Mapping[int, Codes] | Sequence[Codes]
-    ) -> None:
+    def _correct(self, score: Vector, data: Table, point: _core.Point, codes: Mapping[int, Codes]) -> None:
         """Put the rows' own values into scores that went by the means of bins."""
         for column, coef in zip(point.columns.tolist(), point.coef.tolist(), strict=True):
             j, ramp = int(self.source[column]), self._ramp(column)
@@ -269,22 +268,23 @@ class ThresholdDesign:
             own = ramps.values(r, data.column(j).values[ordered])
             score[ordered] += coef * (own - ramps.by_bin(r, int(self.n_bins[j]))[codes[j][ordered]])
 
-    def is_exact(self, columns: NDArray[np.int64]) -> bool:
-        """Tell whether bins say all there is to say of these columns: no ramp is over bins of several values."""
-        ramps = map(self._ramp, columns.tolist())
-        return all(ramp is None or ramp[0].exact for ramp in ramps)
+    def is_exact(self, columns: NDArray[np.int64] | None = None) -> bool:
+        """Tell whether bins say all there is to say of these columns, or of all: no ramp is over several values."""
+        if columns is None:
+            return all(ramps is None or ramps.exact for ramps in self.ramps)
+        return all(ramp is None or ramp[0].exact for ramp in map(self._ramp, columns.tolist()))
 
-    def matrix(self, table: Table, columns: NDArray[np.int64]) -> Vector:
-        """Return some columns by the rows' own values, one column after the other in memory."""
-        out = np.empty((table.n_rows, columns.size), order="F")
-        for i, column in enumerate(columns.tolist()):
-            j, ramp = int(self.source[column]), self._ramp(column)
-            if ramp is None:
-                out[:, i] = self.bin_tables(columns[i : i + 1], np.ones(1))[j][self.codes[j]]
-            else:
-                ordered = self.codes[j] < self.n_ordered[j]
-                out[:, i] = np.where(ordered, ramp[0].values(ramp[1], table.column(j).values), 0.0)
-        return out
+    def own_columns(self, own: Own, columns: NDArray[np.int64]) -> _core.OwnColumns:
+        """Return some columns by the rows' own values."""
+        return _core.OwnColumns(self.core, columns, [self._own_ramp(own, column) for column in columns.tolist()])
+
+    def _own_ramp(self, own: Own, column: int) -> tuple[Any, ...] | None:
+        """Return the numbers of a ramp, where it is held, and its knot; None where bins say all there is to say."""
+        ramp = self._ramp(column)
+        if ramp is None or ramp[0].exact:
+            return None
+        ramps, r = ramp
+        return *own.of(int(self.source[column])), ramps.low, ramps.high, float(ramps.end[ramps.knots[r]])
 
     def units(self, columns: NDArray[np.int64]) -> Vector:
         """Return by what the coefficients of these columns are larger than those of their terms."""

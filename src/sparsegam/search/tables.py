@@ -1,5 +1,6 @@
 """Tables of any columns: binned, posed to the core, and searched for the best model of every size."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -17,6 +18,7 @@ from sparsegam.data.streams import stream_of
 from sparsegam.design.binning import Binning
 from sparsegam.design.coding import bin_table, take_in
 from sparsegam.design.interactions import Interactions
+from sparsegam.design.own import OwnNumbers
 from sparsegam.design.products import Product, ProductDesign
 from sparsegam.design.ramps import learn_ramps, shapes_of
 from sparsegam.design.rules import Rules
@@ -37,7 +39,8 @@ from sparsegam.search.refit import ridge_penalty
 from sparsegam.search.ridge import Ridge
 from sparsegam.search.solver import at_noise
 
-NEAR = 1e-7  # share of the objective: a refit from the means of bins has next to nothing to gain
+# A step of Newton that promised so small a share of the objective squares what is left: below the last digit.
+LAST_STEP: dict[str, Any] = {"tolerance": 1e-10, "last_digit": False}
 
 
 @dataclass(frozen=True)
@@ -68,25 +71,21 @@ class TableProblem(Problem[ThresholdDesign]):
         if covariance is not None:
             unit = np.append(1.0, self.design.units(point.columns))
             covariance = covariance / np.outer(unit, unit)
-        own = None if self.own is None else self.own.table
+        own = None if self.own is None else self.own.numbers
         model = self.design.model(point, self.options.loss, classes, own)
         return model.standing_on(evidence_of(self.design, point, model.terms, covariance, self.upper))
 
 
 @dataclass(frozen=True, eq=False)
-class OwnValues:
-    """Rows with their own values, and what is demanded of coefficients: a search went by the means of bins."""
+class OwnValues(ABC):
+    """Rows with their own values, wherever they are, and the bounds of coefficients: a search went by means of bins."""
 
-    table: Table
-    target: Vector
-    weight: Vector
+    numbers: OwnNumbers | None  # None where they are elsewhere
     bounds: tuple[Vector, Vector]
-    options: Options
 
-    def rows_of(self, design: ThresholdDesign, columns: NDArray[np.int64]) -> Any:
+    @abstractmethod
+    def rows_of(self, design: Any, columns: NDArray[np.int64]) -> Any:
         """Return the rows of some columns, by their own values."""
-        matrix, options = _core.Matrix(design.matrix(self.table, columns)), self.options
-        return _core.MatrixRows(matrix, self.target, self.weight, loss=options.loss, n_threads=options.n_threads)
 
     def refit(self, point: _core.Point, design: ThresholdDesign, ridge: Ridge, units: Units) -> _core.Point:
         """Return the point with its best coefficients on these rows."""
@@ -97,10 +96,25 @@ class OwnValues:
         penalty = ridge_penalty(k, ridge.lambda2, unit, (self.bounds[0][columns], self.bounds[1][columns]))
         start = units.to_core(point)
         near = _core.Point(start.intercept, np.arange(k), start.coef)
-        found = _core.refit(rows, penalty, near, tolerance=NEAR)
+        found = _core.refit(rows, penalty, near, **LAST_STEP)
         found = units.from_core(found)
         order = np.argsort(found.columns)
         return _core.Point(found.intercept, columns, found.coef[order], loss=found.loss, ridge=found.ridge)
+
+
+@dataclass(frozen=True, eq=False)
+class LocalValues(OwnValues):
+    """The same in the memory of this machine."""
+
+    by_bins: _core.Columns  # what the columns are like where each bin counts as its mean
+    target: Vector
+    weight: Vector
+    options: Options
+
+    def rows_of(self, design: Any, columns: NDArray[np.int64]) -> Any:
+        """Return the rows of some columns, by their own values."""
+        own, loss, n_threads = design.own_columns(self.numbers, columns), self.options.loss, self.options.n_threads
+        return _core.OwnRows(own, self.by_bins, self.target, self.weight, loss=loss, n_threads=n_threads)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,9 +139,9 @@ class Posed:
         rows = _core.ThresholdRows(design.core, self.target, self.weight, loss=loss, n_threads=n_threads)
         problem = self.inputs.problem(design, rows, self.options, self.units, self.totals)
         own = None
-        if not all(mine is None or mine.exact for mine in design.ramps):
-            bounds = design.bounds(self.inputs.rules)
-            own = OwnValues(self.data, self.target, self.weight, bounds, self.options)
+        if not design.is_exact():
+            numbers, bounds = OwnNumbers(self.data), design.bounds(self.inputs.rules)
+            own = LocalValues(numbers, bounds, rows.columns, self.target, self.weight, self.options)
         return replace(problem, own=own, posed=self)
 
 
