@@ -45,6 +45,22 @@ def check_exports(case, model, rng):
     return None
 
 
+def check_counterfactual(model, rng):
+    """What is wrong with the changes that lead a row of edge values to the other class."""
+    row = edge_rows(model, rng)[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = model.counterfactual(pd.DataFrame({name: [value] for name, value in row.items()}, dtype=object))
+        changed = pd.DataFrame({name: [found.values.get(name, row[name])] for name in row}, dtype=object)
+        score = float(model.decision_function(changed)[0])
+    size = abs(model.intercept) + sum(abs(term.coef) * _reach(term.condition) for term in model.terms)
+    if found.found and abs(score - found.new_score) > AGREE * size:
+        return f"{row} with {found.values} scores {score!r}, not {found.new_score!r}"
+    if found.found and (score > 0) == (found.score > 0) and abs(score) > AGREE * size:
+        return f"{row} with {found.values} stays at its class: {found.score!r}, then {score!r}"
+    return None
+
+
 def edge_rows(model, rng):
     """Rows of values at and beside the thresholds of a model, its levels and a new one, special and missing values."""
     by_feature = {name: _edges(model, name) for name in model.features}

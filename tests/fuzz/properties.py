@@ -10,7 +10,7 @@ import pandas as pd
 
 from fuzz import recompute
 from fuzz.calls import fitted
-from fuzz.exports import check_exports, edge_rows, ordered_values
+from fuzz.exports import check_counterfactual, check_exports, edge_rows, ordered_values
 from fuzz.options import NOT_ORDERED
 from sparsegam.models.terms import SENSE
 
@@ -19,6 +19,7 @@ EXACT = 1e-6  # share of the objective by which sums in another order may differ
 # Below that, many models fit alike, and which of them a search ends at is chance: 125 rows with 11 terms were seen with
 # two optima, both of them proved to be swap 1-OPT, that differ by 1.03 percent.
 ROWS_PER_TERM = 12
+TERMS_TO_CHANGE = 25  # of a model whose rows are led elsewhere: with hundreds of levels the search is long
 NOTHING = 1e-9  # share of the loss of a constant that counts as nothing
 
 
@@ -135,6 +136,12 @@ def _directions(case, monotone):
     named = enumerate(monotone) if isinstance(monotone, list) else (monotone or {}).items()
     words = {"increasing": 1, "decreasing": -1, None: 0}
     return {case.names[case.position(key)]: words.get(value, value) for key, value in named}
+
+
+def counterfactuals_lead_there(run, rng):
+    """The changes that lead a row to the other class do so."""
+    models = [view.model for view in run.views if view.model.features and view.model.n_terms <= TERMS_TO_CHANGE]
+    return check_counterfactual(models[rng.integers(len(models))], rng) if models else None
 
 
 def monotone_to_the_bit(run, rng):
@@ -361,6 +368,7 @@ SOMETIMES = (
     weights_are_rows,
     units_of_y,
     exports_agree,
+    counterfactuals_lead_there,
     monotone_to_the_bit,
 )
 EVERY = {function.__name__: function for function in (*ALWAYS, *SOMETIMES, binner_columns)}
@@ -380,6 +388,7 @@ def apply_to(case):
         "weights_are_rows": _repeats(case) and not timed and not case.is_swap,
         "units_of_y": case.squared and not timed and not case.is_cv and case.how["y"] != "whole",
         "exports_agree": not case.is_linear,
+        "counterfactuals_lead_there": not case.is_linear and not case.squared,
         "monotone_to_the_bit": not case.is_linear and bool(case.options.get("monotone")),
     }
     return [function for function in (*ALWAYS, *SOMETIMES) if conditions.get(function.__name__, True)]
