@@ -211,23 +211,12 @@ class OwnRows(Rows):
     """Rows by their own values, for coefficients; `by_bins` are all columns of the design as a search has them."""
 
     def __init__(
-        self,
-        columns: OwnColumns,
-        by_bins: Columns,
-        y: Vector,
-        weight: Vector,
-        *,
-        loss: str,
-        n_threads: int,
+        self, columns: OwnColumns, by_bins: Columns, y: Vector, weight: Vector, *, loss: str, n_threads: int
     ) -> None: ...
-    @property
-    def loss(self) -> str: ...
-    @property
-    def columns(self) -> Columns: ...
+    loss: Final[str]
+    columns: Final[Columns]
     def evaluate(self, points: Sequence[Point]) -> Vector: ...
-    def newton(
-        self, point: Point, support: NDArray[np.int64], rough: bool = False
-    ) -> tuple[float, Vector, Vector]: ...
+    def newton(self, point: Point, support: NDArray[np.int64], rough: bool = False) -> tuple[float, Vector, Vector]: ...
 
 class Penalty:
     """What columns cost: lambda2 and, per column, its share of lambda0, bounds, whether it may enter, its feature.

@@ -119,7 +119,7 @@ def test_one_look_at_all_columns_tells_what_a_look_at_each_does(kind):
     plain[::30, 2] = 99
     table = pd.DataFrame(plain.astype(kind), columns=list("abc"))
     mixed = table.assign(d="text")
-    assert read(table).numbers is not None or kind is bool
-    assert read(mixed).numbers is None
+    assert read(table).all_numbers is not None or kind is bool
+    assert read(mixed).all_numbers is None
     assert told(table) == told(mixed)
     assert (told(table) is None) == (kind is bool)

@@ -121,7 +121,7 @@ class Table:
         return out if self.kept is None else out[self.kept]
 
     @property
-    def numbers(self) -> NDArray[Any] | None:
+    def all_numbers(self) -> NDArray[Any] | None:
         """All columns as one array of numbers, where they are in one already; None where each wants a look."""
         array = self.source if isinstance(self.source, np.ndarray) else self.block
         return array if array is not None and array.dtype.kind in "iuf" and self.kept is None else None

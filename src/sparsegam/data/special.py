@@ -50,9 +50,9 @@ def warn_of_special_codes(table: Table, *, told_of: Container[int] = ()) -> None
 
 def _worth_a_look(table: Table) -> Iterable[int]:
     """Return all columns or, where one look at all of them tells, those that can hold codes."""
-    if table.numbers is None:
+    if table.all_numbers is None:
         return range(table.n_columns)
-    start = table.numbers[:LOOKED_AT]
+    start = table.all_numbers[:LOOKED_AT]
     ends = zip(np.fmin.reduce(start).tolist(), np.fmax.reduce(start).tolist(), strict=True)
     return [j for j, (low, high) in enumerate(ends) if low in NEGATIVE or high in NINES]
 

@@ -32,7 +32,7 @@ class Choices:
     Attributes
     ----------
     n : int
-        How many there are.
+        How many columns there are.
     share : float
         Of what the best of as many columns of noise lower the loss by, that a term must. It is less where neighbours
         are nearly the same column, and more where a regression takes the noise from residuals that it lowered itself.
