@@ -120,6 +120,12 @@ class Table:
         out = unmasked(self.source.get_column(self.keys[j]).to_numpy())
         return out if self.kept is None else out[self.kept]
 
+    @property
+    def numbers(self) -> NDArray[Any] | None:
+        """All columns as one array of numbers, where they are in one already; None where each wants a look."""
+        array = self.source if isinstance(self.source, np.ndarray) else self.block
+        return array if array is not None and array.dtype.kind in "iuf" and self.kept is None else None
+
     def start_of(self, j: int, n: int) -> Column:
         """Return the first rows of column j as a look at it, which costs next to nothing however long it is."""
         if self.kept is not None:
@@ -299,7 +305,7 @@ def _refuse_duration(dtype: Any, name: str) -> None:
 def _native_names(X: Any) -> list[Any]:
     """Return the column names of a frame, as pyarrow or as the others call them; none for anything else."""
     names = getattr(X, "column_names", getattr(X, "columns", ()))
-    return list(names)
+    return names.tolist() if hasattr(names, "tolist") else list(names)  # pandas is slow to hand out one by one
 
 
 def _check_names(names: list[Any]) -> None:

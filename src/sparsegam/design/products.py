@@ -17,7 +17,7 @@ from sparsegam.design.rules import Rules
 from sparsegam.design.threshold import ThresholdDesign
 from sparsegam.design.training import Training
 from sparsegam.models.pairs import Source, pair_of
-from sparsegam.models.terms import Clause, Condition, Term
+from sparsegam.models.terms import Clause, Condition, Term, conditions_of
 
 TWO = 2  # bins of a product: it fails, it holds
 CUTS = 12  # of a feature, that could stand in for one of a product
@@ -221,7 +221,8 @@ class ProductDesign(ThresholdDesign):
 
     def _source(self, j: int, terms: Sequence[Term]) -> Source:
         feature = self.features[j]
-        return Source(feature.special_values, feature.scale, self._seen(j, terms))
+        asked = conditions_of(terms)[feature.name]
+        return Source(feature.special_values, feature.scale, self.bins(j).seen(asked))
 
     def _ramp(self, column: int) -> Any:
         return None if column >= self._n_plain else self.plain._ramp(column)

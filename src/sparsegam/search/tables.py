@@ -31,15 +31,14 @@ from sparsegam.search.evidence import covariance_of, evidence_of
 from sparsegam.search.inputs import is_cuda, search_inputs
 from sparsegam.search.options import Options
 from sparsegam.search.path import Path
-from sparsegam.search.price import mean_weight
+from sparsegam.search.price import SHARE_OF_STEPS, Choices, mean_weight
 from sparsegam.search.problem import Problem, check_room
 from sparsegam.search.products import with_products
 from sparsegam.search.progress import Progress
 from sparsegam.search.refit import ridge_penalty
 from sparsegam.search.ridge import Ridge
+from sparsegam.search.solver import at_noise
 
-STEPS_THAT_DIFFER = 8  # of one feature: as many independent columns of noise lower the loss about as much
-RAMPS_THAT_DIFFER = 3
 # A step of Newton that promised so small a share of the objective squares what is left: below the last digit.
 LAST_STEP: dict[str, Any] = {"tolerance": 1e-10, "last_digit": False}
 
@@ -53,11 +52,12 @@ class TableProblem(Problem[ThresholdDesign]):
     posed: "Posed | None" = None  # what it was made of, where products may join its columns
 
     def prepared(self, lambda0: float | str | None = None) -> "TableProblem":
-        """Let products join the columns, where the user asks for them: those that models at this price ask for."""
+        """Let a ridge know the noise, and products join the columns: those that models at this price ask for."""
+        problem = at_noise(self)
         if self.posed is None or not self.posed.inputs.interactions.is_on:
-            return self
+            return problem
         inputs, posed = self.posed.inputs, self.posed
-        return with_products(self, posed.again, inputs.interactions, inputs.rules, lambda0)
+        return with_products(problem, posed.again, inputs.interactions, inputs.rules, lambda0)
 
     def on_rows(self, point: _core.Point) -> _core.Point:
         """Fit the coefficients again to the rows' own values, where bins of ramps hold several of them."""
@@ -73,7 +73,7 @@ class TableProblem(Problem[ThresholdDesign]):
             covariance = covariance / np.outer(unit, unit)
         own = None if self.own is None else self.own.numbers
         model = self.design.model(point, self.options.loss, classes, own)
-        return model.standing_on(evidence_of(self.design, point, covariance, self.upper))
+        return model.standing_on(evidence_of(self.design, point, model.terms, covariance, self.upper))
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,7 +219,7 @@ class Tables:
             total_weight=totals.weight,
             ridge=ridge,
             n_candidates=int(np.count_nonzero(allowed)),
-            n_choices=_choices(design, allowed),
+            choices=Choices(int(np.count_nonzero(allowed & ~design.is_product())), SHARE_OF_STEPS[options.loss]),
             cost=design.costs(self.rules),
             mean_weight=totals.mean_weight,
             n_fixed=always.size,
@@ -321,15 +321,6 @@ def _events(upper: Any) -> Any:
         msg = "min_events_bin counts rows of either class, and a regression has none: use min_samples_bin."
         raise ValueError(msg)
     return upper
-
-
-def _choices(design: ThresholdDesign, allowed: NDArray[np.bool_]) -> int:
-    """Count the candidates, many thresholds of one feature as few: neighbours are nearly the same column."""
-    ordered, ramp = design.is_ordered(), design.is_ramp()
-    choices = np.count_nonzero(allowed & ~ordered & ~ramp & ~design.is_product())
-    for kind, differ in ((ordered, STEPS_THAT_DIFFER), (ramp, RAMPS_THAT_DIFFER)):
-        choices += np.minimum(np.bincount(design.group[allowed & kind]), differ).sum()
-    return int(choices)
 
 
 def _refuse_certificate(options: Options) -> None:
