@@ -2,10 +2,12 @@
 
 python -m benchmarks.ramps [--tables NAME ...] [--folds 2] [--sizes 5 10 25] [--rounds 1]
 python -m benchmarks.ramps --enumerate 100
+python -m benchmarks.ramps --memory 500000
 
 A path of each is searched on the training rows of every fold, the three alternating, best time of the rounds; each size
 is scored on the other rows. results/ramps.csv has a row per table and size. --enumerate tries every set of three
-columns of small problems instead, and says how often the search found the best.
+columns of small problems instead, and says how often the search found the best. --memory fits so many rows of 20
+continuous columns, each kind of shapes in a process of its own, and says what it took beyond the input.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import time
 import tracemalloc
 import warnings
 from itertools import combinations
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +25,7 @@ import pandas as pd
 from sklearn.metrics import log_loss, r2_score, roc_auc_score
 
 from benchmarks.data import data_directory
+from benchmarks.memory import peak_bytes, settled_bytes
 from benchmarks.newrows_data import Fold, Table, folds, tables
 from benchmarks.newrows_summary import RESULTS
 from sparsegam import _core, gam_path
@@ -43,8 +47,12 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=[5, 10, 25])
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--enumerate", type=int, default=0, metavar="PROBLEMS")
+    parser.add_argument("--memory", type=int, default=0, metavar="ROWS")
     args = parser.parse_args()
     warnings.simplefilter("ignore")
+    if args.memory:
+        _show_memory(args.memory, max(args.sizes))
+        return
     if args.enumerate:
         found = [_is_best(seed) for seed in range(args.enumerate)]
         print(f"the best three of steps and ramps in {sum(found)} of {len(found)} problems")
@@ -104,6 +112,27 @@ def _peak(fold: Fold, table: Table, max_terms: int, shapes: str, loss: str) -> f
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     return peak / 1e6
+
+
+def _show_memory(n_rows: int, max_terms: int) -> None:
+    with get_context("spawn").Pool(1, maxtasksperchild=1) as processes:
+        jobs = [(n_rows, max_terms, shapes) for shapes in SHAPES]
+        taken = dict(zip(SHAPES, processes.imap(_megabytes, jobs, chunksize=1), strict=True))
+    for shapes, megabytes in taken.items():
+        print(f"{shapes:6} {megabytes:8.1f} MB beyond the input, x{megabytes / taken['steps']:.2f}")
+
+
+def _megabytes(job: tuple[int, int, str]) -> float:
+    """Return the megabytes that a path takes at most, beyond its input and what a small one has loaded."""
+    n_rows, max_terms, shapes = job
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n_rows, 20))
+    score = np.minimum(X[:, :4], 0.5).sum(axis=1) + (X[:, 4:8] > 0).sum(axis=1) + 0.3 * X[:, 8:12].sum(axis=1)
+    y = score + rng.logistic(size=n_rows) > np.median(score)
+    for rows in (slice(2000), slice(None)):
+        before = settled_bytes()
+        gam_path(X[rows], y[rows], shapes=shapes, max_terms=max_terms)
+    return (peak_bytes() - before) / 1e6
 
 
 def _scored(path: Models, k: int, fold: Fold) -> dict[str, float]:

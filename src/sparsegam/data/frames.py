@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam.arrays import Vector
 from sparsegam.data.coded import CodedColumn
 from sparsegam.data.columns import Column, Rows, from_array, from_levels, from_objects, unmasked
 
@@ -101,14 +100,6 @@ class Table:
     def column(self, j: int) -> Column:
         """Return the kept rows of column j."""
         return self._whole_column(j).take(self.kept)
-
-    def numbers(self, j: int) -> Vector:
-        """Return the kept rows of column j, which holds numbers: where they are, if they are floats of an array."""
-        array = self.source if isinstance(self.source, np.ndarray) else self.block
-        if array is not None and array.dtype == np.float64 and self.kept is None:
-            out: Vector = array[:, j]
-            return out
-        return self.column(j).values
 
     def values(self, j: int) -> NDArray[Any]:
         """Return column j as its user knows it: numbers of their own type, text and all else as objects."""

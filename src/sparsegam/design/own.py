@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+import numpy as np
+
 from sparsegam.arrays import Vector
 from sparsegam.data.coded import Codes
 from sparsegam.data.frames import Table
@@ -27,8 +29,16 @@ class OwnNumbers:
         """Return column j: by codes where the table has it so."""
         if j not in self._known:
             coded = self.table.coded(j)
-            self._known[j] = (self.table.numbers(j), None) if coded is None else (coded.coding.numbers, coded.codes)
+            self._known[j] = (self._plain(j), None) if coded is None else (coded.coding.numbers, coded.codes)
         return self._known[j]
+
+    def _plain(self, j: int) -> Vector:
+        """Return a number for each row: a view where all columns are one array of floats."""
+        whole = self.table.numbers
+        if whole is None or whole.dtype != np.float64:
+            return self.table.column(j).values
+        out: Vector = whole[:, j]
+        return out
 
 
 @dataclass(frozen=True, eq=False)
