@@ -209,13 +209,13 @@ class LocalRows(Rows):
         """Loss at `to`, which is `start` but for the intercept and the coefficient of one 0/1 column."""
 
 class ThresholdRows(LocalRows):
-    """Rows over bin codes."""
+    """Rows over bin codes; without weights, all rows weigh one."""
 
     def __init__(
         self,
         design: ThresholdDesign,
         y: NDArray[np.float64],
-        weight: NDArray[np.float64],
+        weight: NDArray[np.float64] | None,
         *,
         loss: str,
         n_threads: int,

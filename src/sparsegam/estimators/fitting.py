@@ -145,15 +145,19 @@ class FitsOne(SparseModel):
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
         start = time.monotonic()
         check_lambda0(self.lambda0)
-        options = pick(Options, vars(self) | {"loss": self._loss()})
-        data, target = self._read(X, y, sample_weight)
-        problem = replace(self._inputs().pose(data, target.values, target.weight, options), stop=self._stop)
+        problem = self._pose(X, y, sample_weight)
         with watched(self.callback, self.verbose, self.max_terms) as report:
             problem = prepared(problem, start, self.lambda0)
             found = self._search(problem, report)
         self._keep(problem, found)
         self._warn(found)
         return self
+
+    def _pose(self, X: Any, y: Any, sample_weight: Any) -> Problem[Any]:
+        """Read the rows and hand them to the core; what only this needed of them is let go."""
+        options = pick(Options, vars(self) | {"loss": self._loss()})
+        data, target = self._read(X, y, sample_weight)
+        return replace(self._inputs().pose(data, target.values, target.weight, options), stop=self._stop)
 
     def _search(self, problem: Problem[Any], report: Progress | None) -> Fit:
         return fit(problem, self.lambda0, report)

@@ -111,7 +111,7 @@ class Posed:
     data: Table
     design: ThresholdDesign
     target: Vector
-    weight: Vector
+    weight: Vector | None  # None where all rows weigh one
     units: Units
     totals: "Totals"
     options: Options
@@ -127,7 +127,8 @@ class Posed:
         own = None
         if not all(mine is None or mine.exact for mine in design.ramps):
             bounds = design.bounds(self.inputs.rules)
-            own = OwnValues(self.data, self.target, self.weight, bounds, self.options)
+            weight = np.ones(self.target.size) if self.weight is None else self.weight
+            own = OwnValues(self.data, self.target, weight, bounds, self.options)
         return replace(problem, own=own, posed=self)
 
 
@@ -181,7 +182,8 @@ class Tables:
         design = ThresholdDesign(features, codes, weight, missing=self.rules.missing, ramps=ramps, shapes=shapes)
         upper = y > 0 if LOSSES[options.loss].is_classifier else None
         totals = Totals(float(weight.sum()), mean_weight(weight), upper)
-        return Posed(self, data, design, y_core, weight_core, units, totals, options).again(())
+        weights = None if weight_core.min() == weight_core.max() == 1 else weight_core
+        return Posed(self, data, design, y_core, weights, units, totals, options).again(())
 
     def problem(
         self, design: ThresholdDesign, rows: Any, options: Options, units: Units, totals: Totals
