@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
-from sparsegam.arrays import Vector
+from sparsegam.arrays import Vector, blocks
 from sparsegam.data.frames import Table
 from sparsegam.data.scales import Scale
 from sparsegam.design.binning import Codes, Feature, rows_per_bin
@@ -177,10 +177,9 @@ class ThresholdDesign:
     def row_scores(self, point: _core.Point, own: Table | None = None) -> Vector:
         """Return the score of each row of the search: by its bins, or by its own values where these are given."""
         score = np.full(self.core.n_rows, float(point.intercept))
-        part = np.empty_like(score)
         for j, table in self.bin_tables(point.columns, point.coef).items():
-            table.take(self.codes[j], out=part, mode="clip")  # codes are in range; "clip" spares a buffer
-            score += part
+            for rows in blocks(score.size):
+                score[rows] += table.take(self.codes[j][rows], mode="clip")  # codes are in range; "clip" is faster
         if own is not None:
             self._correct(score, own, point, self.codes)
         return score
