@@ -112,6 +112,8 @@ def gathered(batches: Any, n_rows: int) -> Iterator[Table]:
             waiting = []
     if any(batch.num_rows for batch in waiting):
         yield read(pa.Table.from_batches(waiting))
+    del waiting, batches
+    pa.default_memory_pool().release_unused()  # Arrow holds on to what it read ahead in, which the search could use
 
 
 def _of_reader(open_reader: Callable[[], Any], arrow: Any) -> Stream:
