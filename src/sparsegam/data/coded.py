@@ -1,6 +1,7 @@
 """A column in a byte or two per row: the position of each value among the distinct ones, or among those of a sketch."""
 
 from dataclasses import dataclass, replace
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,17 +62,22 @@ class Coding:
     def codes(self, column: Column) -> Codes:
         """Return the codes of some rows of the column; refuse values that were not there when it was summarised."""
         values = column.on(self.scale)
-        present, last = self.numbers[:-1] if self.has_missing else self.numbers, self.numbers.size - 1
-        missing = np.isnan(values)
-        lost = np.flatnonzero((missing & (not self.has_missing)) | ((values < 0) & self.scale.has_levels))
-        if lost.size:
-            what = "nothing" if missing[lost[0]] else "a level that is new"
-            msg = f"column {self.name!r} holds {what} on a second look: the data changed while they were read."
-            raise ValueError(msg)
-        out: Codes = _core.bin_codes(np.nan_to_num(values), present[:-1]).astype(self.type, copy=False)  # type: ignore[assignment]
-        if self.has_missing:
-            out[missing] = last
+        present, missing = self.numbers[:-1] if self.has_missing else self.numbers, np.isnan(values)
+        some_missing = bool(missing.any())  # most pieces have none, and are not gone over again
+        if some_missing and not self.has_missing:
+            self._refuse("nothing")
+        if some_missing:
+            values = np.where(missing, 0.0, values)
+        if self.scale.has_levels and values.min(initial=0.0) < 0:
+            self._refuse("a level that is new")
+        out: Codes = _core.bin_codes(values, present[:-1]).astype(self.type, copy=False)  # type: ignore[assignment]
+        if some_missing:
+            out[missing] = self.numbers.size - 1
         return out
+
+    def _refuse(self, what: str) -> NoReturn:
+        msg = f"column {self.name!r} holds {what} on a second look: the data changed while they were read."
+        raise ValueError(msg)
 
 
 @dataclass(frozen=True, eq=False)
