@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
-from sparsegam.arrays import Vector
+from sparsegam.arrays import Vector, blocks
 from sparsegam.data.columns import Column, Rows
 from sparsegam.data.scales import Scale
 from sparsegam.data.summaries import Summary
@@ -82,10 +82,21 @@ class Coding:
 
 @dataclass(frozen=True, eq=False)
 class CodedColumn:
-    """A column of a table as codes; its numbers are made when rows are taken."""
+    """A column of a table as codes; its numbers are made when rows are taken.
+
+    Attributes
+    ----------
+    coding : Coding
+        What the codes stand for.
+    codes : ndarray
+        One for each row.
+    is_spent : bool
+        Whether nobody asks for the codes once they have been looked up, so that the answers may take their place.
+    """
 
     coding: Coding
     codes: Codes
+    is_spent: bool = False
 
     @property
     def name(self) -> str:
@@ -97,6 +108,15 @@ class CodedColumn:
         codes = self.codes if rows is None else self.codes[rows]
         column = Column(self.name, self.coding.scale, self.coding.numbers[codes])
         return column.with_seen_levels() if column.scale.kind == "category" else column
+
+    def looked_up(self, table: Codes) -> Codes:
+        """Return what a table, which has an entry for each code, says of each row."""
+        codes, fits = self.codes, table.itemsize <= self.codes.itemsize
+        place = codes.view(table.dtype) if self.is_spent and fits else np.empty(codes.size, table.dtype)
+        out: Codes = place[: codes.size]
+        for rows in blocks(codes.size):
+            out[rows] = table[codes[rows]]
+        return out
 
     def loaded(self, rows: Rows | None) -> "CodedColumn":
         """Return some of the rows, in memory."""

@@ -94,7 +94,7 @@ def learn_coded(learner: Learner, column: CodedColumn, j: int) -> tuple[Feature,
         return feature, column.codes
     table = np.zeros(n_codes, dtype=bins.dtype)
     table[seen] = bins
-    return feature, table[column.codes]
+    return feature, column.looked_up(table)
 
 
 def learn_counted(learner: Learner, coding: Coding, j: int, times: Times) -> tuple[Feature, NDArray[np.intp], Codes]:

@@ -111,8 +111,11 @@ class SparseModel(BaseEstimator):  # type: ignore[misc]
         self.lambda2_ = ridge.lambda2
         self.standardize_ = ridge.standardized
 
-    def _look_back(self, X: Any) -> None:
-        """Warn of what the user should know of a fit that went well."""
+    def _look_back(self) -> None:
+        """Warn of what the user should know of a model that was found."""
+
+    def _look_at(self, X: Any) -> None:
+        """Warn of columns that are hardly meant as they were taken."""
 
     def _html_repr(self) -> str:
         """Return scikit-learn's diagram and, once fitted, the model below it."""
@@ -136,9 +139,15 @@ class FitsOne(SparseModel):
 
         {fit}
         """
+        in_pieces = is_stream(X)
         X, y, sample_weight = self._take_in(X, y, sample_weight)
+        if in_pieces:  # only this fit has the codes: looked at first, they need not be there twice
+            self._look_at(X)
+            X = X.spent(is_spent=True)
         self._fit(X, y, sample_weight)
-        self._look_back(X)
+        self._look_back()
+        if not in_pieces:
+            self._look_at(X)
         warn_of_weights(self.lambda0, mean_weight(sample_weight))
         return self
 

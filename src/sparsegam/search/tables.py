@@ -176,8 +176,10 @@ class Tables:
         if not kept.all():
             data, y, weight = data.keep(kept), y[kept], weight[kept]
         units, y_core, weight_core = in_units(y, weight, centred=not LOSSES[options.loss].is_classifier)
-        features, codes = bin_table(data, self.binning, weight, options.n_threads)
         shapes = shapes_of(self.rules.shapes, data.labels)
+        if set(shapes) != {"steps"}:  # ramps go by the rows' own values
+            data = data.spent(is_spent=False)
+        features, codes = bin_table(data, self.binning, weight, options.n_threads)
         ramps = learn_ramps(data, features, codes, weight, shapes)
         design = ThresholdDesign(features, codes, weight, missing=self.rules.missing, ramps=ramps, shapes=shapes)
         upper = y > 0 if LOSSES[options.loss].is_classifier else None
