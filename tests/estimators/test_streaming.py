@@ -20,6 +20,7 @@ from sparsegam import (
 )
 from sparsegam.data import streams
 from sparsegam.datasets import make_credit
+from sparsegam.design import coding
 from sparsegam.search.tables import Tables
 
 FEATURES = [name for name in mixed_table(5).columns if name != "y"]
@@ -175,6 +176,14 @@ def test_codes_are_held_once(files, monkeypatch):
     ((table, problem),) = posed
     for column, codes in zip(table.source, problem.design.codes, strict=True):
         assert np.shares_memory(column.codes, codes)
+
+
+def test_arrow_is_asked_for_its_memory_when_no_piece_is_in_use(files, monkeypatch):
+    pool, held = pa.default_memory_pool(), []
+    monkeypatch.setattr(coding, "hand_back", lambda: held.append(pool.bytes_allocated()))
+    before = pool.bytes_allocated()
+    SparseGAMClassifier(**SETTINGS).fit(streamed(files, "y"), "y")
+    assert held == [before]
 
 
 @pytest.mark.parametrize("max_bins", [3, 1000])
