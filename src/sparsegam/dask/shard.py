@@ -21,7 +21,7 @@ from sparsegam.design.binning import Feature
 from sparsegam.design.ramps import Ramps
 from sparsegam.design.threshold import ThresholdDesign
 from sparsegam.design.training import histogram_of
-from sparsegam.design.units import Units
+from sparsegam.design.units import Units, unless_one
 
 MOST_TOKENS = 4  # scans whose curvature is held; a search has one or two at a time
 
@@ -150,7 +150,7 @@ class Posed:
     plan: Plan
     codes: list[Codes]
     y: Vector
-    weight: Vector
+    weight: Vector | None  # None where all rows weigh one
     n_threads: int = 1
     _rows: Any = field(default=None, repr=False)
     _tokens: dict[str, Any] = field(default_factory=dict, repr=False)
@@ -167,7 +167,7 @@ class Posed:
             same = bins.dtype == mine.dtype and np.array_equal(bins, np.arange(bins.size))
             codes.append(mine if same else bins[mine])
         y = (y - plan.units.offset) / plan.units.target
-        return cls(plan, codes, y, weight / plan.units.weight, n_threads=_threads())
+        return cls(plan, codes, y, unless_one(weight / plan.units.weight), n_threads=_threads())
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_rows": None, "_tokens": {}, "_lock": None}

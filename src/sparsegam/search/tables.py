@@ -21,7 +21,7 @@ from sparsegam.design.products import Product, ProductDesign
 from sparsegam.design.ramps import learn_ramps, shapes_of
 from sparsegam.design.rules import Rules
 from sparsegam.design.threshold import ThresholdDesign
-from sparsegam.design.units import Units, in_units
+from sparsegam.design.units import Units, in_units, unless_one
 from sparsegam.losses import LOSSES
 from sparsegam.models.additive import Model
 from sparsegam.parameters import documented, pick
@@ -184,8 +184,7 @@ class Tables:
         design = ThresholdDesign(features, codes, weight, missing=self.rules.missing, ramps=ramps, shapes=shapes)
         upper = y > 0 if LOSSES[options.loss].is_classifier else None
         totals = Totals(float(weight.sum()), mean_weight(weight), upper)
-        weights = None if weight_core.min() == weight_core.max() == 1 else weight_core
-        return Posed(self, data, design, y_core, weights, units, totals, options).again(())
+        return Posed(self, data, design, y_core, unless_one(weight_core), units, totals, options).again(())
 
     def problem(
         self, design: ThresholdDesign, rows: Any, options: Options, units: Units, totals: Totals
