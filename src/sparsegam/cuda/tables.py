@@ -17,6 +17,7 @@ from sparsegam.cuda.rows import CudaRows
 from sparsegam.cuda.target import CardTarget
 from sparsegam.data.frames import Table
 from sparsegam.design.binning import Feature, Learner
+from sparsegam.design.own import OwnNumbers
 from sparsegam.design.ramps import Ramps, may_have_ramps, ramps_of, shapes_of
 from sparsegam.design.training import bin_counts
 from sparsegam.design.units import in_units
@@ -36,7 +37,7 @@ class CardValues(OwnValues):
         """Return the rows of some columns, by their own values."""
         card = design.rows.card
         with card:
-            matrix = design.matrix(self.table, columns)
+            matrix = design.matrix(self.numbers.table, columns)  # type: ignore[union-attr]
         return CudaMatrixRows(card, matrix, design.rows.target)
 
 
@@ -78,9 +79,9 @@ class CudaTables(Tables):
             design = CudaDesign(features, rows, varied, self.rules, (ramps, shapes))
         upper = "upper" if LOSSES[options.loss].is_classifier else None
         problem = self.problem(design, rows, options, units, Totals(float(weight.sum()), mean_weight(weight), upper))
-        if all(mine is None or mine.exact for mine in ramps):
+        if design.is_exact():
             return problem
-        return replace(problem, own=CardValues(data, y_core, weight_core, design.bounds(self.rules), options))
+        return replace(problem, own=CardValues(OwnNumbers(data), design.bounds(self.rules)))
 
     def _binned(self, card: Card, data: Table, weight: Vector) -> tuple[list[Feature], list[Any]]:
         """Learn and code all columns."""

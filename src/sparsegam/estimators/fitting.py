@@ -144,29 +144,30 @@ class FitsOne(SparseModel):
         if in_pieces:  # only this fit has the codes: looked at first, they need not be there twice
             self._look_at(X)
             X = X.spent(is_spent=True)
-        self._fit(X, y, sample_weight)
+        data = self._fit(X, y, sample_weight)
         self._look_back()
         if not in_pieces:
-            self._look_at(X)
+            self._look_at(data)
         warn_of_weights(self.lambda0, mean_weight(sample_weight))
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Data:
+        """Search the model, and return the data as they were read."""
         start = time.monotonic()
         check_lambda0(self.lambda0)
-        problem = self._pose(X, y, sample_weight)
+        problem, data = self._pose(X, y, sample_weight)
         with watched(self.callback, self.verbose, self.max_terms) as report:
             problem = prepared(problem, start, self.lambda0)
             found = self._search(problem, report)
         self._keep(problem, found)
         self._warn(found)
-        return self
+        return data
 
-    def _pose(self, X: Any, y: Any, sample_weight: Any) -> Problem[Any]:
-        """Read the rows and hand them to the core; what only this needed of them is let go."""
+    def _pose(self, X: Any, y: Any, sample_weight: Any) -> tuple[Problem[Any], Data]:
+        """Read the rows and hand them to the core; what only this needed of labels and weights is let go."""
         options = pick(Options, vars(self) | {"loss": self._loss()})
         data, target = self._read(X, y, sample_weight)
-        return replace(self._inputs().pose(data, target.values, target.weight, options), stop=self._stop)
+        return replace(self._inputs().pose(data, target.values, target.weight, options), stop=self._stop), data
 
     def _search(self, problem: Problem[Any], report: Progress | None) -> Fit:
         return fit(problem, self.lambda0, report)
