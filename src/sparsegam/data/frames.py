@@ -109,7 +109,7 @@ class Table:
         """Return the kept rows of column j."""
         return self._whole_column(j).take(self.kept)
 
-    def numbers(self, j: int) -> Vector:
+    def own_numbers(self, j: int) -> Vector:
         """Return the kept rows of column j, which holds numbers: where they are, if they are floats of an array."""
         array = self.source if isinstance(self.source, np.ndarray) else self.block
         if array is not None and array.dtype == np.float64 and self.kept is None:

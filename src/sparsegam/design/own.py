@@ -27,7 +27,7 @@ class OwnNumbers:
         """Return column j: by codes where the table has it so."""
         if j not in self._known:
             coded = self.table.coded(j)
-            self._known[j] = (self.table.numbers(j), None) if coded is None else (coded.coding.numbers, coded.codes)
+            self._known[j] = (self.table.own_numbers(j), None) if coded is None else (coded.coding.numbers, coded.codes)
         return self._known[j]
 
 
