@@ -15,8 +15,10 @@
 
 using namespace sparsegam;
 
-Labels::Labels(Index n_rows, Vector<double> y, Vector<double> weight) : y(std::move(y)), weight(std::move(weight)) {
-    if (static_cast<Index>(this->y.shape(0)) != n_rows || static_cast<Index>(this->weight.shape(0)) != n_rows)
+Labels::Labels(Index n_rows, Vector<double> y, std::optional<Vector<double>> weight)
+    : y(std::move(y)), weight(std::move(weight)) {
+    const bool weighed = !this->weight || static_cast<Index>(this->weight->shape(0)) == n_rows;
+    if (static_cast<Index>(this->y.shape(0)) != n_rows || !weighed)
         throw std::invalid_argument("design, y and weight must have one entry per row");
 }
 
@@ -31,19 +33,19 @@ Index checked_threads(Index n_threads) {
 
 BoundThresholdRows::BoundThresholdRows(const ThresholdDesign& design, nb::object&& owner, Labels&& labels, Loss loss,
                                        Index n_threads)
-    : ThresholdRows(design, labels.y.data(), labels.weight.data(), loss, checked_threads(n_threads)),
+    : ThresholdRows(design, labels.y.data(), labels.weights(), loss, checked_threads(n_threads)),
       owner_(std::move(owner)),
       labels_(std::move(labels)) {}
 
 BoundMatrixRows::BoundMatrixRows(const Matrix& matrix, nb::object&& owner, Labels&& labels, Loss loss, Index n_threads,
                                  std::size_t max_bytes)
-    : MatrixRows(matrix, labels.y.data(), labels.weight.data(), loss, checked_threads(n_threads), max_bytes),
+    : MatrixRows(matrix, labels.y.data(), labels.weights(), loss, checked_threads(n_threads), max_bytes),
       owner_(std::move(owner)),
       labels_(std::move(labels)) {}
 
 BoundOwnRows::BoundOwnRows(const OwnColumns& own, const Columns& by_bins, nb::object&& owner, Labels&& labels,
                            Loss loss, Index n_threads)
-    : OwnRows(own, by_bins, labels.y.data(), labels.weight.data(), loss, checked_threads(n_threads)),
+    : OwnRows(own, by_bins, labels.y.data(), labels.weights(), loss, checked_threads(n_threads)),
       owner_(std::move(owner)),
       labels_(std::move(labels)) {}
 
@@ -288,7 +290,7 @@ void bind_rows(nb::module_& m) {
     nb::class_<BoundThresholdRows, LocalRows>(m, "ThresholdRows")
         .def(
             "__init__",
-            [](BoundThresholdRows* self, nb::object design, Vector<double> y, Vector<double> weight,
+            [](BoundThresholdRows* self, nb::object design, Vector<double> y, std::optional<Vector<double>> weight,
                const std::string& loss, Index n_threads) {
                 const ThresholdDesign& core = nb::cast<const BoundDesign&>(design).get();
                 Labels labels(core.n_rows(), y, weight);
@@ -296,7 +298,8 @@ void bind_rows(nb::module_& m) {
                 const Released released;
                 new (self) BoundThresholdRows(core, std::move(design), std::move(labels), named, n_threads);
             },
-            nb::arg("design"), nb::arg("y"), nb::arg("weight"), nb::kw_only(), nb::arg("loss"), nb::arg("n_threads"));
+            nb::arg("design"), nb::arg("y"), nb::arg("weight").none(), nb::kw_only(), nb::arg("loss"),
+            nb::arg("n_threads"));
     nb::class_<BoundMatrixRows, LocalRows>(m, "MatrixRows")
         .def(
             "__init__",

@@ -50,10 +50,12 @@ struct BoundToken {
     sparsegam::Token held;
 };
 
-// Labels and weights of a design with so many rows.
+// Labels and weights of a design with so many rows; without weights, all rows weigh one.
 struct Labels {
-    Labels(sparsegam::Index n_rows, Vector<double> y, Vector<double> weight);
-    Vector<double> y, weight;
+    Labels(sparsegam::Index n_rows, Vector<double> y, std::optional<Vector<double>> weight);
+    const double* weights() const { return weight ? weight->data() : nullptr; }
+    Vector<double> y;
+    std::optional<Vector<double>> weight;
 };
 
 // The core's rows must come first: nanobind takes a pointer to the whole for one to its base. They are made without the

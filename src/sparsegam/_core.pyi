@@ -183,9 +183,11 @@ class LocalRows(Rows):
         """Loss at `to`, which is `start` but for the intercept and the coefficient of one 0/1 column."""
 
 class ThresholdRows(LocalRows):
-    """Rows over bin codes."""
+    """Rows over bin codes; without weights, all rows weigh one."""
 
-    def __init__(self, design: ThresholdDesign, y: Vector, weight: Vector, *, loss: str, n_threads: int) -> None: ...
+    def __init__(
+        self, design: ThresholdDesign, y: Vector, weight: Vector | None, *, loss: str, n_threads: int
+    ) -> None: ...
 
 class MatrixRows(LocalRows):
     """Rows over raw columns; at most about max_bytes are kept beside the matrix."""

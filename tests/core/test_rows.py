@@ -412,6 +412,29 @@ def test_same_bits_for_any_number_of_threads(n, loss):
         np.testing.assert_array_equal(answer, three[name], err_msg=name)
 
 
+@pytest.mark.parametrize("loss", LOSSES)
+def test_rows_without_weights_weigh_one(loss):
+    problem = large_problem(2 * 4096 + 7, loss)
+    support = np.array([1, 200, 303, 620, 1500, 2000])
+    given, none = (
+        ask(_core.ThresholdRows(problem.design, problem.y, weight, loss=loss, n_threads=2), support, grouped=True)
+        for weight in (np.ones(problem.y.size), None)
+    )
+    for name, answer in given.items():
+        np.testing.assert_array_equal(none[name], answer, err_msg=name)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_groups_after_other_questions_about_their_point(loss):
+    problem = large_problem(5000, loss)
+    point = _core.Point(0.3, np.array([1, 200]), np.array([0.5, -0.7]))
+    columns = np.arange(0, 2000, 7)
+    asked = problem.rows()
+    asked.newton(point, point.columns)
+    for mine, expected in zip(asked.groups(point, columns), problem.rows().groups(point, columns), strict=True):
+        np.testing.assert_array_equal(mine, expected)
+
+
 @dataclass(frozen=True)
 class RawProblem:
     """Raw columns with labels and weights."""

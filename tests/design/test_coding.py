@@ -67,6 +67,24 @@ def test_codes_that_are_bins_already_are_not_copied():
     assert codes[1] is table.source[1].codes
 
 
+@pytest.mark.parametrize("max_bytes", [None, 0])
+def test_codes_that_nobody_asks_for_again_become_bins_where_they_are(max_bytes):
+    binning = Binning(max_bins=4, special_values=[-9.0])
+    frame = mixed_table(700)
+    expected = bin_table(frames.read(frame.drop(columns="y")), binning)[1]
+    table, _, _ = take_in(in_pieces(frame, [50], max_bytes), "y", None, binning, 1)
+    before = [column.codes.copy() for column in table.source]
+    assert {codes.dtype.itemsize for codes in before} == {1, 2}
+    for codes, column, old, bins in zip(bin_table(table, binning)[1], table.source, before, expected, strict=True):
+        np.testing.assert_array_equal(codes, bins)
+        np.testing.assert_array_equal(column.codes, old)
+    for codes, column, bins in zip(
+        bin_table(table.spent(is_spent=True), binning)[1], table.source, expected, strict=True
+    ):
+        np.testing.assert_array_equal(codes, bins)
+        assert np.shares_memory(codes, column.codes)
+
+
 def test_a_sketch_gives_bins_of_about_the_same_size(monkeypatch):
     monkeypatch.setattr(summaries, "MOST_VALUES", 2000)
     monkeypatch.setattr(summaries, "SKETCH_VALUES", 1000)

@@ -20,6 +20,8 @@ from sparsegam import (
 )
 from sparsegam.data import streams
 from sparsegam.datasets import make_credit
+from sparsegam.design import coding
+from sparsegam.search.tables import Tables
 
 FEATURES = [name for name in mixed_table(5).columns if name != "y"]
 SETTINGS = {"special_values": [-9.0], "max_bins": 50, "lambda0": 2.0}
@@ -161,6 +163,32 @@ def test_new_values_are_told_of_once(table, files):
     with pytest.warns(UserWarning, match=f"{n} rows have a missing value in 'job'") as told:
         gam.predict(streamed(files))
     assert len(told) == 1
+
+
+def test_codes_are_held_once(files, monkeypatch):
+    posed, pose = [], Tables.pose
+    monkeypatch.setattr(Tables, "pose", lambda *given: posed.append((given[1], pose(*given))) or posed[-1][1])
+    SparseGAMClassifier(**SETTINGS | {"max_bins": 10}).fit(streamed(files, "y"), "y")
+    ((table, problem),) = posed
+    for column, codes in zip(table.source, problem.design.codes, strict=True):
+        assert np.shares_memory(column.codes, codes)
+
+
+def test_arrow_is_asked_for_its_memory_when_no_piece_is_in_use(files, monkeypatch):
+    pool, held = pa.default_memory_pool(), []
+    monkeypatch.setattr(coding, "hand_back", lambda: held.append(pool.bytes_allocated()))
+    before = pool.bytes_allocated()
+    SparseGAMClassifier(**SETTINGS).fit(streamed(files, "y"), "y")
+    assert held == [before]
+
+
+@pytest.mark.parametrize("max_bins", [3, 1000])
+def test_warnings_are_of_values_and_not_of_their_bins(tmp_path, max_bins):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": np.append(rng.integers(0, 60, 290), [-9] * 10), "y": rng.integers(0, 2, 300)})
+    frame.to_parquet(tmp_path / "a.parquet")
+    with pytest.warns(UserWarning, match=r"1 column looks as if it held special codes.*x \(-9 in 10 rows\)"):
+        SparseGAMClassifier(max_bins=max_bins).fit(scan(tmp_path / "a.parquet"), "y")
 
 
 def test_a_missing_target_is_told(table, tmp_path):

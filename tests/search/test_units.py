@@ -14,8 +14,14 @@ from sparsegam import (
     gam_path,
     linear_path,
 )
-from sparsegam.design.units import Units, in_units, power_of_two
+from sparsegam.design.units import Units, in_units, power_of_two, unless_one
 from sparsegam.search.swap import swap_path
+
+
+def test_weights_that_are_all_one_are_left_out():
+    assert unless_one(np.ones(3)) is None
+    for weight in ([1.0, 2.0], [0.5, 1.0], [2.0, 2.0]):
+        assert unless_one(np.array(weight)).tolist() == weight
 
 
 def rows():

@@ -14,21 +14,22 @@
 
 namespace sparsegam {
 
-// Labels and weights are not owned. Gradient and curvature per row are remembered for the last point asked about: most
-// questions come in twos and threes about one point. A design below adds the scores of a point and the sums over its
-// columns.
+// Labels and weights are not owned; without weights, all rows weigh one. Gradient and curvature per row are remembered
+// for the last point asked about: most questions come in twos and threes about one point. A design below adds the scores
+// of a point and the sums over its columns.
 class LocalRows : public LineRows {
   public:
     LocalRows(Index n_rows, const double* y, const double* weight, Loss loss, Index n_threads)
         : n_rows_(n_rows),
           y_(y),
           weight_(weight),
+          ones_(weight ? 0 : block, 1.0),
           loss_(loss),
           pool_(n_threads),
           grad_(n_rows),
-          curv_(n_rows),
-          value_(n_rows),
-          scores_(n_rows) {}
+          curv_(n_rows) {
+        if (traits(loss).multiplicative) keep_scores();  // shifts start from whatever point was asked about last
+    }
 
     Loss loss() const override { return loss_; }
     const Columns& columns() const override { return columns_; }
@@ -57,6 +58,7 @@ class LocalRows : public LineRows {
     }
 
     LineSums line(const Point& point, Index column, double step, Along along) override {
+        keep_scores();
         go_to(point);
         make_ready(column);
         const Index blocks = (n_rows_ + block - 1) / block;
@@ -101,21 +103,36 @@ class LocalRows : public LineRows {
         make_room(std::span(&point, 1));
         const auto ready = scorer(point);
         sum_blocks([&](Index begin, Index end) {
-            ready->score(begin, end, scores_.data() + begin);
-            return kernels().evaluate(loss_, {end - begin, scores_.data() + begin, y_ + begin, weight_ + begin,
-                                              grad_.data() + begin, curv_.data() + begin, value_.data() + begin});
+            double here[2 * block];
+            double* score = scores_.empty() ? here : scores_.data() + begin;
+            double* value = value_.empty() ? here + block : value_.data() + begin;
+            ready->score(begin, end, score);
+            return kernels().evaluate(loss_, {end - begin, score, y_ + begin, weights(begin), grad_.data() + begin,
+                                              curv_.data() + begin, value});
         });
         remember(point);
         drifted_ = false;
     }
 
+    // From now on scores and losses of the rows are remembered, too: few questions need them, and they are 16 bytes a row.
+    void keep_scores() {
+        if (!scores_.empty()) return;
+        scores_.resize(n_rows_);
+        value_.resize(n_rows_);
+        known_ = false;
+    }
+
+    // The weights of a block of rows.
+    const double* weights(Index begin) const { return weight_ ? weight_ + begin : ones_.data(); }
+
     Index n_rows_;
     const double *y_, *weight_;
+    std::vector<double> ones_;  // the weights of a block, where none are given
     Loss loss_;
     Pool pool_;
     Columns columns_;
-    std::vector<double> grad_, curv_, value_;  // per row, at the point remembered
-    std::vector<double> scores_;               // and its scores
+    std::vector<double> grad_, curv_;     // per row, at the point remembered
+    std::vector<double> scores_, value_;  // and, once asked for, its scores and losses
     LossSums total_{0.0, 0.0, 0.0};
 
   private:
@@ -166,7 +183,7 @@ class LocalRows : public LineRows {
             double score[block];
             for (Index p = 0; p < m; ++p) {
                 ready[p]->score(begin, end, score);
-                sums[b * m + p] = kernels().value(loss_, {end - begin, score, y_ + begin, weight_ + begin});
+                sums[b * m + p] = kernels().value(loss_, {end - begin, score, y_ + begin, weights(begin)});
             }
         });
         for (Index b = 0; b < blocks; ++b)
@@ -191,7 +208,7 @@ class LocalRows : public LineRows {
         }
         LineSums sums{0.0, 0.0, 0.0};
         sums.value =
-            kernels().evaluate(loss_, {end - begin, score, y_ + begin, weight_ + begin, grad, curv, value}).value;
+            kernels().evaluate(loss_, {end - begin, score, y_ + begin, weights(begin), grad, curv, value}).value;
         for (Index i = 0; i < end - begin; ++i) {
             sums.slope += grad[i] * x[i];
             sums.curv += curv[i] * x[i] * x[i];

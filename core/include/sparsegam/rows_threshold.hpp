@@ -64,6 +64,7 @@ class ThresholdRows : public LocalRows {
     }
 
     Groups groups(const Point& point, std::span<const Index> columns) override {
+        keep_scores();
         go_to(point);
         const Channels channels{grad_.data(), curv_.data(), value_.data(), nullptr, {}};
         design_.sum<double>(channels, features_on(columns), pool_, sums_);
@@ -230,8 +231,10 @@ class ThresholdRows : public LocalRows {
 
     // sigma^2 = x'(w x) - (x'w)^2 / W: of a 0/1 column with weight w on its ones, w (1 - w / W).
     void measure() {
-        const Channels channels{weight_, weight_, nullptr, nullptr, {}};
-        columns_.total_weight = std::accumulate(weight_, weight_ + n_rows_, 0.0);
+        if (!weight_) std::fill(grad_.begin(), grad_.end(), 1.0);  // which no point has made use of yet
+        const double* weight = weight_ ? weight_ : grad_.data();
+        const Channels channels{weight, weight, nullptr, nullptr, {}};
+        columns_.total_weight = std::accumulate(weight, weight + n_rows_, 0.0);
         columns_.nested.assign(design_.nested().begin(), design_.nested().end());
         columns_.kind.reserve(design_.n_columns());
         for (auto* numbers : {&columns_.mean, &columns_.spread}) numbers->reserve(design_.n_columns());

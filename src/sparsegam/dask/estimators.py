@@ -18,7 +18,6 @@ from sparsegam.data.targets import Target, class_weights
 from sparsegam.estimators.fitting import FitsOne
 from sparsegam.estimators.gam import SparseGAMClassifier, SparseGAMRegressor
 from sparsegam.parameters import documented
-from sparsegam.search.evidence import warn_of_few_rows
 
 NOTHING = np.zeros(0)
 
@@ -57,11 +56,6 @@ class Distributed:
         """Return rows on the cluster as they are: their labels and weights are there too, y are the classes."""
         self._keep_classes(y)  # type: ignore[attr-defined]
         return X, Target(y, NOTHING, NOTHING)
-
-    def _look_back(self, X: Any) -> None:
-        """Warn of steps that stand on few rows; columns of text are on the cluster, and not looked at again."""
-        if self.min_samples_bin == "auto":  # type: ignore[attr-defined]
-            warn_of_few_rows(self._models())  # type: ignore[attr-defined]
 
     def predict(self, X: Any) -> Any:
         """Return the likeliest class of each row, or the prediction of a regression.
@@ -177,7 +171,7 @@ class FitsOneRemotely(Distributed):
         self._check_search()
         with self._distributed(X, y, sample_weight) as table:
             self._fit_table(table)
-        self._look_back(X)
+        self._look_back()  # type: ignore[attr-defined]
         return self
 
     def _check_search(self) -> None:

@@ -44,7 +44,7 @@ class ChoosesRemotely(Distributed):
         with self._distributed(X, y, sample_weight) as table:
             labels = np.concatenate(table.cluster.ask(Shard.labels))
             self._choose_among(table, labels, groups, weighted=sample_weight is not None)
-        self._look_back(X)
+        self._look_back()  # type: ignore[attr-defined]
         return self
 
     def _choose_among(self, table: RemoteTable, labels: NDArray[Any], groups: Any, *, weighted: bool) -> None:

@@ -1,12 +1,13 @@
 """A column in a byte or two per row: the position of each value among the distinct ones, or among those of a sketch."""
 
 from dataclasses import dataclass, replace
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
-from sparsegam.arrays import Vector
+from sparsegam.arrays import Vector, blocks
 from sparsegam.data.columns import Column, Rows
 from sparsegam.data.scales import Scale
 from sparsegam.data.summaries import Summary
@@ -61,25 +62,41 @@ class Coding:
     def codes(self, column: Column) -> Codes:
         """Return the codes of some rows of the column; refuse values that were not there when it was summarised."""
         values = column.on(self.scale)
-        present, last = self.numbers[:-1] if self.has_missing else self.numbers, self.numbers.size - 1
-        missing = np.isnan(values)
-        lost = np.flatnonzero((missing & (not self.has_missing)) | ((values < 0) & self.scale.has_levels))
-        if lost.size:
-            what = "nothing" if missing[lost[0]] else "a level that is new"
-            msg = f"column {self.name!r} holds {what} on a second look: the data changed while they were read."
-            raise ValueError(msg)
-        out: Codes = _core.bin_codes(np.nan_to_num(values), present[:-1]).astype(self.type, copy=False)  # type: ignore[assignment]
-        if self.has_missing:
-            out[missing] = last
+        present, missing = self.numbers[:-1] if self.has_missing else self.numbers, np.isnan(values)
+        some_missing = bool(missing.any())  # most pieces have none, and are not gone over again
+        if some_missing and not self.has_missing:
+            self._refuse("nothing")
+        if some_missing:
+            values = np.where(missing, 0.0, values)
+        if self.scale.has_levels and values.min(initial=0.0) < 0:
+            self._refuse("a level that is new")
+        out: Codes = _core.bin_codes(values, present[:-1]).astype(self.type, copy=False)  # type: ignore[assignment]
+        if some_missing:
+            out[missing] = self.numbers.size - 1
         return out
+
+    def _refuse(self, what: str) -> NoReturn:
+        msg = f"column {self.name!r} holds {what} on a second look: the data changed while they were read."
+        raise ValueError(msg)
 
 
 @dataclass(frozen=True, eq=False)
 class CodedColumn:
-    """A column of a table as codes; its numbers are made when rows are taken."""
+    """A column of a table as codes; its numbers are made when rows are taken.
+
+    Attributes
+    ----------
+    coding : Coding
+        What the codes stand for.
+    codes : ndarray
+        One for each row.
+    is_spent : bool
+        Whether nobody asks for the codes once they have been looked up, so that the answers may take their place.
+    """
 
     coding: Coding
     codes: Codes
+    is_spent: bool = False
 
     @property
     def name(self) -> str:
@@ -91,6 +108,15 @@ class CodedColumn:
         codes = self.codes if rows is None else self.codes[rows]
         column = Column(self.name, self.coding.scale, self.coding.numbers[codes])
         return column.with_seen_levels() if column.scale.kind == "category" else column
+
+    def looked_up(self, table: Codes) -> Codes:
+        """Return what a table, which has an entry for each code, says of each row."""
+        codes, fits = self.codes, table.itemsize <= self.codes.itemsize
+        place = codes.view(table.dtype) if self.is_spent and fits else np.empty(codes.size, table.dtype)
+        out: Codes = place[: codes.size]
+        for rows in blocks(codes.size):
+            out[rows] = table[codes[rows]]
+        return out
 
     def loaded(self, rows: Rows | None) -> "CodedColumn":
         """Return some of the rows, in memory."""

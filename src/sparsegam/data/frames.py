@@ -89,6 +89,13 @@ class Table:
         column = self._whole_column(j) if isinstance(self.source, tuple) else None
         return column.loaded(self.kept) if isinstance(column, CodedColumn) else None
 
+    def spent(self, *, is_spent: bool) -> "Table":
+        """Return the same table, whose codes may be overwritten by their bins, or may not: see `CodedColumn`."""
+        if not isinstance(self.source, tuple):
+            return self
+        columns = (replace(c, is_spent=is_spent) if isinstance(c, CodedColumn) else c for c in self.source)
+        return replace(self, source=tuple(columns))
+
     def __repr__(self) -> str:
         return f"Table({self.n_rows} rows: {', '.join(self.labels)})"
 

@@ -1,5 +1,6 @@
 """Tables that come in pieces, again and again: Arrow datasets and readers, polars' lazy frames, files of any number."""
 
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -112,6 +113,12 @@ def gathered(batches: Any, n_rows: int) -> Iterator[Table]:
             waiting = []
     if any(batch.num_rows for batch in waiting):
         yield read(pa.Table.from_batches(waiting))
+
+
+def hand_back() -> None:
+    """Let Arrow hand back what it read ahead in, once no piece is in use: it would hold on to it during a search."""
+    if "pyarrow" in sys.modules:
+        sys.modules["pyarrow"].default_memory_pool().release_unused()
 
 
 def _of_reader(open_reader: Callable[[], Any], arrow: Any) -> Stream:

@@ -17,7 +17,7 @@ from sparsegam.data.columns import Column
 from sparsegam.data.contents import free_memory
 from sparsegam.data.frames import Table
 from sparsegam.data.scales import BOOLEAN, NUMBER, Scale
-from sparsegam.data.streams import Stream
+from sparsegam.data.streams import Stream, hand_back
 from sparsegam.data.summaries import MOST_VALUES, Summary, summary_of
 from sparsegam.design.binning import Binning, Codes, Feature, Learner, rows_per_bin
 from sparsegam.design.times import Times
@@ -94,7 +94,7 @@ def learn_coded(learner: Learner, column: CodedColumn, j: int) -> tuple[Feature,
         return feature, column.codes
     table = np.zeros(n_codes, dtype=bins.dtype)
     table[seen] = bins
-    return feature, table[column.codes]
+    return feature, column.looked_up(table)
 
 
 def learn_counted(learner: Learner, coding: Coding, j: int, times: Times) -> tuple[Feature, NDArray[np.intp], Codes]:
@@ -171,6 +171,7 @@ def take_in(
             weights.add(rows, piece.values(weight), n_rows)
 
     table = coded_table(stream, columns, binning, n_threads, keep)
+    hand_back()
     return table, labels.values(), None if weight is None else weights.values().astype(np.float64)
 
 

@@ -34,7 +34,7 @@ class OwnNumbers:
 
     def _plain(self, j: int) -> Vector:
         """Return a number for each row: a view where all columns are one array of floats."""
-        whole = self.table.numbers
+        whole = self.table.all_numbers
         if whole is None or whole.dtype != np.float64:
             return self.table.column(j).values
         out: Vector = whole[:, j]

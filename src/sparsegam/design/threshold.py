@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
-from sparsegam.arrays import Vector
+from sparsegam.arrays import Vector, blocks
 from sparsegam.data.frames import Table
 from sparsegam.data.scales import Scale
 from sparsegam.design.binning import Codes, Feature, rows_per_bin
@@ -181,10 +181,9 @@ class ThresholdDesign:
         if own is not None and not self.is_exact(point.columns):
             return self.own_columns(own, point.columns).scores(float(point.intercept), point.coef)
         score = np.full(self.core.n_rows, float(point.intercept))
-        part = np.empty_like(score)
         for j, table in self.bin_tables(point.columns, point.coef).items():
-            table.take(self.codes[j], out=part, mode="clip")  # codes are in range; "clip" spares a buffer
-            score += part
+            for rows in blocks(score.size):
+                score[rows] += table.take(self.codes[j][rows], mode="clip")  # codes are in range; "clip" is faster
         return score
 
     def column_counts(self, j: int) -> Vector:

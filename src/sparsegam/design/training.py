@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam.arrays import Vector
+from sparsegam.arrays import Vector, blocks
 from sparsegam.design.binning import Feature
 from sparsegam.models.seen import Seen, seen_of
 from sparsegam.models.terms import Condition
@@ -105,9 +105,12 @@ def histogram_of(score: Vector, bounds: tuple[float, float] | None = None) -> Hi
     The buckets go from the lowest to the highest score, of these rows or of all of them, where these are but some.
     """
     low, high = (float(score.min()), float(score.max())) if bounds is None else bounds
-    place = score - low
-    place *= N_BUCKETS * INSIDE / (high - low or 1.0)
-    return Histogram(low, high, np.bincount(place.astype(np.intp), minlength=N_BUCKETS))
+    counts = np.zeros(N_BUCKETS, dtype=np.int64)
+    for rows in blocks(score.size):
+        place = score[rows] - low
+        place *= N_BUCKETS * INSIDE / (high - low or 1.0)
+        counts += np.bincount(place.astype(np.intp), minlength=N_BUCKETS)
+    return Histogram(low, high, counts)
 
 
 def band_counts(score: Vector, ends: Vector) -> Vector:

@@ -100,6 +100,11 @@ def in_units(y: Vector, weight: Vector, *, centred: bool) -> tuple[Units, Vector
     return Units(scale, unit, offset), y if unit == 1 else y / unit, weight
 
 
+def unless_one(weight: Vector) -> Vector | None:
+    """Return weights as rows of the core take them: None where all are one, which need no memory."""
+    return None if weight.min(initial=1.0) == weight.max(initial=1.0) == 1 else weight
+
+
 def _centre(y: Vector, weight: Vector) -> float:
     """Return the weighted mean of a response; exact where all are equal."""
     first = float(y[0])

@@ -47,7 +47,8 @@ class ChoosesSize(SparseModel):
         """
         X, y, sample_weight = self._take_in(X, y, sample_weight)
         self._fit(X, y, sample_weight, groups)
-        self._look_back(X)
+        self._look_back()
+        self._look_at(X)
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Any:

@@ -111,8 +111,11 @@ class SparseModel(BaseEstimator):  # type: ignore[misc]
         self.lambda2_ = ridge.lambda2
         self.standardize_ = ridge.standardized
 
-    def _look_back(self, X: Any) -> None:
-        """Warn of what the user should know of a fit that went well."""
+    def _look_back(self) -> None:
+        """Warn of what the user should know of a model that was found."""
+
+    def _look_at(self, X: Any) -> None:
+        """Warn of columns that are hardly meant as they were taken."""
 
     def _html_repr(self) -> str:
         """Return scikit-learn's diagram and, once fitted, the model below it."""
@@ -136,9 +139,15 @@ class FitsOne(SparseModel):
 
         {fit}
         """
+        in_pieces = is_stream(X)
         X, y, sample_weight = self._take_in(X, y, sample_weight)
+        if in_pieces:  # only this fit has the codes: looked at first, they need not be there twice
+            self._look_at(X)
+            X = X.spent(is_spent=True)
         data = self._fit(X, y, sample_weight)
-        self._look_back(data)
+        self._look_back()
+        if not in_pieces:
+            self._look_at(data)
         warn_of_weights(self.lambda0, mean_weight(sample_weight))
         return self
 
@@ -146,15 +155,19 @@ class FitsOne(SparseModel):
         """Search the model, and return the data as they were read."""
         start = time.monotonic()
         check_lambda0(self.lambda0)
-        options = pick(Options, vars(self) | {"loss": self._loss()})
-        data, target = self._read(X, y, sample_weight)
-        problem = replace(self._inputs().pose(data, target.values, target.weight, options), stop=self._stop)
+        problem, data = self._pose(X, y, sample_weight)
         with watched(self.callback, self.verbose, self.max_terms) as report:
             problem = prepared(problem, start, self.lambda0)
             found = self._search(problem, report)
         self._keep(problem, found)
         self._warn(found)
         return data
+
+    def _pose(self, X: Any, y: Any, sample_weight: Any) -> tuple[Problem[Any], Data]:
+        """Read the rows and hand them to the core; what only this needed of labels and weights is let go."""
+        options = pick(Options, vars(self) | {"loss": self._loss()})
+        data, target = self._read(X, y, sample_weight)
+        return replace(self._inputs().pose(data, target.values, target.weight, options), stop=self._stop), data
 
     def _search(self, problem: Problem[Any], report: Progress | None) -> Fit:
         return fit(problem, self.lambda0, report)

@@ -124,9 +124,11 @@ class SparseGAM(SparseModel, Reports):
         models: Sequence[Any] = getattr(self.model_, "models", (self.model_,))
         return models
 
-    def _look_back(self, X: Any) -> None:
+    def _look_back(self) -> None:
         if self.min_samples_bin == "auto":  # who chose a number knows
             warn_of_few_rows(self._models())
+
+    def _look_at(self, X: Any) -> None:
         self._inputs().warn_of_columns(read(X))
 
     def _inputs(self) -> Tables:

@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from sparsegam.arrays import Vector
 from sparsegam.data.columns import unmasked
+from sparsegam.data.frames import Table
 from sparsegam.data.targets import as_vector, check_labels, class_weights, weights
 from sparsegam.models.multiclass import OneVsRestModel
 
@@ -77,6 +78,7 @@ class OneVsRest(JoinsClasses):
             vars(self).pop("estimators_", None)
             return super()._fit(X, y, sample_weight)  # type: ignore[misc]
         many = ManyClasses.of(y, sample_weight, self.class_weight)  # type: ignore[attr-defined]
+        X = X.spent(is_spent=False) if isinstance(X, Table) else X  # each class bins it anew
         parts = [_part(self) for _ in many.classes]
         data = [
             part._fit(X, many.labels == label, many.fit_weight) for part, label in zip(parts, many.classes, strict=True)

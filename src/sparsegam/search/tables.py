@@ -23,7 +23,7 @@ from sparsegam.design.products import Product, ProductDesign
 from sparsegam.design.ramps import learn_ramps, shapes_of
 from sparsegam.design.rules import Rules
 from sparsegam.design.threshold import ThresholdDesign
-from sparsegam.design.units import Units, in_units
+from sparsegam.design.units import Units, in_units, unless_one
 from sparsegam.losses import LOSSES
 from sparsegam.models.additive import Model
 from sparsegam.parameters import documented, pick
@@ -125,7 +125,7 @@ class Posed:
     data: Table
     design: ThresholdDesign
     target: Vector
-    weight: Vector
+    weight: Vector | None  # None where all rows weigh one
     units: Units
     totals: "Totals"
     options: Options
@@ -141,7 +141,8 @@ class Posed:
         own = None
         if not design.is_exact():
             numbers, bounds = OwnNumbers(self.data), design.bounds(self.inputs.rules)
-            own = LocalValues(numbers, bounds, rows.columns, self.target, self.weight, self.options)
+            weight = np.ones(self.target.size) if self.weight is None else self.weight
+            own = LocalValues(numbers, bounds, rows.columns, self.target, weight, self.options)
         return replace(problem, own=own, posed=self)
 
 
@@ -189,13 +190,15 @@ class Tables:
         if not kept.all():
             data, y, weight = data.keep(kept), y[kept], weight[kept]
         units, y_core, weight_core = in_units(y, weight, centred=not LOSSES[options.loss].is_classifier)
-        features, codes = bin_table(data, self.binning, weight, options.n_threads)
         shapes = shapes_of(self.rules.shapes, data.labels)
+        if set(shapes) != {"steps"}:  # ramps go by the rows' own values
+            data = data.spent(is_spent=False)
+        features, codes = bin_table(data, self.binning, weight, options.n_threads)
         ramps = learn_ramps(data, features, codes, weight, shapes)
         design = ThresholdDesign(features, codes, weight, missing=self.rules.missing, ramps=ramps, shapes=shapes)
         upper = y > 0 if LOSSES[options.loss].is_classifier else None
         totals = Totals(float(weight.sum()), mean_weight(weight), upper)
-        return Posed(self, data, design, y_core, weight_core, units, totals, options).again(())
+        return Posed(self, data, design, y_core, unless_one(weight_core), units, totals, options).again(())
 
     def problem(
         self, design: ThresholdDesign, rows: Any, options: Options, units: Units, totals: Totals
