@@ -10,6 +10,7 @@ from sparsegam.arrays import Vector
 from sparsegam.cuda.card import Card
 
 PADDED = 16  # rows: arrays on a card end at a multiple of them, so that four can be read at once
+TWO = 2  # bins of a 0/1 column
 FAR = -1  # where the ramps of a feature are that has none
 RampsInCore = tuple[Vector, Vector, NDArray[np.int64]]
 
@@ -44,7 +45,7 @@ class CardCodes:
         bins: tuple[NDArray[np.int64], NDArray[np.int64]],
         ramps: Sequence[RampsInCore | None],
     ) -> None:
-        self.card, self.codes, self.n_rows = card, tuple(codes), n_rows
+        self.card, self.codes, self.n_rows, self.ramps = card, tuple(codes), n_rows, tuple(ramps)
         self.n_bins, self.n_ordered = bins
         n_ramps = np.array([0 if mine is None else mine[2].size for mine in ramps], dtype=np.int64)
         self.width = self.n_bins + n_ramps
@@ -76,6 +77,12 @@ class CardCodes:
                 card.upload(np.concatenate(knots).astype(np.int64)),
             ]
             self.design = card.upload(np.array([card.address(array) for array in self._held], dtype=np.int64))
+
+    def joined_by(self, codes: Sequence[Any]) -> "CardCodes":
+        """Return the same codes, and behind them those of features of two bins that stand alone."""
+        n = len(codes)
+        bins = np.append(self.n_bins, np.full(n, TWO)), np.append(self.n_ordered, np.zeros(n, dtype=np.int64))
+        return CardCodes(self.card, (*self.codes, *codes), self.n_rows, bins, (*self.ramps, *[None] * n))
 
     @property
     def n_columns(self) -> int:

@@ -115,20 +115,26 @@ class Posed:
     units: Units
     totals: "Totals"
     options: Options
+    values: ClassVar[type[OwnValues]] = OwnValues
 
     def again(self, products: Sequence[Product]) -> TableProblem:
         """Pose the same rows with products among the columns."""
-        design = self.design
-        if products:
-            design = ProductDesign(design, products, self.inputs.interactions, self.weight)
-        n_threads, loss = self.options.n_threads, self.options.loss
-        rows = _core.ThresholdRows(design.core, self.target, self.weight, loss=loss, n_threads=n_threads)
-        problem = self.inputs.problem(design, rows, self.options, self.units, self.totals)
+        design = self.with_products(products) if products else self.design
+        problem = self.inputs.problem(design, self.rows_of(design), self.options, self.units, self.totals)
         own = None
         if not all(mine is None or mine.exact for mine in design.ramps):
             bounds = design.bounds(self.inputs.rules)
-            own = OwnValues(self.data, self.target, self.weight, bounds, self.options)
+            own = self.values(self.data, self.target, self.weight, bounds, self.options)
         return replace(problem, own=own, posed=self)
+
+    def with_products(self, products: Sequence[Product]) -> ThresholdDesign:
+        """Return the design with products behind its columns."""
+        return ProductDesign(self.design, products, self.inputs.interactions, self.weight)
+
+    def rows_of(self, design: Any) -> Any:
+        """Return the rows of a design."""
+        n_threads, loss = self.options.n_threads, self.options.loss
+        return _core.ThresholdRows(design.core, self.target, self.weight, loss=loss, n_threads=n_threads)
 
 
 @dataclass(frozen=True)
