@@ -1,4 +1,4 @@
-"""Products on a card: the same terms as on cores, whatever is asked of pairs, and all that models know of their cells."""
+"""Products on a card: the same terms as on cores, whatever is asked of pairs, and what models know of cells."""
 
 import numpy as np
 import pandas as pd

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from card_rows import card, padded_codes, rows_of_codes  # noqa: F401
 from problems import LOSSES, narrow, problem_of, random_problem
+from ramped import Ramped, allowing
 from reference import ReferenceRows
 
 from sparsegam import _core
@@ -252,3 +253,19 @@ def test_a_search_ends_where_the_compiled_rows_end(card, loss):  # noqa: F811
     theirs = problem.fit_at(0.8, max_terms=6, penalty=penalty, certify=False).points
     for one, other in zip(mine, theirs, strict=True):
         assert one.loss + one.ridge == pytest.approx(other.loss + other.ridge, rel=1e-7)
+
+
+@pytest.mark.parametrize(("loss", "lambda0"), [("logistic", 24.0), ("squared", 12.0)])
+def test_two_ramps_that_pay_only_together_are_found(card, loss, lambda0):  # noqa: F811
+    valley = Ramped.valley()
+    problem = problem_of(valley.codes, valley.y(loss), loss, valley.weight, valley.n_bins, valley.n_ordered)
+    rows = rows_of_codes(card, problem, valley.ramps)
+    assert rows.columns.nested_ramps == valley.rows(loss).columns.nested_ramps
+    np.testing.assert_array_equal(rows.columns.knot, valley.rows(loss).columns.knot)
+    mine, theirs = (
+        _core.fit_at(each, allowing(valley.is_ramp), lambda0=lambda0, max_terms=4).points[-1]
+        for each in (rows, valley.rows(loss))
+    )
+    assert sorted(mine.columns.tolist()) == sorted(theirs.columns.tolist())
+    assert len(mine.columns) == 2
+    assert mine.loss + mine.ridge == pytest.approx(theirs.loss + theirs.ridge, rel=1e-7)

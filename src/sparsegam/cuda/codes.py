@@ -103,6 +103,21 @@ class CardCodes:
         """Return the ranges of columns that are thresholds of one feature."""
         return list(zip(self.offset.tolist(), (self.offset + self.n_ordered).tolist(), strict=True))
 
+    def nested_ramps(self) -> list[tuple[int, int]]:
+        """Return the ranges of columns that are ramps of the same features."""
+        first = self.offset + self.n_bins
+        return list(zip(first.tolist(), (self.offset + self.width).tolist(), strict=True))
+
+    def knots(self) -> Vector:
+        """Return the knot of each step and ramp, in the unit of the ramps; nothing where there are none."""
+        out = np.zeros(self.n_columns if self.has_ramps else 0)
+        for j, mine in enumerate(self.ramps):
+            if mine is not None:
+                _, end, knots = mine
+                first, beyond = self.offset[j], self.offset[j] + self.n_bins[j]
+                out[first : first + end.size], out[beyond : beyond + knots.size] = end, end[knots]
+        return out
+
 
 def _starts(ramps: Sequence[RampsInCore | None], part: int) -> NDArray[np.int64]:
     """Return where a part of the ramps of each feature begins, all put one after the other."""

@@ -80,7 +80,8 @@ class CudaRows(_core.Rows):
             sums = self.sums.by_column(self._beside(support, held, may_flip=True), features, COARSE)
             gram, mine = self._gram(support, sums, features), self._asked(sums, among, features)
             self._curv = None  # the token's from here on
-            return held, *gram, mine[:, 0], self._squares(mine, among), self._in_order(mine[:, 1:], support, 1)
+            answer = mine[:, 0], self._squares(mine, among), self._in_order(mine[:, 1:], support, 1)
+            return held, *gram, *answer, *self._moments(mine, among)
 
     def rescan(self, held: Held, point: _core.Point, entered: Columns, among: Columns) -> tuple[Any, ...]:
         """Sums at this point, with the curvature of an earlier scan for the columns that entered."""
@@ -206,6 +207,13 @@ class CudaRows(_core.Rows):
         ramp = self.codes.is_ramp[among] if among.size else self.codes.is_ramp
         return np.where(ramp, sums[:, -1], sums[:, 1])
 
+    def _moments(self, sums: Vector, among: Columns) -> list[Vector]:
+        """Return what pairs need of ramps, where there are any: 1'(h x), and of a step the same of its rows' places."""
+        if not self.codes.has_ramps:
+            return []
+        ramp = self.codes.is_ramp[among] if among.size else self.codes.is_ramp
+        return [np.where(ramp, sums[:, 1], sums[:, -1])]
+
     def _in_order(self, sums: Vector, support: Columns, n_before: int) -> Vector:
         """Return the channels of a support in its own order: marked columns were summed first, then ramps."""
         count = n_before + support.size
@@ -246,6 +254,8 @@ class CudaRows(_core.Rows):
             spread=np.maximum(squares - sums**2 / total, 0.0),
             total_weight=total,
             nested=codes.nested(),
+            nested_ramps=codes.nested_ramps(),
+            knot=codes.knots(),
             shortlist=codes.n_columns // 2 if codes.n_columns > MANY_COLUMNS else 0,
         )
 

@@ -54,7 +54,7 @@ class Sums:
         """Sum channels over the rows of each column of some features.
 
         Returns a row for each column, feature after feature, with the sum of each channel; where there are ramps, the
-        last one is their own square under the second channel.
+        last one is their own square under the second channel, and the moment of a step.
         """
         codes, card, xp = self.codes, self.card, self.card.xp
         sent = channels.send(card, codes.n_rows, self.stride, precision)

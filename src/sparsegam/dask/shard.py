@@ -214,6 +214,8 @@ class Posed:
             "kind": columns.kind,
             "nested": columns.nested,
             "shortlist": columns.shortlist,
+            "nested_ramps": columns.nested_ramps,
+            "knot": columns.knot,
         }
 
     def evaluate(self, points: Sequence[PlainPoint]) -> tuple[Any, ...]:
