@@ -124,7 +124,7 @@ class CudaDesign(ThresholdDesign):
         if not isinstance(column, CardColumn):
             found = feature.codes_of(column)
             return None if found is None or not self._had_rows(j, found) else card.upload(found)
-        numbers = column.numbers()
+        numbers = numbers_of(card, column)
         if column.scale.kind != feature.scale.kind or feature.bin_of_level is not None:
             return None
         if not feature.missing and bool(card.xp.isnan(numbers).any()):
