@@ -2,7 +2,7 @@
 
 python -m benchmarks.cuda [--parts same search numpy frontier interactions growth] [--rows 1000000] [--cpu] [--data ..]
 
-`same` fits FICO's eight cells, COMPAS and a million simulated rows on both and compares terms and objectives.
+`same` fits FICO's eight cells without and with a ridge, COMPAS and a million simulated rows on both, and compares.
 `search` is a fit at BIC of 23 features in 256 bins, drawn on the card; `--cpu` does the same on all cores beside it.
 `numpy` is a fit of a table in host memory, with all that it takes; `interactions` is the same with interactions="auto",
 where some pairs of features matter together. `growth` fits a thousand times, then twice at once.
@@ -47,6 +47,7 @@ TRUE = ((0, 40, 0.8), (1, 128, -0.6), (2, 200, 0.5), (3, 64, -0.4), (4, 100, 0.7
 TRUE += ((7, 220, -0.5), (8, 90, 0.25), (9, 180, -0.2), (0, 160, 0.3), (4, 220, -0.3))
 TOGETHER = ((0, 100, 3, 120, 0.7), (5, 90, 7, 150, -0.6), (11, 128, 12, 60, 0.5))
 SPECIAL = {"special_values": [-9, -8, -7]}
+CELL = {"min_samples_bin": 1}
 
 
 def seconds_of(work: Any, rounds: int = 2) -> tuple[float, Any]:
@@ -276,13 +277,14 @@ def same(folder: Path | None) -> None:
     if folder is not None:
         rows = fico(folder)
         cases += [
-            (f"FICO {loss} {price}", rows, {"loss": loss, "lambda0": price, "lambda2": 0.0, "min_samples_bin": 1})
+            (f"FICO {loss} {price}, ridge {ridge}", rows, CELL | {"loss": loss, "lambda0": price, "lambda2": ridge})
+            for ridge in (0.0, "auto")
             for loss in ("logistic", "exponential")
             for price in (7, 5, 3, 2)
         ]
         cases.append(("COMPAS", compas(folder), {}))
         cases.append(("COMPAS interactions", compas(folder), {"interactions": "auto"}))
-        cases.append(("FICO interactions", rows, {"interactions": "auto", "special_values": [-9, -8, -7]}))
+        cases.append(("FICO interactions", rows, SPECIAL | {"interactions": "auto"}))
     credit = make_credit(1_000_000)
     cases.append(("credit 10^6", (np.asarray(credit.data), np.asarray(credit.target)), SPECIAL | {"lambda0": "bic"}))
     for name, (X, y), options in cases:

@@ -182,12 +182,16 @@ def test_rows_are_joined_by_columns_of_zeros_and_ones(card, problem):  # noqa: F
 
 
 def test_answers_are_the_same_bits_whatever_was_asked_before(card, problem, point):  # noqa: F811
-    answers = []
+    cells, pairs, answers = cells_of(problem, 3), np.array([[0, 2], [4, 1]]), []
+
+    def ask(rows):
+        return [*rows.newton(point, point.columns), *rows.scan(point, NO_COLUMNS)[1:], *rows.pairs(point, cells, pairs)]
+
     for rows in (rows_of_codes(card, problem), rows_of_codes(card, problem)):
-        answers.append([*rows.newton(point, point.columns), *rows.scan(point, NO_COLUMNS)[1:]])
+        answers.append(ask(rows))
         rows.evaluate([moved(point)])
         rows.groups(point, np.array([1]))
-        answers.append([*rows.newton(point, point.columns), *rows.scan(point, NO_COLUMNS)[1:]])
+        answers.append(ask(rows))
     for other in answers[1:]:
         for one, two in zip(answers[0], other, strict=True):
             np.testing.assert_array_equal(one, two)
