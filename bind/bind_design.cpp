@@ -3,6 +3,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <numeric>
 #include <stdexcept>
 #include <variant>
 
@@ -77,20 +78,16 @@ std::vector<double> rows_of(std::span<const Code> codes, Index n_bins) {
 
 // Rows of each bin or, with weights, what they weigh, added in the order of the rows.
 template <class Code>
-nb::object counts_of(std::span<const Code> codes, Index n_bins, std::span<const double> weight) {
+std::vector<double> sums_of(std::span<const Code> codes, Index n_bins, std::span<const double> weight) {
+    const Released released;
+    check_codes(codes, static_cast<Index>(codes.size()), n_bins);
+    if (weight.empty()) return rows_of(codes, n_bins);
     std::vector<double> sums(n_bins, 0.0);
-    {
-        const Released released;
-        check_codes(codes, static_cast<Index>(codes.size()), n_bins);
-        if (weight.empty())
-            sums = rows_of(codes, n_bins);
-        else
-            for (std::size_t i = 0; i < codes.size(); ++i) sums[codes[i]] += weight[i];
-    }
-    return as_numpy(std::move(sums));
+    for (std::size_t i = 0; i < codes.size(); ++i) sums[codes[i]] += weight[i];
+    return sums;
 }
 
-nb::object bin_counts_of(nb::handle codes, Index n_bins, const std::optional<Vector<double>>& weight) {
+std::vector<double> counts_of(nb::handle codes, Index n_bins, const std::optional<Vector<double>>& weight) {
     const auto weights = weight ? view(*weight) : std::span<const double>();
     Vector<std::uint8_t> narrow;
     Vector<std::uint16_t> wide;
@@ -98,8 +95,28 @@ nb::object bin_counts_of(nb::handle codes, Index n_bins, const std::optional<Vec
     if (!is_narrow) wide = nb::cast<Vector<std::uint16_t>>(codes);
     const std::size_t n = is_narrow ? narrow.shape(0) : wide.shape(0);
     if (weight && weights.size() != n) throw std::invalid_argument("every code needs one weight");
-    if (n == 0) return as_numpy(std::vector<double>(n_bins, 0.0));
-    return is_narrow ? counts_of(view(narrow), n_bins, weights) : counts_of(view(wide), n_bins, weights);
+    if (n == 0) return std::vector<double>(n_bins, 0.0);
+    return is_narrow ? sums_of(view(narrow), n_bins, weights) : sums_of(view(wide), n_bins, weights);
+}
+
+nb::object bin_counts_of(nb::handle codes, Index n_bins, const std::optional<Vector<double>>& weight) {
+    return as_numpy(counts_of(codes, n_bins, weight));
+}
+
+// The same of several features, one after the other; an ordered bin has the rows of all bins up to it, as its column.
+nb::object column_counts_of(nb::sequence codes, const Vector<Index>& n_bins, const Vector<Index>& n_ordered,
+                            const std::optional<Vector<double>>& weight) {
+    const std::size_t n_features = nb::len(codes);
+    if (n_bins.shape(0) != n_features || n_ordered.shape(0) != n_features)
+        throw std::invalid_argument("every feature needs a number of bins and of ordered bins");
+    std::vector<double> all;
+    for (std::size_t f = 0; f < n_features; ++f) {
+        if (n_ordered(f) < 0 || n_ordered(f) > n_bins(f)) throw std::invalid_argument("ordered bins are some of all");
+        std::vector<double> mine = counts_of(codes[f], n_bins(f), weight);
+        std::partial_sum(mine.begin(), mine.begin() + n_ordered(f), mine.begin());
+        all.insert(all.end(), mine.begin(), mine.end());
+    }
+    return as_numpy(std::move(all));
 }
 
 }  // namespace
@@ -188,6 +205,8 @@ void bind_design(nb::module_& m) {
     m.def("unique_edges", unique_edges_of, nb::arg("values"), nb::arg("max_bins"));
     m.def("bin_codes", bin_codes_of, nb::arg("values"), nb::arg("edges"));
     m.def("bin_counts", bin_counts_of, nb::arg("codes"), nb::arg("n_bins"), nb::arg("weight") = nb::none());
+    m.def("column_counts", column_counts_of, nb::arg("codes"), nb::arg("n_bins"), nb::arg("n_ordered"),
+          nb::arg("weight") = nb::none());
     nb::class_<BoundMatrix>(m, "Matrix")
         .def(nb::init<nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>>(), nb::arg("dense"))
         .def(nb::init<Vector<double>, Vector<std::int32_t>, Vector<Index>, Index>(), nb::arg("data"), nb::arg("rows"),

@@ -69,6 +69,15 @@ std::vector<FeaturePair> checked_parents(const PairArray& given, std::span<const
     return parents;
 }
 
+// A method that copies a penalty with another value of one of its numbers.
+auto with(double Penalty::* number) {
+    return [number](const Penalty& self, double value) {
+        Penalty other = self;
+        other.*number = value;
+        return other;
+    };
+}
+
 }  // namespace
 
 void bind_penalty(nb::module_& m) {
@@ -98,20 +107,6 @@ void bind_penalty(nb::module_& m) {
             nb::arg("group"), nb::arg("always"), nb::arg("max_groups") = 0, nb::arg("max_per_group") = 0,
             nb::arg("lambda1") = 0.0, nb::arg("unit") = nb::none(), nb::arg("free_intercept") = true,
             nb::arg("parents") = nb::none(), nb::arg("max_per_pair") = 0, nb::arg("hierarchy") = "none")
-        .def(
-            "with_lambda2",
-            [](const Penalty& self, double lambda2) {
-                Penalty other = self;
-                other.lambda2 = lambda2;
-                return other;
-            },
-            nb::arg("lambda2"))
-        .def(
-            "with_lambda1",
-            [](const Penalty& self, double lambda1) {
-                Penalty other = self;
-                other.lambda1 = lambda1;
-                return other;
-            },
-            nb::arg("lambda1"));
+        .def("with_lambda2", with(&Penalty::lambda2), nb::arg("lambda2"))
+        .def("with_lambda1", with(&Penalty::lambda1), nb::arg("lambda1"));
 }

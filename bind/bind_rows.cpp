@@ -42,6 +42,12 @@ BoundMatrixRows::BoundMatrixRows(const Matrix& matrix, nb::object&& owner, Label
       owner_(std::move(owner)),
       labels_(std::move(labels)) {}
 
+BoundOwnRows::BoundOwnRows(const OwnColumns& own, const Columns& by_bins, nb::object&& owner, Labels&& labels,
+                           Loss loss, Index n_threads)
+    : OwnRows(own, by_bins, labels.y.data(), labels.weight.data(), loss, checked_threads(n_threads)),
+      owner_(std::move(owner)),
+      labels_(std::move(labels)) {}
+
 namespace {
 
 nb::object array(const std::vector<double>& values) { return as_numpy(std::vector<double>(values)); }
@@ -99,12 +105,12 @@ std::vector<double> joined(const std::vector<std::vector<double>>& parts) {
     return all;
 }
 
-nb::object evaluate(LocalRows& rows, const std::vector<Point>& points) {
+nb::object evaluate(Rows& rows, const std::vector<Point>& points) {
     for (const Point& point : points) checked(rows, point);
     return as_numpy(released([&] { return rows.evaluate(points); }));
 }
 
-nb::tuple newton(LocalRows& rows, const Point& point, const Vector<Index>& support, bool rough) {
+nb::tuple newton(Rows& rows, const Point& point, const Vector<Index>& support, bool rough) {
     const auto& at = checked(rows, point);
     const auto on = checked(rows, support);
     const Newton answer = released([&] { return rows.newton(at, on, rough); });
@@ -337,6 +343,26 @@ void bind_rows(nb::module_& m) {
             },
             nb::arg("matrix"), nb::arg("y"), nb::arg("weight"), nb::kw_only(), nb::arg("loss"), nb::arg("n_threads"),
             nb::arg("max_bytes") = std::size_t{1} << 28);
+    nb::class_<BoundOwnRows, Rows>(m, "OwnRows")
+        .def(
+            "__init__",
+            [](BoundOwnRows* self, nb::object columns, const Columns& by_bins, Vector<double> y, Vector<double> weight,
+               const std::string& loss, Index n_threads) {
+                const OwnColumns& own = nb::cast<const BoundOwnColumns&>(columns).get();
+                Labels labels(own.n_rows(), y, weight);
+                for (Index i = 0; i < own.size(); ++i)
+                    if (own.column(i) >= by_bins.size())
+                        throw std::invalid_argument("by_bins must be about the columns of the same design");
+                const Loss named = loss_named(loss);
+                const Released released;
+                new (self) BoundOwnRows(own, by_bins, std::move(columns), std::move(labels), named, n_threads);
+            },
+            nb::arg("columns"), nb::arg("by_bins"), nb::arg("y"), nb::arg("weight"), nb::kw_only(), nb::arg("loss"),
+            nb::arg("n_threads"))
+        .def_prop_ro("loss", [](const BoundOwnRows& rows) { return traits(rows.loss()).name; })
+        .def_prop_ro("columns", [](const BoundOwnRows& rows) { return rows.columns(); })
+        .def("evaluate", evaluate, nb::arg("points"))
+        .def("newton", newton, nb::arg("point"), nb::arg("support"), nb::arg("rough") = false);
     m.def(
         "loss_derivatives",
         [](const std::string& loss, double f, double y) {

@@ -7,6 +7,7 @@
 
 #include "arrays.hpp"
 #include "sparsegam/rows_matrix.hpp"
+#include "sparsegam/rows_own.hpp"
 #include "sparsegam/rows_threshold.hpp"
 
 class BoundDesign {
@@ -31,6 +32,18 @@ class BoundMatrix {
   private:
     nb::object kept_, kept_rows_, kept_start_;
     std::unique_ptr<sparsegam::Matrix> matrix_;
+};
+
+// Columns of a design by the rows' own values.
+class BoundOwnColumns {
+  public:
+    BoundOwnColumns(const nb::object& design, const Vector<sparsegam::Index>& columns, const nb::sequence& ramps);
+    const sparsegam::OwnColumns& get() const { return *columns_; }
+
+  private:
+    nb::object design_;
+    nb::list kept_;
+    std::optional<sparsegam::OwnColumns> columns_;
 };
 
 struct BoundToken {
@@ -59,6 +72,16 @@ class BoundMatrixRows final : public sparsegam::MatrixRows {
   public:
     BoundMatrixRows(const sparsegam::Matrix& matrix, nb::object&& owner, Labels&& labels, sparsegam::Loss loss,
                     sparsegam::Index n_threads, std::size_t max_bytes);
+
+  private:
+    nb::object owner_;
+    Labels labels_;
+};
+
+class BoundOwnRows final : public sparsegam::OwnRows {
+  public:
+    BoundOwnRows(const sparsegam::OwnColumns& own, const sparsegam::Columns& by_bins, nb::object&& owner,
+                 Labels&& labels, sparsegam::Loss loss, sparsegam::Index n_threads);
 
   private:
     nb::object owner_;

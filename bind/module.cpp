@@ -4,6 +4,7 @@
 namespace nb = nanobind;
 
 void bind_design(nb::module_& m);
+void bind_own(nb::module_& m);
 void bind_rows(nb::module_& m);
 void bind_penalty(nb::module_& m);
 void bind_search(nb::module_& m);
@@ -13,6 +14,7 @@ void bind_cuts(nb::module_& m);
 NB_MODULE(_core, m) {
     m.doc() = "The compiled core: bin codes in, sparse additive models out. No policy lives here.";
     bind_design(m);
+    bind_own(m);
     bind_rows(m);
     bind_penalty(m);
     bind_search(m);

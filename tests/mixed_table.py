@@ -27,3 +27,12 @@ def mixed_table(n, seed=0):
     score += 1.2 * (frame["job"] == "smith") - 0.8 * frame["owner"] + 0.7 * (frame["grade"] == "top")
     frame["y"] = np.where(rng.random(n) < 1 / (1 + np.exp(-score)), "bad", "good")
     return frame
+
+
+def with_outcomes(frame):
+    """The same table with a response, weights and labels of three classes."""
+    n, rng = len(frame), np.random.default_rng(5)
+    frame["amount"] = frame["income"].fillna(2.0) + (frame["age"] > 40) + rng.normal(size=n)
+    frame["w"] = rng.choice([0.0, 1.0, 2.5], n)
+    frame["three"] = np.where(frame["age"] > 60, "old", np.where(frame["owner"], "owner", "other"))
+    return frame

@@ -64,6 +64,12 @@ def written():
     return Model(-0.3, TERMS, names, "logistic", ("no", "yes"), scales={"colour": COLOURS})
 
 
+def fitted():
+    """The model as if it had been fitted to the table, and the table."""
+    frame, y = table()
+    return as_fitted(written(), frame, y), frame
+
+
 def as_fitted(model, frame, y=None, *, missing="mean", weight=None):
     """The same model, as if it had been fitted to these rows."""
     weight = np.ones(len(frame)) if weight is None else weight

@@ -7,7 +7,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from sparsegam import SparseGAMClassifier, SparseGAMRegressor, SparseLinearClassifier, SparseLinearRegressor
-from sparsegam.checks import check_number
+from sparsegam.checks import check_number, first_few
 
 X = [[float(i), float(i * i % 7)] for i in range(40)]
 
@@ -29,3 +29,9 @@ def test_numbers_of_any_width_are_checked_alike(kind):
         for wrong in (np.inf, np.nan, -1):
             with pytest.raises(ValueError, match="lambda0 must be a finite number >= 0, got"):
                 check_number("lambda0", kind(wrong), at_least=0.0)
+
+
+def test_the_first_few_of_many_are_named():
+    assert first_few(["a", "b"], 2) == "a, b"
+    assert first_few(["a", "b", "c"], 2) == "a, b and 1 more"
+    assert first_few(["a", "b", "c", "d"], 2, "columns") == "a, b and 2 more columns"

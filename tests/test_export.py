@@ -170,15 +170,17 @@ def run(engine, model, frame):
         pytest.skip(str(reason))
 
 
-@pytest.mark.parametrize(
-    ("engine", "loss"),
-    [
-        pytest.param(engine, loss, marks=SLOW.get(engine, ()))
-        for loss in ("logistic", "exponential")
+def in_engines(*cases):
+    """Each case with each engine; those that are slow to start have the first case only."""
+    return [
+        pytest.param(engine, case, marks=SLOW.get(engine, ()))
+        for case in cases
         for engine in engines.ENGINES
-        if loss == "logistic" or engine not in ONCE
-    ],
-)
+        if case == cases[0] or engine not in ONCE
+    ]
+
+
+@pytest.mark.parametrize(("engine", "loss"), in_engines("logistic", "exponential"))
 def test_every_export_scores_alike(engine, loss):
     model, frame = additive_model(loss), random_table(FEW.get(engine, 1000), digits=DIGITS.get(engine, 17))
     with pytest.warns(UserWarning, match="which no training row had"):
@@ -188,15 +190,7 @@ def test_every_export_scores_alike(engine, loss):
     np.testing.assert_allclose(found[1], probability, rtol=0, atol=TOLERANCE)
 
 
-@pytest.mark.parametrize(
-    ("engine", "rule"),
-    [
-        pytest.param(engine, rule, marks=SLOW.get(engine, ()))
-        for rule in ("mean", "last")
-        for engine in engines.ENGINES
-        if rule == "mean" or engine not in ONCE
-    ],
-)
+@pytest.mark.parametrize(("engine", "rule"), in_engines("mean", "last"))
 def test_values_that_only_come_later_score_alike(engine, rule):
     model = later_model(missing=rule)
     frame = random_table(FEW.get(engine, 1000), digits=DIGITS.get(engine, 17))
@@ -264,6 +258,11 @@ def test_pmml_obeys_its_schema():
 def test_pmml_engines_give_the_reasons(baseline):
     model, frame = additive_model() if baseline == "max" else later_model(), random_table(200)
     table = reason_table(model, k=1, baseline=baseline)
+    check_pmml_reasons(model, frame, table)
+
+
+def check_pmml_reasons(model, frame, table):
+    """A PMML engine gives the first reason of the table, where there is one."""
     pypmml = pytest.importorskip("pypmml")
     try:
         scorer = pypmml.Model.fromString(export.to_pmml(model, reasons=table))

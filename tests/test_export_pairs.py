@@ -21,9 +21,9 @@ from test_export import (
     HOSTILE,
     INCOME,
     LEVELS,
-    ONCE,
-    SLOW,
     additive_model,
+    check_pmml_reasons,
+    in_engines,
     pick,
     random_table,
     run,
@@ -91,15 +91,7 @@ def scores(model, frame):
         return model.decision_function(frame), model.predict_proba(frame)[:, 1]
 
 
-@pytest.mark.parametrize(
-    ("engine", "made"),
-    [
-        pytest.param(engine, made, marks=SLOW.get(engine, ()))
-        for made in ("by hand", "mean", "last")
-        for engine in engines.ENGINES
-        if made == "mean" or engine not in ONCE
-    ],
-)
+@pytest.mark.parametrize(("engine", "made"), in_engines("mean", "by hand", "last"))
 def test_every_export_scores_products_alike(engine, made):
     model = pair_model() if made == "by hand" else later_model(made)
     digits = DIGITS.get(engine, 17)
@@ -142,16 +134,7 @@ def test_sql_gives_the_reasons_of_pairs(baseline):
 
 def test_pmml_engines_give_the_reasons_of_pairs():
     model, frame = later_model(), pair_table(200)
-    table = reason_table(model, k=1)
-    pypmml = pytest.importorskip("pypmml")
-    try:
-        scorer = pypmml.Model.fromString(export.to_pmml(model, reasons=table))
-    except Exception as error:
-        pytest.skip(f"no PMML engine: {error}")
-    found = engines.pmml_rows(scorer, model, frame)["reason_1"]
-    lost = table.of(frame)
-    clear = lost.lost[:, 0] > 0
-    assert found[clear].tolist() == lost.codes()[clear, 0].tolist()
+    check_pmml_reasons(model, frame, reason_table(model, k=1))
 
 
 def test_documents_with_products_obey_their_schemas():

@@ -225,8 +225,7 @@ def test_stability_is_drawn_by_feature_and_step():
 
 @pytest.fixture(scope="module")
 def paired():
-    frame, y = products.table()
-    return products.as_fitted(products.written(), frame, y), frame
+    return products.fitted()
 
 
 def test_a_pair_is_a_grid_of_cells(paired):

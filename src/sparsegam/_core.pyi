@@ -1,24 +1,31 @@
 """The compiled core: bin codes in, sparse additive models out. No policy lives here."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, overload
+from typing import Any, Final, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsegam.arrays import Vector
+
 Codes = NDArray[np.uint8] | NDArray[np.uint16]
 
-def unique_edges(values: NDArray[np.float64], max_bins: int) -> NDArray[np.float64]:
+def unique_edges(values: Vector, max_bins: int) -> Vector:
     """Sorted thresholds of a column without its largest value: every unique value, or quantiles beyond max_bins."""
 
-def distinct(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def distinct(values: Vector) -> tuple[Vector, NDArray[np.int64]]:
     """Distinct values in ascending order, and how often each is there; no NaN."""
 
-def bin_codes(values: NDArray[np.float64], edges: NDArray[np.float64]) -> Codes:
+def bin_codes(values: Vector, edges: Vector) -> Codes:
     """Bin of each value: the number of edges below it (x <= edges[0] is bin 0). uint8 up to 256 bins, else uint16."""
 
-def bin_counts(codes: Codes, n_bins: int, weight: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+def bin_counts(codes: Codes, n_bins: int, weight: Vector | None = None) -> Vector:
     """Rows of each bin or, with weights, what they weigh; without the GIL, and without a copy of the codes."""
+
+def column_counts(
+    codes: Sequence[Codes], n_bins: NDArray[np.int64], n_ordered: NDArray[np.int64], weight: Vector | None = None
+) -> Vector:
+    """The same of several features, one after the other; an ordered bin has the rows of all bins up to it."""
 
 class ThresholdDesign:
     """Features as bin codes; one column per bin, and one per ramp.
@@ -35,28 +42,21 @@ class ThresholdDesign:
         codes: Sequence[Codes],
         n_bins: NDArray[np.int64],
         n_ordered: NDArray[np.int64],
-        ramps: Sequence[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]] | None] | None = None,
+        ramps: Sequence[tuple[Vector, Vector, NDArray[np.int64]] | None] | None = None,
     ) -> None: ...
-    @property
-    def n_rows(self) -> int: ...
-    @property
-    def n_columns(self) -> int: ...
-    @property
-    def offset(self) -> NDArray[np.int64]: ...
+    n_rows: Final[int]
+    n_columns: Final[int]
+    offset: Final[NDArray[np.int64]]
 
 class Matrix:
     """Raw numeric columns: a contiguous float32 or float64 array, or the arrays of a CSC matrix; not copied."""
 
     @overload
-    def __init__(self, dense: NDArray[np.float64] | NDArray[np.float32]) -> None: ...
+    def __init__(self, dense: Vector | NDArray[np.float32]) -> None: ...
     @overload
-    def __init__(
-        self, data: NDArray[np.float64], rows: NDArray[np.int32], start: NDArray[np.int64], n_rows: int
-    ) -> None: ...
-    @property
-    def n_rows(self) -> int: ...
-    @property
-    def n_columns(self) -> int: ...
+    def __init__(self, data: Vector, rows: NDArray[np.int32], start: NDArray[np.int64], n_rows: int) -> None: ...
+    n_rows: Final[int]
+    n_columns: Final[int]
 
 LOSSES: tuple[str, ...]
 """Names of the losses that the core has."""
@@ -68,24 +68,13 @@ class Point:
     """One model: intercept, columns and their coefficients; once evaluated its loss (a sum over rows) and its ridge."""
 
     def __init__(
-        self,
-        intercept: float,
-        columns: NDArray[np.int64],
-        coef: NDArray[np.float64],
-        *,
-        loss: float = ...,
-        ridge: float = 0.0,
+        self, intercept: float, columns: NDArray[np.int64], coef: Vector, *, loss: float = ..., ridge: float = 0.0
     ) -> None: ...
-    @property
-    def intercept(self) -> float: ...
-    @property
-    def columns(self) -> NDArray[np.int64]: ...
-    @property
-    def coef(self) -> NDArray[np.float64]: ...
-    @property
-    def loss(self) -> float: ...
-    @property
-    def ridge(self) -> float: ...
+    intercept: Final[float]
+    columns: Final[NDArray[np.int64]]
+    coef: Final[Vector]
+    loss: Final[float]
+    ridge: Final[float]
 
 class Columns:
     """What the columns of a design are like.
@@ -101,34 +90,25 @@ class Columns:
         self,
         *,
         kind: Sequence[str],
-        mean: NDArray[np.float64],
-        spread: NDArray[np.float64],
+        mean: Vector,
+        spread: Vector,
         total_weight: float,
         nested: Sequence[tuple[int, int]],
         shortlist: int = 0,
         nested_ramps: Sequence[tuple[int, int]] = (),
-        knot: NDArray[np.float64] | None = None,
+        knot: Vector | None = None,
     ) -> None: ...
-    @property
-    def mean(self) -> NDArray[np.float64]: ...
-    @property
-    def spread(self) -> NDArray[np.float64]: ...
-    @property
-    def ramps(self) -> NDArray[np.int64]:
-        """Which of them are ramps."""
+    mean: Final[Vector]
+    spread: Final[Vector]
+    ramps: Final[NDArray[np.int64]]
+    """Which of them are ramps."""
 
-    @property
-    def total_weight(self) -> float: ...
-    @property
-    def kind(self) -> list[str]: ...
-    @property
-    def nested(self) -> list[tuple[int, int]]: ...
-    @property
-    def nested_ramps(self) -> list[tuple[int, int]]: ...
-    @property
-    def knot(self) -> NDArray[np.float64]: ...
-    @property
-    def shortlist(self) -> int: ...
+    total_weight: Final[float]
+    kind: Final[list[str]]
+    nested: Final[list[tuple[int, int]]]
+    nested_ramps: Final[list[tuple[int, int]]]
+    knot: Final[Vector]
+    shortlist: Final[int]
     def __len__(self) -> int: ...
 
 Cells = tuple[NDArray[np.uint8], int, int]
@@ -156,16 +136,12 @@ class Rows:
 class LocalRows(Rows):
     """Rows in the memory of this machine, summed by compiled kernels."""
 
-    @property
-    def loss(self) -> str: ...
-    @property
-    def columns(self) -> Columns: ...
-    def evaluate(self, points: Sequence[Point]) -> NDArray[np.float64]:
+    loss: Final[str]
+    columns: Final[Columns]
+    def evaluate(self, points: Sequence[Point]) -> Vector:
         """Loss at each point, in one pass."""
 
-    def newton(
-        self, point: Point, support: NDArray[np.int64], rough: bool = False
-    ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
+    def newton(self, point: Point, support: NDArray[np.int64], rough: bool = False) -> tuple[float, Vector, Vector]:
         """Loss, curvature (flat) and gradient on some columns of the point, intercept first; rough: in floats."""
 
     def scan(self, point: Point, among: NDArray[np.int64]) -> tuple[Any, ...]:
@@ -178,27 +154,23 @@ class LocalRows(Rows):
 
     def rescan(
         self, token: ScanToken, point: Point, entered: NDArray[np.int64], among: NDArray[np.int64]
-    ) -> tuple[float, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    ) -> tuple[float, Vector, Vector, Vector]:
         """Sum of gradients over rows; per column its gradient, its curvature where it is 0/1, and products.
 
         The products are with the columns that entered, under the curvature that the token holds.
         """
 
-    def groups(
-        self, point: Point, columns: NDArray[np.int64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    def groups(self, point: Point, columns: NDArray[np.int64]) -> tuple[Vector, Vector, Vector, Vector]:
         """Sums of gradient, curvature and loss over the rows where each 0/1 column is 1; the three over all rows."""
 
-    def pairs(
-        self, point: Point, cells: Sequence[Cells | None], pairs: NDArray[np.int64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def pairs(self, point: Point, cells: Sequence[Cells | None], pairs: NDArray[np.int64]) -> tuple[Vector, Vector]:
         """Sums of gradient and of curvature over the cells of two features at once.
 
         cells has an entry per feature, None where it is in none of the pairs (n_pairs x 2). The tables of the pairs
         follow each other, each flat, with a line for each cell of the pair's first feature.
         """
 
-    def slopes(self, point: Point, centred: bool = True) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def slopes(self, point: Point, centred: bool = True) -> tuple[Vector, Vector]:
         """Slope and curvature of the loss along each column, centred or as it is."""
 
     def line(self, point: Point, column: int, step: float) -> tuple[float, float, float]:
@@ -210,29 +182,47 @@ class LocalRows(Rows):
 class ThresholdRows(LocalRows):
     """Rows over bin codes."""
 
-    def __init__(
-        self,
-        design: ThresholdDesign,
-        y: NDArray[np.float64],
-        weight: NDArray[np.float64],
-        *,
-        loss: str,
-        n_threads: int,
-    ) -> None: ...
+    def __init__(self, design: ThresholdDesign, y: Vector, weight: Vector, *, loss: str, n_threads: int) -> None: ...
 
 class MatrixRows(LocalRows):
     """Rows over raw columns; at most about max_bytes are kept beside the matrix."""
 
     def __init__(
+        self, matrix: Matrix, y: Vector, weight: Vector, *, loss: str, n_threads: int, max_bytes: int = 2**28
+    ) -> None: ...
+
+class OwnColumns:
+    """Some columns of a design by the rows' own values.
+
+    `ramps` has, for each column, None where bins say all there is to say, or (numbers, codes, low, high, knot): a
+    number for each row and None, or for each code and the codes of the rows; where x is held; the knot in the unit of
+    the core.
+    """
+
+    def __init__(
+        self, design: ThresholdDesign, columns: NDArray[np.int64], ramps: Sequence[tuple[Any, ...] | None]
+    ) -> None: ...
+    def scores(self, intercept: float, coef: Vector) -> Vector: ...
+
+class OwnRows(Rows):
+    """Rows by their own values, for coefficients; `by_bins` are all columns of the design as a search has them."""
+
+    def __init__(
         self,
-        matrix: Matrix,
-        y: NDArray[np.float64],
-        weight: NDArray[np.float64],
+        columns: OwnColumns,
+        by_bins: Columns,
+        y: Vector,
+        weight: Vector,
         *,
         loss: str,
         n_threads: int,
-        max_bytes: int = 2**28,
     ) -> None: ...
+    @property
+    def loss(self) -> str: ...
+    @property
+    def columns(self) -> Columns: ...
+    def evaluate(self, points: Sequence[Point]) -> Vector: ...
+    def newton(self, point: Point, support: NDArray[np.int64], rough: bool = False) -> tuple[float, Vector, Vector]: ...
 
 class Penalty:
     """What columns cost: lambda2 and, per column, its share of lambda0, bounds, whether it may enter, its feature.
@@ -250,16 +240,16 @@ class Penalty:
         self,
         *,
         lambda2: float,
-        cost: NDArray[np.float64],
-        low: NDArray[np.float64],
-        high: NDArray[np.float64],
+        cost: Vector,
+        low: Vector,
+        high: Vector,
         allowed: NDArray[np.bool_],
         group: NDArray[np.int64],
         always: NDArray[np.int64],
         max_groups: int = 0,
         max_per_group: int = 0,
         lambda1: float = 0.0,
-        unit: NDArray[np.float64] | None = None,
+        unit: Vector | None = None,
         free_intercept: bool = True,
         parents: NDArray[np.int64] | None = None,
         max_per_pair: int = 0,
@@ -274,12 +264,9 @@ class Penalty:
 class Certificate:
     """What the certified sweep proved: is the model swap 1-OPT, of how many pairs, and how many were line-searched."""
 
-    @property
-    def swap_optimal(self) -> bool: ...
-    @property
-    def pairs(self) -> int: ...
-    @property
-    def line_searches(self) -> int: ...
+    swap_optimal: Final[bool]
+    pairs: Final[int]
+    line_searches: Final[int]
 
 class Stop:
     """Ends the searches that it was given to, from another thread: they raise a RuntimeError."""
@@ -290,14 +277,10 @@ class Stop:
 class Search:
     """The outcome of a search: its points by size, how it ended and what it cost."""
 
-    @property
-    def points(self) -> list[Point]: ...
-    @property
-    def finished(self) -> bool: ...
-    @property
-    def counts(self) -> dict[str, int]: ...
-    @property
-    def certificate(self) -> Certificate | None: ...
+    points: Final[list[Point]]
+    finished: Final[bool]
+    counts: Final[dict[str, int]]
+    certificate: Final[Certificate | None]
 
 Progress = Callable[[int, float], None]
 """Called once per path point with (n_terms, objective without lambda0)."""
@@ -316,7 +299,7 @@ def refit(
     It ends with a step that promised less than the tolerance, a share of the objective; or goes on to the last digit.
     """
 
-def swap_costs(rows: Rows, penalty: Penalty, point: Point) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def swap_costs(rows: Rows, penalty: Penalty, point: Point) -> tuple[Vector, Vector]:
     """Predicted rises of the objective without each term, and with each column in its place (columns x terms, flat).
 
     Second order, the other coefficients re-optimised; infinite where the column would have nothing of its own to say.
@@ -360,7 +343,7 @@ def swap_path(
     rows: LocalRows,
     penalty: Penalty,
     *,
-    lambda0: NDArray[np.float64],
+    lambda0: Vector,
     max_terms: int,
     cuts: str,
     dynamic: bool,
@@ -383,19 +366,13 @@ class BestProducts:
     The gains are falls of the objective: `plain` beside the intercept alone, `contrast` beside both conditions too.
     """
 
-    @property
-    def pair(self) -> NDArray[np.int64]: ...
-    @property
-    def part_a(self) -> NDArray[np.int64]: ...
-    @property
-    def part_b(self) -> NDArray[np.int64]: ...
-    @property
-    def plain(self) -> NDArray[np.float64]: ...
-    @property
-    def contrast(self) -> NDArray[np.float64]: ...
-    @property
-    def best_contrast(self) -> NDArray[np.float64]:
-        """Of each pair the largest contrast that any of its products has."""
+    pair: Final[NDArray[np.int64]]
+    part_a: Final[NDArray[np.int64]]
+    part_b: Final[NDArray[np.int64]]
+    plain: Final[Vector]
+    contrast: Final[Vector]
+    best_contrast: Final[Vector]
+    """Of each pair the largest contrast that any of its products has."""
 
     def __len__(self) -> int: ...
 

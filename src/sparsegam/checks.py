@@ -3,6 +3,7 @@
 import re
 import sys
 import warnings
+from collections.abc import Sequence
 from importlib import import_module
 from numbers import Integral, Real
 from typing import Any
@@ -12,6 +13,12 @@ import numpy as np
 NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 LARGEST_INTEGER = 2**53  # far above any count
 SHOWN = 200  # characters of a wrong value that an error quotes
+
+
+def first_few(names: Sequence[str], most: int, what: str = "") -> str:
+    """Write the first of some names, and how many there are beyond, as in `a, b and 3 more columns`."""
+    more = f" and {len(names) - most} more {what}".rstrip() if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def check_xml_text(text: str, format_: str) -> None:

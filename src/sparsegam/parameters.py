@@ -4,6 +4,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields
+from functools import cache
 from textwrap import indent
 from typing import Any, TypeVar
 
@@ -39,4 +40,9 @@ def _order_parameters(kind: type) -> None:
 
 def pick(kind: Callable[..., T], options: Mapping[str, Any]) -> T:
     """Make a dataclass out of those options that it knows."""
-    return kind(**{field.name: options[field.name] for field in fields(kind) if field.name in options})  # type: ignore[arg-type]
+    return kind(**{name: options[name] for name in _fields_of(kind) if name in options})
+
+
+@cache
+def _fields_of(kind: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))

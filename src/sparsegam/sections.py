@@ -7,7 +7,8 @@ ATTRIBUTES = "Attributes\n----------\n"
 RIDGE = """\
     Ridge penalty. A number is on the standardised coefficients, as in the paper: its shrinkage is the same however
     many rows there are. "auto" is a prior that gives way to the rows as they come in: 3 times the square of each
-    step of an additive model; of linear models, 10 over the sum of the weights, on the standardised coefficients.
+    step of an additive classifier, 10 times the share of noise in the variance of y for a regression; of linear models,
+    10 over the sum of the weights, on the standardised coefficients.
 """
 MAX_TERMS = """\
 max_terms : int, optional
@@ -19,9 +20,9 @@ CHOICE = """\
 """
 SEARCH_FOLDS = 'lambda2 : float, list of float or "auto"\n' + RIDGE + CHOICE + MAX_TERMS
 AUTO_PRICE = """\
-    "auto", the default of additive classifiers, knows how many columns there were to choose from: in a model of k
-    terms it is the larger of 0.4 times "bic" and 0.7 log(P / k), where P counts levels and up to eight thresholds of
-    each feature.
+    "auto", the default of additive models, knows how many columns there were to choose from: in a model of k
+    terms it is the larger of 0.4 times "bic" and log(P / k) / 2, where P counts thresholds and levels (0.6 log(P / k)
+    of a regression, 0.7 log(P / k) of the P columns of a linear model).
 """
 PRICE = """\
 lambda0 : float or {"auto", "aic", "bic"}
@@ -264,6 +265,11 @@ ax : matplotlib.axes.Axes, optional
     Where to draw; a new figure by default.
 """
 
+CLASSES = """\
+classes_ : ndarray
+    The labels; with two of them, scores above zero stand for the second.
+"""
+
 SECTIONS = {
     "loss_of_columns": """\
 loss : {"logistic", "exponential"}
@@ -329,6 +335,22 @@ searched on all rows.
     "run_by_name": RUN + BY_NAME + REPORT,
     "fitted_gam": ATTRIBUTES + FITTED_MODEL + PARTS + FITTED + CERTIFICATE,
     "chosen_gam": ATTRIBUTES + CHOSEN + MODEL + SEEN,
+    "fitted_classifier": ATTRIBUTES + FITTED_MODEL + PARTS + FITTED + CERTIFICATE + CLASSES,
+    "chosen_classifier": ATTRIBUTES + CHOSEN + MODEL + SEEN + CLASSES,
+    "client": """\
+client : distributed.Client, optional
+    The cluster; by default the client that is there.
+""",
+    "dask_rows": """\
+X : Dask DataFrame, Dask Array or list of delayed parts
+    Numbers, booleans, dates, text and categories; values may be missing. Parts may be empty.
+y, sample_weight : Dask Series, Array, list of delayed parts or str
+    Labels or responses, and weights of the rows, in the same parts; of frames also names of columns.
+""",
+    "round_trips": """\
+round_trips_ : int
+    Questions that went to all workers.
+""",
     "scorer": PARAMETERS
     + """\
 model : Model, Scorecard or fitted estimator

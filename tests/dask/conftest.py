@@ -3,10 +3,9 @@
 import time
 
 import dask
-import numpy as np
 import pytest
 from distributed import Client, LocalCluster
-from mixed_table import mixed_table
+from mixed_table import mixed_table, with_outcomes
 
 from sparsegam.dask import cluster
 
@@ -38,12 +37,7 @@ def small_shards(monkeypatch):
 
 @pytest.fixture(scope="session")
 def table():
-    frame = mixed_table(2000)
-    rng = np.random.default_rng(5)
-    frame["amount"] = frame["income"].fillna(2.0) + (frame["age"] > 40) + rng.normal(size=2000)
-    frame["w"] = rng.choice([0.0, 1.0, 2.5], 2000)
-    frame["three"] = np.where(frame["age"] > 60, "old", np.where(frame["owner"], "owner", "other"))
-    return frame
+    return with_outcomes(mixed_table(2000))
 
 
 @pytest.fixture

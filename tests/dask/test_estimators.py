@@ -121,6 +121,22 @@ def test_ramps(client, table):
     assert_same_model(found, expected)
 
 
+@pytest.mark.parametrize("given", [("y", None), ("amount", "w")])
+def test_ramps_over_bins_of_several_values(client, table, given):
+    """Coefficients are those of the rows' own values, which workers have."""
+    target, weight = given
+    settings = SETTINGS | {"shapes": "both", "max_bins": 12, "lambda0": 6.0}
+    local, remote = (
+        (SparseGAMClassifier, DaskSparseGAMClassifier)
+        if target == "y"
+        else (SparseGAMRegressor, DaskSparseGAMRegressor)
+    )
+    expected = local(**settings).fit(table[FEATURES], table[target], None if weight is None else table[weight])
+    found = remote(**settings).fit(rows_of(table, *filter(None, given)), target, weight)
+    assert any(term.condition.kind == "ramp" for term in found.terms_)
+    assert_same_model(found, expected)
+
+
 def test_a_frontier(client, table):
     expected = gam_path(table[FEATURES], table["y"], max_terms=8)
     found = distributed_models.gam_path(rows_of(table, "y"), "y", max_terms=8)

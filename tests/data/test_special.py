@@ -5,6 +5,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from sparsegam import SparseGAMClassifier, gam_path
@@ -108,3 +109,17 @@ def test_published_tables(name):
         pytest.skip(f"no {file.name}: set SPARSEGAM_DATA to the folder that holds it")
     message = told(read_file(file))
     assert (message is not None) == (name == "fico")
+
+
+@pytest.mark.parametrize("kind", [float, int, np.int8, bool])
+def test_one_look_at_all_columns_tells_what_a_look_at_each_does(kind):
+    rng = np.random.default_rng(0)
+    plain = rng.integers(0, 60, size=(300, 3))
+    plain[::20, 1] = -9
+    plain[::30, 2] = 99
+    table = pd.DataFrame(plain.astype(kind), columns=list("abc"))
+    mixed = table.assign(d="text")
+    assert read(table).numbers is not None or kind is bool
+    assert read(mixed).numbers is None
+    assert told(table) == told(mixed)
+    assert (told(table) is None) == (kind is bool)

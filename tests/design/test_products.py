@@ -9,6 +9,7 @@ from sparsegam.data.frames import read
 from sparsegam.design.binning import Binning
 from sparsegam.design.coding import bin_table
 from sparsegam.design.interactions import Interactions
+from sparsegam.design.own import OwnNumbers
 from sparsegam.design.products import Half, Product, ProductDesign
 from sparsegam.design.rules import Rules
 from sparsegam.design.threshold import ThresholdDesign
@@ -53,8 +54,9 @@ def test_columns_are_those_of_the_rows():
     held = [by_hand()[PRODUCTS.index(product)] for product in made.products]
     np.testing.assert_array_equal(made.counts[columns(made)], [mask.sum() for mask in held])
     np.testing.assert_allclose(made.shares[columns(made)], [WEIGHT[mask].sum() / WEIGHT.mean() for mask in held])
-    matrix = made.matrix(read(FRAME), columns(made))
-    np.testing.assert_array_equal(matrix, np.column_stack(held))
+    for column, mask in zip(columns(made), held, strict=True):
+        own = made.own_columns(OwnNumbers(read(FRAME)), np.array([column]))
+        np.testing.assert_array_equal(own.scores(0.0, np.ones(1)), mask)
     upper = np.arange(60) < 30
     np.testing.assert_array_equal(made.counts_among(columns(made), upper), [(mask & upper).sum() for mask in held])
 

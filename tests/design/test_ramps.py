@@ -7,6 +7,7 @@ import pytest
 from sparsegam.data.frames import read
 from sparsegam.design.binning import Binning
 from sparsegam.design.coding import bin_table
+from sparsegam.design.own import OwnNumbers
 from sparsegam.design.ramps import MOST_KNOTS, learn_ramps, shapes_of
 from sparsegam.design.rules import Rules
 from sparsegam.design.threshold import ThresholdDesign
@@ -89,7 +90,7 @@ def test_missing_and_special_values_are_at_zero():
     ramps = learn_ramps(table, features, codes, None, ["both"])
     design = ThresholdDesign(features, codes, ramps=ramps)
     column = np.array([design.n_columns - 1])
-    values = design.matrix(table, column)[:, 0]
+    values = design.own_columns(OwnNumbers(table), column).scores(0.0, np.ones(1))
     np.testing.assert_allclose(values[:9], np.arange(-8, 1) / 8)
     assert values[9:11].tolist() == [0, 0]
     assert design.term(int(column[0]), 2.0).condition == Condition("ramp", 8.0, 0.0)

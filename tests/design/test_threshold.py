@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from reference import expand
 
+from sparsegam import _core
 from sparsegam.design.binning import Feature
 from sparsegam.design.threshold import ThresholdDesign
 from sparsegam.models.terms import Condition, Term
@@ -58,3 +59,26 @@ def test_terms_hold_where_the_expanded_columns_are_one(design):
     age, debt = VALUES[0], VALUES[2]
     for column, holds in {0: age <= 20, 1: age <= 30, 4: debt == 0, 6: debt == -9, 7: np.isnan(debt)}.items():
         np.testing.assert_array_equal(matrix[:, column], holds)
+
+
+@pytest.mark.parametrize("weight", [None, np.array([1.0, 0.5, 2.0, 0.25, 3.0])])
+def test_rows_are_counted_by_column(design, weight):
+    columns = np.column_stack(
+        [feature.indicators(x) for feature, x in zip(FEATURES, VALUES, strict=True)]
+    )  # without the last ordered bin of each feature, which holds wherever the order does
+    candidates = [0, 1, 4, 6, 7]
+    found = design.sums(design.codes, weight)
+    np.testing.assert_array_equal(found[candidates], (np.ones(5) if weight is None else weight) @ columns)
+    some = np.array([True, False, True, True, False])
+    backwards = np.array(candidates[::-1])
+    np.testing.assert_array_equal(design.counts_among(backwards, some), columns[some].sum(axis=0)[::-1])
+    assert design.counts_among(np.zeros(0, dtype=np.int64), some).size == 0
+
+
+def test_counts_by_column_are_checked(design):
+    with pytest.raises(ValueError, match="ordered bins are some of all"):
+        _core.column_counts(design.codes, design.n_bins, design.n_bins + 1)
+    with pytest.raises(ValueError, match="every feature needs a number of bins"):
+        _core.column_counts(design.codes, design.n_bins[:2], design.n_ordered[:2])
+    with pytest.raises(ValueError, match="not below its feature's number of bins"):
+        _core.column_counts(design.codes, np.ones(3, dtype=np.int64), np.ones(3, dtype=np.int64))

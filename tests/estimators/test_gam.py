@@ -29,6 +29,7 @@ from sparsegam import (
     ThresholdBinner,
     gam_path,
 )
+from sparsegam.search import tables
 
 NAMES = ["age", "income", "debt", "trades"]
 
@@ -257,7 +258,7 @@ def test_max_terms_is_kept(table):
 
 def test_regression_prices_do_not_depend_on_units(regression):
     X, y = regression
-    models = [SparseGAMRegressor(lambda2=0.0).fit(X, unit * y) for unit in (2.0**-10, 1.0, 2.0**10)]
+    models = [SparseGAMRegressor(lambda0="bic", lambda2=0.0).fit(X, unit * y) for unit in (2.0**-10, 1.0, 2.0**10)]
     for gam in models:
         assert [(t.feature, t.condition) for t in gam.terms_] == [(t.feature, t.condition) for t in models[1].terms_]
         assert gam.score(X, y * 2.0 ** (10 * (models.index(gam) - 1))) > 0.9
@@ -363,3 +364,12 @@ def test_more_than_two_classes_are_one_model_each_against_the_rest():
     assert (gam.classes_[probabilities.argmax(axis=1)] == gam.predict(X)).all()
     assert np.mean(gam.predict(X) == y) == 1.0
     assert len(gam.estimators_) == 3
+
+
+@pytest.mark.parametrize("labels", [("no", "yes"), ("a", "b", "c")])
+def test_a_fit_reads_its_table_once_for_each_model(monkeypatch, labels):
+    read, seen = tables.read, []
+    monkeypatch.setattr(tables, "read", lambda X: seen.append(X) or read(X))
+    frame = pd.DataFrame({"x": np.arange(90.0)})
+    SparseGAMClassifier(lambda0=2.0).fit(frame, np.repeat(labels, 90 // len(labels)))
+    assert len(seen) == (1 if len(labels) == 2 else 3)

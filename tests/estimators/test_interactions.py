@@ -75,7 +75,7 @@ def clear():
     rng = np.random.default_rng(1)
     X = pd.DataFrame(rng.integers(0, 10, (800, 3)), columns=["a", "b", "c"]).astype(float)
     y = 2.0 * ((X["a"] <= 4) & (X["b"] > 5)) + rng.normal(0, 0.3, 800)
-    gam = SparseGAMRegressor(interactions=1, max_terms=3).fit(X, y)
+    gam = SparseGAMRegressor(interactions=1, max_terms=3, lambda0="bic", lambda2=0.001).fit(X, y)
     return gam, X, y, [term for term in gam.terms_ if term.is_product]
 
 

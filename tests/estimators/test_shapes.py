@@ -54,6 +54,17 @@ def test_the_objective_is_that_of_the_rows(table, shapes, standardize):
     assert gam.n_terms_ == len(gam.terms_)
 
 
+def test_any_number_of_threads_fits_the_same_ramps():
+    """Where bins hold several values, and rows are more than one thread takes at once."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(20_000, 3))
+    y = (np.minimum(X[:, 0], 0.5) + (X[:, 1] > 0) + rng.logistic(size=20_000) > 0).astype(int)
+    one, three = (SparseGAMClassifier(shapes="both", max_bins=40, n_jobs=n).fit(X, y) for n in (1, 3))
+    assert any(term.condition.is_ramp for term in one.terms_)
+    assert one.model_.to_json() == three.model_.to_json()
+    assert one.objective_ == three.objective_
+
+
 def test_ramps_find_lines(table):
     X, y, _ = table
     both, steps = (gam_path(X, y, shapes=shapes, max_terms=6) for shapes in ("both", "steps"))

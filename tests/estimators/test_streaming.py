@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from mixed_table import mixed_table
+from mixed_table import mixed_table, with_outcomes
 from sklearn.metrics import roc_auc_score
 
 from sparsegam import (
@@ -29,11 +29,7 @@ SETTINGS = {"special_values": [-9.0], "max_bins": 50, "lambda0": 2.0}
 def table():
     frame = mixed_table(1500)
     frame["grade"] = frame["grade"].astype(str)  # Arrow, as narwhals reads it, has no order of levels
-    rng = np.random.default_rng(5)
-    frame["amount"] = frame["income"].fillna(2.0) + (frame["age"] > 40) + rng.normal(size=1500)
-    frame["w"] = rng.choice([0.0, 1.0, 2.5], 1500)
-    frame["three"] = np.where(frame["age"] > 60, "old", np.where(frame["owner"], "owner", "other"))
-    return frame
+    return with_outcomes(frame)
 
 
 @pytest.fixture

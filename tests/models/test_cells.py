@@ -14,8 +14,7 @@ PAIR = ("age", "priors")
 
 @pytest.fixture(scope="module")
 def fitted():
-    frame, y = products.table()
-    return products.as_fitted(products.written(), frame, y), frame
+    return products.fitted()
 
 
 def test_rows_are_counted_by_cell(fitted):

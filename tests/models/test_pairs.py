@@ -6,28 +6,16 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from products import above, product, upto
 
 from sparsegam.data.scales import Scale
 from sparsegam.models.additive import Model
 from sparsegam.models.pairs import Source, axis_of, pair_of
 from sparsegam.models.seen import Seen
 from sparsegam.models.steps import step_model
-from sparsegam.models.terms import Clause, Condition, Term
+from sparsegam.models.terms import Condition, Term
 
 COLOURS = Scale("category", ("red", "green", "blue"))
-
-
-def product(first, second, coef):
-    (a, condition), (b, other) = first, second
-    return Term(a, condition, coef, Clause(b, other))
-
-
-def upto(t):
-    return Condition("<=", t)
-
-
-def above(t):
-    return Condition(">", t)
 
 
 TERMS = (

@@ -1,5 +1,6 @@
 """What the rows of a fit had: shares by what terms ask, means for any coefficients, and values that only come later."""
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 
 from sparsegam import Model, SparseGAMClassifier, SparseGAMClassifierCV, SparseGAMRegressor, gam_path
 from sparsegam.data.scales import NUMBER, Scale
-from sparsegam.models.seen import NewValues, Seen, count_new, seen_of
+from sparsegam.models.seen import NewValues, Seen, SeenLater, count_new, seen_of
 from sparsegam.models.shapes import shape_of
 from sparsegam.models.terms import Condition, Term
 
@@ -207,3 +208,33 @@ def test_changed_coefficients_change_the_mean(clean):
     with pytest.warns(UserWarning, match="which no training row had"):
         once, twice = (m.contributions(later(frame), centred=False) for m in (model, doubled))
     np.testing.assert_allclose(twice, 2 * once)
+
+
+def test_shares_are_summed_when_asked_for_and_once():
+    asked = []
+
+    def sums(name):
+        asked.append(name)
+        return Seen(above=1.0)
+
+    seen = SeenLater({name: lambda name=name: sums(name) for name in "ab"})
+    assert "a" in seen
+    assert "c" not in seen
+    assert (list(seen), len(seen), asked) == (["a", "b"], 2, [])
+    assert seen["a"] == seen["a"] == Seen(above=1.0)
+    assert asked == ["a"]
+    kept = pickle.loads(pickle.dumps(seen))
+    assert type(kept) is dict
+    assert kept == seen
+    with pytest.raises(KeyError):
+        seen["c"]
+
+
+def test_a_fit_leaves_the_shares_for_later():
+    rows = np.arange(4000.0).reshape(-1, 1)
+    gam = SparseGAMClassifier(lambda0=2.0).fit(rows, rows[:, 0] > 1000)
+    assert isinstance(gam.model_.seen, SeenLater)
+    again = pickle.loads(pickle.dumps(gam))
+    assert dict(again.model_.seen) == dict(gam.model_.seen)
+    value, share = gam.model_.seen["x0"].upto[0]
+    assert share == pytest.approx((rows <= value).mean())

@@ -10,8 +10,7 @@ from sparsegam.models.steps import step_model, step_numbers
 
 @pytest.fixture(scope="module")
 def fitted():
-    frame, y = products.table()
-    return products.as_fitted(products.written(), frame, y), frame
+    return products.fitted()
 
 
 def test_rows_find_the_cells_of_their_pair(fitted):

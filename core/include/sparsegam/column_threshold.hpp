@@ -91,29 +91,27 @@ class ThresholdDesign {
     using Tables = std::vector<std::pair<Codes, std::vector<double>>>;
 
     Tables tables(const Point& point) const {
-        std::vector<std::pair<Index, std::vector<double>>> by_feature;
+        std::vector<Index> used, place(features_.size(), none);
+        std::vector<std::vector<double>> tables;  // of the features in use
         for (Index s = 0; s < point.size(); ++s) {
             const Index f = feature_of_[point.columns[s]];
-            auto at = std::find_if(by_feature.begin(), by_feature.end(), [&](const auto& e) { return e.first == f; });
-            if (at == by_feature.end())
-                at = by_feature.emplace(by_feature.end(), f, std::vector<double>(features_[f].n_bins, 0.0));
-            features_[f].add_to_table(point.columns[s] - features_[f].offset, point.coef[s], at->second.data());
+            if (place[f] == none) {
+                place[f] = static_cast<Index>(used.size());
+                used.push_back(f);
+                tables.emplace_back(features_[f].n_bins, 0.0);
+            }
+            features_[f].add_to_table(point.columns[s] - features_[f].offset, point.coef[s], tables[place[f]].data());
         }
-        std::vector<Index> used;
-        for (const auto& entry : by_feature) used.push_back(entry.first);
         Tables out;
         for (const Unit& unit : units_of(used)) {
-            const auto table_of = [&](Index f) -> const std::vector<double>* {
-                const auto at =
-                    std::find_if(by_feature.begin(), by_feature.end(), [&](const auto& e) { return e.first == f; });
-                return at == by_feature.end() ? nullptr : &at->second;
-            };
             if (unit.joint == none) {
-                out.emplace_back(features_[unit.features[0]].codes, *table_of(unit.features[0]));
+                const Index f = unit.features[0];
+                out.emplace_back(features_[f].codes, std::move(tables[place[f]]));
                 continue;
             }
             std::vector<const std::vector<double>*> parts;
-            for (Index f : joint_[unit.joint].features()) parts.push_back(table_of(f));
+            for (Index f : joint_[unit.joint].features())
+                parts.push_back(place[f] == none ? nullptr : &tables[place[f]]);
             out.emplace_back(joint_[unit.joint].codes(), joint_[unit.joint].join(parts));
         }
         return out;

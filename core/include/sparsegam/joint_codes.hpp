@@ -57,8 +57,10 @@ class JointCodes {
         for (std::size_t d = 0; d < features_.size(); ++d) {
             const std::size_t below = joint.size();
             joint.resize(below * radix_[d]);
-            for (std::size_t i = joint.size(); i-- > 0;)
-                joint[i] = joint[i % below] + (tables[d] ? (*tables[d])[i / below] : 0.0);
+            for (Index digit = radix_[d] - 1; digit >= 0; --digit) {  // the first last: the others are made of it
+                const double more = tables[d] ? (*tables[d])[digit] : 0.0;
+                for (std::size_t i = 0; i < below; ++i) joint[digit * below + i] = joint[i] + more;
+            }
         }
         return joint;
     }

@@ -11,6 +11,13 @@
 
 namespace sparsegam::SPARSEGAM_ARCH {
 
+// The polynomial in x with these coefficients, that of the highest power first.
+template <class... Others>
+SPARSEGAM_INLINE double horner(double x, double first, Others... others) {
+    ((first = first * x + others), ...);
+    return first;
+}
+
 // exp(x) by x = k log 2 + r, |r| <= log(2)/2, a degree-13 Taylor polynomial in r (error below 1e-17 relative)
 // and 2^k put straight into the exponent bits. Clamped to where doubles are normal.
 SPARSEGAM_INLINE double fast_exp(double x) {
@@ -20,20 +27,9 @@ SPARSEGAM_INLINE double fast_exp(double x) {
     const double shifted = x * 1.4426950408889634074 + magic;
     const double k = shifted - magic;
     const double r = (x - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
-    double p = 1.0 / 6227020800.0;
-    p = p * r + 1.0 / 479001600.0;
-    p = p * r + 1.0 / 39916800.0;
-    p = p * r + 1.0 / 3628800.0;
-    p = p * r + 1.0 / 362880.0;
-    p = p * r + 1.0 / 40320.0;
-    p = p * r + 1.0 / 5040.0;
-    p = p * r + 1.0 / 720.0;
-    p = p * r + 1.0 / 120.0;
-    p = p * r + 1.0 / 24.0;
-    p = p * r + 1.0 / 6.0;
-    p = p * r + 0.5;
-    p = p * r + 1.0;
-    p = p * r + 1.0;
+    const double p =
+        horner(r, 1.0 / 6227020800.0, 1.0 / 479001600.0, 1.0 / 39916800.0, 1.0 / 3628800.0, 1.0 / 362880.0,
+               1.0 / 40320.0, 1.0 / 5040.0, 1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0);
     std::int64_t bits;
     std::memcpy(&bits, &shifted, sizeof bits);
     bits = static_cast<std::int64_t>(static_cast<std::uint64_t>(bits + 1023) << 52);
@@ -45,23 +41,9 @@ SPARSEGAM_INLINE double fast_exp(double x) {
 // log(1 + e) for 0 <= e <= 1 as 2 atanh(s), s = e / (2 + e) <= 1/3: the series in s^2 needs 17 terms.
 SPARSEGAM_INLINE double fast_log1p(double e) {
     const double s = e / (2.0 + e), q = s * s;
-    double p = 1.0 / 33.0;
-    p = p * q + 1.0 / 31.0;
-    p = p * q + 1.0 / 29.0;
-    p = p * q + 1.0 / 27.0;
-    p = p * q + 1.0 / 25.0;
-    p = p * q + 1.0 / 23.0;
-    p = p * q + 1.0 / 21.0;
-    p = p * q + 1.0 / 19.0;
-    p = p * q + 1.0 / 17.0;
-    p = p * q + 1.0 / 15.0;
-    p = p * q + 1.0 / 13.0;
-    p = p * q + 1.0 / 11.0;
-    p = p * q + 1.0 / 9.0;
-    p = p * q + 1.0 / 7.0;
-    p = p * q + 1.0 / 5.0;
-    p = p * q + 1.0 / 3.0;
-    p = p * q + 1.0;
+    const double p =
+        horner(q, 1.0 / 33.0, 1.0 / 31.0, 1.0 / 29.0, 1.0 / 27.0, 1.0 / 25.0, 1.0 / 23.0, 1.0 / 21.0, 1.0 / 19.0,
+               1.0 / 17.0, 1.0 / 15.0, 1.0 / 13.0, 1.0 / 11.0, 1.0 / 9.0, 1.0 / 7.0, 1.0 / 5.0, 1.0 / 3.0, 1.0);
     return 2.0 * s * p;
 }
 
@@ -183,6 +165,15 @@ static void accumulate_packs(std::int64_t n, const Code* const* codes, std::int6
     }
 }
 
+// The same for 1 to 8 packs, known only at run time: counts up to the function for them.
+template <int Packs, int Features, class Real, class Code>
+static void accumulate_last(std::int64_t packs, std::int64_t n, const Code* const* codes, std::int64_t stride,
+                            const Real* channels, Real* const* histograms) noexcept {
+    if constexpr (Packs < 8)
+        if (packs > Packs) return accumulate_last<Packs + 1, Features>(packs, n, codes, stride, channels, histograms);
+    accumulate_packs<Packs, Features>(n, codes, stride, channels, histograms);
+}
+
 // At most eight packs at a time: 32 channels.
 template <int Features, class Real, class Code>
 static void accumulate(std::int64_t n, const Code* const* codes, std::int64_t stride, const Real* channels,
@@ -194,24 +185,7 @@ static void accumulate(std::int64_t n, const Code* const* codes, std::int64_t st
         accumulate_packs<8, Features>(n, codes, stride, channels, histogram);
         for (int f = 0; f < Features; ++f) histogram[f] += 32;
     }
-    switch (packs) {
-        case 1:
-            return accumulate_packs<1, Features>(n, codes, stride, channels, histogram);
-        case 2:
-            return accumulate_packs<2, Features>(n, codes, stride, channels, histogram);
-        case 3:
-            return accumulate_packs<3, Features>(n, codes, stride, channels, histogram);
-        case 4:
-            return accumulate_packs<4, Features>(n, codes, stride, channels, histogram);
-        case 5:
-            return accumulate_packs<5, Features>(n, codes, stride, channels, histogram);
-        case 6:
-            return accumulate_packs<6, Features>(n, codes, stride, channels, histogram);
-        case 7:
-            return accumulate_packs<7, Features>(n, codes, stride, channels, histogram);
-        default:
-            return accumulate_packs<8, Features>(n, codes, stride, channels, histogram);
-    }
+    accumulate_last<1, Features>(packs, n, codes, stride, channels, histogram);
 }
 
 // histograms of `features` (1 or 4) features at once.

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "kernel_table.hpp"
+#include "leaving.hpp"
 #include "move.hpp"
 #include "projection.hpp"
 #include "refit.hpp"
@@ -88,7 +89,7 @@ class LocalModel final : ScanVisitor {
     // What re-optimising the support alone is predicted to gain, and where it leads.
     double refit_gain() const { return refit_gain_; }
     const Point& refitted() const { return refitted_; }
-    double drop_cost(Index position) const { return drop_[position]; }
+    double drop_cost(Index position) const { return leaving_.cost[position]; }
 
     std::span<const Index> columns() const { return beside_.columns(); }  // those that were scanned
     bool knows(Index column) const { return at(column) != none; }
@@ -104,8 +105,8 @@ class LocalModel final : ScanVisitor {
     float swap_gains(Index c, const float* costs, float* gains) const noexcept {
         const Index i = at(c);
         return kernels().swap_gains(
-            {k_, beside_.q(i) + 1, swap_shift_.data(), swap_inverse_.data(), costs, static_cast<float>(grad_[i]),
-             static_cast<float>(beside_.curv(i)), static_cast<float>(min_curv(i)),
+            {k_, beside_.q(i) + 1, leaving_.shift_float.data(), leaving_.inverse_float.data(), costs,
+             static_cast<float>(grad_[i]), static_cast<float>(beside_.curv(i)), static_cast<float>(min_curv(i)),
              static_cast<float>(objective_.lasso(c)), penalty_.high[c] > 0, penalty_.low[c] < 0},
             gains);
     }
@@ -161,11 +162,7 @@ class LocalModel final : ScanVisitor {
           slopes_(other.slopes_),
           beside_(std::move(beside)),
           refit_gain_(other.refit_gain_),
-          shift_(other.shift_),
-          inverse_diagonal_(other.inverse_diagonal_),
-          swap_shift_(other.swap_shift_),
-          swap_inverse_(other.swap_inverse_),
-          drop_(other.drop_) {}
+          leaving_(other.leaving_) {}
 
     Index at(Index column) const { return beside_.place(column); }
 
@@ -300,18 +297,12 @@ class LocalModel final : ScanVisitor {
                 penalty_.clip(refitted_.columns[s], refitted_.coef[s] - solved[s + 1] * beside_.scale(s + 1));
         refit_gain_ = 0.0;
         for (Index i = 0; i <= k_; ++i) refit_gain_ += 0.5 * slopes_[i] * solved[i];
-        shift_.assign(k_, 0.0);
-        inverse_diagonal_.assign(k_, 0.0);
-        drop_ = pinned_;
+        leaving_ = Leaving(pinned_);
         for (Index s = 0; s < k_; ++s) {
             if (pinned_[s] < infinity) continue;
             const double m = beside_.inverse()(s + 1, s + 1), coef = refitted_.coef[s], w = coef / beside_.scale(s + 1);
-            shift_[s] = w / m;
-            inverse_diagonal_[s] = 1.0 / m;
-            drop_[s] = 0.5 * w * w / m * growth(refitted_.columns[s], coef);
+            leaving_.set(s, w / m, 1.0 / m, 0.5 * w * w / m * growth(refitted_.columns[s], coef));
         }
-        swap_shift_.assign(shift_.begin(), shift_.end());
-        swap_inverse_.assign(inverse_diagonal_.begin(), inverse_diagonal_.end());
     }
 
     // A diverged coefficient (a pure group, no ridge) leaves so little curvature that dropping it looks free; the
@@ -341,7 +332,7 @@ class LocalModel final : ScanVisitor {
 
     void leave(Index position, Step& step) const {
         step.dropped = refitted_.columns[position];
-        shift_support(position, -shift_[position], step);
+        shift_support(position, -leaving_.shift[position], step);
     }
 
     void shift_support(Index position, double length, Step& step) const {
@@ -356,9 +347,9 @@ class LocalModel final : ScanVisitor {
         double grad = grad_[i], curv = beside_.curv(i), back = 0.0;
         if (move.drop != none) {
             const double mine = beside_.q(i)[move.drop + 1];
-            grad -= mine * shift_[move.drop];
-            curv += mine * mine * inverse_diagonal_[move.drop];
-            back = mine * inverse_diagonal_[move.drop];
+            grad -= mine * leaving_.shift[move.drop];
+            curv += mine * mine * leaving_.inverse[move.drop];
+            back = mine * leaving_.inverse[move.drop];
         }
         const double push = std::max(std::abs(grad) - objective_.lasso(move.add), 0.0);
         const double newton = -std::copysign(push, grad) / curv;
@@ -397,10 +388,9 @@ class LocalModel final : ScanVisitor {
     std::vector<double> slopes_;         // the support's gradient
     Projection beside_;
     double refit_gain_ = 0.0;
-    std::vector<double> shift_, inverse_diagonal_, drop_;  // per support position: w_j / M_jj, 1 / M_jj, cost
-    std::vector<float> swap_shift_, swap_inverse_;         // the first two, for the gains of swaps
-    std::vector<double> grad_, mass_;                      // per column scanned: G*, and its own curvature now
-    std::vector<double> moment_;                           // and what Block says, where there are ramps
+    Leaving leaving_;
+    std::vector<double> grad_, mass_;  // per column scanned: G*, and its own curvature now
+    std::vector<double> moment_;       // and what Block says, where there are ramps
 };
 
 }  // namespace sparsegam

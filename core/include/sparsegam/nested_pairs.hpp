@@ -25,6 +25,7 @@ class NestedPairs {
     // For the inner columns of a feature, the outer one with which each gains most, if that is enough.
     void best_of(const Nested& range, double min_gain, std::vector<Move>& moves) const {
         const Index n = range.last - range.first;
+        if (range.first_ramp == range.last_ramp && !two_usable(range.first, range.last)) return;
         const Side steps = side(range.first, range.last);
         if (n > 1) append_steps(steps, min_gain, moves);
         if (range.first_ramp == range.last_ramp) return;
@@ -64,6 +65,13 @@ class NestedPairs {
         Index count() const { return end - begin; }
     };
     static Part whole(const Side& side) { return {side, 0, side.count()}; }
+
+    // A 0/1 feature has one step only, and tables may have hundreds of them.
+    bool two_usable(Index first, Index last) const {
+        Index usable = 0;
+        for (Index c = first; c < last && usable < 2; ++c) usable += model_.pair_facts(c).usable;
+        return usable == 2;
+    }
 
     Side side(Index first, Index last) const {
         Side out{.first = first, .size = size_};

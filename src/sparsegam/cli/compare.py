@@ -17,8 +17,7 @@ from sparsegam.data.framing import frame_of
 from sparsegam.data.native import as_pandas
 from sparsegam.data.scales import shortened
 from sparsegam.data.targets import one_column, weights
-from sparsegam.models import notebook
-from sparsegam.models.layout import aligned
+from sparsegam.models.notebook import Tabled
 
 
 @dataclass(frozen=True)
@@ -30,9 +29,21 @@ class Standing:
     seconds: float
     size: str
 
+    @property
+    def figures(self) -> tuple[float, float] | None:
+        """Mean and spread of the scores over the folds."""
+        return (float(self.scores.mean()), float(self.scores.std())) if self.scores.size else None
+
+    def cells(self) -> list[str]:
+        """Return its line of the table."""
+        if self.figures is None:
+            return [self.name, self.size, "", ""]
+        mean, spread = self.figures
+        return [self.name, self.size, f"{mean:.4f} ± {spread:.4f}", f"{self.seconds:.2f}"]
+
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Tabled):
     """How kinds of models did on the same folds; it prints, and has `to_frame()`.
 
     Attributes
@@ -49,30 +60,17 @@ class Comparison:
     def to_frame(self) -> Any:
         """Return a row for each kind of model: model, mean, spread over the folds, seconds per fit, size."""
         rows = self.standings
-        means = [float(s.scores.mean()) if s.scores.size else None for s in rows]
-        spreads = [float(s.scores.std()) if s.scores.size else None for s in rows]
-        columns: dict[str, Any] = {"model": [s.name for s in rows], self.measure: means, "spread": spreads}
+        means, spreads = zip(*(s.figures or (None, None) for s in rows), strict=True)
+        columns: dict[str, Any] = {"model": [s.name for s in rows], self.measure: list(means), "spread": list(spreads)}
         return frame_of(columns | {"seconds": [s.seconds for s in rows], "size": [s.size for s in rows]})
-
-    def __str__(self) -> str:
-        return aligned(*self.table())
 
     def __repr__(self) -> str:
         return f"<Comparison: {', '.join(s.name for s in self.standings)} by {self.measure}>"
 
-    def _repr_html_(self) -> str:
-        return notebook.fragment(notebook.table(*self.table()))
-
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Return header and rows as text."""
         header = ["model", "size (last fold)", f"{self.measure} ({self._n_folds()} folds)", "fit, s"]
-        rows = [
-            [s.name, s.size, f"{s.scores.mean():.4f} ± {s.scores.std():.4f}", f"{s.seconds:.2f}"]
-            if s.scores.size
-            else [s.name, s.size, "", ""]
-            for s in self.standings
-        ]
-        return header, rows
+        return header, [standing.cells() for standing in self.standings]
 
     def _n_folds(self) -> int:
         return max(s.scores.size for s in self.standings)

@@ -56,7 +56,7 @@ class Data:
     Attributes
     ----------
     matrix : NumericMatrix
-        The columns.
+        The columns, dense or sparse.
     target : ndarray
         -1 and 1, or responses.
     classes : ndarray or None

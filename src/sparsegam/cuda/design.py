@@ -67,14 +67,14 @@ class CudaDesign(ThresholdDesign):
             return sums
         return np.concatenate([self._with_ramps(j, sums[self.bins_of(j)]) for j in range(self.n_bins.size)])
 
-    def row_scores(self, point: _core.Point, own: Table | None = None) -> Any:
+    def row_scores(self, point: _core.Point, own: Any = None) -> Any:
         """Return the score of each row, on the card."""
         score = self.rows.scores(point)
         if own is not None and not self.is_exact(point.columns):
-            self._correct_on_card(score, own, point, self.codes)
+            self._correct_on_card(score, own.table, point, self.codes)
         return score
 
-    def histogram(self, point: _core.Point, own: Table | None = None) -> Histogram:
+    def histogram(self, point: _core.Point, own: Any = None) -> Histogram:
         """Count the scores of the rows in buckets."""
         card = self.rows.card
         with card:

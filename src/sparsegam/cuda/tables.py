@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -17,8 +17,10 @@ from sparsegam.cuda.rows import CudaRows
 from sparsegam.cuda.target import CardTarget
 from sparsegam.data.frames import Table
 from sparsegam.design.binning import Feature, Learner
+from sparsegam.design.own import OwnNumbers
 from sparsegam.design.products import Product
 from sparsegam.design.ramps import Ramps, may_have_ramps, ramps_of, shapes_of
+from sparsegam.design.threshold import ThresholdDesign
 from sparsegam.design.training import bin_counts
 from sparsegam.design.units import in_units
 from sparsegam.losses import LOSSES
@@ -38,15 +40,13 @@ class CardValues(OwnValues):
         """Return the rows of some columns, by their own values."""
         card = design.rows.card
         with card:
-            matrix = design.matrix(self.table, columns)
+            matrix = design.matrix(self.numbers.table, columns)  # type: ignore[union-attr]
         return CudaMatrixRows(card, matrix, design.rows.target)
 
 
 @dataclass(frozen=True, eq=False)
 class CardPosed(Posed):
     """What a problem on a card was made of."""
-
-    values: ClassVar[type[OwnValues]] = CardValues
 
     def with_products(self, products: Sequence[Product]) -> CudaDesign:
         """Return the design with products behind its columns."""
@@ -56,6 +56,10 @@ class CardPosed(Posed):
     def rows_of(self, design: Any) -> Any:
         """Return the rows of a design."""
         return design.rows
+
+    def own_values(self, design: ThresholdDesign, rows: Any) -> CardValues:
+        """Return the rows with their own values."""
+        return CardValues(OwnNumbers(self.data), design.bounds(self.inputs.rules))
 
 
 @dataclass(frozen=True)

@@ -161,15 +161,13 @@ def with_upper(table: RemoteTable, upper: int) -> RemoteTable:
 class FitsOneRemotely(Distributed):
     """Fits the model of one price per term on a cluster."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    @documented
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:  # noqa: D417
         """Search the model, or one for each class where there are more than two.
 
         Parameters
         ----------
-        X : Dask DataFrame, Dask Array or list of delayed parts
-            Numbers, booleans, dates, text and categories; values may be missing. Parts may be empty.
-        y, sample_weight : Dask Series, Array, list of delayed parts or str
-            Labels or responses, and weights of the rows, in the same parts; of frames also names of columns.
+        {dask_rows}
 
         Returns
         -------
@@ -201,19 +199,15 @@ class DaskSparseGAMClassifier(DistributedClassifier, FitsOneRemotely, SparseGAMC
 
     Parameters
     ----------
-    client : distributed.Client, optional
-        The cluster; by default the client that is there.
+    {client}
     loss : {"logistic", "exponential"}
         The loss, summed over rows.
     {price}
     {table}
     {classes_run_by_name}
 
-    {fitted_gam}
-    classes_ : ndarray
-        The labels; with two of them, scores above zero stand for the second.
-    round_trips_ : int
-        Questions that went to all workers.
+    {fitted_classifier}
+    {round_trips}
     """
 
     _local = SparseGAMClassifier
@@ -242,15 +236,13 @@ class DaskSparseGAMRegressor(FitsOneRemotely, SparseGAMRegressor):
 
     Parameters
     ----------
-    client : distributed.Client, optional
-        The cluster; by default the client that is there.
+    {client}
     {noise_price}
     {table}
     {run_by_name}
 
     {fitted_gam}
-    round_trips_ : int
-        Questions that went to all workers.
+    {round_trips}
     """
 
     _local = SparseGAMRegressor

@@ -19,7 +19,8 @@ from sparsegam.parameters import documented
 class ChoosesRemotely(Distributed):
     """Chooses a ridge and a size by folds on a cluster."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
+    @documented
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:  # noqa: D417
         """Search the frontiers of each fold, and choose a ridge and a size: once, or for each of several classes.
 
         The folds are those of the estimator without Dask: the labels, a byte or eight per row, come to the client for
@@ -27,10 +28,7 @@ class ChoosesRemotely(Distributed):
 
         Parameters
         ----------
-        X : Dask DataFrame, Dask Array or list of delayed parts
-            Numbers, booleans, dates, text and categories; values may be missing. Parts may be empty.
-        y, sample_weight : Dask Series, Array, list of delayed parts or str
-            Labels or responses, and weights of the rows, in the same parts; of frames also names of columns.
+        {dask_rows}
         groups : Dask collection or array-like, optional
             Groups of rows, for splitters that keep them together.
 
@@ -78,19 +76,15 @@ class DaskSparseGAMClassifierCV(DistributedClassifier, ChoosesRemotely, SparseGA
 
     Parameters
     ----------
-    client : distributed.Client, optional
-        The cluster; by default the client that is there.
+    {client}
     loss : {"logistic", "exponential"}
         The loss, summed over rows.
     {folds}
     {table}
     {classes_run_folds}
 
-    {chosen_gam}
-    classes_ : ndarray
-        The labels; with two of them, scores above zero stand for the second.
-    round_trips_ : int
-        Questions that went to all workers.
+    {chosen_classifier}
+    {round_trips}
     """
 
     _local = SparseGAMClassifierCV
@@ -126,15 +120,13 @@ class DaskSparseGAMRegressorCV(ChoosesRemotely, SparseGAMRegressorCV):
 
     Parameters
     ----------
-    client : distributed.Client, optional
-        The cluster; by default the client that is there.
+    {client}
     {folds}
     {table}
     {run_folds}
 
     {chosen_gam}
-    round_trips_ : int
-        Questions that went to all workers.
+    {round_trips}
     """
 
     _local = SparseGAMRegressorCV

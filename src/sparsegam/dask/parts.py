@@ -17,15 +17,6 @@ from sparsegam.data.targets import one_column, real
 
 
 @dataclass(frozen=True)
-class Part:
-    """Where one part of the rows comes from: features, and what is to be predicted, as delayed values or names."""
-
-    X: Any
-    y: Any
-    weight: Any
-
-
-@dataclass(frozen=True)
 class About:
     """What is known of some parts, in their order.
 
@@ -57,6 +48,15 @@ class CodedPart:
     codes: tuple[Codes, ...]
     y: NDArray[Any]
     weight: Vector
+
+
+@dataclass(frozen=True)
+class Part:
+    """Where one part of the rows comes from: features, and what is to be predicted, as delayed values or names."""
+
+    X: Any
+    y: Any
+    weight: Any
 
 
 def parts_of(X: Any, y: Any, sample_weight: Any) -> list[Part]:

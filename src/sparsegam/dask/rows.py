@@ -67,6 +67,27 @@ class RemoteRows(_core.Rows):
         return tuple(self.ask("groups", plain(point), columns))
 
 
+class RemoteOwnRows(RemoteRows):
+    """Some columns by the rows' own values: coefficients are fitted to them.
+
+    Parameters
+    ----------
+    rows : RemoteRows
+        The rows as a search has them.
+    columns : ndarray of int
+        The columns.
+    """
+
+    def __init__(self, rows: RemoteRows, columns: NDArray[np.int64]) -> None:
+        about = rows.cluster.ask_posed(rows.posed, "own", columns, "about")
+        super().__init__(rows.cluster, rows.posed, rows.loss, about)
+        self._chosen = columns
+
+    def ask(self, question: str, *given: Any) -> list[Any]:
+        """Ask about these columns by the rows' own values."""
+        return super().ask("own", self._chosen, question, *given)
+
+
 def plain(point: _core.Point) -> PlainPoint:
     """Return a point as it travels."""
     return float(point.intercept), point.columns, point.coef

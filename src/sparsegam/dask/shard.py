@@ -4,7 +4,7 @@ All of it can be made again from the parts, so that nothing is lost with a worke
 rows and the curvature that scans hold, is not moved when a shard is.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
@@ -18,6 +18,7 @@ from sparsegam.dask.parts import CodedPart
 from sparsegam.data.coded import CodedColumn, Codes, Coding
 from sparsegam.data.frames import Table
 from sparsegam.design.binning import Feature
+from sparsegam.design.own import CodedNumbers
 from sparsegam.design.ramps import Ramps
 from sparsegam.design.threshold import ThresholdDesign
 from sparsegam.design.training import histogram_of
@@ -25,6 +26,7 @@ from sparsegam.design.units import Units
 
 MOST_TOKENS = 4  # scans whose curvature is held; a search has one or two at a time
 
+AnyRows = _core.LocalRows | _core.OwnRows
 PlainPoint = tuple[float, NDArray[np.int64], Vector]
 """A point as it travels: intercept, columns, coefficients."""
 
@@ -149,9 +151,11 @@ class Posed:
 
     plan: Plan
     codes: list[Codes]
+    numbers: CodedNumbers
     y: Vector
     weight: Vector
     n_threads: int = 1
+    _own: Any = field(default=None, repr=False)
     _rows: Any = field(default=None, repr=False)
     _tokens: dict[str, Any] = field(default_factory=dict, repr=False)
     _lock: Any = field(default_factory=Lock, repr=False)
@@ -161,16 +165,19 @@ class Posed:
         """Bin the rows of a selection."""
         rows, (y, weight) = shard.kept(selection), shard.target(selection)
         everything = rows.size == shard.y.size
-        codes = []
-        for bins, mine in zip(plan.bins, shard.codes, strict=True):
+        codes, own = [], {}
+        for j, (bins, mine) in enumerate(zip(plan.bins, shard.codes, strict=True)):
             mine = mine if everything else mine[rows]
+            ramps = plan.ramps[j]
+            if ramps is not None and not ramps.exact:
+                own[j] = shard.codings[j].numbers, mine
             same = bins.dtype == mine.dtype and np.array_equal(bins, np.arange(bins.size))
             codes.append(mine if same else bins[mine])
         y = (y - plan.units.offset) / plan.units.target
-        return cls(plan, codes, y, weight / plan.units.weight, n_threads=_threads())
+        return cls(plan, codes, CodedNumbers(own), y, weight / plan.units.weight, n_threads=_threads())
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"_rows": None, "_tokens": {}, "_lock": None}
+        return vars(self) | {"_own": None, "_rows": None, "_tokens": {}, "_lock": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state | {"_lock": Lock()})
@@ -203,28 +210,29 @@ class Posed:
 
     def about(self, varied: bool) -> dict[str, Any]:  # noqa: FBT001  (questions travel by position)
         """Return what the columns are like for the rows here."""
-        columns = self.rows.columns
-        return {
+        counts = {
             "rows": self.n_rows,
             "counts": self.design.counts,
             "shares": self.design.sums(self.codes, self.weight) if varied else self.design.counts,
-            "mean": columns.mean,
-            "spread": columns.spread,
-            "weight": columns.total_weight,
-            "kind": columns.kind,
-            "nested": columns.nested,
-            "shortlist": columns.shortlist,
-            "nested_ramps": columns.nested_ramps,
-            "knot": columns.knot,
         }
+        return counts | _about(self.rows)
+
+    def own(self, columns: NDArray[np.int64], question: str, *given: Any) -> Any:
+        """Answer "about", "evaluate" or "newton" on some columns, by the rows' own values."""
+        if self._own is None or not np.array_equal(self._own[0], columns):
+            own, by_bins, loss = self.design.own_columns(self.numbers, columns), self.rows.columns, self.plan.loss
+            rows = _core.OwnRows(own, by_bins, self.y, self.weight, loss=loss, n_threads=self.n_threads)
+            self._own = columns, rows
+        answers: dict[str, Callable[..., Any]] = {"about": _about, "evaluate": _evaluate, "newton": _newton}
+        return answers[question](self._own[1], *given)
 
     def evaluate(self, points: Sequence[PlainPoint]) -> tuple[Any, ...]:
         """Answer as LocalRows do; so do the next four."""
-        return (self.rows.evaluate([_core.Point(*point) for point in points]),)
+        return _evaluate(self.rows, points)
 
     def newton(self, point: PlainPoint, support: NDArray[np.int64], rough: bool) -> tuple[Any, ...]:  # noqa: FBT001
         """Loss, curvature and gradient on some columns."""
-        return self.rows.newton(_core.Point(*point), support, rough)
+        return _newton(self.rows, point, support, rough)
 
     def scan(self, name: str, point: PlainPoint, among: NDArray[np.int64]) -> tuple[Any, ...]:
         """Sums of all columns; the curvature is held under a name."""
@@ -256,17 +264,39 @@ class Posed:
 
     def score_bounds(self, point: PlainPoint) -> tuple[float, float]:
         """Return the lowest and the highest score."""
-        scores = self.design.row_scores(_core.Point(*point))
+        scores = self.design.row_scores(_core.Point(*point), self.numbers)
         return float(scores.min()), float(scores.max())
 
     def score_counts(self, point: PlainPoint, bounds: tuple[float, float]) -> tuple[Any, ...]:
         """Count the scores in buckets between two bounds."""
-        return (histogram_of(self.design.row_scores(_core.Point(*point)), bounds).counts,)
+        return (histogram_of(self.design.row_scores(_core.Point(*point), self.numbers), bounds).counts,)
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
         return self.y.size
+
+
+def _about(rows: AnyRows) -> dict[str, Any]:
+    columns = rows.columns
+    return {
+        "mean": columns.mean,
+        "spread": columns.spread,
+        "weight": columns.total_weight,
+        "kind": columns.kind,
+        "nested": columns.nested,
+        "shortlist": columns.shortlist,
+        "nested_ramps": columns.nested_ramps,
+        "knot": columns.knot,
+    }
+
+
+def _evaluate(rows: AnyRows, points: Sequence[PlainPoint]) -> tuple[Any, ...]:
+    return (rows.evaluate([_core.Point(*point) for point in points]),)
+
+
+def _newton(rows: AnyRows, point: PlainPoint, support: NDArray[np.int64], rough: bool) -> tuple[Any, ...]:  # noqa: FBT001
+    return rows.newton(_core.Point(*point), support, rough)
 
 
 def _threads() -> int:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sparsegam import _core
 from sparsegam.arrays import Vector
 from sparsegam.dask.cluster import Cluster
-from sparsegam.dask.rows import RemoteRows, added, plain
+from sparsegam.dask.rows import RemoteOwnRows, RemoteRows, added, plain
 from sparsegam.dask.shard import Plan, Selection, Shard
 from sparsegam.design.binning import Codes, Feature, Learner
 from sparsegam.design.coding import learn_counted
@@ -24,7 +24,7 @@ from sparsegam.design.units import Units, power_of_two
 from sparsegam.losses import LOSSES
 from sparsegam.search.inputs import is_cuda
 from sparsegam.search.options import Options
-from sparsegam.search.tables import TableProblem, Tables, Totals
+from sparsegam.search.tables import OwnValues, TableProblem, Tables, Totals
 
 
 @dataclass(frozen=True)
@@ -151,6 +151,15 @@ class RemoteDesign(SentDesign):
         return self.rows.ask("among_upper", columns)[0]  # type: ignore[no-any-return]
 
 
+@dataclass(frozen=True, eq=False)
+class RemoteValues(OwnValues):
+    """Rows by the own values that workers have of them."""
+
+    def rows_of(self, design: Any, columns: NDArray[np.int64]) -> Any:
+        """Return the rows of some columns, by their own values."""
+        return RemoteOwnRows(design.rows, columns)
+
+
 @dataclass(frozen=True)
 class RemoteTables(Tables):
     """Tables on a cluster, which are binned and posed without leaving it."""
@@ -188,7 +197,8 @@ class RemoteTables(Tables):
         mean = total / n_rows / units.weight if low < high else 1.0
         upper = None if data.upper is None else "upper"
         design = RemoteDesign(learned, about, mean, self.rules, rows)
-        return self.problem(design, rows, options, units, Totals(total, total / n_rows, upper))
+        problem = self.problem(design, rows, options, units, Totals(total, total / n_rows, upper))
+        return problem if design.is_exact() else replace(problem, own=RemoteValues(None, design.bounds(self.rules)))
 
     def _learned(self, data: RemoteTable, low: float, high: float) -> Learned:
         """Learn bins, and ramps over them, from what each code of each column counts for."""

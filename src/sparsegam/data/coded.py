@@ -21,7 +21,7 @@ class Coding:
     Attributes
     ----------
     name : str
-        The column.
+        The column's name.
     scale : Scale
         What the numbers stand for.
     numbers : ndarray

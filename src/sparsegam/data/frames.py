@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsegam.arrays import Vector
 from sparsegam.data.coded import CodedColumn
 from sparsegam.data.columns import Column, Rows, from_array, from_levels, from_objects, unmasked
 
@@ -101,6 +102,14 @@ class Table:
         """Return the kept rows of column j."""
         return self._whole_column(j).take(self.kept)
 
+    def numbers(self, j: int) -> Vector:
+        """Return the kept rows of column j, which holds numbers: where they are, if they are floats of an array."""
+        array = self.source if isinstance(self.source, np.ndarray) else self.block
+        if array is not None and array.dtype == np.float64 and self.kept is None:
+            out: Vector = array[:, j]
+            return out
+        return self.column(j).values
+
     def values(self, j: int) -> NDArray[Any]:
         """Return column j as its user knows it: numbers of their own type, text and all else as objects."""
         if isinstance(self.source, np.ndarray):
@@ -110,6 +119,12 @@ class Table:
             return self.column(j).natural()
         out = unmasked(self.source.get_column(self.keys[j]).to_numpy())
         return out if self.kept is None else out[self.kept]
+
+    @property
+    def numbers(self) -> NDArray[Any] | None:
+        """All columns as one array of numbers, where they are in one already; None where each wants a look."""
+        array = self.source if isinstance(self.source, np.ndarray) else self.block
+        return array if array is not None and array.dtype.kind in "iuf" and self.kept is None else None
 
     def start_of(self, j: int, n: int) -> Column:
         """Return the first rows of column j as a look at it, which costs next to nothing however long it is."""
@@ -290,7 +305,7 @@ def _refuse_duration(dtype: Any, name: str) -> None:
 def _native_names(X: Any) -> list[Any]:
     """Return the column names of a frame, as pyarrow or as the others call them; none for anything else."""
     names = getattr(X, "column_names", getattr(X, "columns", ()))
-    return list(names)
+    return names.tolist() if hasattr(names, "tolist") else list(names)  # pandas is slow to hand out one by one
 
 
 def _check_names(names: list[Any]) -> None:

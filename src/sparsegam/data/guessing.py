@@ -50,7 +50,7 @@ def is_missing(text: str) -> bool:
 
 def warn_of_numbers_in_text(table: Table, *, kept_as_text: Container[int] = ()) -> None:
     """Warn of columns of text that are nearly all numbers: a few other words make each number a level of its own."""
-    for j in range(table.n_columns):
+    for j in range(table.n_columns if table.numbers is None else 0):
         if j not in kept_as_text and _share_of_numbers(table.start_of(j, LOOKED_AT))[0] >= NEARLY_ALL:
             share, n_numbers, n, other = _share_of_numbers(table.column(j))
             if NEARLY_ALL <= share < 1:

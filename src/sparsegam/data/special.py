@@ -5,12 +5,12 @@ either all the negative values of a column that is not negative otherwise, apart
 frequent value (-1); or a highest value of nines (99, 999, ..., with the two below it) at twice the next or more.
 """
 
-from collections.abc import Container
+from collections.abc import Container, Iterable
 
 import numpy as np
 
 from sparsegam.arrays import Vector
-from sparsegam.checks import warn
+from sparsegam.checks import first_few, warn
 from sparsegam.data.frames import Table
 
 LOOKED_AT = 10_000  # rows at the start of a column: whoever has codes has them there, and a look costs next to nothing
@@ -28,7 +28,7 @@ Codes = dict[float, int]
 def warn_of_special_codes(table: Table, *, told_of: Container[int] = ()) -> None:
     """Warn of columns that look as if they held special codes, all of them in one warning; say how to declare them."""
     found = {}
-    for j in range(table.n_columns):
+    for j in _worth_a_look(table):
         start = None if j in told_of else table.start_of(j, LOOKED_AT)
         if start is not None and start.scale.kind == "number" and (codes := codes_of(start.values)):
             found[table.label(j)] = codes
@@ -36,17 +36,25 @@ def warn_of_special_codes(table: Table, *, told_of: Container[int] = ()) -> None
         return
     values = sorted({int(code) for codes in found.values() for code in codes})
     where = f" of the first {LOOKED_AT} rows" if table.n_rows > LOOKED_AT else " rows"
-    shown = [f"{name} ({_counted(codes)}{where})" for name, codes in list(found.items())[:NAMES_SHOWN]]
-    more = f" and {len(found) - NAMES_SHOWN} more columns" if len(found) > NAMES_SHOWN else ""
+    shown = first_few([f"{name} ({_counted(codes)}{where})" for name, codes in found.items()], NAMES_SHOWN, "columns")
     those = "columns look as if they" if len(found) > 1 else "column looks as if it"
     everywhere = len(found) > 1 and values[-1] < 0
     how = str(values) if everywhere else str({name: [int(code) for code in codes] for name, codes in found.items()})
     msg = (
         f"{len(found)} {those} held special codes, which count as numbers in the order of the others: "
-        f"{', '.join(shown)}{more}. Give them steps of their own with special_values={how}, or say that they are "
+        f"{shown}. Give them steps of their own with special_values={how}, or say that they are "
         "numbers with special_values=[]. On the command line: --special, followed by the codes or by nothing."
     )
     warn(msg, UserWarning)
+
+
+def _worth_a_look(table: Table) -> Iterable[int]:
+    """Return all columns or, where one look at all of them tells, those that can hold codes."""
+    if table.numbers is None:
+        return range(table.n_columns)
+    start = table.numbers[:LOOKED_AT]
+    ends = zip(np.fmin.reduce(start).tolist(), np.fmax.reduce(start).tolist(), strict=True)
+    return [j for j, (low, high) in enumerate(ends) if low in NEGATIVE or high in NINES]
 
 
 def codes_of(values: Vector) -> Codes:

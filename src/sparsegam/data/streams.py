@@ -23,7 +23,7 @@ class Stream:
     Attributes
     ----------
     names : tuple of str
-        Its columns.
+        Names of its columns, in their order.
     open : callable
         Starts from the first row, and returns the pieces: tables.
     max_bytes : int or None

@@ -30,7 +30,7 @@ class Summary:
     Attributes
     ----------
     name : str
-        The column.
+        Name of the column that it is about.
     scale : Scale
         What its values are; levels are in their own order.
     values : ndarray

@@ -56,15 +56,25 @@ def read_target(
 
 def one_column(y: Any, n_rows: int) -> NDArray[Any]:
     """Return y as a vector of n_rows finite values."""
-    from sklearn.utils import assert_all_finite, column_or_1d  # here and below, as it takes a second to import
+    from sklearn.utils import assert_all_finite  # here and below, as it takes a second to import
 
-    values: NDArray[Any] = column_or_1d(unmasked(y), warn=True)
+    values = as_vector(y, warn_of_columns=True)
     if values.size != n_rows:
         msg = f"X and y must have the same number of rows, got {n_rows} and {values.size}."
         raise ValueError(msg)
     if values.dtype.kind == "f":
         assert_all_finite(values, input_name="y")
     check_labels(values)
+    return values
+
+
+def as_vector(y: Any, *, warn_of_columns: bool = False) -> NDArray[Any]:
+    """Return y as scikit-learn takes it: a vector, which arrays of numbers are as they come, or a single column."""
+    if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iufb" and y.flags.c_contiguous:
+        return y
+    from sklearn.utils import column_or_1d
+
+    values: NDArray[Any] = column_or_1d(unmasked(y), warn=warn_of_columns)
     return values
 
 

@@ -38,6 +38,11 @@ class Change:
     adds: float
     cost: float
 
+    def cells(self) -> list[str]:
+        """Return its line of the table."""
+        change = f"{_short(self.before)} -> {_short(self.after)}"
+        return [self.feature, change, self.step, f"{self.adds:+.4g}", f"{self.cost:.3g}"]
+
 
 @dataclass(frozen=True)
 class Counterfactual:
@@ -86,11 +91,7 @@ class Counterfactual:
         return notebook.fragment(notebook.note(self._sentence()), *shown)
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
-        rows = [
-            [c.feature, f"{_short(c.before)} -> {_short(c.after)}", c.step, f"{c.adds:+.4g}", f"{c.cost:.3g}"]
-            for c in self.changes
-        ]
-        return ["feature", "change", "step", "adds", "cost"], rows
+        return ["feature", "change", "step", "adds", "cost"], [change.cells() for change in self.changes]
 
     def __repr__(self) -> str:
         told = f"{len(self.changes)} changes, cost {self.cost:.4g}" if self.found else "none"

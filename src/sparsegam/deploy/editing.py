@@ -81,7 +81,7 @@ class Editor:
     ) -> None:
         _check_words("who", who)
         self._rows = _read_rows(model, X, y, sample_weight)
-        self._ridge = ridge_of(lambda2, model.loss)
+        self._ridge = ridge_of(lambda2, model.loss).beside(_unexplained(model, self._rows))
         self._who = who
         self._fixed: set[Key] = set()
         self._past: list[tuple[Model, set[Key]]] = []
@@ -312,6 +312,13 @@ def _fit(
     shift = np.append(mean, np.zeros(start.columns.size))
     fitted = refit(core, ridge, Support(start.columns, start.theta - shift), held=held, ramps=ramps)
     return Support(fitted.columns, fitted.theta + shift, fitted.objective)
+
+
+def _unexplained(model: Model, rows: Rows) -> float:
+    """Return the share of the loss of the mean that a model leaves: of a regression, the noise in the variance."""
+    mean = np.full(rows.target.size, np.average(rows.target, weights=rows.weight))
+    of_mean = LOSSES[model.loss].total(rows.target, mean, rows.weight)
+    return min(_worth(model, rows)[0] / of_mean, 1.0) if of_mean > 0 else 1.0
 
 
 def _worth(model: Model, rows: Rows) -> tuple[float, float | None]:

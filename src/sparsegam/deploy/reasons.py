@@ -39,7 +39,7 @@ class ReasonTable:
     Attributes
     ----------
     steps : StepModel
-        The model.
+        The model whose scores are explained.
     lost : tuple of ndarray
         For each part of the model (a feature or, behind these, a pair), the loss of each step in units of the score;
         above zero where the step speaks against a row. Of a straight piece it is that of the upper end, and changes by

@@ -57,6 +57,11 @@ class RiskLine:
     rate: float
     risk: float
 
+    def cells(self) -> list[str]:
+        """Return the line as text: totals, rows, events, rate and risk."""
+        totals = str(self.low) if self.low == self.high else f"{self.low} to {self.high}"
+        return [totals, f"{self.rows:.0f}", f"{self.events:.0f}", f"{self.rate:.1%}", f"{self.risk:.1%}"]
+
 
 @dataclass(frozen=True)
 class Scorecard:

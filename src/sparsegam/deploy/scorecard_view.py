@@ -127,17 +127,7 @@ def _figures(line: dict[str, Any]) -> list[str]:
 
 
 def _risk_table(card: Scorecard) -> tuple[list[str], list[list[str]]]:
-    rows = [
-        [
-            str(line.low) if line.low == line.high else f"{line.low} to {line.high}",
-            "",
-            f"{line.rows:.0f}",
-            f"{line.events:.0f}",
-            f"{line.rate:.1%}",
-            f"{line.risk:.1%}",
-        ]
-        for line in card.risks
-    ]
+    rows = [[totals, "", *figures] for totals, *figures in (line.cells() for line in card.risks)]
     return ["points", "", "rows", "events", "observed", "risk"], rows
 
 

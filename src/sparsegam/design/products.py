@@ -12,11 +12,12 @@ from sparsegam.arrays import Vector
 from sparsegam.data.frames import Table
 from sparsegam.design.binning import Codes, Feature
 from sparsegam.design.interactions import Interactions, Pair
+from sparsegam.design.own import Own
 from sparsegam.design.rules import Rules
 from sparsegam.design.threshold import ThresholdDesign
 from sparsegam.design.training import Training
 from sparsegam.models.pairs import Source, pair_of
-from sparsegam.models.terms import Clause, Condition, Term
+from sparsegam.models.terms import Clause, Condition, Term, conditions_of
 
 TWO = 2  # bins of a product: it fails, it holds
 CellsOf = tuple[int, NDArray[np.intp]]  # a feature, and the cell of each of its bins
@@ -198,7 +199,7 @@ class ProductDesign(ThresholdDesign):
         """Return the share of the rows, by weight, in the cells of each pair that terms are of."""
         return {pair: sums / sums.sum() for pair, sums in self._by_cell(terms, self.weight).items()}
 
-    def training(self, point: _core.Point, own: Table | None = None) -> Training:
+    def training(self, point: _core.Point, own: Own | None = None) -> Training:
         """Count the rows of a search by what one of its models sees of them, pairs of features among it."""
         terms = [self.term(column, 1.0) for column in np.sort(point.columns).tolist()]
         return replace(super().training(point, own), pairs=self._by_cell(terms, None))
@@ -225,7 +226,8 @@ class ProductDesign(ThresholdDesign):
 
     def _source(self, j: int, terms: Sequence[Term]) -> Source:
         feature = self.features[j]
-        return Source(feature.special_values, feature.scale, self._seen(j, terms))
+        asked = conditions_of(terms)[feature.name]
+        return Source(feature.special_values, feature.scale, self.bins(j).seen(asked))
 
     def _ramp(self, column: int) -> Any:
         return None if column >= self._n_plain else self.plain._ramp(column)

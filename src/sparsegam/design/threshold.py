@@ -1,7 +1,7 @@
 """The columns a search may choose from: features as bin codes, what each column stands for, and what it may cost."""
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,13 @@ from sparsegam.arrays import Vector
 from sparsegam.data.frames import Table
 from sparsegam.data.scales import Scale
 from sparsegam.design.binning import Codes, Feature, rows_per_bin
+from sparsegam.design.own import Own
 from sparsegam.design.ramps import Ramps
 from sparsegam.design.rules import Rules
-from sparsegam.design.training import Histogram, Training, bin_counts, histogram_of
+from sparsegam.design.training import Bins, Histogram, Training, histogram_of
 from sparsegam.models.additive import Model
-from sparsegam.models.seen import Seen, seen_of
-from sparsegam.models.terms import Condition, Term
+from sparsegam.models.seen import SeenLater
+from sparsegam.models.terms import Condition, Term, conditions_of
 
 NO_COLUMNS = np.zeros(0, dtype=np.int64)
 NEGLIGIBLE = 1e-3  # of the weight of an average row: rows that weigh less together can tell nothing
@@ -55,7 +56,6 @@ class ThresholdDesign:
         self.missing = missing
         self.ramps = [None] * len(features) if ramps is None else list(ramps)
         self.shapes = ["both"] * len(features) if shapes is None else list(shapes)
-        self._bins: dict[int, tuple[Vector, Vector]] = {}  # a number in each bin, and what its rows weigh
         self.features = tuple(features)
         self.n_bins = np.array([feature.n_bins for feature in features], dtype=np.int64)
         self.n_ordered = np.array([feature.n_ordered for feature in features], dtype=np.int64)
@@ -104,7 +104,9 @@ class ThresholdDesign:
         allowed[(self.offset + self.n_ordered - 1)[self.n_ordered > 0]] = False
         alone = (self.n_ramps > 0) & (np.array(self.shapes) == "ramps")
         allowed[self.is_ordered() & alone[self.group]] = False
-        allowed[np.isin(self.group, rules.never(self.names))] = False
+        never = rules.never(self.names)
+        if len(never):
+            allowed[np.isin(self.group, never)] = False
         return allowed
 
     def stand_on_events(self, events: NDArray[np.bool_], at_least: int) -> NDArray[np.bool_]:
@@ -121,8 +123,8 @@ class ThresholdDesign:
 
     def term(self, column: int, coef: float) -> Term:
         """Return a column and its coefficient in the words of the data."""
-        j = int(np.searchsorted(self.offset, column, side="right")) - 1
-        feature, ramp = self.features[j], self._ramp(column)
+        j, ramp = int(self.source[column]), self._ramp(column)
+        feature = self.features[j]
         if ramp is None:
             return Term(feature.name, feature.condition(column - int(self.offset[j])), coef)
         ramps, r = ramp
@@ -130,15 +132,15 @@ class ThresholdDesign:
 
     def _ramp(self, column: int) -> tuple[Ramps, int] | None:
         """Return the ramps of the column's feature, and which of them it is; None for the column of a bin."""
-        j = int(np.searchsorted(self.offset, column, side="right")) - 1
+        j = int(self.source[column])
         ramps, r = self.ramps[j], column - int(self.offset[j] + self.n_bins[j])
         return None if ramps is None or r < 0 else (ramps, r)
 
-    def model(self, point: _core.Point, loss: str, classes: NDArray[Any] | None, own: Table | None = None) -> Model:
+    def model(self, point: _core.Point, loss: str, classes: NDArray[Any] | None, own: Own | None = None) -> Model:
         """Put one point of a search into the words of the data; `own` are the rows, where bins do not say all."""
         order = np.argsort(point.columns)
         terms = tuple(self.term(int(point.columns[i]), float(point.coef[i])) for i in order)
-        used = self.features_of(point.columns)
+        used, asked = self.features_of(point.columns), conditions_of(terms)
         model = Model(
             intercept=float(point.intercept),
             terms=terms,
@@ -148,7 +150,7 @@ class ThresholdDesign:
             special_values={feature.name: feature.special_values for feature in self.features if feature.special},
             scales=self._scales(set(used)),
             missing=self.missing,
-            seen={self.names[j]: self._seen(j, terms) for j in used},
+            seen=SeenLater({self.names[j]: partial(self.bins(j).seen, asked[self.names[j]]) for j in used}),
             seen_pairs=self.seen_pairs(terms),
         )
         return model.remembering(self.training(point, own))
@@ -165,24 +167,24 @@ class ThresholdDesign:
         """Return the features that some columns ask about, in the order of the table."""
         return sorted(set(self.source[columns].tolist()))
 
-    def training(self, point: _core.Point, own: Table | None = None) -> Training:
+    def training(self, point: _core.Point, own: Own | None = None) -> Training:
         """Count the rows of a search by what one of its models sees of them."""
         columns = tuple((self.features[j], self.column_counts(j)) for j in self.features_of(point.columns))
         return Training(self.core.n_rows, columns, self.histogram(point, own))
 
-    def histogram(self, point: _core.Point, own: Table | None = None) -> Histogram:
+    def histogram(self, point: _core.Point, own: Own | None = None) -> Histogram:
         """Count the scores of the rows."""
         return histogram_of(self.row_scores(point, own))
 
-    def row_scores(self, point: _core.Point, own: Table | None = None) -> Vector:
+    def row_scores(self, point: _core.Point, own: Own | None = None) -> Vector:
         """Return the score of each row of the search: by its bins, or by its own values where these are given."""
+        if own is not None and not self.is_exact(point.columns):
+            return self.own_columns(own, point.columns).scores(float(point.intercept), point.coef)
         score = np.full(self.core.n_rows, float(point.intercept))
         part = np.empty_like(score)
         for j, table in self.bin_tables(point.columns, point.coef).items():
             table.take(self.codes[j], out=part, mode="clip")  # codes are in range; "clip" spares a buffer
             score += part
-        if own is not None:
-            self._correct(score, own, point, self.codes)
         return score
 
     def column_counts(self, j: int) -> Vector:
@@ -190,16 +192,10 @@ class ThresholdDesign:
         out: Vector = self.counts[self.bins_of(j)].copy()
         return out
 
-    def _seen(self, j: int, terms: Sequence[Term]) -> Seen:
-        """Sum the weight of the rows of feature j by what terms ask of it."""
-        feature = self.features[j]
-        if j not in self._bins:
-            numbers, ramps = feature.representatives(), self.ramps[j]
-            if ramps is not None:
-                numbers[: ramps.middle.size] = ramps.middle
-            self._bins[j] = numbers, bin_counts(feature, self.shares[self.bins_of(j)])
-        conditions = [one.condition for term in terms for one in term.clauses if one.feature == feature.name]
-        return seen_of(conditions, feature.special_values, feature.scale, *self._bins[j])
+    def bins(self, j: int) -> Bins:
+        """Return the bins of feature j, and what their rows weigh."""
+        ramps = self.ramps[j]
+        return Bins(self.features[j], self.shares[self.bins_of(j)].copy(), None if ramps is None else ramps.middle)
 
     def count(self, rows: NDArray[np.bool_]) -> int:
         """Return how many some rows are."""
@@ -211,11 +207,15 @@ class ThresholdDesign:
 
     def counts_among(self, columns: NDArray[np.int64], rows: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return for how many of some rows each of some columns is 1."""
-        out, counted = np.zeros(columns.size, dtype=np.int64), rows.astype(np.float64)
-        for j in dict.fromkeys(self.source[columns].tolist()):
-            mine = self.source[columns] == j
-            out[mine] = self._sums_of(j, self.codes[j], counted)[columns[mine] - self.offset[j]]
-        return out
+        features, at = np.unique(self.source[columns], return_inverse=True)
+        if not features.size:
+            return np.zeros(0, dtype=np.int64)
+        sums = self._sums_of(features, [self.codes[j] for j in features], rows.astype(np.float64))
+        width = self.n_bins[features] + self.n_ramps[features]
+        found: NDArray[np.int64] = sums[(np.cumsum(width) - width - self.offset[features])[at] + columns].astype(
+            np.int64
+        )
+        return found
 
     def bin_tables(self, columns: NDArray[np.int64], coef: Vector) -> dict[int, Vector]:
         """Return, for each feature that some columns are of, what these add to the score in each of its bins."""
@@ -257,9 +257,7 @@ class ThresholdDesign:
         found = self.features[j].codes_of(data.column(j))
         return found if found is not None and self._had_rows(j, found) else None
 
-    def _correct(
-        self, score: Vector, data: Table, point: _core.Point, codes: Mapping[int, Codes] | Sequence[Codes]
-    ) -> None:
+    def _correct(self, score: Vector, data: Table, point: _core.Point, codes: Mapping[int, Codes]) -> None:
         """Put the rows' own values into scores that went by the means of bins."""
         for column, coef in zip(point.columns.tolist(), point.coef.tolist(), strict=True):
             j, ramp = int(self.source[column]), self._ramp(column)
@@ -270,22 +268,23 @@ class ThresholdDesign:
             own = ramps.values(r, data.column(j).values[ordered])
             score[ordered] += coef * (own - ramps.by_bin(r, int(self.n_bins[j]))[codes[j][ordered]])
 
-    def is_exact(self, columns: NDArray[np.int64]) -> bool:
-        """Tell whether bins say all there is to say of these columns: no ramp is over bins of several values."""
-        ramps = map(self._ramp, columns.tolist())
-        return all(ramp is None or ramp[0].exact for ramp in ramps)
+    def is_exact(self, columns: NDArray[np.int64] | None = None) -> bool:
+        """Tell whether bins say all there is to say of these columns, or of all: no ramp is over several values."""
+        if columns is None:
+            return all(ramps is None or ramps.exact for ramps in self.ramps)
+        return all(ramp is None or ramp[0].exact for ramp in map(self._ramp, columns.tolist()))
 
-    def matrix(self, table: Table, columns: NDArray[np.int64]) -> Vector:
-        """Return some columns by the rows' own values, one column after the other in memory."""
-        out = np.empty((table.n_rows, columns.size), order="F")
-        for i, column in enumerate(columns.tolist()):
-            j, ramp = int(self.source[column]), self._ramp(column)
-            if ramp is None:
-                out[:, i] = self.bin_tables(columns[i : i + 1], np.ones(1))[j][self.codes[j]]
-            else:
-                ordered = self.codes[j] < self.n_ordered[j]
-                out[:, i] = np.where(ordered, ramp[0].values(ramp[1], table.column(j).values), 0.0)
-        return out
+    def own_columns(self, own: Own, columns: NDArray[np.int64]) -> _core.OwnColumns:
+        """Return some columns by the rows' own values."""
+        return _core.OwnColumns(self.core, columns, [self._own_ramp(own, column) for column in columns.tolist()])
+
+    def _own_ramp(self, own: Own, column: int) -> tuple[Any, ...] | None:
+        """Return the numbers of a ramp, where it is held, and its knot; None where bins say all there is to say."""
+        ramp = self._ramp(column)
+        if ramp is None or ramp[0].exact:
+            return None
+        ramps, r = ramp
+        return *own.of(int(self.source[column])), ramps.low, ramps.high, float(ramps.end[ramps.knots[r]])
 
     def units(self, columns: NDArray[np.int64]) -> Vector:
         """Return by what the coefficients of these columns are larger than those of their terms."""
@@ -352,14 +351,16 @@ class ThresholdDesign:
 
     def sums(self, codes: Sequence[Codes], weight: Vector | None = None) -> Vector:
         """Sum the weights of the rows for which each column is 1; without weights, count them."""
-        return np.concatenate([self._sums_of(j, code, weight) for j, code in enumerate(codes)])
+        return self._sums_of(np.arange(len(codes)), codes, weight)
 
-    def _sums_of(self, j: int, codes: Codes, weight: Vector | None = None) -> Vector:
-        """Return the same for the columns of one feature; a ramp stands on the rows below its knot."""
-        n = int(self.n_ordered[j])
-        sums = _core.bin_counts(codes, int(self.n_bins[j]), weight)
-        sums[:n].cumsum(out=sums[:n])
-        return self._with_ramps(j, sums)
+    def _sums_of(self, features: NDArray[np.int64], codes: Sequence[Codes], weight: Vector | None = None) -> Vector:
+        """Return the same for the columns of some features; a ramp stands on the rows below its knot."""
+        n_bins = self.n_bins[features]
+        sums = _core.column_counts(codes, n_bins, self.n_ordered[features], weight)
+        if not self.n_ramps[features].any():
+            return sums
+        each = zip(features.tolist(), np.split(sums, np.cumsum(n_bins)[:-1]), strict=True)
+        return np.concatenate([self._with_ramps(j, mine) for j, mine in each])
 
     def _with_ramps(self, j: int, sums: Vector) -> Vector:
         """Return what the columns of the bins of feature j hold, and behind it what its ramps do."""

@@ -3,7 +3,7 @@
 All of it is counts, so that it costs a fit next to nothing; the shares of a Profile are made of them when asked for.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from sparsegam.arrays import Vector
 from sparsegam.design.binning import Feature
+from sparsegam.models.seen import Seen, seen_of
+from sparsegam.models.terms import Condition
 
 TENTHS = np.arange(1, 10) / 10
 N_BUCKETS = 1021  # a prime: scores that are evenly spaced, as small integers are, meet no border between buckets
@@ -34,6 +36,33 @@ class Histogram:
         tenths = tenths[tenths < N_BUCKETS - 1]
         ends = self.low + (self.high - self.low) * (tenths + 1) / N_BUCKETS
         return ends, np.diff(upto[tenths], prepend=0, append=upto[-1]).astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """The bins of a feature, and what their rows weigh.
+
+    Attributes
+    ----------
+    feature : Feature
+        The feature.
+    shares : ndarray
+        The weight of the rows for which each column of a bin is 1.
+    middle : ndarray or None
+        The mean of the rows of each ordered bin, where there are ramps.
+    """
+
+    feature: Feature
+    shares: Vector
+    middle: Vector | None = None
+
+    def seen(self, conditions: Sequence[Condition]) -> Seen:
+        """Sum the weight of the rows by what the terms of a model ask of the feature."""
+        numbers = self.feature.representatives()
+        if self.middle is not None:
+            numbers[: self.middle.size] = self.middle
+        weight = bin_counts(self.feature, self.shares)
+        return seen_of(conditions, self.feature.special_values, self.feature.scale, numbers, weight)
 
 
 @dataclass(frozen=True, eq=False)

@@ -137,12 +137,13 @@ class FitsOne(SparseModel):
         {fit}
         """
         X, y, sample_weight = self._take_in(X, y, sample_weight)
-        self._fit(X, y, sample_weight)
-        self._look_back(X)
+        data = self._fit(X, y, sample_weight)
+        self._look_back(data)
         warn_of_weights(self.lambda0, mean_weight(sample_weight))
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Data:
+        """Search the model, and return the data as they were read."""
         start = time.monotonic()
         check_lambda0(self.lambda0)
         options = pick(Options, vars(self) | {"loss": self._loss()})
@@ -153,7 +154,7 @@ class FitsOne(SparseModel):
             found = self._search(problem, report)
         self._keep(problem, found)
         self._warn(found)
-        return self
+        return data
 
     def _search(self, problem: Problem[Any], report: Progress | None) -> Fit:
         return fit(problem, self.lambda0, report)

@@ -250,6 +250,3 @@ class SparseGAMRegressor(Regresses, FitsOneGAM):
     >>> gam.n_terms_, round(gam.intercept_, 6)
     (1, 6.0)
     """
-
-    lambda0: Price = "bic"
-    lambda2: RidgeChoice = 1e-3

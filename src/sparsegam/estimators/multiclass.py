@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from sparsegam.arrays import Vector
 from sparsegam.data.columns import unmasked
-from sparsegam.data.targets import check_labels, class_weights, weights
+from sparsegam.data.targets import as_vector, check_labels, class_weights, weights
 from sparsegam.models.multiclass import OneVsRestModel
 
 
@@ -77,9 +77,12 @@ class OneVsRest(JoinsClasses):
             vars(self).pop("estimators_", None)
             return super()._fit(X, y, sample_weight)  # type: ignore[misc]
         many = ManyClasses.of(y, sample_weight, self.class_weight)  # type: ignore[attr-defined]
-        parts = [_part(self)._fit(X, many.labels == label, many.fit_weight) for label in many.classes]
+        parts = [_part(self) for _ in many.classes]
+        data = [
+            part._fit(X, many.labels == label, many.fit_weight) for part, label in zip(parts, many.classes, strict=True)
+        ]
         self._join(parts, many.classes)
-        return self
+        return data[0]
 
     def _join(self, parts: Sequence[Any], classes: NDArray[Any]) -> None:
         super()._join(parts, classes)
@@ -97,7 +100,7 @@ def _part(estimator: Any) -> Any:
 
 def many_classes(y: Any, sample_weight: Any) -> bool:
     """Tell whether rows of positive weight have more than two labels, without the sort that text makes slow."""
-    labels = column_or_1d(unmasked(y))
+    labels = as_vector(y)
     if labels.dtype.kind == "f":
         assert_all_finite(labels, input_name="y")
     check_labels(labels)

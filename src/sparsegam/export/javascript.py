@@ -6,7 +6,8 @@ from datetime import date, datetime, timezone
 from typing import Any
 
 from sparsegam.data.scales import Value
-from sparsegam.models.step_tables import PairTable, StepTable, cells_of
+from sparsegam.export.statements import places, sums
+from sparsegam.models.step_tables import PairTable, StepTable
 from sparsegam.models.steps import StepModel, step_model
 from sparsegam.parameters import documented
 
@@ -38,7 +39,7 @@ def to_javascript(model: Any) -> str:
         compared in milliseconds, all that JavaScript has.
     """
     steps = step_model(model)
-    body = [line for table in steps.tables for line in _feature(table, _sums(table))]
+    body = [line for table in steps.tables for line in _feature(table, sums(table, "Number(x)", _js))]
     pairs = [line for pair in steps.pairs for line in _pair(pair)]
     lines = [HELPERS, "function score(row) {", f"  let total = {_js(steps.base)};"]
     lines += ["  let x;"] * bool(body or pairs) + ["  let i, j;"] * bool(pairs)
@@ -47,20 +48,9 @@ def to_javascript(model: Any) -> str:
     return "\n".join([*lines, *_probability(steps), EXPORTS % ", ".join(names), ""])
 
 
-def _sums(table: StepTable) -> list[str]:
-    """Write what each step does; the last one nothing, where it adds nothing."""
-    out = []
-    for step in table.steps:
-        line = f" + {_js(step.slope)} * (Number(x) - {_js(step.values[0])})" if step.slope else ""
-        out.append(f"total += {_js(step.adds)}{line}")
-    return [*out[:-1], out[-1] if table.steps[-1].adds else ""]
-
-
 def _pair(pair: PairTable) -> list[str]:
     """Write the cells of both features, and what is added where they meet."""
-    lines = []
-    for half, name in zip(pair.halves, "ij", strict=True):
-        lines += _feature(half, [f"{name} = {cell}" for cell in cells_of(half)])
+    lines = [line for half, results in places(pair) for line in _feature(half, results)]
     return [*lines, f"  total += {json.dumps(pair.adds.tolist())}[i][j];"]
 
 

@@ -5,7 +5,8 @@ from datetime import date
 from typing import Any
 
 from sparsegam.data.scales import Value
-from sparsegam.models.step_tables import PairTable, StepTable, cells_of
+from sparsegam.export.statements import places, sums
+from sparsegam.models.step_tables import PairTable, StepTable
 from sparsegam.models.steps import StepModel, step_model
 from sparsegam.parameters import documented
 
@@ -50,27 +51,16 @@ def to_python(model: Any) -> str:
     lines.append('    """Return the score of a row, a mapping from column name to value."""')
     lines.append(f"    total = {steps.base!r}")
     for table in steps.tables:
-        lines += _feature(table, _sums(table))
+        lines += _feature(table, sums(table, "float(x)", repr))
     for pair in steps.pairs:
         lines += _pair(pair)
     lines.append("    return total")
     return "\n".join([*lines, *_probability(steps), ""])
 
 
-def _sums(table: StepTable) -> list[str]:
-    """Write what each step does; the last one nothing, where it adds nothing."""
-    out = []
-    for step in table.steps:
-        line = f" + {step.slope!r} * (float(x) - {step.values[0]!r})" if step.slope else ""
-        out.append(f"total += {step.adds!r}{line}")
-    return [*out[:-1], out[-1] if table.steps[-1].adds else ""]
-
-
 def _pair(pair: PairTable) -> list[str]:
     """Write the cells of both features, and what is added where they meet."""
-    lines = []
-    for half, name in zip(pair.halves, "ij", strict=True):
-        lines += _feature(half, [f"{name} = {cell}" for cell in cells_of(half)])
+    lines = [line for half, results in places(pair) for line in _feature(half, results)]
     return [*lines, f"    total += {pair.adds.tolist()!r}[i][j]"]
 
 

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam import _core
 from sparsegam.arrays import Vector
 from sparsegam.design.products import neighbours_of, product_of
 from sparsegam.design.rules import Rules
@@ -115,10 +114,9 @@ def objective_of(problem: TableProblem, model: Model, *, by_bins: bool = False) 
     if own is None or by_bins or design.is_exact(columns):
         return objective_at(problem.rows, problem.ridge, support, problem.units)
     # the search went by the mean of each bin; the model, and what it is worth, go by the rows' own values
-    matrix = _core.Matrix(design.matrix(own.table, columns))
-    rows = _core.MatrixRows(matrix, own.target, own.weight, loss=model.loss, n_threads=own.options.n_threads)
     support = Support(np.arange(columns.size), support.theta)
-    return objective_at(rows, problem.ridge, support, problem.units, np.flatnonzero(design.is_ramp()[columns]))
+    ramps = np.flatnonzero(design.is_ramp()[columns])
+    return objective_at(own.rows_of(design, columns), problem.ridge, support, problem.units, ramps)
 
 
 class _Search:

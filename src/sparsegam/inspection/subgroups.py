@@ -16,8 +16,7 @@ from sparsegam.data.framing import frame_of
 from sparsegam.data.scales import text
 from sparsegam.inspection.assessment import auc_metric
 from sparsegam.inspection.metrics import r_squared
-from sparsegam.models import notebook
-from sparsegam.models.layout import aligned
+from sparsegam.models.notebook import Tabled
 from sparsegam.models.outcomes import positives
 from sparsegam.models.scoring import Scores
 from sparsegam.models.steps import as_table
@@ -60,7 +59,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Groups:
+class Groups(Tabled):
     """How a model does in each group of rows; it prints, and has `to_frame()`."""
 
     lines: tuple[Group, ...]
@@ -72,16 +71,11 @@ class Groups:
         rows = [asdict(line) for line in self.lines]
         return frame_of({name: [row[name] for row in rows] for name in Group.__dataclass_fields__})
 
-    def __str__(self) -> str:
-        return aligned(*self._table())
-
     def __repr__(self) -> str:
         return f"<Groups: {len(self.lines)} of {', '.join(dict.fromkeys(line.name for line in self.lines))}>"
 
-    def _repr_html_(self) -> str:
-        return notebook.fragment(notebook.table(*self._table()))
-
-    def _table(self) -> tuple[list[str], list[list[str]]]:
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """Return header and rows as text."""
         header = ["group", "level", "rows", "observed", "predicted", "R²" if self.regression else "AUC"]
         header += [] if self.regression else ["called", "sensitivity", "specificity"]
         rows = []

@@ -4,7 +4,10 @@ Colours are those of the page around them: text is inherited, lines are grey hal
 """
 
 import html
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
+
+from sparsegam.models.layout import aligned
 
 STYLE = """
 .sparsegam { font-size: 13px; line-height: 1.4; max-width: 70em; overflow-x: auto; color: inherit }
@@ -51,6 +54,20 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], *, n_text: int =
     )
     out = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     return out if most is None or len(rows) <= most else f"{out}{note(f'and {len(rows) - most} more rows')}"
+
+
+class Tabled(ABC):
+    """A result that is one table: it prints, and notebooks show it."""
+
+    @abstractmethod
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """Return header and rows as text."""
+
+    def __str__(self) -> str:
+        return aligned(*self.table())
+
+    def _repr_html_(self) -> str:
+        return fragment(table(*self.table()))
 
 
 def note(text: str) -> str:

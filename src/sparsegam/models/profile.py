@@ -48,7 +48,7 @@ class Profile:
     Attributes
     ----------
     n_rows : int
-        Number of rows.
+        Number of rows in all.
     shares : dict of str to ndarray
         For each feature in use, the share of each step or, where it has straight pieces, of each part.
     kinds : dict of str to dict

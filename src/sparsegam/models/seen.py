@@ -1,7 +1,7 @@
 """What the rows of a fit had of a feature, in shares of their weight; and values that only come later."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,6 +77,40 @@ class Seen:
         pairs = {name: [[plain(v), share] for v, share in getattr(self, name)] for name in ("upto", "alone")}
         means = {"means": list(self.means)} if self.means else {}
         return {**pairs, "above": self.above, "missing": self.missing, **means}
+
+
+class SeenLater(Mapping[str, Seen]):
+    """What the rows of a fit had of features, summed up when it is first asked for.
+
+    Parameters
+    ----------
+    questions : dict of str to callable
+        By feature, what sums it up.
+    """
+
+    def __init__(self, questions: Mapping[str, Callable[[], Seen]]) -> None:
+        self._questions = questions
+        self._known: dict[str, Seen] = {}
+
+    def __getitem__(self, name: str) -> Seen:
+        if name not in self._known:
+            self._known[name] = self._questions[name]()
+        return self._known[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._questions
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._questions)
+
+    def __len__(self) -> int:
+        return len(self._questions)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+    def __reduce__(self) -> tuple[type[dict[str, Seen]], tuple[dict[str, Seen]]]:
+        return dict, (dict(self),)  # in a file it is what it stands for
 
 
 def seen_of(

@@ -4,14 +4,15 @@ With H the Hessian of loss and ridge on the support, the intercept first, the co
 times the variance of the residuals: Wald's, as if the columns had been given and not chosen.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 
 from sparsegam import _core
 from sparsegam.arrays import Vector
-from sparsegam.checks import warn
+from sparsegam.checks import first_few, warn
 from sparsegam.design.threshold import ThresholdDesign
 from sparsegam.design.units import Units
 from sparsegam.losses import LOSSES
@@ -26,16 +27,20 @@ SINGULAR = 1e-12  # least squared pivot of a Hessian with ones on its diagonal: 
 NAMED = 3  # steps that a warning spells out
 
 
-def evidence_of(design: ThresholdDesign, point: _core.Point, covariance: Vector | None, upper: Any) -> Evidence:
-    """Count the rows of each column of a point, and of its events; the covariance goes with them, by feature."""
+def evidence_of(
+    design: ThresholdDesign, point: _core.Point, terms: Sequence[Term], covariance: Vector | None, upper: Any
+) -> Evidence:
+    """Count the rows of each term of a point, and of its events; the covariance goes with them, by feature."""
     order = np.argsort(point.columns)
     columns = point.columns[order]
     blocks: dict[Part, Vector] | None = None
     if covariance is not None:
         covariance = covariance[np.ix_(np.append(0, order + 1), np.append(0, order + 1))]
-        parts = [design.term(int(column), 1.0).part for column in columns]
-        mine = {part: [i for i, other in enumerate(parts, start=1) if other == part] for part in parts}
-        blocks = {part: covariance[np.ix_(at, at)] for part, at in mine.items()}
+        blocks = {}
+        for part, mine in groupby(range(1, len(terms) + 1), key=lambda i: terms[i - 1].part):  # which follow each other
+            first, *others = mine
+            block = slice(first, first + len(others) + 1)
+            blocks[part] = covariance[block, block].copy()
     return Evidence(
         n_rows=design.core.n_rows,
         n_events=None if upper is None else design.count(upper),
@@ -92,12 +97,10 @@ def warn_of_few_rows(models: Iterable[Model]) -> None:
     weak = sorted((term for model in models for term in model.terms if _stands_on_few(term)), key=_smaller)
     if not weak:
         return
-    named = [f"{term.text()} ({_side(term)})" for term in weak[:NAMED]]
-    more = f" and {len(weak) - NAMED} more" if len(weak) > NAMED else ""
+    named = first_few([f"{term.text()} ({_side(term)})" for term in weak], NAMED)
     msg = (
-        f"{len(weak)} step{'s' * (len(weak) > 1)} of the model stand{'s' * (len(weak) == 1)} on few rows: "
-        f"{', '.join(named)}{more}. Set min_samples_bin, to {FEW_ROWS} say: a step then "
-        "holds for so many rows, and fails for as many."
+        f"{len(weak)} step{'s' * (len(weak) > 1)} of the model stand{'s' * (len(weak) == 1)} on few rows: {named}. "
+        f"Set min_samples_bin, to {FEW_ROWS} say: a step then holds for so many rows, and fails for as many."
     )
     warn(msg, UserWarning)
 

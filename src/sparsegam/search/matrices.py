@@ -22,7 +22,7 @@ from sparsegam.parameters import documented, pick
 from sparsegam.search.inputs import is_cuda, search_inputs
 from sparsegam.search.options import Options
 from sparsegam.search.path import Path
-from sparsegam.search.price import mean_weight
+from sparsegam.search.price import Choices, mean_weight
 from sparsegam.search.problem import Problem, check_room
 from sparsegam.search.progress import Progress
 
@@ -84,7 +84,7 @@ class Matrices:
             total_weight=float(weight.sum()),
             ridge=ridge,
             n_candidates=int(np.count_nonzero(allowed)) + int(np.count_nonzero(~allowed[always])),
-            n_choices=int(np.count_nonzero(allowed)),
+            choices=Choices(int(np.count_nonzero(allowed))),
             cost=cost,
             mean_weight=mean_weight(weight),
             n_fixed=always.size,

@@ -68,4 +68,4 @@ def n_threads(n_jobs: int | None) -> int:
     if n_jobs is not None:
         check_integer("n_jobs", n_jobs)
     asked = int(effective_n_jobs(n_jobs))
-    return max(1, min(asked, os.cpu_count() or 1))
+    return 1 if asked <= 1 else min(asked, os.cpu_count() or 1)

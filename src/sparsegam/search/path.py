@@ -15,7 +15,7 @@ from sparsegam.losses import LOSSES
 from sparsegam.models import notebook
 from sparsegam.models.scoring import Scores
 from sparsegam.parameters import documented
-from sparsegam.search.price import check_lambda0, is_settled, price, settled_price, warn_of_weights
+from sparsegam.search.price import ONE_CHOICE, Choices, check_lambda0, is_settled, price, settled_price, warn_of_weights
 from sparsegam.search.problem import Problem
 from sparsegam.search.progress import Progress
 from sparsegam.search.solver import Frontier, frontier
@@ -62,7 +62,7 @@ class Path(Generic[M]):
     search_stats: dict[str, int]
     lambda2: float
     mean_weight: float = 1.0
-    n_choices: int = 1
+    choices: Choices = ONE_CHOICE
     standardized: bool = True
     cut_off: bool = False
 
@@ -115,7 +115,7 @@ class Path(Generic[M]):
             search_stats=search.counts,
             lambda2=problem.ridge.lambda2,
             mean_weight=problem.mean_weight,
-            n_choices=problem.n_choices,
+            choices=problem.choices,
             standardized=problem.ridge.standardized,
             cut_off=bool(n_terms[-1] >= problem.max_terms) and problem.max_terms < problem.n_candidates,
         )
@@ -221,7 +221,7 @@ class Path(Generic[M]):
     def _cheapest(self, lambda0: float | str) -> int:
         check_lambda0(lambda0)
         warn_of_weights(lambda0, self.mean_weight)
-        unit = price(lambda0, self.total_weight, self.mean_weight, self.n_choices)
+        unit = price(lambda0, self.total_weight, self.mean_weight, self.choices)
         found = unit(0)
         if is_settled(lambda0, self.models[0].loss):
             start = None if LOSSES[self.models[0].loss].is_classifier else float(self.objective[0])

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,22 +16,46 @@ ROUNDS = 10
 SMALLEST_NOISE = 1e-4  # share of the variance of y below which a fit counts as perfect
 FAR_FROM_ROWS = 10.0  # mean weight (or one over it) from which weights can hardly be meant as repeated rows
 
-# "auto", set by benchmarks/defaults.py: beside a ridge, less than "bic" is best where every column has something to
-# say, and more where a term was the best of many that have nothing.
+# "auto", set by benchmarks/defaults.py and benchmarks/defaults_regression.py: beside a ridge, less than "bic" is best
+# where every column has something to say, and more where a term was the best of many that have nothing.
 SHARE_OF_BIC = 0.4
-SHARE_OF_CHOICES = 0.7
+SHARE_OF_COLUMNS = 0.7  # of matrices, which are not each other's neighbours
+SHARE_OF_STEPS = {"logistic": 0.5, "exponential": 0.5, "squared": 0.6, "squared_hinge": 0.5}
 
 Price = Callable[[int], float]  # of a term, in a model of so many
 
 
-def price(lambda0: float | str, total_weight: float, mean_weight: float, n_choices: int) -> Price:
+@dataclass(frozen=True)
+class Choices:
+    """The columns that a term is chosen from.
+
+    Attributes
+    ----------
+    n : int
+        How many there are.
+    share : float
+        Of what the best of as many columns of noise lower the loss by, that a term must. It is less where neighbours
+        are nearly the same column, and more where a regression takes the noise from residuals that it lowered itself.
+    """
+
+    n: int = 1
+    share: float = SHARE_OF_COLUMNS
+
+    def price(self, k: int) -> float:
+        """Return what a term of k must lower the loss by: the k best columns of noise lower it by log(n / k) each."""
+        return self.share * math.log(max(self.n / max(k, 1), 1.0))
+
+
+ONE_CHOICE = Choices()
+
+
+def price(lambda0: float | str, total_weight: float, mean_weight: float, choices: Choices) -> Price:
     """Return the price of a term: 1 for "aic", log(n)/2 for "bic", the number, or what "auto" makes of both.
 
     Weights count as repeated rows, so n is their sum, but never less than the number of rows: with weights that sum to
     one, as shares do, log(n) would be zero and terms would be free.
 
-    "auto" knows how many columns there were to choose from. The k best of P columns of noise lower the loss by about
-    log(P / k) each, so it asks for a share of that, and never for less than a share of "bic".
+    "auto" knows how many columns there were to choose from, and never asks for less than a share of "bic".
     """
     if lambda0 == "aic":
         return lambda _: 1.0
@@ -39,7 +64,7 @@ def price(lambda0: float | str, total_weight: float, mean_weight: float, n_choic
     bic = math.log(max(total_weight / min(mean_weight, 1.0), 1.0)) / 2
     if lambda0 == "bic":
         return lambda _: bic
-    return lambda k: max(SHARE_OF_BIC * bic, SHARE_OF_CHOICES * math.log(max(n_choices / max(k, 1), 1.0)))
+    return lambda k: max(SHARE_OF_BIC * bic, choices.price(k))
 
 
 def warn_of_weights(lambda0: float | str, mean: float) -> None:
@@ -91,13 +116,13 @@ def settled_price(unit: Price, n: float, start: float | None, solve: Callable[[f
     float
         The price.
     """
-    noise = 1.0 if start is None else _noise(start, 0, n)
+    noise = 1.0 if start is None else noise_of(start, 0, n)
     floor = SMALLEST_NOISE * noise
     found = unit(0) * noise
     for _ in range(ROUNDS):
         objective, n_terms = solve(found)
         if start is not None:
-            noise = min(max(_noise(objective, n_terms, n), floor), noise)
+            noise = min(max(noise_of(objective, n_terms, n), floor), noise)
         updated = unit(n_terms) * noise
         if updated > 0.999 * found:
             break
@@ -116,5 +141,6 @@ def check_lambda0(lambda0: float | str) -> None:
             raise ValueError(msg)
 
 
-def _noise(objective: float, n_terms: int, n: float) -> float:
+def noise_of(objective: float, n_terms: int, n: float) -> float:
+    """Return the variance that a regression leaves; a term takes two numbers from the data."""
     return 2 * objective / max(n - 1 - 2 * n_terms, 1.0)

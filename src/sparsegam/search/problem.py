@@ -12,7 +12,7 @@ from sparsegam.design.design import Design
 from sparsegam.design.units import Units
 from sparsegam.models.scoring import Scores
 from sparsegam.search.options import DEFAULT_MAX_TERMS, Options
-from sparsegam.search.price import Price, price
+from sparsegam.search.price import Choices, Price, price
 from sparsegam.search.ridge import Ridge
 
 M = TypeVar("M", bound=Scores)
@@ -31,7 +31,7 @@ class Problem(Generic[D_co]):
     total_weight: float
     ridge: Ridge
     n_candidates: int
-    n_choices: int  # candidates that are not nearly the same as another
+    choices: Choices
     cost: Vector  # factor on lambda0 by column
     mean_weight: float = 1.0  # of the rows that have any
     n_fixed: int = 0  # columns that are in every model
@@ -63,14 +63,14 @@ class Problem(Generic[D_co]):
 
     def price(self, lambda0: float | str) -> Price:
         """Return the price of a term in a model of so many, in units of the noise of a regression."""
-        return price(lambda0, self.total_weight, self.mean_weight, self.n_choices)
+        return price(lambda0, self.total_weight, self.mean_weight, self.choices)
 
     def factor(self, point: _core.Point) -> float:
         """Sum of the factors on lambda0 of all terms: their number, where all cost the same."""
         return float(self.cost[point.columns].sum())
 
 
-def at_ridge(problem: Problem[D_co], ridge: Ridge) -> Problem[D_co]:
+def at_ridge(problem: P, ridge: Ridge) -> P:
     """Return the same problem with another ridge on the same kind of coefficients."""
     ridge = ridge.at(problem.total_weight)
     return replace(problem, ridge=ridge, penalty=problem.penalty.with_lambda2(ridge.lambda2))

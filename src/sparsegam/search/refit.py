@@ -23,7 +23,7 @@ class Support:
     Attributes
     ----------
     columns : ndarray of int
-        The columns.
+        The columns in use.
     theta : ndarray
         The intercept, then the coefficients of the columns.
     objective : float

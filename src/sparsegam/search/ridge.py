@@ -2,7 +2,8 @@
 
 A number is on the standardised coefficients, as in the paper: lambda2 * (sigma_j w_j)^2, where sigma_j^2 grows with the
 rows, so that its shrinkage stays the same however many there are. Chosen by name, the ridge is a prior instead: on the
-bare coefficients of steps, or on standardised ones over the number of rows, it gives way as rows come in.
+bare coefficients of steps, or on standardised ones over the number of rows, it gives way as rows come in. Of a
+regression it is in units of the noise, beside the spread of y: what is seen clearly is not shrunk.
 """
 
 from collections.abc import Iterable
@@ -16,11 +17,13 @@ from sparsegam import _core
 from sparsegam.arrays import Vector
 from sparsegam.checks import check_boolean, check_number, shown
 from sparsegam.design.units import Units
+from sparsegam.losses import LOSSES
 
 AUTO = "auto"
-# Set by benchmarks/defaults.py. More shrinks better still where effects are small, but splits every large step into a
-# staircase of small ones, which cost less.
-STEP = {"logistic": 3.0, "exponential": 3.0, "squared": 3.0, "squared_hinge": 3.0}
+# Set by benchmarks/defaults.py and benchmarks/defaults_regression.py. More shrinks better still where effects are
+# small, but splits every large step into a staircase of small ones, which cost less. Of a regression, where nothing of
+# y is explained.
+STEP = {"logistic": 3.0, "exponential": 3.0, "squared": 10.0, "squared_hinge": 3.0}
 STEPS = {  # from which folds choose
     "logistic": (0.3, 1.0, 3.0, 10.0, 30.0),
     "exponential": (0.3, 1.0, 3.0, 10.0, 30.0),
@@ -44,15 +47,22 @@ class Ridge:
         Whether it is on the coefficients times the norms of their centred columns, or on the bare ones.
     over_rows : bool
         Whether the amount is yet to be divided by the sum of the weights.
+    over_noise : bool
+        Whether it is yet to be multiplied with the share of the variance of y that is noise.
     """
 
     amount: float
     standardized: bool = True
     over_rows: bool = False
+    over_noise: bool = False
 
     def at(self, total_weight: float) -> "Ridge":
         """Return the same for rows of a known total weight."""
         return Ridge(self.amount / total_weight, self.standardized) if self.over_rows else self
+
+    def beside(self, noise: float) -> "Ridge":
+        """Return the same for a regression that leaves a known share of the variance unexplained."""
+        return Ridge(self.amount * noise, self.standardized) if self.over_noise else self
 
     @property
     def lambda2(self) -> float:
@@ -79,7 +89,9 @@ def ridge_of(lambda2: Any, loss: str, *, standardize: bool | None = None) -> Rid
     _check_standardize(standardize)
     if isinstance(lambda2, str):
         _check_name(lambda2)
-        return Ridge(COLUMN, over_rows=True) if standardize else Ridge(STEP[loss], standardized=False)
+        if standardize:
+            return Ridge(COLUMN, over_rows=True)
+        return Ridge(STEP[loss], standardized=False, over_noise=not LOSSES[loss].is_classifier)
     if not _is_scalar(lambda2):
         msg = (
             f"lambda2 is a list, {shown(lambda2)}, from which only cross-validation can choose: give one number or "

@@ -9,12 +9,13 @@ from sparsegam import _core
 from sparsegam.design.design import Design
 from sparsegam.design.units import Units
 from sparsegam.losses import LOSSES
-from sparsegam.search.price import Price, check_lambda0, is_settled, settled_price
+from sparsegam.search.price import Price, check_lambda0, is_settled, noise_of, settled_price
 from sparsegam.search.problem import Problem, at_ridge, replace_options
 from sparsegam.search.progress import Progress
 from sparsegam.search.ridge import Ridge
 
 D = TypeVar("D", bound=Design[Any])
+P = TypeVar("P", bound=Problem[Any])
 
 
 @dataclass(frozen=True)
@@ -120,6 +121,19 @@ def fit_at(problem: Problem[D], lambda0: float | str, callback: Progress | None 
     return _fit_at(problem, price, callback, certify=bool(problem.options.certify), start=start)
 
 
+def at_noise(problem: P) -> P:
+    """Return the problem with its ridge beside the noise of a regression, that of a model without ridge, by "bic"."""
+    if not problem.ridge.over_noise:
+        return problem
+    unit, limit = problem.price("bic"), problem.options.time_limit
+    highest = unit(0) * noise_of(_without_terms(problem), 0, problem.total_weight)
+    if highest == 0.0:  # y does not vary, or there is one row
+        return at_ridge(problem, problem.ridge.beside(1.0))
+    plain = at_ridge(problem, Ridge(0.0, standardized=False))
+    _, price, _ = _settled(replace_options(plain, time_limit=None if limit is None else limit / 3), unit, None)
+    return at_ridge(problem, problem.ridge.beside(price / highest))
+
+
 def _fit_at(
     problem: Problem[D],
     lambda0: float,
@@ -163,9 +177,13 @@ def _settled(
         return point.loss + point.ridge, len(point.columns)
 
     noisy = not LOSSES[problem.options.loss].is_classifier
-    empty = _fit_at(replace_options(problem, max_terms=problem.n_fixed), 0.0).point.loss if noisy else None
-    price = settled_price(unit, problem.total_weight, empty, solve)
+    price = settled_price(unit, problem.total_weight, _without_terms(problem) if noisy else None, solve)
     return left(), price, last
+
+
+def _without_terms(problem: Problem[D]) -> float:
+    """Return the loss of the smallest model there may be."""
+    return float(_fit_at(replace_options(problem, max_terms=problem.n_fixed), 0.0).point.loss)
 
 
 def _in_units(callback: Progress | None, units: Units) -> Progress | None:

@@ -196,26 +196,16 @@ def linear_swap_path(  # noqa: D417, PLR0913
     ----------
     X : array-like or sparse matrix of shape (n_rows, n_columns)
         Numbers.
-    y : array-like of shape (n_rows,)
-        Labels of two classes, or numbers for the squared loss.
     loss : {"logistic", "squared", "squared_hinge"}
         The loss, summed over rows.
-    lambda0 : float, {"aic", "bic"}, or a sequence of them
-        Prices of a column. They are searched from the largest down, and answered in the order given.
-    lambda2 : float or sequence of float
-        Ridge penalties on the standardised coefficients; each starts anew.
-    cuts, order, candidates, line_steps
-        How to search: see `Swaps`.
-    max_terms : int, optional
-        Largest number of columns in use.
-    sample_weight : array-like of shape (n_rows,), optional
-        Weights of the rows.
+    y, lambda0, lambda2, cuts, order, candidates, line_steps, max_terms, sample_weight
+        As for `swap_path`; a column in use is a term.
     {run}
 
     Returns
     -------
     SwapPath
-        A model for each lambda2 and lambda0, and counts of what the search did.
+        The models, as those of `swap_path`.
     """
     given = locals()
     return _grid(Matrices.of(given), X, y, given)

@@ -1,5 +1,6 @@
 """Tables of any columns: binned, posed to the core, and searched for the best model of every size."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -17,6 +18,7 @@ from sparsegam.data.streams import stream_of
 from sparsegam.design.binning import Binning
 from sparsegam.design.coding import bin_table, take_in
 from sparsegam.design.interactions import Interactions
+from sparsegam.design.own import OwnNumbers
 from sparsegam.design.products import Product, ProductDesign
 from sparsegam.design.ramps import learn_ramps, shapes_of
 from sparsegam.design.rules import Rules
@@ -29,16 +31,16 @@ from sparsegam.search.evidence import covariance_of, evidence_of
 from sparsegam.search.inputs import is_cuda, search_inputs
 from sparsegam.search.options import Options
 from sparsegam.search.path import Path
-from sparsegam.search.price import mean_weight
+from sparsegam.search.price import SHARE_OF_STEPS, Choices, mean_weight
 from sparsegam.search.problem import Problem, check_room
 from sparsegam.search.products import with_products
 from sparsegam.search.progress import Progress
 from sparsegam.search.refit import ridge_penalty
 from sparsegam.search.ridge import Ridge
+from sparsegam.search.solver import at_noise
 
-STEPS_THAT_DIFFER = 8  # of one feature: as many independent columns of noise lower the loss about as much
-RAMPS_THAT_DIFFER = 3
-NEAR = 1e-7  # share of the objective: a refit from the means of bins has next to nothing to gain
+# A step of Newton that promised so small a share of the objective squares what is left: below the last digit.
+LAST_STEP: dict[str, Any] = {"tolerance": 1e-10, "last_digit": False}
 
 
 @dataclass(frozen=True)
@@ -50,11 +52,12 @@ class TableProblem(Problem[ThresholdDesign]):
     posed: "Posed | None" = None  # what it was made of, where products may join its columns
 
     def prepared(self, lambda0: float | str | None = None) -> "TableProblem":
-        """Let products join the columns, where the user asks for them: those that models at this price ask for."""
+        """Let a ridge know the noise, and products join the columns: those that models at this price ask for."""
+        problem = at_noise(self)
         if self.posed is None or not self.posed.inputs.interactions.is_on:
-            return self
+            return problem
         inputs, posed = self.posed.inputs, self.posed
-        return with_products(self, posed.again, inputs.interactions, inputs.rules, lambda0)
+        return with_products(problem, posed.again, inputs.interactions, inputs.rules, lambda0)
 
     def on_rows(self, point: _core.Point) -> _core.Point:
         """Fit the coefficients again to the rows' own values, where bins of ramps hold several of them."""
@@ -68,25 +71,21 @@ class TableProblem(Problem[ThresholdDesign]):
         if covariance is not None:
             unit = np.append(1.0, self.design.units(point.columns))
             covariance = covariance / np.outer(unit, unit)
-        own = None if self.own is None else self.own.table
+        own = None if self.own is None else self.own.numbers
         model = self.design.model(point, self.options.loss, classes, own)
-        return model.standing_on(evidence_of(self.design, point, covariance, self.upper))
+        return model.standing_on(evidence_of(self.design, point, model.terms, covariance, self.upper))
 
 
 @dataclass(frozen=True, eq=False)
-class OwnValues:
-    """Rows with their own values, and what is demanded of coefficients: a search went by the means of bins."""
+class OwnValues(ABC):
+    """Rows with their own values, wherever they are, and the bounds of coefficients: a search went by means of bins."""
 
-    table: Table
-    target: Vector
-    weight: Vector
+    numbers: OwnNumbers | None  # None where they are elsewhere
     bounds: tuple[Vector, Vector]
-    options: Options
 
-    def rows_of(self, design: ThresholdDesign, columns: NDArray[np.int64]) -> Any:
+    @abstractmethod
+    def rows_of(self, design: Any, columns: NDArray[np.int64]) -> Any:
         """Return the rows of some columns, by their own values."""
-        matrix, options = _core.Matrix(design.matrix(self.table, columns)), self.options
-        return _core.MatrixRows(matrix, self.target, self.weight, loss=options.loss, n_threads=options.n_threads)
 
     def refit(self, point: _core.Point, design: ThresholdDesign, ridge: Ridge, units: Units) -> _core.Point:
         """Return the point with its best coefficients on these rows."""
@@ -97,10 +96,25 @@ class OwnValues:
         penalty = ridge_penalty(k, ridge.lambda2, unit, (self.bounds[0][columns], self.bounds[1][columns]))
         start = units.to_core(point)
         near = _core.Point(start.intercept, np.arange(k), start.coef)
-        found = _core.refit(rows, penalty, near, tolerance=NEAR)
+        found = _core.refit(rows, penalty, near, **LAST_STEP)
         found = units.from_core(found)
         order = np.argsort(found.columns)
         return _core.Point(found.intercept, columns, found.coef[order], loss=found.loss, ridge=found.ridge)
+
+
+@dataclass(frozen=True, eq=False)
+class LocalValues(OwnValues):
+    """The same in the memory of this machine."""
+
+    by_bins: _core.Columns  # what the columns are like where each bin counts as its mean
+    target: Vector
+    weight: Vector
+    options: Options
+
+    def rows_of(self, design: Any, columns: NDArray[np.int64]) -> Any:
+        """Return the rows of some columns, by their own values."""
+        own, loss, n_threads = design.own_columns(self.numbers, columns), self.options.loss, self.options.n_threads
+        return _core.OwnRows(own, self.by_bins, self.target, self.weight, loss=loss, n_threads=n_threads)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,17 +129,13 @@ class Posed:
     units: Units
     totals: "Totals"
     options: Options
-    values: ClassVar[type[OwnValues]] = OwnValues
 
     def again(self, products: Sequence[Product]) -> TableProblem:
         """Pose the same rows with products among the columns."""
         design = self.with_products(products) if products else self.design
-        problem = self.inputs.problem(design, self.rows_of(design), self.options, self.units, self.totals)
-        own = None
-        if not all(mine is None or mine.exact for mine in design.ramps):
-            bounds = design.bounds(self.inputs.rules)
-            own = self.values(self.data, self.target, self.weight, bounds, self.options)
-        return replace(problem, own=own, posed=self)
+        rows = self.rows_of(design)
+        problem = self.inputs.problem(design, rows, self.options, self.units, self.totals)
+        return replace(problem, own=None if design.is_exact() else self.own_values(design, rows), posed=self)
 
     def with_products(self, products: Sequence[Product]) -> ThresholdDesign:
         """Return the design with products behind its columns."""
@@ -135,6 +145,11 @@ class Posed:
         """Return the rows of a design."""
         n_threads, loss = self.options.n_threads, self.options.loss
         return _core.ThresholdRows(design.core, self.target, self.weight, loss=loss, n_threads=n_threads)
+
+    def own_values(self, design: ThresholdDesign, rows: Any) -> OwnValues:
+        """Return the rows with their own values."""
+        numbers, bounds = OwnNumbers(self.data), design.bounds(self.inputs.rules)
+        return LocalValues(numbers, bounds, rows.columns, self.target, self.weight, self.options)
 
 
 @dataclass(frozen=True)
@@ -211,7 +226,7 @@ class Tables:
             total_weight=totals.weight,
             ridge=ridge,
             n_candidates=int(np.count_nonzero(allowed)),
-            n_choices=_choices(design, allowed),
+            choices=Choices(int(np.count_nonzero(allowed & ~design.is_product())), SHARE_OF_STEPS[options.loss]),
             cost=design.costs(self.rules),
             mean_weight=totals.mean_weight,
             n_fixed=always.size,
@@ -313,15 +328,6 @@ def _events(upper: Any) -> Any:
         msg = "min_events_bin counts rows of either class, and a regression has none: use min_samples_bin."
         raise ValueError(msg)
     return upper
-
-
-def _choices(design: ThresholdDesign, allowed: NDArray[np.bool_]) -> int:
-    """Count the candidates, many thresholds of one feature as few: neighbours are nearly the same column."""
-    ordered, ramp = design.is_ordered(), design.is_ramp()
-    choices = np.count_nonzero(allowed & ~ordered & ~ramp & ~design.is_product())
-    for kind, differ in ((ordered, STEPS_THAT_DIFFER), (ramp, RAMPS_THAT_DIFFER)):
-        choices += np.minimum(np.bincount(design.group[allowed & kind]), differ).sum()
-    return int(choices)
 
 
 def _refuse_certificate(options: Options) -> None:

@@ -1,0 +1,85 @@
+// bind/bind_own.cpp: columns by the rows' own values for Python.
+#include <stdexcept>
+
+#include "bound.hpp"
+#include "released.hpp"
+
+using namespace sparsegam;
+
+namespace {
+
+using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::device::cpu>;  // with gaps, where it is a column of a matrix
+
+template <class Code>
+const Code* checked_codes(const Vector<Code>& codes, Index n_rows, std::size_t n_numbers) {
+    const auto all = view(codes);
+    if (static_cast<Index>(all.size()) != n_rows) throw std::invalid_argument("own values need one code per row");
+    if (!all.empty() && *std::max_element(all.begin(), all.end()) >= n_numbers)
+        throw std::invalid_argument("a code of own values is not below the count of their numbers");
+    return all.data();
+}
+
+// A number for each row or, where there are codes, for each code.
+OwnNumbers numbers_from(nb::handle given, nb::handle codes, Index n_rows) {
+    Numbers numbers;
+    if (!nb::try_cast(given, numbers, false)) throw std::invalid_argument("own values must be float64");
+    OwnNumbers out{numbers.data(), static_cast<Index>(numbers.stride(0)), {}};
+    if (codes.is_none()) {
+        if (static_cast<Index>(numbers.shape(0)) != n_rows)
+            throw std::invalid_argument("own values need one number per row");
+        return out;
+    }
+    if (numbers.shape(0) > 1 && out.stride != 1) throw std::invalid_argument("numbers of codes must be contiguous");
+    if (Vector<std::uint8_t> narrow; nb::try_cast(codes, narrow, false))
+        out.codes.narrow = checked_codes(narrow, n_rows, numbers.shape(0));
+    else if (Vector<std::uint16_t> wide; nb::try_cast(codes, wide, false))
+        out.codes.wide = checked_codes(wide, n_rows, numbers.shape(0));
+    else
+        throw std::invalid_argument("codes of own values must be uint8 or uint16");
+    return out;
+}
+
+// A ramp from (numbers, codes or None, low, high, knot), or none.
+std::optional<OwnRamp> ramp_from(nb::handle given, Index n_rows) {
+    if (given.is_none()) return std::nullopt;
+    const OwnRamp ramp{numbers_from(given[0], given[1], n_rows), nb::cast<double>(given[2]), nb::cast<double>(given[3]),
+                       nb::cast<double>(given[4])};
+    if (!(ramp.low < ramp.high)) throw std::invalid_argument("a ramp is held between two numbers, the lower one first");
+    return ramp;
+}
+
+}  // namespace
+
+BoundOwnColumns::BoundOwnColumns(const nb::object& design, const Vector<Index>& columns, const nb::sequence& ramps)
+    : design_(design) {
+    const ThresholdDesign& core = nb::cast<const BoundDesign&>(design).get();
+    std::vector<std::optional<OwnRamp>> own;
+    for (nb::handle given : ramps) {
+        own.push_back(ramp_from(given, core.n_rows()));
+        kept_.append(given);
+    }
+    if (own.size() != columns.shape(0)) throw std::invalid_argument("ramps need one entry per column, a ramp or None");
+    for (Index c : view(columns))
+        if (c < 0 || c >= core.n_columns())
+            throw std::invalid_argument("the design does not have column " + std::to_string(c));
+    columns_.emplace(core, copied(columns), std::move(own));
+}
+
+void bind_own(nb::module_& m) {
+    nb::class_<BoundOwnColumns>(m, "OwnColumns")
+        .def(nb::init<const nb::object&, Vector<Index>, nb::sequence>(), nb::arg("design"), nb::arg("columns"),
+             nb::arg("ramps"))
+        .def(
+            "scores",
+            [](const BoundOwnColumns& own, double intercept, const Vector<double>& coef) {
+                if (static_cast<Index>(coef.shape(0)) != own.get().size())
+                    throw std::invalid_argument("scores need one coefficient per column");
+                std::vector<double> scores;
+                {
+                    const Released released;
+                    scores = own.get().scores(intercept, view(coef));
+                }
+                return as_numpy(std::move(scores));
+            },
+            nb::arg("intercept"), nb::arg("coef"));
+}

@@ -1,0 +1,34 @@
+// sparsegam/leaving.hpp: what it would do to each column of a support to leave it, as a local model has it.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "types.hpp"
+
+namespace sparsegam {
+
+// With w* and M as in local_model.hpp: w*_j / M_jj, 1 / M_jj, and the cost of the drop. Zeros and `cost` as it was given
+// for coefficients that may not move.
+struct Leaving {
+    std::vector<double> shift, inverse, cost;
+    std::vector<float> shift_float, inverse_float;  // for the gains of swaps
+
+    Leaving() = default;
+    explicit Leaving(std::vector<double> costs)
+        : shift(costs.size()),
+          inverse(costs.size()),
+          cost(std::move(costs)),
+          shift_float(shift.size()),
+          inverse_float(shift.size()) {}
+
+    void set(Index position, double shift_here, double inverse_here, double cost_here) {
+        shift[position] = shift_here;
+        inverse[position] = inverse_here;
+        cost[position] = cost_here;
+        shift_float[position] = static_cast<float>(shift_here);
+        inverse_float[position] = static_cast<float>(inverse_here);
+    }
+};
+
+}  // namespace sparsegam

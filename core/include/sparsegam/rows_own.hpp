@@ -1,0 +1,204 @@
+// sparsegam/rows_own.hpp: Rows by their own values, on which coefficients are fitted once a search by bins has chosen columns.
+//
+// Rows come in small blocks, whose columns are written out, used for all sums and forgotten: nothing is kept by row,
+// however many terms there are. Pieces of many blocks are summed by themselves, for threads.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <stdexcept>
+#include <vector>
+
+#include "column_own.hpp"
+#include "kernel_table.hpp"
+#include "parallel.hpp"
+#include "rows.hpp"
+
+namespace sparsegam {
+
+class OwnRows : public Rows {
+  public:
+    // What bins say of all columns of the design is true of those that are no ramps, and near enough to start from.
+    OwnRows(const OwnColumns& own, const Columns& by_bins, const double* y, const double* weight, Loss loss,
+            Index n_threads)
+        : own_(own), y_(y), weight_(weight), loss_(loss), pool_(n_threads) {
+        measure(by_bins);
+    }
+
+    Loss loss() const override { return loss_; }
+    const Columns& columns() const override { return columns_; }
+    void set_poll(std::function<void()> poll) override { pool_.ticker().set(std::move(poll)); }
+
+    std::vector<double> evaluate(std::span<const Point> points) override {
+        std::vector<Index> every(own_.size());
+        std::iota(every.begin(), every.end(), Index{0});
+        return summed(static_cast<Index>(points.size()), every, [&](Block& block, std::span<double> sums) {
+            for (std::size_t p = 0; p < points.size(); ++p) {
+                score(points[p], every, block);
+                sums[p] += kernels().value(loss_, {block.n, block.score, y_ + block.begin, weight_ + block.begin});
+            }
+        });
+    }
+
+    // Always in doubles: this is for the last digits.
+    Newton newton(const Point& point, std::span<const Index> support, bool) override {
+        std::vector<Index> order(support.begin(), support.end());
+        for (Index c : point.columns)
+            if (std::find(support.begin(), support.end(), c) == support.end()) order.push_back(c);
+        const Panels panels(static_cast<Index>(support.size()) + 1);
+        const auto sums = summed(1 + panels.n_sums(), order, [&](Block& block, std::span<double> into) {
+            score(point, order, block);
+            into[0] += kernels()
+                           .evaluate(loss_, {block.n, block.score, y_ + block.begin, weight_ + block.begin, block.grad,
+                                             block.curv, block.value})
+                           .value;
+            panels.add(block, into.data() + 1);
+        });
+        return {sums[0], panels.gram(sums.data() + 1)};
+    }
+
+    Token scan(const Point&, std::span<const Index>, ScanVisitor&) override { refuse(); }
+    double rescan(const ScanToken&, const Point&, std::span<const Index>, std::span<const Index>,
+                  const TakeBlock&) override {
+        refuse();
+    }
+    Groups groups(const Point&, std::span<const Index>) override { refuse(); }
+
+  private:
+    static constexpr Index rows = OwnColumns::most_rows;  // of a block
+    static constexpr Index least_piece = 16 * rows, most_pieces = 64;
+
+    [[noreturn]] static void refuse() {
+        throw std::logic_error("a search goes by bins: the rows' own values are for coefficients");
+    }
+
+    // Some rows: a column of ones and those in some order, each `rows` long, and what the rows add.
+    struct Block {
+        Index begin = 0, n = 0;
+        std::vector<double> x, weighted;
+        double score[rows], grad[rows], curv[rows], value[rows];
+
+        double* column(Index i) { return x.data() + (i + 1) * rows; }
+    };
+
+    // A' h A and A' g on the first columns A = [1, x_1 ... x_k] of a block, the upper half of it: panels of a few columns,
+    // each with those from its first on and, behind them, the gradient.
+    class Panels {
+      public:
+        explicit Panels(Index size) : size_(size) {}
+
+        Index n_sums() const {
+            Index sums = 0;
+            for (Index first = 0; first < size_; first += width) sums += count(first) * (size_ + 1 - first);
+            return sums;
+        }
+
+        void add(Block& block, double* sums) const {
+            block.weighted.resize((size_ + 1) * rows);
+            for (Index j = 0; j < size_; ++j) {
+                const double* x = block.x.data() + j * rows;
+                double* to = block.weighted.data() + j * rows;
+                for (Index i = 0; i < block.n; ++i) to[i] = block.curv[i] * x[i];
+            }
+            std::copy(block.grad, block.grad + block.n, block.weighted.data() + size_ * rows);
+            for (Index first = 0; first < size_; first += width) {
+                const Index m = count(first), n = size_ + 1 - first;
+                kernels().dense<double>().add_product({m, n, block.n, block.x.data() + first * rows, rows, Index{1},
+                                                       block.weighted.data() + first * rows, Index{1}, rows, sums});
+                sums += m * n;
+            }
+        }
+
+        Gram gram(const double* sums) const {
+            Gram gram{Symmetric(size_), std::vector<double>(size_)};
+            for (Index first = 0; first < size_; first += width)
+                for (Index j = first; j <= size_; ++j)
+                    for (Index i = first; i < first + count(first); ++i, ++sums) {
+                        if (j == size_)
+                            gram.grad[i] = *sums;
+                        else
+                            gram.curv(i, j) = gram.curv(j, i) = *sums;
+                    }
+            return gram;
+        }
+
+      private:
+        static constexpr Index width = 12;  // columns that the kernel of products takes at once
+
+        Index count(Index first) const { return std::min(width, size_ - first); }
+
+        Index size_;
+    };
+
+    // Sums over all rows, by blocks of these columns within pieces that are a matter of the number of rows alone: the same
+    // bits for any number of threads.
+    template <class Add>
+    std::vector<double> summed(Index n_sums, std::span<const Index> order, const Add& add) {
+        const Index n = own_.n_rows(), least = std::max((n + most_pieces - 1) / most_pieces, least_piece);
+        const Index piece = (least + rows - 1) / rows * rows, pieces = (n + piece - 1) / piece;
+        std::vector<double> parts(static_cast<std::size_t>(pieces * n_sums), 0.0), total(n_sums, 0.0);
+        pool_.run(pieces, [&](Index p) {
+            Block block;
+            block.x.assign((order.size() + 1) * rows, 1.0);
+            const Index last = std::min((p + 1) * piece, n);
+            for (block.begin = p * piece; block.begin < last; block.begin += rows) {
+                block.n = std::min(rows, last - block.begin);
+                for (std::size_t i = 0; i < order.size(); ++i)
+                    own_.fill(order[i], block.begin, block.begin + block.n, block.column(i));
+                add(block, std::span(parts).subspan(p * n_sums, n_sums));
+            }
+        });
+        for (Index p = 0; p < pieces; ++p)
+            for (Index i = 0; i < n_sums; ++i) total[i] += parts[p * n_sums + i];
+        return total;
+    }
+
+    static void score(const Point& point, std::span<const Index> order, Block& block) {
+        std::vector<const double*> chosen;
+        for (Index c : point.columns)
+            chosen.push_back(block.column(std::find(order.begin(), order.end(), c) - order.begin()));
+        std::fill(block.score, block.score + block.n, point.intercept);
+        kernels().add_columns(block.n, point.size(), point.coef.data(), chosen.data(), block.score);
+    }
+
+    // Sums of w d and w d^2 with d = x - m, m the mean by bins, which is near: nothing cancels.
+    void measure(const Columns& by_bins) {
+        columns_.total_weight = by_bins.total_weight;
+        std::vector<Index> ramps;
+        for (Index i = 0; i < own_.size(); ++i) {
+            columns_.kind.push_back(own_.kind(i));
+            columns_.mean.push_back(by_bins.mean[own_.column(i)]);
+            columns_.spread.push_back(by_bins.spread[own_.column(i)]);
+            if (own_.is_own(i)) ramps.push_back(i);
+        }
+        const Index n = static_cast<Index>(ramps.size());
+        const auto sums = summed(2 * n, ramps, [&](Block& block, std::span<double> into) {
+            const double* weight = weight_ + block.begin;
+            for (Index r = 0; r < n; ++r) {
+                const double *x = block.column(r), mean = columns_.mean[ramps[r]];
+                double sum = 0.0, squares = 0.0;
+#pragma omp simd reduction(+ : sum, squares)
+                for (Index i = 0; i < block.n; ++i) {
+                    sum += weight[i] * (x[i] - mean);
+                    squares += weight[i] * (x[i] - mean) * (x[i] - mean);
+                }
+                into[2 * r] += sum;
+                into[2 * r + 1] += squares;
+            }
+        });
+        for (Index r = 0; r < n; ++r) {
+            const double shift = sums[2 * r] / columns_.total_weight;
+            columns_.mean[ramps[r]] += shift;
+            columns_.spread[ramps[r]] = std::max(sums[2 * r + 1] - shift * sums[2 * r], 0.0);
+        }
+    }
+
+    const OwnColumns& own_;
+    const double *y_, *weight_;
+    Loss loss_;
+    Pool pool_;
+    Columns columns_;
+};
+
+}  // namespace sparsegam

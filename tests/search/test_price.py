@@ -1,0 +1,52 @@
+"""Prices of a term: criteria by name, what "auto" asks where there is much to choose from, prices that settle."""
+
+import numpy as np
+import pytest
+
+from sparsegam import SparseGAMClassifier, SparseGAMRegressor
+from sparsegam.search.price import Choices, price, settled_price
+
+
+def test_criteria_by_name():
+    n = 1000.0
+    assert price("aic", n, 1.0, Choices())(7) == 1.0
+    assert price("bic", n, 1.0, Choices())(7) == pytest.approx(np.log(n) / 2)
+    assert price(2.5, n, 1.0, Choices())(7) == 2.5
+
+
+def test_auto_asks_more_of_a_term_that_was_the_best_of_many():
+    n = 1000.0
+    few, many = (price("auto", n, 1.0, Choices(p, 0.5)) for p in (10, 10_000))
+    assert few(10) == pytest.approx(0.4 * np.log(n) / 2)
+    assert many(10) == pytest.approx(0.5 * np.log(1000.0))
+    assert many(100) < many(10) < many(1) == many(0)
+
+
+def test_a_price_settles_where_the_model_it_finds_asks_for_it():
+    sizes = {2.0: 4, 1.0: 8}
+    found = settled_price(lambda k: 2.0 if k < 4 else 1.0, 100.0, None, lambda at: (0.0, sizes[at]))
+    assert found == 1.0
+
+
+def test_the_ridge_of_a_regression_is_beside_its_noise():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 10, (800, 3)).astype(float)
+    y = 2.0 * (X[:, 0] <= 4)
+    clear, noisy = (SparseGAMRegressor().fit(X, y + rng.normal(0, s, 800)) for s in (0.1, 3.0))
+    assert clear.lambda2_ == pytest.approx(10 * 0.01 / 1.01, rel=0.2)
+    assert noisy.lambda2_ == pytest.approx(10 * 9 / 10, rel=0.2)
+    assert not clear.standardize_
+    assert clear.n_terms_ == 1
+    assert SparseGAMRegressor().fit(X, np.ones(800)).lambda2_ == 10.0
+
+
+@pytest.mark.parametrize("binary", [True, False])
+def test_columns_of_noise_stay_out_of_default_models(binary):
+    """Two true steps among forty continuous columns: thousands of thresholds to choose from."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 40))
+    score = 1.5 * (X[:, 0] > 0.3) + (X[:, 1] <= 0) - 1
+    y = rng.random(4000) < 1 / (1 + np.exp(-score)) if binary else score + rng.normal(size=4000)
+    gam = (SparseGAMClassifier() if binary else SparseGAMRegressor()).fit(X, y)
+    assert {"x0", "x1"} <= {term.feature for term in gam.terms_}
+    assert gam.n_terms_ <= 20
