@@ -1,10 +1,11 @@
 """One card beside all cores: the same models, search times with codes on the card, and all in from a NumPy table.
 
-python -m benchmarks.cuda [--parts same search numpy frontier growth] [--rows 1000000 10000000] [--data FOLDER] [--cpu]
+python -m benchmarks.cuda [--parts same search numpy frontier interactions growth] [--rows 1000000] [--cpu] [--data ..]
 
-`same` fits FICO's eight cells, COMPAS and a million simulated rows on both and compares terms and objectives.
+`same` fits FICO's eight cells without and with a ridge, COMPAS and a million simulated rows on both, and compares.
 `search` is a fit at BIC of 23 features in 256 bins, drawn on the card; `--cpu` does the same on all cores beside it.
-`numpy` is a fit of a table in host memory, with all that it takes. `growth` fits a thousand times, then twice at once.
+`numpy` is a fit of a table in host memory, with all that it takes; `interactions` is the same with interactions="auto",
+where some pairs of features matter together. `growth` fits a thousand times, then twice at once.
 Times are wall clock, warm; nothing else is needed than NumPy, scikit-learn and CuPy.
 """
 
@@ -14,8 +15,10 @@ import argparse
 import gzip
 import os
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -35,13 +38,16 @@ from sparsegam.design.threshold import ThresholdDesign
 from sparsegam.design.units import Units
 from sparsegam.search.options import Options
 from sparsegam.search.problem import Problem
+from sparsegam.search.products import cells_of
 from sparsegam.search.solver import fit, frontier
 from sparsegam.search.tables import Tables, Totals
 
 FEATURES, BINS = 23, 256
 TRUE = ((0, 40, 0.8), (1, 128, -0.6), (2, 200, 0.5), (3, 64, -0.4), (4, 100, 0.7), (5, 150, -0.3), (6, 30, 0.5))
 TRUE += ((7, 220, -0.5), (8, 90, 0.25), (9, 180, -0.2), (0, 160, 0.3), (4, 220, -0.3))
+TOGETHER = ((0, 100, 3, 120, 0.7), (5, 90, 7, 150, -0.6), (11, 128, 12, 60, 0.5))
 SPECIAL = {"special_values": [-9, -8, -7]}
+CELL = {"min_samples_bin": 1}
 
 
 def seconds_of(work: Any, rounds: int = 2) -> tuple[float, Any]:
@@ -54,8 +60,11 @@ def seconds_of(work: Any, rounds: int = 2) -> tuple[float, Any]:
     return best, out
 
 
-def drawn(card: Card, n_rows: int) -> tuple[list[Any], Any]:
-    """Draw codes and labels on the card; half of the features are skewed, so that rows crowd into few bins."""
+def drawn(card: Card, n_rows: int, together: Sequence[tuple[int, int, int, int, float]] = ()) -> tuple[list[Any], Any]:
+    """Draw codes and labels on the card; half of the features are skewed, so that rows crowd into few bins.
+
+    Labels depend on some steps and, where asked for, on products of two.
+    """
     xp = card.xp
     rng, codes, score = xp.random.RandomState(0), [], xp.full(n_rows, -0.4, dtype=np.float32)
     for j in range(FEATURES):
@@ -68,6 +77,8 @@ def drawn(card: Card, n_rows: int) -> tuple[list[Any], Any]:
                 if feature == j:
                     score[first:last] += np.float32(coef) * (part[first:last] <= bin_)
         codes.append(part)
+    for one, bin_, other, than, coef in together:
+        score += np.float32(coef) * ((codes[one][:n_rows] <= bin_) & (codes[other][:n_rows] <= than))
     y = xp.empty(n_rows, dtype=np.int8)
     for first in range(0, n_rows, 2**27):
         last = min(first + 2**27, n_rows)
@@ -139,6 +150,8 @@ def search(n_rows: int, *, cpu: bool, bandwidth: float) -> None:
 def profile(problem: Problem[Any], point: Any) -> None:
     """Time each question by itself."""
     rows, empty = problem.rows, np.zeros(0, dtype=np.int64)
+    cells = [cells_of(problem.design, j) for j in range(FEATURES)]
+    pairs = np.array(list(combinations(range(FEATURES), 2)))
     point = problem.units.to_core(point)
     trials = [_core.Point(point.intercept + t, point.columns, point.coef) for t in np.linspace(0.01, 0.1, 8)]
     token = rows.scan(point, empty)[0]
@@ -148,6 +161,7 @@ def profile(problem: Problem[Any], point: Any) -> None:
         "newton": lambda i: rows.newton(trials[i % 8], point.columns),
         "scan": lambda i: rows.scan(trials[i % 8], empty),
         "rescan 1": lambda i: rows.rescan(token, trials[i % 8], point.columns[:1], empty),
+        "pairs": lambda i: rows.pairs(trials[i % 8], cells, pairs),
     }
     told = []
     for name, ask in asked.items():
@@ -175,22 +189,32 @@ def bandwidth_of(card: Card) -> float:
         return 20 * one.size / seconds_of(copy, rounds=3)[0]
 
 
-def from_numpy(n_rows: int, *, cpu: bool) -> None:
-    """Time a fit of a NumPy table of single precision, all in."""
+def table(n_rows: int, together: Sequence[tuple[int, int, int, int, float]] = ()) -> tuple[np.ndarray, np.ndarray]:
+    """Return a NumPy table of single precision, and labels."""
     card = Card()
     with card:
-        codes, y = drawn(card, n_rows)
+        codes, y = drawn(card, n_rows, together)
         turned = card.xp.empty((n_rows, FEATURES), dtype=np.float32)
         for j, code in enumerate(codes):
             turned[:, j] = code[:n_rows]
         X, labels = card.fetch(turned), card.fetch(y)
         del codes, y, turned
         card.xp.get_default_memory_pool().free_all_blocks()
+    return X, labels
+
+
+def from_numpy(n_rows: int, *, cpu: bool, interactions: str | int = 0) -> None:
+    """Time a fit of a table in host memory, all in."""
+    X, labels = table(n_rows, TOGETHER if interactions else ())
+    first = None
     for device in ("cuda", "cpu") if cpu else ("cuda",):
-        gam = SparseGAMClassifier(device=device, lambda0="bic", n_jobs=-1)
+        gam = SparseGAMClassifier(device=device, lambda0="bic", n_jobs=-1, interactions=interactions)
         seconds, found = seconds_of(partial(gam.fit, X, labels), rounds=2 if device == "cuda" else 1)
+        first = first or found
+        products = sum(term.also is not None for term in found.terms_)
         print(
-            f"numpy {n_rows:>11,} on {device}: {seconds:.2f} s, {found.n_terms_} terms, {found.objective_:.6f}",
+            f"numpy {n_rows:>11,} on {device}: {seconds:.2f} s, {found.n_terms_} terms, {products} of them products, "
+            f"{found.objective_:.6f}, {len(terms_of(found) & terms_of(first))} terms in common",
             flush=True,
         )
 
@@ -242,24 +266,32 @@ def compas(folder: Path) -> tuple[np.ndarray, np.ndarray]:
     return X, np.array([line[-1] == "1" for line in lines]).astype(int)
 
 
+def terms_of(gam: Any) -> set[Any]:
+    """Return what the terms of a model ask."""
+    return {tuple((one.feature, one.condition) for one in term.clauses) for term in gam.terms_}
+
+
 def same(folder: Path | None) -> None:
     """Fit on both, and compare terms and objectives."""
     cases = []
     if folder is not None:
         rows = fico(folder)
         cases += [
-            (f"FICO {loss} {price}", rows, {"loss": loss, "lambda0": price, "lambda2": 0.0, "min_samples_bin": 1})
+            (f"FICO {loss} {price}, ridge {ridge}", rows, CELL | {"loss": loss, "lambda0": price, "lambda2": ridge})
+            for ridge in (0.0, "auto")
             for loss in ("logistic", "exponential")
             for price in (7, 5, 3, 2)
         ]
         cases.append(("COMPAS", compas(folder), {}))
+        cases.append(("COMPAS interactions", compas(folder), {"interactions": "auto"}))
+        cases.append(("FICO interactions", rows, SPECIAL | {"interactions": "auto"}))
     credit = make_credit(1_000_000)
     cases.append(("credit 10^6", (np.asarray(credit.data), np.asarray(credit.target)), SPECIAL | {"lambda0": "bic"}))
     for name, (X, y), options in cases:
         cpu = SparseGAMClassifier(n_jobs=-1, **options).fit(X, y)
         cuda = SparseGAMClassifier(device="cuda", **options).fit(X, y)
         again = SparseGAMClassifier(device="cuda", **options).fit(X, y)
-        mine, theirs = ({(t.feature, t.condition) for t in gam.terms_} for gam in (cuda, cpu))
+        mine, theirs = terms_of(cuda), terms_of(cpu)
         off = (cuda.objective_ - cpu.objective_) / cpu.objective_
         bits = cuda.model_.to_json() == again.model_.to_json()
         print(
@@ -296,7 +328,7 @@ def growth(fits: int = 1000) -> None:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--parts", nargs="+", default=["same", "search", "numpy", "frontier", "growth"])
+    parser.add_argument("--parts", nargs="+", default=["same", "search", "numpy", "frontier", "interactions", "growth"])
     parser.add_argument("--rows", type=int, nargs="+", default=[10**6, 10**7, 10**8, 10**9])
     parser.add_argument("--data", type=Path)
     parser.add_argument("--cpu", action="store_true")
@@ -310,12 +342,12 @@ def main() -> None:
             same(args.data)
         if part == "growth":
             growth(args.fits)
-        for n_rows in args.rows if part in ("search", "numpy", "frontier") else ():
+        for n_rows in args.rows if part in ("search", "numpy", "frontier", "interactions") else ():
             card.xp.get_default_memory_pool().free_all_blocks()
             if part == "search":
                 search(n_rows, cpu=args.cpu, bandwidth=bandwidth)
-            elif part == "numpy":
-                from_numpy(n_rows, cpu=args.cpu)
+            elif part in ("numpy", "interactions"):
+                from_numpy(n_rows, cpu=args.cpu, interactions="auto" if part == "interactions" else 0)
             else:
                 frontiers(n_rows, cpu=args.cpu)
 

@@ -7,6 +7,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "bound.hpp"
@@ -71,7 +72,7 @@ std::span<const Index> checked(const Rows& rows, const Vector<Index>& columns) {
 // A scan or a rescan as flat arrays: grad, curv (one per column) and cross (columns x `size`).
 struct ScanArrays final : ScanVisitor {
     Gram gram;
-    std::vector<double> grad, curv, cross;
+    std::vector<double> grad, curv, cross, moment;
     Index size = 0;
 
     void take_gram(Gram taken) override {
@@ -82,6 +83,7 @@ struct ScanArrays final : ScanVisitor {
         for (std::size_t c = 0; c < block.columns.size(); ++c) {
             grad.push_back(block.grad[c]);
             if (block.curv.data) curv.push_back(block.curv[c]);
+            if (block.moment.data) moment.push_back(block.moment[c]);
             const double* first = block.cross + c * block.cross_stride;
             cross.insert(cross.end(), first, first + size);
         }
@@ -122,8 +124,10 @@ nb::tuple scan(LocalRows& rows, const Point& point, const Vector<Index>& among) 
     const auto& at = checked(rows, point);
     const auto asked = checked(rows, among);
     Token token = released([&] { return rows.scan(at, asked, sums); });
-    return nb::make_tuple(BoundToken{std::move(token)}, as_numpy(flat(sums.gram.curv)), array(sums.gram.grad),
-                          array(sums.grad), array(sums.curv), array(sums.cross));
+    const nb::tuple answer =
+        nb::make_tuple(BoundToken{std::move(token)}, as_numpy(flat(sums.gram.curv)), array(sums.gram.grad),
+                       array(sums.grad), array(sums.curv), array(sums.cross));
+    return sums.moment.empty() ? answer : nb::tuple(answer + nb::make_tuple(array(sums.moment)));
 }
 
 nb::tuple rescan(LocalRows& rows, const BoundToken& token, const Point& point, const Vector<Index>& entered,
@@ -192,8 +196,35 @@ ColumnKind kind_named(const std::string& name) {
     throw std::invalid_argument("the kind of a column must be 'step', 'level', 'ramp' or 'raw', got '" + name + "'");
 }
 
+using Ranges = std::vector<std::pair<Index, Index>>;
+
+// Steps and ramps of the same features; ramps of none where nothing is said of them.
+std::vector<Nested> nested_from(const Ranges& steps, const Ranges& ramps, Index n_columns) {
+    const auto outside = [&](const auto& range) {
+        return range.first < 0 || range.second < range.first || range.second > n_columns;
+    };
+    if (std::any_of(steps.begin(), steps.end(), outside) || std::any_of(ramps.begin(), ramps.end(), outside))
+        throw std::invalid_argument("nested names columns that there are not");
+    if (!ramps.empty() && ramps.size() != steps.size())
+        throw std::invalid_argument("nested_ramps must have one entry for each of nested");
+    std::vector<Nested> out;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        out.push_back({steps[i].first, steps[i].second});
+        if (!ramps.empty()) out.back().first_ramp = ramps[i].first, out.back().last_ramp = ramps[i].second;
+    }
+    return out;
+}
+
+// Of steps, or of ramps.
+Ranges ranges(const Columns& columns, Index Nested::* first, Index Nested::* last) {
+    Ranges out;
+    for (const Nested& range : columns.nested) out.emplace_back(range.*first, range.*last);
+    return out;
+}
+
 Columns make_columns(const std::vector<std::string>& kind, const Vector<double>& mean, const Vector<double>& spread,
-                     double total_weight, const std::vector<std::pair<Index, Index>>& nested, Index shortlist) {
+                     double total_weight, const Ranges& nested, Index shortlist, const Ranges& nested_ramps,
+                     const std::vector<double>& knot) {
     Columns columns;
     for (const auto& name : kind) columns.kind.push_back(kind_named(name));
     if (mean.shape(0) != kind.size() || spread.shape(0) != kind.size())
@@ -202,11 +233,13 @@ Columns make_columns(const std::vector<std::string>& kind, const Vector<double>&
     columns.spread = copied(spread);
     columns.total_weight = total_weight;
     columns.shortlist = shortlist;
-    for (const auto& [first, last] : nested) {
-        if (first < 0 || last < first || last > columns.size())
-            throw std::invalid_argument("nested names columns that there are not");
-        columns.nested.push_back({first, last});
-    }
+    columns.nested = nested_from(nested, nested_ramps, columns.size());
+    columns.knot = knot;
+    const auto has_ramps = [](const Nested& range) { return range.first_ramp < range.last_ramp; };
+    const bool ramped = std::any_of(columns.nested.begin(), columns.nested.end(), has_ramps);
+    if (ramped ? knot.size() != kind.size() : !knot.empty())
+        throw std::invalid_argument(
+            "knot must have one entry per column where there are nested ramps, and none elsewhere");
     return columns;
 }
 
@@ -243,12 +276,14 @@ void bind_rows(nb::module_& m) {
         .def(
             "__init__",
             [](Columns* self, const std::vector<std::string>& kind, const Vector<double>& mean,
-               const Vector<double>& spread, double total_weight, const std::vector<std::pair<Index, Index>>& nested,
-               Index shortlist) {
-                new (self) Columns(make_columns(kind, mean, spread, total_weight, nested, shortlist));
+               const Vector<double>& spread, double total_weight, const Ranges& nested, Index shortlist,
+               const Ranges& nested_ramps, const std::optional<Vector<double>>& knot) {
+                new (self) Columns(make_columns(kind, mean, spread, total_weight, nested, shortlist, nested_ramps,
+                                                knot ? copied(*knot) : std::vector<double>()));
             },
             nb::kw_only(), nb::arg("kind"), nb::arg("mean"), nb::arg("spread"), nb::arg("total_weight"),
-            nb::arg("nested"), nb::arg("shortlist") = 0)
+            nb::arg("nested"), nb::arg("shortlist") = 0, nb::arg("nested_ramps") = Ranges(),
+            nb::arg("knot") = nb::none())
         .def_prop_ro("mean", [](const Columns& c) { return array(c.mean); })
         .def_prop_ro("spread", [](const Columns& c) { return array(c.spread); })
         .def_prop_ro("ramps",
@@ -266,12 +301,10 @@ void bind_rows(nb::module_& m) {
                          for (ColumnKind kind : c.kind) names.emplace_back(name_of(kind));
                          return names;
                      })
-        .def_prop_ro("nested",
-                     [](const Columns& c) {
-                         std::vector<std::pair<Index, Index>> ranges;
-                         for (const Nested& range : c.nested) ranges.emplace_back(range.first, range.last);
-                         return ranges;
-                     })
+        .def_prop_ro("nested", [](const Columns& c) { return ranges(c, &Nested::first, &Nested::last); })
+        .def_prop_ro("nested_ramps",
+                     [](const Columns& c) { return ranges(c, &Nested::first_ramp, &Nested::last_ramp); })
+        .def_prop_ro("knot", [](const Columns& c) { return array(c.knot); })
         .def("__len__", &Columns::size);
     nb::class_<BoundToken>(m, "ScanToken");
     nb::class_<Rows, PythonRows>(m, "Rows").def(nb::init<>());

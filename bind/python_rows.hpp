@@ -71,12 +71,18 @@ class PythonRows final : public sparsegam::Rows {
 
     sparsegam::Token scan(const Point& point, std::span<const Index> among, sparsegam::ScanVisitor& visitor) override {
         nb::gil_scoped_acquire gil;
-        const nb::tuple answer =
-            parts(ask("scan")(point, array(among)), 6, "scan: token, support curv and grad, then grad, curv, cross");
+        const bool ramped = !columns().knot.empty();
+        const nb::tuple answer = parts(ask("scan")(point, array(among)), ramped ? 7 : 6,
+                                       ramped ? "scan: token, support curv and grad, then grad, curv, cross, moment"
+                                              : "scan: token, support curv and grad, then grad, curv, cross");
         const std::size_t size = point.columns.size() + 1;
         visitor.take_gram(gram(answer[1], answer[2], size));
-        take(answer[3], answer[4], answer[5], asked(among), size,
-             [&](const sparsegam::Block& block) { visitor.take_block(block); });
+        const auto columns = asked(among);
+        const auto moment = ramped ? numbers(answer[6], columns.size(), "moment") : std::vector<double>();
+        take(answer[3], answer[4], answer[5], columns, size, [&](sparsegam::Block block) {
+            if (ramped) block.moment = {moment.data(), 1};
+            visitor.take_block(block);
+        });
         return std::make_shared<PythonToken>(nb::borrow<nb::object>(answer[0]));
     }
 

@@ -81,8 +81,9 @@ class Columns:
 
     kind is "step" (x <= t), "level" (any other 0/1 column), "ramp" (min(x - t, 0)) or "raw"; mean and spread (squared
     norm of the centred column) are weighted; nested are ranges (first, last) of columns that are thresholds of one
-    feature, in ascending order. shortlist is the number of columns up to which a scan of some costs less than one of
-    all, 0 where none does.
+    feature, in ascending order, and nested_ramps, where there are any, the ramps of the same features. knot is the t of
+    each step and ramp of these, in the unit of the ramps, and empty where there are none. shortlist is the number of
+    columns up to which a scan of some costs less than one of all, 0 where none does.
     """
 
     def __init__(
@@ -94,6 +95,8 @@ class Columns:
         total_weight: float,
         nested: Sequence[tuple[int, int]],
         shortlist: int = 0,
+        nested_ramps: Sequence[tuple[int, int]] = (),
+        knot: Vector | None = None,
     ) -> None: ...
     mean: Final[Vector]
     spread: Final[Vector]
@@ -103,6 +106,8 @@ class Columns:
     total_weight: Final[float]
     kind: Final[list[str]]
     nested: Final[list[tuple[int, int]]]
+    nested_ramps: Final[list[tuple[int, int]]]
+    knot: Final[Vector]
     shortlist: Final[int]
     def __len__(self) -> int: ...
 
@@ -139,20 +144,12 @@ class LocalRows(Rows):
     def newton(self, point: Point, support: NDArray[np.int64], rough: bool = False) -> tuple[float, Vector, Vector]:
         """Loss, curvature (flat) and gradient on some columns of the point, intercept first; rough: in floats."""
 
-    def scan(
-        self, point: Point, among: NDArray[np.int64]
-    ) -> tuple[
-        ScanToken,
-        Vector,
-        Vector,
-        Vector,
-        Vector,
-        Vector,
-    ]:
+    def scan(self, point: Point, among: NDArray[np.int64]) -> tuple[Any, ...]:
         """Token, curvature and gradient of the support, then what columns have beside it.
 
         That is, of the columns `among` (none: of all), their gradient, their curvature, and their products with the
-        support (columns x (terms + 1), flat).
+        support (columns x (terms + 1), flat); where columns have knots, their moments at last: of a ramp the sum of its
+        values under the curvature, of a step that of the places of its rows.
         """
 
     def rescan(

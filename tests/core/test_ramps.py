@@ -2,43 +2,12 @@
 
 import numpy as np
 import pytest
+from ramped import Ramped, allowing
 from reference import best_subsets
 
 from sparsegam import _core
 
 LOSSES = ("logistic", "exponential", "squared")
-
-
-class Ramped:
-    """Two or more features with steps and ramps: codes, the same as plain columns, labels and weights."""
-
-    def __init__(self, seed, kinds=((12, 11, 2), (30, 30, 3), (3, 0, 0)), n=300):
-        rng = np.random.default_rng(seed)
-        self.codes = [rng.integers(0, n_bins, n).astype(np.uint8) for n_bins, _, _ in kinds]
-        self.n_bins, self.n_ordered = (np.array([kind[i] for kind in kinds]) for i in (0, 1))
-        self.ramps, columns, self.kinds = [], [], []
-        for code, (n_bins, n_ordered, every) in zip(self.codes, kinds, strict=True):
-            place = np.sort(rng.random(n_ordered)) - 1
-            end = np.append((place[1:] + place[:-1]) / 2, 0.0) if n_ordered else place
-            knots = np.arange(1, n_ordered, every) if every else np.zeros(0, dtype=np.int64)
-            self.ramps.append((place, end, knots) if every else None)
-            columns += [code <= b if b < n_ordered else code == b for b in range(n_bins)]
-            rows = np.append(place, np.zeros(n_bins - n_ordered))[code]
-            columns += [np.where(code <= b, rows - end[b], 0.0) for b in knots]
-            self.kinds += ["step"] * n_bins + ["ramp"] * len(knots)
-        self.X = np.column_stack(columns).astype(np.float64)
-        self.weight = rng.uniform(0.5, 2, n)
-        score = 2 * self.X[:, self.kinds.index("ramp")] + rng.normal(size=n)
-        self.sign, self.target = np.where(score > np.median(score), 1.0, -1.0), score
-
-    def rows(self, loss):
-        y = self.target if loss == "squared" else self.sign
-        design = _core.ThresholdDesign(self.codes, self.n_bins, self.n_ordered, self.ramps)
-        return _core.ThresholdRows(design, y, self.weight, loss=loss, n_threads=1)
-
-    def matrix_rows(self, loss):
-        y = self.target if loss == "squared" else self.sign
-        return _core.MatrixRows(_core.Matrix(np.asfortranarray(self.X)), y, self.weight, loss=loss, n_threads=1)
 
 
 @pytest.fixture
@@ -64,8 +33,10 @@ def test_questions_are_answered_as_those_of_plain_columns(ramped, loss):
     for mine, theirs in zip(ours.slopes(point), plain.slopes(point), strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-10)
     every = np.zeros(0, dtype=np.int64)
-    for mine, theirs in zip(ours.scan(point, every)[1:], plain.scan(point, every)[1:], strict=True):
+    *scanned, moment = ours.scan(point, every)[1:]
+    for mine, theirs in zip(scanned, plain.scan(point, every)[1:], strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=2e-4, atol=2e-4)  # in floats
+    np.testing.assert_allclose(moment, ramped.moments(loss, point), rtol=2e-4, atol=2e-4)
 
 
 def test_nothing_cancels_far_from_the_knot():
@@ -87,25 +58,53 @@ def test_frontier_is_near_the_best_subsets(loss, seed):
     allowed = np.ones(problem.X.shape[1], dtype=bool)
     allowed[[3, 12]] = False  # the last ordered bin of a feature says nothing
     allowed &= problem.X.std(axis=0) > 0
-    found = _core.frontier(problem.rows(loss), _allowing(allowed), max_terms=3).points
+    found = _core.frontier(problem.rows(loss), allowing(allowed), max_terms=3).points
     y = problem.target if loss == "squared" else problem.sign
     best = best_subsets(problem.X[:, allowed], y, problem.weight, loss, 0.01, 3)
     for point, (objective, _, _) in zip(found, best, strict=False):
         assert point.loss + point.ridge <= objective * (1 + 0.01) + 1e-9
 
 
-def _allowing(allowed):
-    p = allowed.size
-    return _core.Penalty(
-        lambda2=0.01,
-        cost=np.ones(p),
-        low=np.full(p, -np.inf),
-        high=np.full(p, np.inf),
-        allowed=allowed,
-        group=np.arange(p),
-        always=np.zeros(0, dtype=np.int64),
-        unit=None,
-    )
+class Asked(_core.Rows):
+    """Rows in Python that pass on what the compiled ones answer."""
+
+    def __init__(self, rows):
+        super().__init__()
+        self.loss, self.columns = rows.loss, rows.columns
+        for question in ("evaluate", "newton", "scan", "rescan", "groups"):
+            setattr(self, question, getattr(rows, question))
+
+
+@pytest.mark.parametrize("through", [lambda rows: rows, Asked], ids=["compiled", "in Python"])
+@pytest.mark.parametrize(("loss", "lambda0"), [("logistic", 24.0), ("exponential", 24.0), ("squared", 12.0)])
+def test_two_ramps_that_pay_only_together_are_found(loss, lambda0, through):
+    valley = Ramped.valley()
+    point = _core.fit_at(through(valley.rows(loss)), allowing(valley.is_ramp), lambda0=lambda0, max_terms=4).points[-1]
+    assert len(point.columns) == 2
+    assert point.columns.max() < 25 + 8  # both of the first feature
+
+
+def test_moments_are_asked_for_where_there_are_knots():
+    valley = Ramped.valley()
+    rows = Asked(valley.rows("logistic"))
+    rows.scan = lambda *given: valley.rows("logistic").scan(*given)[:6]
+    with pytest.raises(ValueError, match=r"must answer scan: .* cross, moment"):
+        _core.fit_at(rows, allowing(valley.is_ramp), lambda0=1.0, max_terms=2)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"nested_ramps": [(1, 2)]}, "one entry for each of nested"),
+        ({"nested_ramps": [(2, 3), (3, 9)]}, "columns that there are not"),
+        ({"nested_ramps": [(2, 3), (3, 3)]}, "one entry per column where there are nested ramps"),
+        ({"knot": np.zeros(3)}, "none elsewhere"),
+    ],
+)
+def test_knots_and_nested_ramps_must_fit_the_columns(wrong, message):
+    given = {"mean": np.zeros(3), "spread": np.ones(3), "total_weight": 1.0, "nested": [(0, 2), (2, 2)]}
+    with pytest.raises(ValueError, match=message):
+        _core.Columns(kind=["step", "step", "ramp"], **given, **wrong)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from card_rows import card  # noqa: F401
 
-from sparsegam.cuda.binning import bin_column
+from sparsegam.cuda.binning import bin_column, numbers_of
 from sparsegam.cuda.inputs import on_card
 from sparsegam.data.frames import read
 from sparsegam.design.binning import Binning, Learner
@@ -40,3 +40,12 @@ def test_bins_are_those_of_the_core(card, name, weighted, options):  # noqa: F81
             np.testing.assert_array_equal(mine.edges, feature.edges)
             assert (mine.special, mine.missing, mine.n_bins) == (feature.special, feature.missing, feature.n_bins)
             np.testing.assert_array_equal(card.fetch(found)[:500], codes)
+
+
+def test_numbers_are_in_memory_of_the_card_that_asks(card):  # noqa: F811
+    """What a table lends for one question may be filled anew by its own stream as soon as it is let go of."""
+    column = on_card(card, read(COLUMNS["few values"][:, None])).keep(np.arange(100)).column(0)
+    with card:
+        numbers = numbers_of(card, column)
+        assert card.address(numbers) != card.address(column.values)
+        np.testing.assert_array_equal(card.fetch(numbers), COLUMNS["few values"][:100])

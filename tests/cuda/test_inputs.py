@@ -75,6 +75,15 @@ def test_ramps_special_values_and_missing_ones_are_scored_alike(put):
     np.testing.assert_allclose(here(gam.predict(put(table))), gam.predict(table), rtol=1e-12, atol=1e-12)
 
 
+def test_products_are_scored_alike(put):
+    table = X.copy()
+    table[:20, 0], table[20:50, 3] = np.nan, -9
+    both = (X[:, 1] <= 0.2) & (X[:, 3] > 1)
+    gam = SparseGAMRegressor(interactions=3, special_values=[-9], max_bins=30).fit(table, 3 * both + X[:, 0] / 9)
+    assert any(term.also is not None for term in gam.terms_)
+    np.testing.assert_allclose(here(gam.predict(put(table))), gam.predict(table), rtol=1e-12, atol=1e-12)
+
+
 def test_values_that_only_come_later_are_told_of(put):
     gam = SparseGAMClassifier(lambda0=2.0).fit(X, Y)
     table = X.copy()

@@ -1,9 +1,12 @@
 """Rows on a card keep the contract of Rows: the sums of the oracle, the same bits each time, searches that agree."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
-from card_rows import card, rows_of_codes  # noqa: F401
+from card_rows import card, padded_codes, rows_of_codes  # noqa: F401
 from problems import LOSSES, narrow, problem_of, random_problem
+from ramped import Ramped, allowing
 from reference import ReferenceRows
 
 from sparsegam import _core
@@ -95,13 +98,100 @@ def test_groups_are_the_rows_where_a_column_is_one(rows, problem, point):
     assert_close(rows.groups(point, columns)[3:], oracle(problem).groups(point, columns)[3:], digits=1e-13)
 
 
+def cells_of(problem, most, seed=0):
+    """Cells of every feature but the last, which has none: bins in order share those in order."""
+    rng, out = np.random.default_rng(seed), []
+    for bins, ordered in zip(problem.n_bins.tolist(), problem.n_ordered.tolist(), strict=True):
+        alone = min(bins - ordered, most)
+        n_ordered = min(ordered, most)
+        of_bin = np.append(
+            np.sort(rng.integers(0, n_ordered, ordered)), n_ordered + np.arange(bins - ordered) % max(alone, 1)
+        )
+        out.append((of_bin.astype(np.uint8), n_ordered, n_ordered + alone))
+    return [*out[:-1], None]
+
+
+def test_pairs_have_the_sums_over_cells_of_two_features(rows, problem, point):
+    for most in (2, 6):
+        cells = cells_of(problem, most)
+        pairs = np.array(list(combinations(range(len(cells) - 1), 2))[::-1])
+        expected = ReferenceRows(problem.X, problem.y, problem.weight, problem.loss, codes=problem.codes)
+        assert_close(rows.pairs(point, cells, pairs), expected.pairs(point, cells, pairs))
+    assert [tables.size for tables in rows.pairs(point, cells, pairs[:0])] == [0, 0]
+
+
+def test_tables_of_pairs_that_no_block_has_room_for(card):  # noqa: F811
+    """256 x 256 cells take 1 MB; codes of two bytes; most rows in one cell."""
+    rng, n = np.random.default_rng(5), 9000
+    n_bins = np.array([300, 5000, 256, 3])
+    codes = [rng.integers(0, bins, n) for bins in n_bins]
+    codes[0][rng.random(n) < 0.5] = 7
+    problem = problem_of(codes, rng.choice([-1.0, 1.0], n), "logistic", rng.uniform(0.5, 2, n), n_bins)
+    cells = [(rng.integers(0, 256, bins).astype(np.uint8), 256, 256) for bins in n_bins[:3]]
+    cells.append((np.array([0, 1, 0], dtype=np.uint8), 2, 2))
+    pairs, point = (
+        np.array([[0, 1], [3, 2], [1, 2], [2, 0]]),
+        _core.Point(0.1, np.array([7, 400]), np.array([0.4, -0.3])),
+    )
+    assert_close(rows_of_codes(card, problem).pairs(point, cells, pairs), problem.rows().pairs(point, cells, pairs))
+
+
+def test_the_best_products_are_those_of_the_compiled_rows(rows, problem):
+    cells, point = cells_of(problem, 6), _core.Point(0.2, np.array([1, 9]), np.array([0.5, -0.4]))
+    pairs = np.array(list(combinations(range(len(cells) - 1), 2)))
+    mine, expected = (
+        _core.best_products(each, point, cells, pairs, per_pair=3, ridge=0.1) for each in (rows, problem.rows())
+    )
+    for name in ("pair", "part_a", "part_b"):
+        np.testing.assert_array_equal(getattr(mine, name), getattr(expected, name))
+    np.testing.assert_allclose(mine.plain, expected.plain, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("numbers", [None, "weights"])
+def test_whatever_rows_have_is_summed_over_cells_of_two_features(card, numbers):  # noqa: F811
+    problem = random_problem(3, "logistic", n=200)
+    with card:
+        given = None if numbers is None else card.upload(problem.weight)
+    cells, pairs = cells_of(problem, 4), np.array([[0, 4], [2, 1]])
+    sums = rows_of_codes(card, problem).pair_sums_of(given, cells, pairs)
+    even = _core.ThresholdRows(
+        problem.design, np.ones(200), np.ones(200) if numbers is None else problem.weight, loss="squared", n_threads=1
+    )
+    curv = even.pairs(_core.Point(0.0, NO_COLUMNS, np.zeros(0)), cells, pairs)[1]  # of the squared loss: the weights
+    np.testing.assert_allclose(sums, curv, rtol=1e-13)
+
+
+def test_rows_are_joined_by_columns_of_zeros_and_ones(card, problem):  # noqa: F811
+    extra = [np.random.default_rng(8).integers(0, 2, problem.y.size) for _ in range(3)]
+    joined = problem_of(
+        [*problem.codes, *extra],
+        problem.y,
+        problem.loss,
+        problem.weight,
+        np.append(problem.n_bins, [2, 2, 2]),
+        np.append(problem.n_ordered, [0, 0, 0]),
+    )
+    with card:
+        codes = [padded_codes(card, code.astype(np.uint8)) for code in extra]
+    rows = rows_of_codes(card, problem).joined_by(codes)
+    columns = np.array([joined.n_columns - 1, 0, joined.n_columns - 3])
+    point = _core.Point(0.2, columns, np.array([0.5, -0.4, 0.3]))
+    assert rows.columns.kind == joined.rows().columns.kind
+    assert_close(rows.newton(point, columns), oracle(joined).newton(point, columns))
+    assert_close(rows.scan(point, NO_COLUMNS)[1:], oracle(joined).scan(point, NO_COLUMNS)[1:])
+
+
 def test_answers_are_the_same_bits_whatever_was_asked_before(card, problem, point):  # noqa: F811
-    answers = []
+    cells, pairs, answers = cells_of(problem, 3), np.array([[0, 2], [4, 1]]), []
+
+    def ask(rows):
+        return [*rows.newton(point, point.columns), *rows.scan(point, NO_COLUMNS)[1:], *rows.pairs(point, cells, pairs)]
+
     for rows in (rows_of_codes(card, problem), rows_of_codes(card, problem)):
-        answers.append([*rows.newton(point, point.columns), *rows.scan(point, NO_COLUMNS)[1:]])
+        answers.append(ask(rows))
         rows.evaluate([moved(point)])
         rows.groups(point, np.array([1]))
-        answers.append([*rows.newton(point, point.columns), *rows.scan(point, NO_COLUMNS)[1:]])
+        answers.append(ask(rows))
     for other in answers[1:]:
         for one, two in zip(answers[0], other, strict=True):
             np.testing.assert_array_equal(one, two)
@@ -167,3 +257,19 @@ def test_a_search_ends_where_the_compiled_rows_end(card, loss):  # noqa: F811
     theirs = problem.fit_at(0.8, max_terms=6, penalty=penalty, certify=False).points
     for one, other in zip(mine, theirs, strict=True):
         assert one.loss + one.ridge == pytest.approx(other.loss + other.ridge, rel=1e-7)
+
+
+@pytest.mark.parametrize(("loss", "lambda0"), [("logistic", 24.0), ("squared", 12.0)])
+def test_two_ramps_that_pay_only_together_are_found(card, loss, lambda0):  # noqa: F811
+    valley = Ramped.valley()
+    problem = problem_of(valley.codes, valley.y(loss), loss, valley.weight, valley.n_bins, valley.n_ordered)
+    rows = rows_of_codes(card, problem, valley.ramps)
+    assert rows.columns.nested_ramps == valley.rows(loss).columns.nested_ramps
+    np.testing.assert_array_equal(rows.columns.knot, valley.rows(loss).columns.knot)
+    mine, theirs = (
+        _core.fit_at(each, allowing(valley.is_ramp), lambda0=lambda0, max_terms=4).points[-1]
+        for each in (rows, valley.rows(loss))
+    )
+    assert sorted(mine.columns.tolist()) == sorted(theirs.columns.tolist())
+    assert len(mine.columns) == 2
+    assert mine.loss + mine.ridge == pytest.approx(theirs.loss + theirs.ridge, rel=1e-7)

@@ -106,7 +106,5 @@ def test_values_that_do_not_fit_beside_their_codes_go_to_the_card_one_column_at_
 def test_what_a_card_cannot_do_is_refused(card, rows):  # noqa: F811
     with pytest.raises(ValueError, match="runs on device='cpu' only"):
         SparseGAMClassifier(device="cuda", search="swap").fit(rows[0], rows[1])
-    with pytest.raises(ValueError, match="products are searched on device='cpu' only, got interactions=2"):
-        SparseGAMClassifier(device="cuda", interactions=2).fit(rows[0], rows[1])
     with pytest.raises(ValueError, match="device must be one of 'cpu', 'cuda', got 'gpu'"):
         SparseGAMClassifier(device="gpu").fit(rows[0], rows[1])

@@ -55,8 +55,16 @@ def bin_column(card: Card, learner: Learner, table: Table, j: int, weight: Any) 
 
 
 def numbers_of(card: Card, column: Column) -> Any:
-    """Return the numbers of a column as doubles on the card."""
-    return column.numbers() if isinstance(column, CardColumn) else card.upload(column.values)
+    """Return the numbers of a column as doubles on the card, in memory of this card's own stream.
+
+    Some rows of a column may be there for this question alone, in memory of the stream that their table came by: once
+    they are let go of, that stream fills it anew without waiting for this one.
+    """
+    if not isinstance(column, CardColumn):
+        return card.upload(column.values)
+    numbers = card.xp.array(column.values, dtype=np.float64)
+    card.wait()
+    return numbers
 
 
 def codes_of(card: Card, feature: Feature, numbers: Any) -> Any:

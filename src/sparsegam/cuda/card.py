@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from sparsegam.checks import optional
 
-SOURCES = ("design.cuh", "loss.cuh", "evaluate.cu", "histogram.cu", "gram.cu", "matrix.cu", "binning.cu")
-GREEDY = ("histogram", "joint_counts")  # kernels that may ask for all the shared memory of a processor
+SOURCES = ("design.cuh", "loss.cuh", "evaluate.cu", "histogram.cu", "gram.cu", "pairs.cu", "matrix.cu", "binning.cu")
+GREEDY = ("histogram", "joint_counts", "pair_sums")  # kernels that may ask for all the shared memory of a processor
 WORDS = 2**18  # of 8 bytes, that questions travel in
 
 _idle: list[Any] = []  # streams that no rows use: a stream has its own share of the memory pool, so they are kept

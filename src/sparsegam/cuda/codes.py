@@ -10,6 +10,7 @@ from sparsegam.arrays import Vector
 from sparsegam.cuda.card import Card
 
 PADDED = 16  # rows: arrays on a card end at a multiple of them, so that four can be read at once
+TWO = 2  # bins of a 0/1 column
 FAR = -1  # where the ramps of a feature are that has none
 RampsInCore = tuple[Vector, Vector, NDArray[np.int64]]
 
@@ -44,7 +45,7 @@ class CardCodes:
         bins: tuple[NDArray[np.int64], NDArray[np.int64]],
         ramps: Sequence[RampsInCore | None],
     ) -> None:
-        self.card, self.codes, self.n_rows = card, tuple(codes), n_rows
+        self.card, self.codes, self.n_rows, self.ramps = card, tuple(codes), n_rows, tuple(ramps)
         self.n_bins, self.n_ordered = bins
         n_ramps = np.array([0 if mine is None else mine[2].size for mine in ramps], dtype=np.int64)
         self.width = self.n_bins + n_ramps
@@ -77,6 +78,12 @@ class CardCodes:
             ]
             self.design = card.upload(np.array([card.address(array) for array in self._held], dtype=np.int64))
 
+    def joined_by(self, codes: Sequence[Any]) -> "CardCodes":
+        """Return the same codes, and behind them those of features of two bins that stand alone."""
+        n = len(codes)
+        bins = np.append(self.n_bins, np.full(n, TWO)), np.append(self.n_ordered, np.zeros(n, dtype=np.int64))
+        return CardCodes(self.card, (*self.codes, *codes), self.n_rows, bins, (*self.ramps, *[None] * n))
+
     @property
     def n_columns(self) -> int:
         """Number of columns: one for each bin, and one for each ramp."""
@@ -95,6 +102,21 @@ class CardCodes:
     def nested(self) -> list[tuple[int, int]]:
         """Return the ranges of columns that are thresholds of one feature."""
         return list(zip(self.offset.tolist(), (self.offset + self.n_ordered).tolist(), strict=True))
+
+    def nested_ramps(self) -> list[tuple[int, int]]:
+        """Return the ranges of columns that are ramps of the same features."""
+        first = self.offset + self.n_bins
+        return list(zip(first.tolist(), (self.offset + self.width).tolist(), strict=True))
+
+    def knots(self) -> Vector:
+        """Return the knot of each step and ramp, in the unit of the ramps; nothing where there are none."""
+        out = np.zeros(self.n_columns if self.has_ramps else 0)
+        for j, mine in enumerate(self.ramps):
+            if mine is not None:
+                _, end, knots = mine
+                first, beyond = self.offset[j], self.offset[j] + self.n_bins[j]
+                out[first : first + end.size], out[beyond : beyond + knots.size] = end, end[knots]
+        return out
 
 
 def _starts(ramps: Sequence[RampsInCore | None], part: int) -> NDArray[np.int64]:

@@ -1,6 +1,6 @@
 """A threshold design whose rows are on a card: what is counted of them is counted there."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,6 +14,8 @@ from sparsegam.cuda.inputs import CardColumn
 from sparsegam.cuda.rows import CudaRows
 from sparsegam.data.frames import Table
 from sparsegam.design.binning import Codes, Feature
+from sparsegam.design.interactions import Interactions
+from sparsegam.design.products import CellsOf, Product, ProductDesign
 from sparsegam.design.ramps import Ramps
 from sparsegam.design.rules import Rules
 from sparsegam.design.threshold import ThresholdDesign
@@ -48,7 +50,7 @@ class CudaDesign(ThresholdDesign):
         self.rows, self._weight = rows, weight
         self._events: tuple[Vector, float] | None = None
         two = None if weight is None else np.array([0.0, 2.0])  # weights that differ: shares are asked for
-        super().__init__(features, (), two, missing=rules.missing, ramps=shaped[0], shapes=shaped[1])
+        super().__init__(features, rows.codes.codes, two, missing=rules.missing, ramps=shaped[0], shapes=shaped[1])
 
     def _in_core(self, codes: Sequence[Codes]) -> Any:
         """Return the little that is asked of a design without codes."""
@@ -63,13 +65,13 @@ class CudaDesign(ThresholdDesign):
         """Return sums by column where a ramp stands on the rows below its knot, not on its values."""
         if not self.rows.codes.has_ramps:
             return sums
-        return np.concatenate([self._with_ramps(j, sums[self.bins_of(j)]) for j in range(len(self.features))])
+        return np.concatenate([self._with_ramps(j, sums[self.bins_of(j)]) for j in range(self.n_bins.size)])
 
     def row_scores(self, point: _core.Point, own: Any = None) -> Any:
         """Return the score of each row, on the card."""
         score = self.rows.scores(point)
         if own is not None and not self.is_exact(point.columns):
-            self._correct_on_card(score, own.table, point, self.rows.codes.codes)
+            self._correct_on_card(score, own.table, point, self.codes)
         return score
 
     def histogram(self, point: _core.Point, own: Any = None) -> Histogram:
@@ -101,12 +103,12 @@ class CudaDesign(ThresholdDesign):
     def scores(self, data: Table, points: Sequence[_core.Point]) -> Vector | None:
         """Score other rows by the bins of this design, all points at once; None where a value is of no bin."""
         tables = [self.bin_tables(point.columns, point.coef) for point in points]
-        used = sorted({j for table in tables for j in table})
-        card = self.rows.card
+        card, codes = self.rows.card, dict[int, Any]()
         with card:
-            codes = {j: self._codes_of(data, j) for j in used}
-            if any(found is None for found in codes.values()):
-                return None
+            for j in sorted({j for table in tables for j in table}):
+                codes[j] = self._codes_in(data, j, codes)
+                if codes[j] is None:
+                    return None
             out = card.xp.empty((len(points), data.n_rows))
             for i, (point, table) in enumerate(zip(points, tables, strict=True)):
                 out[i] = point.intercept
@@ -116,13 +118,13 @@ class CudaDesign(ThresholdDesign):
                     self._correct_on_card(out[i], data, point, codes)
             return card.fetch(out)
 
-    def _codes_of(self, data: Table, j: int) -> Any:
+    def _codes_in(self, data: Table, j: int, _known: Mapping[int, Any]) -> Any:
         """Return the bins of other rows on the card; None where a value is of no bin, or of one without a row."""
         feature, column, card = self.features[j], data.column(j), self.rows.card
         if not isinstance(column, CardColumn):
             found = feature.codes_of(column)
             return None if found is None or not self._had_rows(j, found) else card.upload(found)
-        numbers = column.numbers()
+        numbers = numbers_of(card, column)
         if column.scale.kind != feature.scale.kind or feature.bin_of_level is not None:
             return None
         if not feature.missing and bool(card.xp.isnan(numbers).any()):
@@ -136,7 +138,7 @@ class CudaDesign(ThresholdDesign):
         """Put the rows' own values into scores that went by the means of bins."""
         card = self.rows.card
         for column, coef in zip(point.columns.tolist(), point.coef.tolist(), strict=True):
-            j, ramp = int(self.group[column]), self._ramp(column)
+            j, ramp = int(self.source[column]), self._ramp(column)
             if ramp is None or ramp[0].exact:
                 continue
             mine = codes[j][: score.size]
@@ -156,11 +158,45 @@ class CudaDesign(ThresholdDesign):
         card = self.rows.card
         out = card.xp.empty((table.n_rows, columns.size), order="F")
         for i, column in enumerate(columns.tolist()):
-            j, ramp = int(self.group[column]), self._ramp(column)
-            codes = self.rows.codes.codes[j][: table.n_rows]
+            j, ramp = int(self.source[column]), self._ramp(column)
+            codes = self.codes[j][: table.n_rows]
             if ramp is None:
                 out[:, i] = card.upload(self.bin_tables(columns[i : i + 1], np.ones(1))[j])[codes]
             else:
                 own = self._ramp_values(ramp, table, j)
                 out[:, i] = card.xp.where(codes < int(self.n_ordered[j]), own, 0.0)
         return out
+
+
+class CudaProductDesign(ProductDesign, CudaDesign):
+    """Columns over bin codes on a card, and behind them those of products.
+
+    Parameters
+    ----------
+    plain : CudaDesign
+        The design without products.
+    products : sequence of Product
+        The products.
+    interactions : Interactions
+        What the user asks of them.
+    """
+
+    def __init__(self, plain: CudaDesign, products: Sequence[Product], interactions: Interactions) -> None:
+        with plain.rows.card:
+            super().__init__(plain, products, interactions, plain._weight)
+
+    def _in_core(self, codes: Sequence[Codes]) -> Any:
+        """Let the codes of products join the rows; nothing that was counted by column holds for these."""
+        self.rows, self._events = self.rows.joined_by(codes[len(self.features) :]), None
+        return super()._in_core(codes)
+
+    def _sums_of_products(self, codes: Sequence[Codes], weight: Any = None) -> Vector:
+        sums = self.rows.counts if weight is None else self.rows.sums_of(weight)
+        return sums[self._n_plain :]
+
+    def _sums_by_two(self, one: CellsOf, other: CellsOf, shape: tuple[int, ...], weight: Any) -> Vector:
+        """Sum the rows by the cells of two features at once."""
+        cells: list[Any] = [None] * len(self.features)
+        for (j, of_bin), count in zip((one, other), shape, strict=True):
+            cells[j] = of_bin, 0, count
+        return self.rows.pair_sums_of(weight, cells, np.array([[one[0], other[0]]])).reshape(shape)

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from sparsegam.cuda.card import Card
 from sparsegam.cuda.inputs import CardColumn, array_of, table_of
+from sparsegam.data.columns import Column
 from sparsegam.data.frames import Table
 from sparsegam.models.additive import Model
 from sparsegam.models.linear import LinearModel
@@ -38,22 +39,26 @@ def labels_on_card(classes: NDArray[Any], best: Any) -> Any:
 
 def _additive(model: Model, table: Table, new: NewValues) -> Any:
     card = Card()
+    place = dict(zip(model.features, positions(model.features, model.feature_names, table), strict=True))
     with card:
         score = card.xp.full(table.n_rows, model.intercept)
-        shapes = model.shape_functions()
-        for j, (name, shape) in zip(positions(model.features, model.feature_names, table), shapes.items(), strict=True):
-            column = table.column(j)
-            if isinstance(column, CardColumn) and not shape.scale.has_levels:
-                score += _contribution(card, shape, column.numbers(), name, new)
-            else:
-                score += card.upload(shape.at(column.on(shape.scale)))
+        for name, shape in model.shape_functions().items():
+            score += _contribution(card, shape, table.column(place[name]), name, new)
+        for pair in model.pair_functions().values():
+            first, second = (
+                _contribution(card, axis.cell, table.column(place[axis.name]), axis.name, new).astype(np.int64)
+                for axis in pair.axes
+            )
+            score += card.upload(pair.values)[first, second]
         card.wait()
     return score
 
 
-def _contribution(card: Card, shape: ShapeFunction, numbers: Any, name: str, new: NewValues) -> Any:
+def _contribution(card: Card, shape: ShapeFunction, column: Column, name: str, new: NewValues) -> Any:
     """Return what a feature adds to the score of each row: `ShapeFunction.at`, with the arrays of a card."""
-    xp = card.xp
+    if not isinstance(column, CardColumn) or shape.scale.has_levels:
+        return card.upload(shape.at(column.on(shape.scale)))
+    xp, numbers = card.xp, column.numbers()
     piece = xp.searchsorted(card.upload(shape.edges), numbers) if shape.edges.size else xp.zeros(numbers.size, np.int64)
     missing = xp.isnan(numbers)
     out = card.upload(shape.values)[piece]

@@ -20,6 +20,7 @@ HALF_BITS = 6  # columns that make half a cell of a joint count
 
 Words = NDArray[np.uint64]
 Columns = NDArray[np.int64]
+Cells = tuple[NDArray[Any], int, int]  # of a feature: the cell of each bin, ordered cells, and all of them
 
 
 def words_of(*parts: Any) -> Words:
@@ -32,9 +33,10 @@ def _eight_bytes(part: Any) -> NDArray[Any]:
     return np.ascontiguousarray(array if array.dtype.itemsize == 8 else array.astype(np.int64))
 
 
-def packed(halves: NDArray[np.uint32]) -> Words:
-    """Put words of four bytes into words of eight."""
-    return np.append(halves, np.zeros(halves.size % 2, dtype=np.uint32)).view(np.uint64)
+def packed(small: NDArray[Any]) -> Words:
+    """Put numbers of two or four bytes into words of eight."""
+    missing = -small.size % (8 // small.itemsize)
+    return np.append(small, np.zeros(missing, dtype=small.dtype)).view(np.uint64)
 
 
 def bits_of(flags: NDArray[np.bool_]) -> NDArray[np.uint32]:
@@ -152,6 +154,49 @@ def groups_of(channels: Channels, most_bins: int) -> Columns:
         groups.append((has_base, 0, 0, 0, real, count))
         real, room, has_base = real + count, most, 0
     return np.array(groups, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class PairTables:
+    """The tables of some pairs of features, one after the other: a line for each cell of the first feature.
+
+    Attributes
+    ----------
+    pairs : ndarray
+        Of each its features, where the cells of their bins begin, lines and width, and where its sums begin.
+    cell_of : ndarray
+        The cell of each bin, feature after feature.
+    n_sums : int
+        Number of cells of all tables.
+    """
+
+    pairs: Columns
+    cell_of: NDArray[np.uint16]
+    n_sums: int
+
+    @classmethod
+    def of(cls, cells: Sequence[Cells | None], pairs: Columns) -> "PairTables":
+        """Describe the tables of pairs; features that are in none may have no cells."""
+        used = {f: mine for f, mine in enumerate(cells) if mine is not None}
+        first_cell, n_cells = np.zeros(len(cells), dtype=np.int64), np.zeros(len(cells), dtype=np.int64)
+        upto = 0
+        for f, (of_bin, _, count) in used.items():
+            first_cell[f], n_cells[f] = upto, count
+            upto += len(of_bin)
+        cell_of = [np.asarray(of_bin, dtype=np.uint16) for of_bin, *_ in used.values()]
+        sizes = n_cells[pairs].prod(axis=1)
+        described = np.column_stack([pairs, first_cell[pairs], n_cells[pairs], np.cumsum(sizes) - sizes])
+        return cls(described, np.concatenate(cell_of or [np.zeros(0, dtype=np.uint16)]), int(sizes.sum()))
+
+    @property
+    def bytes_by_line(self) -> Columns:
+        """Bytes that the sums of a line take, of each pair."""
+        return 2 * CELL * self.pairs[:, 5]
+
+    @property
+    def n_lines(self) -> Columns:
+        """Lines of each pair."""
+        return self.pairs[:, 4]
 
 
 @lru_cache(maxsize=256)

@@ -13,7 +13,7 @@ from sparsegam import _core
 from sparsegam.arrays import Vector
 from sparsegam.cuda.codes import CardCodes
 from sparsegam.cuda.passes import Passes
-from sparsegam.cuda.questions import NOTHING, Carried, Channels, Columns, bits_of
+from sparsegam.cuda.questions import NOTHING, Carried, Cells, Channels, Columns, bits_of
 from sparsegam.cuda.sums import COARSE, FINE, Sums
 from sparsegam.cuda.target import CardTarget, Totals
 
@@ -48,6 +48,7 @@ class CudaRows(_core.Rows):
         self._curv: Any = None
         self._value: Any = None
         self._stats: Any = None
+        self._largest: Any = None  # of the numbers summed last, which kernels read where it is
         with self.card:
             self.columns = self._measure()
 
@@ -79,7 +80,8 @@ class CudaRows(_core.Rows):
             sums = self.sums.by_column(self._beside(support, held, may_flip=True), features, COARSE)
             gram, mine = self._gram(support, sums, features), self._asked(sums, among, features)
             self._curv = None  # the token's from here on
-            return held, *gram, mine[:, 0], self._squares(mine, among), self._in_order(mine[:, 1:], support, 1)
+            answer = mine[:, 0], self._squares(mine, among), self._in_order(mine[:, 1:], support, 1)
+            return held, *gram, *answer, *self._moments(mine, among)
 
     def rescan(self, held: Held, point: _core.Point, entered: Columns, among: Columns) -> tuple[Any, ...]:
         """Sums at this point, with the curvature of an earlier scan for the columns that entered."""
@@ -101,6 +103,13 @@ class CudaRows(_core.Rows):
             mine, totals = sums[self._positions(columns, features)], self._sums()
             return mine[:, 0], mine[:, 1], mine[:, 2], [totals.grad, totals.curv, totals.value]
 
+    def pairs(self, point: _core.Point, cells: Sequence[Cells | None], pairs: Columns) -> tuple[Vector, Vector]:
+        """Sums of gradient and of curvature over the cells of two features at once, table after table."""
+        with self.card:
+            self._go_to(point)
+            grad, curv = self.sums.by_pair(self._base, cells, pairs)
+            return grad, curv
+
     def scores(self, point: _core.Point) -> Any:
         """Return the score of each row, on the card."""
         with self.card:
@@ -110,6 +119,17 @@ class CudaRows(_core.Rows):
         """Sum what each row has, zero or more, over the rows where each column is 1."""
         with self.card:
             return self._weighed(numbers)[0]
+
+    def pair_sums_of(self, numbers: Any, cells: Sequence[Cells | None], pairs: Columns) -> Vector:
+        """Sum what each row has, zero or more, over the cells of two features at once; None counts each row once."""
+        with self.card:
+            sums = self.sums.by_pair(self._carried(numbers), cells, pairs)
+            both: Vector = sums.sum(axis=0)
+            return sums[1] if numbers is None else both
+
+    def joined_by(self, codes: Sequence[Any]) -> "CudaRows":
+        """Return the same rows with 0/1 columns behind the others: codes on the card, of two bins each."""
+        return CudaRows(self.codes.joined_by(codes), self.target)
 
     # --- going to a point
 
@@ -187,6 +207,13 @@ class CudaRows(_core.Rows):
         ramp = self.codes.is_ramp[among] if among.size else self.codes.is_ramp
         return np.where(ramp, sums[:, -1], sums[:, 1])
 
+    def _moments(self, sums: Vector, among: Columns) -> list[Vector]:
+        """Return what pairs need of ramps, where there are any: 1'(h x), and of a step the same of its rows' places."""
+        if not self.codes.has_ramps:
+            return []
+        ramp = self.codes.is_ramp[among] if among.size else self.codes.is_ramp
+        return [np.where(ramp, sums[:, 1], sums[:, -1])]
+
     def _in_order(self, sums: Vector, support: Columns, n_before: int) -> Vector:
         """Return the channels of a support in its own order: marked columns were summed first, then ramps."""
         count = n_before + support.size
@@ -227,27 +254,30 @@ class CudaRows(_core.Rows):
             spread=np.maximum(squares - sums**2 / total, 0.0),
             total_weight=total,
             nested=codes.nested(),
+            nested_ramps=codes.nested_ramps(),
+            knot=codes.knots(),
             shortlist=codes.n_columns // 2 if codes.n_columns > MANY_COLUMNS else 0,
         )
 
     def _weighed(self, numbers: Any) -> tuple[Vector, Vector]:
-        """Return x'w and x'(w x) of each column for numbers of zero or more; None counts each row once.
-
-        A double is the sum of two floats, each of which is summed in whole numbers.
-        """
-        xp, every = self.card.xp, np.arange(self.codes.n_bins.size)
+        """Return x'w and x'(w x) of each column for numbers of zero or more; None counts each row once."""
+        every = np.arange(self.codes.n_bins.size)
+        sums = self.sums.by_column(Channels(self._carried(numbers)), every, FINE)
         if numbers is None:
-            sums = self.sums.by_column(Channels([NOTHING, NOTHING]), every, FINE)
             return sums[:, 1], self._squares(sums, every[:0])
+        return sums[:, 0] + sums[:, 1], self._squares(sums, every[:0]) + np.where(self.codes.is_ramp, 0.0, sums[:, 0])
+
+    def _carried(self, numbers: Any) -> list[Carried]:
+        """Return a double of each row as two floats, each of which is summed in whole numbers; None: one, twice."""
+        if numbers is None:
+            return [NOTHING, NOTHING]
+        xp = self.card.xp
         parts = xp.zeros((2, self.sums.stride), dtype=np.float32)
         parts[1, : numbers.size] = numbers
         parts[0, : numbers.size] = numbers - parts[1, : numbers.size]
-        most = xp.abs(parts).max(axis=1).astype(np.float64)
-        at = self.card.address(most)
-        sums = self.sums.by_column(
-            Channels([Carried(parts[0], at, signed=True), Carried(parts[1], at + 8)]), every, FINE
-        )
-        return sums[:, 0] + sums[:, 1], self._squares(sums, every[:0]) + np.where(self.codes.is_ramp, 0.0, sums[:, 0])
+        self._largest = xp.abs(parts).max(axis=1).astype(np.float64)
+        at = self.card.address(self._largest)
+        return [Carried(parts[0], at, signed=True), Carried(parts[1], at + 8)]
 
 
 def _unfolded(upper: Vector, n: int, totals: Totals) -> tuple[Vector, Vector]:

@@ -1,12 +1,26 @@
-"""Sums over rows by column: histograms of channels, and Gram matrices of 0/1 columns from joint counts."""
+"""Sums over rows by column: histograms of channels, of one feature or of two, and Gram matrices from joint counts."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from sparsegam.arrays import Vector
 from sparsegam.cuda.codes import CardCodes, padded
-from sparsegam.cuda.questions import CELL, NEAR_BINS, NOTHING, Channels, Columns, gram_jobs, groups_of, words_of
+from sparsegam.cuda.questions import (
+    CELL,
+    NEAR_BINS,
+    NOTHING,
+    Carried,
+    Cells,
+    Channels,
+    Columns,
+    PairTables,
+    gram_jobs,
+    groups_of,
+    packed,
+    words_of,
+)
 
 COARSE, FINE = 25, 29  # bits of the largest number: for scans, which predict, and for what must be exact
 THREADS = 512  # of a block that sums by bin
@@ -40,7 +54,7 @@ class Sums:
         """Sum channels over the rows of each column of some features.
 
         Returns a row for each column, feature after feature, with the sum of each channel; where there are ramps, the
-        last one is their own square under the second channel.
+        last one is their own square under the second channel, and the moment of a step.
         """
         codes, card, xp = self.codes, self.card, self.card.xp
         sent = channels.send(card, codes.n_rows, self.stride, precision)
@@ -78,6 +92,27 @@ class Sums:
         )
         out = xp.empty(len(entries))
         card.launch("gram_entries", (len(entries),), COLUMN_THREADS, (sent, jobs_at, entries_at, sums, out))
+        return card.download(out)
+
+    def by_pair(self, carried: Sequence[Carried], cells: Sequence[Cells | None], pairs: Columns) -> Vector:
+        """Sum two numbers of each row over the cells of two features at once.
+
+        Returns a row for each of the numbers, with the tables of the pairs one after the other, each line by line.
+        """
+        card, xp, tables = self.card, self.card.xp, PairTables.of(cells, pairs)
+        if tables.n_sums == 0:
+            return np.zeros((2, 0))
+        channels = Channels([each._replace(signed=False) for each in carried])
+        sent = channels.send(card, self.codes.n_rows, self.stride, FINE)
+        pairs_at, cells_at = card.send(words_of(tables.pairs)), card.send(packed(tables.cell_of))
+        room = self._room(int((tables.n_lines * tables.bytes_by_line).max()))
+        parts = int((-(-tables.n_lines // (room // tables.bytes_by_line))).max())
+        pieces, rows = self._pieces(len(pairs) * parts, FINE)
+        sums = xp.zeros(2 * tables.n_sums, dtype=np.uint64)
+        given = (self.codes.design, sent, pairs_at, cells_at, rows, room, tables.n_sums, sums)
+        card.launch("pair_sums", (len(pairs), pieces, parts), THREADS, given, room)
+        out, blocks = xp.empty((2, tables.n_sums)), -(-2 * tables.n_sums // COLUMN_THREADS)
+        card.launch("pair_numbers", (blocks,), COLUMN_THREADS, (sent, sums, tables.n_sums, out))
         return card.download(out)
 
     def _by_bin(self, channels: Channels, sent: int, features: Columns, precision: int) -> Any:

@@ -1,7 +1,7 @@
 """Tables on a card: binned there, and posed to the same search as tables in memory."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from sparsegam.arrays import Vector
 from sparsegam.cuda.binning import bin_column, numbers_of
 from sparsegam.cuda.card import Card
 from sparsegam.cuda.codes import CardCodes, padded
-from sparsegam.cuda.design import CudaDesign
+from sparsegam.cuda.design import CudaDesign, CudaProductDesign
 from sparsegam.cuda.inputs import on_card, table_of
 from sparsegam.cuda.matrix_rows import CudaMatrixRows
 from sparsegam.cuda.rows import CudaRows
@@ -18,13 +18,16 @@ from sparsegam.cuda.target import CardTarget
 from sparsegam.data.frames import Table
 from sparsegam.design.binning import Feature, Learner
 from sparsegam.design.own import OwnNumbers
+from sparsegam.design.products import Product
 from sparsegam.design.ramps import Ramps, may_have_ramps, ramps_of, shapes_of
+from sparsegam.design.threshold import ThresholdDesign
 from sparsegam.design.training import bin_counts
 from sparsegam.design.units import in_units
 from sparsegam.losses import LOSSES
 from sparsegam.search.options import Options
 from sparsegam.search.price import mean_weight
-from sparsegam.search.tables import OwnValues, TableProblem, Tables, Totals
+from sparsegam.search.products import most_products
+from sparsegam.search.tables import OwnValues, Posed, TableProblem, Tables, Totals
 
 PER_ROW = 40  # bytes beside codes, label and weight: gradient, curvature, those a scan holds, marks, scores
 
@@ -41,6 +44,24 @@ class CardValues(OwnValues):
         return CudaMatrixRows(card, matrix, design.rows.target)
 
 
+@dataclass(frozen=True, eq=False)
+class CardPosed(Posed):
+    """What a problem on a card was made of."""
+
+    def with_products(self, products: Sequence[Product]) -> CudaDesign:
+        """Return the design with products behind its columns."""
+        plain: Any = self.design
+        return CudaProductDesign(plain, products, self.inputs.interactions)
+
+    def rows_of(self, design: Any) -> Any:
+        """Return the rows of a design."""
+        return design.rows
+
+    def own_values(self, design: ThresholdDesign, rows: Any) -> CardValues:
+        """Return the rows with their own values."""
+        return CardValues(OwnNumbers(self.data), design.bounds(self.inputs.rules))
+
+
 @dataclass(frozen=True)
 class CudaTables(Tables):
     """Tables of any columns, binned and summed on a card."""
@@ -55,19 +76,13 @@ class CudaTables(Tables):
 
     def pose(self, data: Table, y: Vector, weight: Vector, options: Options) -> TableProblem:
         """Bin the table on the card and pose the problem that the card will answer."""
-        if self.interactions.is_on:
-            msg = (
-                f"products are searched on device='cpu' only, got interactions={self.interactions.interactions!r}: use "
-                "interactions=0 on a card, or device='cpu'."
-            )
-            raise ValueError(msg)
         kept = weight > 0
         if not kept.all():
             data, y, weight = data.keep(np.flatnonzero(kept)), y[kept], weight[kept]
         units, y_core, weight_core = in_units(y, weight, centred=not LOSSES[options.loss].is_classifier)
         card = Card()
         with card:
-            check_memory(card, data)
+            check_memory(card, data, products=self.interactions.is_on)
             features, codes = self._binned(card, data, weight)
             target = CardTarget(card, y_core, weight_core, options.loss)
             varied = None if weight.min() == weight.max() else card.upload(weight / weight.mean())
@@ -78,10 +93,8 @@ class CudaTables(Tables):
                 rows = _rows(card, features, codes, ramps, target)
             design = CudaDesign(features, rows, varied, self.rules, (ramps, shapes))
         upper = "upper" if LOSSES[options.loss].is_classifier else None
-        problem = self.problem(design, rows, options, units, Totals(float(weight.sum()), mean_weight(weight), upper))
-        if design.is_exact():
-            return problem
-        return replace(problem, own=CardValues(OwnNumbers(data), design.bounds(self.rules)))
+        totals = Totals(float(weight.sum()), mean_weight(weight), upper)
+        return CardPosed(self, data, design, y_core, weight_core, units, totals, options).again(())
 
     def _binned(self, card: Card, data: Table, weight: Vector) -> tuple[list[Feature], list[Any]]:
         """Learn and code all columns."""
@@ -91,9 +104,11 @@ class CudaTables(Tables):
         return [feature for feature, _ in found], [codes for _, codes in found]
 
 
-def check_memory(card: Card, table: Table) -> None:
+def check_memory(card: Card, table: Table, *, products: bool = False) -> None:
     """Raise where the codes of a table, and what a search needs per row beside them, do not fit onto the card."""
     per_row = 2 * table.n_columns + 8 + 8 + PER_ROW
+    if products:  # those of a search, and of the next
+        per_row += 2 * most_products(table.n_rows)
     free, total = card.memory()
     if padded(table.n_rows) * per_row > free:
         size = padded(table.n_rows) * per_row / 1e9

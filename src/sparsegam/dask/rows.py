@@ -112,4 +112,6 @@ def _columns(about: Sequence[dict[str, Any]]) -> _core.Columns:
         total_weight=total,
         nested=first["nested"],
         shortlist=first["shortlist"],
+        nested_ramps=first["nested_ramps"],
+        knot=first["knot"],
     )

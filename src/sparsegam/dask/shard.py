@@ -286,6 +286,8 @@ def _about(rows: AnyRows) -> dict[str, Any]:
         "kind": columns.kind,
         "nested": columns.nested,
         "shortlist": columns.shortlist,
+        "nested_ramps": columns.nested_ramps,
+        "knot": columns.knot,
     }
 
 

@@ -20,6 +20,7 @@ from sparsegam.models.pairs import Source, pair_of
 from sparsegam.models.terms import Clause, Condition, Term, conditions_of
 
 TWO = 2  # bins of a product: it fails, it holds
+CellsOf = tuple[int, NDArray[np.intp]]  # a feature, and the cell of each of its bins
 CUTS = 12  # of a feature, that could stand in for one of a product
 
 
@@ -145,11 +146,11 @@ class ProductDesign(ThresholdDesign):
         self.group = np.append(plain.group, np.repeat([number[p.pair] for p in self.products], TWO).astype(np.int64))
         made = [p.codes(plain.codes[p.first.feature], plain.codes[p.second.feature]) for p in self.products]
         self.codes = (*plain.codes, *made)
+        self.core = self._in_core(self.codes)
         self.counts = np.append(plain.counts, self._sums_of_products(made))
         varied = plain.shares is not plain.counts and weight is not None
         shares = self._sums_of_products(made, weight / weight.mean()) if varied and weight is not None else None
         self.shares = self.counts if shares is None else np.append(plain.shares, shares)
-        self.core = self._in_core(self.codes)
 
     def _sums_of_products(self, codes: Sequence[Codes], weight: Vector | None = None) -> Vector:
         sums = [_core.bin_counts(code, TWO, weight) for code in codes]
@@ -212,12 +213,16 @@ class ProductDesign(ThresholdDesign):
     def _sums_of_cells(self, terms: Sequence[Term], a: int, b: int, weight: Vector | None) -> Vector:
         mine = [term for term in terms if term.part == (self.names[a], self.names[b])]
         pair = pair_of(mine, (self._source(a, terms), self._source(b, terms)), new_apart=self.missing != "last")
-        cells = [
-            axis.cells_of(self.features[j].representatives())[self.codes[j]]
-            for axis, j in zip(pair.axes, (a, b), strict=True)
-        ]
-        sums = np.bincount(cells[0] * pair.values.shape[1] + cells[1], weight, pair.values.size)
-        return sums.astype(np.float64).reshape(pair.values.shape)
+        first, second = (
+            axis.cells_of(self.features[j].representatives()) for axis, j in zip(pair.axes, (a, b), strict=True)
+        )
+        return self._sums_by_two((a, first), (b, second), pair.values.shape, weight)
+
+    def _sums_by_two(self, one: CellsOf, other: CellsOf, shape: tuple[int, ...], weight: Vector | None) -> Vector:
+        """Sum the rows by the cells of two features at once."""
+        first, second = (of_bin[self.codes[j]] for j, of_bin in (one, other))
+        sums = np.bincount(first * shape[1] + second, weight, shape[0] * shape[1])
+        return sums.astype(np.float64).reshape(shape)
 
     def _source(self, j: int, terms: Sequence[Term]) -> Source:
         feature = self.features[j]

@@ -69,6 +69,11 @@ def with_products(problem: P, pose: Pose, interactions: Interactions, rules: Rul
     return found
 
 
+def most_products(n_rows: int) -> int:
+    """Return how many products there may be among the columns at a time."""
+    return int(np.clip(MOST_BYTES // max(n_rows, 1), LEAST_PRODUCTS, MOST_PRODUCTS))
+
+
 @dataclass(frozen=True)
 class Offer:
     """Products of some pairs at some models, with their gains; and what each pair would gain at most."""
@@ -88,7 +93,7 @@ class _Hunt:
         self.cells = [cells_of(design, j) for j in range(len(design.features))]
         self.halves = [[_half(cells, j, part) for part in range(_n_parts(cells))] for j, cells in enumerate(self.cells)]
         n_rows = design.core.n_rows
-        self.most = int(np.clip(MOST_BYTES // max(n_rows, 1), LEAST_PRODUCTS, MOST_PRODUCTS))
+        self.most = most_products(n_rows)
         self.at_least = rows_per_bin(rules.min_samples_bin, n_rows) / n_rows
 
     def run(self, pairs: Sequence[Pair]) -> Any:
@@ -172,7 +177,7 @@ class _Hunt:
 
     def _all_cells(self, design: ThresholdDesign) -> list[Cells | None]:
         """Return the cells of each feature that the core has; products have none."""
-        return [*self.cells, *[None] * (len(design.codes) - len(self.cells))]
+        return [*self.cells, *[None] * (design.n_bins.size - len(self.cells))]
 
     def _ridge(self, problem: Any) -> float:
         """Return what the ridge adds to the curvature of a step; that on standardised columns is left out."""

@@ -132,18 +132,25 @@ class Posed:
 
     def again(self, products: Sequence[Product]) -> TableProblem:
         """Pose the same rows with products among the columns."""
-        design = self.design
-        if products:
-            design = ProductDesign(design, products, self.inputs.interactions, self.weight)
-        n_threads, loss = self.options.n_threads, self.options.loss
-        rows = _core.ThresholdRows(design.core, self.target, self.weight, loss=loss, n_threads=n_threads)
+        design = self.with_products(products) if products else self.design
+        rows = self.rows_of(design)
         problem = self.inputs.problem(design, rows, self.options, self.units, self.totals)
-        own = None
-        if not design.is_exact():
-            numbers, bounds = OwnNumbers(self.data), design.bounds(self.inputs.rules)
-            weight = np.ones(self.target.size) if self.weight is None else self.weight
-            own = LocalValues(numbers, bounds, rows.columns, self.target, weight, self.options)
-        return replace(problem, own=own, posed=self)
+        return replace(problem, own=None if design.is_exact() else self.own_values(design, rows), posed=self)
+
+    def with_products(self, products: Sequence[Product]) -> ThresholdDesign:
+        """Return the design with products behind its columns."""
+        return ProductDesign(self.design, products, self.inputs.interactions, self.weight)
+
+    def rows_of(self, design: Any) -> Any:
+        """Return the rows of a design."""
+        n_threads, loss = self.options.n_threads, self.options.loss
+        return _core.ThresholdRows(design.core, self.target, self.weight, loss=loss, n_threads=n_threads)
+
+    def own_values(self, design: ThresholdDesign, rows: Any) -> OwnValues:
+        """Return the rows with their own values."""
+        numbers, bounds = OwnNumbers(self.data), design.bounds(self.inputs.rules)
+        weight = np.ones(self.target.size) if self.weight is None else self.weight
+        return LocalValues(numbers, bounds, rows.columns, self.target, weight, self.options)
 
 
 @dataclass(frozen=True)

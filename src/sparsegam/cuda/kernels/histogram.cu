@@ -249,20 +249,23 @@ __device__ double unit_of(const Channels& channels, i64 c) {
 }
 
 // Ramps of a feature, as the core sums them: from a knot to the next, d further up, S = sum c, L = sum (x - t) c and
-// Q = sum (x - t)^2 h become S, L - d S and Q - 2 d L + d^2 S. One thread does it: knots are few.
+// Q = sum (x - t)^2 h become S, L - d S and Q - 2 d L + d^2 S; of a step, the places of its rows under the curvature. One
+// thread does it: knots are few.
 __device__ void sum_ramps(const Design& design, const Channels& channels, const Feature& feature, const u64* sums,
                           i64 c, double* out, i64 stride) {
     const double unit = unit_of(channels, c), *place = design.place + feature.ramps, *end = design.end + feature.ramps;
     const i64 n_ramps = feature.n_columns - feature.n_bins;
-    double sum = 0.0, line = 0.0, square = 0.0, last_end = end[0];
-    for (i64 bin = 0, ramp = 0; bin < feature.n_ordered && ramp < n_ramps; ++bin) {
+    double sum = 0.0, line = 0.0, square = 0.0, moment = 0.0, last_end = end[0];
+    for (i64 bin = 0, ramp = 0; bin < feature.n_ordered; ++bin) {
         const double mine = whole(design, channels, feature, sums, bin, c) * unit;
         const double d = end[bin] - last_end, z = place[bin] - end[bin];
         square += d * (d * sum - 2.0 * line) + z * z * mine;
         line += z * mine - d * sum;
         sum += mine;
         last_end = end[bin];
-        if (design.knots[feature.knots + ramp] != bin) continue;
+        moment += place[bin] * mine;
+        if (c == 1) out[bin * stride + channels.count()] = moment;
+        if (ramp == n_ramps || design.knots[feature.knots + ramp] != bin) continue;
         double* to = out + (feature.n_bins + ramp++) * stride;
         to[c] = line;
         if (c == 1) to[channels.count()] = square;
@@ -270,7 +273,8 @@ __device__ void sum_ramps(const Design& design, const Channels& channels, const 
 }
 
 // A block for each feature and channel: prefix sums over its ordered bins, the others as they are, then its ramps. Columns
-// follow each other in `out`, `stride` numbers each; where there are ramps, the last one is for their own squares.
+// follow each other in `out`, `stride` numbers each; where there are ramps, the last one is for their own squares, and for
+// the moments of steps.
 extern "C" __global__ void columns_of_bins(const Design* design_, const Channels* channels_, const i64* words,
                                            const i64* first_column, i64 stride, const u64* sums, double* out) {
     __shared__ i64 parts[2][most_threads];
