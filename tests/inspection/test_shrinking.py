@@ -16,7 +16,7 @@ def material():
     rng = np.random.default_rng(2)
     frame = pd.DataFrame(rng.integers(0, 15, (500, 5)).astype(float), columns=list("abcde"))
     y = 2.0 * (frame["a"] <= 5) - 1.5 * (frame["b"] <= 3) + 0.7 * (frame["c"] <= 9) + rng.normal(size=500)
-    gam = SparseGAMRegressor(max_terms=6, lambda0=0.1).fit(frame, y)
+    gam = SparseGAMRegressor(max_terms=6, lambda0=0.1, lambda2=0.001).fit(frame, y)
     return Material(gam.model_, "t", Sample.of(frame, y), settings=gam.get_params())
 
 

@@ -14,6 +14,7 @@ from sparsegam.parameters import pick
 from sparsegam.search.options import Options
 from sparsegam.search.path import Path
 from sparsegam.search.progress import watched
+from sparsegam.search.solver import at_noise
 
 DEFAULTS = {
     "loss": "logistic",
@@ -57,7 +58,7 @@ def gam_path(X: Any, y: Any, *, sample_weight: Any = None, client: Any = None, *
             raise ValueError(msg)
         table = RemoteTable(cluster, upper=None if classes is None else 1)
         nothing = np.zeros(0)
-        problem = inputs.pose(table, nothing, nothing, pick(Options, given))
+        problem = at_noise(inputs.pose(table, nothing, nothing, pick(Options, given)))
         with watched(given["callback"], given["verbose"], problem.max_terms) as report:
             return Path[Model].search(problem, classes, report)
     finally:

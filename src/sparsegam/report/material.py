@@ -27,7 +27,7 @@ from sparsegam.models.terms import Term
 from sparsegam.parameters import pick
 from sparsegam.search.options import Options
 from sparsegam.search.path import Path
-from sparsegam.search.solver import Frontier
+from sparsegam.search.solver import Frontier, at_noise
 from sparsegam.search.tables import TableProblem, Tables
 
 FURTHER_TERMS = 8  # how far beyond the model the frontier is searched
@@ -172,7 +172,8 @@ class Material:
         given |= {"loss": self.model.loss, "max_terms": self.model.n_terms + FURTHER_TERMS, "certify": False}
         target, weight = self._target(self.train)
         tables = Tables(pick(Binning, given), self.rules, pick(Interactions, given))
-        return with_products_of(tables.pose(self.train.table, target, weight, pick(Options, given)), self.model)
+        problem = at_noise(tables.pose(self.train.table, target, weight, pick(Options, given)))
+        return with_products_of(problem, self.model)
 
     @cached_property
     def frontier(self) -> Path[Model] | None:
