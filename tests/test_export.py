@@ -1,5 +1,6 @@
 """Exports: every one of them, run where it is meant to run, scores like decision_function."""
 
+import sqlite3
 import warnings
 from dataclasses import replace
 from datetime import date, datetime, timedelta
@@ -398,3 +399,15 @@ def test_names_of_outputs_are_refused(to, name):
     pytest.importorskip("onnx")
     with pytest.raises(ValueError, match=f"cannot write a column named '{name}'.*rename the column"):
         to(Model(0.0, (Term(name, Condition("<=", 2.0), 1.0),), (name,), "logistic", classes=("a", "b")))
+
+
+def test_sqlite_reads_thresholds_to_the_last_bit():
+    """Of the shortest decimals that Python reads rightly, SQLite reads some as the number beside them."""
+    threshold = -2.066728857523217
+    model = Model(0.5, (Term("a", Condition("<=", threshold), 1.0),), ("a",), "squared", None)
+    rows = [{"a": float(x)} for x in (np.nextafter(threshold, -3), threshold, np.nextafter(threshold, 0))]
+    query = model.to_sql("rows", dialect="sqlite")
+    with sqlite3.connect(":memory:") as base:
+        base.execute("CREATE TABLE rows (a REAL)")
+        base.executemany("INSERT INTO rows VALUES (:a)", rows)
+        assert [row[-1] for row in base.execute(query)] == [1.5, 1.5, 0.5]

@@ -353,3 +353,19 @@ def test_a_model_written_by_hand_counts_changes():
     assert model.counterfactual([1.5], target=1).values == {"a": np.nextafter(3.0, 4.0)}
     with pytest.raises(ValueError, match="cost='count'"):
         model.counterfactual([5.0], cost="share")
+
+
+def test_what_is_missing_and_stays_so_is_no_change():
+    """Two columns of a product move together; the one that is missing has nowhere to go."""
+    rng = np.random.default_rng(0)
+    a, day = rng.integers(0, 10, 1000), rng.integers(0, 10, 1000).astype(float)
+    frame = pd.DataFrame({"a": a, "day": pd.Timestamp("2024-01-01") + pd.to_timedelta(day, "D")})
+    frame.loc[:199, "day"] = pd.NaT
+    odds = 2.0 * (a <= 4) + 3.0 * ((a <= 4) & frame["day"].isna()) - 2.5
+    y = rng.random(1000) < 1 / (1 + np.exp(-odds))
+    model = SparseGAMClassifier(interactions=[("a", "day")], lambda0=1.0).fit(frame, y).model_
+    assert any(term.is_product for term in model.terms)
+    found = model.counterfactual(pd.DataFrame({"a": [2], "day": [pd.NaT]}))
+    assert found.found
+    assert list(found.values) == ["a"]
+    assert found.cost == pytest.approx(model.counterfactual(pd.DataFrame({"a": [2], "day": [pd.NaT]}), fixed=["day"]).cost)

@@ -63,3 +63,5 @@ def test_features_never_may_name_pairs():
     assert rules.never_pairs(NAMES) == [(0, 2)]
     with pytest.raises(ValueError, match="features_never must hold pairs of columns"):
         Rules(features_never=[["a"]]).never_pairs(NAMES)
+    with pytest.raises(ValueError, match="features_never must hold pairs of columns"):  # without products, too
+        Rules(features_never=[["a"]]).never(NAMES)

@@ -385,7 +385,7 @@ def apply_to(case):
         # the paper's search goes from where its first gradient points to, and stays near
         "row_order": not timed and not case.is_cv and not case.is_swap and case.is_tame,
         "column_order": not timed and not case.is_cv and not case.is_swap and case.is_tame,
-        "weights_are_rows": _repeats(case) and not timed and not case.is_swap,
+        "weights_are_rows": _repeats(case) and not timed and not case.is_swap and case.is_held,
         "units_of_y": case.squared and not timed and not case.is_cv and case.how["y"] != "whole",
         "exports_agree": not case.is_linear,
         "counterfactuals_lead_there": not case.is_linear and not case.squared,
@@ -396,6 +396,6 @@ def apply_to(case):
 
 def _repeats(case):
     """Whether weights are numbers of rows, and nothing else counts rows."""
-    counts_rows = {"min_samples_bin", "min_category_count", "categorical", "class_weight"} & set(case.options)
+    counts_rows = {"min_samples_bin", "min_category_count", "categorical", "class_weight", "interactions"}
     categories = any(column.kind in NOT_ORDERED for column in case.columns)
-    return case.how.get("weight") == "whole" and not case.is_cv and not counts_rows and not categories
+    return case.how.get("weight") == "whole" and not case.is_cv and not counts_rows & set(case.options) and not categories

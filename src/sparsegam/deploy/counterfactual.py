@@ -16,7 +16,7 @@ from sparsegam.data.frames import Table, position, read
 from sparsegam.data.framing import frame_of
 from sparsegam.data.scales import UNSEEN, Value, text
 from sparsegam.deploy.cheapest import cheapest
-from sparsegam.deploy.moves import SIGNS, Block, Move, Prices, blocks_of, is_whole, tables_of
+from sparsegam.deploy.moves import SIGNS, Block, Move, Prices, blocks_of, differs, is_whole, tables_of
 from sparsegam.models import notebook
 from sparsegam.models.layout import aligned
 from sparsegam.models.step_tables import StepTable
@@ -238,8 +238,8 @@ class _Question:
         for name, number, near, far in zip(
             move.features, move.at(share).numbers, move.near.numbers, move.far.numbers, strict=True
         ):
-            if number in (near, far):
-                if number != self.now[name]:
+            if not differs(np.array([near, far]), number).all():
+                if differs(np.array([number]), self.now[name])[0]:
                     yield name, number
             else:
                 yield name, self._rounded(name, number, near, far)

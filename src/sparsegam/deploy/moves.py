@@ -196,7 +196,7 @@ class Block:
         out = np.zeros(len(numbers))
         for i, (name, before) in enumerate(zip(self.names, self.before, strict=True)):
             if self.ways[i]:
-                changed = np.full(len(numbers), fill_value=True) if i == moving else numbers[:, i] != before
+                changed = np.full(len(numbers), fill_value=True) if i == moving else differs(numbers[:, i], before)
                 out[changed] += prices.of(self.inputs[name], before, numbers[changed, i])
         return out
 
@@ -277,6 +277,12 @@ def _slopes(tables: Sequence[StepTable], high: float) -> bool:
 def _slope(table: StepTable, high: float) -> float:
     ends = (step for step in table.steps if step.kind == "upto" and table.scale.number(step.values[0]) >= high)
     return next((step.slope for step in ends), 0.0)
+
+
+def differs(numbers: Vector, before: float) -> NDArray[np.bool_]:
+    """Tell which numbers are others than the one before: one that is missing, and stays so, is the same."""
+    out: NDArray[np.bool_] = (numbers != before) & ~(np.isnan(numbers) & np.isnan(before))
+    return out
 
 
 def is_whole(tables: Sequence[StepTable], before: float) -> bool:

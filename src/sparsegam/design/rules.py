@@ -97,6 +97,7 @@ class Rules:
 
     def never(self, names: Sequence[str]) -> list[int]:
         """Positions of the features that no model has."""
+        self.never_pairs(names)  # are named rightly, even where there are no products
         asked = _listed(self.features_never)
         return [position(key, names, "features_never") for key in asked if not _is_pair(key, names)]
 
