@@ -365,7 +365,8 @@ def test_what_is_missing_and_stays_so_is_no_change():
     y = rng.random(1000) < 1 / (1 + np.exp(-odds))
     model = SparseGAMClassifier(interactions=[("a", "day")], lambda0=1.0).fit(frame, y).model_
     assert any(term.is_product for term in model.terms)
-    found = model.counterfactual(pd.DataFrame({"a": [2], "day": [pd.NaT]}))
+    row = pd.DataFrame({"a": [2], "day": [pd.NaT]})
+    found = model.counterfactual(row)
     assert found.found
     assert list(found.values) == ["a"]
-    assert found.cost == pytest.approx(model.counterfactual(pd.DataFrame({"a": [2], "day": [pd.NaT]}), fixed=["day"]).cost)
+    assert found.cost == pytest.approx(model.counterfactual(row, fixed=["day"]).cost)

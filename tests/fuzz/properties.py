@@ -398,4 +398,5 @@ def _repeats(case):
     """Whether weights are numbers of rows, and nothing else counts rows."""
     counts_rows = {"min_samples_bin", "min_category_count", "categorical", "class_weight", "interactions"}
     categories = any(column.kind in NOT_ORDERED for column in case.columns)
-    return case.how.get("weight") == "whole" and not case.is_cv and not counts_rows & set(case.options) and not categories
+    rows_count = bool(counts_rows & set(case.options)) or categories
+    return case.how.get("weight") == "whole" and not case.is_cv and not rows_count
