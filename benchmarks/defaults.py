@@ -30,7 +30,6 @@ RIDGES: dict[str, dict[str, Any]] = {
     **{f"{c}/n, standardised": {"over_rows": c} for c in (10, 30, 100)},
     **{f"{a}, steps": {"lambda2": a, "standardize": False} for a in (0.3, 1.0, 3.0, 10.0)},
 }
-PER_FEATURE = 8  # thresholds of a feature that count as different
 
 
 def rules() -> dict[str, Callable[[float, float, NDArray[Any]], NDArray[Any]]]:
@@ -48,7 +47,7 @@ def rules() -> dict[str, Callable[[float, float, NDArray[Any]], NDArray[Any]]]:
         return price
 
     shares = {f"{share:g} bic": bic(share) for share in (0.4, 0.6, 1.0)}
-    return shares | {f"max(0.4 bic, {share:g} log(P/k))": choices(share, 0.4) for share in (0.6, 0.7, 0.8, 1.0)}
+    return shares | {f"max(0.4 bic, {share:g} log(P/k))": choices(share, 0.4) for share in (0.4, 0.5, 0.6, 0.7, 1.0)}
 
 
 def simulated() -> Iterator[tuple[str, Rows]]:
@@ -74,6 +73,7 @@ def judged(fold: Fold, options: dict[str, Any], ridge: dict[str, Any], max_terms
     scores = [model.decision_function(fold.test.frame) for model in path]
     return pd.DataFrame(
         {
+            "p": path.choices.n,
             "k": path.n_terms,
             "objective": path.objective,
             "auc": [roc_auc_score(fold.test.y, score) for score in scores],
@@ -87,11 +87,11 @@ def study(chosen: dict[str, tuple[Rows, dict[str, Any]]], n_folds: int, max_term
     picked = []
     for name, (rows, options) in tqdm(chosen.items(), unit="table"):
         for number, fold in enumerate(folds(rows, n_folds, "none")):
-            n, p = len(fold.train.y), PER_FEATURE * fold.train.frame.shape[1]
+            n = len(fold.train.y)
             for ridge, settings in RIDGES.items():
                 models = judged(fold, options, settings, max_terms)
                 for rule, price in rules().items():
-                    best = (models["objective"] + price(n, p, models["k"].to_numpy())).idxmin()
+                    best = (models["objective"] + price(n, models["p"].iloc[0], models["k"].to_numpy())).idxmin()
                     cell = {"table": name, "fold": number, "ridge": ridge, "rule": rule}
                     picked.append(cell | models.loc[best, ["k", "auc", "loss"]].to_dict())
     return pd.DataFrame(picked)
