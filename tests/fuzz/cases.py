@@ -85,10 +85,15 @@ class Case:
         return self.n >= 20 and mild and columns and self.is_held
 
     @property
+    def n_weighing(self) -> int:
+        """Number of rows that weigh anything."""
+        return self.n if self.weight is None else int(np.count_nonzero(np.asarray(self.weight) > 0))
+
+    @property
     def is_held(self) -> bool:
         """Whether coefficients are finite: labels that a model tells apart drive them on and on without a ridge."""
         apart = self.how.get("y", "").startswith(("rare", "separable"))
-        return self.squared or (self.options.get("lambda2", 1e-3) != 0.0 and not apart)
+        return self.squared or (bool(np.min(self.options.get("lambda2", 1e-3)) > WEAK) and not apart)
 
     @property
     def squared(self) -> bool:

@@ -341,7 +341,7 @@ def _not_nearly(one, two):
     others = {view.model.n_terms if by_size else k: view for k, view in enumerate(two.views)}
     for k, view in enumerate(one.views):
         other = others.get(view.model.n_terms if by_size else k)
-        if other is None or view.model.n_terms * ROWS_PER_TERM > case.n:
+        if other is None or view.model.n_terms * ROWS_PER_TERM > case.n_weighing:
             continue
         a, b = view.objective, other.objective
         slack = _constant_loss(case, view) / case.n + _rounding(one, view)  # local optima may differ by a row's worth
