@@ -8,12 +8,13 @@ from numpy.typing import NDArray
 
 from sparsegam.arrays import Vector
 
+Ints = NDArray[np.int64]
 Codes = NDArray[np.uint8] | NDArray[np.uint16]
 
 def unique_edges(values: Vector, max_bins: int) -> Vector:
     """Sorted thresholds of a column without its largest value: every unique value, or quantiles beyond max_bins."""
 
-def distinct(values: Vector) -> tuple[Vector, NDArray[np.int64]]:
+def distinct(values: Vector) -> tuple[Vector, Ints]:
     """Distinct values in ascending order, and how often each is there; no NaN."""
 
 def bin_codes(values: Vector, edges: Vector) -> Codes:
@@ -22,9 +23,7 @@ def bin_codes(values: Vector, edges: Vector) -> Codes:
 def bin_counts(codes: Codes, n_bins: int, weight: Vector | None = None) -> Vector:
     """Rows of each bin or, with weights, what they weigh; without the GIL, and without a copy of the codes."""
 
-def column_counts(
-    codes: Sequence[Codes], n_bins: NDArray[np.int64], n_ordered: NDArray[np.int64], weight: Vector | None = None
-) -> Vector:
+def column_counts(codes: Sequence[Codes], n_bins: Ints, n_ordered: Ints, weight: Vector | None = None) -> Vector:
     """The same of several features, one after the other; an ordered bin has the rows of all bins up to it."""
 
 class ThresholdDesign:
@@ -40,13 +39,13 @@ class ThresholdDesign:
     def __init__(
         self,
         codes: Sequence[Codes],
-        n_bins: NDArray[np.int64],
-        n_ordered: NDArray[np.int64],
-        ramps: Sequence[tuple[Vector, Vector, NDArray[np.int64]] | None] | None = None,
+        n_bins: Ints,
+        n_ordered: Ints,
+        ramps: Sequence[tuple[Vector, Vector, Ints] | None] | None = None,
     ) -> None: ...
     n_rows: Final[int]
     n_columns: Final[int]
-    offset: Final[NDArray[np.int64]]
+    offset: Final[Ints]
 
 class Matrix:
     """Raw numeric columns: a contiguous float32 or float64 array, or the arrays of a CSC matrix; not copied."""
@@ -54,7 +53,7 @@ class Matrix:
     @overload
     def __init__(self, dense: Vector | NDArray[np.float32]) -> None: ...
     @overload
-    def __init__(self, data: Vector, rows: NDArray[np.int32], start: NDArray[np.int64], n_rows: int) -> None: ...
+    def __init__(self, data: Vector, rows: NDArray[np.int32], start: Ints, n_rows: int) -> None: ...
     n_rows: Final[int]
     n_columns: Final[int]
 
@@ -68,10 +67,10 @@ class Point:
     """One model: intercept, columns and their coefficients; once evaluated its loss (a sum over rows) and its ridge."""
 
     def __init__(
-        self, intercept: float, columns: NDArray[np.int64], coef: Vector, *, loss: float = ..., ridge: float = 0.0
+        self, intercept: float, columns: Ints, coef: Vector, *, loss: float = ..., ridge: float = 0.0
     ) -> None: ...
     intercept: Final[float]
-    columns: Final[NDArray[np.int64]]
+    columns: Final[Ints]
     coef: Final[Vector]
     loss: Final[float]
     ridge: Final[float]
@@ -100,7 +99,7 @@ class Columns:
     ) -> None: ...
     mean: Final[Vector]
     spread: Final[Vector]
-    ramps: Final[NDArray[np.int64]]
+    ramps: Final[Ints]
     """Which of them are ramps."""
 
     total_weight: Final[float]
@@ -141,10 +140,10 @@ class LocalRows(Rows):
     def evaluate(self, points: Sequence[Point]) -> Vector:
         """Loss at each point, in one pass."""
 
-    def newton(self, point: Point, support: NDArray[np.int64], rough: bool = False) -> tuple[float, Vector, Vector]:
+    def newton(self, point: Point, support: Ints, rough: bool = False) -> tuple[float, Vector, Vector]:
         """Loss, curvature (flat) and gradient on some columns of the point, intercept first; rough: in floats."""
 
-    def scan(self, point: Point, among: NDArray[np.int64]) -> tuple[Any, ...]:
+    def scan(self, point: Point, among: Ints) -> tuple[Any, ...]:
         """Token, curvature and gradient of the support, then what columns have beside it.
 
         That is, of the columns `among` (none: of all), their gradient, their curvature, and their products with the
@@ -153,17 +152,17 @@ class LocalRows(Rows):
         """
 
     def rescan(
-        self, token: ScanToken, point: Point, entered: NDArray[np.int64], among: NDArray[np.int64]
+        self, token: ScanToken, point: Point, entered: Ints, among: Ints
     ) -> tuple[float, Vector, Vector, Vector]:
         """Sum of gradients over rows; per column its gradient, its curvature where it is 0/1, and products.
 
         The products are with the columns that entered, under the curvature that the token holds.
         """
 
-    def groups(self, point: Point, columns: NDArray[np.int64]) -> tuple[Vector, Vector, Vector, Vector]:
+    def groups(self, point: Point, columns: Ints) -> tuple[Vector, Vector, Vector, Vector]:
         """Sums of gradient, curvature and loss over the rows where each 0/1 column is 1; the three over all rows."""
 
-    def pairs(self, point: Point, cells: Sequence[Cells | None], pairs: NDArray[np.int64]) -> tuple[Vector, Vector]:
+    def pairs(self, point: Point, cells: Sequence[Cells | None], pairs: Ints) -> tuple[Vector, Vector]:
         """Sums of gradient and of curvature over the cells of two features at once.
 
         cells has an entry per feature, None where it is in none of the pairs (n_pairs x 2). The tables of the pairs
@@ -201,9 +200,7 @@ class OwnColumns:
     the core.
     """
 
-    def __init__(
-        self, design: ThresholdDesign, columns: NDArray[np.int64], ramps: Sequence[tuple[Any, ...] | None]
-    ) -> None: ...
+    def __init__(self, design: ThresholdDesign, columns: Ints, ramps: Sequence[tuple[Any, ...] | None]) -> None: ...
     def scores(self, intercept: float, coef: Vector) -> Vector: ...
 
 class OwnRows(Rows):
@@ -215,7 +212,7 @@ class OwnRows(Rows):
     loss: Final[str]
     columns: Final[Columns]
     def evaluate(self, points: Sequence[Point]) -> Vector: ...
-    def newton(self, point: Point, support: NDArray[np.int64], rough: bool = False) -> tuple[float, Vector, Vector]: ...
+    def newton(self, point: Point, support: Ints, rough: bool = False) -> tuple[float, Vector, Vector]: ...
 
 class Penalty:
     """What columns cost: lambda2 and, per column, its share of lambda0, bounds, whether it may enter, its feature.
@@ -237,14 +234,14 @@ class Penalty:
         low: Vector,
         high: Vector,
         allowed: NDArray[np.bool_],
-        group: NDArray[np.int64],
-        always: NDArray[np.int64],
+        group: Ints,
+        always: Ints,
         max_groups: int = 0,
         max_per_group: int = 0,
         lambda1: float = 0.0,
         unit: Vector | None = None,
         free_intercept: bool = True,
-        parents: NDArray[np.int64] | None = None,
+        parents: Ints | None = None,
         max_per_pair: int = 0,
         hierarchy: str = "none",
     ) -> None: ...
@@ -283,7 +280,7 @@ def refit(
     penalty: Penalty,
     point: Point,
     *,
-    held: NDArray[np.int64] | None = None,
+    held: Ints | None = None,
     tolerance: float = 1e-9,
     last_digit: bool = True,
 ) -> Point:
@@ -359,9 +356,9 @@ class BestProducts:
     The gains are falls of the objective: `plain` beside the intercept alone, `contrast` beside both conditions too.
     """
 
-    pair: Final[NDArray[np.int64]]
-    part_a: Final[NDArray[np.int64]]
-    part_b: Final[NDArray[np.int64]]
+    pair: Final[Ints]
+    part_a: Final[Ints]
+    part_b: Final[Ints]
     plain: Final[Vector]
     contrast: Final[Vector]
     best_contrast: Final[Vector]
@@ -373,7 +370,7 @@ def best_products(
     rows: Rows,
     point: Point,
     cells: Sequence[Cells | None],
-    pairs: NDArray[np.int64],
+    pairs: Ints,
     *,
     per_pair: int,
     ridge: float = 0.0,
