@@ -154,10 +154,7 @@ class LocalRows(Rows):
     def rescan(
         self, token: ScanToken, point: Point, entered: Ints, among: Ints
     ) -> tuple[float, Vector, Vector, Vector]:
-        """Sum of gradients over rows; per column its gradient, its curvature where it is 0/1, and products.
-
-        The products are with the columns that entered, under the curvature that the token holds.
-        """
+        """Sum of gradients; per column gradient, curvature (if 0/1), products with `entered` under the token's curvature."""
 
     def groups(self, point: Point, columns: Ints) -> tuple[Vector, Vector, Vector, Vector]:
         """Sums of gradient, curvature and loss over the rows where each 0/1 column is 1; the three over all rows."""
@@ -344,10 +341,7 @@ def swap_path(
     time_limit: float | None = None,
     stop: Stop | None = None,
 ) -> tuple[list[Point], bool, dict[str, int]]:
-    """The paper's swap search at each lambda0 in turn, warm from the one before: points, finished, counts.
-
-    most_swaps are made at each lambda0: none is coordinate descent alone, -1 as many as help.
-    """
+    """Points, finished and counts of the paper's swap search at each lambda0 in turn; most_swaps=-1: as many as help."""
 
 class BestProducts:
     """Products of two conditions that are worth a try, pair by pair, the best first.
