@@ -154,7 +154,7 @@ class LocalRows(Rows):
     def rescan(
         self, token: ScanToken, point: Point, entered: Ints, among: Ints
     ) -> tuple[float, Vector, Vector, Vector]:
-        """Sum of gradients; per column gradient, curvature (if 0/1), products with `entered` under the token's curvature."""
+        """Sum of gradients; per column gradient, curvature (if 0/1), products with `entered` under the token's."""
 
     def groups(self, point: Point, columns: Ints) -> tuple[Vector, Vector, Vector, Vector]:
         """Sums of gradient, curvature and loss over the rows where each 0/1 column is 1; the three over all rows."""
@@ -341,7 +341,7 @@ def swap_path(
     time_limit: float | None = None,
     stop: Stop | None = None,
 ) -> tuple[list[Point], bool, dict[str, int]]:
-    """Points, finished and counts of the paper's swap search at each lambda0 in turn; most_swaps=-1: as many as help."""
+    """Points, finished, counts of the paper's swap search at each lambda0 in turn; most_swaps=-1: all that help."""
 
 class BestProducts:
     """Products of two conditions that are worth a try, pair by pair, the best first.
