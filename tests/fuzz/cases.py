@@ -29,6 +29,7 @@ KINDS = {
 SIZES = ((1, 2), (2, 3), (3, 13), (13, 80), (80, 400), (2000, 2001))
 SHARES = (0.02, 0.03, 0.2, 0.5, 0.23, 0.02)
 WEAK = 1e-6  # ridge that leaves coefficients of separable rows to grow
+FREE = 0.05  # price at which all terms are taken that there may be
 TINY = 13  # rows below which a fold may lack a class
 
 
@@ -245,8 +246,9 @@ def _most_terms(given):
     if given.get("certify"):
         ridge = given.get("lambda2", 1)
         return 100 if not isinstance(ridge, float) or ridge > WEAK else 5
-    many = given.get("lambda0") == "aic" or 0.0 in (given.get("feature_cost") or {}).values()
-    return 100 if many else None
+    lambda0 = given.get("lambda0", "bic")
+    free = lambda0 < FREE if isinstance(lambda0, int | float) else lambda0 == "aic"
+    return 100 if free or 0.0 in (given.get("feature_cost") or {}).values() else None
 
 
 def _doubts(case):
