@@ -171,3 +171,13 @@ def test_cells_hold_about_as_many_rows():
     assert (np.diff(of_bin) >= 0).all()
     of_bin, n_ordered, n_cells = cells_of(design, 1)
     assert (n_ordered, n_cells) == (0, MOST_ALONE + 1)
+
+
+def test_a_pair_that_costs_too_much_does_not_take_the_place_of_its_twin():
+    """Two columns are the same, and one of them is dear: the one pair there may be is that of the other."""
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, 8, 600), rng.integers(0, 8, 600)
+    frame = pd.DataFrame({"dear": a, "a": a, "b": b}).astype(float)
+    label = rng.random(600) < 1 / (1 + np.exp(-4.0 * ((a <= 3) & (b <= 3)) + 1.5))
+    gam = SparseGAMClassifier(lambda0=2.0, interactions=1, feature_cost={"dear": 1e6}).fit(frame, label)
+    assert {term.features for term in gam.terms_ if term.is_product} == {("a", "b")}

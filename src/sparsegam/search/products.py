@@ -92,6 +92,7 @@ class _Hunt:
         design: ThresholdDesign = problem.design
         self.cells = [cells_of(design, j) for j in range(len(design.features))]
         self.halves = [[_half(cells, j, part) for part in range(_n_parts(cells))] for j, cells in enumerate(self.cells)]
+        self.costs = rules.costs(design.names)
         n_rows = design.core.n_rows
         self.most = most_products(n_rows)
         self.at_least = rows_per_bin(rules.min_samples_bin, n_rows) / n_rows
@@ -202,12 +203,17 @@ class _Hunt:
 
     def _screened(self, best: dict[Pair, float], unit: float) -> list[Pair]:
         """Return the pairs that may have products: as many as asked for, or those that stand out from noise."""
-        ranked = sorted(best, key=lambda pair: -best[pair])
+        ranked = sorted(best, key=lambda pair: self._price(pair) - best[pair])
         if self.interactions.needs_evidence:
             least = math.log(len(best) * PRODUCTS_THAT_DIFFER) + EVIDENCE
             ranked = [pair for pair in ranked if best[pair] > least * unit]
         most = self.interactions.most_pairs
         return sorted(ranked[: MOST_PAIRS if most is None else most])
+
+    def _price(self, pair: Pair) -> float:
+        """Return what a product of a pair costs at the price of a model: that of its dearer feature times its own."""
+        price = 0.0 if self.lambda0 is None else float(self.lambda0)  # a number, once a model was found at it
+        return price * self.interactions.cost * float(max(self.costs[list(pair)]))
 
     def _pool(self, offer: Offer, pairs: Sequence[Pair], taken: set[Product]) -> list[Product]:
         """Return those that models have, and the best of those on offer."""
