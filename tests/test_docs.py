@@ -1,7 +1,10 @@
 """What is written runs: blocks of pages (here the README; the docs run theirs when they are built), and docstrings."""
 
 import doctest
+import os
 import pkgutil
+import shutil
+import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -16,6 +19,9 @@ MODULES = [
     for info in pkgutil.walk_packages(sparsegam.__path__, "sparsegam.")
     if not info.name.endswith(("_core", "__main__"))
 ]
+
+
+COMMAND = shutil.which("sparsegam", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
 
 
 @pytest.fixture
@@ -56,6 +62,7 @@ def test_failures_are_told(tools, tmp_path, capsys):
     assert f"failed {page}:1 (python) ZeroDivisionError: division by zero" in capsys.readouterr().out
 
 
+@pytest.mark.skipif(COMMAND is None, reason="the command sparsegam is not installed beside this interpreter")
 def test_blocks_of_the_readme_run(tools, tmp_path):
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     outputs = run(tools, text, tmp_path)

@@ -10,6 +10,7 @@ from sparsegam import SparseGAMClassifier, SparseGAMClassifierCV, SparseGAMRegre
 from sparsegam.losses import logistic
 from sparsegam.models.shapes import shape_of
 from sparsegam.models.terms import Term
+from sparsegam.search.evidence import _inverse
 from sparsegam.search.swap import swap_path
 
 
@@ -147,3 +148,10 @@ def test_small_tables_have_few_rows_everywhere():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         SparseGAMRegressor(lambda0=1.0).fit(*spiked(n=60, few=4))
+
+
+def test_curvatures_next_to_nothing_give_errors_without_a_word():
+    """Scales of 1e200 each, whose product is no float."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_allclose(_inverse(np.diag([1e-320, 4.0]))[1, 1], 0.25)

@@ -82,13 +82,14 @@ def _inverse(hessian: Vector) -> Vector | None:
         return None
     scale = 1 / np.sqrt(diagonal)
     try:
-        root = np.linalg.cholesky(hessian * np.outer(scale, scale))
+        root = np.linalg.cholesky(scale[:, None] * hessian * scale)  # in this order nothing is beyond floats
     except np.linalg.LinAlgError:
         return None
     if np.diagonal(root).min() ** 2 < SINGULAR:
         return None
     half = np.linalg.inv(root) * scale
-    inverse: Vector = half.T @ half
+    with np.errstate(over="ignore"):  # errors of coefficients that say nothing: the caller leaves them out
+        inverse: Vector = half.T @ half
     return inverse
 
 
