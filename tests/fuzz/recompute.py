@@ -52,7 +52,10 @@ def dense_of(case, X):
 
 
 def spread(column, weight):
-    """sigma^2: squared weighted norm of the centred column."""
+    """sigma^2: squared weighted norm of the centred column; exactly zero for one that is constant."""
+    held = column[weight > 0]
+    if held.size and (held == held[0]).all():
+        return 0.0  # the mean of equal numbers may be off by a digit, which lambda1=1e308 does not forgive
     mean = weight @ column / weight.sum()
     return float(weight @ (column - mean) ** 2)
 
