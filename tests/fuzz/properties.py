@@ -396,7 +396,7 @@ def apply_to(case):
 
 def _repeats(case):
     """Whether weights are numbers of rows, and nothing else counts rows."""
-    counts_rows = {"min_samples_bin", "min_category_count", "categorical", "class_weight", "interactions"}
+    counts_rows = {"min_samples_bin", "min_category_count", "categorical", "class_weight"}
     categories = any(column.kind in NOT_ORDERED for column in case.columns)
     rows_count = bool(counts_rows & set(case.options)) or categories
     return case.how.get("weight") == "whole" and not case.is_cv and not rows_count

@@ -181,3 +181,18 @@ def test_a_pair_that_costs_too_much_does_not_take_the_place_of_its_twin():
     label = rng.random(600) < 1 / (1 + np.exp(-4.0 * ((a <= 3) & (b <= 3)) + 1.5))
     gam = SparseGAMClassifier(lambda0=2.0, interactions=1, feature_cost={"dear": 1e6}).fit(frame, label)
     assert {term.features for term in gam.terms_ if term.is_product} == {("a", "b")}
+
+
+def test_weights_cut_cells_as_repeated_rows_do():
+    rng = np.random.default_rng(3)
+    a, b = rng.normal(size=(2, 600)).round(2)
+    weight = np.where(a > 1, 9, 1)
+    label = rng.random(600) < 1 / (1 + np.exp(-3.0 * ((a > 1.2) & (b > 0)) + 1))
+    frame = pd.DataFrame({"a": a, "b": b})
+    rows = np.repeat(np.arange(600), weight)
+    settings = {"lambda0": 3.0, "interactions": 1, "min_samples_bin": 1}
+    weighted = SparseGAMClassifier(**settings).fit(frame, label, sample_weight=weight)
+    repeated = SparseGAMClassifier(**settings).fit(frame.iloc[rows], label[rows])
+    assert any(term.is_product for term in weighted.terms_)
+    assert [term.clauses for term in weighted.terms_] == [term.clauses for term in repeated.terms_]
+    assert weighted.objective_ == pytest.approx(repeated.objective_, rel=1e-9)

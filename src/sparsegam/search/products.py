@@ -255,12 +255,12 @@ class _Hunt:
 
 
 def cells_of(design: ThresholdDesign, j: int) -> Cells:
-    """Put the bins of a feature into cells: neighbours in order into those of about as many rows, the others alone.
+    """Put the bins of a feature into cells: neighbours in order into those of about the same weight, the others alone.
 
     Of more levels than there is room for, the largest are cells, and the others share one that no product asks for.
     """
     feature = design.features[j]
-    counts = bin_counts(feature, design.column_counts(j))
+    counts = bin_counts(feature, design.bins(j).shares)  # a row that weighs two is two rows
     n = feature.n_ordered
     of_bin = np.zeros(feature.n_bins, dtype=np.int64)
     n_ordered = 0
