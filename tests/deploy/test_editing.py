@@ -292,3 +292,21 @@ def test_products_keep_the_directions_of_their_features():
     model = Model(0.0, terms, ("a", "b"), "logistic", (0, 1))
     left = model.edit(frame, y, who="A. Analyst").fix("a", 3, -0.5, why="policy")
     assert [term.text() for term in left.terms] == ["a <= 3"]  # rows speak against the product, which must not fall
+
+
+def test_the_prior_of_a_regression_shrinks_edits_by_its_noise():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 10, (400, 1)).astype(float)
+    y = 2.0 * (X[:, 0] <= 4)
+    for noise, most in ((0.01, 1e-3), (3.0, 0.2)):
+        gam = SparseGAMRegressor(lambda0=1e-9, max_terms=1, lambda2=0.0).fit(X, y + rng.normal(0, noise, 400))
+        (term,) = gam.terms_
+        to = 6 if term.condition.value != 6 else 5
+        plain, shrunk = (
+            gam.model_.edit(X, y, who="A. Analyst", lambda2=lambda2).move("x0", term.condition.value, to, why="to see")
+            for lambda2 in (0.0, "auto")
+        )
+        share = 1 - shrunk.terms[0].coef / plain.terms[0].coef
+        assert 0 < share < most
+    constant = gam.model_.edit(X, np.ones(400), who="A. Analyst").move("x0", term.condition.value, to, why="to see")
+    assert np.isfinite(constant.terms[0].coef)

@@ -81,7 +81,8 @@ class Editor:
     ) -> None:
         _check_words("who", who)
         self._rows = _read_rows(model, X, y, sample_weight)
-        self._ridge = ridge_of(lambda2, model.loss).beside(_unexplained(model, self._rows))
+        ridge = ridge_of(lambda2, model.loss)
+        self._ridge = ridge.beside(_unexplained(model, self._rows)) if ridge.over_noise else ridge
         self._who = who
         self._fixed: set[Key] = set()
         self._past: list[tuple[Model, set[Key]]] = []
@@ -315,10 +316,11 @@ def _fit(
 
 
 def _unexplained(model: Model, rows: Rows) -> float:
-    """Return the share of the loss of the mean that a model leaves: of a regression, the noise in the variance."""
-    mean = np.full(rows.target.size, np.average(rows.target, weights=rows.weight))
+    """Return the share of the variance that a regression leaves; all of it where there is none, or none in floats."""
+    total = rows.weight.sum()
+    mean = np.full(rows.target.size, rows.weight @ rows.target / total if total > 0 else 0.0)
     of_mean = LOSSES[model.loss].total(rows.target, mean, rows.weight)
-    return min(_worth(model, rows)[0] / of_mean, 1.0) if of_mean > 0 else 1.0
+    return min(_worth(model, rows)[0] / of_mean, 1.0) if 0 < of_mean < np.inf else 1.0
 
 
 def _worth(model: Model, rows: Rows) -> tuple[float, float | None]:
