@@ -185,7 +185,7 @@ def _rows(
     rows = made(matrix)
     if not demands.fit_intercept:
         return rows, {}, frozenset(), np.ones(matrix.n_columns, dtype=bool)
-    means = matrix.means(weight)
+    means = np.asarray(rows.columns.mean)
     mean_part = np.square(means) * weight.sum()
     far = np.flatnonzero(mean_part > FAR_FROM_ZERO**2 * rows.columns.spread)
     far = far[matrix.is_full(far)]
