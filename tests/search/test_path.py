@@ -173,9 +173,10 @@ def test_a_constant_table_gives_the_intercept_only():
     np.testing.assert_allclose(path.at(n_terms=0).predict_proba(np.ones((1, 2)))[0, 1], 1 / 3, rtol=1e-6)
 
 
-def test_weights_are_repeated_rows():
-    X, y = small_problem("logistic")
-    weight = np.random.default_rng(1).integers(0, 3, len(y))
+@pytest.mark.parametrize("seed", range(20))
+def test_weights_are_repeated_rows(seed):
+    X, y = small_problem("logistic", seed)
+    weight = np.random.default_rng(seed).integers(0, 3, len(y))
     weighted = gam_path(X, y, sample_weight=weight, max_terms=5)
     repeated = gam_path(X.repeat(weight, axis=0), y.repeat(weight), max_terms=5)
     np.testing.assert_allclose(weighted.objective, repeated.objective, rtol=1e-9)

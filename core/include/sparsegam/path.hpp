@@ -33,7 +33,7 @@ class Frontier {
     // a round improves nothing.
     void search_all() {
         grow_to_the_end();
-        if (penalty_.has_products() && objective_.n_columns() <= tuning::few_columns) search_beam();
+        if (const std::size_t width = beam_width(); width > 0) search_beam(width);
         while (!exchange_.out_of_time()) {
             bool any = false;
             for (Index k = 0; k < max_terms_ && k < reached(); ++k) any |= grow_from(k);
@@ -182,12 +182,12 @@ class Frontier {
             record();
     }
 
-    // Where columns are few and products are among them, the best few models of one, two and three terms, each grown from several of the size below: of
-    // products and the steps they are made of, the best two have often no best one among them.
-    void search_beam() {
+    // The best few models of one, two and three terms, each grown from several of the size below: of products and the steps
+    // they are made of, the best two have often no best one among them.
+    void search_beam(std::size_t width) {
         std::vector<Point> beam{at(static_cast<Index>(penalty_.always.size()))};
         for (Index k = 0; k < tuning::beam_terms && beam[0].size() < max_terms_; ++k) {
-            beam = exchange_.grown(beam, tuning::beam_width);
+            beam = exchange_.grown(beam, width);
             for (const Point& point : beam) {
                 exchange_.go_to(point);
                 exchange_.swap_all(false, price_, min_gain_);
@@ -195,6 +195,12 @@ class Frontier {
             }
             if (beam.empty() || exchange_.out_of_time()) return;
         }
+    }
+
+    // How many models of each of the first sizes are worth it; none where columns are many.
+    std::size_t beam_width() const {
+        if (penalty_.has_products()) return objective_.n_columns() <= tuning::few_columns ? tuning::beam_width : 0;
+        return objective_.n_columns() <= tuning::very_few_columns ? tuning::narrow_beam_width : 0;
     }
 
     bool grow_from(Index k) {
