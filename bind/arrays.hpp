@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
@@ -12,8 +13,50 @@
 
 namespace nb = nanobind;
 
+// An array on its way in, whose numbers begin where numbers of their type may: a view into bytes that does not, as messages
+// from other processes are unpacked to, is copied.
+template <class... Facts>
+struct Aligned : nb::ndarray<Facts...> {
+    using Plain = nb::ndarray<Facts...>;
+    using Plain::Plain;
+    Aligned(const Plain& array) : Plain(array) {}
+
+    bool is_aligned() const {
+        const std::uintptr_t bytes = this->dtype().bits / 8;
+        return bytes == 0 || reinterpret_cast<std::uintptr_t>(this->data()) % bytes == 0;
+    }
+};
+
+template <class... Facts>
+struct nb::detail::type_caster<Aligned<Facts...>> {
+    using Plain = nb::ndarray<Facts...>;
+    NB_TYPE_CASTER(Aligned<Facts...>, nb::detail::make_caster<Plain>::Name)
+
+    bool from_python(nb::handle source, auto flags, nb::detail::cleanup_list* cleanup) noexcept {
+        if (!take(source, flags, cleanup)) return false;
+        if (value.is_aligned()) return true;
+        try {
+            return take(nb::module_::import_("numpy").attr("array")(source), flags, cleanup);
+        } catch (...) {
+            return false;
+        }
+    }
+
+    static nb::handle from_cpp(const Plain& array, nb::rv_policy policy, nb::detail::cleanup_list* cleanup) noexcept {
+        return nb::detail::make_caster<Plain>::from_cpp(array, policy, cleanup);
+    }
+
+  private:
+    bool take(nb::handle source, auto flags, nb::detail::cleanup_list* cleanup) noexcept {
+        nb::detail::make_caster<Plain> plain;
+        if (!plain.from_python(source, flags, cleanup)) return false;
+        value = plain.value;
+        return true;
+    }
+};
+
 template <class T>
-using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Vector = Aligned<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 template <class T>
 std::span<const T> view(const Vector<T>& array) {

@@ -160,20 +160,21 @@ BoundDesign::BoundDesign(nb::sequence codes, const Vector<Index>& n_bins, const 
             if (n_rows < 0) n_rows = static_cast<Index>(narrow.shape(0));
             check_codes(view(narrow), n_rows, feature.n_bins);
             feature.codes.narrow = narrow.data();
+            kept_.append(nb::cast(narrow));
         } else {
-            auto wide = nb::cast<Vector<std::uint16_t>>(item);
+            const auto wide = nb::cast<Vector<std::uint16_t>>(item);
             if (n_rows < 0) n_rows = static_cast<Index>(wide.shape(0));
             check_codes(view(wide), n_rows, feature.n_bins);
             feature.codes.wide = wide.data();
+            kept_.append(nb::cast(wide));
         }
         if (!ramps.is_none()) feature.ramps = ramps_from(ramps[f], feature.n_ordered);
         features.push_back(std::move(feature));
-        kept_.append(item);
     }
     design_.emplace(std::move(features), std::max(n_rows, Index{0}));
 }
 
-BoundMatrix::BoundMatrix(nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu> dense) : kept_(nb::cast(dense)) {
+BoundMatrix::BoundMatrix(Aligned<nb::ro, nb::ndim<2>, nb::device::cpu> dense) : kept_(nb::cast(dense)) {
     const Index n = static_cast<Index>(dense.shape(0)), p = static_cast<Index>(dense.shape(1));
     // An axis of length one may have any stride.
     const bool by_rows = (p == 1 || dense.stride(1) == 1) && (n == 1 || dense.stride(0) == p);
@@ -208,7 +209,7 @@ void bind_design(nb::module_& m) {
     m.def("column_counts", column_counts_of, nb::arg("codes"), nb::arg("n_bins"), nb::arg("n_ordered"),
           nb::arg("weight") = nb::none());
     nb::class_<BoundMatrix>(m, "Matrix")
-        .def(nb::init<nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>>(), nb::arg("dense"))
+        .def(nb::init<Aligned<nb::ro, nb::ndim<2>, nb::device::cpu>>(), nb::arg("dense"))
         .def(nb::init<Vector<double>, Vector<std::int32_t>, Vector<Index>, Index>(), nb::arg("data"), nb::arg("rows"),
              nb::arg("start"), nb::arg("n_rows"))
         .def_prop_ro("n_rows", [](const BoundMatrix& d) { return d.get().n_rows(); })

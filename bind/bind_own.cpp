@@ -8,7 +8,7 @@ using namespace sparsegam;
 
 namespace {
 
-using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::device::cpu>;  // with gaps, where it is a column of a matrix
+using Numbers = Aligned<const double, nb::ndim<1>, nb::device::cpu>;  // with gaps, where it is a column of a matrix
 
 template <class Code>
 const Code* checked_codes(const Vector<Code>& codes, Index n_rows, std::size_t n_numbers) {
@@ -19,10 +19,11 @@ const Code* checked_codes(const Vector<Code>& codes, Index n_rows, std::size_t n
     return all.data();
 }
 
-// A number for each row or, where there are codes, for each code.
-OwnNumbers numbers_from(nb::handle given, nb::handle codes, Index n_rows) {
+// A number for each row or, where there are codes, for each code; the arrays are added to those that are kept.
+OwnNumbers numbers_from(nb::handle given, nb::handle codes, Index n_rows, nb::list& kept) {
     Numbers numbers;
     if (!nb::try_cast(given, numbers, false)) throw std::invalid_argument("own values must be float64");
+    kept.append(nb::cast(numbers));
     OwnNumbers out{numbers.data(), static_cast<Index>(numbers.stride(0)), {}};
     if (codes.is_none()) {
         if (static_cast<Index>(numbers.shape(0)) != n_rows)
@@ -30,20 +31,23 @@ OwnNumbers numbers_from(nb::handle given, nb::handle codes, Index n_rows) {
         return out;
     }
     if (numbers.shape(0) > 1 && out.stride != 1) throw std::invalid_argument("numbers of codes must be contiguous");
-    if (Vector<std::uint8_t> narrow; nb::try_cast(codes, narrow, false))
+    if (Vector<std::uint8_t> narrow; nb::try_cast(codes, narrow, false)) {
         out.codes.narrow = checked_codes(narrow, n_rows, numbers.shape(0));
-    else if (Vector<std::uint16_t> wide; nb::try_cast(codes, wide, false))
+        kept.append(nb::cast(narrow));
+    } else if (Vector<std::uint16_t> wide; nb::try_cast(codes, wide, false)) {
         out.codes.wide = checked_codes(wide, n_rows, numbers.shape(0));
-    else
+        kept.append(nb::cast(wide));
+    } else {
         throw std::invalid_argument("codes of own values must be uint8 or uint16");
+    }
     return out;
 }
 
 // A ramp from (numbers, codes or None, low, high, knot), or none.
-std::optional<OwnRamp> ramp_from(nb::handle given, Index n_rows) {
+std::optional<OwnRamp> ramp_from(nb::handle given, Index n_rows, nb::list& kept) {
     if (given.is_none()) return std::nullopt;
-    const OwnRamp ramp{numbers_from(given[0], given[1], n_rows), nb::cast<double>(given[2]), nb::cast<double>(given[3]),
-                       nb::cast<double>(given[4])};
+    const OwnRamp ramp{numbers_from(given[0], given[1], n_rows, kept), nb::cast<double>(given[2]),
+                       nb::cast<double>(given[3]), nb::cast<double>(given[4])};
     if (!(ramp.low < ramp.high)) throw std::invalid_argument("a ramp is held between two numbers, the lower one first");
     return ramp;
 }
@@ -54,10 +58,7 @@ BoundOwnColumns::BoundOwnColumns(const nb::object& design, const Vector<Index>& 
     : design_(design) {
     const ThresholdDesign& core = nb::cast<const BoundDesign&>(design).get();
     std::vector<std::optional<OwnRamp>> own;
-    for (nb::handle given : ramps) {
-        own.push_back(ramp_from(given, core.n_rows()));
-        kept_.append(given);
-    }
+    for (nb::handle given : ramps) own.push_back(ramp_from(given, core.n_rows(), kept_));
     if (own.size() != columns.shape(0)) throw std::invalid_argument("ramps need one entry per column, a ramp or None");
     for (Index c : view(columns))
         if (c < 0 || c >= core.n_columns())

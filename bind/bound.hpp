@@ -24,7 +24,7 @@ class BoundDesign {
 // A matrix of raw columns, dense (float32 or float64, by rows or by columns) or sparse (CSC).
 class BoundMatrix {
   public:
-    explicit BoundMatrix(nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu> dense);
+    explicit BoundMatrix(Aligned<nb::ro, nb::ndim<2>, nb::device::cpu> dense);
     BoundMatrix(Vector<double> data, Vector<std::int32_t> rows, Vector<sparsegam::Index> start,
                 sparsegam::Index n_rows);
     const sparsegam::Matrix& get() const { return *matrix_; }

@@ -10,7 +10,7 @@
 #include "arrays.hpp"
 #include "sparsegam/cells.hpp"
 
-using PairArray = nb::ndarray<const sparsegam::Index, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
+using PairArray = Aligned<const sparsegam::Index, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
 
 // Of each feature (of_bin, n_ordered, n_cells), or None.
 inline std::vector<sparsegam::Cells> cells_from(const nb::sequence& given) {

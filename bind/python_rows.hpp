@@ -31,7 +31,7 @@ struct PythonToken final : sparsegam::ScanToken {
     nb::object held;
 };
 
-using Numbers = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
+using Numbers = Aligned<const double, nb::c_contig, nb::device::cpu>;
 
 class PythonRows final : public sparsegam::Rows {
   public:

@@ -12,7 +12,8 @@ from sparsegam.dask import cluster
 
 @pytest.fixture(scope="session")
 def local_cluster():
-    dask.config.set({"dataframe.convert-string": False})
+    patient = {"distributed.comm.timeouts.connect": "300s", "distributed.comm.timeouts.tcp": "300s"}
+    dask.config.set({"dataframe.convert-string": False} | patient)
     with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as found:
         yield found
 
@@ -25,8 +26,8 @@ def one_client(local_cluster):
 
 @pytest.fixture
 def client(one_client):
-    """The client, once both workers are there: on a busy machine one may be late."""
-    one_client.wait_for_workers(2, timeout=60)
+    """The client, once both workers are there: on a busy machine, or under the sanitizers, one may be late."""
+    one_client.wait_for_workers(2, timeout=300)
     return one_client
 
 

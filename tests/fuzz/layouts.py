@@ -12,7 +12,8 @@ from fuzz.columns import OTHERS
 
 FRAMES = ("pandas", "polars", "arrow")
 SPARSE = ("csc", "csr", "csc32", "coo", "csc with zeros", "csr unsorted")
-ARRAYS = ("C", "F", "strided", "reversed", "read-only", "float32", "int", "bool", "big-endian", "list", "odd strides")
+LAYOUTS = ("C", "F", "strided", "reversed", "odd strides", "unaligned", "read-only")
+ARRAYS = (*LAYOUTS, "float32", "int", "bool", "big-endian", "list")
 TABLES = (*ARRAYS, "object", *FRAMES)
 MATRICES = (*ARRAYS, *FRAMES, *SPARSE)
 MOST = {"float32": 1e30, "int": 1e9, "csc32": 1e30}  # the largest number that a layout is given
@@ -48,6 +49,7 @@ def _array(values, layout):
         "big-endian": lambda v: v.astype(">f8"),
         "list": lambda v: v.tolist(),
         "odd strides": _odd_strides,
+        "unaligned": _unaligned,
     }
     return make[layout](values)
 
@@ -57,6 +59,13 @@ def _odd_strides(values):
     if values.shape[1] == 1:
         return values[:, 0].copy()[:, None]
     return values[0].copy()[None, :] if values.shape[0] == 1 else np.asfortranarray(values)[::-1][::-1]
+
+
+def _unaligned(values):
+    """Numbers that begin one byte off, as in a message that was unpacked."""
+    out = np.ndarray(values.shape, values.dtype, bytearray(values.nbytes + 1), offset=1)
+    out[...] = values
+    return out
 
 
 def _locked(values):
