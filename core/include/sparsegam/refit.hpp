@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "objective.hpp"
+#include "tuning.hpp"
 
 namespace sparsegam {
 
@@ -199,7 +200,11 @@ inline void refit(Objective& objective, Point& point, const RefitOptions& option
             objective.evaluate(next);
         else
             gram = objective.newton(next, options.rough, options.held);
-        if (!(next.value() <= point.value() - 1e-4 * decrease && next.value() < point.value())) {
+        // A last step may promise less than sums over rows resolve: then the quadratic model knows better than they do.
+        const bool unseen = is_last && decrease < tuning::resolved * point.value();
+        const bool falls = unseen ? next.value() <= (1.0 + tuning::resolved) * point.value()
+                                  : next.value() <= point.value() - 1e-4 * decrease && next.value() < point.value();
+        if (!falls) {
             next = backtracked(objective, point, step, decrease, options.held);
             const bool more = damping.raise();
             if (!(next.value() < point.value())) {

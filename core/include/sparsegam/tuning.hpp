@@ -15,6 +15,8 @@ namespace sparsegam::tuning {
 // Of the objective of the empty model. Sums over 10^6 rows in doubles are good to 1e-12, but scans are in floats, and
 // below this share they chase their own rounding.
 inline constexpr double min_improvement = 2e-8;
+// Of an objective, what its sums in doubles resolve.
+inline constexpr double resolved = 1e-13;
 // Moves must promise this many times that: a promise is a float's word, an improvement a double's.
 inline constexpr double promises = 10.0;
 // A model of a size counts as new (its neighbours are searched again) beyond this many improvements: FICO's frontier
