@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import sparsegam
-from sparsegam import Model
+from sparsegam import Model, SparseGAMClassifier
 from sparsegam.cli import commands
 from sparsegam.cli.main import main
 from sparsegam.datasets import loans_file
@@ -120,7 +120,7 @@ def test_ramps_by_option(data, tmp_path, capsys):
 def test_path_and_compare(data, capsys):
     code, text, _ = run(capsys, "path", data, "-t", "answer", "--drop", "amount", "--max-terms", 4)
     assert code == 0
-    assert "<- bic" in text
+    assert "<- " in text
     code, text, _ = run(capsys, "compare", data, "-t", "answer", "--drop", "amount", "--folds", 3, "--json")
     assert code == 0
     assert {"sparsegam", "linear (all features)", "gradient boosting"} <= json.loads(text).keys()
@@ -129,14 +129,30 @@ def test_path_and_compare(data, capsys):
 def test_path_marks_a_criterion_only_where_the_frontier_goes_past_it(data, capsys):
     code, text, notes = run(capsys, "path", data, "-t", "answer", "--drop", "amount", "--max-terms", "30")
     assert code == 0
-    assert "<- bic" in text
+    assert text.count("<-") == 1 + ("auto, bic" not in text)
     assert "frontier ends" not in notes
     words = ("path", data, "-t", "answer", "--drop", "amount", "--max-terms", "1")
     code, text, notes = run(capsys, *words)
     assert code == 0
-    assert "<- bic" not in text
-    assert "the frontier ends at 1 terms, before the size that bic would choose: raise --max-terms." in notes
-    assert json.loads(run(capsys, *words, "--json")[1])["bic"] is None
+    assert "<-" not in text
+    assert "the frontier ends at 1 terms, before the size that auto and bic would choose: raise --max-terms." in notes
+    found = json.loads(run(capsys, *words, "--json")[1])
+    assert found["auto"] is found["bic"] is None
+
+
+def test_fit_does_what_the_estimators_do_by_default(data, tmp_path, capsys):
+    model_file = tmp_path / "model.json"
+    words = ("fit", data, "-t", "answer", "--drop", "amount", "--special")
+    assert run(capsys, *words, "--out", model_file)[0] == 0
+    found = Model.from_json(model_file.read_text())
+    frame = pd.read_csv(data).drop(columns=["id", "amount"])
+    y = frame.pop("answer")
+    gam = SparseGAMClassifier(special_values=[]).fit(frame, y)
+    assert [(t.feature, t.condition) for t in found.terms] == [(t.feature, t.condition) for t in gam.terms_]
+    np.testing.assert_allclose([t.coef for t in found.terms], [t.coef for t in gam.terms_], rtol=1e-9)
+    code, _, error = run(capsys, *words, "--lambda2", "some")
+    assert code == 2
+    assert "must be a number or auto, got 'some'" in error
 
 
 def test_fit_shows_what_steps_stand_on(data, tmp_path, capsys):

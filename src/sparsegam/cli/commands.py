@@ -31,6 +31,7 @@ from sparsegam.search.solver import fit
 from sparsegam.search.tables import TableProblem, Tables
 
 NAMES_SHOWN = 6
+MARKED = ("auto", "bic")  # prices by name whose sizes a frontier shows
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def run_fit(options: Namespace) -> Answer:
     outcome, notes = _outcome(options)
     start = time.perf_counter()
     found = _fit_by_cv(outcome, options) if options.cv else _fit_directly(outcome, options)
-    if not options.cv and options.min_samples_bin is None:
+    if not options.cv and options.min_samples_bin == "auto":
         warn_of_few_rows([found.model])
     seconds = time.perf_counter() - start
     text = [
@@ -86,12 +87,13 @@ def run_path(options: Namespace) -> Answer:
     outcome, notes = _outcome(options)
     problem = _pose(outcome, options, max_terms=options.max_terms)
     path = _search(problem, outcome, options)
-    chosen = path.at(lambda0="bic").n_terms if path.covers("bic") else None
-    if chosen is None:
+    chosen = {name: path.at(lambda0=name).n_terms if path.covers(name) else None for name in MARKED}
+    if outside := [name for name, k in chosen.items() if k is None]:
+        names = " and ".join(outside)
         last = path.n_terms[-1]
-        notes += (f"the frontier ends at {last} terms, before the size that bic would choose: raise --max-terms.",)
+        notes += (f"the frontier ends at {last} terms, before the size that {names} would choose: raise --max-terms.",)
     rows = [
-        [str(k), str(len(m.features)), f"{loss:.2f}", _number(lambda0), "<- bic" if k == chosen else ""]
+        [str(k), str(len(m.features)), f"{loss:.2f}", _number(lambda0), _mark(k, chosen)]
         for k, m, loss, lambda0 in zip(path.n_terms, path.models, path.loss, path.lambda0, strict=True)
     ]
     text = _aligned(["terms", "features", "loss", "best below lambda0", ""], rows)
@@ -99,10 +101,15 @@ def run_path(options: Namespace) -> Answer:
         "n_terms": path.n_terms.tolist(),
         "loss": path.loss.tolist(),
         "lambda0": [x if np.isfinite(x) else None for x in path.lambda0],
-        "bic": chosen,
+        **chosen,
         "models": [json.loads(model.to_json()) for model in path] if options.models else None,
     }
     return Answer(f"{_data_text(options.data, outcome)}\n\n{text}", data, notes)
+
+
+def _mark(size: int, chosen: dict[str, int | None]) -> str:
+    names = [name for name, k in chosen.items() if k == size]
+    return f"<- {', '.join(names)}" if names else ""
 
 
 def run_compare(options: Namespace) -> Answer:
@@ -114,7 +121,8 @@ def run_compare(options: Namespace) -> Answer:
     settings = {name: value for name, value in settings.items() if value is not None}
     if outcome.classes is None:
         settings.pop("loss", None)
-    standings = compare_outcome(outcome, settings | {"lambda0": options.lambda0 or "bic"}, folds=options.folds)
+    settings["lambda0"] = "auto" if options.lambda0 is None else options.lambda0
+    standings = compare_outcome(outcome, settings, folds=options.folds)
     score = "R²" if outcome.classes is None else "AUC"
     rows = [
         [s.name, f"{s.scores.mean():.4f} ± {s.scores.std():.4f}", f"{s.seconds:.2f}", s.size]
@@ -236,7 +244,7 @@ def _settings(options: Namespace) -> dict[str, Any]:
         "max_features": options.max_features,
         "n_jobs": options.n_jobs,
         "time_limit": options.time_limit,
-        **({} if options.min_samples_bin is None else {"min_samples_bin": options.min_samples_bin}),
+        "min_samples_bin": options.min_samples_bin,
     }
 
 
@@ -260,7 +268,7 @@ def _fit_directly(outcome: Outcome, options: Namespace) -> _Found:
     if options.terms is not None:
         path = _search(problem, outcome, options)
         return _Found(path.models[-1], float(path.loss[-1]), None, f"--terms {options.terms}")
-    lambda0 = "bic" if options.lambda0 is None else options.lambda0
+    lambda0 = "auto" if options.lambda0 is None else options.lambda0
     with watched(None, int(not options.quiet)) as progress:
         problem = problem.prepared(lambda0)
         found = fit(problem, lambda0, progress)

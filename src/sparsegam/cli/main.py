@@ -80,7 +80,7 @@ def new_parser() -> argparse.ArgumentParser:
     _search_options(fit)
     size = fit.add_mutually_exclusive_group()
     size.add_argument("--terms", type=int, metavar="K", help="the best model with K terms")
-    size.add_argument("--lambda0", type=_lambda0, help="price of a term: a number, aic or bic (default)")
+    _price_option(size)
     size.add_argument("--cv", action="store_true", help="choose the number of terms by cross-validation")
     fit.add_argument("--out", "-o", metavar="MODEL.json", help="write the model; - writes it to the standard output")
     fit.add_argument("--report", metavar="REPORT.html", help="write a report too")
@@ -100,7 +100,7 @@ def new_parser() -> argparse.ArgumentParser:
     compare = _command(commands, "compare", "other kinds of models on the same folds")
     _data_options(compare)
     _search_options(compare)
-    compare.add_argument("--lambda0", type=_lambda0, help="price of a term: a number, aic or bic (default)")
+    _price_option(compare)
     compare.add_argument("--folds", type=int, default=5)
     add_export(partial(_command, commands))
     add_scorecard(partial(_command, commands), _data_options)
@@ -138,9 +138,16 @@ def _data_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--encoding", default="utf-8", help="of a CSV file (default utf-8)")
 
 
+def _price_option(command: argparse._ActionsContainer) -> None:
+    words = "price of a term: a number, auto (default), aic or bic"
+    command.add_argument("--lambda0", type=_number_or("auto", "aic", "bic"), help=words)
+
+
 def _search_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--loss", choices=("logistic", "exponential"), default="logistic", help="of classes")
-    command.add_argument("--lambda2", type=float, default=1e-3, help="ridge penalty (default 0.001)")
+    command.add_argument(
+        "--lambda2", type=_number_or("auto"), default="auto", help="ridge: a number, or auto (default)"
+    )
     special = command.add_mutually_exclusive_group()
     special.add_argument(
         "--special", nargs="*", type=float, metavar="VALUE", help="codes out of the order; none says there are none"
@@ -160,29 +167,38 @@ def _search_options(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--shapes", choices=("steps", "ramps", "both"), default="steps", help="of numbers")
     command.add_argument(
-        "--interactions", type=_pairs, default=0, metavar="N", help="pairs of columns that may have products, or auto"
+        "--interactions",
+        type=_number_or("auto", whole=True),
+        default=0,
+        metavar="N",
+        help="pairs of columns that may have products, or auto",
     )
     command.add_argument("--max-features", type=int, metavar="N")
     command.add_argument("--max-bins", type=int, default=1000, metavar="N")
-    command.add_argument("--min-samples-bin", type=int, metavar="N", help="rows that a step must hold and fail for")
+    command.add_argument(
+        "--min-samples-bin",
+        type=_number_or("auto", whole=True),
+        default="auto",
+        metavar="N",
+        help="rows that a step must hold and fail for, and bins hold (default auto: one in a hundred, 20 at most)",
+    )
     command.add_argument("--n-jobs", type=int, metavar="N", help="threads (default 1, -1 is all)")
     command.add_argument("--time-limit", type=float, metavar="SECONDS")
 
 
-def _lambda0(text: str) -> float | str:
-    try:
-        return text if text in ("aic", "bic") else float(text)
-    except ValueError:
-        msg = f"must be a number, aic or bic, got {text!r}"
-        raise argparse.ArgumentTypeError(msg) from None
+def _number_or(*words: str, whole: bool = False) -> Callable[[str], float | str]:
+    """Return what reads a number, or one of a few words."""
+    kind, name = (int, "a whole number") if whole else (float, "a number")
 
+    def read(text: str) -> float | str:
+        try:
+            return text if text in words else kind(text)
+        except ValueError:
+            *others, last = (name, *words)
+            msg = f"must be {', '.join(others)} or {last}, got {text!r}"
+            raise argparse.ArgumentTypeError(msg) from None
 
-def _pairs(text: str) -> int | str:
-    try:
-        return text if text == "auto" else int(text)
-    except ValueError:
-        msg = f"must be a whole number or auto, got {text!r}"
-        raise argparse.ArgumentTypeError(msg) from None
+    return read
 
 
 def _direction(text: str) -> tuple[str, str]:
