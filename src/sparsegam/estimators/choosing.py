@@ -12,7 +12,7 @@ from sklearn.utils import indexable
 from sparsegam import _core
 from sparsegam.arrays import Vector
 from sparsegam.checks import check_choice, check_integer, warn
-from sparsegam.choices import Rule
+from sparsegam.choices import Repeats, Rule
 from sparsegam.data.frames import Table
 from sparsegam.estimators.crossval import Task, cross_validate, threads_per_search
 from sparsegam.estimators.fitting import SparseModel
@@ -33,8 +33,8 @@ class ChoosesSize(SparseModel):
     max_terms: int = 40
     cv: Any = None
     scoring: Any = None
-    rule: Rule = "best"
-    n_repeats: int = 1
+    rule: Rule = "steady"
+    n_repeats: Repeats = "auto"
     random_state: Any = 0
 
     _path_kind: ClassVar[type[Path[Any]]] = Path
