@@ -166,7 +166,8 @@ rule : {"steady", "best", "one_se"}
     is within one standard error of the best: that of the differences on the same folds.
 n_repeats : int or "auto"
     How often a number of folds is drawn anew, which steadies the choice where rows are few. "auto" is once from 5001
-    rows on, twice from 3334, three times from 2501, and four times with fewer.
+    rows on, twice from 3334, three times from 2501, and four times with fewer; always once beside a `time_limit`, of
+    which repeats would leave less to each search.
 random_state : int, RandomState or None
     The seed of the shuffles.
 """

@@ -298,6 +298,12 @@ def test_wrong_options_are_refused(table, options, message):
         )
 
 
+def test_beside_a_time_limit_folds_are_not_drawn_anew_unless_asked_for(table):
+    for asked, splits in ({}, 3), ({"n_repeats": 2}, 6):
+        gam = SparseGAMClassifierCV(cv=3, max_terms=1, time_limit=100.0, **asked).fit(*table)
+        assert sum(name.startswith("split") for name in gam.cv_results_) == splits
+
+
 def test_time_limit_warns(table):
     with pytest.warns(ConvergenceWarning, match="stopped by time_limit=0.0 s"):
         SparseGAMClassifierCV(cv=2, time_limit=0.0).fit(*table)
