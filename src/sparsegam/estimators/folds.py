@@ -16,8 +16,8 @@ from sparsegam.search.ridge import AUTO
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 DEFAULT_FOLDS = 5
-# "auto", set by benchmarks/newrows.py: a table is split anew until as many rows were scored, since which rows fall into
-# which fold decides the choice where they are few. Larger tables, whose searches take long, are split once.
+# "auto", set by benchmarks/choosing.py: a table is split anew until as many rows were scored, since which rows fall
+# into which fold decides the choice where they are few. Larger tables, whose searches take long, are split once.
 ROWS_SCORED = 10_000
 MOST_REPEATS = 4
 

@@ -13,7 +13,7 @@ from sparsegam.search.path import Path
 from sparsegam.search.ridge import Ridge
 
 RULES = get_args(Rule)
-# "steady", set by benchmarks/newrows.py: the best of hundreds of scores is in part the luckiest, and luck seldom
+# "steady", set by benchmarks/choosing.py: the best of hundreds of scores is in part the luckiest, and luck seldom
 # strikes neighbours alike. More of them are no better where folds are repeated, and worse where the truth is simple.
 BESIDE = 0.5  # what a size one term smaller or larger counts for
 FAR_WORSE = 2.0  # times what the best fold gains that a fold must lose for its rows to count as different
