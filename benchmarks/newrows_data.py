@@ -196,9 +196,9 @@ def _plain(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(plain)
 
 
-def folds(rows: Rows, n_folds: int, order: str) -> list[Fold]:
+def folds(rows: Rows, n_folds: int, order: str, seed: int = SEED) -> list[Fold]:
     """The folds all contenders share: shuffled, stratified where the outcome is binary; training rows then in order."""
-    splitter = (StratifiedKFold if rows.binary else KFold)(n_folds, shuffle=True, random_state=SEED)
+    splitter = (StratifiedKFold if rows.binary else KFold)(n_folds, shuffle=True, random_state=seed)
     splits = splitter.split(rows.frame, rows.y if rows.binary else None)
     return [Fold(_ordered(_taken(rows, train), order), _taken(rows, test)) for train, test in splits]
 

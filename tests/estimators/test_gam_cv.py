@@ -1,6 +1,7 @@
 """Choosing the size: folds, scorers, rules, groups and weights, and what is kept."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -104,6 +105,35 @@ def test_rules():
         surface(np.array([[[np.nan]]]))
 
 
+def test_a_lone_score_is_not_steady():
+    scores = np.array([[0.1, 0.5, 0.9, 0.5, 0.7, 0.8, 0.7], [0.1, 0.5, 0.6, 0.6, 0.6, 0.6, 0.6]])[:, :, np.newaxis]
+    found = surface(scores)
+    assert found.choose("best") == (0, 2)
+    assert found.choose("steady") == (0, 5)  # 0.9, 0.5 and 0.5 are 0.7 on average, and 0.8, 0.7 and 0.7 are 0.75
+    np.testing.assert_allclose(found.steady[0], [0.7 / 3, 0.5, 0.7, 0.65, 0.675, 0.75, 2.2 / 3])
+
+
+def test_neighbours_are_sizes_that_differ_by_one_term():
+    scores = np.array([[[0.1], [0.5], [0.2]]])
+    apart = Surface((Ridge(1.0),), np.ones(1), np.array([0, 2, 3]), scores)
+    np.testing.assert_allclose(apart.steady, [[0.1, 0.4, 0.3]])
+
+
+def test_repeats_do_not_make_standard_errors_smaller(table):
+    X, y = table
+    once, again = (SparseGAMClassifierCV(max_terms=3, n_repeats=n).fit(X, y).cv_results_ for n in (1, 6))
+    splits = np.array([again[f"split{i}_test_score"] for i in range(30)])
+    np.testing.assert_allclose(again["se_test_score"], splits.std(axis=0, ddof=1) / np.sqrt(5))
+    np.testing.assert_allclose(once["se_test_score"], splits[:5].std(axis=0, ddof=1) / np.sqrt(5))
+
+
+def test_one_se_counts_folds_without_repeats():
+    scores = np.array([[[0.5] * 20, [0.9, 0.7] * 10, [0.83] * 20]])  # behind by 0.03, give or take 0.1 over the root of
+    given = Surface((Ridge(1.0),), np.ones(1), np.arange(3), scores)
+    assert given.choose("one_se") == (0, 2)  # twenty
+    assert replace(given, apart=5.0).choose("one_se") == (0, 1)  # five
+
+
 def test_rules_with_several_ridges():
     scores = np.array([[[0.5, 0.5], [0.6, 0.6], [0.8, 0.8]], [[0.5, 0.5], [0.7, 0.7], [0.7, 0.7]]])
     assert surface(scores).choose("best") == (0, 2)
@@ -135,7 +165,8 @@ def test_ridge_and_size_are_chosen_together(table):
     results = gam.cv_results_
     assert np.unique(results["lambda2"]).tolist() == sorted(STEPS["logistic"])
     assert len(results["mean_test_score"]) == 5 * 9
-    best = np.argmax(results["mean_test_score"])
+    best = np.argmax(results["steady_test_score"])
+    assert gam.best_score_ == results["mean_test_score"][best]
     assert (gam.lambda2_, gam.best_n_terms_) == (results["lambda2"][best], results["n_terms"][best])
     assert (gam.best_lambda2_, gam.standardize_) == (gam.lambda2_, False)
     path = gam_path(X, y, max_terms=8, lambda2=gam.lambda2_, standardize=False)
@@ -167,7 +198,7 @@ def test_a_number_of_folds_is_shuffled(table):
     assert ordered.n_terms_ == 4
     first, second = (SparseGAMClassifierCV(max_terms=2, random_state=r).fit(X, y) for r in (0, 1))
     assert first.cv_results_["split0_test_score"].tolist() != second.cv_results_["split0_test_score"].tolist()
-    assert len(SparseGAMClassifierCV(max_terms=1, cv=2, n_repeats=3).fit(X, y).cv_results_) == 7 + 6
+    assert len(SparseGAMClassifierCV(max_terms=1, cv=2, n_repeats=3).fit(X, y).cv_results_) == 8 + 6
     with pytest.raises(ValueError, match=r"n_repeats=2 is for a number of folds"):
         SparseGAMClassifierCV(cv=FOLDS, n_repeats=2).fit(X, y)
 
@@ -212,7 +243,7 @@ def test_groups_and_splitters(table):
     np.testing.assert_array_equal(gam.cv_results_["mean_test_score"], given.cv_results_["mean_test_score"])
     with pytest.raises(ValueError, match="groups"):
         SparseGAMClassifierCV(cv=GroupKFold(3)).fit(X, y)
-    assert len(SparseGAMClassifierCV(cv=ShuffleSplit(4, random_state=0), max_terms=1).fit(X, y).cv_results_) == 7 + 4
+    assert len(SparseGAMClassifierCV(cv=ShuffleSplit(4, random_state=0), max_terms=1).fit(X, y).cv_results_) == 8 + 4
 
 
 def test_rows_without_weight_are_not_there(table):
@@ -250,7 +281,7 @@ def test_rules_of_the_table_hold_in_every_model(table):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"rule": "two_se"}, "rule must be one of 'best', 'one_se', got 'two_se'"),
+        ({"rule": "two_se"}, "rule must be one of 'steady', 'best', 'one_se', got 'two_se'"),
         ({"max_terms": None}, "max_terms must be an integer >= 0, got None"),
         ({"loss": "squared"}, "use SparseGAMRegressorCV"),
         ({"loss": "hinge"}, "loss must be one of 'logistic', 'exponential', 'squared', 'squared_hinge', got 'hinge'"),
@@ -265,6 +296,12 @@ def test_wrong_options_are_refused(table, options, message):
         SparseGAMClassifierCV(**options).fit(X.iloc[order[150:350]], y[order[150:350]]) if "cv" not in options else (
             SparseGAMClassifierCV(**options).fit(X.iloc[:100], np.repeat(["no", "yes"], 50))
         )
+
+
+def test_beside_a_time_limit_folds_are_not_drawn_anew_unless_asked_for(table):
+    for asked, splits in ({}, 3), ({"n_repeats": 2}, 6):
+        gam = SparseGAMClassifierCV(cv=3, max_terms=1, time_limit=100.0, **asked).fit(*table)
+        assert sum(name.startswith("split") for name in gam.cv_results_) == splits
 
 
 def test_time_limit_warns(table):

@@ -99,14 +99,23 @@ def test_weights_of_classes_are_for_fitting_only(rows, kind, fitted):
     assert constant == pytest.approx(expected, rel=1e-4)
 
 
+def test_folds_are_drawn_anew_for_all_classes_at_once(rows, kind):
+    X, y = rows
+    model = kind(max_terms=2, cv=2, n_repeats=3).fit(X, y)
+    assert [sum(name.startswith("split") for name in part) for part in model.cv_results_] == [6, 6, 6]
+    few = np.r_[np.flatnonzero(y == "dog")[:4], np.flatnonzero(y != "dog")]
+    with pytest.warns(UserWarning, match=r"class 'dog' has 4 rows of positive weight, fewer than the 5 folds"):
+        kind(max_terms=1, n_repeats=2).fit(X[few], y[few])
+
+
 def test_a_class_with_fewer_rows_than_folds_is_warned_of_by_name(rows, kind):
     X, y = rows
     few = np.r_[np.flatnonzero(y == "dog")[:3], np.flatnonzero(y != "dog")]
     with pytest.warns(UserWarning, match=r"class 'dog' has 3 rows of positive weight, fewer than the 5 folds"):
-        model = kind(max_terms=2).fit(X[few], y[few].astype(object))
+        model = kind(max_terms=2, n_repeats=1).fit(X[few], y[few].astype(object))
     assert model.predict_proba(X).shape == (240, 3)
     with pytest.warns(UserWarning, match=r"class 'dog' has 1 row of positive weight, fewer than the 5 folds"):
-        model = kind(max_terms=2).fit(X[few[2:]], y[few[2:]])
+        model = kind(max_terms=2, n_repeats=1).fit(X[few[2:]], y[few[2:]])
     assert "split4_test_score" not in model.cv_results_[2]
     assert "split4_test_score" in model.cv_results_[0]
 

@@ -107,7 +107,7 @@ def test_cross_validation_chooses_shapes(table, kind):
     gam = kind(shapes=["steps", "both"], max_terms=8, cv=3).fit(X, outcome)
     assert gam.shapes_ == "both"
     assert set(gam.cv_results_["shapes"].tolist()) == {"steps", "both"}
-    best = np.argmax(gam.cv_results_["mean_test_score"])
+    best = np.argmax(gam.cv_results_["steady_test_score"])
     assert gam.cv_results_["shapes"][best] == gam.shapes_
     assert gam.cv_results_["mean_test_score"][best] == gam.best_score_
     alone = clone(gam).set_params(shapes="both").fit(X, outcome)

@@ -30,7 +30,7 @@ BAD = {
     "interaction_cost": (-1.0, np.nan, "dear", None),
     "hierarchy": ("none", 1, "both"),
     "max_terms_per_pair": (0, 1.5, "a"),
-    "n_repeats": (0, 1.5, None),
+    "n_repeats": (0, 1.5, None, "often"),
     "categorical": ("all", [99], ["no such column"], 7),
     "min_category_count": (0, 1.5, None),
     "special_values": ({99: [1]}, {0: 1.0}, [object()], {0: [object()]}, 5, [np.inf]),

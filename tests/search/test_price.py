@@ -22,6 +22,13 @@ def test_auto_asks_more_of_a_term_that_was_the_best_of_many():
     assert many(100) < many(10) < many(1) == many(0)
 
 
+@pytest.mark.parametrize(("n", "share"), [(100.0, 0.4), (1e4, 0.4), (1e5, 0.9), (1e6, 1.0), (1e12, 1.0)])
+def test_auto_asks_for_more_of_bic_where_rows_are_many(n, share):
+    assert price("auto", n, 1.0, Choices())(5) == pytest.approx(share * np.log(n) / 2)
+    as_shares = price("auto", 1.0, 1.0 / n, Choices())(5)  # weights that sum to one stand for as many rows
+    assert as_shares == pytest.approx(share * np.log(n) / 2)
+
+
 def test_a_price_settles_where_the_model_it_finds_asks_for_it():
     sizes = {2.0: 4, 1.0: 8}
     found = settled_price(lambda k: 2.0 if k < 4 else 1.0, 100.0, None, lambda at: (0.0, sizes[at]))

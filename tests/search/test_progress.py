@@ -38,7 +38,7 @@ def test_a_bar_in_a_terminal(monkeypatch):
 def test_a_bar_over_the_folds(monkeypatch):
     pytest.importorskip("tqdm")
     monkeypatch.setattr(sys, "stderr", Terminal())
-    SparseGAMClassifierCV(cv=2, max_terms=2, verbose=1, lambda2=1e-3).fit(X, Y)
+    SparseGAMClassifierCV(cv=2, n_repeats=1, max_terms=2, verbose=1, lambda2=1e-3).fit(X, Y)
     assert "best so far" in sys.stderr.getvalue()
     assert "0/3" in sys.stderr.getvalue()
 

@@ -12,7 +12,7 @@ from sklearn.utils import indexable
 from sparsegam import _core
 from sparsegam.arrays import Vector
 from sparsegam.checks import check_choice, check_integer, warn
-from sparsegam.choices import Rule
+from sparsegam.choices import Repeats, Rule
 from sparsegam.data.frames import Table
 from sparsegam.estimators.crossval import Task, cross_validate, threads_per_search
 from sparsegam.estimators.fitting import SparseModel
@@ -23,7 +23,7 @@ from sparsegam.search.options import Options, n_threads
 from sparsegam.search.path import Path
 from sparsegam.search.problem import Problem, at_ridge, prepared
 from sparsegam.search.progress import serialized
-from sparsegam.search.ridge import Ridge, ridges_of
+from sparsegam.search.ridge import AUTO, Ridge, ridges_of
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -33,8 +33,8 @@ class ChoosesSize(SparseModel):
     max_terms: int = 40
     cv: Any = None
     scoring: Any = None
-    rule: Rule = "best"
-    n_repeats: int = 1
+    rule: Rule = "steady"
+    n_repeats: Repeats = "auto"
     random_state: Any = 0
 
     _path_kind: ClassVar[type[Path[Any]]] = Path
@@ -136,9 +136,8 @@ class ChoosesSize(SparseModel):
         return self.classes_ if getattr(self, "positive", None) is None else np.array([False, True])
 
     def _splitter(self, labels: Any, *, classifier: bool) -> Any:
-        return splitter_of(
-            self.cv, labels, n_repeats=self.n_repeats, random_state=self.random_state, classifier=classifier
-        )
+        n_repeats = 1 if self.n_repeats == AUTO and self.time_limit is not None else self.n_repeats
+        return splitter_of(self.cv, labels, n_repeats=n_repeats, random_state=self.random_state, classifier=classifier)
 
     def _designs(self) -> list[Any]:
         """Return the inputs to choose from."""

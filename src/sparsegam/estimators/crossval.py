@@ -17,7 +17,7 @@ from sparsegam import _core
 from sparsegam.arrays import Vector
 from sparsegam.data.frames import Table
 from sparsegam.design.design import Data
-from sparsegam.estimators.folds import Fold
+from sparsegam.estimators.folds import Fold, n_apart
 from sparsegam.estimators.surface import Surface
 from sparsegam.losses import LOSSES, logistic
 from sparsegam.search.options import n_threads
@@ -186,7 +186,7 @@ def cross_validate(
     tasks += [partial(task.fold, train, test) for train, test in folds]
     bar, workers = new_bar(verbose, len(tasks), "frontier"), min(n_threads(n_jobs), len(tasks))
     answers = gather(tasks, workers, stop=stop, bar=bar, told=lambda found: _so_far(found[alone:]))
-    surface = _surface(task, answers[alone:])
+    surface = _surface(task, answers[alone:], n_apart(folds))
     return surface, (lambda _: answers[0]) if alone else (lambda chosen: path(*choices[chosen]))
 
 
@@ -201,13 +201,13 @@ def _so_far(folds: Sequence[Sequence[Scored] | None]) -> str:
     return f"best so far: {sizes[best[1]]} terms, score {mean[best]:.4g}"
 
 
-def _surface(task: Task, scored: Sequence[Sequence[Scored]]) -> Surface:
+def _surface(task: Task, scored: Sequence[Sequence[Scored]], apart: float) -> Surface:
     sizes = _common_sizes(scored)
     scores = np.array([[_at_sizes(one, sizes) for one in fold] for fold in scored])
     total = float(task.weight.sum())
     ridges = task.ridges * len(task.poses)
     lambda2 = np.array([ridge.at(total).lambda2 for ridge in ridges])
-    return Surface(ridges, lambda2, sizes, np.moveaxis(scores, 0, 2))
+    return Surface(ridges, lambda2, sizes, np.moveaxis(scores, 0, 2), apart)
 
 
 def _common_sizes(scored: Sequence[Sequence[Scored]]) -> NDArray[np.int64]:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from sparsegam.choices import Rule
 from sparsegam.estimators.choosing import ChoosesSize
 from sparsegam.estimators.linear import SparseLinear
 from sparsegam.estimators.multiclass_cv import ChoosesForEach
@@ -13,7 +14,13 @@ from sparsegam.search.matrices import LinearPath
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ChoosesColumns(ChoosesSize, SparseLinear):
-    """What the linear models share that choose their size."""
+    """What the linear models share that choose their size.
+
+    A column of a matrix has no neighbour that could stand in for it, as a threshold has: one fewer than there should be
+    says little of the size that is right, so that the best score counts alone.
+    """
+
+    rule: Rule = "best"
 
     _path_kind: ClassVar[type[LinearPath]] = LinearPath
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sparsegam.arrays import Vector
 from sparsegam.checks import warn
-from sparsegam.estimators.folds import Fold, split
+from sparsegam.estimators.folds import DEFAULT_FOLDS, Fold, split
 from sparsegam.estimators.multiclass import JoinsClasses, ManyClasses, many_classes
 
 
@@ -34,7 +34,7 @@ class ChoosesForEach(JoinsClasses):
             return super()._fit(X, y, sample_weight, groups)  # type: ignore[misc]
         many = ManyClasses.of(y, sample_weight, self.class_weight)
         folds = self._folds(X, many.labels, many.weight, groups)
-        settings = self.get_params(deep=False) | {"class_weight": None}  # type: ignore[attr-defined]
+        settings = self.get_params(deep=False) | {"class_weight": None, "n_repeats": 1}  # type: ignore[attr-defined]
         parts = []
         for label in many.classes:  # a fold that trains on no row of a class (it has a single one) says nothing of it
             mine = many.labels == label
@@ -52,7 +52,7 @@ class ChoosesForEach(JoinsClasses):
             warnings.filterwarnings("ignore", message="The least populated class")  # ours names it
             folds = split(splitter, X, labels, groups)
         if stratified:
-            _warn_of_few_rows(labels[weight > 0], len(folds))
+            _warn_of_few_rows(labels[weight > 0], DEFAULT_FOLDS if self.cv is None else int(self.cv))
         else:
             _check_folds(labels, weight, folds)
         return folds

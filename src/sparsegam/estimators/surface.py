@@ -13,6 +13,9 @@ from sparsegam.search.path import Path
 from sparsegam.search.ridge import Ridge
 
 RULES = get_args(Rule)
+# "steady", set by benchmarks/choosing.py: the best of hundreds of scores is in part the luckiest, and luck seldom
+# strikes neighbours alike. More of them are no better where folds are repeated, and worse where the truth is simple.
+BESIDE = 0.5  # what a size one term smaller or larger counts for
 FAR_WORSE = 2.0  # times what the best fold gains that a fold must lose for its rows to count as different
 
 
@@ -30,12 +33,16 @@ class Surface:
         The sizes.
     scores : ndarray of shape (n_ridges, n_sizes, n_folds)
         The scores; larger is better.
+    apart : float, optional
+        How many folds that share no row stand behind the standard errors; None is all of them. Folds drawn anew test
+        the same rows again: they steady a mean, but do not tell more rows apart.
     """
 
     ridges: tuple[Ridge, ...]
     lambda2: Vector
     n_terms: NDArray[np.int64]
     scores: Vector
+    apart: float | None = None
 
     def __post_init__(self) -> None:
         mean = self.scores.mean(axis=(0, 2))
@@ -51,31 +58,43 @@ class Surface:
         mean: Vector = self.scores.mean(axis=2)
         return mean
 
+    @property
+    def steady(self) -> Vector:
+        """Mean over the folds, and over each size with those one term smaller and larger, which count half."""
+        distance = np.abs(self.n_terms[:, np.newaxis] - self.n_terms)
+        weight = np.where(distance == 0, 1.0, np.where(distance == 1, BESIDE, 0.0))
+        steady: Vector = self.mean @ (weight / weight.sum(axis=0))
+        return steady
+
+    def error(self, scores: Vector) -> Vector:
+        """Return the standard error of the mean over the folds, which are the last axis."""
+        return standard_error(scores, self.apart)
+
     def choose(self, rule: str, n_plain: int | None = None) -> tuple[int, int]:
         """Pick a ridge and a size, by their positions.
 
-        "best" takes the best mean score. "one_se" takes the smallest size that is no worse than one standard error,
-        that of the differences between the two on the same folds, and the best ridge of that size. Where only the first
-        `n_plain` ridges are of designs without products, one of the others must be better than these by more than a
-        standard error.
+        "best" takes the best mean score, "steady" the best of those that are averaged with their neighbours'. "one_se"
+        takes the smallest size that is behind the best by no more than one standard error, that of the differences
+        between the two on the same folds, and the best ridge of that size. Where only the first `n_plain` ridges are of
+        designs without products, one of the others must be better than these by more than a standard error.
         """
         if n_plain is None or n_plain == len(self.ridges):
             return self._choose(rule)
         plain, size = self._part(slice(None, n_plain))._choose(rule)
         other, larger = self._part(slice(n_plain, None))._choose(rule)
         ahead = self.scores[n_plain + other, larger] - self.scores[plain, size]
-        return (n_plain + other, larger) if ahead.mean() > standard_error(ahead) else (plain, size)
+        return (n_plain + other, larger) if ahead.mean() > self.error(ahead) else (plain, size)
 
     def _part(self, ridges: slice) -> "Surface":
-        return Surface(self.ridges[ridges], self.lambda2[ridges], self.n_terms, self.scores[ridges])
+        return Surface(self.ridges[ridges], self.lambda2[ridges], self.n_terms, self.scores[ridges], self.apart)
 
     def _choose(self, rule: str) -> tuple[int, int]:
-        mean = self.mean
+        mean = self.steady if rule == "steady" else self.mean
         ridge, size = map(int, np.unravel_index(int(np.argmax(mean)), mean.shape))
-        if rule == "best":
+        if rule != "one_se":
             return ridge, size
         behind = self.scores[ridge, size] - self.scores
-        enough = behind.mean(axis=2) <= standard_error(behind)
+        enough = behind.mean(axis=2) <= self.error(behind)
         size = int(np.flatnonzero(enough.any(axis=0))[0])
         return int(np.argmax(np.where(enough[:, size], mean[:, size], -np.inf))), size
 
@@ -97,7 +116,8 @@ class Surface:
             "lambda0": prices.ravel(),
             "mean_test_score": mean,
             "std_test_score": std,
-            "se_test_score": standard_error(flat),
+            "se_test_score": self.error(flat),
+            "steady_test_score": self.steady.ravel(),
             "rank_test_score": np.argsort(np.argsort(-mean, kind="stable"), kind="stable") + 1,
         } | {f"split{i}_test_score": column for i, column in enumerate(flat.T)}
 
@@ -136,13 +156,13 @@ class Surface:
             warn(msg, UserWarning)
 
 
-def standard_error(scores: Vector) -> Vector:
-    """Standard error of the mean over folds, which are the last axis."""
+def standard_error(scores: Vector, apart: float | None = None) -> Vector:
+    """Standard error of the mean over folds, which are the last axis, and of which so many share no row."""
     n_folds = scores.shape[-1]
     if n_folds == 1:
         return np.zeros(scores.shape[:-1])
     with np.errstate(over="ignore"):  # squares of scores near the end of floats
-        error: Vector = scores.std(axis=-1, ddof=1) / np.sqrt(n_folds)
+        error: Vector = scores.std(axis=-1, ddof=1) / np.sqrt(n_folds if apart is None else apart)
     return error
 
 

@@ -19,6 +19,9 @@ FAR_FROM_ROWS = 10.0  # mean weight (or one over it) from which weights can hard
 # "auto", set by benchmarks/defaults.py and benchmarks/defaults_regression.py: beside a ridge, less than "bic" is best
 # where every column has something to say, and more where a term was the best of many that have nothing.
 SHARE_OF_BIC = 0.4
+# With more rows the ridge gives way, and "bic" is right by itself: set by benchmarks/defaults_large.py.
+MANY_ROWS = 10_000
+SHARE_PER_TENFOLD = 0.5
 SHARE_OF_COLUMNS = 0.7  # of matrices, which are not each other's neighbours
 SHARE_OF_STEPS = {"logistic": 0.5, "exponential": 0.5, "squared": 0.6, "squared_hinge": 0.5}
 
@@ -55,16 +58,24 @@ def price(lambda0: float | str, total_weight: float, mean_weight: float, choices
     Weights count as repeated rows, so n is their sum, but never less than the number of rows: with weights that sum to
     one, as shares do, log(n) would be zero and terms would be free.
 
-    "auto" knows how many columns there were to choose from, and never asks for less than a share of "bic".
+    "auto" knows how many columns there were to choose from, and never asks for less than a share of "bic", which grows
+    with the rows.
     """
     if lambda0 == "aic":
         return lambda _: 1.0
     if not isinstance(lambda0, str):
         return lambda _: float(lambda0)
-    bic = math.log(max(total_weight / min(mean_weight, 1.0), 1.0)) / 2
+    n_rows = max(total_weight / min(mean_weight, 1.0), 1.0)
+    bic = math.log(n_rows) / 2
     if lambda0 == "bic":
         return lambda _: bic
-    return lambda k: max(SHARE_OF_BIC * bic, choices.price(k))
+    share = share_of_bic(n_rows)
+    return lambda k: max(share * bic, choices.price(k))
+
+
+def share_of_bic(n_rows: float) -> float:
+    """Return the least that "auto" asks for, as a share of "bic": beside a ridge, less is best where rows are few."""
+    return min(SHARE_OF_BIC + SHARE_PER_TENFOLD * max(math.log10(n_rows / MANY_ROWS), 0.0), 1.0)
 
 
 def warn_of_weights(lambda0: float | str, mean: float) -> None:

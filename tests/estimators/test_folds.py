@@ -1,0 +1,56 @@
+"""Folds: how often a table is split, and how many folds its rows are worth."""
+
+import numpy as np
+import pytest
+from sklearn.model_selection import KFold, ShuffleSplit
+
+from sparsegam.estimators.folds import MOST_REPEATS, ROWS_SCORED, n_apart, split, splitter_of
+
+
+def folds_of(n_rows, **options):
+    y = np.arange(n_rows) % 2
+    options = {"cv": None, "n_repeats": "auto", "random_state": 0, "classifier": True} | options
+    return split(splitter_of(options.pop("cv"), y, **options), y, y, None)
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "repeats"),
+    [
+        (10, MOST_REPEATS),
+        (ROWS_SCORED // MOST_REPEATS, MOST_REPEATS),
+        (ROWS_SCORED // 2, 2),
+        (ROWS_SCORED // 2 + 1, 1),
+        (ROWS_SCORED + 1, 1),
+    ],
+)
+@pytest.mark.parametrize("classifier", [True, False])
+def test_small_tables_are_split_again(n_rows, repeats, classifier):
+    assert len(folds_of(n_rows, classifier=classifier)) == 5 * repeats
+    assert len(folds_of(n_rows, classifier=classifier, cv=2)) == 2 * repeats
+
+
+def test_the_first_repeat_is_the_one_without():
+    once, again = folds_of(100, n_repeats=1), folds_of(100, n_repeats=3)
+    assert len(again) == 15
+    for (train, test), (same_train, same_test) in zip(once, again[:5], strict=True):
+        np.testing.assert_array_equal(train, same_train)
+        np.testing.assert_array_equal(test, same_test)
+
+
+def test_splitters_of_the_user_repeat_themselves():
+    assert len(folds_of(100, cv=KFold(3))) == 3
+    with pytest.raises(ValueError, match="n_repeats=2 is for a number of folds"):
+        folds_of(100, cv=KFold(3), n_repeats=2)
+
+
+@pytest.mark.parametrize("n_repeats", [0, 1.5, None, "often", True])
+def test_other_repeats_are_refused(n_repeats):
+    with pytest.raises(ValueError, match="n_repeats must be an integer >= 1"):
+        folds_of(100, n_repeats=n_repeats)
+
+
+def test_repeats_are_worth_as_many_folds_as_one():
+    assert n_apart(folds_of(100, n_repeats=1)) == n_apart(folds_of(100, n_repeats=7)) == 5
+    assert n_apart(folds_of(100, cv=KFold(4))) == 4
+    drawn = folds_of(1000, cv=ShuffleSplit(50, test_size=0.5, random_state=0))
+    assert n_apart(drawn) == pytest.approx(2)  # halves: after fifty of them each row was tested
