@@ -32,6 +32,7 @@ class Frontier {
     // All sizes up to max_terms: greedy selection first, so that no size is worse than that; then swaps, up, down, until
     // a round improves nothing.
     void search_all() {
+        exchange_.hold_curvature();
         grow_to_the_end();
         if (penalty_.has_products() && objective_.n_columns() <= tuning::few_columns) search_beam();
         while (!exchange_.out_of_time()) {
