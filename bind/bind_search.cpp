@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -180,11 +181,12 @@ nb::tuple swap_costs(Rows& rows, const Penalty& penalty, const Point& point) {
         const LocalModel model(objective, point, {}, 0);
         const Index k = point.size();
         for (Index s = 0; s < k; ++s) drop.push_back(model.drop_cost(s));
-        const std::vector<float> costs(drop.begin(), drop.end());
-        std::vector<float> gains(k);
+        std::vector<float> costs(drop.begin(), drop.end());
+        costs.resize(in_octets(k), std::numeric_limits<float>::infinity());
+        std::vector<float> gains(costs.size());
         for (Index c = 0; c < objective.n_columns(); ++c) {
             model.swap_gains(c, costs.data(), gains.data());
-            for (float gain : gains) rise.push_back(gain > -1e30f && !point.has(c) ? -gain : infinity);
+            for (Index s = 0; s < k; ++s) rise.push_back(gains[s] > -1e30f && !point.has(c) ? -gains[s] : infinity);
         }
     }
     return nb::make_tuple(as_numpy(std::move(drop)), as_numpy(std::move(rise)));

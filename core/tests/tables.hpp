@@ -10,7 +10,7 @@
 namespace sparsegam {
 
 #if defined(SPARSEGAM_X86)
-extern const KernelTable avx2_table;
+extern const KernelTable avx2_table, avx512_table;
 #endif
 
 struct Named {
@@ -18,7 +18,8 @@ struct Named {
     const KernelTable* table;
 };
 
-// The baseline table is compiled here as in bind/kernels_baseline.cpp; the CPU has AVX2 where its table is chosen.
+// The baseline table is compiled here as in bind/kernels_baseline.cpp; the CPU has AVX2 or AVX-512 where their tables
+// are chosen.
 inline std::vector<Named> tables() {
     std::vector<Named> out{{"baseline", &SPARSEGAM_ARCH::table}};
 #if defined(SPARSEGAM_X86)
@@ -26,6 +27,10 @@ inline std::vector<Named> tables() {
         out.push_back({"avx2", &avx2_table});
     else
         std::printf("no AVX2 on this CPU: its table is not tested\n");
+    if (&matrix_kernels() == &avx512_table)
+        out.push_back({"avx512", &avx512_table});
+    else
+        std::printf("no AVX-512 on this CPU: its table is not tested\n");
 #endif
     return out;
 }

@@ -1,4 +1,4 @@
-// core/tests/test_dense.cpp: products of matrices and the inverse, by every table of kernels, against sums by definition.
+// core/tests/test_dense.cpp: products of matrices, Gram matrices and the inverse, by every table of kernels, against sums by definition.
 #define SPARSEGAM_ARCH baseline
 #include <cmath>
 #include <cstdint>
@@ -46,13 +46,52 @@ void check_product(const Named& named, std::int64_t m, std::int64_t n, std::int6
 }
 
 void test_products(const Named& named) {
-    for (std::int64_t m : {0, 1, 3, 11, 12, 13, 24, 25, 50})
+    for (std::int64_t m : {0, 1, 2, 3, 5, 6, 7, 11, 12, 13, 24, 25, 49, 50})
         for (std::int64_t n : {0, 1, 3, 4, 5, 9})
             for (std::int64_t k : {0, 1, 2, 17, 512, 513})
                 for (int order = 0; order < 4; ++order) {
                     check_product<float>(named, m, n, k, order & 1, order & 2);
                     check_product<double>(named, m, n, k, order & 1, order & 2);
                 }
+}
+
+// Of the entries above the diagonal nothing is asked below it.
+template <class Real>
+void check_gram(const Named& named, std::int64_t n, std::int64_t size) {
+    std::vector<std::vector<double>> columns;
+    std::vector<const double*> x;
+    for (std::int64_t j = 0; j < size; ++j) columns.push_back(numbers<double>(n));
+    for (const auto& column : columns) x.push_back(column.data());
+    const auto weight = numbers<double>(n);
+    auto gram = numbers<Real>(size * size);
+    const auto before = gram;
+    std::vector<Real> work(gram_room(size) + 1, Real(7));
+    named.table->dense<Real>().add_gram(n, size, x.data(), weight.data(), gram.data(), work.data());
+    CHECK(work.back() == Real(7), named.name + " add_gram writes past its room");
+    const double tolerance = (sizeof(Real) == 4 ? 1e-6 : 1e-15) * static_cast<double>(n + 2);
+    for (std::int64_t j = 0; j < size; ++j)
+        for (std::int64_t i = 0; i <= j; ++i) {
+            double sum = static_cast<double>(before[j * size + i]);
+            for (std::int64_t l = 0; l < n; ++l) sum += weight[l] * x[i][l] * x[j][l];
+            CHECK_NEAR(gram[j * size + i], sum, tolerance, named.name + " gram of " + std::to_string(size));
+        }
+}
+
+void test_gram(const Named& named) {
+    for (std::int64_t n : {0, 1, 7, 64, 511, 512, 513, 1100})
+        for (std::int64_t size : {0, 1, 2, 3, 4, 5, 8, 23}) {
+            check_gram<float>(named, n, size);
+            check_gram<double>(named, n, size);
+        }
+}
+
+void test_dot(const Named& named) {
+    for (std::int64_t n : {0, 1, 5, 8, 63, 1000}) {
+        const auto a = numbers<double>(n), b = numbers<double>(n);
+        double sum = 0.0;
+        for (std::int64_t i = 0; i < n; ++i) sum += a[i] * b[i];
+        CHECK_NEAR(named.table->dot(n, a.data(), b.data()), sum, 1e-13, named.name + " dot");
+    }
 }
 
 void test_inverse(const Named& named) {
@@ -83,6 +122,8 @@ void test_inverse(const Named& named) {
 int main() {
     for (const Named& named : tables()) {
         test_products(named);
+        test_gram(named);
+        test_dot(named);
         test_inverse(named);
     }
     return finish("dense");

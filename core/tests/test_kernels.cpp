@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <string>
@@ -313,7 +314,9 @@ constexpr float no_gain = -1e30f;
 void test_swap_gains(const Named& named) {
     for (std::int64_t k = 0; k < 40; ++k)
         for (int signs = 0; signs < 4; ++signs) {
-            std::vector<float> q(k), shift(k), inverse(k), cost(k), gains(k + 1, 7.0f);
+            const std::int64_t room = in_octets(k);
+            std::vector<float> q(room, 3.0f), shift(room), inverse(room), gains(room + 1, 7.0f);
+            std::vector<float> cost(room, std::numeric_limits<float>::infinity());
             for (std::int64_t j = 0; j < k; ++j) {
                 q[j] = single(-1.0, 1.0), shift[j] = single(-2.0, 2.0);
                 inverse[j] = single(0.1, 2.0), cost[j] = single(0.0, 1.0);
@@ -330,7 +333,7 @@ void test_swap_gains(const Named& named) {
                                 .may_rise = (signs & 1) != 0,
                                 .may_fall = (signs & 2) != 0};
             const float most = named.table->swap_gains(args, gains.data());
-            CHECK(gains[k] == 7.0f, named.name + " swap_gains writes past its end");
+            CHECK(gains[room] == 7.0f, named.name + " swap_gains writes past its end");
             CHECK(most == (k == 0 ? no_gain : *std::max_element(gains.begin(), gains.begin() + k)),
                   named.name + " swap_gains: the largest");
             for (std::int64_t j = 0; j < k; ++j) {

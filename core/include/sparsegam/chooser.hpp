@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -25,13 +26,14 @@ class Chooser {
     }
 
     void look_at(const LocalModel& model) {
-        const std::size_t k = in_place_of_.size();
-        std::vector<float> costs(k, 0.0f), gains(k);  // of a swap for any term, whatever that costs
+        const Index k = static_cast<Index>(in_place_of_.size());
+        std::vector<float> costs(k, 0.0f), gains(in_octets(k));  // of a swap for any term, whatever that costs
+        costs.resize(gains.size(), std::numeric_limits<float>::infinity());
         for (Index c : model.columns()) {
             if (!objective_.penalty().allowed[c] || taken_[c]) continue;
             to_add_.offer(model.add_gain(c), c, range_of_[c]);
             model.swap_gains(c, costs.data(), gains.data());
-            for (std::size_t s = 0; s < k; ++s)
+            for (Index s = 0; s < k; ++s)
                 if (gains[s] > in_place_of_[s].least()) in_place_of_[s].offer(gains[s], c, range_of_[c]);
         }
     }

@@ -77,11 +77,11 @@ class DenseMatrix final : public Matrix {
         if (by_rows_) {
             std::fill(out, out + count, 0.0);
             for (Index i = 0; i < n_rows_; ++i)
-                kernels().dense<Real>().add_squares(count, weight[i], data_ + i * n_columns_ + first, out);
+                matrix_kernels().dense<Real>().add_squares(count, weight[i], data_ + i * n_columns_ + first, out);
             return;
         }
         for (Index c = 0; c < count; ++c)
-            out[c] = kernels().dense<Real>().sum_squares(n_rows_, weight, data_ + (first + c) * n_rows_);
+            out[c] = matrix_kernels().dense<Real>().sum_squares(n_rows_, weight, data_ + (first + c) * n_rows_);
     }
 
   private:
@@ -89,8 +89,8 @@ class DenseMatrix final : public Matrix {
     void multiply(Index first, Index count, const Real* channels, Index m, Real* out) const {
         std::fill(out, out + m * count, Real(0));
         const Real* from = by_rows_ ? data_ + first : data_ + first * n_rows_;
-        kernels().dense<Real>().add_product({m, count, n_rows_, channels, Index{1}, m, from, by_rows_ ? n_columns_ : 1,
-                                             by_rows_ ? Index{1} : n_rows_, out});
+        matrix_kernels().dense<Real>().add_product({m, count, n_rows_, channels, Index{1}, m, from,
+                                                    by_rows_ ? n_columns_ : 1, by_rows_ ? Index{1} : n_rows_, out});
     }
 
     std::vector<Real> owned_;

@@ -41,7 +41,7 @@ class SparseMatrix final : public Matrix {
         std::fill(out, out + count * m, 0.0);
         for (Index c = 0; c < count; ++c) {
             const Index begin = start_[first + c], end = start_[first + c + 1];
-            kernels().sparse_products(end - begin, rows_ + begin, data_ + begin, m, channels, out + c * m);
+            matrix_kernels().sparse_products(end - begin, rows_ + begin, data_ + begin, m, channels, out + c * m);
         }
     }
 

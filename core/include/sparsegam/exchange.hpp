@@ -34,6 +34,9 @@ class Exchange {
     double min_improvement() const { return min_improvement_; }  // the smallest that counts
     bool out_of_time() const { return deadline_.passed(); }
 
+    // Looks at all columns may hold the curvature of an earlier one (model_cache.hpp).
+    void hold_curvature() { models_.hold_curvature(); }
+
     // Refits a point to the last digit.
     void polish(Point& point) {
         objective_.evaluate(point);

@@ -34,7 +34,12 @@ struct ReweightArgs {
     double* value;
 };
 
-// In floats: these are predictions, from Q that is in floats, and there are many of them.
+// Short arrays that a kernel goes through in octets have room for the last one.
+inline constexpr std::int64_t octet = 8;
+inline constexpr std::int64_t in_octets(std::int64_t n) { return (n + octet - 1) / octet * octet; }
+
+// In floats: these are predictions, from Q that is in floats, and there are many of them. In octets, with infinite
+// costs beyond k.
 struct SwapArgs {
     std::int64_t k;
     const float* q;                       // Q_c without the intercept
@@ -86,11 +91,17 @@ struct HistogramKernels {
                        Real* const*) noexcept;
 };
 
+inline constexpr std::int64_t panel_rows = 512;  // of a matrix at a time: their products stay in the second-level cache
+
+// What add_gram needs to work in, for a matrix of `size`.
+inline constexpr std::int64_t gram_room(std::int64_t size) { return 2 * size * panel_rows; }
+
 template <class Real>
 struct DenseKernels {
     double (*sum_squares)(std::int64_t, const double*, const Real*) noexcept;
     void (*add_squares)(std::int64_t, double, const Real*, double*) noexcept;
     void (*add_product)(ProductArgs<Real>) noexcept;
+    void (*add_gram)(std::int64_t, std::int64_t, const double* const*, const double*, Real*, Real*) noexcept;
 };
 
 struct KernelTable {
@@ -108,6 +119,7 @@ struct KernelTable {
     float (*swap_gains)(SwapArgs, float*) noexcept;
     void (*nested_pair_gains)(NestedPairArgs, float*) noexcept;
     void (*quadrant_gains)(QuadrantArgs, double*, double*) noexcept;
+    double (*dot)(std::int64_t, const double*, const double*) noexcept;
     bool (*invert)(std::int64_t, double*, double*) noexcept;
     void (*dots)(ColumnArgs, const double*, double*) noexcept;
     void (*leave)(ColumnArgs, std::int64_t, const double*, double) noexcept;
@@ -144,7 +156,9 @@ struct KernelTable {
     }
 };
 
-// The table for this CPU; defined in bind/kernels_baseline.cpp.
+// The tables for this CPU; defined in bind/kernels_baseline.cpp. That for matrices of raw columns may be of wider registers:
+// products wait for arithmetic, where histograms wait for memory, and AVX-512 was measured not to help those.
 const KernelTable& kernels() noexcept;
+const KernelTable& matrix_kernels() noexcept;
 
 }  // namespace sparsegam

@@ -202,20 +202,25 @@ static void accumulate_any(std::int64_t features, std::int64_t n, const Code* co
 static float swap_gains(SwapArgs a, float* __restrict gains) noexcept {
     const float rise = a.may_rise ? 1.0f : 0.0f, fall = a.may_fall ? 1.0f : 0.0f;  // numbers: bools are not vectorised
     constexpr float never = -1e30f;
+    float most[octet];
+    for (std::int64_t i = 0; i < octet; ++i) most[i] = never;
+    for (std::int64_t first = 0; first < a.k; first += octet) {
 #pragma omp simd
-    for (std::int64_t j = 0; j < a.k; ++j) {
-        const float q = a.q[j];
-        const float grad = a.grad - q * a.shift[j];
-        const float curv = a.curv + q * q * a.inverse[j];
-        const float over = (grad < 0.0f ? -grad : grad) - a.slack, push = over > 0.0f ? over : 0.0f;
-        const float gain = 0.5f * push * push / curv - a.cost[j];
-        const float inside = (grad < 0.0f ? rise : fall) > 0.0f ? gain : never;
-        gains[j] = curv > a.floor ? inside : never;
+        for (std::int64_t i = 0; i < octet; ++i) {
+            const std::int64_t j = first + i;
+            const float q = a.q[j];
+            const float grad = a.grad - q * a.shift[j];
+            const float curv = a.curv + q * q * a.inverse[j];
+            const float over = (grad < 0.0f ? -grad : grad) - a.slack, push = over > 0.0f ? over : 0.0f;
+            const float gain = 0.5f * push * push / curv - a.cost[j];
+            const float inside = (grad < 0.0f ? rise : fall) > 0.0f ? gain : never;
+            const float kept = curv > a.floor ? inside : never;
+            gains[j] = kept;
+            most[i] = kept > most[i] ? kept : most[i];
+        }
     }
-    float most = never;
-#pragma omp simd reduction(max : most)
-    for (std::int64_t j = 0; j < a.k; ++j) most = gains[j] > most ? gains[j] : most;
-    return most;
+    for (std::int64_t i = 1; i < octet; ++i) most[0] = most[i] > most[0] ? most[i] : most[0];
+    return most[0];
 }
 
 // What a pair gains beyond the level of its inner column, times its curvature: the quadratic model, or more where the gains
@@ -292,6 +297,7 @@ static constexpr KernelTable table = {
     swap_gains,
     nested_pair_gains,
     quadrant_gains,
+    dot,
     invert,
     dots,
     leave,

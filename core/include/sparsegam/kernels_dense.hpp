@@ -88,18 +88,23 @@ static void add_squares(std::int64_t n, double weight, const Real* __restrict ro
 
 // --- products of matrices: a panel of A at a time, four columns of B beside it, sums in registers
 
-static constexpr std::int64_t panel_rows = 512;  // of B: a panel of A stays in the second-level cache
+#if defined(__AVX512F__)
+static constexpr int register_bytes = 64;
+#else
+static constexpr int register_bytes = 32;
+#endif
 
 #if defined(__GNUC__)
 template <class Real>
 struct Wide {
-    typedef Real type __attribute__((vector_size(32), may_alias));
+    typedef Real type __attribute__((vector_size(register_bytes), may_alias));
+    typedef Real loose __attribute__((vector_size(register_bytes), may_alias, aligned(sizeof(Real))));  // anywhere
 };
 #endif
 
 // Numbers in a register, and registers that a column of a panel has at most.
 template <class Real>
-static constexpr std::int64_t lanes = 32 / std::int64_t(sizeof(Real));
+static constexpr std::int64_t lanes = register_bytes / std::int64_t(sizeof(Real));
 static constexpr std::int64_t most_registers = 3;
 
 // c[j] = sum over i of b_j[i] * panel[i], for `columns` columns of B at once. The loops are unrolled, so that sums stay in
@@ -134,8 +139,8 @@ SPARSEGAM_INLINE void multiply_panel(std::int64_t k, const Real* __restrict pane
 
 // Rows [first, first + m) of A and columns [start, start + k) as a panel, filled up with zeros.
 template <class Real>
-SPARSEGAM_INLINE void fill_panel(const ProductArgs<Real>& p, std::int64_t first, std::int64_t m, std::int64_t start,
-                                 std::int64_t k, std::int64_t height, Real* __restrict panel) {
+static void fill_panel(const ProductArgs<Real>& p, std::int64_t first, std::int64_t m, std::int64_t start,
+                       std::int64_t k, std::int64_t height, Real* __restrict panel) {
     for (std::int64_t i = 0; i < k; ++i) {
         const Real* from = p.a + first * p.a_down + (start + i) * p.a_across;
         Real* to = panel + i * height;
@@ -164,34 +169,71 @@ static void add_panel(const ProductArgs<Real>& p, std::int64_t first, std::int64
     }
 }
 
-// Few rows of A beside columns of B without gaps: along the columns, since rows would leave registers empty.
-static constexpr std::int64_t thin = 3;
+// Few rows of A beside columns of B without gaps: along the columns, since rows would leave most of a register empty.
+template <class Real>
+static constexpr std::int64_t thin = 3 * lanes<Real> / 4;
 
 template <class Real>
-static void add_thin_product(const ProductArgs<Real>& p, Real* row) noexcept {
+SPARSEGAM_INLINE Real sum_of(std::int64_t n, const Real* x) {
+    Real sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (std::int64_t i = 0; i < n; ++i) sum += x[i];
+    return sum;
+}
+
+// c[j * c_across + r] += a_r'b_j of some rows of A, `panel_rows` apart, and some columns of B at once.
+template <class Real, int rows, int columns>
+SPARSEGAM_INLINE void multiply_thin(std::int64_t k, const Real* __restrict a, const Real* __restrict b,
+                                    std::int64_t b_across, Real* __restrict c, std::int64_t c_across) {
+    Real totals[columns][rows] = {};
+    std::int64_t i = 0;
+#if defined(__GNUC__)
+    using Register = typename Wide<Real>::loose;
+    Register sums[columns][rows] = {};
+    for (; i + lanes<Real> <= k; i += lanes<Real>) {
+        Register x[rows];
+#pragma GCC unroll 4
+        for (int r = 0; r < rows; ++r) x[r] = *reinterpret_cast<const Register*>(a + r * panel_rows + i);
+#pragma GCC unroll 4
+        for (int j = 0; j < columns; ++j) {
+            const Register y = *reinterpret_cast<const Register*>(b + j * b_across + i);
+#pragma GCC unroll 4
+            for (int r = 0; r < rows; ++r) sums[j][r] += x[r] * y;
+        }
+    }
+    Real spread[columns][rows][lanes<Real>];
+    std::memcpy(spread, sums, sizeof sums);
+    for (int j = 0; j < columns; ++j)
+        for (int r = 0; r < rows; ++r) totals[j][r] = sum_of(lanes<Real>, spread[j][r]);
+#endif
+    for (; i < k; ++i)
+        for (int j = 0; j < columns; ++j)
+            for (int r = 0; r < rows; ++r) totals[j][r] += a[r * panel_rows + i] * b[j * b_across + i];
+    for (int j = 0; j < columns; ++j)
+        for (int r = 0; r < rows; ++r) c[j * c_across + r] += totals[j][r];
+}
+
+// One to three rows with four columns, or with each of the last few.
+template <class Real, int columns>
+SPARSEGAM_INLINE void multiply_thin(std::int64_t k, std::int64_t m, const Real* a, const Real* b, std::int64_t b_across,
+                                    Real* c, std::int64_t c_across) {
+    std::int64_t r = 0;
+    for (; r + 3 <= m; r += 3) multiply_thin<Real, 3, columns>(k, a + r * panel_rows, b, b_across, c + r, c_across);
+    if (r + 2 == m) multiply_thin<Real, 2, columns>(k, a + r * panel_rows, b, b_across, c + r, c_across);
+    if (r + 1 == m) multiply_thin<Real, 1, columns>(k, a + r * panel_rows, b, b_across, c + r, c_across);
+}
+
+template <class Real>
+static void add_thin_product(const ProductArgs<Real>& p, Real* a) noexcept {
     for (std::int64_t start = 0; start < p.k; start += panel_rows) {
         const std::int64_t k = p.k - start < panel_rows ? p.k - start : panel_rows;
-        for (std::int64_t r = 0; r < p.m; ++r) {
-            for (std::int64_t i = 0; i < k; ++i) row[i] = p.a[r * p.a_down + (start + i) * p.a_across];
-            std::int64_t j = 0;
-            for (; j + 4 <= p.n; j += 4) {
-                const Real* __restrict b0 = p.b + start + j * p.b_across;
-                const Real *b1 = b0 + p.b_across, *b2 = b1 + p.b_across, *b3 = b2 + p.b_across;
-                Real s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-#pragma omp simd reduction(+ : s0, s1, s2, s3)
-                for (std::int64_t i = 0; i < k; ++i)
-                    s0 += row[i] * b0[i], s1 += row[i] * b1[i], s2 += row[i] * b2[i], s3 += row[i] * b3[i];
-                Real* c = p.c + j * p.m + r;
-                c[0] += s0, c[p.m] += s1, c[2 * p.m] += s2, c[3 * p.m] += s3;
-            }
-            for (; j < p.n; ++j) {
-                const Real* b = p.b + start + j * p.b_across;
-                Real sum = 0;
-#pragma omp simd reduction(+ : sum)
-                for (std::int64_t i = 0; i < k; ++i) sum += row[i] * b[i];
-                p.c[j * p.m + r] += sum;
-            }
-        }
+        for (std::int64_t i = 0; i < k; ++i)
+            for (std::int64_t r = 0; r < p.m; ++r) a[r * panel_rows + i] = p.a[r * p.a_down + (start + i) * p.a_across];
+        const Real* b = p.b + start;
+        std::int64_t j = 0;
+        for (; j + 4 <= p.n; j += 4)
+            multiply_thin<Real, 4>(k, p.m, a, b + j * p.b_across, p.b_across, p.c + j * p.m, p.m);
+        for (; j < p.n; ++j) multiply_thin<Real, 1>(k, p.m, a, b + j * p.b_across, p.b_across, p.c + j * p.m, p.m);
     }
 }
 
@@ -199,7 +241,7 @@ template <class Real>
 static void add_product(ProductArgs<Real> p) noexcept {
     constexpr std::int64_t most = most_registers * lanes<Real>;
     alignas(64) Real panel[panel_rows * most];
-    if (p.m <= thin && p.b_down == 1) return add_thin_product(p, panel);
+    if (p.m <= thin<Real> && p.b_down == 1) return add_thin_product(p, panel);
     for (std::int64_t start = 0; start < p.k; start += panel_rows) {
         const std::int64_t k = p.k - start < panel_rows ? p.k - start : panel_rows;
         for (std::int64_t first = 0; first < p.m; first += most) {
@@ -216,7 +258,31 @@ static void add_product(ProductArgs<Real> p) noexcept {
     }
 }
 
-SPARSEGAM_INLINE double dot(std::int64_t n, const double* __restrict a, const double* __restrict b) {
+// gram[j * size + i] += sum of weight x_i x_j for i <= j, and some others; `work` has room for gram_room(size) numbers.
+template <class Real>
+static void add_gram(std::int64_t n, std::int64_t size, const double* const* x, const double* weight,
+                     Real* __restrict gram, Real* __restrict work) noexcept {
+    Real* __restrict plain = work, * __restrict weighted = work + size * panel_rows;
+    for (std::int64_t start = 0; start < n; start += panel_rows) {
+        const std::int64_t k = n - start < panel_rows ? n - start : panel_rows;
+        for (std::int64_t j = 0; j < size; ++j) {
+            const double *from = x[j] + start, *h = weight + start;
+            Real *to = plain + j * panel_rows, *times = weighted + j * panel_rows;
+#pragma omp simd
+            for (std::int64_t i = 0; i < k; ++i) {
+                to[i] = Real(from[i]);
+                times[i] = Real(h[i]) * Real(from[i]);
+            }
+        }
+        std::int64_t j = 0;
+        for (; j + 4 <= size; j += 4)
+            multiply_thin<Real, 4>(k, j + 4, plain, weighted + j * panel_rows, panel_rows, gram + j * size, size);
+        for (; j < size; ++j)
+            multiply_thin<Real, 1>(k, j + 1, plain, weighted + j * panel_rows, panel_rows, gram + j * size, size);
+    }
+}
+
+static double dot(std::int64_t n, const double* __restrict a, const double* __restrict b) noexcept {
     double sum = 0.0;
 #pragma omp simd reduction(+ : sum)
     for (std::int64_t i = 0; i < n; ++i) sum += a[i] * b[i];
@@ -246,6 +312,7 @@ static bool invert(std::int64_t n, double* matrix, double* work) noexcept {
 }
 
 template <class Real>
-static constexpr DenseKernels<Real> dense_kernels = {sum_squares<Real>, add_squares<Real>, add_product<Real>};
+static constexpr DenseKernels<Real> dense_kernels = {sum_squares<Real>, add_squares<Real>, add_product<Real>,
+                                                     add_gram<Real>};
 
 }  // namespace sparsegam::SPARSEGAM_ARCH

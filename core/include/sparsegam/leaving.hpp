@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernel_table.hpp"
 #include "types.hpp"
 
 namespace sparsegam {
@@ -12,15 +13,15 @@ namespace sparsegam {
 // for coefficients that may not move.
 struct Leaving {
     std::vector<double> shift, inverse, cost;
-    std::vector<float> shift_float, inverse_float;  // for the gains of swaps
+    std::vector<float> shift_float, inverse_float;  // for the gains of swaps, in octets
 
     Leaving() = default;
     explicit Leaving(std::vector<double> costs)
         : shift(costs.size()),
           inverse(costs.size()),
           cost(std::move(costs)),
-          shift_float(shift.size()),
-          inverse_float(shift.size()) {}
+          shift_float(in_octets(static_cast<Index>(shift.size()))),
+          inverse_float(shift_float.size()) {}
 
     void set(Index position, double shift_here, double inverse_here, double cost_here) {
         shift[position] = shift_here;

@@ -101,7 +101,8 @@ class LocalModel final : ScanVisitor {
         return 0.5 * push * push / beside_.curv(i) * gain_factor(c);
     }
 
-    // Gains of swapping each position, at its cost, for column c; returns the largest.
+    // Gains of swapping each position, at its cost, for column c; returns the largest. In octets, with infinite costs at
+    // the end.
     float swap_gains(Index c, const float* costs, float* gains) const noexcept {
         const Index i = at(c);
         return kernels().swap_gains(

@@ -131,7 +131,7 @@ class MoveList {
     // For each column its addition and its best swap.
     void list_columns(const MoveRules& rules, std::vector<Move>& moves) const {
         const Index k = point_.size();
-        std::vector<float> costs(k), gains(k);
+        std::vector<float> costs(in_octets(k), std::numeric_limits<float>::infinity()), gains(costs.size());
         for (Index s = 0; s < k; ++s)
             costs[s] = static_cast<float>(
                 may_swap(s) ? model_.drop_cost(s) - rules.lambda0 * penalty_.cost[point_.columns[s]] : infinity);
@@ -147,7 +147,7 @@ class MoveList {
             if (!(model_.swap_gains(c, costs.data(), gains.data()) - price > rules.min_gain)) continue;
             for (Index s = 0; penalty_.limited() && s < k; ++s)
                 if (!limits_.allow(point_.columns[s], c)) gains[s] = -std::numeric_limits<float>::infinity();
-            const auto best = std::max_element(gains.begin(), gains.end());
+            const auto best = std::max_element(gains.begin(), gains.begin() + k);
             if (*best - price > rules.min_gain)
                 moves.push_back({.drop = best - gains.begin(), .add = c, .gain = *best - price});
         }

@@ -32,6 +32,7 @@ class Frontier {
     // All sizes up to max_terms: greedy selection first, so that no size is worse than that; then swaps, up, down, until
     // a round improves nothing.
     void search_all() {
+        exchange_.hold_curvature();
         grow_to_the_end();
         if (const std::size_t width = beam_width(); width > 0) search_beam(width);
         while (!exchange_.out_of_time()) {

@@ -31,7 +31,7 @@ class Projection {
         for (Index j = 0; j < size(); ++j)
             for (Index i = 0; i < size(); ++i) curvature_(i, j) *= scale_[i] * scale_[j];
         inverse_ = curvature_.inverse();
-        q_.reserve(expected * stride_);
+        q_.reserve(expected * stride_ + octet);
         columns_.reserve(expected);
         for (auto* numbers : {&curv_, &diagonal_, &own_}) numbers->reserve(expected);
     }
@@ -58,8 +58,8 @@ class Projection {
             for (Index i = 0; i < size(); ++i)
                 cross[c * size() + i] = block.cross[c * block.cross_stride + i] * scale_[i] * free[i];
         multiply(size(), count, size(), inverse_.data(), cross.data(), solved.data());
-        q_.resize(q_.size() + count * stride_);
-        float* kept = q_.data() + q_.size() - count * stride_;
+        q_.resize((n_columns() + count) * stride_ + octet);
+        float* kept = q_.data() + n_columns() * stride_;
         for (Index c = 0; c < count; ++c) {
             const double *mine = &cross[c * size()], *shared = &solved[c * size()];
             std::copy(shared, shared + size(), kept + c * stride_);
@@ -81,7 +81,7 @@ class Projection {
         out.inverse_ = inverse_;
         out.stride_ = size() + room;
         out.place_.assign(place_.size(), none);
-        out.q_.resize(columns.size() * out.stride_);
+        out.q_.resize(columns.size() * out.stride_ + octet);
         for (Index column : columns) {
             const Index from = place_[column], to = static_cast<Index>(out.columns_.size());
             out.place_[column] = to;
@@ -147,7 +147,7 @@ class Projection {
     Symmetric curvature_, inverse_;  // H and M, scaled
     Index stride_ = 0;
     std::vector<Index> columns_, place_;
-    std::vector<float> q_;  // `stride` per column: floats, as there are many and they serve predictions
+    std::vector<float> q_;  // `stride` per column, in floats as they serve predictions; an octet more for swap_gains
     std::vector<double> curv_, diagonal_, own_;
 };
 

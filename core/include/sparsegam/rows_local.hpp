@@ -19,8 +19,10 @@ namespace sparsegam {
 // of a point and the sums over its columns.
 class LocalRows : public LineRows {
   public:
-    LocalRows(Index n_rows, const double* y, const double* weight, Loss loss, Index n_threads)
-        : n_rows_(n_rows),
+    LocalRows(Index n_rows, const double* y, const double* weight, Loss loss, Index n_threads,
+              const KernelTable& table = kernels())
+        : kernels_(table),
+          n_rows_(n_rows),
           y_(y),
           weight_(weight),
           ones_(weight ? 0 : block, 1.0),
@@ -107,8 +109,8 @@ class LocalRows : public LineRows {
             double* score = scores_.empty() ? here : scores_.data() + begin;
             double* value = value_.empty() ? here + block : value_.data() + begin;
             ready->score(begin, end, score);
-            return kernels().evaluate(loss_, {end - begin, score, y_ + begin, weights(begin), grad_.data() + begin,
-                                              curv_.data() + begin, value});
+            return kernels_.evaluate(loss_, {end - begin, score, y_ + begin, weights(begin), grad_.data() + begin,
+                                             curv_.data() + begin, value});
         });
         remember(point);
         drifted_ = false;
@@ -125,6 +127,7 @@ class LocalRows : public LineRows {
     // The weights of a block of rows.
     const double* weights(Index begin) const { return weight_ ? weight_ + begin : ones_.data(); }
 
+    const KernelTable& kernels_;
     Index n_rows_;
     const double *y_, *weight_;
     std::vector<double> ones_;  // the weights of a block, where none are given
@@ -183,7 +186,7 @@ class LocalRows : public LineRows {
             double score[block];
             for (Index p = 0; p < m; ++p) {
                 ready[p]->score(begin, end, score);
-                sums[b * m + p] = kernels().value(loss_, {end - begin, score, y_ + begin, weights(begin)});
+                sums[b * m + p] = kernels_.value(loss_, {end - begin, score, y_ + begin, weights(begin)});
             }
         });
         for (Index b = 0; b < blocks; ++b)
@@ -194,9 +197,9 @@ class LocalRows : public LineRows {
     LossSums reweight_block(Index column, double on, double off, Index begin, Index end) {
         double x[block];
         values(column, begin, end, x);
-        return kernels().reweight({end - begin, x, y_ + begin, on, off, std::exp(on), std::exp(off), std::exp(-on),
-                                   std::exp(-off), scores_.data() + begin, grad_.data() + begin, curv_.data() + begin,
-                                   value_.data() + begin});
+        return kernels_.reweight({end - begin, x, y_ + begin, on, off, std::exp(on), std::exp(off), std::exp(-on),
+                                  std::exp(-off), scores_.data() + begin, grad_.data() + begin, curv_.data() + begin,
+                                  value_.data() + begin});
     }
 
     LineSums line_block(Index column, double step, double origin, Index begin, Index end) const {
@@ -208,7 +211,7 @@ class LocalRows : public LineRows {
         }
         LineSums sums{0.0, 0.0, 0.0};
         sums.value =
-            kernels().evaluate(loss_, {end - begin, score, y_ + begin, weights(begin), grad, curv, value}).value;
+            kernels_.evaluate(loss_, {end - begin, score, y_ + begin, weights(begin), grad, curv, value}).value;
         for (Index i = 0; i < end - begin; ++i) {
             sums.slope += grad[i] * x[i];
             sums.curv += curv[i] * x[i] * x[i];

@@ -21,7 +21,7 @@ class MatrixRows : public LocalRows {
   public:
     MatrixRows(const Matrix& matrix, const double* y, const double* weight, Loss loss, Index n_threads,
                std::size_t max_bytes)
-        : LocalRows(matrix.n_rows(), y, weight, loss, n_threads),
+        : LocalRows(matrix.n_rows(), y, weight, loss, n_threads, matrix_kernels()),
           matrix_(matrix),
           max_bytes_(std::min(max_bytes, std::max(least_bytes, 2 * matrix.bytes(matrix.n_columns())))),
           all_(matrix.n_columns()),
@@ -121,6 +121,7 @@ class MatrixRows : public LocalRows {
     static constexpr Index at_once = 8 * chunk;  // columns handed to a visitor at a time: bounds the memory of a scan
     static constexpr double few_digits = 1e-6;   // of a sum of squares: a spread below that is summed anew, centred
     static constexpr Index many_columns = 400;   // from here on a shortlist saves work
+    static constexpr Index most_parts = 64;      // that the rows of a Gram matrix are summed in
 
     class ColumnScorer final : public Scorer {
       public:
@@ -130,7 +131,8 @@ class MatrixRows : public LocalRows {
             std::fill(score, score + (end - begin), intercept_);
             std::vector<const double*> here;
             for (const double* column : chosen_) here.push_back(column + begin);
-            kernels().add_columns(end - begin, static_cast<Index>(here.size()), coef_.data(), here.data(), score);
+            matrix_kernels().add_columns(end - begin, static_cast<Index>(here.size()), coef_.data(), here.data(),
+                                         score);
         }
 
       private:
@@ -147,13 +149,7 @@ class MatrixRows : public LocalRows {
     }
 
     // x'g, in doubles.
-    double slope(Index c) {
-        const double* x = column(c).data();
-        double sum = 0.0;
-#pragma omp simd reduction(+ : sum)
-        for (Index i = 0; i < n_rows_; ++i) sum += grad_[i] * x[i];
-        return sum;
-    }
+    double slope(const std::vector<double>& x) const { return matrix_kernels().dot(n_rows_, grad_.data(), x.data()); }
 
     const std::vector<double>& column(Index c) {
         if (const auto* kept = kept_columns_.find(c)) return *kept;
@@ -229,18 +225,30 @@ class MatrixRows : public LocalRows {
     template <class Real>
     Gram summed_gram(std::span<const Index> support) {
         const Index size = static_cast<Index>(support.size()) + 1;
-        std::vector<Real> plain(n_rows_ * size, Real(1)), weighted(n_rows_ * size), curv(size * size);
         Gram gram{Symmetric(size), {total_.grad}};
-        for (Index j = 0; j < size; ++j) {
-            Real *from = plain.data() + j * n_rows_, *to = weighted.data() + j * n_rows_;
-            if (j > 0) {
-                std::copy_n(column(support[j - 1]).data(), n_rows_, from);
-                gram.grad.push_back(slope(support[j - 1]));
-            }
-            for (Index i = 0; i < n_rows_; ++i) to[i] = static_cast<Real>(curv_[i]) * from[i];
+        ones_of_all_.resize(n_rows_, 1.0);
+        std::vector<const double*> x{ones_of_all_.data()};
+        for (Index c : support) {
+            x.push_back(column(c).data());
+            gram.grad.push_back(slope(column(c)));
         }
-        sparsegam::multiply(size, size, n_rows_, plain.data(), weighted.data(), curv.data(), true);
-        std::copy(curv.begin(), curv.end(), gram.curv.data());
+        const Index part = std::max(block, (n_rows_ + most_parts - 1) / most_parts),
+                    parts = (n_rows_ + part - 1) / part;
+        std::vector<std::vector<Real>> sums(parts);
+        pool_.run(parts, [&](Index t) {
+            const Index begin = t * part, n = std::min(part, n_rows_ - begin);
+            std::vector<const double*> here;
+            for (const double* from : x) here.push_back(from + begin);
+            std::vector<Real> work(gram_room(size));
+            sums[t].resize(size * size);
+            matrix_kernels().dense<Real>().add_gram(n, size, here.data(), curv_.data() + begin, sums[t].data(),
+                                                    work.data());
+        });
+        for (const auto& sum : sums)
+            for (Index j = 0; j < size; ++j)
+                for (Index i = 0; i <= j; ++i) gram.curv(i, j) += sum[j * size + i];
+        for (Index j = 0; j < size; ++j)
+            for (Index i = 0; i < j; ++i) gram.curv(j, i) = gram.curv(i, j);
         return gram;
     }
 
@@ -335,7 +343,7 @@ class MatrixRows : public LocalRows {
             const Index c = support[i];
             gram.curv(0, i + 1) = gram.curv(i + 1, 0) = sums_[c];
             for (Index j = 0; j <= i; ++j) gram.curv(i + 1, j + 1) = gram.curv(j + 1, i + 1) = product(c, support[j]);
-            gram.grad[i + 1] = slope(c);
+            gram.grad[i + 1] = slope(column(c));
         }
         return gram;
     }
@@ -393,6 +401,7 @@ class MatrixRows : public LocalRows {
     std::unique_ptr<Matrix> picked_;  // the columns of the shortlist alone, where scans are about them
     std::vector<Index> all_, shortlist_;
     ColumnCache kept_columns_, products_, shortlist_products_;  // x_j, X' diag(s) x_j, and the shortlist's part of it
+    std::vector<double> ones_of_all_;                           // the column of the intercept
     std::vector<double> sums_, with_y_, squares_;               // per column: x's, x'(s y), x'(s x)
 };
 

@@ -1,0 +1,10 @@
+// bind/kernels_avx512.cpp: the kernels compiled for AVX-512: those that matrix_kernels() are called for.
+#define SPARSEGAM_ARCH avx512
+#include "sparsegam/kernels.hpp"
+
+namespace sparsegam {
+
+extern const KernelTable avx512_table;
+const KernelTable avx512_table = avx512::table;
+
+}  // namespace sparsegam
