@@ -206,7 +206,7 @@ class ThresholdDesign:
 
     def counts_among(self, columns: NDArray[np.int64], rows: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return for how many of some rows each of some columns is 1."""
-        features, at = np.unique(self.source[columns], return_inverse=True)
+        features, at = np.unique(self.source[columns].astype(np.int64), return_inverse=True)
         if not features.size:
             return np.zeros(0, dtype=np.int64)
         sums = self._sums_of(features, [self.codes[j] for j in features], rows.astype(np.float64))
