@@ -2,6 +2,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <stdexcept>
@@ -30,9 +31,13 @@ Penalty make_penalty(double lambda2, const Vector<double>& cost, const Vector<do
     Penalty penalty;
     penalty.lambda2 = lambda2;
     penalty.cost = copied(cost);
-    penalty.low = copied(low);
-    penalty.high = copied(high);
-    penalty.group = copied(group);
+    const auto no_bound = [](double bound) { return bound == infinity || bound == -infinity; };
+    if (!std::all_of(view(low).begin(), view(low).end(), no_bound) ||
+        !std::all_of(view(high).begin(), view(high).end(), no_bound)) {
+        penalty.low = copied(low);
+        penalty.high = copied(high);
+    }
+    penalty.group.assign(view(group).begin(), view(group).end());
     penalty.always = copied(always);
     std::sort(penalty.always.begin(), penalty.always.end());
     if (!penalty.always.empty() && (penalty.always.front() < 0 || penalty.always.back() >= static_cast<Index>(p)))

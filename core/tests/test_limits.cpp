@@ -42,7 +42,8 @@ bool holds(const Penalty& penalty, const std::vector<Index>& columns) {
     std::set<Index> sources;
     for (Index c : columns) {
         ++terms[penalty.group[c]];
-        const auto [a, b] = penalty.is_product(c) ? penalty.parents[c] : std::pair(penalty.group[c], penalty.group[c]);
+        const Index group = penalty.group[c];
+        const auto [a, b] = penalty.is_product(c) ? penalty.parents[c] : std::pair(group, group);
         sources.insert({a, b});
     }
     if (penalty.max_groups > 0 && static_cast<Index>(sources.size()) > penalty.max_groups) return false;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -50,10 +51,10 @@ class Chooser {
     bool nested() const { return !objective_.columns().nested.empty(); }
 
     // The nested range that each column is in, or none.
-    std::vector<Index> ranges() const {
+    std::vector<std::int32_t> ranges() const {
         const auto& nested = objective_.columns().nested;
-        std::vector<Index> range_of(objective_.n_columns(), none);
-        for (std::size_t r = 0; r < nested.size(); ++r) mark(nested[r], static_cast<Index>(r), range_of);
+        std::vector<std::int32_t> range_of(objective_.n_columns(), std::int32_t{none});
+        for (std::size_t r = 0; r < nested.size(); ++r) mark(nested[r], static_cast<std::int32_t>(r), range_of);
         return range_of;
     }
 
@@ -78,7 +79,7 @@ class Chooser {
     const Objective& objective_;
     const Point& point_;
     std::vector<char> taken_;  // is a column on the support
-    std::vector<Index> range_of_;
+    std::vector<std::int32_t> range_of_;
     TopColumns to_add_;
     std::vector<TopColumns> in_place_of_;
 };

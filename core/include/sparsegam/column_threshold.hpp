@@ -43,7 +43,7 @@ class ThresholdDesign {
             Feature& feature = features_[f];
             feature.offset = n_columns_;
             n_columns_ += feature.n_columns();
-            feature_of_.insert(feature_of_.end(), feature.n_columns(), f);
+            feature_of_.insert(feature_of_.end(), feature.n_columns(), static_cast<std::int32_t>(f));
             nested_.push_back({feature.offset, feature.offset + feature.n_ordered, feature.offset + feature.n_bins,
                                feature.offset + feature.n_columns()});
             has_ramps_ |= feature.ramps.size() > 0;
@@ -285,7 +285,7 @@ class ThresholdDesign {
     }
 
     std::vector<Feature> features_;
-    std::vector<Index> feature_of_;
+    std::vector<std::int32_t> feature_of_;
     std::vector<Nested> nested_;
     std::vector<JointCodes> joint_;
     std::vector<Index> joint_of_;  // of a feature; none where it is counted alone

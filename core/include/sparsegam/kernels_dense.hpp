@@ -139,8 +139,8 @@ SPARSEGAM_INLINE void multiply_panel(std::int64_t k, const Real* __restrict pane
 
 // Rows [first, first + m) of A and columns [start, start + k) as a panel, filled up with zeros.
 template <class Real>
-static void fill_panel(const ProductArgs<Real>& p, std::int64_t first, std::int64_t m, std::int64_t start,
-                       std::int64_t k, std::int64_t height, Real* __restrict panel) {
+SPARSEGAM_INLINE void fill_panel(const ProductArgs<Real>& p, std::int64_t first, std::int64_t m, std::int64_t start,
+                                 std::int64_t k, std::int64_t height, Real* __restrict panel) {
     for (std::int64_t i = 0; i < k; ++i) {
         const Real* from = p.a + first * p.a_down + (start + i) * p.a_across;
         Real* to = panel + i * height;

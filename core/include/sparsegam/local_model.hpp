@@ -108,7 +108,7 @@ class LocalModel final : ScanVisitor {
         return kernels().swap_gains(
             {k_, beside_.q(i) + 1, leaving_.shift_float.data(), leaving_.inverse_float.data(), costs,
              static_cast<float>(grad_[i]), static_cast<float>(beside_.curv(i)), static_cast<float>(min_curv(i)),
-             static_cast<float>(objective_.lasso(c)), penalty_.high[c] > 0, penalty_.low[c] < 0},
+             static_cast<float>(objective_.lasso(c)), penalty_.highest(c) > 0, penalty_.lowest(c) < 0},
             gains);
     }
 
@@ -183,7 +183,7 @@ class LocalModel final : ScanVisitor {
     }
 
     bool may_move(Index c, double direction) const {
-        return direction > 0 ? penalty_.high[c] > 0 : penalty_.low[c] < 0;
+        return direction > 0 ? penalty_.highest(c) > 0 : penalty_.lowest(c) < 0;
     }
 
     // --- a scan

@@ -99,9 +99,10 @@ class ModelCache {
         if (part_columns(point) >= objective_.n_columns()) return false;
         Chooser chooser(objective_, point);
         std::vector<Index> part;
+        const Index at_once = tuning::room_in_part / (point.size() + 1);
         for (Index c = 0; c < objective_.n_columns(); ++c) {
             part.push_back(c);
-            if (static_cast<Index>(part.size()) < part_columns(point) && c + 1 < objective_.n_columns()) continue;
+            if (static_cast<Index>(part.size()) < at_once && c + 1 < objective_.n_columns()) continue;
             chooser.look_at(LocalModel(objective_, point, part, 0));
             part.clear();
         }

@@ -26,16 +26,7 @@ inline void hold(Gram& gram, Index i) {
 
 class Objective {
   public:
-    Objective(Rows& rows, const Penalty& penalty) : rows_(rows), columns_(rows.columns()), penalty_(penalty) {
-        const Index p = columns_.size();
-        ridge_.resize(p);
-        lasso_.assign(p, 0.0);
-        for (Index c = 0; c < p; ++c) {
-            const double unit = penalty.unit.empty() ? columns_.spread[c] : penalty.unit[c];
-            ridge_[c] = 2.0 * penalty.lambda2 * unit;
-            if (penalty.lambda1 > 0.0) lasso_[c] = penalty.lambda1 * std::sqrt(unit);
-        }
-    }
+    Objective(Rows& rows, const Penalty& penalty) : rows_(rows), columns_(rows.columns()), penalty_(penalty) {}
 
     const Penalty& penalty() const { return penalty_; }
     const Columns& columns() const { return columns_; }
@@ -50,8 +41,10 @@ class Objective {
         return reach > 0.0 ? tuning::diverged / reach : infinity;
     }
 
-    double ridge(Index column) const { return ridge_[column]; }  // twice its factor on w^2, as curvature
-    double lasso(Index column) const { return lasso_[column]; }
+    double ridge(Index column) const { return 2.0 * penalty_.lambda2 * unit(column); }  // as curvature
+    double lasso(Index column) const {
+        return penalty_.lambda1 > 0.0 ? penalty_.lambda1 * std::sqrt(unit(column)) : 0.0;
+    }
 
     double penalised(const Point& point, double lambda0) const {
         return point.value() + lambda0 * penalty_.cost_of(point);
@@ -97,9 +90,9 @@ class Objective {
         if (!penalty_.free_intercept) hold(gram, 0);
         for (Index s = held; s < point.size(); ++s) {
             const Index i = s - held + 1, c = point.columns[s];
-            gram.curv(i, i) += ridge_[c];
-            gram.grad[i] += ridge_[c] * point.coef[s];
-            if (point.coef[s] != 0.0) gram.grad[i] += std::copysign(lasso_[c], point.coef[s]);
+            gram.curv(i, i) += ridge(c);
+            gram.grad[i] += ridge(c) * point.coef[s];
+            if (point.coef[s] != 0.0) gram.grad[i] += std::copysign(lasso(c), point.coef[s]);
             if (penalty_.free_intercept && !(columns_.spread[c] > 0.0)) hold(gram, i);  // a second intercept
         }
     }
@@ -121,11 +114,14 @@ class Objective {
     }
 
   private:
+    // What a squared coefficient counts for.
+    double unit(Index column) const { return penalty_.unit.empty() ? columns_.spread[column] : penalty_.unit[column]; }
+
     double penalty_on(const Point& point) const {
         double sum = 0.0;
         for (Index s = 0; s < point.size(); ++s) {
             const Index c = point.columns[s];
-            sum += 0.5 * ridge_[c] * point.coef[s] * point.coef[s] + lasso_[c] * std::abs(point.coef[s]);
+            sum += 0.5 * ridge(c) * point.coef[s] * point.coef[s] + lasso(c) * std::abs(point.coef[s]);
         }
         return sum;
     }
@@ -145,7 +141,6 @@ class Objective {
     Rows& rows_;
     const Columns& columns_;
     const Penalty& penalty_;
-    std::vector<double> ridge_, lasso_;
     Point last_;
     Counts counts_;
 };

@@ -21,9 +21,9 @@ struct Penalty {
     std::vector<double> unit;                 // u_j; none: the spreads
     bool free_intercept = true;               // or is it held at zero
     std::vector<double> cost;                 // a column's share of lambda0
-    std::vector<double> low, high;            // low <= 0 <= high: sign bounds make monotone shapes
+    std::vector<double> low, high;            // low <= 0 <= high: sign bounds make monotone shapes; none: no bounds
     std::vector<std::uint8_t> allowed;        // may the column enter at all
-    std::vector<Index> group;                 // the source feature of a column; of a product its pair of them
+    std::vector<std::int32_t> group;          // the source feature of a column; of a product its pair of them
     std::vector<Index> always;                // columns that are in every model, in ascending order
     Index max_groups = 0, max_per_group = 0;  // limits on source features and on the terms of one; 0: none
     std::vector<std::pair<Index, Index>>
@@ -31,7 +31,9 @@ struct Penalty {
     Index max_per_pair = 0;  // limit on the products of two source features; 0: none
     Hierarchy hierarchy = Hierarchy::none;
 
-    bool bounded(Index column) const { return low[column] > -infinity || high[column] < infinity; }
+    double lowest(Index column) const { return low.empty() ? -infinity : low[column]; }
+    double highest(Index column) const { return high.empty() ? infinity : high[column]; }
+    bool bounded(Index column) const { return lowest(column) > -infinity || highest(column) < infinity; }
     bool limited() const {
         return max_groups > 0 || max_per_group > 0 || max_per_pair > 0 || hierarchy != Hierarchy::none;
     }
@@ -39,11 +41,11 @@ struct Penalty {
     bool is_product(Index column) const { return has_products() && parents[column].second != none; }
     bool is_always(Index column) const { return std::binary_search(always.begin(), always.end(), column); }
 
-    double clip(Index column, double coef) const { return std::clamp(coef, low[column], high[column]); }
+    double clip(Index column, double coef) const { return std::clamp(coef, lowest(column), highest(column)); }
 
     // Is the coefficient at a bound, with the slope pushing it out?
     bool pinned(Index column, double coef, double grad) const {
-        return (coef <= low[column] && grad > 0) || (coef >= high[column] && grad < 0);
+        return (coef <= lowest(column) && grad > 0) || (coef >= highest(column) && grad < 0);
     }
 
     // The same with the least that any column costs taken off the cost of each. Models of one size compare alike, and

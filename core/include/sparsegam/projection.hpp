@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
@@ -25,7 +26,7 @@ class Projection {
 
     // `room` is how many columns may join before there is no place left for more; about `expected` columns will be given.
     Projection(Symmetric curvature, Index n_columns, Index room, Index expected)
-        : curvature_(std::move(curvature)), stride_(curvature_.size() + room), place_(n_columns, none) {
+        : curvature_(std::move(curvature)), stride_(curvature_.size() + room), place_(n_columns, std::int32_t{none}) {
         for (Index i = 0; i < size(); ++i)
             scale_.push_back(curvature_(i, i) > 0.0 ? 1.0 / std::sqrt(curvature_(i, i)) : 1.0);
         for (Index j = 0; j < size(); ++j)
@@ -53,23 +54,16 @@ class Projection {
     // Takes in columns with their diagonals and B, of which only the entries that are free count.
     void add(const Block& block, std::span<const double> diagonal, std::span<const double> free) {
         const Index count = static_cast<Index>(block.columns.size());
-        std::vector<double> cross(count * size()), solved(count * size());
-        for (Index c = 0; c < count; ++c)
-            for (Index i = 0; i < size(); ++i)
-                cross[c * size() + i] = block.cross[c * block.cross_stride + i] * scale_[i] * free[i];
-        multiply(size(), count, size(), inverse_.data(), cross.data(), solved.data());
         q_.resize((n_columns() + count) * stride_ + octet);
-        float* kept = q_.data() + n_columns() * stride_;
-        for (Index c = 0; c < count; ++c) {
-            const double *mine = &cross[c * size()], *shared = &solved[c * size()];
-            std::copy(shared, shared + size(), kept + c * stride_);
-            double adjusted = 0.0;
-            for (Index i = 0; i < size(); ++i) adjusted += mine[i] * shared[i];
-            place_[block.columns[c]] = static_cast<Index>(columns_.size());
-            columns_.push_back(block.columns[c]);
-            diagonal_.push_back(diagonal[c]);
-            own_.push_back(std::max(diagonal[c] - mine[0] * mine[0] / curvature_(0, 0), 0.0));
-            curv_.push_back(diagonal[c] - adjusted);
+        std::vector<double> cross(std::min(count, at_once) * size()), solved(cross.size());
+        for (Index first = 0; first < count; first += at_once) {
+            const Index n = std::min(at_once, count - first);
+            for (Index c = 0; c < n; ++c)
+                for (Index i = 0; i < size(); ++i)
+                    cross[c * size() + i] = block.cross[(first + c) * block.cross_stride + i] * scale_[i] * free[i];
+            multiply(size(), n, size(), inverse_.data(), cross.data(), solved.data());
+            for (Index c = 0; c < n; ++c)
+                add(block.columns[first + c], diagonal[first + c], &cross[c * size()], &solved[c * size()]);
         }
     }
 
@@ -80,11 +74,11 @@ class Projection {
         out.curvature_ = curvature_;
         out.inverse_ = inverse_;
         out.stride_ = size() + room;
-        out.place_.assign(place_.size(), none);
+        out.place_.assign(place_.size(), std::int32_t{none});
         out.q_.resize(columns.size() * out.stride_ + octet);
         for (Index column : columns) {
             const Index from = place_[column], to = static_cast<Index>(out.columns_.size());
-            out.place_[column] = to;
+            out.place_[column] = static_cast<std::int32_t>(to);
             out.columns_.push_back(column);
             std::copy(q(from), q(from) + size(), out.q_.data() + to * out.stride_);
             out.curv_.push_back(curv_[from]);
@@ -141,12 +135,27 @@ class Projection {
     }
 
   private:
+    static constexpr Index at_once = 1024;  // columns whose products are in doubles
+
+    // One column, with B and Q.
+    void add(Index column, double diagonal, const double* mine, const double* shared) {
+        std::copy(shared, shared + size(), q_.data() + n_columns() * stride_);
+        double adjusted = 0.0;
+        for (Index i = 0; i < size(); ++i) adjusted += mine[i] * shared[i];
+        place_[column] = static_cast<std::int32_t>(columns_.size());
+        columns_.push_back(column);
+        diagonal_.push_back(diagonal);
+        own_.push_back(std::max(diagonal - mine[0] * mine[0] / curvature_(0, 0), 0.0));
+        curv_.push_back(diagonal - adjusted);
+    }
+
     Index n_columns() const { return static_cast<Index>(columns_.size()); }
 
     std::vector<double> scale_;
     Symmetric curvature_, inverse_;  // H and M, scaled
     Index stride_ = 0;
-    std::vector<Index> columns_, place_;
+    std::vector<Index> columns_;
+    std::vector<std::int32_t> place_;  // of all columns, most of which may not be given
     std::vector<float> q_;  // `stride` per column, in floats as they serve predictions; an octet more for swap_gains
     std::vector<double> curv_, diagonal_, own_;
 };

@@ -86,7 +86,7 @@ class BoxStep {
 
 // The bounds of a coefficient within one step: its own and, under lambda1, zero on the side of its sign.
 inline std::pair<double, double> step_bounds(const Penalty& penalty, Index column, double coef) {
-    double low = penalty.low[column], high = penalty.high[column];
+    double low = penalty.lowest(column), high = penalty.highest(column);
     if (penalty.lambda1 > 0.0 && coef > 0.0) low = std::max(low, 0.0);
     if (penalty.lambda1 > 0.0 && coef < 0.0) high = std::min(high, 0.0);
     return {low - coef, high - coef};

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "column_cache.hpp"
+#include "column_gram.hpp"
 #include "column_matrix.hpp"
 #include "rows_local.hpp"
 
@@ -121,7 +122,6 @@ class MatrixRows : public LocalRows {
     static constexpr Index at_once = 8 * chunk;  // columns handed to a visitor at a time: bounds the memory of a scan
     static constexpr double few_digits = 1e-6;   // of a sum of squares: a spread below that is summed anew, centred
     static constexpr Index many_columns = 400;   // from here on a shortlist saves work
-    static constexpr Index most_parts = 64;      // that the rows of a Gram matrix are summed in
 
     class ColumnScorer final : public Scorer {
       public:
@@ -232,23 +232,7 @@ class MatrixRows : public LocalRows {
             x.push_back(column(c).data());
             gram.grad.push_back(slope(column(c)));
         }
-        const Index part = std::max(block, (n_rows_ + most_parts - 1) / most_parts),
-                    parts = (n_rows_ + part - 1) / part;
-        std::vector<std::vector<Real>> sums(parts);
-        pool_.run(parts, [&](Index t) {
-            const Index begin = t * part, n = std::min(part, n_rows_ - begin);
-            std::vector<const double*> here;
-            for (const double* from : x) here.push_back(from + begin);
-            std::vector<Real> work(gram_room(size));
-            sums[t].resize(size * size);
-            matrix_kernels().dense<Real>().add_gram(n, size, here.data(), curv_.data() + begin, sums[t].data(),
-                                                    work.data());
-        });
-        for (const auto& sum : sums)
-            for (Index j = 0; j < size; ++j)
-                for (Index i = 0; i <= j; ++i) gram.curv(i, j) += sum[j * size + i];
-        for (Index j = 0; j < size; ++j)
-            for (Index i = 0; i < j; ++i) gram.curv(j, i) = gram.curv(i, j);
+        gram.curv = gram_of<Real>(n_rows_, x, curv_.data(), pool_);
         return gram;
     }
 

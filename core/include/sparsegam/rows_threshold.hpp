@@ -15,8 +15,7 @@ namespace sparsegam {
 class ThresholdRows : public LocalRows {
   public:
     ThresholdRows(const ThresholdDesign& design, const double* y, const double* weight, Loss loss, Index n_threads)
-        : LocalRows(design.n_rows(), y, weight, loss, n_threads), design_(design), every_column_(design.n_columns()) {
-        std::iota(every_column_.begin(), every_column_.end(), Index{0});
+        : LocalRows(design.n_rows(), y, weight, loss, n_threads), design_(design) {
         measure();
     }
 
@@ -195,10 +194,25 @@ class ThresholdRows : public LocalRows {
     static constexpr Index part_columns = 16384;  // their sums beside 20 terms: 3 MB, however wide the table
     static constexpr Index many_columns = 32768;  // from here on a shortlist saves work
 
-    // The features of some columns, in ascending order (none: of all).
-    std::vector<Part> parts_of(std::span<const Index> columns) const {
-        if (columns.empty()) columns = every_column_;
+    // They hold the columns that are asked for where these are all of them: no one else needs a list of those.
+    struct Parts {
+        std::vector<Index> every;
         std::vector<Part> parts;
+
+        std::size_t size() const { return parts.size(); }
+        std::vector<Part>::const_iterator begin() const { return parts.begin(); }
+        std::vector<Part>::const_iterator end() const { return parts.end(); }
+    };
+
+    // The features of some columns, in ascending order (none: of all).
+    Parts parts_of(std::span<const Index> columns) const {
+        Parts found;
+        auto& parts = found.parts;
+        if (columns.empty()) {
+            found.every.resize(design_.n_columns());
+            std::iota(found.every.begin(), found.every.end(), Index{0});
+            columns = found.every;
+        }
         Index first = 0, summed = 0;
         for (Index i = 0; i < static_cast<Index>(columns.size()); ++i) {
             const Index f = design_.feature_of(columns[i]), n_columns = design_.feature(f).n_columns();
@@ -214,7 +228,7 @@ class ThresholdRows : public LocalRows {
             }
             parts.back().columns = columns.subspan(first, i + 1 - first);
         }
-        return parts;
+        return found;
     }
 
     // Columns that follow each other do so in the sums of their part, too.
@@ -254,7 +268,6 @@ class ThresholdRows : public LocalRows {
     const ThresholdDesign& design_;
     FeatureSums sums_;                         // the last
     std::optional<SupportDesign> told_apart_;  // of the last support
-    std::vector<Index> every_column_;
 };
 
 }  // namespace sparsegam

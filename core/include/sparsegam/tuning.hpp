@@ -73,6 +73,9 @@ inline constexpr Index most_follows = 200;     // the same where curvature never
 inline constexpr Index most_room = 64;         // columns that may enter meanwhile
 inline constexpr Index least_room = 8;         // the same where columns are so many that
 inline constexpr Index room_in_all = 1 << 21;  // their room together would be more than this: 8 MB
+// The same of each part of the columns, where they are too many to be looked at together: 2 MB. Their scans overlap little,
+// and parts twice or half as large take the same time.
+inline constexpr Index room_in_part = 1 << 19;
 inline constexpr std::size_t additions = 64;   // columns of a shortlist that may be added (wide: 32 lost sizes)
 inline constexpr std::size_t substitutes = 2;  // and that may stand in for each term (wide: 4 took 10 % more time)
 // The same where columns are thresholds of features: features that stay in play.

@@ -134,7 +134,8 @@ class LinearDesign:
         """Put one point of a search into the words of the data."""
         order = np.argsort(point.columns)
         columns, coef = point.columns[order].tolist(), point.coef[order].tolist()
-        parts = {j: w * self.shift.get(j, 0.0) for j, w in zip(columns, coef, strict=True)}
+        moved = zip(columns, coef, strict=True) if self.shift else ()
+        parts = {j: w * self.shift.get(j, 0.0) for j, w in moved}
         near = float(point.intercept) - sum(part for j, part in parts.items() if j not in self.too_far)
         centred = not self.too_far.isdisjoint(columns)
         return LinearModel(

@@ -62,7 +62,7 @@ class ThresholdDesign:
         self.n_ramps = np.array([0 if mine is None else mine.knots.size for mine in self.ramps], dtype=np.int64)
         width = self.n_bins + self.n_ramps
         self.offset = np.cumsum(width) - width
-        self.source = np.repeat(np.arange(len(self.features)), width)  # whose codes a column is made of
+        self.source = np.repeat(np.arange(len(self.features), dtype=np.int32), width)  # whose codes a column is made of
         self.group = self.source  # whose terms it is counted among
         self.counts = self.sums(codes)
         varied = weight is not None and weight.min() < weight.max()
@@ -206,7 +206,7 @@ class ThresholdDesign:
 
     def counts_among(self, columns: NDArray[np.int64], rows: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return for how many of some rows each of some columns is 1."""
-        features, at = np.unique(self.source[columns], return_inverse=True)
+        features, at = np.unique(self.source[columns].astype(np.int64), return_inverse=True)
         if not features.size:
             return np.zeros(0, dtype=np.int64)
         sums = self._sums_of(features, [self.codes[j] for j in features], rows.astype(np.float64))
@@ -309,11 +309,11 @@ class ThresholdDesign:
         low, high = self.bounds(rules)
         return _core.Penalty(
             lambda2=lambda2,
-            cost=self.costs(rules),
+            cost=np.ascontiguousarray(self.costs(rules)),
             low=low,
             high=high,
             allowed=self.candidates(rules) if allowed is None else allowed,
-            group=self.group,
+            group=self.group.astype(np.int64),
             always=always,
             unit=unit,
             max_groups=rules.max_features or 0,
@@ -326,8 +326,11 @@ class ThresholdDesign:
         return {}
 
     def costs(self, rules: Rules) -> Vector:
-        """Return the factor on lambda0 of each column."""
-        out: Vector = rules.costs(self.names)[self.group]
+        """Return the factor on lambda0 of each column: one number behind all of them where they cost the same."""
+        by_feature = rules.costs(self.names)
+        if by_feature.size and (by_feature == by_feature[0]).all():
+            return np.broadcast_to(by_feature[0], self.n_columns)
+        out: Vector = by_feature[self.group]
         return out
 
     def bounds(self, rules: Rules) -> tuple[Vector, Vector]:

@@ -48,6 +48,11 @@ class Units:
         """Of lambda1."""
         return math.sqrt(self.weight) * self.target
 
+    @property
+    def is_ordinary(self) -> bool:
+        """Whether the core has the problem as it was given."""
+        return self.columns is None and (self.weight, self.target, self.offset) == (1.0, 1.0, 0.0)
+
     def price(self, lambda0: float) -> float:
         """Return a price in the units of the core; those beyond all losses stay finite, as nothing is free of them."""
         return min(lambda0 / self.loss, LARGEST_PRICE)
@@ -58,6 +63,8 @@ class Units:
 
     def from_core(self, point: _core.Point) -> _core.Point:
         """Put a point of the core into the user's units."""
+        if self.is_ordinary:
+            return point
         return _core.Point(
             point.intercept * self.target + self.offset,
             point.columns,
