@@ -21,7 +21,7 @@ BAD = {
     "feature_cost": ({0: -1}, {0: np.nan}, {"no such column": 1}, [1.0], {0: "a"}, {0: None}, 3.0),
     "monotone": ({0: "up"}, {99: 1}, "increasing", [1] * 99, 1, {0: 2}, {0: []}),
     "max_bins": (1, 0, -5, 65537, 2.5, "a", None, 10**30),
-    "thresholds": ([0.5], {99: [1]}, {0: 1.0}, {0: ["a"]}, {0: [np.inf]}, "a"),
+    "thresholds": ([0.5], {99: [1]}, {0: 1.0}, {0: ["no level"]}, {0: [np.inf]}, "a"),
     "min_samples_bin": (0, -1, 1.5, None, "few"),
     "min_events_bin": (-1, 1.5, None),
     "missing": ("median", None, 1),
