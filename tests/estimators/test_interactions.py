@@ -10,6 +10,7 @@ from sparsegam.models.additive import Model
 from sparsegam.models.steps import step_model
 from sparsegam.report.content import content
 from sparsegam.report.material import Material, Sample
+from sparsegam.search import tables
 
 
 @pytest.fixture(scope="module")
@@ -106,3 +107,16 @@ def test_directions_hold_for_the_whole_model_to_the_bit():
     scores = gam.decision_function(pd.DataFrame(grid.reshape(-1, 3), columns=["a", "b", "c"])).reshape(grid.shape[:3])
     assert np.diff(scores, axis=0).min() >= 0
     assert np.diff(scores, axis=1).max() <= 0
+
+
+def test_columns_that_must_be_in_are_chosen_once(monkeypatch):
+    """Chosen anew beside products, another column may be as good but for the last bit, and models lack it."""
+    chosen, choose = [], tables._always
+    monkeypatch.setattr(tables, "_always", lambda *given: chosen.append(given) or choose(*given))
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 6, (400, 3)).astype(float)
+    y = (X[:, 0] <= 2) & (X[:, 1] <= 3)
+    gam = SparseGAMClassifier(lambda0=2.0, features_always=[2], interactions=[(0, 1)]).fit(X, y)
+    assert any(term.is_product for term in gam.terms_)
+    assert any(term.features == ("x2",) for term in gam.terms_)
+    assert len(chosen) == 1

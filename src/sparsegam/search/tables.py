@@ -50,6 +50,7 @@ class TableProblem(Problem[ThresholdDesign]):
     upper: Any = None  # rows of the second class; None for a regression
     own: "OwnValues | None" = None  # the rows, where their bins do not say all of them
     posed: "Posed | None" = None  # what it was made of, where products may join its columns
+    always: NDArray[np.int64] | None = None  # columns that are in every model
 
     def prepared(self, lambda0: float | str | None = None) -> "TableProblem":
         """Let a ridge know the noise, and products join the columns: those that models at this price ask for."""
@@ -129,13 +130,15 @@ class Posed:
     units: Units
     totals: "Totals"
     options: Options
+    always: NDArray[np.int64] | None = None  # as chosen before: of two that are as good, the last bit would choose anew
 
     def again(self, products: Sequence[Product]) -> TableProblem:
         """Pose the same rows with products among the columns."""
         design = self.with_products(products) if products else self.design
         rows = self.rows_of(design)
-        problem = self.inputs.problem(design, rows, self.options, self.units, self.totals)
-        return replace(problem, own=None if design.is_exact() else self.own_values(design, rows), posed=self)
+        problem = self.inputs.problem(design, rows, self.options, self.units, self.totals, self.always)
+        own = None if design.is_exact() else self.own_values(design, rows)
+        return replace(problem, own=own, posed=replace(self, always=problem.always))
 
     def with_products(self, products: Sequence[Product]) -> ThresholdDesign:
         """Return the design with products behind its columns."""
@@ -208,7 +211,13 @@ class Tables:
         return Posed(self, data, design, y_core, unless_one(weight_core), units, totals, options).again(())
 
     def problem(
-        self, design: ThresholdDesign, rows: Any, options: Options, units: Units, totals: Totals
+        self,
+        design: ThresholdDesign,
+        rows: Any,
+        options: Options,
+        units: Units,
+        totals: Totals,
+        always: NDArray[np.int64] | None = None,
     ) -> TableProblem:
         """Pose a design, wherever its rows are, with all that is demanded of its models."""
         if design.n_ramps.any() or self.interactions.is_on:
@@ -219,7 +228,8 @@ class Tables:
         check_room(len(self.rules.always(design.names)), "features_always", options)
         ridge = options.ridge(totals.weight)
         unit = None if ridge.standardized else ridge.unit(rows.columns, units)
-        always = _always(design, rows, ridge, self.rules, allowed)
+        if always is None:
+            always = _always(design, rows, ridge, self.rules, allowed)
         penalty = design.penalty(ridge.lambda2, self.rules, allowed=allowed, always=always, unit=unit)
         return TableProblem(
             design,
@@ -235,6 +245,7 @@ class Tables:
             n_fixed=always.size,
             units=units,
             upper=totals.upper,
+            always=always,
         )
 
 
