@@ -1,4 +1,4 @@
-"""Cards to test on: a real one where there is one, and the emulated one everywhere; and rows of a problem on either."""
+"""Cards to test on, a real one where there is one and the emulated one everywhere; what is fitted or posed on them."""
 
 import importlib
 from functools import cache
@@ -44,6 +44,11 @@ def card(request, monkeypatch):
         for name in MODULES:
             monkeypatch.setattr(importlib.import_module(f"sparsegam.cuda.{name}"), "Card", EmulatedCard)
     return found
+
+
+def fit_on_both(estimator, *rows, **options):
+    """Fit an estimator of some class on the card, and the same on cores."""
+    return [estimator(device=device, **options).fit(*rows) for device in ("cuda", "cpu")]
 
 
 def padded_codes(card, codes):

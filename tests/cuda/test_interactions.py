@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from card_rows import card  # noqa: F401
+from card_rows import card, fit_on_both  # noqa: F401
 from emulated_card import EmulatedCard
 
 from sparsegam import SparseGAMClassifier, SparseGAMClassifierCV, SparseGAMRegressor, gam_path
@@ -54,8 +54,7 @@ OPTIONS = {
 @pytest.mark.parametrize("weighted", [False, True], ids=["even", "weighted"])
 def test_products_are_the_same_on_a_card(card, rows, options, weighted):  # noqa: F811
     frame, labels, weight, _ = rows
-    given = frame, labels, weight if weighted else None
-    mine, theirs = (SparseGAMClassifier(device=device, **options).fit(*given) for device in ("cuda", "cpu"))
+    mine, theirs = fit_on_both(SparseGAMClassifier, frame, labels, weight if weighted else None, **options)
     assert_same(mine, theirs)
     assert [(t.n_rows, t.n_events) for t in mine.terms_] == [(t.n_rows, t.n_events) for t in theirs.terms_]
     np.testing.assert_allclose(mine.predict_proba(frame), theirs.predict_proba(frame), atol=1e-6)
@@ -68,8 +67,7 @@ def test_products_are_the_same_on_a_card(card, rows, options, weighted):  # noqa
 
 def test_a_regression_has_the_same_products_on_a_card(card, rows):  # noqa: F811
     frame, _, weight, response = rows
-    given = frame, 1000 + 50 * response, weight
-    assert_same(*(SparseGAMRegressor(device=device, interactions=2).fit(*given) for device in ("cuda", "cpu")))
+    assert_same(*fit_on_both(SparseGAMRegressor, frame, 1000 + 50 * response, weight, interactions=2))
 
 
 def test_frontiers_have_the_same_products_on_a_card(card, rows):  # noqa: F811
@@ -82,9 +80,8 @@ def test_frontiers_have_the_same_products_on_a_card(card, rows):  # noqa: F811
 
 def test_folds_are_scored_with_their_products_on_a_card(card, rows):  # noqa: F811
     frame, labels, *_ = rows
-    given = frame[["age", "priors"]], labels
     options = {"max_terms": 1, "cv": 2, "lambda2": 1e-2, "max_bins": 3, "interactions": 1}
-    mine, theirs = (SparseGAMClassifierCV(device=device, **options).fit(*given) for device in ("cuda", "cpu"))
+    mine, theirs = fit_on_both(SparseGAMClassifierCV, frame[["age", "priors"]], labels, **options)
     np.testing.assert_allclose(mine.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"], rtol=1e-6)
 
 

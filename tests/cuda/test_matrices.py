@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse
-from card_rows import card, rows_of_matrix  # noqa: F401
+from card_rows import card, fit_on_both, rows_of_matrix  # noqa: F401
 from emulated_card import EmulatedCard
 from problems import LOSSES, random_problem
 from reference import ReferenceRows
@@ -40,9 +40,9 @@ def test_rows_of_a_matrix_keep_the_contract(card, loss):  # noqa: F811
 
 
 def test_linear_models_are_the_same_on_a_card(card):  # noqa: F811
-    mine, theirs = (SparseLinearClassifier(device=device).fit(X, Y) for device in ("cuda", "cpu"))
+    mine, theirs = fit_on_both(SparseLinearClassifier, X, Y)
     np.testing.assert_allclose(mine.coef_, theirs.coef_, atol=1e-6)
-    mine, theirs = (SparseLinearRegressor(device=device).fit(X, SCORE, RNG.random(200)) for device in ("cuda", "cpu"))
+    mine, theirs = fit_on_both(SparseLinearRegressor, X, SCORE, RNG.random(200))
     np.testing.assert_array_equal(mine.coef_ != 0, theirs.coef_ != 0)
     mine, theirs = (linear_path(X, Y, device=device, max_terms=2) for device in ("cuda", "cpu"))
     np.testing.assert_allclose(mine.loss, theirs.loss, rtol=1e-7)
@@ -50,7 +50,7 @@ def test_linear_models_are_the_same_on_a_card(card):  # noqa: F811
 
 def test_sizes_of_linear_models_are_chosen_on_a_card(card):  # noqa: F811
     options = {"max_terms": 2, "cv": 2, "lambda2": 1e-3}
-    mine, theirs = (SparseLinearClassifierCV(device=device, **options).fit(X, Y) for device in ("cuda", "cpu"))
+    mine, theirs = fit_on_both(SparseLinearClassifierCV, X, Y, **options)
     assert mine.best_n_terms_ == theirs.best_n_terms_
 
 

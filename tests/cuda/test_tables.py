@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from card_rows import card  # noqa: F401
+from card_rows import card, fit_on_both  # noqa: F401
 from emulated_card import EmulatedCard
 
 from sparsegam import SparseGAMClassifier, SparseGAMClassifierCV, SparseGAMRegressor, gam_path
@@ -53,8 +53,7 @@ def assert_same(one, other):
 @pytest.mark.parametrize("weighted", [False, True], ids=["even", "weighted"])
 def test_a_classifier_is_the_same_on_a_card(card, rows, options, weighted):  # noqa: F811
     frame, labels, weight, _ = rows
-    given = frame, labels, weight if weighted else None
-    mine, theirs = (SparseGAMClassifier(device=device, **options).fit(*given) for device in ("cuda", "cpu"))
+    mine, theirs = fit_on_both(SparseGAMClassifier, frame, labels, weight if weighted else None, **options)
     assert_same(mine, theirs)
     assert [t.n_rows for t in mine.terms_] == [t.n_rows for t in theirs.terms_]
     assert [t.n_events for t in mine.terms_] == [t.n_events for t in theirs.terms_]
@@ -66,8 +65,7 @@ def test_a_classifier_is_the_same_on_a_card(card, rows, options, weighted):  # n
 
 def test_a_regression_is_the_same_on_a_card(card, rows):  # noqa: F811
     frame, _, weight, response = rows
-    given = frame, 1000 + 50 * response, weight
-    assert_same(*(SparseGAMRegressor(device=device).fit(*given) for device in ("cuda", "cpu")))
+    assert_same(*fit_on_both(SparseGAMRegressor, frame, 1000 + 50 * response, weight))
 
 
 def test_frontiers_are_the_same_on_a_card(card, rows):  # noqa: F811
@@ -79,7 +77,7 @@ def test_frontiers_are_the_same_on_a_card(card, rows):  # noqa: F811
 def test_cross_validation_chooses_the_same_on_a_card(card, rows):  # noqa: F811
     frame, labels, *_ = rows
     options = {"max_terms": 2, "cv": 2, "lambda2": 1e-2, "max_bins": 10}
-    mine, theirs = (SparseGAMClassifierCV(device=device, **options).fit(frame, labels) for device in ("cuda", "cpu"))
+    mine, theirs = fit_on_both(SparseGAMClassifierCV, frame, labels, **options)
     np.testing.assert_allclose(mine.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"], rtol=1e-6)
     assert (mine.best_n_terms_, mine.best_lambda2_) == (theirs.best_n_terms_, theirs.best_lambda2_)
 
@@ -87,7 +85,7 @@ def test_cross_validation_chooses_the_same_on_a_card(card, rows):  # noqa: F811
 def test_several_classes_are_fitted_on_a_card(card, rows):  # noqa: F811
     frame, labels, *_ = rows
     classes = np.where(frame["late"], "late", labels)
-    mine, theirs = (SparseGAMClassifier(device=device, max_terms=3).fit(frame, classes) for device in ("cuda", "cpu"))
+    mine, theirs = fit_on_both(SparseGAMClassifier, frame, classes, max_terms=3)
     np.testing.assert_allclose(mine.predict_proba(frame), theirs.predict_proba(frame), atol=1e-6)
 
 
@@ -100,7 +98,7 @@ def test_a_table_too_large_for_the_card_is_refused_with_both_sizes(monkeypatch, 
 def test_values_that_do_not_fit_beside_their_codes_go_to_the_card_one_column_at_a_time(monkeypatch, rows):
     monkeypatch.setattr(tables, "Card", lambda: EmulatedCard(free=20_000, total=50_000))
     frame, labels, *_ = rows
-    assert_same(*(SparseGAMClassifier(device=device).fit(frame, labels) for device in ("cuda", "cpu")))
+    assert_same(*fit_on_both(SparseGAMClassifier, frame, labels))
 
 
 def test_what_a_card_cannot_do_is_refused(card, rows):  # noqa: F811
