@@ -54,20 +54,20 @@ def with_differences(done: pd.DataFrame) -> pd.DataFrame:
 
 def by_table(done: pd.DataFrame) -> pd.DataFrame:
     """A contender on a table: means over the folds, and the standard error of the difference."""
-    columns = {
-        "score": ("score", "mean"),
-        "minus_ebm": ("score_minus", "mean"),
-        "minus_se": ("score_minus", "sem"),
-        "loss": ("loss", "mean"),
-        "loss_percent": ("loss_percent", "mean"),
-        "n_terms": ("n_terms", "mean"),
-        "n_terms_least": ("n_terms", "min"),
-        "n_terms_most": ("n_terms", "max"),
-        "lambda2": ("lambda2", "median"),
-        "seconds": ("seconds", "mean"),
-    }
     keys = [*WHERE, "kind", "n", "p", "contender"]
-    return done.groupby(keys, sort=False).agg(**columns).reset_index()
+    table = done.groupby(keys, sort=False).agg(
+        score=("score", "mean"),
+        minus_ebm=("score_minus", "mean"),
+        minus_se=("score_minus", "sem"),
+        loss=("loss", "mean"),
+        loss_percent=("loss_percent", "mean"),
+        n_terms=("n_terms", "mean"),
+        n_terms_least=("n_terms", "min"),
+        n_terms_most=("n_terms", "max"),
+        lambda2=("lambda2", "median"),
+        seconds=("seconds", "mean"),
+    )
+    return table.reset_index()
 
 
 def by_contender(done: pd.DataFrame) -> pd.DataFrame:

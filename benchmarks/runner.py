@@ -97,11 +97,8 @@ def summarise(measurements: pd.DataFrame) -> pd.DataFrame:
         "median_s": ("seconds", "median"),
         "first_s": ("first_seconds", "min"),
         "cpu_s": ("first_cpu_seconds", "min"),
-        "input_mb": ("input_mb", "max"),
-        "peak_mb": ("peak_mb", "max"),
-        "n_terms": ("n_terms", "last"),
-        "loss": ("loss", "last"),
-        "objective": ("objective", "last"),
+        **{name: (name, "max") for name in ("input_mb", "peak_mb")},
+        **{name: (name, "last") for name in ("n_terms", "loss", "objective")},
         "versions": ("loss", "nunique"),  # more than 1: the rounds did not agree on the model
     }
     if done.empty:
