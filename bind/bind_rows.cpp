@@ -243,13 +243,10 @@ Columns make_columns(const std::vector<std::string>& kind, const Vector<double>&
     return columns;
 }
 
-Point make_point(double intercept, const Vector<Index>& columns, const Vector<double>& coef) {
+Point make_point(double intercept, const Vector<Index>& columns, const Vector<double>& coef, double loss,
+                 double ridge) {
     if (columns.shape(0) != coef.shape(0)) throw std::invalid_argument("a point has one coefficient per column");
-    Point point;
-    point.intercept = intercept;
-    point.columns = copied(columns);
-    point.coef = copied(coef);
-    return point;
+    return {.intercept = intercept, .columns = copied(columns), .coef = copied(coef), .loss = loss, .ridge = ridge};
 }
 
 }  // namespace
@@ -259,12 +256,7 @@ void bind_rows(nb::module_& m) {
         .def(
             "__init__",
             [](Point* self, double intercept, const Vector<Index>& columns, const Vector<double>& coef, double loss,
-               double ridge) {
-                Point point = make_point(intercept, columns, coef);
-                point.loss = loss;
-                point.ridge = ridge;
-                new (self) Point(std::move(point));
-            },
+               double ridge) { new (self) Point(make_point(intercept, columns, coef, loss, ridge)); },
             nb::arg("intercept"), nb::arg("columns"), nb::arg("coef"), nb::kw_only(), nb::arg("loss") = infinity,
             nb::arg("ridge") = 0.0)
         .def_ro("intercept", &Point::intercept)

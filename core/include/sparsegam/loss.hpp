@@ -90,12 +90,12 @@ struct LossTraits {
     Derivatives (*derivatives)(double f, double y);
     double self_concordance;   // |l'''| <= this * l'' in f; infinite where l'' jumps
     double largest_curvature;  // l'' never exceeds this
-    bool constant_curvature;   // l'' is the same everywhere: the quadratic model is the loss itself
-    bool multiplicative;       // a shift of the score multiplies the loss of a row, which is its curvature too
-    bool underrates_pure;      // on nearly pure groups of rows the quadratic model promises much too little
     double (*shift_gain)(double grad, double curv, double value);
-    double (*gain_factor)(double u);  // of a group, beyond the quadratic model
-    double (*step_factor)(double u);
+    double (*gain_factor)(double u) = as_promised;  // of a group, beyond the quadratic model
+    double (*step_factor)(double u) = as_promised;
+    bool constant_curvature = false;  // l'' is the same everywhere: the quadratic model is the loss itself
+    bool multiplicative = false;      // a shift of the score multiplies the loss of a row, which is its curvature too
+    bool underrates_pure = false;     // on nearly pure groups of rows the quadratic model promises much too little
 
     // How fast curvature dies out along a score that runs away; not at all where it ends, as scores then stay.
     double decay() const { return self_concordance < std::numeric_limits<double>::infinity() ? self_concordance : 0.0; }
@@ -107,45 +107,30 @@ inline constexpr std::array<LossTraits, n_losses> loss_table{{
      .derivatives = logistic_loss,
      .self_concordance = 1.0,
      .largest_curvature = 0.25,
-     .constant_curvature = false,
-     .multiplicative = false,
-     .underrates_pure = true,
      .shift_gain = logistic_shift_gain,
-     .gain_factor = as_promised,
-     .step_factor = as_promised},
+     .underrates_pure = true},
     {.loss = Loss::exponential,
      .name = "exponential",
      .derivatives = exponential_loss,
      .self_concordance = 1.0,
      .largest_curvature = std::numeric_limits<double>::infinity(),
-     .constant_curvature = false,
-     .multiplicative = true,
-     .underrates_pure = false,
      .shift_gain = exponential_shift_gain,
      .gain_factor = exponential_gain_factor,
-     .step_factor = exponential_step_factor},
+     .step_factor = exponential_step_factor,
+     .multiplicative = true},
     {.loss = Loss::squared,
      .name = "squared",
      .derivatives = squared_loss,
      .self_concordance = 0.0,
      .largest_curvature = 1.0,
-     .constant_curvature = true,
-     .multiplicative = false,
-     .underrates_pure = false,
      .shift_gain = squared_shift_gain,
-     .gain_factor = as_promised,
-     .step_factor = as_promised},
+     .constant_curvature = true},
     {.loss = Loss::squared_hinge,
      .name = "squared_hinge",
      .derivatives = squared_hinge_loss,
      .self_concordance = std::numeric_limits<double>::infinity(),
      .largest_curvature = 2.0,
-     .constant_curvature = false,
-     .multiplicative = false,
-     .underrates_pure = false,
-     .shift_gain = squared_hinge_shift_gain,
-     .gain_factor = as_promised,
-     .step_factor = as_promised},
+     .shift_gain = squared_hinge_shift_gain},
 }};
 
 constexpr const LossTraits& traits(Loss loss) { return loss_table[static_cast<std::size_t>(loss)]; }
