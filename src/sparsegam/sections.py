@@ -4,6 +4,10 @@ PARAMETERS = "Parameters\n----------\n"
 RETURNS = "\nReturns\n-------\n"
 ATTRIBUTES = "Attributes\n----------\n"
 
+LOSS = """\
+loss : {"logistic", "exponential"}
+    The loss, summed over rows.
+"""
 RIDGE = """\
     Ridge penalty. A number is on the standardised coefficients, as in the paper: its shrinkage is the same however
     many rows there are. "auto" is a prior that gives way to the rows as they come in: 3 times the square of each
@@ -196,16 +200,14 @@ n_features_in_, feature_names_in_ : int, ndarray
 FITTED_MODEL = """\
 model_ : Model
     The model: predicts without this package's compiled part, prints as an equation, saves as JSON.
-"""
-LINEAR_MODEL = """\
-model_, n_terms_ : LinearModel (OneVsRestModel with more than two classes), int
-    The model: predicts without this package's compiled part, prints as an equation; and its number of columns in use.
-"""
-PARTS = """\
 intercept_, terms_, n_terms_ : float, tuple of Term, int
     The parts of the model; terms say what they stand on (`n_rows`, `n_events`, `standard_error`).
 feature_importances_ : ndarray of shape (n_features,)
     Mean absolute centred contribution of each column over the rows of the fit.
+"""
+LINEAR_MODEL = """\
+model_, n_terms_ : LinearModel (OneVsRestModel with more than two classes), int
+    The model: predicts without this package's compiled part, prints as an equation; and its number of columns in use.
 """
 CERTIFICATE = """\
 certificate_ : Certificate or None
@@ -269,7 +271,9 @@ AX = """\
 ax : matplotlib.axes.Axes, optional
     Where to draw; a new figure by default.
 """
-
+RUN_GAM = RUN + BY_NAME + REPORT
+FITTED_GAM = "\n" + ATTRIBUTES + FITTED_MODEL + FITTED + CERTIFICATE
+CHOSEN_GAM = "\n" + ATTRIBUTES + CHOSEN + MODEL + SEEN
 CLASSES = """\
 classes_ : ndarray
     The labels; with two of them, scores above zero stand for the second.
@@ -285,10 +289,15 @@ where s_i are weights and sigma_j is the norm of the centred column j (1 without
 
 """
     + PARAMETERS,
+    "of_steps": """\
+where s_i are weights. Standardised, as for every lambda2 that is a number unless said otherwise, the ridge is on
+sigma_j w_j, where sigma_j is the norm of the centred column of term j: the paper's objective.
+
+"""
+    + PARAMETERS,
     "class_weight": CLASS_WEIGHT + PATH_POSITIVE,
     "positive": PATH_POSITIVE,
     "classes_run": OF_CLASSES + RUN + REPORT,
-    "classes_run_by_name": OF_CLASSES + RUN + BY_NAME + REPORT,
     "classes_run_folds": OF_CLASSES + RUN_FOLDS + REPORT,
     "predictions": PARAMETERS + ROWS + RETURNS + "ndarray of shape (n_rows,)\n    Predictions.\n",
     "scores": RETURNS.lstrip()
@@ -314,6 +323,7 @@ loss : {"logistic", "exponential", "squared", "squared_hinge"}
 sample_weight : array-like of shape (n_rows,), optional
     Weights of the rows; a weight of 2 is the same as the row twice.
 """,
+    "classes": CLASSES,
     "ax": AX,
     "figure": """\
 matplotlib.figure.Figure
@@ -333,16 +343,18 @@ models by their sum.
 The frontier (the best model of each size up to `max_terms`) is searched on the training rows of each fold, bins
 included, for each ridge; every ridge and size is scored on the rows left out. Then that of the ridge chosen is
 searched on all rows.
-""",
+
+"""
+    + PARAMETERS,
     "fit": PARAMETERS + FIT_ROWS + SUM_OF_WEIGHTS + RETURNS + FITTED_SELF,
     "choose": PARAMETERS + FIT_ROWS + GROUPS + RETURNS + FITTED_SELF,
     "draw": PARAMETERS + AX + RETURNS + "matplotlib.axes.Axes\n    The axes.\n",
-    "run_by_name": RUN + BY_NAME + REPORT,
-    "fitted_gam": ATTRIBUTES + FITTED_MODEL + PARTS + FITTED + CERTIFICATE,
-    "chosen_gam": ATTRIBUTES + CHOSEN + MODEL + SEEN,
-    "fitted_classifier": ATTRIBUTES + FITTED_MODEL + PARTS + FITTED + CERTIFICATE + CLASSES,
-    "chosen_classifier": ATTRIBUTES + CHOSEN + MODEL + SEEN + CLASSES,
-    "client": """\
+    "gam_classifier": LOSS + PRICE + AUTO_PRICE + SEARCH + TABLE + OF_CLASSES + RUN_GAM + FITTED_GAM + CLASSES,
+    "gam_regressor": NOISE_PRICE + AUTO_PRICE + SEARCH + TABLE + RUN_GAM + FITTED_GAM,
+    "gam_classifier_cv": LOSS + SEARCH_FOLDS + FOLDS + TABLE + OF_CLASSES + RUN_FOLDS + REPORT + CHOSEN_GAM + CLASSES,
+    "gam_regressor_cv": SEARCH_FOLDS + FOLDS + TABLE + RUN_FOLDS + REPORT + CHOSEN_GAM,
+    "client": PARAMETERS
+    + """\
 client : distributed.Client, optional
     The cluster; by default the client that is there.
 """,

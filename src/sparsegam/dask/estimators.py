@@ -191,16 +191,8 @@ class DaskSparseGAMClassifier(DistributedClassifier, FitsOneRemotely, SparseGAMC
 
     The same model as that of SparseGAMClassifier, whose objective it minimises.
 
-    Parameters
-    ----------
     {client}
-    loss : {"logistic", "exponential"}
-        The loss, summed over rows.
-    {price}
-    {table}
-    {classes_run_by_name}
-
-    {fitted_classifier}
+    {gam_classifier}
     {round_trips}
     """
 
@@ -228,14 +220,8 @@ class DaskSparseGAMRegressor(FitsOneRemotely, SparseGAMRegressor):
 
     The same model as that of SparseGAMRegressor, whose objective it minimises.
 
-    Parameters
-    ----------
     {client}
-    {noise_price}
-    {table}
-    {run_by_name}
-
-    {fitted_gam}
+    {gam_regressor}
     {round_trips}
     """
 

@@ -74,16 +74,8 @@ class DaskSparseGAMClassifierCV(DistributedClassifier, ChoosesRemotely, SparseGA
 
     The same choice as that of SparseGAMClassifierCV.
 
-    Parameters
-    ----------
     {client}
-    loss : {"logistic", "exponential"}
-        The loss, summed over rows.
-    {folds}
-    {table}
-    {classes_run_folds}
-
-    {chosen_classifier}
+    {gam_classifier_cv}
     {round_trips}
     """
 
@@ -118,14 +110,8 @@ class DaskSparseGAMRegressorCV(ChoosesRemotely, SparseGAMRegressorCV):
 
     The same choice as that of SparseGAMRegressorCV.
 
-    Parameters
-    ----------
     {client}
-    {folds}
-    {table}
-    {run_folds}
-
-    {chosen_gam}
+    {gam_regressor_cv}
     {round_trips}
     """
 

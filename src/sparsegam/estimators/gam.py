@@ -188,20 +188,8 @@ class SparseGAMClassifier(OneVsRest, Classifies, FitsOneGAM):
 
         sum_i s_i loss(y_i, f(x_i)) + lambda0 k + lambda2 sum_j w_j^2,
 
-    where s_i are weights. Standardised, as for every lambda2 that is a number unless said otherwise, the ridge is on
-    sigma_j w_j, where sigma_j is the norm of the centred column of term j: the paper's objective.
-
-    Parameters
-    ----------
-    loss : {"logistic", "exponential"}
-        The loss, summed over rows.
-    {price}
-    {table}
-    {classes_run_by_name}
-
-    {fitted_gam}
-    classes_ : ndarray
-        The labels; with two of them, scores above zero stand for the second.
+    {of_steps}
+    {gam_classifier}
 
     Notes
     -----
@@ -230,16 +218,8 @@ class SparseGAMRegressor(Regresses, FitsOneGAM):
 
         sum_i s_i (y_i - f(x_i))^2 / 2 + lambda0 k + lambda2 sum_j w_j^2,
 
-    where s_i are weights. Standardised, as for every lambda2 that is a number unless said otherwise, the ridge is on
-    sigma_j w_j, where sigma_j is the norm of the centred column of term j: the paper's objective.
-
-    Parameters
-    ----------
-    {noise_price}
-    {table}
-    {run_by_name}
-
-    {fitted_gam}
+    {of_steps}
+    {gam_regressor}
 
     Notes
     -----

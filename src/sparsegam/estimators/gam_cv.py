@@ -60,18 +60,7 @@ class SparseGAMClassifierCV(ChoosesForEach, Classifies, ChoosesShapes):
     """Sparse additive classifier of step functions that chooses its number of terms by cross-validation.
 
     {frontier}
-
-    Parameters
-    ----------
-    loss : {"logistic", "exponential"}
-        The loss, summed over rows.
-    {folds}
-    {table}
-    {classes_run_folds}
-
-    {chosen_gam}
-    classes_ : ndarray
-        The labels; with two of them, scores above zero stand for the second.
+    {gam_classifier_cv}
 
     Notes
     -----
@@ -85,12 +74,5 @@ class SparseGAMRegressorCV(Regresses, ChoosesShapes):
     """Sparse additive regression of step functions that chooses its number of terms by cross-validation.
 
     {frontier}
-
-    Parameters
-    ----------
-    {folds}
-    {table}
-    {run_folds}
-
-    {chosen_gam}
+    {gam_regressor_cv}
     """

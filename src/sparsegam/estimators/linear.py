@@ -67,16 +67,15 @@ class SparseLinearClassifier(OneVsRest, Classifies, FitsOne, SparseLinear):
         Coefficients of all columns, zero for those not in use.
     intercept_ : ndarray of shape (1,) or (n_classes,)
         Intercepts.
-    classes_ : ndarray
-        The labels; with two of them, scores above zero stand for the second.
+    {classes}
 
     Notes
     -----
     With more than two classes, one model is fitted for each class against the rest (`estimators_`), and
     `predict_proba` divides their probabilities by their sum.
 
-    Dense float64 and float32 arrays and CSC matrices are not copied, unless a column's mean is more than a thousand
-    times its standard deviation.
+    Dense float64 and float32 arrays and CSC matrices are not copied, unless a column's mean is more than a hundred
+    times its standard deviation, or its largest number is beyond 65536 or below 1 / 65536.
 
     Examples
     --------

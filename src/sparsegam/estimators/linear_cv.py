@@ -31,9 +31,6 @@ class SparseLinearClassifierCV(ChoosesForEach, Classifies, ChoosesColumns):
     """Best-subset linear classifier that chooses its number of columns by cross-validation.
 
     {frontier}
-
-    Parameters
-    ----------
     {loss_of_columns}
     {folds}
     {coefficients}
@@ -57,9 +54,6 @@ class SparseLinearRegressorCV(Regresses, ChoosesColumns):
     """Best-subset linear regression that chooses its number of columns by cross-validation.
 
     {frontier}
-
-    Parameters
-    ----------
     {folds}
     {coefficients}
     {run_folds}
