@@ -87,7 +87,7 @@ class CodedColumn:
     Attributes
     ----------
     coding : Coding
-        What the codes stand for.
+        What the codes stand for: their numbers, and the scale of these.
     codes : ndarray
         One for each row.
     is_spent : bool

@@ -45,7 +45,7 @@ class Bins:
     Attributes
     ----------
     feature : Feature
-        The feature that the bins are of.
+        The feature: it says which values each bin holds.
     shares : ndarray
         The weight of the rows for which each column of a bin is 1.
     middle : ndarray or None

@@ -26,7 +26,7 @@ class StepModel:
     Attributes
     ----------
     base : float
-        Score before anything is added.
+        The score that the steps add to.
     tables : tuple of StepTable
         One for each feature that adds something by itself.
     pairs : tuple of PairTable
