@@ -18,7 +18,6 @@ from test_export import (
     CITY,
     DIGITS,
     FEW,
-    HOSTILE,
     INCOME,
     LEVELS,
     additive_model,
@@ -28,6 +27,7 @@ from test_export import (
     random_table,
     run,
 )
+from test_export_hostile import HOSTILE
 
 import sparsegam.export
 from sparsegam import export
