@@ -1,68 +1,16 @@
 """The contract of Rows: whoever answers, a solver gets the same sums over rows."""
 
 import math
-from dataclasses import dataclass
-from functools import partial
 from itertools import combinations
 
 import numpy as np
 import pytest
-import scipy.sparse
-from problems import LOSSES, narrow, problem_of, random_problem
-from reference import ReferenceRows
+from kinds_of_rows import NO_COLUMNS, ROWS, ROWS_OF_CODES, ROWS_OF_MATRICES, large_problem, oracle, point_of
+from problems import LOSSES, random_problem
 
 from sparsegam import _core
 
-
-def oracle(problem):
-    return ReferenceRows(problem.X, problem.y, problem.weight, problem.loss, codes=problem.codes)
-
-
-def one_feature_a_column(problem):
-    """The same columns as features of their own: an expanded design."""
-    p = problem.n_columns
-    codes = problem.X.T.astype(np.uint8)
-    return problem_of(codes, problem.y, problem.loss, problem.weight, n_bins=[2] * p, n_ordered=[0] * p)
-
-
-def wide(problem):
-    """The same codes, two bytes each."""
-    codes = tuple(code.astype(np.uint16) for code in problem.codes)
-    design = _core.ThresholdDesign(codes, problem.n_bins, problem.n_ordered)
-    return _core.ThresholdRows(design, problem.y, problem.weight, loss=problem.loss, n_threads=1)
-
-
-def dense(problem, *, dtype=np.float64, order="F", **options):
-    matrix = _core.Matrix(np.array(problem.X, dtype=dtype, order=order))
-    options = {"n_threads": 1, **options}
-    return _core.MatrixRows(matrix, problem.y, problem.weight, loss=problem.loss, **options)
-
-
-def sparse(problem, n_threads=1):
-    csc = scipy.sparse.csc_array(problem.X)
-    matrix = _core.Matrix(csc.data, csc.indices.astype(np.int32), csc.indptr.astype(np.int64), len(problem.y))
-    return _core.MatrixRows(matrix, problem.y, problem.weight, loss=problem.loss, n_threads=n_threads)
-
-
-# One more kind of rows is one more entry: a problem in, an object that answers the questions of Rows out.
-# Raw columns have no groups.
-ROWS_OF_MATRICES = {
-    "dense": dense,
-    "dense, 2 threads": partial(dense, n_threads=2),
-    "dense, by rows": partial(dense, order="C"),
-    "dense, little memory": partial(dense, max_bytes=1),
-    "sparse": sparse,
-    "sparse, 2 threads": partial(sparse, n_threads=2),
-}
-ROWS_OF_CODES = {
-    "oracle": oracle,
-    "threshold": lambda problem: problem.rows(),
-    "threshold, 2 threads": lambda problem: problem.rows(n_threads=2),
-    "threshold, wide codes": wide,
-}
 COMPILED_OF_CODES = {name: make for name, make in ROWS_OF_CODES.items() if name != "oracle"}
-ROWS = {**ROWS_OF_CODES, **ROWS_OF_MATRICES}
-NO_COLUMNS = np.zeros(0, dtype=np.int64)
 SUPPORTS = ((), (1,), (5, 0, 4), (0, 1, 2, 4, 7, 9, 12, 14, 17), tuple(range(16)))
 EPSILON = 1e-5
 
@@ -85,10 +33,6 @@ def support(request):
 @pytest.fixture
 def theta(support):
     return np.random.default_rng(1).normal(size=support.size + 1) / 2
-
-
-def point_of(columns, theta):
-    return _core.Point(float(theta[0]), np.asarray(columns, dtype=np.int64), np.array(theta[1:], dtype=np.float64))
 
 
 def loss_at(rows, columns, theta):
@@ -337,93 +281,6 @@ def test_the_order_of_columns_means_nothing(rows, support, theta):
         np.testing.assert_allclose(mine, expected, rtol=1e-12, atol=1e-12 * np.abs(expected).max())
 
 
-def ask(rows, support, *, grouped=False):
-    """All answers about one point, by name."""
-    point = _core.Point(0.3, support, np.linspace(-0.5, 0.7, support.size))
-    answers = {
-        "evaluate": rows.evaluate([point]),
-        "spread": rows.columns.spread,
-        "newton": np.concatenate([np.ravel(part) for part in rows.newton(point, support, False)]),
-    }
-    for name, part in zip(("grad", "curv", "cross"), rows.scan(point, NO_COLUMNS)[3:], strict=True):
-        answers[f"scan {name}"] = np.ravel(part)
-    if grouped:
-        every = np.arange(len(rows.columns))
-        for name, part in zip(("grad", "curv", "loss"), rows.groups(point, every)[:3], strict=True):
-            answers[f"groups {name}"] = part
-    return answers
-
-
-def assert_same_answers(mine, expected, *, digits=1e-12):
-    """The same sums; those of a scan as well as floats add them up."""
-    for name, answer in expected.items():
-        share = max(digits, 1e-5) if name.startswith("scan") else digits
-        scale = max(np.abs(answer).max(), 1.0)
-        np.testing.assert_allclose(mine[name], answer, rtol=0, atol=share * scale, err_msg=name)
-
-
-@pytest.mark.parametrize("make", ROWS.values(), ids=ROWS.keys())
-@pytest.mark.parametrize("loss", LOSSES)
-def test_weights_count_as_repeated_rows(make, loss):
-    problem = random_problem(2, loss, n=80, weighted=False)
-    times = np.random.default_rng(2).integers(1, 4, 80)
-    weighted = problem_of(problem.codes, problem.y, loss, times, problem.n_bins, problem.n_ordered)
-    support = np.array([1, 4, 9])
-    assert_same_answers(ask(make(weighted), support), ask(make(problem.repeated(times)), support))
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-def test_threshold_design_equals_the_expanded_one(loss):
-    problem = random_problem(3, loss, n=500)
-    support, p = np.array([1, 4, 9]), problem.n_columns
-    ones = 2 * np.arange(p) + 1  # where `column == 1` stands among the columns of the expanded design
-    expanded = ask(one_feature_a_column(problem).rows(), ones[support], grouped=True)
-    for name in expanded.keys() - {"evaluate", "newton"}:
-        expanded[name] = expanded[name].reshape(2 * p, -1)[ones].ravel()
-    assert_same_answers(ask(problem.rows(), support, grouped=True), expanded)
-
-
-@pytest.mark.parametrize("make", list(ROWS.values())[1:], ids=list(ROWS)[1:])
-def test_many_rows_are_summed_as_they_should(make):
-    """Beyond the first block of floats and the first block of scores."""
-    problem = random_problem(4, "logistic", n=3 * 8192 + 5)
-    support = np.array([1, 4, 9])
-    assert_same_answers(ask(make(problem), support), ask(oracle(problem), support))
-
-
-def large_problem(n, loss):
-    """More rows than the blocks that sums are made of, features of both widths, more than four of each."""
-    rng = np.random.default_rng(n)
-    n_bins = np.array([300, 5, 2, 40, 256, 257, 3, 9, 1000, 12, 400])
-    codes = [narrow(rng.integers(0, bins, n), bins) for bins in n_bins]
-    y = rng.normal(size=n) if loss == "squared" else rng.choice([-1.0, 1.0], n)
-    n_ordered = n_bins - np.arange(n_bins.size) % 2
-    return problem_of(codes, y, loss, rng.uniform(0.5, 2, n), n_bins, n_ordered)
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("n", [100, 3 * 8192 + 1, 200_003])
-def test_same_bits_for_any_number_of_threads(n, loss):
-    problem = large_problem(n, loss)
-    support = np.array([1, 200, 303, 620, 1500, 2000])
-    one, two, three = (ask(problem.rows(n_threads), support, grouped=True) for n_threads in (1, 2, 3))
-    for name, answer in one.items():
-        np.testing.assert_array_equal(answer, two[name], err_msg=name)
-        np.testing.assert_array_equal(answer, three[name], err_msg=name)
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-def test_rows_without_weights_weigh_one(loss):
-    problem = large_problem(2 * 4096 + 7, loss)
-    support = np.array([1, 200, 303, 620, 1500, 2000])
-    given, none = (
-        ask(_core.ThresholdRows(problem.design, problem.y, weight, loss=loss, n_threads=2), support, grouped=True)
-        for weight in (np.ones(problem.y.size), None)
-    )
-    for name, answer in given.items():
-        np.testing.assert_array_equal(none[name], answer, err_msg=name)
-
-
 @pytest.mark.parametrize("loss", LOSSES)
 def test_groups_after_other_questions_about_their_point(loss):
     problem = large_problem(5000, loss)
@@ -433,73 +290,3 @@ def test_groups_after_other_questions_about_their_point(loss):
     asked.newton(point, point.columns)
     for mine, expected in zip(asked.groups(point, columns), problem.rows().groups(point, columns), strict=True):
         np.testing.assert_array_equal(mine, expected)
-
-
-@dataclass(frozen=True)
-class RawProblem:
-    """Raw columns with labels and weights."""
-
-    X: np.ndarray
-    y: np.ndarray
-    weight: np.ndarray
-    loss: str
-    codes: tuple = ()
-
-
-def raw_problem(n, p, loss):
-    """Columns of all sizes, far from zero, empty and constant ones among them; numbers that float32 has too."""
-    rng = np.random.default_rng(n)
-    X = rng.normal(size=(n, p)) * (rng.random((n, p)) < 0.5) * rng.uniform(0.1, 2, p) + (np.arange(p) % 4 == 3)
-    X[:, 5], X[:, 6] = 0.0, 1.5
-    y = rng.normal(size=n) if loss == "squared" else rng.choice([-1.0, 1.0], n)
-    return RawProblem(X.astype(np.float32).astype(np.float64), y, rng.uniform(0.5, 2, n), loss)
-
-
-@pytest.mark.parametrize("make", ROWS_OF_MATRICES.values(), ids=ROWS_OF_MATRICES.keys())
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("n", [1, 40, 9000])
-def test_raw_columns_are_summed_as_they_should(make, loss, n):
-    problem = raw_problem(n, 30, loss)
-    for support in (np.empty(0, dtype=np.int64), np.array([2, 7, 0, 29, 11])):
-        assert_same_answers(ask(make(problem), support), ask(oracle(problem), support))
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_single_precision_columns_are_summed_in_single_precision(loss, order):
-    problem, support = raw_problem(9000, 30, loss), np.array([2, 7, 0, 29, 11])
-    rows = dense(problem, dtype=np.float32, order=order)
-    assert_same_answers(ask(rows, support), ask(oracle(problem), support), digits=1e-5)
-
-
-@pytest.mark.parametrize("make", [dense, sparse])
-@pytest.mark.parametrize("loss", LOSSES)
-def test_same_bits_for_raw_columns_and_any_number_of_threads(make, loss):
-    problem, support = raw_problem(20_000, 40, loss), np.array([2, 7, 0, 29, 11])
-    one, two = (ask(make(problem, n_threads=n_threads), support) for n_threads in (1, 2))
-    for name, answer in one.items():
-        np.testing.assert_array_equal(answer, two[name], err_msg=name)
-
-
-@pytest.mark.parametrize("n_threads", [1, 3])
-def test_many_rows_are_summed_in_pieces(n_threads):
-    """Beyond 200 000 rows, sums are made of pieces: the same as of few rows that weigh as much, in the same bits."""
-    few = random_problem(3, "logistic", n=4096)
-    times = 60
-    codes = [np.tile(code, times) for code in few.codes]
-    design = _core.ThresholdDesign(codes, few.n_bins, few.n_ordered)
-    rows = _core.ThresholdRows(
-        design, np.tile(few.y, times), np.tile(few.weight, times), loss="logistic", n_threads=n_threads
-    )
-    alone = _core.ThresholdRows(few.design, few.y, few.weight * times, loss="logistic", n_threads=1)
-    point = _core.Point(0.1, few.candidates[:4].astype(np.int64), np.array([0.5, -0.5, 0.25, 1.0]))
-    every = np.zeros(0, dtype=np.int64)
-    for mine, theirs in zip(rows.scan(point, every)[1:], alone.scan(point, every)[1:], strict=True):
-        np.testing.assert_allclose(mine, theirs, rtol=1e-4, atol=1e-2)  # scans add in floats
-    for mine, theirs in zip(rows.newton(point, point.columns), alone.newton(point, point.columns), strict=True):
-        np.testing.assert_allclose(mine, theirs, rtol=1e-10)
-    single = _core.ThresholdRows(
-        design, np.tile(few.y, times), np.tile(few.weight, times), loss="logistic", n_threads=1
-    )
-    for mine, theirs in zip(rows.scan(point, every)[1:], single.scan(point, every)[1:], strict=True):
-        np.testing.assert_array_equal(mine, theirs)

@@ -1,0 +1,139 @@
+"""Sums over rows: of any kind, width and number of rows, on any number of threads, they are the same."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from kinds_of_rows import ROWS, ROWS_OF_MATRICES, ask, assert_same_answers, dense, large_problem, oracle, sparse
+from problems import LOSSES, problem_of, random_problem
+
+from sparsegam import _core
+
+
+def one_feature_a_column(problem):
+    """The same columns as features of their own: an expanded design."""
+    p = problem.n_columns
+    codes = problem.X.T.astype(np.uint8)
+    return problem_of(codes, problem.y, problem.loss, problem.weight, n_bins=[2] * p, n_ordered=[0] * p)
+
+
+@pytest.mark.parametrize("make", ROWS.values(), ids=ROWS.keys())
+@pytest.mark.parametrize("loss", LOSSES)
+def test_weights_count_as_repeated_rows(make, loss):
+    problem = random_problem(2, loss, n=80, weighted=False)
+    times = np.random.default_rng(2).integers(1, 4, 80)
+    weighted = problem_of(problem.codes, problem.y, loss, times, problem.n_bins, problem.n_ordered)
+    support = np.array([1, 4, 9])
+    assert_same_answers(ask(make(weighted), support), ask(make(problem.repeated(times)), support))
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_threshold_design_equals_the_expanded_one(loss):
+    problem = random_problem(3, loss, n=500)
+    support, p = np.array([1, 4, 9]), problem.n_columns
+    ones = 2 * np.arange(p) + 1  # where `column == 1` stands among the columns of the expanded design
+    expanded = ask(one_feature_a_column(problem).rows(), ones[support], grouped=True)
+    for name in expanded.keys() - {"evaluate", "newton"}:
+        expanded[name] = expanded[name].reshape(2 * p, -1)[ones].ravel()
+    assert_same_answers(ask(problem.rows(), support, grouped=True), expanded)
+
+
+@pytest.mark.parametrize("make", list(ROWS.values())[1:], ids=list(ROWS)[1:])
+def test_many_rows_are_summed_as_they_should(make):
+    """Beyond the first block of floats and the first block of scores."""
+    problem = random_problem(4, "logistic", n=3 * 8192 + 5)
+    support = np.array([1, 4, 9])
+    assert_same_answers(ask(make(problem), support), ask(oracle(problem), support))
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("n", [100, 3 * 8192 + 1, 200_003])
+def test_same_bits_for_any_number_of_threads(n, loss):
+    problem = large_problem(n, loss)
+    support = np.array([1, 200, 303, 620, 1500, 2000])
+    one, two, three = (ask(problem.rows(n_threads), support, grouped=True) for n_threads in (1, 2, 3))
+    for name, answer in one.items():
+        np.testing.assert_array_equal(answer, two[name], err_msg=name)
+        np.testing.assert_array_equal(answer, three[name], err_msg=name)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_rows_without_weights_weigh_one(loss):
+    problem = large_problem(2 * 4096 + 7, loss)
+    support = np.array([1, 200, 303, 620, 1500, 2000])
+    given, none = (
+        ask(_core.ThresholdRows(problem.design, problem.y, weight, loss=loss, n_threads=2), support, grouped=True)
+        for weight in (np.ones(problem.y.size), None)
+    )
+    for name, answer in given.items():
+        np.testing.assert_array_equal(none[name], answer, err_msg=name)
+
+
+@dataclass(frozen=True)
+class RawProblem:
+    """Raw columns with labels and weights."""
+
+    X: np.ndarray
+    y: np.ndarray
+    weight: np.ndarray
+    loss: str
+    codes: tuple = ()
+
+
+def raw_problem(n, p, loss):
+    """Columns of all sizes, far from zero, empty and constant ones among them; numbers that float32 has too."""
+    rng = np.random.default_rng(n)
+    X = rng.normal(size=(n, p)) * (rng.random((n, p)) < 0.5) * rng.uniform(0.1, 2, p) + (np.arange(p) % 4 == 3)
+    X[:, 5], X[:, 6] = 0.0, 1.5
+    y = rng.normal(size=n) if loss == "squared" else rng.choice([-1.0, 1.0], n)
+    return RawProblem(X.astype(np.float32).astype(np.float64), y, rng.uniform(0.5, 2, n), loss)
+
+
+@pytest.mark.parametrize("make", ROWS_OF_MATRICES.values(), ids=ROWS_OF_MATRICES.keys())
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("n", [1, 40, 9000])
+def test_raw_columns_are_summed_as_they_should(make, loss, n):
+    problem = raw_problem(n, 30, loss)
+    for support in (np.empty(0, dtype=np.int64), np.array([2, 7, 0, 29, 11])):
+        assert_same_answers(ask(make(problem), support), ask(oracle(problem), support))
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_single_precision_columns_are_summed_in_single_precision(loss, order):
+    problem, support = raw_problem(9000, 30, loss), np.array([2, 7, 0, 29, 11])
+    rows = dense(problem, dtype=np.float32, order=order)
+    assert_same_answers(ask(rows, support), ask(oracle(problem), support), digits=1e-5)
+
+
+@pytest.mark.parametrize("make", [dense, sparse])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_same_bits_for_raw_columns_and_any_number_of_threads(make, loss):
+    problem, support = raw_problem(20_000, 40, loss), np.array([2, 7, 0, 29, 11])
+    one, two = (ask(make(problem, n_threads=n_threads), support) for n_threads in (1, 2))
+    for name, answer in one.items():
+        np.testing.assert_array_equal(answer, two[name], err_msg=name)
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_many_rows_are_summed_in_pieces(n_threads):
+    """Beyond 200 000 rows, sums are made of pieces: the same as of few rows that weigh as much, in the same bits."""
+    few = random_problem(3, "logistic", n=4096)
+    times = 60
+    codes = [np.tile(code, times) for code in few.codes]
+    design = _core.ThresholdDesign(codes, few.n_bins, few.n_ordered)
+    rows = _core.ThresholdRows(
+        design, np.tile(few.y, times), np.tile(few.weight, times), loss="logistic", n_threads=n_threads
+    )
+    alone = _core.ThresholdRows(few.design, few.y, few.weight * times, loss="logistic", n_threads=1)
+    point = _core.Point(0.1, few.candidates[:4].astype(np.int64), np.array([0.5, -0.5, 0.25, 1.0]))
+    every = np.zeros(0, dtype=np.int64)
+    for mine, theirs in zip(rows.scan(point, every)[1:], alone.scan(point, every)[1:], strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-4, atol=1e-2)  # scans add in floats
+    for mine, theirs in zip(rows.newton(point, point.columns), alone.newton(point, point.columns), strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-10)
+    single = _core.ThresholdRows(
+        design, np.tile(few.y, times), np.tile(few.weight, times), loss="logistic", n_threads=1
+    )
+    for mine, theirs in zip(rows.scan(point, every)[1:], single.scan(point, every)[1:], strict=True):
+        np.testing.assert_array_equal(mine, theirs)
