@@ -1,4 +1,5 @@
-// core/tests/test_dense.cpp: products of matrices, Gram matrices and the inverse, by every table of kernels, against sums by definition.
+// core/tests/test_dense.cpp: raw columns, products of matrices, Gram matrices and the inverse, by every table of kernels,
+// against sums by definition.
 #define SPARSEGAM_ARCH baseline
 #include <cmath>
 #include <cstdint>
@@ -15,12 +16,12 @@ namespace {
 
 std::mt19937_64 random_engine(5);
 
-double uniform() { return std::uniform_real_distribution<double>(-1.0, 1.0)(random_engine); }
+double uniform(double low, double high) { return std::uniform_real_distribution<double>(low, high)(random_engine); }
 
 template <class Real>
 std::vector<Real> numbers(std::int64_t n) {
     std::vector<Real> out(n);
-    for (Real& x : out) x = static_cast<Real>(uniform());
+    for (Real& x : out) x = static_cast<Real>(uniform(-1.0, 1.0));
     return out;
 }
 
@@ -117,6 +118,57 @@ void test_inverse(const Named& named) {
     CHECK(!named.table->invert(1, nothing.data(), work.data()), named.name + " so is one that holds no number");
 }
 
+template <class Real>
+void test_squares(const Named& named) {
+    for (std::int64_t n : {0, 1, 3, 4, 9, 250}) {
+        std::vector<double> weight(n), sums(n + 1, 0.5), expected(n + 1, 0.5);
+        std::vector<Real> x(n);
+        double total = 0.0;
+        for (std::int64_t i = 0; i < n; ++i) {
+            weight[i] = uniform(0.0, 2.0), x[i] = static_cast<Real>(uniform(-3.0, 3.0));
+            total += weight[i] * double(x[i]) * double(x[i]);
+            expected[i] += 0.7 * double(x[i]) * double(x[i]);
+        }
+        const auto& dense = named.table->dense<Real>();
+        CHECK_NEAR(dense.sum_squares(n, weight.data(), x.data()), total, 1e-14 * total, named.name + " sum_squares");
+        dense.add_squares(n, 0.7, x.data(), sums.data());
+        for (std::int64_t i = 0; i <= n; ++i)
+            CHECK_NEAR(sums[i], expected[i], 1e-14 * expected[i], named.name + " add_squares");
+    }
+}
+
+void test_add_columns(const Named& named) {
+    for (std::int64_t n : {0, 1, 3, 4, 9, 250})
+        for (std::int64_t k = 0; k < 10; ++k) {
+            std::vector<double> values(n * k), coef(k), score(n + 1, 0.5), expected(n + 1, 0.5);
+            for (auto& x : values) x = uniform(-1.0, 1.0);
+            std::vector<const double*> columns;
+            for (std::int64_t j = 0; j < k; ++j) {
+                coef[j] = uniform(-2.0, 2.0);
+                columns.push_back(values.data() + j * n);
+                for (std::int64_t i = 0; i < n; ++i) expected[i] += coef[j] * columns[j][i];
+            }
+            named.table->add_columns(n, k, coef.data(), columns.data(), score.data());
+            for (std::int64_t i = 0; i <= n; ++i) CHECK_NEAR(score[i], expected[i], 1e-13, named.name + " add_columns");
+        }
+}
+
+void test_sparse_products(const Named& named) {
+    for (std::int64_t n : {0, 1, 50})
+        for (std::int64_t m = 1; m < 20; ++m) {
+            std::vector<std::int32_t> rows(n);
+            std::vector<double> values(n), channels(100 * m), out(m + 1, 0.5), expected(m + 1, 0.5);
+            for (auto& c : channels) c = uniform(-1.0, 1.0);
+            for (std::int64_t i = 0; i < n; ++i) {
+                rows[i] = static_cast<std::int32_t>(random_engine() % 100), values[i] = uniform(-1.0, 1.0);
+                for (std::int64_t j = 0; j < m; ++j) expected[j] += values[i] * channels[rows[i] * m + j];
+            }
+            named.table->sparse_products(n, rows.data(), values.data(), m, channels.data(), out.data());
+            for (std::int64_t j = 0; j <= m; ++j)
+                CHECK_NEAR(out[j], expected[j], 1e-13, named.name + " sparse_products");
+        }
+}
+
 }  // namespace
 
 int main() {
@@ -125,6 +177,10 @@ int main() {
         test_gram(named);
         test_dot(named);
         test_inverse(named);
+        test_squares<float>(named);
+        test_squares<double>(named);
+        test_add_columns(named);
+        test_sparse_products(named);
     }
     return finish("dense");
 }

@@ -218,59 +218,6 @@ void test_accumulate(const Named& named) {
     for (std::int64_t n : {0, 1, 2}) check_accumulate<Real, Code>(named, 4, 5, n);
 }
 
-// ---------------------------------------------------------------------------------------- raw columns
-
-template <class Real>
-void test_squares(const Named& named) {
-    for (std::int64_t n : {0, 1, 3, 4, 9, 250}) {
-        std::vector<double> weight(n), sums(n + 1, 0.5), expected(n + 1, 0.5);
-        std::vector<Real> x(n);
-        double total = 0.0;
-        for (std::int64_t i = 0; i < n; ++i) {
-            weight[i] = uniform(0.0, 2.0), x[i] = static_cast<Real>(uniform(-3.0, 3.0));
-            total += weight[i] * double(x[i]) * double(x[i]);
-            expected[i] += 0.7 * double(x[i]) * double(x[i]);
-        }
-        const auto& dense = named.table->dense<Real>();
-        CHECK_NEAR(dense.sum_squares(n, weight.data(), x.data()), total, 1e-14 * total, named.name + " sum_squares");
-        dense.add_squares(n, 0.7, x.data(), sums.data());
-        for (std::int64_t i = 0; i <= n; ++i)
-            CHECK_NEAR(sums[i], expected[i], 1e-14 * expected[i], named.name + " add_squares");
-    }
-}
-
-void test_add_columns(const Named& named) {
-    for (std::int64_t n : {0, 1, 3, 4, 9, 250})
-        for (std::int64_t k = 0; k < 10; ++k) {
-            std::vector<double> values(n * k), coef(k), score(n + 1, 0.5), expected(n + 1, 0.5);
-            for (auto& x : values) x = uniform(-1.0, 1.0);
-            std::vector<const double*> columns;
-            for (std::int64_t j = 0; j < k; ++j) {
-                coef[j] = uniform(-2.0, 2.0);
-                columns.push_back(values.data() + j * n);
-                for (std::int64_t i = 0; i < n; ++i) expected[i] += coef[j] * columns[j][i];
-            }
-            named.table->add_columns(n, k, coef.data(), columns.data(), score.data());
-            for (std::int64_t i = 0; i <= n; ++i) CHECK_NEAR(score[i], expected[i], 1e-13, named.name + " add_columns");
-        }
-}
-
-void test_sparse_products(const Named& named) {
-    for (std::int64_t n : {0, 1, 50})
-        for (std::int64_t m = 1; m < 20; ++m) {
-            std::vector<std::int32_t> rows(n);
-            std::vector<double> values(n), channels(100 * m), out(m + 1, 0.5), expected(m + 1, 0.5);
-            for (auto& c : channels) c = uniform(-1.0, 1.0);
-            for (std::int64_t i = 0; i < n; ++i) {
-                rows[i] = static_cast<std::int32_t>(random_engine() % 100), values[i] = uniform(-1.0, 1.0);
-                for (std::int64_t j = 0; j < m; ++j) expected[j] += values[i] * channels[rows[i] * m + j];
-            }
-            named.table->sparse_products(n, rows.data(), values.data(), m, channels.data(), out.data());
-            for (std::int64_t j = 0; j <= m; ++j)
-                CHECK_NEAR(out[j], expected[j], 1e-13, named.name + " sparse_products");
-        }
-}
-
 // -------------------------------------------------------------------------------------- projections
 
 // Columns of `size` numbers, a few more apart; what is between them is not touched.
@@ -409,10 +356,6 @@ void test_table(const Named& named) {
     test_accumulate<float, std::uint16_t>(named);
     test_accumulate<double, std::uint8_t>(named);
     test_accumulate<double, std::uint16_t>(named);
-    test_squares<float>(named);
-    test_squares<double>(named);
-    test_add_columns(named);
-    test_sparse_products(named);
     test_columns(named);
     test_swap_gains(named);
     test_nested_pair_gains(named);
