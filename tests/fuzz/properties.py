@@ -8,17 +8,12 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 
-from fuzz import recompute
-from fuzz.calls import fitted
+from fuzz import recompute, refits
 from fuzz.exports import check_counterfactual, check_exports, edge_rows, ordered_values
 from fuzz.options import NOT_ORDERED
 from sparsegam.models.terms import SENSE
 
-NEARLY = 0.01  # share of the objective by which searches may differ that see the same data in another order
 EXACT = 1e-6  # share of the objective by which sums in another order may differ
-# Below that, many models fit alike, and which of them a search ends at is chance: 125 rows with 11 terms were seen with
-# two optima, both of them proved to be swap 1-OPT, that differ by 1.03 percent.
-ROWS_PER_TERM = 12
 TERMS_TO_CHANGE = 25  # of a model whose rows are led elsewhere: with hundreds of levels the search is long
 NOTHING = 1e-9  # share of the loss of a constant that counts as nothing
 
@@ -27,7 +22,7 @@ def finite_outputs(run, rng):
     """Coefficients, objectives, scores, probabilities: all are numbers."""
     X = run.call.X
     for view in run.views:
-        numbers = [view.objective, view.loss, view.model.intercept, *_coefs(view.model)]
+        numbers = [view.objective, view.loss, view.model.intercept, *recompute.coefs_of(view.model)]
         if not np.isfinite(numbers).all():
             return f"objective, loss, intercept or coefficients are not finite: {numbers}"
         if not np.isfinite(view.model.decision_function(X)).all():
@@ -49,7 +44,7 @@ def objective_recomputed(run, rng):
             loss, slack = recompute.loss_and_slack(run.case, view, view.model.decision_function(X), size)
         objective = loss + recompute.penalty(run.case, view, columns)
         objective += view.lambda0 * recompute.cost(run.case, view)
-        slack += NOTHING * _constant_loss(run.case, view)
+        slack += NOTHING * recompute.constant_loss(run.case, view)
         for name, found, expected in (("loss", view.loss, loss), ("objective", view.objective, objective)):
             if not abs(found - expected) <= EXACT * abs(expected) + slack:
                 return f"{name} is {found!r}, NumPy finds {expected!r} ({view.model.n_terms} terms)"
@@ -187,17 +182,6 @@ def inputs_unchanged(run, rng):
     return None if same else "sample_weight was changed"
 
 
-def same_bits_for_threads(run, rng):
-    """One thread and two give the very same models."""
-    one, two = (fitted(run.case, n_jobs=n) for n in (1, 2))
-    return _different(one, two)
-
-
-def same_bits_again(run, rng):
-    """The same call gives the very same models."""
-    return _different(run, fitted(run.case))
-
-
 def pickles(run, rng):
     """What comes back from a pickle predicts the same."""
     again = pickle.loads(pickle.dumps(run.thing))
@@ -205,95 +189,6 @@ def pickles(run, rng):
         return None if again.models == run.thing.models else "models differ after a pickle"
     same = np.array_equal(again.predict(run.call.X), run.thing.predict(run.call.X))
     return None if same else "predictions differ after a pickle"
-
-
-def row_order(run, rng):
-    """The order of the rows does not matter, but for ties."""
-    run = _at_its_price(run)
-    return _not_nearly(run, fitted(run.case, rows=rng.permutation(run.case.n), **_price_of(run)))
-
-
-def column_order(run, rng):
-    """The order of the columns does not matter, but for ties."""
-    run, case = _at_its_price(run), run.case
-    order = rng.permutation(len(case.columns))
-    return _not_nearly(run, fitted(case, order=order, **_reordered(case, order), **_price_of(run)))
-
-
-def _at_its_price(run):
-    """The same fit with the price that was found by name: one that is settled again, with the model, may be another.
-
-    Of several classes, each has its own: they are all fitted at that of the first.
-    """
-    named = isinstance(getattr(run.thing, "lambda0", None), str) and not run.case.is_cv
-    return fitted(run.case, lambda0=run.views[0].lambda0) if named else run
-
-
-def _price_of(run):
-    return {"lambda0": run.call.options["lambda0"]} if "lambda0" in run.call.options else {}
-
-
-def _reordered(case, order):
-    """Options that name columns by position, or hold one value for each, for columns in another order."""
-    place = {int(j): i for i, j in enumerate(order)}
-    moved = {}
-    for name, value in case.options.items():
-        if name in ("features_always", "features_never", "unpenalized", "categorical") and isinstance(value, list):
-            moved[name] = [place[case.position(key)] for key in value]
-        elif name in ("feature_cost", "thresholds", "special_values", "monotone", "shapes") and isinstance(value, dict):
-            moved[name] = {place[case.position(key)]: v for key, v in value.items()}
-        elif name == "interactions" and isinstance(value, list):
-            moved[name] = [tuple(place[case.position(key)] for key in pair) for pair in value]
-        elif name == "monotone" and value is not None:
-            moved[name] = [value[j] for j in order]
-        elif name == "coef_bounds" and value is not None:
-            moved[name] = tuple(b[order] if isinstance(b, np.ndarray) else b for b in value)
-    return moved
-
-
-def weights_are_rows(run, rng):
-    """A whole weight is the same as the row so many times."""
-    case = run.case
-    times = case.weight.astype(np.int64)
-    rows = np.repeat(np.arange(case.n), times)
-    one = {} if case.is_linear else {"min_samples_bin": 1}  # by default a bin asks for rows, whatever they weigh
-    run = fitted(case, **one)
-    weight, case.weight = case.weight, None
-    try:
-        repeated = fitted(case, rows=rows, **one)
-    finally:
-        case.weight = weight
-    return _not_nearly(run, repeated)
-
-
-def units_of_y(run, rng):
-    """With y times a power of two, a regression's model is the same model in other units, to the bit."""
-    case = run.case
-    k = int(rng.choice([-20, -3, 5, 30]))
-    options = _in_units(case.options, 2.0**k)
-    if not np.isfinite(np.hstack([np.ravel(options.get(name, 0.0)) for name in ("lambda0", "lambda1")])).all():
-        return None  # a price beyond floats in these units
-    y, case.y = case.y, case.y * 2.0**k
-    try:
-        scaled = fitted(case, **options)
-    finally:
-        case.y = y
-    for one, other in zip(run.views, scaled.views, strict=False):
-        ours, theirs = _numbers(one.model), _numbers(other.model)
-        if ours.shape != theirs.shape or not np.array_equal(ours * 2.0**k, theirs):
-            return f"with y times 2**{k}: {theirs}, expected {ours * 2.0**k}"
-    return None if len(run.views) == len(scaled.views) else "another number of models"
-
-
-def _in_units(options, unit):
-    out = {}
-    for name, power in (("lambda0", 2), ("lambda1", 1)):
-        value = options.get(name)
-        if value is not None and not isinstance(value, str):
-            out[name] = np.multiply(value, unit**power).tolist()
-    if options.get("coef_bounds") is not None:
-        out["coef_bounds"] = tuple(np.multiply(bound, unit) for bound in options["coef_bounds"])
-    return out
 
 
 def exports_agree(run, rng):
@@ -311,62 +206,15 @@ def binner_columns(run, rng):
     return None if set(np.unique(found).tolist()) <= {0, 1} else "values other than 0 and 1"
 
 
-def _coefs(model):
-    return model.weights if hasattr(model, "weights") else [term.coef for term in model.terms]
-
-
-def _numbers(model):
-    return np.array([model.intercept, *_coefs(model)])
-
-
-def _constant_loss(case, view):
-    """The loss of the best constant, or nearly."""
-    if not case.squared:
-        return float(view.weight.sum() * np.log(2))
-    mean = view.weight @ view.y / view.weight.sum() if case.options.get("fit_intercept", True) else 0.0
-    return float(view.weight @ (view.y - mean) ** 2) / 2
-
-
-def _different(one, two):
-    for a, b in zip(one.views, two.views, strict=False):
-        if a.objective != b.objective or a.model != b.model:
-            return f"objective {a.objective!r} and {b.objective!r}, {a.model.n_terms} and {b.model.n_terms} terms"
-    return None if len(one.views) == len(two.views) else f"{len(one.views)} and {len(two.views)} models"
-
-
-def _not_nearly(one, two):
-    """Compare objectives of the same models: those of one price, or of one size."""
-    case = one.case
-    by_size = (case.is_path and "swap" not in case.kind) or case.is_cv
-    others = {view.model.n_terms if by_size else k: view for k, view in enumerate(two.views)}
-    for k, view in enumerate(one.views):
-        other = others.get(view.model.n_terms if by_size else k)
-        if other is None or view.model.n_terms * ROWS_PER_TERM > case.n_weighing:
-            continue
-        a, b = view.objective, other.objective
-        slack = _constant_loss(case, view) / case.n + _rounding(one, view)  # local optima may differ by a row's worth
-        if abs(a - b) > NEARLY * max(abs(a), abs(b)) + slack:
-            return f"objective {a!r} and {b!r}, {view.model.n_terms} and {other.model.n_terms} terms"
-    return None
-
-
-def _rounding(run, view):
-    """How far rounding of scores may move the loss, where numbers are far from zero."""
-    columns = recompute.columns_of(run.case, view, run.call.X)
-    size = abs(recompute.start_of(view.model)) + sum(np.abs(column * coef) for column, coef in columns)
-    with np.errstate(over="ignore"):
-        return recompute.loss_and_slack(run.case, view, view.model.decision_function(run.call.X), size)[1]
-
-
 ALWAYS = (finite_outputs, objective_recomputed, limits_kept, demands_met, predicts_by_score, inputs_unchanged)
 SOMETIMES = (
-    same_bits_for_threads,
-    same_bits_again,
+    refits.same_bits_for_threads,
+    refits.same_bits_again,
     pickles,
-    row_order,
-    column_order,
-    weights_are_rows,
-    units_of_y,
+    refits.row_order,
+    refits.column_order,
+    refits.weights_are_rows,
+    refits.units_of_y,
     exports_agree,
     counterfactuals_lead_there,
     monotone_to_the_bit,

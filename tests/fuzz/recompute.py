@@ -36,6 +36,18 @@ def columns_of(case, view, X):
     return out
 
 
+def coefs_of(model):
+    return model.weights if hasattr(model, "weights") else [term.coef for term in model.terms]
+
+
+def constant_loss(case, view):
+    """The loss of the best constant, or nearly."""
+    if not case.squared:
+        return float(view.weight.sum() * np.log(2))
+    mean = view.weight @ view.y / view.weight.sum() if case.options.get("fit_intercept", True) else 0.0
+    return float(view.weight @ (view.y - mean) ** 2) / 2
+
+
 def start_of(model):
     """What the parts of a score are added to."""
     return model.centre_score if getattr(model, "centres", ()) else model.intercept
