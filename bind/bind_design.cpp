@@ -46,13 +46,17 @@ nb::tuple distinct_of(const Vector<double>& values) {
     return nb::make_tuple(as_numpy(std::move(all.values)), as_numpy(std::move(all.counts)));
 }
 
-nb::object unique_edges_of(const Vector<double>& values, Index max_bins) {
+nb::object unique_edges_of(const Vector<double>& values, Index max_bins, Index min_rows) {
     std::vector<double> edges;
     {
         const Released released;
-        edges = unique_edges(view(values), max_bins);
+        edges = unique_edges(view(values), max_bins, min_rows);
     }
     return as_numpy(std::move(edges));
+}
+
+nb::object with_rows_between_of(const Vector<double>& rows, double at_least) {
+    return as_numpy(with_rows_between(view(rows), at_least));
 }
 
 template <class Code>
@@ -203,7 +207,8 @@ BoundMatrix::BoundMatrix(Vector<double> data, Vector<std::int32_t> rows, Vector<
 
 void bind_design(nb::module_& m) {
     m.def("distinct", distinct_of, nb::arg("values"));
-    m.def("unique_edges", unique_edges_of, nb::arg("values"), nb::arg("max_bins"));
+    m.def("unique_edges", unique_edges_of, nb::arg("values"), nb::arg("max_bins"), nb::arg("min_rows") = 1);
+    m.def("with_rows_between", with_rows_between_of, nb::arg("rows"), nb::arg("at_least"));
     m.def("bin_codes", bin_codes_of, nb::arg("values"), nb::arg("edges"));
     m.def("bin_counts", bin_counts_of, nb::arg("codes"), nb::arg("n_bins"), nb::arg("weight") = nb::none());
     m.def("column_counts", column_counts_of, nb::arg("codes"), nb::arg("n_bins"), nb::arg("n_ordered"),

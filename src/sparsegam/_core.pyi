@@ -11,8 +11,14 @@ from sparsegam.arrays import Vector
 Ints = NDArray[np.int64]
 Codes = NDArray[np.uint8] | NDArray[np.uint16]
 
-def unique_edges(values: Vector, max_bins: int) -> Vector:
-    """Sorted thresholds of a column without its largest value: every unique value, or quantiles beyond max_bins."""
+def unique_edges(values: Vector, max_bins: int, min_rows: int = 1) -> Vector:
+    """Sorted thresholds of a column without its largest value: every unique value, or quantiles beyond max_bins.
+
+    Of these so many stay that each bin has at least min_rows, as by `with_rows_between`.
+    """
+
+def with_rows_between(rows: Vector, at_least: float) -> Ints:
+    """Which thresholds stay, from the lowest up, so that there are rows enough between any two, given those by bin."""
 
 def distinct(values: Vector) -> tuple[Vector, Ints]:
     """Distinct values in ascending order, and how often each is there; no NaN."""
