@@ -152,6 +152,8 @@ TEXTS = ["b", None, "a", "b"]
         lambda: pd.DataFrame({"c": TEXTS}),
         lambda: pd.DataFrame({"c": pd.Series(TEXTS, dtype=object)}),
         lambda: pd.DataFrame({"c": pd.Series(["b", np.nan, "a", "b"], dtype=object)}),
+        lambda: pd.DataFrame({"c": pd.Series(["b", pd.NA, "a", "b"], dtype=object)}),
+        lambda: pd.DataFrame({"c": pd.Series(TEXTS, dtype="string")}),
         lambda: pd.DataFrame({"c": pd.Categorical(TEXTS, ["z", "b", "a"])}),
         lambda: pd.DataFrame({"c": TEXTS}).convert_dtypes(dtype_backend="pyarrow"),
         lambda: np.array(TEXTS, dtype=object)[:, None],
@@ -162,6 +164,26 @@ def test_text_and_categories_are_the_same_from_every_frame(make):
     column = frames.read(make()).column(0)
     assert column.scale == Scale("category", ("a", "b"))
     np.testing.assert_array_equal(column.values, [1, np.nan, 0, 1])
+
+
+def test_types_tell_which_columns_hold_text():
+    table = pd.DataFrame({"a": ["x", "y"], "b": [1, 2], "c": [True, False], "d": [date(2020, 1, 1)] * 2})
+    table["e"], table["f"] = pd.to_datetime(table["d"]), table["a"].astype("category")
+    assert frames.read(table).has_text == [True, False, False, None, False, None]
+    assert frames.read(pl.from_pandas(table[["a", "b", "e", "f"]])).has_text == [True, False, False, None]
+    assert frames.read(np.ones((2, 2))).has_text == [False, False]
+    assert frames.read(np.array([[1, "a"]], dtype=object)).has_text == [None, None]
+    assert frames.read(table[["b"]]).has_text == [False]
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_a_look_at_the_first_rows_reads_these_only(n):
+    frame = pd.DataFrame({"a": ["z", "y", "x"], "b": [1.0, 2.0, 3.0], "c": [3, 2, 1]})
+    for table in (frames.read(frame), frames.read(frame).loaded(), frames.read(frame[["b", "c"]])):
+        for j, start in table.starts(n, range(table.n_columns)):
+            np.testing.assert_array_equal(start.natural(), table.column(j).natural()[:n])
+    kept = frames.read(frame).keep(np.array([False, True, True]))
+    assert [start.values.size for _, start in kept.starts(1, [0, 2])] == [2, 2]
 
 
 @pytest.mark.parametrize(

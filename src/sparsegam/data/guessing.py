@@ -50,8 +50,9 @@ def is_missing(text: str) -> bool:
 
 def warn_of_numbers_in_text(table: Table, *, kept_as_text: Container[int] = ()) -> None:
     """Warn of columns of text that are nearly all numbers: a few other words make each number a level of its own."""
-    for j in range(table.n_columns if table.all_numbers is None else 0):
-        if j not in kept_as_text and _share_of_numbers(table.start_of(j, LOOKED_AT))[0] >= NEARLY_ALL:
+    columns = [j for j, text in enumerate(table.has_text) if text is not False and j not in kept_as_text]
+    for j, start in table.starts(LOOKED_AT, columns):
+        if _share_of_numbers(start)[0] >= NEARLY_ALL:
             share, n_numbers, n, other = _share_of_numbers(table.column(j))
             if NEARLY_ALL <= share < 1:
                 name = table.label(j)

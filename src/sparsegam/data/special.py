@@ -28,9 +28,8 @@ Codes = dict[float, int]
 def warn_of_special_codes(table: Table, *, told_of: Container[int] = ()) -> None:
     """Warn of columns that look as if they held special codes, all of them in one warning; say how to declare them."""
     found = {}
-    for j in _worth_a_look(table):
-        start = None if j in told_of else table.start_of(j, LOOKED_AT)
-        if start is not None and start.scale.kind == "number" and (codes := codes_of(start.values)):
+    for j, start in table.starts(LOOKED_AT, (j for j in _worth_a_look(table) if j not in told_of)):
+        if start.scale.kind == "number" and (codes := codes_of(start.values)):
             found[table.label(j)] = codes
     if not found:
         return
@@ -51,7 +50,7 @@ def warn_of_special_codes(table: Table, *, told_of: Container[int] = ()) -> None
 def _worth_a_look(table: Table) -> Iterable[int]:
     """Return all columns or, where one look at all of them tells, those that can hold codes."""
     if table.all_numbers is None:
-        return range(table.n_columns)
+        return [j for j, text in enumerate(table.has_text) if not text]
     start = table.all_numbers[:LOOKED_AT]
     ends = zip(np.fmin.reduce(start).tolist(), np.fmax.reduce(start).tolist(), strict=True)
     return [j for j, (low, high) in enumerate(ends) if low in NEGATIVE or high in NINES]
