@@ -49,7 +49,7 @@ class Table:
     @property
     def labels(self) -> tuple[str, ...]:
         """Column names, made up as x0, x1, ... where there are none."""
-        return tuple(self.label(j) for j in range(self.n_columns))
+        return tuple(f"x{j}" for j in range(self.n_columns)) if self.names is None else self.names
 
     def label(self, j: int) -> str:
         """Name of column j."""
@@ -122,15 +122,14 @@ class Table:
     @property
     def all_numbers(self) -> NDArray[Any] | None:
         """All columns as one array of numbers, where they are in one already; None where each wants a look."""
-        array = self.source if isinstance(self.source, np.ndarray) else self.block
+        array = self.array
         return array if array is not None and array.dtype.kind in "iuf" and self.kept is None else None
 
     @cached_property
     def has_text(self) -> list[bool | None]:
         """Tell of each column by its type whether it holds text; None where only its values tell."""
-        if isinstance(self.source, np.ndarray) or self.block is not None:
-            array = self.source if self.block is None else self.block
-            return [False if array.dtype.kind in "iufbM" else None] * self.n_columns
+        if self.array is not None:
+            return [False if self.array.dtype.kind in "iufbM" else None] * self.n_columns
         if isinstance(self.source, tuple):
             return [None] * self.n_columns
         return [_is_text(dtype) for dtype in self.source.schema.dtypes()]
@@ -140,16 +139,20 @@ class Table:
         whole, rows = self.kept is not None or n >= self.n_rows, slice(n)
         if whole or isinstance(self.source, tuple):
             return ((j, self._whole_column(j).take(self.kept if whole else rows)) for j in columns)
-        first = replace(self, source=self.source[rows], block=None if self.block is None else self.block[rows])
+        first = replace(self, source=(self.source if self.array is None else self.array)[rows], block=None)
         return ((j, first.column(j)) for j in columns)
+
+    @property
+    def array(self) -> NDArray[Any] | None:
+        """All columns as one array, where they are in one already."""
+        return self.source if isinstance(self.source, np.ndarray) else self.block
 
     def _whole_column(self, j: int) -> Column | CodedColumn:
         if isinstance(self.source, tuple):
             column: Column | CodedColumn = self.source[j]
             return column
-        array = self.source if isinstance(self.source, np.ndarray) else self.block
-        if array is not None:
-            return from_array(array[:, j], self.label(j))
+        if self.array is not None:
+            return from_array(self.array[:, j], self.label(j))
         return _read_series(self.source.get_column(self.keys[j]), self.label(j))
 
 

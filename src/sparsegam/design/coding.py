@@ -64,7 +64,7 @@ class ZeroOnes:
     @classmethod
     def of(cls, table: Table, learner: Learner) -> "ZeroOnes | None":
         """Return the codes of a table's columns, where they can be had all at once."""
-        block = table.source if isinstance(table.source, np.ndarray) else table.block
+        block = table.array
         if block is None or table.kept is not None or block.dtype.kind not in "iub" or learner.special_everywhere:
             return None
         if block.dtype.kind != "b" and (block.min(initial=0) < 0 or block.max(initial=0) > 1):
