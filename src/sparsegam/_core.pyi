@@ -29,9 +29,6 @@ def bin_codes(values: Vector, edges: Vector) -> Codes:
 def bin_counts(codes: Codes, n_bins: int, weight: Vector | None = None) -> Vector:
     """Rows of each bin or, with weights, what they weigh; without the GIL, and without a copy of the codes."""
 
-def column_counts(codes: Sequence[Codes], n_bins: Ints, n_ordered: Ints, weight: Vector | None = None) -> Vector:
-    """The same of several features, one after the other; an ordered bin has the rows of all bins up to it."""
-
 class ThresholdDesign:
     """Features as bin codes; one column per bin, and one per ramp.
 
@@ -49,6 +46,14 @@ class ThresholdDesign:
         n_ordered: Ints,
         ramps: Sequence[tuple[Vector, Vector, Ints] | None] | None = None,
     ) -> None: ...
+    def column_counts(
+        self, features: Ints, weight: Vector | None = None, among: NDArray[np.bool_] | None = None
+    ) -> Vector:
+        """Rows for which each column of a bin of some features is 1, or what they weigh; or those among some rows."""
+
+    def row_scores(self, point: Point) -> Vector:
+        """Score of each row: the intercept and, in the order of the columns, what each feature adds in its bin."""
+
     n_rows: Final[int]
     n_columns: Final[int]
     offset: Final[Ints]

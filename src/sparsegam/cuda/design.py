@@ -56,7 +56,7 @@ class CudaDesign(ThresholdDesign):
         """Return the little that is asked of a design without codes."""
         return SimpleNamespace(n_rows=self.rows.codes.n_rows)
 
-    def sums(self, codes: Sequence[Codes], weight: Any = None) -> Vector:
+    def sums(self, weight: Any = None) -> Vector:
         """Sum the weights of the rows for which each column is 1; without weights, count them."""
         sums = self.rows.counts if weight is None else self.rows.sums_of(self._weight)
         return self._with_ramps_counted(sums)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
-from sparsegam.arrays import Vector, blocks
+from sparsegam.arrays import Vector
 from sparsegam.data.frames import Table
 from sparsegam.data.scales import Scale
 from sparsegam.design.binning import Codes, Feature, rows_per_bin
@@ -64,11 +64,11 @@ class ThresholdDesign:
         self.offset = np.cumsum(width) - width
         self.source = np.repeat(np.arange(len(self.features), dtype=np.int32), width)  # whose codes a column is made of
         self.group = self.source  # whose terms it is counted among
-        self.counts = self.sums(codes)
-        varied = weight is not None and weight.min() < weight.max()
-        self.shares = self.sums(codes, weight / weight.mean()) if weight is not None and varied else self.counts
         self.codes = tuple(codes)
         self.core = self._in_core(codes)
+        self.counts = self.sums()
+        varied = weight is not None and weight.min() < weight.max()
+        self.shares = self.sums(weight / weight.mean()) if weight is not None and varied else self.counts
 
     def _in_core(self, codes: Sequence[Codes]) -> Any:
         """Return the design as the core has it, which reads the codes where they are."""
@@ -119,7 +119,7 @@ class ThresholdDesign:
 
     def held_by(self, rows: NDArray[np.bool_]) -> tuple[Vector, float]:
         """Return for how many of some rows each column is 1, and how many they are."""
-        return self.sums(self.codes, rows.astype(np.float64)), float(np.count_nonzero(rows))
+        return self._sums_of(np.arange(len(self.codes)), among=rows), float(np.count_nonzero(rows))
 
     def term(self, column: int, coef: float) -> Term:
         """Return a column and its coefficient in the words of the data."""
@@ -180,10 +180,7 @@ class ThresholdDesign:
         """Return the score of each row of the search: by its bins, or by its own values where these are given."""
         if own is not None and not self.is_exact(point.columns):
             return self.own_columns(own, point.columns).scores(float(point.intercept), point.coef)
-        score = np.full(self.core.n_rows, float(point.intercept))
-        for j, table in self.bin_tables(point.columns, point.coef).items():
-            for rows in blocks(score.size):
-                score[rows] += table.take(self.codes[j][rows], mode="clip")  # codes are in range; "clip" is faster
+        score: Vector = self.core.row_scores(point)
         return score
 
     def column_counts(self, j: int) -> Vector:
@@ -209,7 +206,7 @@ class ThresholdDesign:
         features, at = np.unique(self.source[columns].astype(np.int64), return_inverse=True)
         if not features.size:
             return np.zeros(0, dtype=np.int64)
-        sums = self._sums_of(features, [self.codes[j] for j in features], rows.astype(np.float64))
+        sums = self._sums_of(features, among=rows)
         width = self.n_bins[features] + self.n_ramps[features]
         found: NDArray[np.int64] = sums[(np.cumsum(width) - width - self.offset[features])[at] + columns].astype(
             np.int64
@@ -351,17 +348,21 @@ class ThresholdDesign:
             if feature.scale.kind != "number" and (j in used or not feature.scale.has_levels)
         }
 
-    def sums(self, codes: Sequence[Codes], weight: Vector | None = None) -> Vector:
+    def sums(self, weight: Vector | None = None) -> Vector:
         """Sum the weights of the rows for which each column is 1; without weights, count them."""
-        return self._sums_of(np.arange(len(codes)), codes, weight)
+        return self._sums_of(np.arange(len(self.codes)), weight)
 
-    def _sums_of(self, features: NDArray[np.int64], codes: Sequence[Codes], weight: Vector | None = None) -> Vector:
-        """Return the same for the columns of some features; a ramp stands on the rows below its knot."""
-        n_bins = self.n_bins[features]
-        sums = _core.column_counts(codes, n_bins, self.n_ordered[features], weight)
+    def _sums_of(
+        self,
+        features: NDArray[np.int64],
+        weight: Vector | None = None,
+        among: NDArray[np.bool_] | None = None,
+    ) -> Vector:
+        """Return the same for some features, or count some of the rows; a ramp stands on those below its knot."""
+        sums: Vector = self.core.column_counts(features, weight, among)
         if not self.n_ramps[features].any():
             return sums
-        each = zip(features.tolist(), np.split(sums, np.cumsum(n_bins)[:-1]), strict=True)
+        each = zip(features.tolist(), np.split(sums, np.cumsum(self.n_bins[features])[:-1]), strict=True)
         return np.concatenate([self._with_ramps(j, mine) for j, mine in each])
 
     def _with_ramps(self, j: int, sums: Vector) -> Vector:
