@@ -105,6 +105,12 @@ class Feature:
     scale: Scale = NUMBER
     bin_of_level: NDArray[np.intp] | None = None
 
+    def named(self, name: str) -> "Feature":
+        """Return the same bins of a column of another name."""
+        out = object.__new__(type(self))  # as `copy` does, in a fraction of its time: there may be hundreds
+        vars(out).update(vars(self), name=name)
+        return out
+
     @property
     def n_ordered(self) -> int:
         """Number of ordered bins."""

@@ -96,18 +96,23 @@ class ThresholdDesign:
         The last ordered bin of a feature may not: its column is constant or, beside special and missing values, the
         complement of theirs. Nor may columns that hold (or fail) for too few rows, or for rows of next to no weight.
         """
-        n = self.core.n_rows
-        at_least = rows_per_bin(rules.min_samples_bin, n)
-        ramp = self.is_ramp()  # which say something of the rows above their knots, too
-        allowed: NDArray[np.bool_] = np.minimum(self.counts, np.where(ramp, n, n - self.counts)) >= at_least
-        allowed &= np.minimum(self.shares, np.where(ramp, n, n - self.shares)) >= NEGLIGIBLE
+        allowed = self._on_both_sides(self.counts, rows_per_bin(rules.min_samples_bin, self.core.n_rows))
+        if self.shares is not self.counts:
+            allowed &= self._on_both_sides(self.shares, NEGLIGIBLE)
         allowed[(self.offset + self.n_ordered - 1)[self.n_ordered > 0]] = False
-        alone = (self.n_ramps > 0) & (np.array(self.shapes) == "ramps")
-        allowed[self.is_ordered() & alone[self.group]] = False
+        if self.n_ramps.any():
+            alone = (self.n_ramps > 0) & (np.array(self.shapes) == "ramps")
+            allowed[self.is_ordered() & alone[self.group]] = False
         never = rules.never(self.names)
         if len(never):
             allowed[np.isin(self.group, never)] = False
         return allowed
+
+    def _on_both_sides(self, held: Vector, at_least: float) -> NDArray[np.bool_]:
+        """Tell which columns hold for so much, and fail for as much; ramps say something above their knots, too."""
+        n = self.core.n_rows
+        enough: NDArray[np.bool_] = (held >= at_least) & (self.is_ramp() | (n - held >= at_least))
+        return enough
 
     def stand_on_events(self, events: NDArray[np.bool_], at_least: int) -> NDArray[np.bool_]:
         """Tell which columns hold, and fail, for so many rows of either class; ramps need them below their knots."""
@@ -133,14 +138,17 @@ class ThresholdDesign:
     def _ramp(self, column: int) -> tuple[Ramps, int] | None:
         """Return the ramps of the column's feature, and which of them it is; None for the column of a bin."""
         j = int(self.source[column])
-        ramps, r = self.ramps[j], column - int(self.offset[j] + self.n_bins[j])
-        return None if ramps is None or r < 0 else (ramps, r)
+        ramps = self.ramps[j]
+        if ramps is None:
+            return None
+        r = column - int(self.offset[j] + self.n_bins[j])
+        return None if r < 0 else (ramps, r)
 
     def model(self, point: _core.Point, loss: str, classes: NDArray[Any] | None, own: Own | None = None) -> Model:
         """Put one point of a search into the words of the data; `own` are the rows, where bins do not say all."""
-        order = np.argsort(point.columns)
-        terms = tuple(self.term(int(point.columns[i]), float(point.coef[i])) for i in order)
-        used, asked = self.features_of(point.columns), conditions_of(terms)
+        columns, order = point.columns, np.argsort(point.columns)
+        terms = tuple(map(self.term, columns[order].tolist(), point.coef[order].tolist()))
+        used, asked = self.features_of(columns), conditions_of(terms)
         model = Model(
             intercept=float(point.intercept),
             terms=terms,
@@ -284,6 +292,8 @@ class ThresholdDesign:
 
     def units(self, columns: NDArray[np.int64]) -> Vector:
         """Return by what the coefficients of these columns are larger than those of their terms."""
+        if not self.n_ramps.any():
+            return np.ones(columns.size)
         ramps = map(self._ramp, columns.tolist())
         return np.array([1.0 if ramp is None else ramp[0].width for ramp in ramps], dtype=np.float64)
 
@@ -336,8 +346,11 @@ class ThresholdDesign:
         A score that grows with x falls with the columns `x <= t`: their coefficients are at most zero, those of ramps,
         which grow themselves, at least zero. Special and missing values are out of the order and stay free.
         """
+        directions = self._directions(rules)
+        if not directions.any():
+            return np.full(self.n_columns, -np.inf), np.full(self.n_columns, np.inf)
         sense = np.where(self.is_ramp(), -1, np.where(self.is_ordered(), 1, 0))
-        direction = sense * self._directions(rules)[self.group]
+        direction = sense * directions[self.group]
         return np.where(direction < 0, 0.0, -np.inf), np.where(direction > 0, 0.0, np.inf)
 
     def _scales(self, used: set[int]) -> dict[str, Scale]:
