@@ -3,6 +3,7 @@
 from datetime import date, datetime, timezone
 from decimal import Decimal
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -164,6 +165,19 @@ def test_text_and_categories_are_the_same_from_every_frame(make):
     column = frames.read(make()).column(0)
     assert column.scale == Scale("category", ("a", "b"))
     np.testing.assert_array_equal(column.values, [1, np.nan, 0, 1])
+
+
+def test_frames_of_pandas_and_narwhals_read_alike_whether_in_one_block_or_not():
+    one_block = pd.DataFrame({"a": [1, 2, 3], "b": [3, 1, 2]}, index=[5, 6, 7])
+    for frame in (one_block, one_block.assign(b=[0.5, 1.5, 2.5])):
+        for given in (frame, nw.from_native(frame)):
+            table = frames.read(given)
+            assert (table.block is not None) == (frame is one_block)
+            assert (table.names, table.shape) == (("a", "b"), (3, 2))
+            np.testing.assert_array_equal(all_columns(table), frame)
+            np.testing.assert_array_equal(all_columns(table.keep(np.array([2, 0]))), frame.iloc[[2, 0]])
+            np.testing.assert_array_equal(table.values(1), frame["b"])
+            np.testing.assert_array_equal(table.frame.to_numpy(), frame)
 
 
 def test_types_tell_which_columns_hold_text():

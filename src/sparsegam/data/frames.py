@@ -24,8 +24,8 @@ class Table:
 
     Attributes
     ----------
-    source : ndarray, narwhals.DataFrame or tuple of Column or CodedColumn
-        Where the columns are.
+    source : ndarray, narwhals.DataFrame, pandas.DataFrame or tuple of Column or CodedColumn
+        Where the columns are; a frame of pandas where a block has the same.
     n_rows, n_columns : int
         Its shape; `n_rows` counts the kept rows only.
     names : tuple of str or None
@@ -116,8 +116,15 @@ class Table:
             return out if self.kept is None else out[self.kept]
         if isinstance(self.source, tuple):
             return self.column(j).natural()
-        out = unmasked(self.source.get_column(self.keys[j]).to_numpy())
+        out = unmasked(self.frame.get_column(self.keys[j]).to_numpy())
         return out if self.kept is None else out[self.kept]
+
+    @cached_property
+    def frame(self) -> Any:
+        """The columns as a narwhals frame, where they are in a frame: to make one takes longer than to look at it."""
+        import narwhals as nw
+
+        return nw.from_native(self.source, eager_only=True)
 
     @property
     def all_numbers(self) -> NDArray[Any] | None:
@@ -132,14 +139,14 @@ class Table:
             return [False if self.array.dtype.kind in "iufbM" else None] * self.n_columns
         if isinstance(self.source, tuple):
             return [None] * self.n_columns
-        return [_is_text(dtype) for dtype in self.source.schema.dtypes()]
+        return [_is_text(dtype) for dtype in self.frame.schema.dtypes()]
 
     def starts(self, n: int, columns: Iterable[int]) -> Iterator[tuple[int, Column]]:
         """Return the first rows of columns, one by one: a look at them, which costs little however long they are."""
         whole, rows = self.kept is not None or n >= self.n_rows, slice(n)
         if whole or isinstance(self.source, tuple):
             return ((j, self._whole_column(j).take(self.kept if whole else rows)) for j in columns)
-        first = replace(self, source=(self.source if self.array is None else self.array)[rows], block=None)
+        first = replace(self, source=(self.frame if self.array is None else self.array)[rows], block=None)
         return ((j, first.column(j)) for j in columns)
 
     @property
@@ -153,7 +160,7 @@ class Table:
             return column
         if self.array is not None:
             return from_array(self.array[:, j], self.label(j))
-        return _read_series(self.source.get_column(self.keys[j]), self.label(j))
+        return _read_series(self.frame.get_column(self.keys[j]), self.label(j))
 
 
 def read(X: Any) -> Table:
@@ -197,7 +204,7 @@ def _positions(rows: Rows) -> NDArray[np.intp]:
 
 
 def _as_frame(X: Any) -> Any:
-    """Return X as a narwhals frame, or None where it is no frame."""
+    """Return X as a frame of pandas or narwhals, or None where it is no frame."""
     if isinstance(X, np.ndarray):
         return None
     if isinstance(X, list | tuple):
@@ -209,6 +216,8 @@ def _as_frame(X: Any) -> Any:
         return X
     _refuse_lazy(X)
     _check_names(_native_names(X))
+    if nw.dependencies.is_pandas_dataframe(X):
+        return X
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     return frame if isinstance(frame, nw.DataFrame) else None
 
@@ -242,19 +251,20 @@ def _from_list(rows: Any) -> NDArray[Any]:
 
 
 def _read_frame(frame: Any) -> Table:
-    names = frame.columns
-    n_rows = len(frame)
+    import narwhals as nw
+
+    names, n_rows = _native_names(frame), len(frame)
     if n_rows == 0 or not names:
         msg = f"X has {n_rows} rows and {len(names)} columns: at least one of each is required."
         raise ValueError(msg)
-    named = all(isinstance(name, str) for name in names)
+    named, block = all(isinstance(name, str) for name in names), _one_block(frame)
     return Table(
-        frame,
+        frame if block is not None else nw.from_native(frame, eager_only=True),
         n_rows=n_rows,
         n_columns=len(names),
         names=tuple(names) if named else None,
         keys=names,
-        block=_one_block(frame),
+        block=block,
     )
 
 
@@ -263,9 +273,11 @@ def _one_block(frame: Any) -> NDArray[Any] | None:
 
     To ask pandas for hundreds of 0/1 columns one by one takes longer than to fit a model to them.
     """
-    if not frame.implementation.is_pandas():
+    import narwhals as nw
+
+    native = nw.to_native(frame, pass_through=True)
+    if not nw.dependencies.is_pandas_dataframe(native):
         return None
-    native = frame.to_native()
     kinds = set(native.dtypes)
     first = next(iter(kinds))
     if len(kinds) > 1 or not isinstance(first, np.dtype) or first.kind not in "iufb":
