@@ -180,14 +180,12 @@ def test_frames_of_pandas_and_narwhals_read_alike_whether_in_one_block_or_not():
             np.testing.assert_array_equal(table.frame.to_numpy(), frame)
 
 
-def test_types_tell_which_columns_hold_text():
-    table = pd.DataFrame({"a": ["x", "y"], "b": [1, 2], "c": [True, False], "d": [date(2020, 1, 1)] * 2})
-    table["e"], table["f"] = pd.to_datetime(table["d"]), table["a"].astype("category")
-    assert frames.read(table).has_text == [True, False, False, None, False, None]
-    assert frames.read(pl.from_pandas(table[["a", "b", "e", "f"]])).has_text == [True, False, False, None]
-    assert frames.read(np.ones((2, 2))).has_text == [False, False]
-    assert frames.read(np.array([[1, "a"]], dtype=object)).has_text == [None, None]
-    assert frames.read(table[["b"]]).has_text == [False]
+def test_scales_are_known_of_columns_that_were_read():
+    table = frames.read(pd.DataFrame({"a": ["x", "y"], "b": [1, 2], "c": [True, False]}))
+    assert table.scales == {}
+    assert [table.column(j).scale for j in (2, 0)] == [table.scales[2], table.scales[0]]
+    assert [*table.scales] == [2, 0]
+    assert table.keep(np.array([0])).scales == {}
 
 
 @pytest.mark.parametrize("n", [2, 3, 4])

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from sparsegam.data.coded import CodedColumn
 from sparsegam.data.columns import Column, Rows, from_array, from_levels, from_objects, unmasked
+from sparsegam.data.scales import Scale
 
 __all__ = ["Table", "may_hold_text", "position", "read"]
 
@@ -133,18 +134,14 @@ class Table:
         return array if array is not None and array.dtype.kind in "iuf" and self.kept is None else None
 
     @cached_property
-    def has_text(self) -> list[bool | None]:
-        """Tell of each column by its type whether it holds text; None where only its values tell."""
-        if self.array is not None:
-            return [False if self.array.dtype.kind in "iufbM" else None] * self.n_columns
-        if isinstance(self.source, tuple):
-            return [None] * self.n_columns
-        return [_is_text(dtype) for dtype in self.frame.schema.dtypes()]
+    def scales(self) -> dict[int, Scale]:
+        """Scales of the columns that were read so far: who looks at them again need not read them to know these."""
+        return {}
 
     def starts(self, n: int, columns: Iterable[int]) -> Iterator[tuple[int, Column]]:
         """Return the first rows of columns, one by one: a look at them, which costs little however long they are."""
-        whole, rows = self.kept is not None or n >= self.n_rows, slice(n)
-        if whole or isinstance(self.source, tuple):
+        whole, rows, columns = self.kept is not None or n >= self.n_rows, slice(n), list(columns)
+        if whole or isinstance(self.source, tuple) or not columns:
             return ((j, self._whole_column(j).take(self.kept if whole else rows)) for j in columns)
         first = replace(self, source=(self.frame if self.array is None else self.array)[rows], block=None)
         return ((j, first.column(j)) for j in columns)
@@ -159,8 +156,11 @@ class Table:
             column: Column | CodedColumn = self.source[j]
             return column
         if self.array is not None:
-            return from_array(self.array[:, j], self.label(j))
-        return _read_series(self.frame.get_column(self.keys[j]), self.label(j))
+            read = from_array(self.array[:, j], self.label(j))
+        else:
+            read = _read_series(self.frame.get_column(self.keys[j]), self.label(j))
+        self.scales[j] = read.scale
+        return read
 
 
 def read(X: Any) -> Table:
@@ -236,11 +236,13 @@ def _refuse_lazy(X: Any) -> None:
 
 def _read_array(X: Any) -> Table:
     """Read an array; rows of a list may mix numbers and text, which NumPy would turn into text throughout."""
-    from sklearn.utils import check_array  # here, as it takes a second to import, and frames can do without
+    if type(X) is np.ndarray and X.ndim == 2 and X.size and X.dtype.kind in "iufb":
+        return Table(X, *X.shape)
+    from sklearn.utils import check_array  # here, as it takes a second to import, and others can do without
 
     X = _from_list(X) if isinstance(X, list | tuple) else unmasked(X)
     array = check_array(X, dtype=None, ensure_all_finite=False, input_name="X")
-    return Table(array, n_rows=array.shape[0], n_columns=array.shape[1])
+    return Table(array, *array.shape)
 
 
 def _from_list(rows: Any) -> NDArray[Any]:
@@ -317,15 +319,6 @@ def _read_text(series: Any, name: str) -> Column:
     codes, found = series.to_native().factorize()
     distinct = from_objects(found.tolist(), name)
     return Column(name, distinct.scale, np.append(distinct.values, np.nan)[codes])  # -1 where it is missing
-
-
-def _is_text(dtype: Any) -> bool | None:
-    """Tell whether columns of a type hold text; None where their values may be of any type."""
-    import narwhals as nw
-
-    if dtype == nw.String:
-        return True
-    return False if dtype.is_numeric() or dtype.is_temporal() or dtype == nw.Boolean else None
 
 
 def numbers_of(series: Any) -> NDArray[Any]:
