@@ -49,7 +49,10 @@ class ThresholdDesign:
     def column_counts(
         self, features: Ints, weight: Vector | None = None, among: NDArray[np.bool_] | None = None
     ) -> Vector:
-        """Rows for which each column of a bin of some features is 1, or what they weigh; or those among some rows."""
+        """Rows for which each column of some features is 1, or what they weigh, or those among some rows.
+
+        A ramp stands on the rows below its knot.
+        """
 
     def row_scores(self, point: Point) -> Vector:
         """Score of each row: the intercept and, in the order of the columns, what each feature adds in its bin."""

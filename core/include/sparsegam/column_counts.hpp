@@ -1,6 +1,7 @@
 // sparsegam/column_counts.hpp: for how many rows each column of a threshold design is one, and the scores of its rows.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <numeric>
 #include <span>
@@ -53,8 +54,8 @@ void add_rows(std::span<const Code> codes, Index n_bins, const Counting& countin
         count(codes, n_bins, counting, sums);
 }
 
-// The same for the columns of the bins of some features, one after the other: an ordered bin has the rows of all bins up
-// to it, as its column.
+// The same for the columns of some features, one after the other: an ordered bin has the rows of all bins up to it, a ramp
+// stands on those below its knot.
 inline std::vector<double> column_counts(const ThresholdDesign& design, std::span<const Index> features,
                                          const Counting& counting) {
     const std::size_t n_rows = static_cast<std::size_t>(design.n_rows());
@@ -62,13 +63,18 @@ inline std::vector<double> column_counts(const ThresholdDesign& design, std::spa
     for (Index f : features) {
         const Feature& feature = design.feature(f);
         const std::size_t start = all.size();
-        all.resize(start + feature.n_bins, 0.0);
+        all.resize(start + feature.n_columns(), 0.0);
         double* mine = all.data() + start;
         if (feature.codes.narrow)
             add_rows(std::span(feature.codes.narrow, n_rows), feature.n_bins, counting, mine);
         else
             add_rows(std::span(feature.codes.wide, n_rows), feature.n_bins, counting, mine);
         std::partial_sum(mine, mine + feature.n_ordered, mine);
+        const auto& place = feature.ramps.place;
+        for (Index r = 0; r < feature.ramps.size(); ++r) {
+            const auto below = std::lower_bound(place.begin(), place.end(), feature.ramps.knot(r)) - place.begin();
+            mine[feature.n_bins + r] = below == 0 ? 0.0 : mine[below - 1];
+        }
     }
     return all;
 }

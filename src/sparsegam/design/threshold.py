@@ -81,6 +81,11 @@ class ThresholdDesign:
         return tuple(feature.name for feature in self.features)
 
     @property
+    def is_plain(self) -> bool:
+        """Whether there are no ramps: columns are 0 or 1."""
+        return not self.n_ramps.any()
+
+    @property
     def n_columns(self) -> int:
         """Number of columns, one per bin and one per ramp."""
         return int(self.n_bins.sum() + self.n_ramps.sum())
@@ -100,7 +105,7 @@ class ThresholdDesign:
         if self.shares is not self.counts:
             allowed &= self._on_both_sides(self.shares, NEGLIGIBLE)
         allowed[(self.offset + self.n_ordered - 1)[self.n_ordered > 0]] = False
-        if self.n_ramps.any():
+        if not self.is_plain:
             alone = (self.n_ramps > 0) & (np.array(self.shapes) == "ramps")
             allowed[self.is_ordered() & alone[self.group]] = False
         never = rules.never(self.names)
@@ -124,7 +129,7 @@ class ThresholdDesign:
 
     def held_by(self, rows: NDArray[np.bool_]) -> tuple[Vector, float]:
         """Return for how many of some rows each column is 1, and how many they are."""
-        return self._sums_of(np.arange(len(self.codes)), among=rows), float(np.count_nonzero(rows))
+        return self.core.column_counts(np.arange(len(self.codes)), among=rows), float(np.count_nonzero(rows))
 
     def term(self, column: int, coef: float) -> Term:
         """Return a column and its coefficient in the words of the data."""
@@ -207,18 +212,19 @@ class ThresholdDesign:
 
     def bins_of(self, j: int) -> slice:
         """Return where the columns of the bins of feature j are."""
-        return slice(int(self.offset[j]), int(self.offset[j] + self.n_bins[j]))
+        first = int(self.offset[j])
+        return slice(first, first + int(self.n_bins[j]))
 
     def counts_among(self, columns: NDArray[np.int64], rows: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return for how many of some rows each of some columns is 1."""
-        features, at = np.unique(self.source[columns].astype(np.int64), return_inverse=True)
+        source = self.source[columns].astype(np.int64)
+        features = np.unique(source)
         if not features.size:
             return np.zeros(0, dtype=np.int64)
-        sums = self._sums_of(features, among=rows)
+        sums = self.core.column_counts(features, among=rows)
         width = self.n_bins[features] + self.n_ramps[features]
-        found: NDArray[np.int64] = sums[(np.cumsum(width) - width - self.offset[features])[at] + columns].astype(
-            np.int64
-        )
+        moved = np.cumsum(width) - width - self.offset[features]
+        found: NDArray[np.int64] = sums[moved[np.searchsorted(features, source)] + columns].astype(np.int64)
         return found
 
     def bin_tables(self, columns: NDArray[np.int64], coef: Vector) -> dict[int, Vector]:
@@ -292,8 +298,6 @@ class ThresholdDesign:
 
     def units(self, columns: NDArray[np.int64]) -> Vector:
         """Return by what the coefficients of these columns are larger than those of their terms."""
-        if not self.n_ramps.any():
-            return np.ones(columns.size)
         ramps = map(self._ramp, columns.tolist())
         return np.array([1.0 if ramp is None else ramp[0].width for ramp in ramps], dtype=np.float64)
 
@@ -363,28 +367,8 @@ class ThresholdDesign:
 
     def sums(self, weight: Vector | None = None) -> Vector:
         """Sum the weights of the rows for which each column is 1; without weights, count them."""
-        return self._sums_of(np.arange(len(self.codes)), weight)
-
-    def _sums_of(
-        self,
-        features: NDArray[np.int64],
-        weight: Vector | None = None,
-        among: NDArray[np.bool_] | None = None,
-    ) -> Vector:
-        """Return the same for some features, or count some of the rows; a ramp stands on those below its knot."""
-        sums: Vector = self.core.column_counts(features, weight, among)
-        if not self.n_ramps[features].any():
-            return sums
-        each = zip(features.tolist(), np.split(sums, np.cumsum(self.n_bins[features])[:-1]), strict=True)
-        return np.concatenate([self._with_ramps(j, mine) for j, mine in each])
-
-    def _with_ramps(self, j: int, sums: Vector) -> Vector:
-        """Return what the columns of the bins of feature j hold, and behind it what its ramps do."""
-        ramps = self.ramps[j]
-        if ramps is None:
-            return sums
-        below = np.searchsorted(ramps.place, ramps.end[ramps.knots])  # bins below each knot
-        return np.append(sums, sums[below - 1])
+        out: Vector = self.core.column_counts(np.arange(len(self.codes)), weight)
+        return out
 
     def is_ordered(self) -> NDArray[np.bool_]:
         """Tell which columns are `x <= t`."""
