@@ -215,8 +215,10 @@ def _as_frame(X: Any) -> Any:
     if isinstance(X, nw.DataFrame):
         return X
     _refuse_lazy(X)
-    _check_names(_native_names(X))
-    if nw.dependencies.is_pandas_dataframe(X):
+    pandas = nw.dependencies.is_pandas_dataframe(X)
+    if not (pandas and X.columns.is_unique):  # which pandas knows, once it was asked
+        _check_names(_native_names(X))
+    if pandas:
         return X
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     return frame if isinstance(frame, nw.DataFrame) else None
