@@ -3,14 +3,15 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <numeric>
 #include <stdexcept>
+#include <string>
 #include <variant>
 
 #include "arrays.hpp"
 #include "bound.hpp"
 #include "released.hpp"
 #include "sparsegam/binning.hpp"
+#include "sparsegam/column_counts.hpp"
 #include "sparsegam/column_dense.hpp"
 #include "sparsegam/column_sparse.hpp"
 
@@ -46,77 +47,81 @@ nb::tuple distinct_of(const Vector<double>& values) {
     return nb::make_tuple(as_numpy(std::move(all.values)), as_numpy(std::move(all.counts)));
 }
 
-nb::object unique_edges_of(const Vector<double>& values, Index max_bins) {
+nb::object unique_edges_of(const Vector<double>& values, Index max_bins, Index min_rows) {
     std::vector<double> edges;
     {
         const Released released;
-        edges = unique_edges(view(values), max_bins);
+        edges = unique_edges(view(values), max_bins, min_rows);
     }
     return as_numpy(std::move(edges));
+}
+
+nb::object with_rows_between_of(const Vector<double>& rows, double at_least) {
+    return as_numpy(with_rows_between(view(rows), at_least));
 }
 
 template <class Code>
 void check_codes(std::span<const Code> codes, Index n_rows, Index n_bins) {
     if (static_cast<Index>(codes.size()) != n_rows) throw std::invalid_argument("every feature needs one code per row");
-    if (!codes.empty() && static_cast<Index>(*std::max_element(codes.begin(), codes.end())) >= n_bins)
+    Code largest = 0;
+#pragma omp simd reduction(max : largest)
+    for (std::size_t i = 0; i < codes.size(); ++i) largest = codes[i] > largest ? codes[i] : largest;
+    if (!codes.empty() && static_cast<Index>(largest) >= n_bins)
         throw std::invalid_argument("a code is not below its feature's number of bins");
 }
 
-// Rows of each bin, in four counts that take turns: one would wait for itself where rows of a bin follow each other.
-template <class Code>
-std::vector<double> rows_of(std::span<const Code> codes, Index n_bins) {
-    std::vector<Index> counts(4 * n_bins, 0);
-    std::size_t i = 0;
-    for (; i + 4 <= codes.size(); i += 4)
-        for (Index turn = 0; turn < 4; ++turn) ++counts[turn * n_bins + codes[i + turn]];
-    for (; i < codes.size(); ++i) ++counts[codes[i]];
-    std::vector<double> rows(n_bins);
-    for (Index b = 0; b < n_bins; ++b)
-        rows[b] = static_cast<double>(counts[b] + counts[n_bins + b] + counts[2 * n_bins + b] + counts[3 * n_bins + b]);
-    return rows;
-}
-
-// Rows of each bin or, with weights, what they weigh, added in the order of the rows.
-template <class Code>
-std::vector<double> sums_of(std::span<const Code> codes, Index n_bins, std::span<const double> weight) {
-    const Released released;
-    check_codes(codes, static_cast<Index>(codes.size()), n_bins);
-    if (weight.empty()) return rows_of(codes, n_bins);
-    std::vector<double> sums(n_bins, 0.0);
-    for (std::size_t i = 0; i < codes.size(); ++i) sums[codes[i]] += weight[i];
-    return sums;
-}
-
-std::vector<double> counts_of(nb::handle codes, Index n_bins, const std::optional<Vector<double>>& weight) {
-    const auto weights = weight ? view(*weight) : std::span<const double>();
+nb::object bin_counts_of(nb::handle codes, Index n_bins, const std::optional<Vector<double>>& weight) {
+    const Counting counting{weight ? view(*weight) : std::span<const double>(), {}};
     Vector<std::uint8_t> narrow;
     Vector<std::uint16_t> wide;
     const bool is_narrow = nb::try_cast(codes, narrow, false);
     if (!is_narrow) wide = nb::cast<Vector<std::uint16_t>>(codes);
     const std::size_t n = is_narrow ? narrow.shape(0) : wide.shape(0);
-    if (weight && weights.size() != n) throw std::invalid_argument("every code needs one weight");
-    if (n == 0) return std::vector<double>(n_bins, 0.0);
-    return is_narrow ? sums_of(view(narrow), n_bins, weights) : sums_of(view(wide), n_bins, weights);
+    if (weight && counting.weight.size() != n) throw std::invalid_argument("every code needs one weight");
+    std::vector<double> sums(n_bins, 0.0);
+    const auto add = [&](auto all) {
+        const Released released;
+        check_codes(all, static_cast<Index>(n), n_bins);
+        add_rows(all, n_bins, counting, sums.data());
+    };
+    if (is_narrow)
+        add(view(narrow));
+    else
+        add(view(wide));
+    return as_numpy(std::move(sums));
 }
 
-nb::object bin_counts_of(nb::handle codes, Index n_bins, const std::optional<Vector<double>>& weight) {
-    return as_numpy(counts_of(codes, n_bins, weight));
-}
-
-// The same of several features, one after the other; an ordered bin has the rows of all bins up to it, as its column.
-nb::object column_counts_of(nb::sequence codes, const Vector<Index>& n_bins, const Vector<Index>& n_ordered,
-                            const std::optional<Vector<double>>& weight) {
-    const std::size_t n_features = nb::len(codes);
-    if (n_bins.shape(0) != n_features || n_ordered.shape(0) != n_features)
-        throw std::invalid_argument("every feature needs a number of bins and of ordered bins");
-    std::vector<double> all;
-    for (std::size_t f = 0; f < n_features; ++f) {
-        if (n_ordered(f) < 0 || n_ordered(f) > n_bins(f)) throw std::invalid_argument("ordered bins are some of all");
-        std::vector<double> mine = counts_of(codes[f], n_bins(f), weight);
-        std::partial_sum(mine.begin(), mine.begin() + n_ordered(f), mine.begin());
-        all.insert(all.end(), mine.begin(), mine.end());
+nb::object column_counts_of(const BoundDesign& bound, const Vector<Index>& features,
+                            const std::optional<Vector<double>>& weight, const std::optional<Vector<bool>>& among) {
+    const ThresholdDesign& design = bound.get();
+    const Counting counting{weight ? view(*weight) : std::span<const double>(),
+                            among ? view(*among) : std::span<const bool>()};
+    const auto one_each = [&](std::size_t n) { return n == static_cast<std::size_t>(design.n_rows()); };
+    if ((weight && !one_each(counting.weight.size())) || (among && !one_each(counting.among.size())))
+        throw std::invalid_argument("weight and among need one entry per row");
+    if (weight && among) throw std::invalid_argument("rows are weighed, or some of them counted");
+    for (Index f : view(features))
+        if (f < 0 || f >= design.n_features())
+            throw std::invalid_argument("the design does not have feature " + std::to_string(f));
+    std::vector<double> counts;
+    {
+        const Released released;
+        counts = column_counts(design, view(features), counting);
     }
-    return as_numpy(std::move(all));
+    return as_numpy(std::move(counts));
+}
+
+nb::object row_scores_of(const BoundDesign& bound, const Point& point) {
+    const ThresholdDesign& design = bound.get();
+    for (Index c : point.columns)
+        if (c < 0 || c >= design.n_columns())
+            throw std::invalid_argument("the design does not have column " + std::to_string(c));
+    std::vector<double> scores;
+    {
+        const Released released;
+        scores = row_scores(design, point);
+    }
+    return as_numpy(std::move(scores));
 }
 
 }  // namespace
@@ -160,13 +165,13 @@ BoundDesign::BoundDesign(nb::sequence codes, const Vector<Index>& n_bins, const 
             if (n_rows < 0) n_rows = static_cast<Index>(narrow.shape(0));
             check_codes(view(narrow), n_rows, feature.n_bins);
             feature.codes.narrow = narrow.data();
-            kept_.append(nb::cast(narrow));
+            narrow_.push_back(std::move(narrow));
         } else {
             const auto wide = nb::cast<Vector<std::uint16_t>>(item);
             if (n_rows < 0) n_rows = static_cast<Index>(wide.shape(0));
             check_codes(view(wide), n_rows, feature.n_bins);
             feature.codes.wide = wide.data();
-            kept_.append(nb::cast(wide));
+            wide_.push_back(wide);
         }
         if (!ramps.is_none()) feature.ramps = ramps_from(ramps[f], feature.n_ordered);
         features.push_back(std::move(feature));
@@ -203,11 +208,10 @@ BoundMatrix::BoundMatrix(Vector<double> data, Vector<std::int32_t> rows, Vector<
 
 void bind_design(nb::module_& m) {
     m.def("distinct", distinct_of, nb::arg("values"));
-    m.def("unique_edges", unique_edges_of, nb::arg("values"), nb::arg("max_bins"));
+    m.def("unique_edges", unique_edges_of, nb::arg("values"), nb::arg("max_bins"), nb::arg("min_rows") = 1);
+    m.def("with_rows_between", with_rows_between_of, nb::arg("rows"), nb::arg("at_least"));
     m.def("bin_codes", bin_codes_of, nb::arg("values"), nb::arg("edges"));
     m.def("bin_counts", bin_counts_of, nb::arg("codes"), nb::arg("n_bins"), nb::arg("weight") = nb::none());
-    m.def("column_counts", column_counts_of, nb::arg("codes"), nb::arg("n_bins"), nb::arg("n_ordered"),
-          nb::arg("weight") = nb::none());
     nb::class_<BoundMatrix>(m, "Matrix")
         .def(nb::init<Aligned<nb::ro, nb::ndim<2>, nb::device::cpu>>(), nb::arg("dense"))
         .def(nb::init<Vector<double>, Vector<std::int32_t>, Vector<Index>, Index>(), nb::arg("data"), nb::arg("rows"),
@@ -217,6 +221,9 @@ void bind_design(nb::module_& m) {
     nb::class_<BoundDesign>(m, "ThresholdDesign")
         .def(nb::init<nb::sequence, Vector<Index>, Vector<Index>, nb::object>(), nb::arg("codes"), nb::arg("n_bins"),
              nb::arg("n_ordered"), nb::arg("ramps") = nb::none())
+        .def("column_counts", column_counts_of, nb::arg("features"), nb::arg("weight") = nb::none(),
+             nb::arg("among") = nb::none())
+        .def("row_scores", row_scores_of, nb::arg("point"))
         .def_prop_ro("n_rows", [](const BoundDesign& d) { return d.get().n_rows(); })
         .def_prop_ro("n_columns", [](const BoundDesign& d) { return d.get().n_columns(); })
         .def_prop_ro("offset", [](const BoundDesign& d) {

@@ -1,9 +1,11 @@
 // bind/bound.hpp: core objects with the Python arrays that they read kept alive beside them.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "arrays.hpp"
 #include "sparsegam/rows_matrix.hpp"
@@ -17,7 +19,8 @@ class BoundDesign {
     const sparsegam::ThresholdDesign& get() const { return *design_; }
 
   private:
-    nb::list kept_;
+    std::vector<Vector<std::uint8_t>> narrow_;
+    std::vector<Vector<std::uint16_t>> wide_;
     std::optional<sparsegam::ThresholdDesign> design_;
 };
 

@@ -40,8 +40,22 @@ Values naive_edges(const Values& values, Index max_bins) {
     return edges;
 }
 
+// From the lowest up, those with rows enough since the last that was kept, and above.
+Values naive_edges_apart(const Values& values, const Values& edges, Index min_rows) {
+    Values kept;
+    for (double edge : edges) {
+        const auto between = [&](double v) { return v <= edge && (kept.empty() || v > kept.back()); };
+        const auto above = std::count_if(values.begin(), values.end(), [&](double v) { return v > edge; });
+        if (std::count_if(values.begin(), values.end(), between) >= min_rows && above >= min_rows) kept.push_back(edge);
+    }
+    return kept;
+}
+
 void check_edges(const Values& values, Index max_bins) {
     const Values edges = unique_edges(values, max_bins);
+    for (Index min_rows : {1, 2, 3, 20})
+        CHECK(unique_edges(values, max_bins, min_rows) == naive_edges_apart(values, edges, min_rows),
+              shown(values) + " with rows between: " + std::to_string(min_rows));
     const std::string where = shown(values) + " in " + std::to_string(max_bins) + " bins: " + shown(edges);
     CHECK(edges == naive_edges(values, max_bins), where);
     CHECK(static_cast<Index>(edges.size()) < std::max<Index>(max_bins, 1), where);

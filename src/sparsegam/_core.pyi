@@ -10,9 +10,14 @@ from sparsegam.arrays import Vector
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.uint8] | NDArray[np.uint16]
+Mask = NDArray[np.bool_]
+Ramps = tuple[Vector, Vector, Ints]
 
-def unique_edges(values: Vector, max_bins: int) -> Vector:
-    """Sorted thresholds of a column without its largest value: every unique value, or quantiles beyond max_bins."""
+def unique_edges(values: Vector, max_bins: int, min_rows: int = 1) -> Vector:
+    """Sorted thresholds, every unique value but the largest or quantiles beyond max_bins, with min_rows in each bin."""
+
+def with_rows_between(rows: Vector, at_least: float) -> Ints:
+    """Which thresholds stay, from the lowest up, so that there are rows enough between any two, given those by bin."""
 
 def distinct(values: Vector) -> tuple[Vector, Ints]:
     """Distinct values in ascending order, and how often each is there; no NaN."""
@@ -23,26 +28,25 @@ def bin_codes(values: Vector, edges: Vector) -> Codes:
 def bin_counts(codes: Codes, n_bins: int, weight: Vector | None = None) -> Vector:
     """Rows of each bin or, with weights, what they weigh; without the GIL, and without a copy of the codes."""
 
-def column_counts(codes: Sequence[Codes], n_bins: Ints, n_ordered: Ints, weight: Vector | None = None) -> Vector:
-    """The same of several features, one after the other; an ordered bin has the rows of all bins up to it."""
-
 class ThresholdDesign:
     """Features as bin codes; one column per bin, and one per ramp.
 
-    Feature j has n_bins[j] bins. The first n_ordered[j] are ordered, and bin b of them is the column `code <= b`;
-    each later bin is the column `code == b` (a level, a special code, or missing).
-    ramps[j] is None or, in any one unit, the places of the rows of the ordered bins, where these bins end, and the bins
-    at whose ends ramps have their knots: ramp r is the column `min(place - end[knots[r]], 0)`, zero from its knot on.
-    Column ids run over features, then bins, then ramps: column = offset[j] + b.
+    Feature j has n_bins[j] bins. The first n_ordered[j] are ordered, and bin b of them is the column `code <= b`; each
+    later bin is the column `code == b` (a level, a special code, or missing). ramps[j] is None or, in any one unit, the
+    places of the rows of the ordered bins, where these bins end, and the bins at whose ends ramps have their knots:
+    ramp r is the column `min(place - end[knots[r]], 0)`, zero from its knot on. Column ids run over features, then
+    bins, then ramps: column = offset[j] + b.
     """
 
     def __init__(
-        self,
-        codes: Sequence[Codes],
-        n_bins: Ints,
-        n_ordered: Ints,
-        ramps: Sequence[tuple[Vector, Vector, Ints] | None] | None = None,
+        self, codes: Sequence[Codes], n_bins: Ints, n_ordered: Ints, ramps: Sequence[Ramps | None] | None = None
     ) -> None: ...
+    def column_counts(self, features: Ints, weight: Vector | None = None, among: Mask | None = None) -> Vector:
+        """Rows, or those among some, for which each column is 1, or below the knot of a ramp; or what they weigh."""
+
+    def row_scores(self, point: Point) -> Vector:
+        """Score of each row, summed in the order of the columns, a feature at a time."""
+
     n_rows: Final[int]
     n_columns: Final[int]
     offset: Final[Ints]
@@ -57,8 +61,7 @@ class Matrix:
     n_rows: Final[int]
     n_columns: Final[int]
 
-LOSSES: tuple[str, ...]
-"""Names of the losses that the core has."""
+LOSSES: tuple[str, ...]  # that the core has
 
 def loss_derivatives(loss: str, f: float, y: float) -> tuple[float, float, float]:
     """Loss of one row with score f, its gradient and its curvature in f."""
@@ -230,7 +233,7 @@ class Penalty:
         cost: Vector,
         low: Vector,
         high: Vector,
-        allowed: NDArray[np.bool_],
+        allowed: Mask,
         group: Ints,
         always: Ints,
         max_groups: int = 0,
@@ -242,11 +245,8 @@ class Penalty:
         max_per_pair: int = 0,
         hierarchy: str = "none",
     ) -> None: ...
-    def with_lambda2(self, lambda2: float) -> Penalty:
-        """The same with another lambda2."""
-
-    def with_lambda1(self, lambda1: float) -> Penalty:
-        """The same with another lambda1."""
+    def with_lambda2(self, lambda2: float) -> Penalty: ...  # the same with another lambda2
+    def with_lambda1(self, lambda1: float) -> Penalty: ...
 
 class Certificate:
     """What the certified sweep proved: is the model swap 1-OPT, of how many pairs, and how many were line-searched."""

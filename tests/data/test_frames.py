@@ -3,6 +3,7 @@
 from datetime import date, datetime, timezone
 from decimal import Decimal
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -152,6 +153,8 @@ TEXTS = ["b", None, "a", "b"]
         lambda: pd.DataFrame({"c": TEXTS}),
         lambda: pd.DataFrame({"c": pd.Series(TEXTS, dtype=object)}),
         lambda: pd.DataFrame({"c": pd.Series(["b", np.nan, "a", "b"], dtype=object)}),
+        lambda: pd.DataFrame({"c": pd.Series(["b", pd.NA, "a", "b"], dtype=object)}),
+        lambda: pd.DataFrame({"c": pd.Series(TEXTS, dtype="string")}),
         lambda: pd.DataFrame({"c": pd.Categorical(TEXTS, ["z", "b", "a"])}),
         lambda: pd.DataFrame({"c": TEXTS}).convert_dtypes(dtype_backend="pyarrow"),
         lambda: np.array(TEXTS, dtype=object)[:, None],
@@ -162,6 +165,37 @@ def test_text_and_categories_are_the_same_from_every_frame(make):
     column = frames.read(make()).column(0)
     assert column.scale == Scale("category", ("a", "b"))
     np.testing.assert_array_equal(column.values, [1, np.nan, 0, 1])
+
+
+def test_frames_of_pandas_and_narwhals_read_alike_whether_in_one_block_or_not():
+    one_block = pd.DataFrame({"a": [1, 2, 3], "b": [3, 1, 2]}, index=[5, 6, 7])
+    for frame in (one_block, one_block.assign(b=[0.5, 1.5, 2.5])):
+        for given in (frame, nw.from_native(frame)):
+            table = frames.read(given)
+            assert (table.block is not None) == (frame is one_block)
+            assert (table.names, table.shape) == (("a", "b"), (3, 2))
+            np.testing.assert_array_equal(all_columns(table), frame)
+            np.testing.assert_array_equal(all_columns(table.keep(np.array([2, 0]))), frame.iloc[[2, 0]])
+            np.testing.assert_array_equal(table.values(1), frame["b"])
+            np.testing.assert_array_equal(table.frame.to_numpy(), frame)
+
+
+def test_scales_are_known_of_columns_that_were_read():
+    table = frames.read(pd.DataFrame({"a": ["x", "y"], "b": [1, 2], "c": [True, False]}))
+    assert table.scales == {}
+    assert [table.column(j).scale for j in (2, 0)] == [table.scales[2], table.scales[0]]
+    assert [*table.scales] == [2, 0]
+    assert table.keep(np.array([0])).scales == {}
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_a_look_at_the_first_rows_reads_these_only(n):
+    frame = pd.DataFrame({"a": ["z", "y", "x"], "b": [1.0, 2.0, 3.0], "c": [3, 2, 1]})
+    for table in (frames.read(frame), frames.read(frame).loaded(), frames.read(frame[["b", "c"]])):
+        for j, start in table.starts(n, range(table.n_columns)):
+            np.testing.assert_array_equal(start.natural(), table.column(j).natural()[:n])
+    kept = frames.read(frame).keep(np.array([False, True, True]))
+    assert [start.values.size for _, start in kept.starts(1, [0, 2])] == [2, 2]
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,9 @@ from hypothesis.extra import numpy as hnp
 from sparsegam.data import frames
 from sparsegam.data.columns import Column
 from sparsegam.data.scales import NUMBER, Scale
-from sparsegam.design.binning import Binning, Feature, Learner
+from sparsegam.design.binning import Binning, Feature, Learner, learn_edges
 from sparsegam.design.coding import bin_table
+from sparsegam.design.times import Times
 from sparsegam.models.terms import Condition
 
 columns = hnp.arrays(np.float64, st.integers(1, 60), elements=st.integers(-8, 8).map(float) | st.floats(-1e6, 1e6))
@@ -56,6 +57,15 @@ def test_a_weight_of_two_is_the_row_twice(values, weight, max_bins):
     weighted = learn(values, "x", weight=weight.astype(float), max_bins=max_bins, special_values=[3])
     assert weighted.edges.tobytes() == repeated.edges.tobytes()
     assert weighted.missing == repeated.missing
+
+
+@given(columns, st.integers(2, 12), st.integers(1, 8))
+def test_distinct_values_and_how_often_they_are_there_say_the_same_as_rows(values, max_bins, min_rows):
+    distinct, counts = np.unique(values, return_counts=True)
+    counted = learn_edges(distinct, Times(counts.astype(float), counts.astype(float)), max_bins, min_rows)
+    assert counted.tobytes() == learn_edges(values, Times(), max_bins, min_rows).tobytes()
+    if counted.size:
+        assert np.bincount(np.searchsorted(counted, values)).min() >= min_rows
 
 
 @pytest.mark.parametrize("times", [1, 2, 3, 5])

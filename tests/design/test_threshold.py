@@ -67,7 +67,7 @@ def test_rows_are_counted_by_column(design, weight):
         [feature.indicators(x) for feature, x in zip(FEATURES, VALUES, strict=True)]
     )  # without the last ordered bin of each feature, which holds wherever the order does
     candidates = [0, 1, 4, 6, 7]
-    found = design.sums(design.codes, weight)
+    found = design.sums(weight)
     np.testing.assert_array_equal(found[candidates], (np.ones(5) if weight is None else weight) @ columns)
     some = np.array([True, False, True, True, False])
     backwards = np.array(candidates[::-1])
@@ -76,9 +76,40 @@ def test_rows_are_counted_by_column(design, weight):
 
 
 def test_counts_by_column_are_checked(design):
-    with pytest.raises(ValueError, match="ordered bins are some of all"):
-        _core.column_counts(design.codes, design.n_bins, design.n_bins + 1)
-    with pytest.raises(ValueError, match="every feature needs a number of bins"):
-        _core.column_counts(design.codes, design.n_bins[:2], design.n_ordered[:2])
+    features = np.arange(3)
+    with pytest.raises(ValueError, match="does not have feature 3"):
+        design.core.column_counts(features + 1)
+    with pytest.raises(ValueError, match="one entry per row"):
+        design.core.column_counts(features, np.ones(4))
+    with pytest.raises(ValueError, match="one entry per row"):
+        design.core.column_counts(features, among=np.ones(6, dtype=bool))
+    with pytest.raises(ValueError, match="weighed, or some of them counted"):
+        design.core.column_counts(features, np.ones(5), np.ones(5, dtype=bool))
     with pytest.raises(ValueError, match="not below its feature's number of bins"):
-        _core.column_counts(design.codes, np.ones(3, dtype=np.int64), np.ones(3, dtype=np.int64))
+        _core.bin_counts(design.codes[0], 1)
+
+
+@pytest.mark.parametrize("n_bins", [2, 3, 300])
+def test_rows_of_bins_are_counted_one_by_one(n_bins):
+    rng = np.random.default_rng(n_bins)
+    codes = rng.integers(0, n_bins, 1003).astype(np.uint8 if n_bins <= 256 else np.uint16)
+    weight, among = rng.random(1003), rng.random(1003) < 0.3
+    core = _core.ThresholdDesign([codes], np.array([n_bins]), np.array([0]))
+    for counted, wanted in (
+        (core.column_counts(np.array([0])), np.bincount(codes, minlength=n_bins)),
+        (core.column_counts(np.array([0]), weight), np.bincount(codes, weight, n_bins)),
+        (core.column_counts(np.array([0]), among=among), np.bincount(codes[among], minlength=n_bins)),
+        (_core.bin_counts(codes, n_bins), np.bincount(codes, minlength=n_bins)),
+        (_core.bin_counts(codes, n_bins, weight), np.bincount(codes, weight, n_bins)),
+    ):
+        np.testing.assert_array_equal(counted, wanted)
+
+
+def test_scores_of_rows_are_sums_over_their_bins(design):
+    point = _core.Point(0.1, np.array([7, 0, 4, 1]), np.array([0.7, -0.2, 1e-17, 0.3]))
+    score = np.full(5, 0.1)
+    for j, table in design.bin_tables(point.columns, point.coef).items():
+        score += table[design.codes[j]]
+    assert design.row_scores(point).tobytes() == score.tobytes()
+    with pytest.raises(ValueError, match="does not have column 99"):
+        design.core.row_scores(_core.Point(0.0, np.array([99]), np.ones(1)))

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from sparsegam import _core
 from sparsegam.data.frames import read
 from sparsegam.design.binning import Binning
 from sparsegam.design.coding import bin_table
@@ -11,21 +12,13 @@ from sparsegam.design.threshold import ThresholdDesign
 from sparsegam.design.training import N_BUCKETS, band_counts, histogram_of
 
 
-class Point:
-    """A model as the core gives it."""
-
-    def __init__(self, intercept, columns, coef):
-        self.intercept = intercept
-        self.columns = np.array(columns, dtype=np.int64)
-        self.coef = np.array(coef, dtype=np.float64)
-
-
 def test_counts_are_those_of_the_rows():
     rng = np.random.default_rng(0)
     values = rng.choice([1.0, 2.0, 3.0, 5.0, -9.0, np.nan], 500)
     table = read(pd.DataFrame({"a": values, "b": rng.normal(size=500)}))
     design = ThresholdDesign(*bin_table(table, Binning(special_values={"a": [-9.0]})))
-    training = design.training(Point(0.5, [1, 4, 5], [2.0, 0.25, -1.0]))  # a <= 2, a == -9, a missing
+    columns = np.array([1, 4, 5])  # a <= 2, a == -9, a missing
+    training = design.training(_core.Point(0.5, columns, np.array([2.0, 0.25, -1.0])))
     assert [feature.name for feature, _ in training.columns] == ["a"]
     numbers, counts = training.bins()["a"]
     assert numbers[:3].tolist() == [1.0, 2.0, 3.0]

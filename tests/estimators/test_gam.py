@@ -151,6 +151,20 @@ def test_names_are_checked_as_scikit_learn_does(table):
         SparseGAMClassifier().fit(X.to_numpy(), y).predict(X)
 
 
+def test_names_are_those_of_the_last_fit_and_numbers_among_them_are_refused(table):
+    X, y = table
+    numbered = X.set_axis(range(4), axis=1)
+    gam = SparseGAMClassifier()
+    for unnamed in (X.to_numpy(), numbered, X.to_numpy().tolist()):
+        assert gam.fit(X, y).feature_names_in_.tolist() == NAMES
+        assert not hasattr(gam.fit(unnamed, y), "feature_names_in_")
+        assert gam.n_features_in_ == 4
+    with pytest.raises(TypeError, match="only supported if all input features have string names"):
+        gam.fit(X.set_axis([*NAMES[:-1], 7], axis=1), y)
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        gam.fit(X, None)
+
+
 def test_balanced_classes_weigh_the_same(table):
     X, y = table
     balanced = SparseGAMClassifier(class_weight="balanced").fit(X, y)

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -91,31 +92,71 @@ inline Distinct distinct(std::span<const double> values) {
     return whole_and_close(values, low, high) ? distinct_whole(values, low, high) : distinct_sorted(values);
 }
 
-// Thresholds t of the columns `x <= t`: every distinct value but the largest, or where those would make more
-// than max_bins bins, the values at the quantiles 1/max_bins, 2/max_bins ...
-inline std::vector<double> unique_edges(std::span<const double> values, Index max_bins) {
-    Distinct all = distinct(values);
-    const Index n_distinct = static_cast<Index>(all.values.size());
-    if (n_distinct <= max_bins) {
-        if (n_distinct > 0) all.values.pop_back();
-        return all.values;
+// Which thresholds stay, from the lowest up, so that there are rows enough between any two, and beyond the outermost; given
+// how many are in each bin.
+template <class Count>
+std::vector<Index> with_rows_between(std::span<const Count> rows, Count at_least) {
+    std::vector<Index> kept;
+    Count between = 0, above = std::accumulate(rows.begin(), rows.end(), Count(0));
+    for (std::size_t bin = 0; bin + 1 < rows.size(); ++bin) {
+        between += rows[bin];
+        above -= rows[bin];
+        if (between < at_least) continue;
+        if (above < at_least) break;
+        kept.push_back(static_cast<Index>(bin));
+        between = 0;
     }
-    std::vector<double> edges;
-    const double share = static_cast<double>(values.size()) / static_cast<double>(max_bins);
-    Index below = 0;
-    for (Index i = 0; i + 1 < n_distinct; ++i) {
+    return kept;
+}
+
+// Distinct values that are joined with those below them, so that there are no more than max_bins: at the quantiles
+// 1/max_bins, 2/max_bins ...
+inline Distinct at_quantiles(const Distinct& all, Index n_values, Index max_bins) {
+    Distinct out;
+    const double share = static_cast<double>(n_values) / static_cast<double>(max_bins);
+    Index below = 0, mine = 0;
+    for (std::size_t i = 0; i < all.values.size(); ++i) {
         below += all.counts[i];
-        if (static_cast<double>(below) >= share * static_cast<double>(edges.size() + 1)) edges.push_back(all.values[i]);
-        if (static_cast<Index>(edges.size()) == max_bins - 1) break;
+        mine += all.counts[i];
+        const Index n = static_cast<Index>(out.values.size());
+        const bool ends = n < max_bins - 1 && static_cast<double>(below) >= share * static_cast<double>(n + 1);
+        if (!ends && i + 1 < all.values.size()) continue;
+        out.values.push_back(all.values[i]);
+        out.counts.push_back(mine);
+        mine = 0;
     }
+    return out;
+}
+
+// Thresholds t of the columns `x <= t`: every distinct value but the largest, or where those would make more than max_bins
+// bins, the values at quantiles; of these so many that each bin has at least min_rows.
+inline std::vector<double> unique_edges(std::span<const double> values, Index max_bins, Index min_rows = 1) {
+    Distinct bins = distinct(values);
+    if (static_cast<Index>(bins.values.size()) > max_bins)
+        bins = at_quantiles(bins, static_cast<Index>(values.size()), max_bins);
+    if (!bins.values.empty()) bins.values.pop_back();
+    if (min_rows <= 1) return bins.values;
+    std::vector<double> edges;
+    for (Index bin : with_rows_between<Index>(bins.counts, min_rows)) edges.push_back(bins.values[bin]);
     return edges;
+}
+
+// How many edges are below a value. A half is chosen by a product, not by a branch, which would be mispredicted every other
+// time.
+inline std::size_t edges_below(std::span<const double> edges, double value) noexcept {
+    if (edges.empty()) return 0;
+    const double* first = edges.data();
+    for (std::size_t left = edges.size(); left > 1; left -= left / 2) {
+        const std::size_t half = left / 2;
+        first += (first[half - 1] < value) * half;
+    }
+    return static_cast<std::size_t>(first - edges.data()) + (*first < value);
 }
 
 // code = number of edges below the value, so that code <= b exactly when value <= edges[b].
 template <class Code>
 void bin_by_search(std::span<const double> values, std::span<const double> edges, Code* codes) {
-    for (std::size_t i = 0; i < values.size(); ++i)
-        codes[i] = static_cast<Code>(std::lower_bound(edges.begin(), edges.end(), values[i]) - edges.begin());
+    for (std::size_t i = 0; i < values.size(); ++i) codes[i] = static_cast<Code>(edges_below(edges, values[i]));
 }
 
 // The same through a table, where the edges are whole numbers: value <= t exactly when ceil(value) <= t.

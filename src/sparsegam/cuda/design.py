@@ -21,6 +21,8 @@ from sparsegam.design.rules import Rules
 from sparsegam.design.threshold import ThresholdDesign
 from sparsegam.design.training import INSIDE, N_BUCKETS, Histogram
 
+NO_ROWS = np.zeros(0)
+
 
 class CudaDesign(ThresholdDesign):
     """Columns over bin codes on a card.
@@ -56,7 +58,7 @@ class CudaDesign(ThresholdDesign):
         """Return the little that is asked of a design without codes."""
         return SimpleNamespace(n_rows=self.rows.codes.n_rows)
 
-    def sums(self, codes: Sequence[Codes], weight: Any = None) -> Vector:
+    def sums(self, weight: Any = None) -> Vector:
         """Sum the weights of the rows for which each column is 1; without weights, count them."""
         sums = self.rows.counts if weight is None else self.rows.sums_of(self._weight)
         return self._with_ramps_counted(sums)
@@ -65,7 +67,9 @@ class CudaDesign(ThresholdDesign):
         """Return sums by column where a ramp stands on the rows below its knot, not on its values."""
         if not self.rows.codes.has_ramps:
             return sums
-        return np.concatenate([self._with_ramps(j, sums[self.bins_of(j)]) for j in range(self.n_bins.size)])
+        held = [sums[self.bins_of(j)] for j in range(self.n_bins.size)]
+        ramped = [NO_ROWS if one is None else one.rows_below(mine) for one, mine in zip(self.ramps, held, strict=True)]
+        return np.concatenate([part for both in zip(held, ramped, strict=True) for part in both])
 
     def row_scores(self, point: _core.Point, own: Any = None) -> Any:
         """Return the score of each row, on the card."""

@@ -213,7 +213,7 @@ class Posed:
         counts = {
             "rows": self.n_rows,
             "counts": self.design.counts,
-            "shares": self.design.sums(self.codes, self.weight) if varied else self.design.counts,
+            "shares": self.design.sums(self.weight) if varied else self.design.counts,
         }
         return counts | _about(self.rows)
 

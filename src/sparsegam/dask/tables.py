@@ -98,7 +98,7 @@ class SentDesign(ThresholdDesign):
         """Return the little that is asked of a design without codes."""
         return SimpleNamespace(n_rows=self._n_rows)
 
-    def sums(self, codes: Sequence[Codes], weight: Vector | None = None) -> Vector:
+    def sums(self, weight: Vector | None = None) -> Vector:
         """Return the counts, or the shares of the weight, that the workers sent."""
         out: Vector = self._given[0 if weight is None else 1]
         return out

@@ -152,7 +152,8 @@ def from_objects(values: list[Any], name: str, levels: Sequence[Any] | None = No
 
     With `levels`, the values are levels in this order.
     """
-    values = [None if is_missing(value) else value for value in values]
+    if set(map(type, values)) != {str}:  # text itself, which most columns are, misses nothing
+        values = [None if is_missing(value) else value for value in values]
     if levels is not None:
         return _ordered(values, name, tuple(_plain(level) for level in levels))
     types = set(map(type, values)) - {type(None)}
@@ -238,16 +239,15 @@ def _floats(values: list[Any], name: str) -> Vector:
 
 def _category(values: list[Any], name: str) -> Column:
     """Number the levels in their own order, whatever the order of the rows."""
-    seen: dict[Any, int] = {None: 0}
-    codes = np.fromiter((seen.setdefault(value, len(seen)) for value in values), np.intp, len(values))
-    del seen[None]
+    seen = dict.fromkeys(values)
+    seen.pop(None, None)
     try:
         levels = sorted(seen)
     except TypeError:
         _refuse_objects(values, set(map(type, seen)), name)
-    rank = np.full(len(levels) + 1, np.nan)
-    rank[[seen[level] for level in levels]] = np.arange(len(levels))
-    return Column(name, Scale("category", tuple(levels)), rank[codes])
+    position = {level: float(i) for i, level in enumerate(levels)} | {None: np.nan}
+    numbers = np.fromiter(map(position.__getitem__, values), np.float64, len(values))
+    return Column(name, Scale("category", tuple(levels)), numbers)
 
 
 def _ordered(values: list[Any], name: str, levels: tuple[Level, ...]) -> Column:

@@ -2,8 +2,9 @@
 
 import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from sparsegam.data.coded import CodedColumn
 from sparsegam.data.columns import Column, Rows, from_array, from_levels, from_objects, unmasked
+from sparsegam.data.scales import Scale
 
 __all__ = ["Table", "may_hold_text", "position", "read"]
 
@@ -23,8 +25,8 @@ class Table:
 
     Attributes
     ----------
-    source : ndarray, narwhals.DataFrame or tuple of Column or CodedColumn
-        Where the columns are.
+    source : ndarray, narwhals.DataFrame, pandas.DataFrame or tuple of Column or CodedColumn
+        Where the columns are; a frame of pandas where a block has the same.
     n_rows, n_columns : int
         Its shape; `n_rows` counts the kept rows only.
     names : tuple of str or None
@@ -48,7 +50,7 @@ class Table:
     @property
     def labels(self) -> tuple[str, ...]:
         """Column names, made up as x0, x1, ... where there are none."""
-        return tuple(self.label(j) for j in range(self.n_columns))
+        return tuple(f"x{j}" for j in range(self.n_columns)) if self.names is None else self.names
 
     def label(self, j: int) -> str:
         """Name of column j."""
@@ -115,34 +117,50 @@ class Table:
             return out if self.kept is None else out[self.kept]
         if isinstance(self.source, tuple):
             return self.column(j).natural()
-        out = unmasked(self.source.get_column(self.keys[j]).to_numpy())
+        out = unmasked(self.frame.get_column(self.keys[j]).to_numpy())
         return out if self.kept is None else out[self.kept]
+
+    @cached_property
+    def frame(self) -> Any:
+        """The columns as a narwhals frame, where they are in a frame: to make one takes longer than to look at it."""
+        import narwhals as nw
+
+        return nw.from_native(self.source, eager_only=True)
 
     @property
     def all_numbers(self) -> NDArray[Any] | None:
         """All columns as one array of numbers, where they are in one already; None where each wants a look."""
-        array = self.source if isinstance(self.source, np.ndarray) else self.block
+        array = self.array
         return array if array is not None and array.dtype.kind in "iuf" and self.kept is None else None
 
-    def start_of(self, j: int, n: int) -> Column:
-        """Return the first rows of column j as a look at it, which costs next to nothing however long it is."""
-        if self.kept is not None:
-            return self.column(j)
-        if isinstance(self.source, tuple):
-            return self._whole_column(j).take(slice(n))
-        array = self.source if isinstance(self.source, np.ndarray) else self.block
-        if array is not None:
-            return from_array(array[:n, j], self.label(j))
-        return _read_series(self.source.get_column(self.keys[j]).head(n), self.label(j))
+    @cached_property
+    def scales(self) -> dict[int, Scale]:
+        """Scales of the columns that were read so far: who looks at them again need not read them to know these."""
+        return {}
+
+    def starts(self, n: int, columns: Iterable[int]) -> Iterator[tuple[int, Column]]:
+        """Return the first rows of columns, one by one: a look at them, which costs little however long they are."""
+        whole, rows, columns = self.kept is not None or n >= self.n_rows, slice(n), list(columns)
+        if whole or isinstance(self.source, tuple) or not columns:
+            return ((j, self._whole_column(j).take(self.kept if whole else rows)) for j in columns)
+        first = replace(self, source=(self.frame if self.array is None else self.array)[rows], block=None)
+        return ((j, first.column(j)) for j in columns)
+
+    @property
+    def array(self) -> NDArray[Any] | None:
+        """All columns as one array, where they are in one already."""
+        return self.source if isinstance(self.source, np.ndarray) else self.block
 
     def _whole_column(self, j: int) -> Column | CodedColumn:
         if isinstance(self.source, tuple):
             column: Column | CodedColumn = self.source[j]
             return column
-        array = self.source if isinstance(self.source, np.ndarray) else self.block
-        if array is not None:
-            return from_array(array[:, j], self.label(j))
-        return _read_series(self.source.get_column(self.keys[j]), self.label(j))
+        if self.array is not None:
+            read = from_array(self.array[:, j], self.label(j))
+        else:
+            read = _read_series(self.frame.get_column(self.keys[j]), self.label(j))
+        self.scales[j] = read.scale
+        return read
 
 
 def read(X: Any) -> Table:
@@ -186,7 +204,7 @@ def _positions(rows: Rows) -> NDArray[np.intp]:
 
 
 def _as_frame(X: Any) -> Any:
-    """Return X as a narwhals frame, or None where it is no frame."""
+    """Return X as a frame of pandas or narwhals, or None where it is no frame."""
     if isinstance(X, np.ndarray):
         return None
     if isinstance(X, list | tuple):
@@ -197,7 +215,11 @@ def _as_frame(X: Any) -> Any:
     if isinstance(X, nw.DataFrame):
         return X
     _refuse_lazy(X)
-    _check_names(_native_names(X))
+    pandas = nw.dependencies.is_pandas_dataframe(X)
+    if not (pandas and X.columns.is_unique):  # which pandas knows, once it was asked
+        _check_names(_native_names(X))
+    if pandas:
+        return X
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     return frame if isinstance(frame, nw.DataFrame) else None
 
@@ -216,11 +238,13 @@ def _refuse_lazy(X: Any) -> None:
 
 def _read_array(X: Any) -> Table:
     """Read an array; rows of a list may mix numbers and text, which NumPy would turn into text throughout."""
-    from sklearn.utils import check_array  # here, as it takes a second to import, and frames can do without
+    if type(X) is np.ndarray and X.ndim == 2 and X.size and X.dtype.kind in "iufb":
+        return Table(X, *X.shape)
+    from sklearn.utils import check_array  # here, as it takes a second to import, and others can do without
 
     X = _from_list(X) if isinstance(X, list | tuple) else unmasked(X)
     array = check_array(X, dtype=None, ensure_all_finite=False, input_name="X")
-    return Table(array, n_rows=array.shape[0], n_columns=array.shape[1])
+    return Table(array, *array.shape)
 
 
 def _from_list(rows: Any) -> NDArray[Any]:
@@ -231,19 +255,20 @@ def _from_list(rows: Any) -> NDArray[Any]:
 
 
 def _read_frame(frame: Any) -> Table:
-    names = frame.columns
-    n_rows = len(frame)
+    import narwhals as nw
+
+    names, n_rows = _native_names(frame), len(frame)
     if n_rows == 0 or not names:
         msg = f"X has {n_rows} rows and {len(names)} columns: at least one of each is required."
         raise ValueError(msg)
-    named = all(isinstance(name, str) for name in names)
+    named, block = all(isinstance(name, str) for name in names), _one_block(frame)
     return Table(
-        frame,
+        frame if block is not None else nw.from_native(frame, eager_only=True),
         n_rows=n_rows,
         n_columns=len(names),
         names=tuple(names) if named else None,
         keys=names,
-        block=_one_block(frame),
+        block=block,
     )
 
 
@@ -252,9 +277,11 @@ def _one_block(frame: Any) -> NDArray[Any] | None:
 
     To ask pandas for hundreds of 0/1 columns one by one takes longer than to fit a model to them.
     """
-    if not frame.implementation.is_pandas():
+    import narwhals as nw
+
+    native = nw.to_native(frame, pass_through=True)
+    if not nw.dependencies.is_pandas_dataframe(native):
         return None
-    native = frame.to_native()
     kinds = set(native.dtypes)
     first = next(iter(kinds))
     if len(kinds) > 1 or not isinstance(first, np.dtype) or first.kind not in "iufb":
@@ -270,6 +297,8 @@ def _read_series(series: Any, name: str) -> Column:
     import narwhals as nw
 
     dtype = series.dtype
+    if dtype == nw.String:
+        return _read_text(series, name)
     if dtype.is_numeric() and dtype != nw.Decimal:
         return from_array(numbers_of(series), name)
     if dtype == nw.Enum:
@@ -281,9 +310,17 @@ def _read_series(series: Any, name: str) -> Column:
         return from_array(raw, name) if raw.dtype.kind == "M" else from_objects(series.to_list(), name)
     if dtype in (nw.Duration, nw.Time):
         _refuse_duration(dtype, name)
-    if dtype == nw.Boolean and series.to_numpy().dtype == np.bool_:
-        return from_array(series.to_numpy(), name)
-    return from_objects(series.to_list(), name)
+    whole = dtype == nw.Boolean and series.to_numpy().dtype == np.bool_
+    return from_array(series.to_numpy(), name) if whole else from_objects(series.to_list(), name)
+
+
+def _read_text(series: Any, name: str) -> Column:
+    """Read text: by its distinct values in pandas, which finds them several times as fast as Python hands out all."""
+    if not series.implementation.is_pandas():
+        return from_objects(series.to_list(), name)
+    codes, found = series.to_native().factorize()
+    distinct = from_objects(found.tolist(), name)
+    return Column(name, distinct.scale, np.append(distinct.values, np.nan)[codes])  # -1 where it is missing
 
 
 def numbers_of(series: Any) -> NDArray[Any]:

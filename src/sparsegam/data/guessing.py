@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sparsegam.arrays import Vector
 from sparsegam.checks import warn
 from sparsegam.data.columns import Column, from_array, from_objects
-from sparsegam.data.frames import Table
+from sparsegam.data.frames import Table, may_hold_text
 from sparsegam.data.scales import BOOLEAN, DATE, DATETIME, Scale
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "."})
@@ -50,8 +50,11 @@ def is_missing(text: str) -> bool:
 
 def warn_of_numbers_in_text(table: Table, *, kept_as_text: Container[int] = ()) -> None:
     """Warn of columns of text that are nearly all numbers: a few other words make each number a level of its own."""
-    for j in range(table.n_columns if table.all_numbers is None else 0):
-        if j not in kept_as_text and _share_of_numbers(table.start_of(j, LOOKED_AT))[0] >= NEARLY_ALL:
+    if table.array is not None and not may_hold_text(table.array):
+        return
+    columns = (j for j in range(table.n_columns) if j not in kept_as_text and _may_be_numbers(table.scales.get(j)))
+    for j, start in table.starts(LOOKED_AT, columns):
+        if _share_of_numbers(start)[0] >= NEARLY_ALL:
             share, n_numbers, n, other = _share_of_numbers(table.column(j))
             if NEARLY_ALL <= share < 1:
                 name = table.label(j)
@@ -61,6 +64,11 @@ def warn_of_numbers_in_text(table: Table, *, kept_as_text: Container[int] = ()) 
                     f'errors="coerce")), or name the column in categorical to keep it as it is.'
                 )
                 warn(msg, UserWarning)
+
+
+def _may_be_numbers(scale: Scale | None) -> bool:
+    """Tell whether text of a scale, known or not, may be numbers."""
+    return scale is None or (scale.kind == "category" and len(scale.levels) >= FEWEST_NUMBERS)
 
 
 def _share_of_numbers(column: Column) -> tuple[float, int, int, str]:

@@ -234,7 +234,7 @@ def _frame_values(table: Table) -> NDArray[Any]:
     """Return the numbers of a frame: as it holds them where that is one array, else column by column."""
     import narwhals as nw
 
-    frame, kinds = table.source, table.source.schema
+    frame, kinds = table.frame, table.frame.schema
     wrong = [str(name) for name, kind in kinds.items() if not _is_number(kind)]
     if wrong:
         hold = "holds" if len(wrong) == 1 else "hold"

@@ -12,6 +12,7 @@ import numpy as np
 from sparsegam.arrays import Vector
 from sparsegam.checks import first_few, warn
 from sparsegam.data.frames import Table
+from sparsegam.data.scales import NUMBER
 
 LOOKED_AT = 10_000  # rows at the start of a column: whoever has codes has them there, and a look costs next to nothing
 FEWEST_ROWS = 3  # of a code: fewer are as likely outliers
@@ -28,9 +29,8 @@ Codes = dict[float, int]
 def warn_of_special_codes(table: Table, *, told_of: Container[int] = ()) -> None:
     """Warn of columns that look as if they held special codes, all of them in one warning; say how to declare them."""
     found = {}
-    for j in _worth_a_look(table):
-        start = None if j in told_of else table.start_of(j, LOOKED_AT)
-        if start is not None and start.scale.kind == "number" and (codes := codes_of(start.values)):
+    for j, start in table.starts(LOOKED_AT, (j for j in _worth_a_look(table) if j not in told_of)):
+        if start.scale.kind == "number" and (codes := codes_of(start.values)):
             found[table.label(j)] = codes
     if not found:
         return
@@ -51,7 +51,8 @@ def warn_of_special_codes(table: Table, *, told_of: Container[int] = ()) -> None
 def _worth_a_look(table: Table) -> Iterable[int]:
     """Return all columns or, where one look at all of them tells, those that can hold codes."""
     if table.all_numbers is None:
-        return range(table.n_columns)
+        only_truth = table.array is not None and table.array.dtype.kind == "b"
+        return [] if only_truth else [j for j in range(table.n_columns) if table.scales.get(j, NUMBER) == NUMBER]
     start = table.all_numbers[:LOOKED_AT]
     ends = zip(np.fmin.reduce(start).tolist(), np.fmax.reduce(start).tolist(), strict=True)
     return [j for j, (low, high) in enumerate(ends) if low in NEGATIVE or high in NINES]

@@ -65,6 +65,11 @@ class Ramps:
         out[self.knots[ramp] + 1 :] = 0.0
         return out
 
+    def rows_below(self, held: Vector) -> Vector:
+        """Return on how many rows each ramp stands, those below its knot, given how many each column of a bin holds."""
+        rows: Vector = held[np.searchsorted(self.place, self.end[self.knots]) - 1]
+        return rows
+
     def values(self, ramp: int, numbers: Vector) -> Vector:
         """Return what a ramp is for numbers in the order, in the unit of the core."""
         held = (np.clip(numbers, self.low, self.high) - self.high) / self.width

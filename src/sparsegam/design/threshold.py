@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
-from sparsegam.arrays import Vector, blocks
+from sparsegam.arrays import Vector
 from sparsegam.data.frames import Table
 from sparsegam.data.scales import Scale
 from sparsegam.design.binning import Codes, Feature, rows_per_bin
@@ -64,11 +64,11 @@ class ThresholdDesign:
         self.offset = np.cumsum(width) - width
         self.source = np.repeat(np.arange(len(self.features), dtype=np.int32), width)  # whose codes a column is made of
         self.group = self.source  # whose terms it is counted among
-        self.counts = self.sums(codes)
-        varied = weight is not None and weight.min() < weight.max()
-        self.shares = self.sums(codes, weight / weight.mean()) if weight is not None and varied else self.counts
         self.codes = tuple(codes)
         self.core = self._in_core(codes)
+        self.counts = self.sums()
+        varied = weight is not None and weight.min() < weight.max()
+        self.shares = self.sums(weight / weight.mean()) if weight is not None and varied else self.counts
 
     def _in_core(self, codes: Sequence[Codes]) -> Any:
         """Return the design as the core has it, which reads the codes where they are."""
@@ -79,6 +79,11 @@ class ThresholdDesign:
     def names(self) -> tuple[str, ...]:
         """Names of the features."""
         return tuple(feature.name for feature in self.features)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether there are no ramps: columns are 0 or 1."""
+        return not self.n_ramps.any()
 
     @property
     def n_columns(self) -> int:
@@ -96,18 +101,23 @@ class ThresholdDesign:
         The last ordered bin of a feature may not: its column is constant or, beside special and missing values, the
         complement of theirs. Nor may columns that hold (or fail) for too few rows, or for rows of next to no weight.
         """
-        n = self.core.n_rows
-        at_least = rows_per_bin(rules.min_samples_bin, n)
-        ramp = self.is_ramp()  # which say something of the rows above their knots, too
-        allowed: NDArray[np.bool_] = np.minimum(self.counts, np.where(ramp, n, n - self.counts)) >= at_least
-        allowed &= np.minimum(self.shares, np.where(ramp, n, n - self.shares)) >= NEGLIGIBLE
+        allowed = self._on_both_sides(self.counts, rows_per_bin(rules.min_samples_bin, self.core.n_rows))
+        if self.shares is not self.counts:
+            allowed &= self._on_both_sides(self.shares, NEGLIGIBLE)
         allowed[(self.offset + self.n_ordered - 1)[self.n_ordered > 0]] = False
-        alone = (self.n_ramps > 0) & (np.array(self.shapes) == "ramps")
-        allowed[self.is_ordered() & alone[self.group]] = False
+        if not self.is_plain:
+            alone = (self.n_ramps > 0) & (np.array(self.shapes) == "ramps")
+            allowed[self.is_ordered() & alone[self.group]] = False
         never = rules.never(self.names)
         if len(never):
             allowed[np.isin(self.group, never)] = False
         return allowed
+
+    def _on_both_sides(self, held: Vector, at_least: float) -> NDArray[np.bool_]:
+        """Tell which columns hold for so much, and fail for as much; ramps say something above their knots, too."""
+        n = self.core.n_rows
+        enough: NDArray[np.bool_] = (held >= at_least) & (self.is_ramp() | (n - held >= at_least))
+        return enough
 
     def stand_on_events(self, events: NDArray[np.bool_], at_least: int) -> NDArray[np.bool_]:
         """Tell which columns hold, and fail, for so many rows of either class; ramps need them below their knots."""
@@ -119,7 +129,7 @@ class ThresholdDesign:
 
     def held_by(self, rows: NDArray[np.bool_]) -> tuple[Vector, float]:
         """Return for how many of some rows each column is 1, and how many they are."""
-        return self.sums(self.codes, rows.astype(np.float64)), float(np.count_nonzero(rows))
+        return self.core.column_counts(np.arange(len(self.codes)), among=rows), float(np.count_nonzero(rows))
 
     def term(self, column: int, coef: float) -> Term:
         """Return a column and its coefficient in the words of the data."""
@@ -133,14 +143,17 @@ class ThresholdDesign:
     def _ramp(self, column: int) -> tuple[Ramps, int] | None:
         """Return the ramps of the column's feature, and which of them it is; None for the column of a bin."""
         j = int(self.source[column])
-        ramps, r = self.ramps[j], column - int(self.offset[j] + self.n_bins[j])
-        return None if ramps is None or r < 0 else (ramps, r)
+        ramps = self.ramps[j]
+        if ramps is None:
+            return None
+        r = column - int(self.offset[j] + self.n_bins[j])
+        return None if r < 0 else (ramps, r)
 
     def model(self, point: _core.Point, loss: str, classes: NDArray[Any] | None, own: Own | None = None) -> Model:
         """Put one point of a search into the words of the data; `own` are the rows, where bins do not say all."""
-        order = np.argsort(point.columns)
-        terms = tuple(self.term(int(point.columns[i]), float(point.coef[i])) for i in order)
-        used, asked = self.features_of(point.columns), conditions_of(terms)
+        columns, order = point.columns, np.argsort(point.columns)
+        terms = tuple(map(self.term, columns[order].tolist(), point.coef[order].tolist()))
+        used, asked = self.features_of(columns), conditions_of(terms)
         model = Model(
             intercept=float(point.intercept),
             terms=terms,
@@ -180,10 +193,7 @@ class ThresholdDesign:
         """Return the score of each row of the search: by its bins, or by its own values where these are given."""
         if own is not None and not self.is_exact(point.columns):
             return self.own_columns(own, point.columns).scores(float(point.intercept), point.coef)
-        score = np.full(self.core.n_rows, float(point.intercept))
-        for j, table in self.bin_tables(point.columns, point.coef).items():
-            for rows in blocks(score.size):
-                score[rows] += table.take(self.codes[j][rows], mode="clip")  # codes are in range; "clip" is faster
+        score: Vector = self.core.row_scores(point)
         return score
 
     def column_counts(self, j: int) -> Vector:
@@ -202,18 +212,19 @@ class ThresholdDesign:
 
     def bins_of(self, j: int) -> slice:
         """Return where the columns of the bins of feature j are."""
-        return slice(int(self.offset[j]), int(self.offset[j] + self.n_bins[j]))
+        first = int(self.offset[j])
+        return slice(first, first + int(self.n_bins[j]))
 
     def counts_among(self, columns: NDArray[np.int64], rows: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return for how many of some rows each of some columns is 1."""
-        features, at = np.unique(self.source[columns].astype(np.int64), return_inverse=True)
+        source = self.source[columns].astype(np.int64)
+        features = np.unique(source)
         if not features.size:
             return np.zeros(0, dtype=np.int64)
-        sums = self._sums_of(features, [self.codes[j] for j in features], rows.astype(np.float64))
+        sums = self.core.column_counts(features, among=rows)
         width = self.n_bins[features] + self.n_ramps[features]
-        found: NDArray[np.int64] = sums[(np.cumsum(width) - width - self.offset[features])[at] + columns].astype(
-            np.int64
-        )
+        moved = np.cumsum(width) - width - self.offset[features]
+        found: NDArray[np.int64] = sums[moved[np.searchsorted(features, source)] + columns].astype(np.int64)
         return found
 
     def bin_tables(self, columns: NDArray[np.int64], coef: Vector) -> dict[int, Vector]:
@@ -339,8 +350,11 @@ class ThresholdDesign:
         A score that grows with x falls with the columns `x <= t`: their coefficients are at most zero, those of ramps,
         which grow themselves, at least zero. Special and missing values are out of the order and stay free.
         """
+        directions = self._directions(rules)
+        if not directions.any():
+            return np.full(self.n_columns, -np.inf), np.full(self.n_columns, np.inf)
         sense = np.where(self.is_ramp(), -1, np.where(self.is_ordered(), 1, 0))
-        direction = sense * self._directions(rules)[self.group]
+        direction = sense * directions[self.group]
         return np.where(direction < 0, 0.0, -np.inf), np.where(direction > 0, 0.0, np.inf)
 
     def _scales(self, used: set[int]) -> dict[str, Scale]:
@@ -351,26 +365,10 @@ class ThresholdDesign:
             if feature.scale.kind != "number" and (j in used or not feature.scale.has_levels)
         }
 
-    def sums(self, codes: Sequence[Codes], weight: Vector | None = None) -> Vector:
+    def sums(self, weight: Vector | None = None) -> Vector:
         """Sum the weights of the rows for which each column is 1; without weights, count them."""
-        return self._sums_of(np.arange(len(codes)), codes, weight)
-
-    def _sums_of(self, features: NDArray[np.int64], codes: Sequence[Codes], weight: Vector | None = None) -> Vector:
-        """Return the same for the columns of some features; a ramp stands on the rows below its knot."""
-        n_bins = self.n_bins[features]
-        sums = _core.column_counts(codes, n_bins, self.n_ordered[features], weight)
-        if not self.n_ramps[features].any():
-            return sums
-        each = zip(features.tolist(), np.split(sums, np.cumsum(n_bins)[:-1]), strict=True)
-        return np.concatenate([self._with_ramps(j, mine) for j, mine in each])
-
-    def _with_ramps(self, j: int, sums: Vector) -> Vector:
-        """Return what the columns of the bins of feature j hold, and behind it what its ramps do."""
-        ramps = self.ramps[j]
-        if ramps is None:
-            return sums
-        below = np.searchsorted(ramps.place, ramps.end[ramps.knots])  # bins below each knot
-        return np.append(sums, sums[below - 1])
+        out: Vector = self.core.column_counts(np.arange(len(self.codes)), weight)
+        return out
 
     def is_ordered(self) -> NDArray[np.bool_]:
         """Tell which columns are `x <= t`."""

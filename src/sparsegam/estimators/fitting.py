@@ -90,18 +90,21 @@ class SparseModel(BaseEstimator):  # type: ignore[misc]
 
     def _check_columns(self, X: Any, data: Data, *, y: Any = "no_validation", reset: bool) -> None:
         """Check or learn names and number of columns, as scikit-learn does."""
-        if isinstance(X, Table) and reset:
-            self._keep_names(X)
-        if isinstance(X, Table):
+        if isinstance(X, Table) and not reset:
+            return
+        if isinstance(data, Table) and (isinstance(X, Table) or (reset and y is not None and _are_plain(data))):
+            self._keep_names(data)
             return
         source = data.source if isinstance(data.source, np.ndarray) else X
         validate_data(self, source, y, reset=reset, skip_check_array=True)
 
     def _keep_names(self, table: Table) -> None:
         """Keep names and number of the columns of a table that was read already."""
-        self.n_features_in_ = table.n_columns
         if table.names is not None:
-            self.feature_names_in_ = np.array(table.labels, dtype=object)
+            self.feature_names_in_ = np.array(table.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_  # of an earlier fit
+        self.n_features_in_ = table.n_columns
 
     def _keep_model(self, model: Any) -> None:
         self.model_ = model
@@ -124,6 +127,13 @@ class SparseModel(BaseEstimator):  # type: ignore[misc]
 
     def _repr_html_inner(self) -> str:
         return self._html_repr()
+
+
+def _are_plain(table: Table) -> bool:
+    """Tell whether scikit-learn would find just what was read: no names in an array, text alone in a frame."""
+    if table.names is None:
+        return isinstance(table.source, np.ndarray)
+    return set(map(type, table.names)) == {str}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

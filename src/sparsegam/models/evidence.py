@@ -89,7 +89,7 @@ class Evidence:
     def _errors(self, terms: Sequence[Term]) -> list[float | None]:
         if self.covariance is None:
             return [None] * len(terms)
-        each = {part: iter(np.sqrt(np.diagonal(block)).tolist()) for part, block in self.covariance.items()}
+        each = {part: iter(np.sqrt(block.diagonal()).tolist()) for part, block in self.covariance.items()}
         return [next(each[term.part]) for term in terms]
 
 

@@ -192,8 +192,9 @@ def conditions_of(terms: Iterable[Term]) -> dict[str, list[Condition]]:
     """Return what terms ask of each feature."""
     asked: dict[str, list[Condition]] = {}
     for term in terms:
-        for clause in term.clauses:
-            asked.setdefault(clause.feature, []).append(clause.condition)
+        asked.setdefault(term.feature, []).append(term.condition)
+        if term.also is not None:
+            asked.setdefault(term.also.feature, []).append(term.also.condition)
     return asked
 
 

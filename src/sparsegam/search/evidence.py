@@ -35,7 +35,8 @@ def evidence_of(
     columns = point.columns[order]
     blocks: dict[Part, Vector] | None = None
     if covariance is not None:
-        covariance = covariance[np.ix_(np.append(0, order + 1), np.append(0, order + 1))]
+        at = np.append(0, order + 1)
+        covariance = covariance[at[:, np.newaxis], at]
         blocks = {}
         for part, mine in groupby(range(1, len(terms) + 1), key=lambda i: terms[i - 1].part):  # which follow each other
             first, *others = mine

@@ -69,7 +69,7 @@ class TableProblem(Problem[ThresholdDesign]):
     def model(self, point: _core.Point, classes: NDArray[Any] | None) -> Model:
         """Put one point of a search into the words of the data, with the rows and errors of its terms."""
         covariance = covariance_of(self.rows, point, self.ridge, self.units, self.total_weight)
-        if covariance is not None:
+        if covariance is not None and not self.design.is_plain:
             unit = np.append(1.0, self.design.units(point.columns))
             covariance = covariance / np.outer(unit, unit)
         own = None if self.own is None else self.own.numbers

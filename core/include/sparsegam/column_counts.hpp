@@ -1,0 +1,104 @@
+// sparsegam/column_counts.hpp: for how many rows each column of a threshold design is one, and the scores of its rows.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "column_threshold.hpp"
+
+namespace sparsegam {
+
+// What rows count for: their weights, added in the order of the rows; or some of them one each; or all of them.
+struct Counting {
+    std::span<const double> weight;
+    std::span<const bool> among;
+
+    Index of(std::size_t row) const { return among.empty() ? 1 : among[row]; }
+};
+
+// Rows of each of two bins, of which there are often hundreds of features.
+template <class Code>
+void count_two(std::span<const Code> codes, const Counting& counting, double* rows) {
+    Index all = 0, upper = 0;
+    for (std::size_t i = 0; i < codes.size(); ++i) {
+        all += counting.of(i);
+        upper += codes[i] & counting.of(i);
+    }
+    rows[0] = static_cast<double>(all - upper);
+    rows[1] = static_cast<double>(upper);
+}
+
+// Rows of each bin, in four counts that take turns: one would wait for itself where rows of a bin follow each other.
+template <class Code>
+void count(std::span<const Code> codes, Index n_bins, const Counting& counting, double* rows) {
+    std::vector<Index> counts(4 * n_bins, 0);
+    std::size_t i = 0;
+    for (; i + 4 <= codes.size(); i += 4)
+        for (Index turn = 0; turn < 4; ++turn) counts[turn * n_bins + codes[i + turn]] += counting.of(i + turn);
+    for (; i < codes.size(); ++i) counts[codes[i]] += counting.of(i);
+    for (Index b = 0; b < n_bins; ++b)
+        rows[b] = static_cast<double>(counts[b] + counts[n_bins + b] + counts[2 * n_bins + b] + counts[3 * n_bins + b]);
+}
+
+// What the rows of each bin count for, where bins are zero at first.
+template <class Code>
+void add_rows(std::span<const Code> codes, Index n_bins, const Counting& counting, double* sums) {
+    if (!counting.weight.empty())
+        for (std::size_t i = 0; i < codes.size(); ++i) sums[codes[i]] += counting.weight[i];
+    else if (n_bins == 2)
+        count_two(codes, counting, sums);
+    else if (!codes.empty())
+        count(codes, n_bins, counting, sums);
+}
+
+// The same for the columns of some features, one after the other: an ordered bin has the rows of all bins up to it, a ramp
+// stands on those below its knot.
+inline std::vector<double> column_counts(const ThresholdDesign& design, std::span<const Index> features,
+                                         const Counting& counting) {
+    const std::size_t n_rows = static_cast<std::size_t>(design.n_rows());
+    std::vector<double> all;
+    for (Index f : features) {
+        const Feature& feature = design.feature(f);
+        const std::size_t start = all.size();
+        all.resize(start + feature.n_columns(), 0.0);
+        double* mine = all.data() + start;
+        if (feature.codes.narrow)
+            add_rows(std::span(feature.codes.narrow, n_rows), feature.n_bins, counting, mine);
+        else
+            add_rows(std::span(feature.codes.wide, n_rows), feature.n_bins, counting, mine);
+        std::partial_sum(mine, mine + feature.n_ordered, mine);
+        const auto& place = feature.ramps.place;
+        for (Index r = 0; r < feature.ramps.size(); ++r) {
+            const auto below = std::lower_bound(place.begin(), place.end(), feature.ramps.knot(r)) - place.begin();
+            mine[feature.n_bins + r] = below == 0 ? 0.0 : mine[below - 1];
+        }
+    }
+    return all;
+}
+
+// One table for each feature by itself, in the order of the columns: sums are then the same whatever is counted together.
+inline ThresholdDesign::Tables tables_by_feature(const ThresholdDesign& design, const Point& point) {
+    ThresholdDesign::Tables tables;
+    std::vector<Index> place(design.n_features(), none);
+    for (Index s = 0; s < point.size(); ++s) {
+        const Index f = design.feature_of(point.columns[s]);
+        const Feature& feature = design.feature(f);
+        if (place[f] == none) {
+            place[f] = static_cast<Index>(tables.size());
+            tables.emplace_back(feature.codes, std::vector<double>(feature.n_bins, 0.0));
+        }
+        feature.add_to_table(point.columns[s] - feature.offset, point.coef[s], tables[place[f]].second.data());
+    }
+    return tables;
+}
+
+inline std::vector<double> row_scores(const ThresholdDesign& design, const Point& point) {
+    std::vector<double> scores(design.n_rows());
+    ThresholdDesign::score(tables_by_feature(design, point), point.intercept, 0, design.n_rows(), scores.data());
+    return scores;
+}
+
+}  // namespace sparsegam
