@@ -10,6 +10,7 @@
 #include "check.hpp"
 #include "sparsegam/column_threshold.hpp"
 #include "sparsegam/histogram.hpp"
+#include "sparsegam/score_tables.hpp"
 #include "sparsegam/support_design.hpp"
 
 using namespace sparsegam;
@@ -145,13 +146,40 @@ void test_tables() {
         point.coef.push_back(whole(8));
     }
     std::vector<double> score(60, -1.0), expected(60, point.intercept);
-    design.score(design.tables(point), point.intercept, 30, 90, score.data());
+    ScoreTables(design, std::span(&point, 1)).score(30, 90, 0, score.data());
     for (Index s = 0; s < point.size(); ++s) {
         const Feature& feature = design.feature(design.feature_of(point.columns[s]));
         for (Index i = 30; i < 90; ++i)
             if (table.holds(feature, point.columns[s] - feature.offset, i)) expected[i - 30] += point.coef[s];
     }
     CHECK(score == expected, "scores by tables");
+}
+
+// Points that share some features and not others, up to a pack of them, on more rows than are scored at a time: the same bits
+// as each alone.
+void test_tables_of_several() {
+    const Table table(1500, 12);
+    const ThresholdDesign design(table.features, table.n_rows);
+    const std::vector<std::vector<Index>> supports{{570, 0, 10}, {}, {306, 3, 309, 4}, {307, 571}};
+    std::vector<Point> points;
+    for (const auto& support : supports) {
+        Point point;
+        point.intercept = 0.1 * static_cast<double>(points.size());
+        for (Index c : support) {
+            point.columns.push_back(c);
+            point.coef.push_back(whole(8) / 3.0);
+        }
+        points.push_back(point);
+    }
+    const Index begin = 7, n = 1400;
+    for (std::size_t count : {1, 2, 3, 4}) {
+        std::vector<double> scores(count * n), alone(n);
+        ScoreTables(design, std::span(points).first(count)).score(begin, begin + n, n, scores.data());
+        for (std::size_t p = 0; p < count; ++p) {
+            ScoreTables(design, std::span(points).subspan(p, 1)).score(begin, begin + n, n, alone.data());
+            CHECK(std::equal(alone.begin(), alone.end(), scores.begin() + p * n), "scores of several points");
+        }
+    }
 }
 
 // The channels [g, h, (loss), h x_1 ... h x_k] as the design makes them, one row after the other.
@@ -274,6 +302,7 @@ int main() {
     test_histograms();
     test_ramps();
     test_tables();
+    test_tables_of_several();
     test_sums();
     test_some_features();
     test_joint_codes();

@@ -163,6 +163,21 @@ void test_add_table(const Named& named, void (*kernel)(std::int64_t, const Code*
         }
 }
 
+template <class Code>
+void test_add_tables(const Named& named, void (*kernel)(std::int64_t, const Code*, const double*, double*)) {
+    const int n_bins = sizeof(Code) == 1 ? 256 : 60000;
+    const auto codes = random_codes<Code>(99, n_bins);
+    std::vector<double> tables(4 * n_bins);
+    for (auto& t : tables) t = uniform(-1.0, 1.0);
+    for (std::int64_t n : {0, 1, 5, 98}) {
+        std::vector<double> scores(4 * 99, 0.25), expected = scores;
+        kernel(n, codes.data() + 1, tables.data(), scores.data());
+        for (std::int64_t i = 0; i < n; ++i)
+            for (int p = 0; p < 4; ++p) expected[4 * i + p] += tables[4 * codes[i + 1] + p];
+        CHECK(scores == expected, named.name + " add_tables");
+    }
+}
+
 template <class Real, class Code>
 void test_fill_channel(const Named& named) {
     const unsigned n_bins = sizeof(Code) == 1 ? 256 : 60000;
@@ -348,6 +363,8 @@ void test_table(const Named& named) {
     test_reweight(named);
     test_add_table(named, named.table->add_table_8);
     test_add_table(named, named.table->add_table_16);
+    test_add_tables(named, named.table->add_tables_8);
+    test_add_tables(named, named.table->add_tables_16);
     test_fill_channel<float, std::uint8_t>(named);
     test_fill_channel<float, std::uint16_t>(named);
     test_fill_channel<double, std::uint8_t>(named);

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "column_threshold.hpp"
+#include "score_tables.hpp"
 
 namespace sparsegam {
 
@@ -79,25 +79,10 @@ inline std::vector<double> column_counts(const ThresholdDesign& design, std::spa
     return all;
 }
 
-// One table for each feature by itself, in the order of the columns: sums are then the same whatever is counted together.
-inline ThresholdDesign::Tables tables_by_feature(const ThresholdDesign& design, const Point& point) {
-    ThresholdDesign::Tables tables;
-    std::vector<Index> place(design.n_features(), none);
-    for (Index s = 0; s < point.size(); ++s) {
-        const Index f = design.feature_of(point.columns[s]);
-        const Feature& feature = design.feature(f);
-        if (place[f] == none) {
-            place[f] = static_cast<Index>(tables.size());
-            tables.emplace_back(feature.codes, std::vector<double>(feature.n_bins, 0.0));
-        }
-        feature.add_to_table(point.columns[s] - feature.offset, point.coef[s], tables[place[f]].second.data());
-    }
-    return tables;
-}
-
+// Of each feature by itself: sums are then the same whatever is counted together.
 inline std::vector<double> row_scores(const ThresholdDesign& design, const Point& point) {
     std::vector<double> scores(design.n_rows());
-    ThresholdDesign::score(tables_by_feature(design, point), point.intercept, 0, design.n_rows(), scores.data());
+    ScoreTables(design, std::span(&point, 1), ScoreTables::Joint::no).score(0, design.n_rows(), 0, scores.data());
     return scores;
 }
 

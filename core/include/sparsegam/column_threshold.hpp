@@ -86,40 +86,42 @@ class ThresholdDesign {
         return out;
     }
 
-    // One lookup table for each feature, or joint features, on the support: the score of a row is the sum of its bins'
-    // entries.
-    using Tables = std::vector<std::pair<Codes, std::vector<double>>>;
+    // What is counted or scored at once: a feature, or those asked for among joint ones.
+    struct Unit {
+        Index joint;
+        std::vector<Index> features;
+    };
 
-    Tables tables(const Point& point) const {
-        std::vector<Index> used, place(features_.size(), none);
-        std::vector<std::vector<double>> tables;  // of the features in use
-        for (Index s = 0; s < point.size(); ++s) {
-            const Index f = feature_of_[point.columns[s]];
-            if (place[f] == none) {
-                place[f] = static_cast<Index>(used.size());
-                used.push_back(f);
-                tables.emplace_back(features_[f].n_bins, 0.0);
-            }
-            features_[f].add_to_table(point.columns[s] - features_[f].offset, point.coef[s], tables[place[f]].data());
+    // Joint features are taken together where two of them or more are asked for.
+    std::vector<Unit> units_of(std::span<const Index> features) const {
+        std::vector<Unit> units, joint(joint_.size());
+        for (Index f : features) {
+            if (joint_of_[f] == none)
+                units.push_back({none, {f}});
+            else
+                joint[joint_of_[f]].features.push_back(f);
         }
-        Tables out;
-        for (const Unit& unit : units_of(used)) {
-            if (unit.joint == none) {
-                const Index f = unit.features[0];
-                out.emplace_back(features_[f].codes, std::move(tables[place[f]]));
-                continue;
-            }
-            std::vector<const std::vector<double>*> parts;
-            for (Index f : joint_[unit.joint].features())
-                parts.push_back(place[f] == none ? nullptr : &tables[place[f]]);
-            out.emplace_back(joint_[unit.joint].codes(), joint_[unit.joint].join(parts));
+        for (std::size_t j = 0; j < joint.size(); ++j) {
+            if (joint[j].features.empty()) continue;
+            joint[j].joint = joint[j].features.size() > 1 ? static_cast<Index>(j) : none;
+            units.push_back(std::move(joint[j]));
         }
-        return out;
+        return units;
     }
 
-    static void score(const Tables& tables, double intercept, Index begin, Index end, double* score) noexcept {
-        std::fill(score, score + (end - begin), intercept);
-        for (const auto& [codes, table] : tables) codes.add_table(begin, end, table.data(), score);
+    // Each feature by itself.
+    static std::vector<Unit> single_units(std::span<const Index> features) {
+        std::vector<Unit> units;
+        for (Index f : features) units.push_back({none, {f}});
+        return units;
+    }
+
+    const JointCodes& joint(Index j) const { return joint_[j]; }
+    Codes codes(const Unit& unit) const {
+        return unit.joint == none ? features_[unit.features[0]].codes : joint_[unit.joint].codes();
+    }
+    Index n_bins(const Unit& unit) const {
+        return unit.joint == none ? features_[unit.features[0]].n_bins : joint_[unit.joint].n_bins();
     }
 
     // Sums of the channels per column of the named features. Real is the type that rows are added in: float for a scan,
@@ -192,29 +194,6 @@ class ThresholdDesign {
         Index rows = most_rows;
         while (rows > 16 && rows * bytes_per_row > block_bytes) rows /= 2;
         return rows;
-    }
-
-    // What is counted at once: a feature, or those asked for among joint ones.
-    struct Unit {
-        Index joint;
-        std::vector<Index> features;
-    };
-
-    // Joint features are counted together where two of them or more are asked for.
-    std::vector<Unit> units_of(std::span<const Index> features) const {
-        std::vector<Unit> units, joint(joint_.size());
-        for (Index f : features) {
-            if (joint_of_[f] == none)
-                units.push_back({none, {f}});
-            else
-                joint[joint_of_[f]].features.push_back(f);
-        }
-        for (std::size_t j = 0; j < joint.size(); ++j) {
-            if (joint[j].features.empty()) continue;
-            joint[j].joint = joint[j].features.size() > 1 ? static_cast<Index>(j) : none;
-            units.push_back(std::move(joint[j]));
-        }
-        return units;
     }
 
     void lay_out(std::span<const Index> features, Index n_channels, FeatureSums& sums) const {

@@ -35,6 +35,14 @@ struct Codes {
             kernels().add_table_16(end - begin, wide + begin, table, score);
     }
 
+    // The same for a pack of tables side by side, and of scores.
+    void add_tables(Index begin, Index end, const double* tables, double* scores) const noexcept {
+        if (narrow)
+            kernels().add_tables_8(end - begin, narrow + begin, tables, scores);
+        else
+            kernels().add_tables_16(end - begin, wide + begin, tables, scores);
+    }
+
     template <class Real>
     void fill_channel(Index begin, Index end, unsigned first, unsigned last, const double* curv, Index stride,
                       Real* channel) const noexcept {

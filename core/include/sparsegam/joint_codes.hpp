@@ -53,14 +53,15 @@ class JointCodes {
         }
     }
 
-    // A table by joint bin from one table for each feature (none: zeros).
-    std::vector<double> join(std::span<const std::vector<double>* const> tables) const {
+    // A table by joint bin from the tables of all features (of those that are empty: zeros).
+    std::vector<double> join(std::span<const std::vector<double>> tables) const {
         std::vector<double> joint{0.0};
         for (std::size_t d = 0; d < features_.size(); ++d) {
             const std::size_t below = joint.size();
             joint.resize(below * radix_[d]);
             for (Index digit = radix_[d] - 1; digit >= 0; --digit) {  // the first last: the others are made of it
-                const double more = tables[d] ? (*tables[d])[digit] : 0.0;
+                const auto& table = tables[features_[d]];
+                const double more = table.empty() ? 0.0 : table[digit];
                 for (std::size_t i = 0; i < below; ++i) joint[digit * below + i] = joint[i] + more;
             }
         }

@@ -110,6 +110,8 @@ struct KernelTable {
     LossSums (*reweight)(ReweightArgs) noexcept;
     void (*add_table_8)(std::int64_t, const std::uint8_t*, const double*, double*) noexcept;
     void (*add_table_16)(std::int64_t, const std::uint16_t*, const double*, double*) noexcept;
+    void (*add_tables_8)(std::int64_t, const std::uint8_t*, const double*, double*) noexcept;
+    void (*add_tables_16)(std::int64_t, const std::uint16_t*, const double*, double*) noexcept;
     HistogramKernels<float, std::uint8_t> float_8;
     HistogramKernels<float, std::uint16_t> float_16;
     HistogramKernels<double, std::uint8_t> double_8;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -81,15 +82,17 @@ class LocalRows : public LineRows {
         std::vector<double> curv;
     };
 
-    // A point made ready, so that the scores of any block of rows can be had.
+    // One point or a few made ready, so that the scores of any block of rows can be had: those at the first point, then,
+    // `apart` numbers on, those at the next.
     class Scorer {
       public:
         virtual ~Scorer() = default;
-        virtual void score(Index begin, Index end, double* score) const = 0;
+        virtual void score(Index begin, Index end, Index apart, double* scores) const = 0;
     };
 
-    virtual void make_room(std::span<const Point>) {}  // for the scorers of these points, together
-    virtual std::unique_ptr<Scorer> scorer(const Point& point) = 0;
+    virtual void make_room(std::span<const Point>) {}   // for the scorers of these points, together
+    virtual Index points_at_once() const { return 1; }  // of a scorer, at most
+    virtual std::unique_ptr<Scorer> scorer(std::span<const Point> points) = 0;
     virtual void make_ready(Index) {}  // a column whose values will be asked for by several threads
     virtual void values(Index column, Index begin, Index end, double* out) const = 0;  // of a column, not centred
 
@@ -103,12 +106,12 @@ class LocalRows : public LineRows {
     void go_to(const Point& point, Exactly exactly = Exactly::no) {
         if (remembers(point) && (exactly == Exactly::no || !drifted_)) return;
         make_room(std::span(&point, 1));
-        const auto ready = scorer(point);
+        const auto ready = scorer(std::span(&point, 1));
         sum_blocks([&](Index begin, Index end) {
             double here[2 * block];
             double* score = scores_.empty() ? here : scores_.data() + begin;
             double* value = value_.empty() ? here + block : value_.data() + begin;
-            ready->score(begin, end, score);
+            ready->score(begin, end, block, score);
             return kernels_.evaluate(loss_, {end - begin, score, y_ + begin, weights(begin), grad_.data() + begin,
                                              curv_.data() + begin, value});
         });
@@ -177,15 +180,17 @@ class LocalRows : public LineRows {
     // Losses alone, of several points in one pass: the codes or columns of a block are read once and stay in the cache.
     std::vector<double> losses_of(std::span<const Point> points) {
         make_room(points);
-        std::vector<std::unique_ptr<Scorer>> ready;
-        for (const Point& point : points) ready.push_back(scorer(point));
         const Index blocks = (n_rows_ + block - 1) / block, m = static_cast<Index>(points.size());
+        const Index at_once = std::min(points_at_once(), m), apart = std::min(block, n_rows_);
+        std::vector<std::unique_ptr<Scorer>> ready;
+        for (Index p = 0; p < m; p += at_once) ready.push_back(scorer(points.subspan(p, std::min(at_once, m - p))));
         std::vector<double> sums(blocks * m), totals(m, 0.0);
         pool_.run(blocks, [&](Index b) {
             const Index begin = b * block, end = std::min(begin + block, n_rows_);
-            double score[block];
+            const auto scores = std::make_unique_for_overwrite<double[]>(at_once * apart);
             for (Index p = 0; p < m; ++p) {
-                ready[p]->score(begin, end, score);
+                if (p % at_once == 0) ready[p / at_once]->score(begin, end, apart, scores.get());
+                const double* score = scores.get() + p % at_once * apart;
                 sums[b * m + p] = kernels_.value(loss_, {end - begin, score, y_ + begin, weights(begin)});
             }
         });

@@ -110,7 +110,8 @@ class MatrixRows : public LocalRows {
         kept_columns_.trim(in_use);
     }
 
-    std::unique_ptr<Scorer> scorer(const Point& point) override {
+    std::unique_ptr<Scorer> scorer(std::span<const Point> points) override {
+        const Point& point = points[0];
         std::vector<const double*> chosen;
         for (Index c : point.columns) chosen.push_back(column(c).data());
         return std::make_unique<ColumnScorer>(point, std::move(chosen));
@@ -127,7 +128,7 @@ class MatrixRows : public LocalRows {
       public:
         ColumnScorer(const Point& point, std::vector<const double*> chosen)
             : intercept_(point.intercept), coef_(point.coef), chosen_(std::move(chosen)) {}
-        void score(Index begin, Index end, double* score) const override {
+        void score(Index begin, Index end, Index, double* score) const override {
             std::fill(score, score + (end - begin), intercept_);
             std::vector<const double*> here;
             for (const double* column : chosen_) here.push_back(column + begin);

@@ -8,6 +8,7 @@
 
 #include "pair_sums.hpp"
 #include "rows_local.hpp"
+#include "score_tables.hpp"
 #include "support_design.hpp"
 
 namespace sparsegam {
@@ -106,22 +107,22 @@ class ThresholdRows : public LocalRows {
         ThresholdDesign::Filler(design_, column).fill(begin, end, ones.data(), 1, out);
     }
 
-    std::unique_ptr<Scorer> scorer(const Point& point) override {
-        return std::make_unique<TableScorer>(design_, point);
+    Index points_at_once() const override { return ScoreTables::at_once; }
+
+    std::unique_ptr<Scorer> scorer(std::span<const Point> points) override {
+        return std::make_unique<TableScorer>(design_, points);
     }
 
   private:
     class TableScorer final : public Scorer {
       public:
-        TableScorer(const ThresholdDesign& design, const Point& point)
-            : tables_(design.tables(point)), intercept_(point.intercept) {}
-        void score(Index begin, Index end, double* score) const override {
-            ThresholdDesign::score(tables_, intercept_, begin, end, score);
+        TableScorer(const ThresholdDesign& design, std::span<const Point> points) : tables_(design, points) {}
+        void score(Index begin, Index end, Index apart, double* scores) const override {
+            tables_.score(begin, end, apart, scores);
         }
 
       private:
-        ThresholdDesign::Tables tables_;
-        double intercept_;
+        ScoreTables tables_;
     };
 
     // [x'g, x'h, x'(h x_1) ... x'(h x_k)] of a column, from the last sum.
