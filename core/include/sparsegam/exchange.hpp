@@ -64,7 +64,7 @@ class Exchange {
                 continue;
             }
             if (++refits <= tuning::refits_in_a_row && refit_if_worth(rules.min_gain)) continue;
-            if (rules.add && rules.thorough && make_doubtful_addition(rules)) continue;
+            if (rules.add && rules.thorough && (make_doubtful_addition(rules) || make_doubtful_drop(rules))) continue;
             return;
         }
     }
@@ -186,17 +186,32 @@ class Exchange {
 
     // Makes a move, or asks for a full scan where none is left to make; false when there is neither.
     bool make_any_or_look(const MoveRules& rules) {
-        if (make_any(list().best(rules), rules)) return true;
+        if (make_any_listed(rules)) return true;
         const bool pairs_first = rules.add && current_.size() > tuning::scan_is_dear;
         if (pairs_first && make_any(list().best_pairs(rules), rules)) return true;
         if (rules.thorough && ask_for_full_scan()) return true;
         return rules.add && make_any(list().best_pairs(rules), rules);
     }
 
-    // Makes the best of what these moves offer, alone or several together; where none is good enough as predicted,
-    // refits those that miss by less than they promised. False when nothing helps.
+    // Makes one of the most promising moves. Where a coefficient has diverged, floats resolve little of the curvature that is
+    // left of it, and promises may be far off: then the next best have their turn.
+    bool make_any_listed(const MoveRules& rules) {
+        Tried tried = Tried::far_off;
+        for (int n = 0; n < tuning::lists_far_off && tried == Tried::far_off; ++n)
+            tried = tried_any(list().best(rules), rules);
+        return tried == Tried::made;
+    }
+
     bool make_any(const std::vector<Move>& moves, const MoveRules& rules) {
-        if (moves.empty()) return false;
+        return tried_any(moves, rules) == Tried::made;
+    }
+
+    enum class Tried { made, missed, far_off };
+
+    // Makes the best of what these moves offer, alone or several together; where none is good enough as predicted,
+    // refits those that miss by less than they promised. Far off: worse by more than the first of them promised to gain.
+    Tried tried_any(const std::vector<Move>& moves, const MoveRules& rules) {
+        if (moves.empty()) return Tried::missed;
         const LocalModel& model = local_model();
         const double must_beat = objective_.penalised(current_, rules.lambda0) - model.refit_gain() - min_improvement_;
         std::vector<Point> points = trials_of(moves, model);
@@ -208,13 +223,14 @@ class Exchange {
         if (value(*best) < must_beat) {
             ++objective_.counts().moves;
             moved_to(std::move(*best));
-            return true;
+            return Tried::made;
         }
+        const bool far_off = value(points[0]) > objective_.penalised(current_, rules.lambda0) + moves[0].gain;
         for (std::size_t m = 0; m < tried_alone(moves) && !deadline_.passed(); ++m) {
-            if (refit_trial(points[m], rules.lambda0, must_beat, moves[m].gain)) return true;
+            if (refit_trial(points[m], rules.lambda0, must_beat, moves[m].gain)) return Tried::made;
             failed_.note(moves[m], current_);
         }
-        return false;
+        return far_off && !deadline_.passed() ? Tried::far_off : Tried::missed;
     }
 
     static std::size_t tried_alone(const std::vector<Move>& moves) {
@@ -260,11 +276,9 @@ class Exchange {
         return true;
     }
 
-    // On nearly pure groups the quadratic model may promise too little. That matters for the first terms, which may be
-    // all that the price allows.
+    // On nearly pure groups the quadratic model may promise too little.
     bool make_doubtful_addition(const MoveRules& rules) {
-        if (!objective_.loss().underrates_pure || current_.size() >= std::min(max_terms_, tuning::doubtful_up_to))
-            return false;
+        if (current_.size() >= max_terms_) return false;
         const LocalModel& model = local_model();
         std::vector<Point> points;
         for (const Move& move : list().doubtful_additions(rules))
@@ -277,6 +291,26 @@ class Exchange {
         });
     }
 
+    // What it would cost to drop a coefficient that has diverged, only the rows know: its group has no curvature left. The
+    // others hardly depend on it, so that they, or they and the intercept, stay where they are, before a refit.
+    bool make_doubtful_drop(const MoveRules& rules) {
+        std::vector<Point> points;
+        for (const Move& move : list().doubtful_drops()) {
+            points.push_back(current_.without(move.drop));
+            points.push_back(points.back());
+            points.back().intercept += current_.coef[move.drop];
+        }
+        objective_.evaluate(points);
+        objective_.counts().trials += static_cast<Index>(points.size());
+        std::stable_sort(points.begin(), points.end(),
+                         [](const Point& a, const Point& b) { return a.value() < b.value(); });
+        points.resize(std::min(points.size(), tuning::doubts));
+        const double must_beat = objective_.penalised(current_, rules.lambda0) - rules.min_gain;
+        return std::any_of(points.begin(), points.end(), [&](Point& point) {
+            return !deadline_.passed() && refit_trial(point, rules.lambda0, must_beat, rules.lambda0);
+        });
+    }
+
     // Re-optimises the support where the model says that it is worth as much.
     bool refit_if_worth(double min_gain) {
         if (local_model().refit_gain() < min_gain) return false;
@@ -284,6 +318,8 @@ class Exchange {
         Point refitted = local_model().refitted();
         objective_.evaluate(refitted);
         ++objective_.counts().trials;
+        if (!(refitted.value() < current_.value()))
+            refitted = current_;  // the step was too long: shorter ones from here
         // By enough, or it would go on for ever where the model's word is not kept: a coefficient that has diverged.
         const bool moved = refit_trial(refitted, 0.0, current_.value() - min_improvement_, infinity);
         full_scan_done_ = seen;  // the support is the same

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "group_shifts.hpp"
 #include "kernel_table.hpp"
 #include "leaving.hpp"
 #include "move.hpp"
@@ -51,9 +52,10 @@ class LocalModel final : ScanVisitor {
     LocalModel narrowed(std::span<const Index> columns, Index room) const {
         LocalModel out(*this, beside_.narrowed(columns, room));
         out.among_.assign(columns.begin(), columns.end());
+        out.shifts_.set_total(shifts_.total());
         for (Index c : columns) {
             out.grad_.push_back(grad_[at(c)]);
-            out.mass_.push_back(mass_[at(c)]);
+            out.shifts_.add(shifts_.curv(at(c)));
             if (!moment_.empty()) out.moment_.push_back(moment_[at(c)]);
         }
         return out;
@@ -76,6 +78,7 @@ class LocalModel final : ScanVisitor {
         for (std::size_t e = 0; e < entered.size(); ++e)
             if (!join_support(entered[e], std::move(cross[e]))) return false;
         refitted_ = point;
+        if (multiplicative()) shifts_.set_total(point.loss);
         refit_support(slopes_at(total));
         project_slopes();
         ++age_;
@@ -90,6 +93,9 @@ class LocalModel final : ScanVisitor {
     double refit_gain() const { return refit_gain_; }
     const Point& refitted() const { return refitted_; }
     double drop_cost(Index position) const { return leaving_.cost[position]; }
+    bool has_diverged(Index position) const {
+        return way_back(refitted_.columns[position], refitted_.coef[position]) > tuning::far;
+    }
 
     std::span<const Index> columns() const { return beside_.columns(); }  // those that were scanned
     bool knows(Index column) const { return at(column) != none; }
@@ -98,8 +104,11 @@ class LocalModel final : ScanVisitor {
         const Index i = at(c);
         const double push = std::max(std::abs(grad_[i]) - objective_.lasso(c), 0.0);
         if (beside_.curv(i) <= min_curv(i) || !may_move(c, -grad_[i])) return -infinity;
-        return 0.5 * push * push / beside_.curv(i) * gain_factor(c);
+        return 0.5 * push * push / beside_.curv(i) * shifts_.gain_factor(c, purity(c));
     }
+
+    // The same as an optimist has it: on nearly pure groups the quadratic model may promise much too little.
+    double most_add_gain(Index c) const { return add_gain(c) * shifts_.most_gain_factor(c, purity(c)); }
 
     // Gains of swapping each position, at its cost, for column c; returns the largest. In octets, with infinite costs at
     // the end.
@@ -173,14 +182,7 @@ class LocalModel final : ScanVisitor {
         return std::max(tuning::collinear * beside_.own(i), tuning::rounding * beside_.diagonal(i));
     }
 
-    // A 0/1 column shifts a group of rows, whose best shift and gain may be known beyond the quadratic model.
-    double gain_factor(Index c) const {
-        const Index i = at(c);
-        return objective_.columns().zero_one(c) ? objective_.loss().gain_factor(std::abs(grad_[i]) / mass_[i]) : 1.0;
-    }
-    double step_factor(Index c, double grad, double mass) const {
-        return objective_.columns().zero_one(c) ? objective_.loss().step_factor(std::abs(grad) / mass) : 1.0;
-    }
+    double purity(Index c) const { return shifts_.purity(at(c), c, grad_[at(c)]); }
 
     bool may_move(Index c, double direction) const {
         return direction > 0 ? penalty_.highest(c) > 0 : penalty_.lowest(c) < 0;
@@ -206,8 +208,9 @@ class LocalModel final : ScanVisitor {
 
     void take_support(Gram gram) {
         pin(gram);
+        shifts_.set_total(gram.curv(0, 0));
         beside_ = Projection(std::move(gram.curv), objective_.n_columns(), room_, n_scanned());
-        for (auto* numbers : {&grad_, &mass_}) numbers->reserve(n_scanned());
+        grad_.reserve(n_scanned());
         slopes_ = std::move(gram.grad);
         for (Index i = 0; i <= k_; ++i) slopes_[i] *= beside_.scale(i);
         free_.assign(k_ + 1, 1.0);
@@ -222,7 +225,7 @@ class LocalModel final : ScanVisitor {
         for (std::size_t i = 0; i < block.columns.size(); ++i) {
             diagonal.push_back(block.curv[i] + objective_.ridge(block.columns[i]));
             grad_.push_back(block.grad[i]);
-            mass_.push_back(diagonal.back());
+            shifts_.add(diagonal.back());
             if (block.moment.data) moment_.push_back(block.moment[i]);
         }
         beside_.add(block, diagonal, free_);
@@ -274,7 +277,7 @@ class LocalModel final : ScanVisitor {
         for (std::size_t b = 0; b < block.columns.size(); ++b) {
             const Index i = at(block.columns[b]);
             grad_[i] = block.grad[b];
-            if (block.curv.data) mass_[i] = block.curv[b] + objective_.ridge(block.columns[b]);
+            if (block.curv.data) shifts_.set(i, block.curv[b] + objective_.ridge(block.columns[b]));
             for (std::size_t e = 0; e < cross.size(); ++e) cross[e][i] = block.cross[b * block.cross_stride + e];
         }
     }
@@ -302,16 +305,16 @@ class LocalModel final : ScanVisitor {
         for (Index s = 0; s < k_; ++s) {
             if (pinned_[s] < infinity) continue;
             const double m = beside_.inverse()(s + 1, s + 1), coef = refitted_.coef[s], w = coef / beside_.scale(s + 1);
-            leaving_.set(s, w / m, 1.0 / m, 0.5 * w * w / m * growth(refitted_.columns[s], coef));
+            leaving_.set(s, w / m, 1.0 / m, 0.5 * w * w / m * growth(way_back(refitted_.columns[s], coef)));
         }
     }
 
     // A diverged coefficient (a pure group, no ridge) leaves so little curvature that dropping it looks free; the
     // curvature on the way back grows like exp(R |w|), and so must the cost.
-    double growth(Index column, double coef) const {
-        const double way = objective_.loss().decay() * objective_.columns().reach(column) * std::abs(coef);
-        return way > tuning::far ? std::exp(way - tuning::far) : 1.0;
+    double way_back(Index column, double coef) const {
+        return objective_.loss().decay() * objective_.columns().reach(column) * std::abs(coef);
     }
+    double growth(double way) const { return way > tuning::far ? std::exp(way - tuning::far) : 1.0; }
 
     // G becomes G*.
     void project_slopes() {
@@ -355,7 +358,8 @@ class LocalModel final : ScanVisitor {
         const double push = std::max(std::abs(grad) - objective_.lasso(move.add), 0.0);
         const double newton = -std::copysign(push, grad) / curv;
         const double farthest = objective_.farthest(move.add);
-        const double step_to = std::clamp(newton * step_factor(move.add, grad, mass_[i]), -farthest, farthest);
+        const double step_to =
+            std::clamp(newton * shifts_.step_factor(move.add, shifts_.purity(i, move.add, grad)), -farthest, farthest);
         const double coef = penalty_.clip(move.add, step_to);
         add_column(move.add, coef, step);
         if (move.drop != none) shift_support(move.drop, back * coef, step);
@@ -374,7 +378,8 @@ class LocalModel final : ScanVisitor {
         const double det = curv_a * outer_curv - with_a * with_a;
         const double level = -(grad_[a] * outer_curv - outer_grad * with_a) / det;
         const double height = -(outer_grad * curv_a - grad_[a] * with_a) / det;
-        const double stretched = height * step_factor(move.also, outer_grad, raw_curv(move.also) - raw_curv(move.add));
+        const double between = raw_curv(move.also) - raw_curv(move.add);
+        const double stretched = height * shifts_.step_factor(move.also, std::abs(outer_grad) / between);
         add_column(move.add, level - stretched, step);
         add_column(move.also, stretched, step);
     }
@@ -390,8 +395,9 @@ class LocalModel final : ScanVisitor {
     Projection beside_;
     double refit_gain_ = 0.0;
     Leaving leaving_;
-    std::vector<double> grad_, mass_;  // per column scanned: G*, and its own curvature now
-    std::vector<double> moment_;       // and what Block says, where there are ramps
+    std::vector<double> grad_;    // per column scanned: G*
+    std::vector<double> moment_;  // and what Block says, where there are ramps
+    GroupShifts shifts_{objective_};
 };
 
 }  // namespace sparsegam

@@ -82,6 +82,12 @@ inline double exponential_step_factor(double u) {
     return std::atanh(u) / u;
 }
 
+// And at most: psi(u) above against u^2 / 2.
+inline double logistic_most_gain_factor(double u) {
+    if (u < 1e-3) return 1.0;
+    return u < 1.0 ? 2.0 * logistic_shift_gain(u, 1.0, 1.0) / (u * u) : 2.0;
+}
+
 inline double as_promised(double) { return 1.0; }
 
 struct LossTraits {
@@ -93,9 +99,9 @@ struct LossTraits {
     double (*shift_gain)(double grad, double curv, double value);
     double (*gain_factor)(double u) = as_promised;  // of a group, beyond the quadratic model
     double (*step_factor)(double u) = as_promised;
+    double (*most_gain_factor)(double u) = as_promised;  // where the quadratic model may promise too little
     bool constant_curvature = false;  // l'' is the same everywhere: the quadratic model is the loss itself
     bool multiplicative = false;      // a shift of the score multiplies the loss of a row, which is its curvature too
-    bool underrates_pure = false;     // on nearly pure groups of rows the quadratic model promises much too little
 
     // How fast curvature dies out along a score that runs away; not at all where it ends, as scores then stay.
     double decay() const { return self_concordance < std::numeric_limits<double>::infinity() ? self_concordance : 0.0; }
@@ -108,7 +114,7 @@ inline constexpr std::array<LossTraits, n_losses> loss_table{{
      .self_concordance = 1.0,
      .largest_curvature = 0.25,
      .shift_gain = logistic_shift_gain,
-     .underrates_pure = true},
+     .most_gain_factor = logistic_most_gain_factor},
     {.loss = Loss::exponential,
      .name = "exponential",
      .derivatives = exponential_loss,

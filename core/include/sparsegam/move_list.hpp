@@ -95,18 +95,27 @@ class MoveList {
         return moves;
     }
 
-    // Additions that promise nearly what they cost, best first.
+    // Additions that may gain enough though they do not promise it, best first.
     std::vector<Move> doubtful_additions(const MoveRules& rules) const {
         TopColumns top(tuning::doubts);
         for (Index c : model_.columns()) {
-            const double price = rules.lambda0 * penalty_.cost[c], gain = model_.add_gain(c);
-            if (penalty_.allowed[c] && gain > tuning::doubtful * price && !point_.has(c) && limits_.allow(none, c))
-                top.offer(gain - price, c);
+            const double enough = rules.lambda0 * penalty_.cost[c] + rules.min_gain, most = model_.most_add_gain(c);
+            if (most > enough && !(model_.add_gain(c) > enough) && penalty_.allowed[c] && !point_.has(c) &&
+                limits_.allow(none, c))
+                top.offer(most - enough, c);
         }
         std::vector<Index> columns;
         top.append_to(columns);
         std::vector<Move> moves;
         for (Index c : columns) moves.push_back({.add = c});
+        return moves;
+    }
+
+    // Drops of coefficients that have diverged.
+    std::vector<Move> doubtful_drops() const {
+        std::vector<Move> moves;
+        for (Index s = 0; s < point_.size(); ++s)
+            if (may_drop(s) && model_.has_diverged(s)) moves.push_back({.drop = s});
         return moves;
     }
 
