@@ -53,17 +53,18 @@ class JointCodes {
         }
     }
 
-    // A table by joint bin from the tables of all features (of those that are empty: zeros).
-    std::vector<double> join(std::span<const std::vector<double>> tables) const {
-        std::vector<double> joint{0.0};
+    // A table by joint bin from the tables of all features (of those that have none: zeros).
+    template <class TableOf>
+    std::vector<double> join(const TableOf& table_of) const {
+        std::vector<double> joint(n_bins_);
+        Index below = 1;
         for (std::size_t d = 0; d < features_.size(); ++d) {
-            const std::size_t below = joint.size();
-            joint.resize(below * radix_[d]);
+            const double* table = table_of(features_[d]);
             for (Index digit = radix_[d] - 1; digit >= 0; --digit) {  // the first last: the others are made of it
-                const auto& table = tables[features_[d]];
-                const double more = table.empty() ? 0.0 : table[digit];
-                for (std::size_t i = 0; i < below; ++i) joint[digit * below + i] = joint[i] + more;
+                const double more = table ? table[digit] : 0.0;
+                for (Index i = 0; i < below; ++i) joint[digit * below + i] = joint[i] + more;
             }
+            below *= radix_[d];
         }
         return joint;
     }

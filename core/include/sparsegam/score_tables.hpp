@@ -20,23 +20,20 @@ class ScoreTables {
 
     ScoreTables(const ThresholdDesign& design, std::span<const Point> points, Joint joint = Joint::yes)
         : stride_(points.size() > 1 ? at_once : 1) {
-        std::vector<Index> used;
-        std::vector<ByFeature> tables;
-        for (const Point& point : points) {
-            intercepts_.push_back(point.intercept);
-            tables.push_back(by_feature(design, point));
-            for (Index c : point.columns) used.push_back(design.feature_of(c));
+        const auto used = features_of(design, points);
+        const auto units = joint == Joint::yes ? design.units_of(used) : design.single_units(used);
+        Index size = 0;
+        for (const auto& unit : units) {
+            tables_.emplace_back(design.codes(unit), size);
+            size += design.n_bins(unit) * stride_;
         }
-        std::sort(used.begin(), used.end());
-        used.erase(std::unique(used.begin(), used.end()), used.end());
-        for (const auto& unit : joint == Joint::yes ? design.units_of(used) : design.single_units(used)) {
-            const Index n_bins = design.n_bins(unit);
-            std::vector<double> together(n_bins * stride_, 0.0);
-            for (std::size_t p = 0; p < points.size(); ++p) {
-                const auto mine = table_of(design, unit, tables[p]);
-                for (Index b = 0; b < n_bins; ++b) together[b * stride_ + p] = mine[b];
-            }
-            tables_.emplace_back(design.codes(unit), std::move(together));
+        entries_.resize(size, 0.0);
+        ByFeature by_feature(design, used);
+        for (std::size_t p = 0; p < points.size(); ++p) {
+            intercepts_.push_back(points[p].intercept);
+            by_feature.fill(points[p]);
+            for (std::size_t u = 0; u < units.size(); ++u)
+                write(design, units[u], by_feature, &entries_[tables_[u].second + p]);
         }
     }
 
@@ -44,7 +41,7 @@ class ScoreTables {
     void score(Index begin, Index end, Index apart, double* scores) const noexcept {
         if (stride_ == 1) {
             std::fill(scores, scores + (end - begin), intercepts_[0]);
-            for (const auto& [codes, table] : tables_) codes.add_table(begin, end, table.data(), scores);
+            for (const auto& [codes, start] : tables_) codes.add_table(begin, end, &entries_[start], scores);
             return;
         }
         for (Index first = begin; first < end; first += part)
@@ -54,25 +51,55 @@ class ScoreTables {
   private:
     static constexpr Index part = 512;  // rows whose scores at all points stay in a first-level cache
 
-    using ByFeature = std::vector<std::vector<double>>;  // of features that are not in a point, none
-
-    static ByFeature by_feature(const ThresholdDesign& design, const Point& point) {
-        ByFeature tables(design.n_features());
-        for (Index s = 0; s < point.size(); ++s) {
-            const Index f = design.feature_of(point.columns[s]);
-            const Feature& feature = design.feature(f);
-            tables[f].resize(feature.n_bins, 0.0);
-            feature.add_to_table(point.columns[s] - feature.offset, point.coef[s], tables[f].data());
+    // A table for each of some features, of one point after the other.
+    class ByFeature {
+      public:
+        ByFeature(const ThresholdDesign& design, std::span<const Index> features)
+            : design_(design), start_(design.n_features(), none) {
+            Index size = 0;
+            for (Index f : features) {
+                start_[f] = size;
+                size += design.feature(f).n_bins;
+            }
+            entries_.resize(size);
         }
-        return tables;
+
+        void fill(const Point& point) {
+            std::fill(entries_.begin(), entries_.end(), 0.0);
+            for (Index s = 0; s < point.size(); ++s) {
+                const Index f = design_.feature_of(point.columns[s]);
+                const Feature& feature = design_.feature(f);
+                feature.add_to_table(point.columns[s] - feature.offset, point.coef[s], &entries_[start_[f]]);
+            }
+        }
+
+        const double* of(Index feature) const { return start_[feature] == none ? nullptr : &entries_[start_[feature]]; }
+
+      private:
+        const ThresholdDesign& design_;
+        std::vector<Index> start_;
+        std::vector<double> entries_;
+    };
+
+    // The features of some columns, in their order.
+    static std::vector<Index> features_of(const ThresholdDesign& design, std::span<const Point> points) {
+        std::vector<Index> used;
+        for (const Point& point : points)
+            for (Index c : point.columns) used.push_back(design.feature_of(c));
+        std::sort(used.begin(), used.end());
+        used.erase(std::unique(used.begin(), used.end()), used.end());
+        return used;
     }
 
-    static std::vector<double> table_of(const ThresholdDesign& design, const ThresholdDesign::Unit& unit,
-                                        const ByFeature& tables) {
-        if (unit.joint != none) return design.joint(unit.joint).join(tables);
-        std::vector<double> mine = tables[unit.features[0]];
-        mine.resize(design.n_bins(unit), 0.0);
-        return mine;
+    void write(const ThresholdDesign& design, const ThresholdDesign::Unit& unit, const ByFeature& by_feature,
+               double* to) const {
+        const double* entries = by_feature.of(unit.features[0]);
+        std::vector<double> joined;
+        if (unit.joint != none) {
+            joined = design.joint(unit.joint).join([&](Index feature) { return by_feature.of(feature); });
+            entries = joined.data();
+        }
+        for (Index b = 0; b < design.n_bins(unit); ++b) to[b * stride_] = entries[b];
     }
 
     void score_part(Index begin, Index end, Index apart, double* scores) const noexcept {
@@ -82,14 +109,14 @@ class ScoreTables {
             const double intercept = p < n_points ? intercepts_[p] : 0.0;
             for (Index i = 0; i < n; ++i) together[i * at_once + p] = intercept;
         }
-        for (const auto& [codes, table] : tables_) codes.add_tables(begin, end, table.data(), together);
+        for (const auto& [codes, start] : tables_) codes.add_tables(begin, end, &entries_[start], together);
         for (Index p = 0; p < n_points; ++p)
             for (Index i = 0; i < n; ++i) scores[p * apart + i] = together[i * at_once + p];
     }
 
     Index stride_;  // of the points in a table
-    std::vector<double> intercepts_;
-    std::vector<std::pair<Codes, std::vector<double>>> tables_;
+    std::vector<double> intercepts_, entries_;
+    std::vector<std::pair<Codes, Index>> tables_;  // codes, and where their entries begin
 };
 
 }  // namespace sparsegam
