@@ -167,7 +167,7 @@ Point refit_point(Rows& rows, const Penalty& penalty, const Point& point, const 
     const Released released;
     Objective objective(rows, penalty);
     objective.evaluate(fitted);
-    refit(objective, fitted, {.tolerance = tolerance * fitted.value(), .held = n_held, .last_digit = last_digit});
+    refit(objective, fitted, {.share = tolerance, .held = n_held, .last_digit = last_digit});
     return fitted;
 }
 

@@ -38,16 +38,10 @@ class Exchange {
     void hold_curvature() { models_.hold_curvature(); }
 
     // Refits a point to the last digit.
-    void polish(Point& point) {
-        objective_.evaluate(point);
-        refit(objective_, point, {.tolerance = 1e-9 * point.value(), .last_digit = true});
-    }
+    void polish(Point& point) { refit(objective_, point, {.last_digit = true}); }
 
     // The same as well as trials are.
-    void refit_roughly(Point& point) {
-        objective_.evaluate(point);
-        refit(objective_, point, trial_refit(2, infinity));
-    }
+    void refit_roughly(Point& point) { refit(objective_, point, trial_refit(2, infinity)); }
 
     void go_to(const Point& point) {
         moved_to(point);
@@ -281,8 +275,10 @@ class Exchange {
         if (current_.size() >= max_terms_) return false;
         const LocalModel& model = local_model();
         std::vector<Point> points;
-        for (const Move& move : list().doubtful_additions(rules))
+        for (const Move& move : list().doubtful_additions(rules)) {
             points.push_back(taken(model.step_of(move), penalty_, model.refitted()));
+            failed_.note(move, current_);  // until it is made
+        }
         objective_.evaluate(points);
         objective_.counts().trials += static_cast<Index>(points.size());
         const double must_beat = objective_.penalised(current_, rules.lambda0) - rules.min_gain;

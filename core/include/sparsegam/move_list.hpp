@@ -95,19 +95,21 @@ class MoveList {
         return moves;
     }
 
-    // Additions that may gain enough though they do not promise it, best first.
+    // Additions that may gain enough though they do not promise it, best first, with what they may gain.
     std::vector<Move> doubtful_additions(const MoveRules& rules) const {
+        const auto enough = [&](Index c) { return rules.lambda0 * penalty_.cost[c] + rules.min_gain; };
+        const auto move_of = [&](Index c) { return Move{.add = c, .gain = model_.most_add_gain(c) - enough(c)}; };
         TopColumns top(tuning::doubts);
         for (Index c : model_.columns()) {
-            const double enough = rules.lambda0 * penalty_.cost[c] + rules.min_gain, most = model_.most_add_gain(c);
-            if (most > enough && !(model_.add_gain(c) > enough) && penalty_.allowed[c] && !point_.has(c) &&
-                limits_.allow(none, c))
-                top.offer(most - enough, c);
+            const Move move = move_of(c);
+            if (move.gain > 0.0 && !(model_.add_gain(c) > enough(c)) && penalty_.allowed[c] && !point_.has(c) &&
+                limits_.allow(none, c) && !failed_.rule_out(move, point_))
+                top.offer(move.gain, c);
         }
         std::vector<Index> columns;
         top.append_to(columns);
         std::vector<Move> moves;
-        for (Index c : columns) moves.push_back({.add = c});
+        for (Index c : columns) moves.push_back(move_of(c));
         return moves;
     }
 

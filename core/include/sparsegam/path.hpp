@@ -126,6 +126,13 @@ class Frontier {
         return {.lambda0 = lambda0, .min_gain = tuning::worthwhile * lambda0};
     }
 
+    // The same where no full scan needs to have the last word.
+    static MoveRules in_passing(double lambda0) {
+        MoveRules rules = worthwhile(lambda0);
+        rules.thorough = false;
+        return rules;
+    }
+
     // Keeps the current point if it is the best of its size. A better one is a new start for its neighbours,
     // unless it is better by next to nothing.
     void record() {
@@ -226,15 +233,17 @@ class Frontier {
     }
 
     // On at a lower price, where terms come in that pay together but not alone, and back; to where it was, if that is worse.
+    // Only what comes close is searched thoroughly.
     void search_past(double lambda0) {
         const Point before = exchange_.current();
         if (before.size() > tuning::lower_price_up_to) return;
-        MoveRules past = worthwhile(tuning::lower_price * lambda0);
-        past.thorough = false;
-        exchange_.improve(past);
-        exchange_.improve(worthwhile(lambda0));
-        if (objective_.penalised(exchange_.current(), lambda0) > objective_.penalised(before, lambda0))
-            exchange_.go_to(before);
+        exchange_.improve(in_passing(tuning::lower_price * lambda0));
+        exchange_.improve(in_passing(lambda0));
+        const auto above = [&] {
+            return objective_.penalised(exchange_.current(), lambda0) - objective_.penalised(before, lambda0);
+        };
+        if (above() < tuning::close_by * lambda0) exchange_.improve(worthwhile(lambda0));
+        if (above() > 0.0) exchange_.go_to(before);
     }
 
     // A few steps up and down again, or down and up, with swaps in between, lead out of many a local optimum.

@@ -13,7 +13,8 @@
 namespace sparsegam {
 
 struct RefitOptions {
-    double tolerance = 1e-9;  // stop after a step that promised less than this
+    double tolerance = 0.0;  // stop after a step that promised less than this,
+    double share = 1e-9;     // or than this share of the objective at the start
     int max_steps = 40;
     double must_beat = infinity;  // give up once even an optimistic reading of the next step stays above
     Index held = 0;               // leading columns whose coefficients stay as they are
@@ -123,9 +124,8 @@ inline Point moved(const Point& from, const std::vector<double>& step, double le
 // The longest of a few ever shorter steps that lowers the objective as it should; the start where none does.
 inline Point backtracked(Objective& objective, const Point& from, const std::vector<double>& step, double decrease,
                          Index held) {
-    constexpr int at_once = 4, rounds = 5;  // down to a millionth of the step
     double length = 0.5;
-    for (int round = 0; round < rounds; ++round) {
+    for (const int at_once : {4, 16}) {  // down to a millionth of the step; most are found among the first
         std::vector<Point> points;
         std::vector<double> lengths;
         for (int i = 0; i < at_once; ++i, length *= 0.5) {
@@ -182,6 +182,7 @@ class Damping {
 inline void refit(Objective& objective, Point& point, const RefitOptions& options) {
     Gram gram = objective.newton(point, options.rough, options.held);
     Damping damping(objective);
+    const double tolerance = std::max(options.tolerance, options.share * point.value());
     double last = infinity;
     for (int n = 0; n < options.max_steps; ++n) {
         const auto step = newton_step(objective, point, damping.damped(point, gram, options.held), options.held);
@@ -192,9 +193,8 @@ inline void refit(Objective& objective, Point& point, const RefitOptions& option
         // Newton's last step squares the error. For the last digit it goes on while it converges like that; the
         // coefficient of a pure group, which has no optimum, converges step by step and is let go.
         const bool squaring = decrease < 0.05 * last;
-        const bool is_last =
-            n + 1 == options.max_steps ||
-            (decrease < options.tolerance && !(options.last_digit && squaring && decrease > 1e-8 * options.tolerance));
+        const bool is_last = n + 1 == options.max_steps ||
+                             (decrease < tolerance && !(options.last_digit && squaring && decrease > 1e-8 * tolerance));
         Point next = moved(point, step, 1.0, options.held);
         if (is_last)
             objective.evaluate(next);

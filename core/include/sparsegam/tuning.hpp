@@ -98,6 +98,9 @@ inline constexpr std::size_t pairs_refined = 4;  // the best of a feature that a
 // often, a higher price and back hardly ever, a second time never.
 inline constexpr double lower_price = 0.8;
 inline constexpr Index lower_price_up_to = 80;  // terms: beyond, it takes longer than all before it
+// What it comes back to is searched thoroughly where it is less than this share of the price above what it left. Ten folds
+// of FICO: 4 % fewer passes for the same objectives on average; with 0 they are 0.001 % higher.
+inline constexpr double close_by = 0.25;
 // Columns up to which a fit at one lambda0 also goes eight terms up and down from where it ended: hardly any time.
 inline constexpr Index very_few_columns = 64;
 // The same of certified fits, and the terms up to which they go two up and down whatever the columns.
