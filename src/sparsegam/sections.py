@@ -191,7 +191,7 @@ loss_, objective_, lambda0_ : float
 lambda2_, standardize_ : float, bool
     The ridge, and whether it is on the standardised coefficients.
 search_stats_ : dict
-    Counts of what the search did.
+    Counts of what the search did: its questions to the rows, `passes` of them in all, and the moves it tried.
 n_iter_ : int
     Number of moves the search made.
 n_features_in_, feature_names_in_ : int, ndarray

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sparsegam import SparseGAMClassifier, SparseGAMRegressor
+from sparsegam import SparseGAMClassifier, SparseGAMRegressor, _core
 from sparsegam.search.price import Choices, price, settled_price
 
 
@@ -33,6 +33,21 @@ def test_a_price_settles_where_the_model_it_finds_asks_for_it():
     sizes = {2.0: 4, 1.0: 8}
     found = settled_price(lambda k: 2.0 if k < 4 else 1.0, 100.0, None, lambda at: (0.0, sizes[at]))
     assert found == 1.0
+
+
+def test_stats_count_all_searches_that_settle_a_price(monkeypatch):
+    searches, fit_at = [], _core.fit_at
+
+    def noted(*args, **kwargs):
+        searches.append(fit_at(*args, **kwargs))
+        return searches[-1]
+
+    monkeypatch.setattr(_core, "fit_at", noted)
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 10, (800, 3)).astype(float)
+    gam = SparseGAMClassifier(lambda0="auto").fit(X, X[:, 0] + rng.normal(0, 3, 800) > 5)
+    assert len(searches) > 1
+    assert gam.search_stats_ == {name: sum(search.counts[name] for search in searches) for name in searches[0].counts}
 
 
 def test_the_ridge_of_a_regression_is_beside_its_noise():

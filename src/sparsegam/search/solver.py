@@ -3,7 +3,7 @@
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from sparsegam import _core
 from sparsegam.design.design import Design
@@ -114,11 +114,13 @@ def fit(problem: Problem[D], lambda0: float | str, callback: Progress | None = N
 def fit_at(problem: Problem[D], lambda0: float | str, callback: Progress | None = None) -> Fit:
     """Search the same, its coefficients as the search has them."""
     check_lambda0(lambda0)
-    unit, start = problem.price(lambda0), problem.warm[-1] if problem.warm else None
+    unit, start, certify = problem.price(lambda0), problem.warm[-1] if problem.warm else None, problem.options.certify
     if is_settled(lambda0, problem.options.loss):
-        problem, lambda0, start = _settled(problem, unit, start)
+        settled = _settled(problem, unit, start)
+        found = _fit_at(settled.problem, settled.lambda0, callback, certify=bool(certify), start=settled.start)
+        return replace(found, counts=_summed(settled.counts, found.counts))
     price = unit(0) if isinstance(lambda0, str) else float(lambda0)
-    return _fit_at(problem, price, callback, certify=bool(problem.options.certify), start=start)
+    return _fit_at(problem, price, callback, certify=bool(certify), start=start)
 
 
 def at_noise(problem: P) -> P:
@@ -130,8 +132,8 @@ def at_noise(problem: P) -> P:
     if highest == 0.0:  # y does not vary, or there is one row
         return at_ridge(problem, problem.ridge.beside(1.0))
     plain = at_ridge(problem, Ridge(0.0, standardized=False))
-    _, price, _ = _settled(replace_options(plain, time_limit=None if limit is None else limit / 3), unit, None)
-    return at_ridge(problem, problem.ridge.beside(price / highest))
+    settled = _settled(replace_options(plain, time_limit=None if limit is None else limit / 3), unit, None)
+    return at_ridge(problem, problem.ridge.beside(settled.lambda0 / highest))
 
 
 def _fit_at(
@@ -158,27 +160,38 @@ def _fit_at(
     return Fit(point, lambda0, search.finished, dict(search.counts), proof, problem.factor(point))
 
 
-def _settled(
-    problem: Problem[D], unit: Price, last: _core.Point | None
-) -> tuple[Problem[D], float, _core.Point | None]:
-    """Settle the price of a term by searches without certificates, each from where the last one ended.
+@dataclass(frozen=True)
+class _Settled(Generic[D]):
+    """What settling the price of a term left: the problem with the rest of its time, the price, where to start from."""
 
-    Returns the problem with the time left, the price, and the model to start from.
-    """
+    problem: Problem[D]
+    lambda0: float
+    start: _core.Point | None
+    counts: dict[str, int]
+
+
+def _settled(problem: Problem[D], unit: Price, start: _core.Point | None) -> _Settled[D]:
+    """Settle the price of a term by searches without certificates, each from where the last one ended."""
     end = None if problem.options.time_limit is None else time.monotonic() + problem.options.time_limit
+    counts: dict[str, int] = {}
 
     def left() -> Problem[D]:
         return problem if end is None else replace_options(problem, time_limit=max(end - time.monotonic(), 0.0))
 
     def solve(lambda0: float) -> tuple[float, int]:
-        nonlocal last
-        point = _fit_at(left(), lambda0, start=last).point
-        last = problem.units.to_core(point)
-        return point.loss + point.ridge, len(point.columns)
+        nonlocal start, counts
+        found = _fit_at(left(), lambda0, start=start)
+        start, counts = problem.units.to_core(found.point), _summed(counts, found.counts)
+        return found.point.loss + found.point.ridge, len(found.point.columns)
 
     noisy = not LOSSES[problem.options.loss].is_classifier
     price = settled_price(unit, problem.total_weight, _without_terms(problem) if noisy else None, solve)
-    return left(), price, last
+    return _Settled(left(), price, start, counts)
+
+
+def _summed(counts: dict[str, int], more: dict[str, int]) -> dict[str, int]:
+    """Add up what searches that follow each other did."""
+    return {name: counts.get(name, 0) + n for name, n in more.items()}
 
 
 def _without_terms(problem: Problem[D]) -> float:
