@@ -1,10 +1,12 @@
 // sparsegam/leaving.hpp: what it would do to each column of a support to leave it, as a local model has it.
 #pragma once
 
+#include <cmath>
 #include <utility>
 #include <vector>
 
 #include "kernel_table.hpp"
+#include "tuning.hpp"
 #include "types.hpp"
 
 namespace sparsegam {
@@ -31,5 +33,9 @@ struct Leaving {
         inverse_float[position] = static_cast<float>(inverse_here);
     }
 };
+
+// A diverged coefficient (a pure group, no ridge) leaves so little curvature that dropping it looks free; the curvature on
+// the way back grows like exp(R |w|), and so must the cost.
+inline double cost_growth(double way_back) { return way_back > tuning::far ? std::exp(way_back - tuning::far) : 1.0; }
 
 }  // namespace sparsegam

@@ -305,16 +305,13 @@ class LocalModel final : ScanVisitor {
         for (Index s = 0; s < k_; ++s) {
             if (pinned_[s] < infinity) continue;
             const double m = beside_.inverse()(s + 1, s + 1), coef = refitted_.coef[s], w = coef / beside_.scale(s + 1);
-            leaving_.set(s, w / m, 1.0 / m, 0.5 * w * w / m * growth(way_back(refitted_.columns[s], coef)));
+            leaving_.set(s, w / m, 1.0 / m, 0.5 * w * w / m * cost_growth(way_back(refitted_.columns[s], coef)));
         }
     }
 
-    // A diverged coefficient (a pure group, no ridge) leaves so little curvature that dropping it looks free; the
-    // curvature on the way back grows like exp(R |w|), and so must the cost.
     double way_back(Index column, double coef) const {
         return objective_.loss().decay() * objective_.columns().reach(column) * std::abs(coef);
     }
-    double growth(double way) const { return way > tuning::far ? std::exp(way - tuning::far) : 1.0; }
 
     // G becomes G*.
     void project_slopes() {
