@@ -254,17 +254,20 @@ void test_joint_codes() {
     std::vector<int> times(table.features.size(), 0);
     for (const JointCodes& some : joint) {
         CHECK(some.features().size() > 1 && some.n_bins() <= JointCodes::max_bins, "joint bins");
-        std::vector<double> bins(some.n_bins(), 0.0);
-        for (Index i = 0; i < table.n_rows; ++i) bins[some.codes().narrow[i]] += static_cast<double>(i);
-        std::vector<double> sums(table.n_columns, 0.0);
-        some.unfold(bins.data(), 1, [&](Index f, Index bin) { return &sums[table.features[f].offset + bin]; });
+        constexpr Index stride = 2 * pack, channel = pack + 1;
+        std::vector<double> bins(some.n_bins() * stride, 0.0);
+        for (Index i = 0; i < table.n_rows; ++i)
+            bins[some.codes().narrow[i] * stride + channel] += static_cast<double>(i);
+        std::vector<double> sums(table.n_columns * stride, 0.0);
+        some.unfold(bins.data(), stride,
+                    [&](Index f, Index bin) { return &sums[(table.features[f].offset + bin) * stride]; });
         for (Index f : some.features()) {
             ++times[f];
             std::vector<double> expected(table.features[f].n_bins, 0.0);
             for (Index i = 0; i < table.n_rows; ++i)
                 expected[table.code(table.features[f], i)] += static_cast<double>(i);
             for (Index b = 0; b < table.features[f].n_bins; ++b)
-                CHECK(sums[table.features[f].offset + b] == expected[b], "unfolded sums");
+                CHECK(sums[(table.features[f].offset + b) * stride + channel] == expected[b], "unfolded sums");
         }
     }
     for (std::size_t f = 0; f < times.size(); ++f)

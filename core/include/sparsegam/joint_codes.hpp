@@ -4,6 +4,7 @@
 // bins has the sums of all of them; folding it digit by digit gives each feature's own.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -36,19 +37,15 @@ class JointCodes {
     Codes codes() const { return {codes_.data(), nullptr}; }
 
     // Sums per joint bin become sums per bin of each feature; `take(feature, bin)` says where they go (nowhere: null).
-    // The joint sums are used up.
+    // The joint sums, whose stride is padded, are used up.
     template <class Take>
     void unfold(double* joint, Index stride, const Take& take) const {
         Index size = n_bins_;
         for (std::size_t d = features_.size(); d-- > 0;) {
             const Index rest = size / radix_[d];
-            for (Index bin = 0; bin < radix_[d]; ++bin) {
-                double* to = take(features_[d], bin);
-                if (!to) continue;
-                for (Index i = 0; i < rest; ++i) add(joint + (bin * rest + i) * stride, stride, to);
-            }
-            for (Index bin = 1; bin < radix_[d]; ++bin)
-                for (Index i = 0; i < rest; ++i) add(joint + (bin * rest + i) * stride, stride, joint + i * stride);
+            for (Index bin = 0; bin < radix_[d]; ++bin)
+                if (double* to = take(features_[d], bin)) add_up(joint + bin * rest * stride, rest, stride, to);
+            for (Index bin = 1; bin < radix_[d]; ++bin) add(joint + bin * rest * stride, rest * stride, joint);
             size = rest;
         }
     }
@@ -72,6 +69,17 @@ class JointCodes {
   private:
     static void add(const double* from, Index n, double* to) {
         for (Index c = 0; c < n; ++c) to[c] += from[c];
+    }
+
+    // The sum of some bins, a pack of channels after the other: it stays in registers.
+    static void add_up(const double* bins, Index n_bins, Index stride, double* to) {
+        for (Index first = 0; first < stride; first += pack) {
+            double sum[pack];
+            std::copy_n(to + first, pack, sum);
+            for (Index b = 0; b < n_bins; ++b)
+                for (Index c = 0; c < pack; ++c) sum[c] += bins[b * stride + first + c];
+            std::copy_n(sum, pack, to + first);
+        }
     }
 
     std::vector<Index> features_;
