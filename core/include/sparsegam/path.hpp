@@ -182,7 +182,7 @@ class Frontier {
     // Is it time to look at all columns again? In the first round at every small size, then ever more rarely, on the way
     // down more so: a shortlist made for one size serves those near it.
     bool due(Index k) const {
-        return first_round_ && std::abs(k - looked_) >= std::max(Index{1}, k / (k > looked_ ? 8 : 4));
+        return first_round_ && std::abs(k - looked_) >= std::max(Index{1}, k / (k > looked_ ? 12 : 4));
     }
 
     void grow_to_the_end() {
