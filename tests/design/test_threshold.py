@@ -5,7 +5,9 @@ import pytest
 from reference import expand
 
 from sparsegam import _core
+from sparsegam.data.scales import Scale
 from sparsegam.design.binning import Feature
+from sparsegam.design.rules import Rules
 from sparsegam.design.threshold import ThresholdDesign
 from sparsegam.models.terms import Condition, Term
 
@@ -31,6 +33,18 @@ def test_sizes(design):
     assert design.names == ("age", "constant", "debt")
     assert (design.core.n_rows, design.core.n_columns) == (5, 8)
     np.testing.assert_array_equal(design.offset, design.core.offset[:3])
+
+
+@pytest.mark.parametrize(
+    ("n_levels", "missing", "candidates"),
+    [(2, False, [1]), (1, True, [1]), (2, True, [0, 1, 2]), (3, False, [0, 1, 2])],
+)
+def test_of_two_levels_one_is_a_candidate(n_levels, missing, candidates):
+    levels, scale = np.arange(n_levels), Scale("category", tuple("abc"[:n_levels]))
+    feature = Feature("region", np.array([]), missing=missing, scale=scale, bin_of_level=levels)
+    values = np.resize(np.append(levels, np.nan) if missing else levels, 12).astype(np.float64)
+    design = ThresholdDesign([feature], [feature.codes(values)])
+    assert np.flatnonzero(design.candidates(Rules())).tolist() == candidates
 
 
 @pytest.mark.parametrize(

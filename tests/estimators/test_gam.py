@@ -92,6 +92,15 @@ def test_it_finds_the_steps_the_data_was_made_with(table):
     assert gam.certificate_ is None
 
 
+def test_a_term_for_one_of_two_levels_says_it_all():
+    rng = np.random.default_rng(0)
+    told = rng.random((400, 3)) < 0.5
+    y = told[:, :2].sum(axis=1) + 0.7 * rng.normal(size=400) > 1.0
+    X = pd.DataFrame(np.where(told, "yes", "no"), columns=["a", "b", "c"])
+    gam = SparseGAMClassifier().fit(X, y)
+    assert [term.text() for term in gam.terms_ if term.feature != "c"] == ["a == yes", "b == yes"]
+
+
 def test_a_certified_fit_is_proved_and_never_worse(table):
     plain, proved = SparseGAMClassifier().fit(*table), SparseGAMClassifier(certify=True).fit(*table)
     assert proved.certificate_.swap_optimal
