@@ -47,6 +47,13 @@ def test_of_two_levels_one_is_a_candidate(n_levels, missing, candidates):
     assert np.flatnonzero(design.candidates(Rules())).tolist() == candidates
 
 
+@pytest.mark.parametrize(("bins", "candidates"), [([0, 1, 1], [0]), ([0, 0, 1], [1])])
+def test_a_level_by_itself_is_a_candidate_rather_than_all_others(bins, candidates):
+    feature = Feature("city", np.array([]), scale=Scale("category", tuple("abc")), bin_of_level=np.array(bins))
+    design = ThresholdDesign([feature], [feature.codes(np.resize(np.arange(3.0), 12))])
+    assert np.flatnonzero(design.candidates(Rules())).tolist() == candidates
+
+
 @pytest.mark.parametrize(
     ("column", "feature", "condition"),
     [

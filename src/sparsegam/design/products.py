@@ -170,6 +170,12 @@ class ProductDesign(ThresholdDesign):
         """Return the columns of some products; -1 for those that the design does not have."""
         return np.array([self._column.get(product, -1) for product in products], dtype=np.int64)
 
+    def candidates(self, rules: Rules) -> NDArray[np.bool_]:
+        """Tell which columns may enter a model: of products, those that hold and fail for enough rows."""
+        allowed = super().candidates(rules)
+        allowed[self.plain.n_columns :: TWO] = False
+        return allowed
+
     def term(self, column: int, coef: float) -> Term:
         """Return a column and its coefficient in the words of the data."""
         product = self.product(column)

@@ -99,14 +99,15 @@ class ThresholdDesign:
         """Tell which columns may enter a model.
 
         The last ordered bin of a feature may not: its column is constant or, beside special and missing values, the
-        complement of theirs. Nor may the first of two levels, the complement of the other (beside a ridge, both would
-        cost less than one), nor columns that hold or fail for too few rows, or for rows of next to no weight.
+        complement of theirs. Nor may one of two levels, the complement of the other (beside a ridge, both would cost
+        less than one), nor columns that hold or fail for too few rows, or for rows of next to no weight.
         """
         allowed = self._on_both_sides(self.counts, rows_per_bin(rules.min_samples_bin, self.core.n_rows))
         if self.shares is not self.counts:
             allowed &= self._on_both_sides(self.shares, NEGLIGIBLE)
         allowed[(self.offset + self.n_ordered - 1)[self.n_ordered > 0]] = False
-        allowed[self.offset[(self.n_ordered == 0) & (self.n_bins == 2)]] = False
+        of_two = np.flatnonzero((self.n_ordered == 0) & (self.n_bins == 2))
+        allowed[[self.offset[j] + self.features[j].spare_bin() for j in of_two if j < len(self.features)]] = False
         if not self.is_plain:
             alone = (self.n_ramps > 0) & (np.array(self.shapes) == "ramps")
             allowed[self.is_ordered() & alone[self.group]] = False
