@@ -166,7 +166,6 @@ Point refit_point(Rows& rows, const Penalty& penalty, const Point& point, const 
         for (Index c : view(*held)) n_held += fitted.has(c);
     const Released released;
     Objective objective(rows, penalty);
-    objective.evaluate(fitted);
     refit(objective, fitted, {.share = tolerance, .held = n_held, .last_digit = last_digit});
     return fitted;
 }

@@ -182,7 +182,8 @@ class Frontier {
     // Is it time to look at all columns again? In the first round at every small size, then ever more rarely, on the way
     // down more so: a shortlist made for one size serves those near it.
     bool due(Index k) const {
-        return first_round_ && std::abs(k - looked_) >= std::max(Index{1}, k / (k > looked_ ? 12 : 4));
+        const Index looks = k > looked_ ? tuning::looks_up : tuning::looks_down;
+        return first_round_ && std::abs(k - looked_) >= std::max(Index{1}, k / looks);
     }
 
     void grow_to_the_end() {

@@ -114,13 +114,14 @@ def fit(problem: Problem[D], lambda0: float | str, callback: Progress | None = N
 def fit_at(problem: Problem[D], lambda0: float | str, callback: Progress | None = None) -> Fit:
     """Search the same, its coefficients as the search has them."""
     check_lambda0(lambda0)
-    unit, start, certify = problem.price(lambda0), problem.warm[-1] if problem.warm else None, problem.options.certify
+    unit, start = problem.price(lambda0), problem.warm[-1] if problem.warm else None
     if is_settled(lambda0, problem.options.loss):
         settled = _settled(problem, unit, start)
-        found = _fit_at(settled.problem, settled.lambda0, callback, certify=bool(certify), start=settled.start)
-        return replace(found, counts=_summed(settled.counts, found.counts))
-    price = unit(0) if isinstance(lambda0, str) else float(lambda0)
-    return _fit_at(problem, price, callback, certify=bool(certify), start=start)
+    else:
+        settled = _Settled(problem, unit(0) if isinstance(lambda0, str) else float(lambda0), start, {})
+    certify = bool(problem.options.certify)
+    found = _fit_at(settled.problem, settled.lambda0, callback, certify=certify, start=settled.start)
+    return replace(found, counts=_summed(settled.counts, found.counts))
 
 
 def at_noise(problem: P) -> P:
