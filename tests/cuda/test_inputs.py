@@ -5,7 +5,9 @@ import pytest
 from card_rows import card, why_no_card  # noqa: F401
 
 from sparsegam import SparseGAMClassifier, SparseGAMRegressor, SparseLinearRegressor
+from sparsegam.cuda.inputs import table_of
 from sparsegam.data.cards import is_on_card
+from sparsegam.data.columns import Column
 
 RNG = np.random.default_rng(0)
 X = np.column_stack([RNG.normal(size=(300, 3)), RNG.integers(0, 5, 300)])
@@ -55,6 +57,15 @@ def test_arrays_on_a_card_are_known(put):
     assert is_on_card(put(X))
     assert not is_on_card(X)
     assert not is_on_card([[1.0]])
+
+
+@pytest.mark.parametrize("rows", [100, 1000])
+def test_a_look_at_the_first_rows_is_taken_on_this_machine(put, rows):
+    table = table_of(put(X))
+    for some, seen in ((table, min(rows, 300)), (table.keep(np.arange(200)), 200)):
+        looks = [start for _, start in some.starts(rows, range(4))]
+        assert {type(start) for start in looks} == {Column}
+        np.testing.assert_array_equal([start.values for start in looks], X[:seen].T)
 
 
 def test_arrays_on_a_card_are_fitted_and_predicted_there(put):

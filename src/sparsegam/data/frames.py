@@ -140,9 +140,11 @@ class Table:
 
     def starts(self, n: int, columns: Iterable[int]) -> Iterator[tuple[int, Column]]:
         """Return the first rows of columns, one by one: a look at them, which costs little however long they are."""
-        whole, rows, columns = self.kept is not None or n >= self.n_rows, slice(n), list(columns)
-        if whole or isinstance(self.source, tuple) or not columns:
-            return ((j, self._whole_column(j).take(self.kept if whole else rows)) for j in columns)
+        rows, columns = slice(n), list(columns)
+        if self.kept is not None:
+            return ((j, self._whole_column(j).take(self.kept).take(slice(None))) for j in columns)
+        if n >= self.n_rows or isinstance(self.source, tuple) or not columns:
+            return ((j, self._whole_column(j).take(rows)) for j in columns)  # a slice brings what is on a card here
         first = replace(self, source=(self.frame if self.array is None else self.array)[rows], block=None)
         return ((j, first.column(j)) for j in columns)
 
