@@ -25,8 +25,8 @@ from tqdm import tqdm
 from benchmarks.data import data_directory
 from benchmarks.newrows_data import Fold, Rows, folds, tables
 from sparsegam import SparseGAMClassifierCV, SparseGAMRegressorCV, gam_path
-from sparsegam.estimators.surface import Surface
-from sparsegam.search.ridge import ridge_of
+from sparsegam._fit.surface import Surface
+from sparsegam._search.ridge import ridge_of
 
 N_FOLDS = 5
 WAYS = {  # the repeats that count (0 is all), the rule

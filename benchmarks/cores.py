@@ -20,8 +20,8 @@ SETTINGS = {"lambda0": "bic", "special_values": [-9, -8, -7]}
 def main() -> None:
     """Measure and print."""
     from sparsegam import SparseGAMClassifier
+    from sparsegam._search import solver, tables
     from sparsegam.datasets import make_credit
-    from sparsegam.search import solver, tables
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=1_000_000)

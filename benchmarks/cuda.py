@@ -25,22 +25,22 @@ from typing import Any
 import numpy as np
 
 from sparsegam import SparseGAMClassifier, _core
-from sparsegam.cuda.card import Card
-from sparsegam.cuda.codes import CardCodes, padded
-from sparsegam.cuda.design import CudaDesign
-from sparsegam.cuda.rows import CudaRows
-from sparsegam.cuda.tables import CudaTables
-from sparsegam.cuda.target import CardTarget
+from sparsegam._backends.cuda.card import Card
+from sparsegam._backends.cuda.codes import CardCodes, padded
+from sparsegam._backends.cuda.design import CudaDesign
+from sparsegam._backends.cuda.rows import CudaRows
+from sparsegam._backends.cuda.tables import CudaTables
+from sparsegam._backends.cuda.target import CardTarget
+from sparsegam._design.binning import Binning, Feature
+from sparsegam._design.rules import Rules
+from sparsegam._design.threshold import ThresholdDesign
+from sparsegam._design.units import Units
+from sparsegam._search.options import Options
+from sparsegam._search.problem import Problem
+from sparsegam._search.products import cells_of
+from sparsegam._search.solver import fit, frontier
+from sparsegam._search.tables import Tables, Totals
 from sparsegam.datasets import make_credit
-from sparsegam.design.binning import Binning, Feature
-from sparsegam.design.rules import Rules
-from sparsegam.design.threshold import ThresholdDesign
-from sparsegam.design.units import Units
-from sparsegam.search.options import Options
-from sparsegam.search.problem import Problem
-from sparsegam.search.products import cells_of
-from sparsegam.search.solver import fit, frontier
-from sparsegam.search.tables import Tables, Totals
 
 FEATURES, BINS = 23, 256
 TRUE = ((0, 40, 0.8), (1, 128, -0.6), (2, 200, 0.5), (3, 64, -0.4), (4, 100, 0.7), (5, 150, -0.3), (6, 30, 0.5))

@@ -32,8 +32,8 @@ class Watch:
     """Seconds of a fit after its rows were coded, by the clock and of CPUs, and bytes that workers answered."""
 
     def __init__(self, client: Any) -> None:
+        from sparsegam._search.tables import Tables
         from sparsegam.dask import cluster, tables
-        from sparsegam.search.tables import Tables
 
         self.client, self.began, self.bytes = client, np.zeros(2), 0
         for owner in (tables.RemoteTables, Tables):
@@ -77,9 +77,9 @@ def coded(sizes: list[int], n_threads: int) -> tuple[Any, Any]:
     """Return the rows of all parts as codes, as shards on workers have them, and their labels."""
     import pyarrow as pa
 
-    from sparsegam.data.streams import stream_of
-    from sparsegam.design.binning import Binning
-    from sparsegam.design.coding import take_in
+    from sparsegam._data.streams import stream_of
+    from sparsegam._design.binning import Binning
+    from sparsegam._design.coding import take_in
 
     def reader() -> pa.RecordBatchReader:
         parts = (pa.RecordBatch.from_pandas(part_of(seed, n), preserve_index=False) for seed, n in enumerate(sizes))

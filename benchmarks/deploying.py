@@ -36,7 +36,7 @@ from sparsegam.datasets import fetch_compas, make_credit
 from sparsegam.deploy.small import small_scorecard
 
 sys.path.append(str(REPOSITORY / "tests"))
-import engines
+from _helpers import engines
 
 FASTERRISK = "FasterRisk 0.1.10"
 PARTS = ("exports", "rounding", "small")

@@ -54,7 +54,7 @@ class Ours(_BestSubset):
 
     options: dict[str, Any] = field(default_factory=dict)
     name: ClassVar[str] = "sparsegam"
-    package: ClassVar[str] = "sparsegam.estimators.linear"
+    package: ClassVar[str] = "sparsegam.linear"
 
     def fit(self, data: LinearData, threads: int) -> Any:
         from sparsegam import linear_path

@@ -29,10 +29,10 @@ from benchmarks.memory import peak_bytes, settled_bytes
 from benchmarks.newrows_data import Fold, Table, folds, tables
 from benchmarks.newrows_summary import RESULTS
 from sparsegam import _core, gam_path
+from sparsegam._search.options import Options
+from sparsegam._search.path import Path as Models
+from sparsegam._search.tables import Tables
 from sparsegam.losses import logistic
-from sparsegam.search.options import Options
-from sparsegam.search.path import Path as Models
-from sparsegam.search.tables import Tables
 
 SHAPES = ("steps", "ramps", "both")
 PRICES = np.geomspace(0.1, 300, 60)

@@ -67,8 +67,8 @@ class Phases:
 def measure(folder: Path, threads: int, *, as_frame: bool, max_bytes: int | None) -> dict[str, Any]:
     """Fit what is in a folder, in this process; say what it took."""
     from sparsegam import SparseGAMClassifier, scan
-    from sparsegam.design import coding
-    from sparsegam.search import solver, tables
+    from sparsegam._design import coding
+    from sparsegam._search import solver, tables
 
     phases = Phases()
     phases.watch(coding, "summarised", "learn")

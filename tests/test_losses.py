@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit
 
 from sparsegam import SparseLinearClassifier, gam_path, linear_path
-from sparsegam.cli.main import new_parser
+from sparsegam._cli.main import new_parser
 from sparsegam.losses import CLASSIFIERS, LOSSES, REGRESSION, logistic
 
 

@@ -57,8 +57,8 @@ def _fit(fold: Fold, printed: published.Printed, lambda0: float) -> tuple[Any, f
 
 def _published(printed: published.Printed, fold: Fold) -> Any:
     """The printed model, as one of ours."""
-    from sparsegam.models.additive import Model
-    from sparsegam.models.terms import Condition, Term
+    from sparsegam._models.additive import Model
+    from sparsegam._models.terms import Condition, Term
 
     terms = tuple(Term(feature, Condition("<=", float(edge)), coef) for feature, edge, coef in printed.terms)
     return Model(printed.intercept, terms, fold.names, printed.loss, (0, 1))

@@ -28,8 +28,8 @@ HIDDEN = "hide-source"  # a class of blocks of which only the output is shown
 SHARED = (
     "matplotlib.pyplot",
     "pandas",
-    "sparsegam.estimators.gam_cv",
-    "sparsegam.estimators.linear_cv",
+    "sparsegam.gam_cv",
+    "sparsegam.linear_cv",
     "sparsegam.plots",
 )
 LONGEST = 60  # lines of text that are shown at once; the rest can be unfolded

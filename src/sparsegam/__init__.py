@@ -7,18 +7,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sparsegam.cli.compare import compare
-    from sparsegam.data.scanning import scan
-    from sparsegam.estimators.binner import ThresholdBinner
-    from sparsegam.estimators.gam import SparseGAMClassifier, SparseGAMRegressor
-    from sparsegam.estimators.gam_cv import SparseGAMClassifierCV, SparseGAMRegressorCV
-    from sparsegam.estimators.linear import SparseLinearClassifier, SparseLinearRegressor
-    from sparsegam.estimators.linear_cv import SparseLinearClassifierCV, SparseLinearRegressorCV
-    from sparsegam.models.additive import Model
-    from sparsegam.models.linear import LinearModel
-    from sparsegam.search.matrices import LinearPath, linear_path
-    from sparsegam.search.path import Path
-    from sparsegam.search.tables import gam_path
+    from sparsegam._data.scanning import scan
+    from sparsegam._models.additive import Model
+    from sparsegam._models.linear import LinearModel
+    from sparsegam._search.matrices import LinearPath, linear_path
+    from sparsegam._search.path import Path
+    from sparsegam._search.tables import gam_path
+    from sparsegam.binner import ThresholdBinner
+    from sparsegam.comparison import compare
+    from sparsegam.gam import SparseGAMClassifier, SparseGAMRegressor
+    from sparsegam.gam_cv import SparseGAMClassifierCV, SparseGAMRegressorCV
+    from sparsegam.linear import SparseLinearClassifier, SparseLinearRegressor
+    from sparsegam.linear_cv import SparseLinearClassifierCV, SparseLinearRegressorCV
 
     __version__: str
 
@@ -43,23 +43,23 @@ __all__ = [
 ]
 
 _HOME = {
-    "LinearModel": "sparsegam.models.linear",
-    "LinearPath": "sparsegam.search.matrices",
-    "Model": "sparsegam.models.additive",
-    "Path": "sparsegam.search.path",
-    "SparseGAMClassifier": "sparsegam.estimators.gam",
-    "SparseGAMClassifierCV": "sparsegam.estimators.gam_cv",
-    "SparseGAMRegressor": "sparsegam.estimators.gam",
-    "SparseGAMRegressorCV": "sparsegam.estimators.gam_cv",
-    "SparseLinearClassifier": "sparsegam.estimators.linear",
-    "SparseLinearClassifierCV": "sparsegam.estimators.linear_cv",
-    "SparseLinearRegressor": "sparsegam.estimators.linear",
-    "SparseLinearRegressorCV": "sparsegam.estimators.linear_cv",
-    "ThresholdBinner": "sparsegam.estimators.binner",
-    "compare": "sparsegam.cli.compare",
-    "gam_path": "sparsegam.search.tables",
-    "linear_path": "sparsegam.search.matrices",
-    "scan": "sparsegam.data.scanning",
+    "LinearModel": "sparsegam._models.linear",
+    "LinearPath": "sparsegam._search.matrices",
+    "Model": "sparsegam._models.additive",
+    "Path": "sparsegam._search.path",
+    "SparseGAMClassifier": "sparsegam.gam",
+    "SparseGAMClassifierCV": "sparsegam.gam_cv",
+    "SparseGAMRegressor": "sparsegam.gam",
+    "SparseGAMRegressorCV": "sparsegam.gam_cv",
+    "SparseLinearClassifier": "sparsegam.linear",
+    "SparseLinearClassifierCV": "sparsegam.linear_cv",
+    "SparseLinearRegressor": "sparsegam.linear",
+    "SparseLinearRegressorCV": "sparsegam.linear_cv",
+    "ThresholdBinner": "sparsegam.binner",
+    "compare": "sparsegam.comparison",
+    "gam_path": "sparsegam._search.tables",
+    "linear_path": "sparsegam._search.matrices",
+    "scan": "sparsegam._data.scanning",
 }
 _MODULES = ("datasets",)
 

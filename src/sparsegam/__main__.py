@@ -2,7 +2,7 @@
 
 import sys
 
-from sparsegam.cli.main import main
+from sparsegam._cli.main import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-Vector = NDArray[np.float64]
+FloatArray = NDArray[np.float64]
 """Numbers, one for each row, term or column; in double precision, as sums over many rows lose digits in less."""
 
 AT_ONCE = 2**16  # rows that are looked up or counted at a time, so that what it takes stays small

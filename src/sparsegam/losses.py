@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparsegam.arrays import Vector
+from sparsegam.arrays import FloatArray
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Loss:
     """
 
     name: str
-    each: Callable[[Vector, Vector], Vector]
+    each: Callable[[FloatArray, FloatArray], FloatArray]
     probability_slope: float | None = None
     closed_form: bool = False
     is_classifier: bool = True
@@ -46,32 +46,32 @@ class Loss:
             raise ValueError(msg)
         return 1.0 if self.probability_slope is None else self.probability_slope
 
-    def total(self, target: Vector, score: Vector, weight: Vector) -> float:
+    def total(self, target: FloatArray, score: FloatArray, weight: FloatArray) -> float:
         """Sum the loss over rows, with their weights."""
         return float(weight @ self.each(target, score))
 
 
-def logistic(log_odds: Vector) -> Vector:
+def logistic(log_odds: FloatArray) -> FloatArray:
     """Turn log odds into probabilities, without overflow."""
-    out: Vector = 0.5 * (1.0 + np.tanh(0.5 * log_odds))
+    out: FloatArray = 0.5 * (1.0 + np.tanh(0.5 * log_odds))
     return out
 
 
-def _logistic_each(target: Vector, score: Vector) -> Vector:
+def _logistic_each(target: FloatArray, score: FloatArray) -> FloatArray:
     return np.logaddexp(0, -target * score)
 
 
-def _exponential_each(target: Vector, score: Vector) -> Vector:
+def _exponential_each(target: FloatArray, score: FloatArray) -> FloatArray:
     return np.exp(-target * score)
 
 
-def _squared_each(target: Vector, score: Vector) -> Vector:
-    out: Vector = 0.5 * (target - score) ** 2
+def _squared_each(target: FloatArray, score: FloatArray) -> FloatArray:
+    out: FloatArray = 0.5 * (target - score) ** 2
     return out
 
 
-def _squared_hinge_each(target: Vector, score: Vector) -> Vector:
-    out: Vector = np.maximum(1.0 - target * score, 0.0) ** 2
+def _squared_hinge_each(target: FloatArray, score: FloatArray) -> FloatArray:
+    out: FloatArray = np.maximum(1.0 - target * score, 0.0) ** 2
     return out
 
 

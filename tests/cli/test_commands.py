@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from one_command import run
+from _helpers.one_command import run
 
 from sparsegam import Model, SparseGAMClassifier
 from sparsegam.datasets import loans_file
@@ -93,7 +93,7 @@ def test_a_peer_that_fails_is_a_line_of_the_comparison(data, capsys, monkeypatch
     def broken(*_):
         raise RuntimeError
 
-    monkeypatch.setattr("sparsegam.cli.compare._numbered", broken)
+    monkeypatch.setattr("sparsegam.comparison._numbered", broken)
     code, text, _ = run(capsys, "compare", data, "-t", "answer", "--drop", "amount", "--folds", 2)
     assert code == 0
     assert "failed: RuntimeError" in text

@@ -5,8 +5,8 @@ import subprocess
 
 import pytest
 
-from sparsegam.cli.completion import script
-from sparsegam.cli.main import new_parser
+from sparsegam._cli.completion import script
+from sparsegam._cli.main import new_parser
 
 ASK = '{script}\nCOMP_WORDS=({words}); COMP_CWORD={at}; _sparsegam; echo "${{COMPREPLY[@]}}"'
 

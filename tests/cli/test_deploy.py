@@ -5,9 +5,9 @@ import os
 
 import pytest
 
-from sparsegam.cli import deploy
-from sparsegam.cli.main import main
-from sparsegam.data import writing
+from sparsegam._cli import deploy
+from sparsegam._cli.main import main
+from sparsegam._data import writing
 from sparsegam.datasets import make_credit
 from sparsegam.deploy import scaling
 from sparsegam.export.dialects import DIALECTS

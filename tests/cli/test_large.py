@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sparsegam.cli import large
-from sparsegam.cli.main import main
+from sparsegam._cli import large
+from sparsegam._cli.main import main
 from sparsegam.datasets import make_credit
 
 

@@ -6,12 +6,12 @@ import sys
 
 import numpy as np
 import pytest
-from one_command import run
+from _helpers.one_command import run
 
 import sparsegam
 from sparsegam import Model
-from sparsegam.cli import commands
-from sparsegam.cli.main import main
+from sparsegam._cli import commands
+from sparsegam._cli.main import main
 
 WRONG = {
     "no such target": (["fit", "{data}", "-t", "nothing"], "no column 'nothing' for --target"),
@@ -61,7 +61,7 @@ def test_one_column_is_not_enough(tmp_path, capsys):
 
 def test_module_runs_and_does_not_import_what_it_does_not_need(data):
     code = (
-        "import sys; from sparsegam.cli.main import main; "
+        "import sys; from sparsegam._cli.main import main; "
         f"main(['fit', {str(data)!r}, '-t', 'answer', '--drop', 'amount']); "
         "print([name for name in ('sklearn', 'pandas', 'matplotlib') if name in sys.modules])"
     )
@@ -76,7 +76,7 @@ def test_bugs_are_one_line_too(data, capsys, monkeypatch):
         msg = "name 'x' is not\ndefined"
         raise NameError(msg)
 
-    monkeypatch.setattr("sparsegam.cli.commands.read_rows", broken)
+    monkeypatch.setattr("sparsegam._cli.commands.read_rows", broken)
     code, _, errors = run(capsys, "fit", data, "-t", "answer")
     assert code == 1
     assert errors == "sparsegam: this is a bug: NameError: name 'x' is not defined (--debug shows where)\n"

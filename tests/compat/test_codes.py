@@ -5,10 +5,10 @@ import pytest
 import scipy.sparse as sp
 
 from sparsegam import _core
+from sparsegam._data.matrix import read_matrix
 from sparsegam.compat import codes as coding
 from sparsegam.compat.codes import code_columns, is_large, is_zero_one
 from sparsegam.compat.fastsparsegams import fit
-from sparsegam.data.matrix import read_matrix
 
 x = np.random.default_rng(0).integers(0, 400, 900)
 RISING = (x[:, None] <= np.arange(0, 399, 7)).astype(float)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from l0_scale import CURVATURE, LOSSES, make, norms, objective, target_norm
+from _helpers.l0_scale import CURVATURE, LOSSES, make, norms, objective, target_norm
 from scipy.optimize import minimize
 
 from sparsegam.compat.fastsparsegams import fit

@@ -8,7 +8,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
-from l0_scale import LOSSES, loss_sum, make
+from _helpers.l0_scale import LOSSES, loss_sum, make
 
 from sparsegam.compat import fastsparsegams
 from sparsegam.compat.fastsparsegams import cvfit, fit, interface, models

@@ -6,7 +6,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
-from l0_scale import make
+from _helpers.l0_scale import make
 
 from sparsegam.compat import fastsparsegams, l0learn
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from l0_scale import LOSSES, loss_sum, make
+from _helpers.l0_scale import LOSSES, loss_sum, make
 
 from sparsegam.compat.fastsparsegams import cvfit, fit, models
 

@@ -5,9 +5,9 @@ from functools import cached_property
 
 import numpy as np
 import pytest
+from _helpers.problems import random_problem
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from problems import random_problem
 from scipy.optimize import minimize, minimize_scalar
 
 from sparsegam import _core

@@ -4,11 +4,11 @@ from functools import cache
 
 import numpy as np
 import pytest
-from brute_force import all_subsets, all_swaps, best_of_each_size, greedy
+from _helpers.brute_force import all_subsets, all_swaps, best_of_each_size, greedy
+from _helpers.problems import LOSSES, random_problem
+from _helpers.reference import best_subsets
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from problems import LOSSES, random_problem
-from reference import best_subsets
 
 SHAPES = (
     ((4, 4), (3, 0), (4, 3)),

@@ -4,8 +4,8 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from problems import problem_of
-from reference import refit
+from _helpers.problems import problem_of
+from _helpers.reference import refit
 
 from sparsegam import _core
 

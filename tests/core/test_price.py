@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from brute_force import all_subsets
-from problems import LOSSES, random_problem
+from _helpers.brute_force import all_subsets
+from _helpers.problems import LOSSES, random_problem
 
 KINDS = ((4, 4), (3, 0), (4, 3), (2, 2))
 

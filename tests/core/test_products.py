@@ -4,8 +4,8 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from problems import LOSSES, random_problem
-from reference import ReferenceRows
+from _helpers.problems import LOSSES, random_problem
+from _helpers.reference import ReferenceRows
 
 from sparsegam import _core
 

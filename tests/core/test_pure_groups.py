@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from problems import problem_of
+from _helpers.problems import problem_of
 from sklearn.datasets import make_classification
 
 from sparsegam import _core

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from problems import LOSSES, random_problem
-from reference import ReferenceRows
+from _helpers.problems import LOSSES, random_problem
+from _helpers.reference import ReferenceRows
 
 from sparsegam import _core
-from sparsegam.search.refit import ridge_penalty
+from sparsegam._search.refit import ridge_penalty
 
 NESTED_KINDS = ((4, 4), (3, 0), (6, 5), (2, 2), (5, 3))
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from ramped import Ramped, allowing
-from reference import best_subsets
+from _helpers.ramped import Ramped, allowing
+from _helpers.reference import best_subsets
 
 from sparsegam import _core
 

@@ -4,8 +4,17 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from kinds_of_rows import ROWS, ROWS_OF_MATRICES, ask, assert_same_answers, dense, large_problem, oracle, sparse
-from problems import LOSSES, problem_of, random_problem
+from _helpers.kinds_of_rows import (
+    ROWS,
+    ROWS_OF_MATRICES,
+    ask,
+    assert_same_answers,
+    dense,
+    large_problem,
+    oracle,
+    sparse,
+)
+from _helpers.problems import LOSSES, problem_of, random_problem
 
 from sparsegam import _core
 

@@ -5,8 +5,8 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from kinds_of_rows import NO_COLUMNS, ROWS, ROWS_OF_CODES, ROWS_OF_MATRICES, large_problem, oracle, point_of
-from problems import LOSSES, random_problem
+from _helpers.kinds_of_rows import NO_COLUMNS, ROWS, ROWS_OF_CODES, ROWS_OF_MATRICES, large_problem, oracle, point_of
+from _helpers.problems import LOSSES, random_problem
 
 from sparsegam import _core
 

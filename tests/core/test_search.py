@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from brute_force import all_subsets
-from problems import LOSSES, labels, problem_of, random_problem
-from reference import ReferenceRows, column_scale, refit
+from _helpers.brute_force import all_subsets
+from _helpers.problems import LOSSES, labels, problem_of, random_problem
+from _helpers.reference import ReferenceRows, column_scale, refit
 from scipy.optimize import minimize
 
 from sparsegam import _core
@@ -342,7 +342,7 @@ def test_an_exception_in_the_callback_ends_the_search(problem, n_threads):
 
 INTERRUPTED = """
 import signal, sys, threading, time
-from test_search import _core, many_rows
+from core.test_search import _core, many_rows
 
 problem = many_rows(200_000)
 n_threads, which = int(sys.argv[1]), sys.argv[2]
@@ -371,7 +371,7 @@ print("afterwards", search.finished, len(search.points))
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_ctrl_c_ends_a_search_and_nothing_else(n_threads, which, capsys):
     command = [sys.executable, "-c", INTERRUPTED, str(n_threads), which]
-    paths = os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])
+    paths = os.pathsep.join([str(Path(__file__).parents[1]), *filter(None, sys.path)])
     environment = {**os.environ, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr

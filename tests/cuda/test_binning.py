@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from card_rows import card  # noqa: F401
+from _helpers.card_rows import card  # noqa: F401
 
-from sparsegam.cuda.binning import bin_column, numbers_of
-from sparsegam.cuda.inputs import on_card
-from sparsegam.data.frames import read
-from sparsegam.design.binning import Binning, Learner
-from sparsegam.design.coding import bin_table
+from sparsegam._backends.cuda.binning import bin_column, numbers_of
+from sparsegam._backends.cuda.inputs import on_card
+from sparsegam._data.frames import read
+from sparsegam._design.binning import Binning, Learner
+from sparsegam._design.coding import bin_table
 
 RNG = np.random.default_rng(0)
 COLUMNS = {

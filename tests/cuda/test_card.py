@@ -8,12 +8,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from card_rows import card, open_card  # noqa: F401
+from _helpers.card_rows import card, open_card  # noqa: F401
 
 from sparsegam import SparseGAMClassifier
-from sparsegam.cuda import tables
-from sparsegam.cuda.card import Card, names
-from sparsegam.cuda.rows import CudaRows
+from sparsegam._backends.cuda import tables
+from sparsegam._backends.cuda.card import Card, names
+from sparsegam._backends.cuda.rows import CudaRows
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(600, 5)).round(1)
@@ -47,7 +47,7 @@ def test_importing_an_estimator_loads_no_card(monkeypatch):
     load = builtins.__import__
 
     def watched(name, *rest):
-        assert not name.startswith(("cupy", "sparsegam.cuda"))
+        assert not name.startswith(("cupy", "sparsegam._backends.cuda"))
         return load(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", watched)

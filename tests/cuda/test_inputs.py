@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from card_rows import card, why_no_card  # noqa: F401
+from _helpers.card_rows import card, why_no_card  # noqa: F401
 
 from sparsegam import SparseGAMClassifier, SparseGAMRegressor, SparseLinearRegressor
-from sparsegam.cuda.inputs import table_of
-from sparsegam.data.cards import is_on_card
-from sparsegam.data.columns import Column
+from sparsegam._backends.cuda.inputs import table_of
+from sparsegam._data.cards import is_on_card
+from sparsegam._data.columns import Column
 
 RNG = np.random.default_rng(0)
 X = np.column_stack([RNG.normal(size=(300, 3)), RNG.integers(0, 5, 300)])

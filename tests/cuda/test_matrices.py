@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 import scipy.sparse
-from card_rows import card, fit_on_both, rows_of_matrix  # noqa: F401
-from emulated_card import EmulatedCard
-from problems import LOSSES, random_problem
-from reference import ReferenceRows
+from _helpers.card_rows import card, fit_on_both, rows_of_matrix  # noqa: F401
+from _helpers.emulated_card import EmulatedCard
+from _helpers.problems import LOSSES, random_problem
+from _helpers.reference import ReferenceRows
 
 from sparsegam import SparseLinearClassifier, SparseLinearClassifierCV, SparseLinearRegressor, _core, linear_path
-from sparsegam.cuda import matrices
+from sparsegam._backends.cuda import matrices
 
 NO_COLUMNS = np.zeros(0, dtype=np.int64)
 RNG = np.random.default_rng(1)

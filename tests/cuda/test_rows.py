@@ -4,10 +4,10 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from card_rows import card, padded_codes, rows_of_codes  # noqa: F401
-from problems import LOSSES, narrow, problem_of, random_problem
-from ramped import Ramped, allowing
-from reference import ReferenceRows
+from _helpers.card_rows import card, padded_codes, rows_of_codes  # noqa: F401
+from _helpers.problems import LOSSES, narrow, problem_of, random_problem
+from _helpers.ramped import Ramped, allowing
+from _helpers.reference import ReferenceRows
 
 from sparsegam import _core
 

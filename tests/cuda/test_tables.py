@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from card_rows import card, fit_on_both  # noqa: F401
-from emulated_card import EmulatedCard
+from _helpers.card_rows import card, fit_on_both  # noqa: F401
+from _helpers.emulated_card import EmulatedCard
 
 from sparsegam import SparseGAMClassifier, SparseGAMClassifierCV, SparseGAMRegressor, gam_path
-from sparsegam.cuda import tables
+from sparsegam._backends.cuda import tables
 
 N = 240
 

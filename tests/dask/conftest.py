@@ -4,8 +4,8 @@ import time
 
 import dask
 import pytest
+from _helpers.mixed_table import mixed_table, with_outcomes
 from distributed import Client, LocalCluster
-from mixed_table import mixed_table, with_outcomes
 
 from sparsegam.dask import cluster
 

@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 import pytest
-from dask_parts import frame_of
+from _helpers.dask_parts import frame_of
 from distributed import Client, LocalCluster
 
 from sparsegam.dask import DaskSparseGAMClassifier, DaskSparseGAMClassifierCV, cluster

@@ -6,7 +6,7 @@ import dask
 import dask.array as da
 import numpy as np
 import pytest
-from dask_parts import delayed_parts, frame_of, loaded, parts_of
+from _helpers.dask_parts import delayed_parts, frame_of, loaded, parts_of
 
 from sparsegam import SparseGAMClassifier, SparseGAMRegressor, gam_path
 from sparsegam import dask as distributed_models

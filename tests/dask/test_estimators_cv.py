@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from dask_parts import delayed_parts, frame_of
+from _helpers.dask_parts import delayed_parts, frame_of
 from sklearn.model_selection import GroupKFold
 
 from sparsegam import SparseGAMClassifierCV, SparseGAMRegressorCV

@@ -6,14 +6,14 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from mixed_table import mixed_table
+from _helpers.mixed_table import mixed_table
 from pyarrow import feather, parquet
 
 from sparsegam import scan
-from sparsegam.data import text_files
-from sparsegam.data.contents import FileError
-from sparsegam.data.files import read_file
-from sparsegam.data.summaries import merged, summary_of
+from sparsegam._data import text_files
+from sparsegam._data.contents import FileError
+from sparsegam._data.files import read_file
+from sparsegam._data.summaries import merged, summary_of
 
 
 def columns_of(stream):

@@ -8,11 +8,11 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from mixed_table import mixed_table
+from _helpers.mixed_table import mixed_table
 from pyarrow import dataset, parquet
 
-from sparsegam.data import streams
-from sparsegam.data.streams import columns_of, is_stream, stream_of
+from sparsegam._data import streams
+from sparsegam._data.streams import columns_of, is_stream, stream_of
 
 FRAME = mixed_table(500)
 ARROW = pa.Table.from_pandas(FRAME, preserve_index=False)
@@ -78,7 +78,7 @@ def test_a_function_must_return_a_reader():
 
 def test_importing_loads_neither_arrow_nor_dask():
     code = (
-        "import sys, sparsegam; sparsegam.scan; from sparsegam.data.streams import is_stream; is_stream([[1.0]]); "
+        "import sys, sparsegam; sparsegam.scan; from sparsegam._data.streams import is_stream; is_stream([[1.0]]); "
         "assert not {'pyarrow', 'polars'} & set(sys.modules), 'loaded by streams'; "  # scikit-learn loads Arrow
         "sparsegam.SparseGAMClassifierCV; sparsegam.gam_path; "
         "assert not {'dask', 'distributed', 'polars'} & set(sys.modules), 'loaded by estimators'"

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from sparsegam.data import summaries
-from sparsegam.data.columns import Column, from_levels, from_objects
-from sparsegam.data.scales import BOOLEAN, DATE, DATETIME, NUMBER, Scale
-from sparsegam.data.summaries import merged, summary_of
+from sparsegam._data import summaries
+from sparsegam._data.columns import Column, from_levels, from_objects
+from sparsegam._data.scales import BOOLEAN, DATE, DATETIME, NUMBER, Scale
+from sparsegam._data.summaries import merged, summary_of
 
 
 def parts_of(values, n_parts, rng):

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from sparsegam import Model, SparseGAMClassifier, SparseGAMRegressor, gam_path
-from sparsegam.models.terms import Condition
+from sparsegam._models.terms import Condition
 
 GRADES = ["D", "C", "B", "A"]
 

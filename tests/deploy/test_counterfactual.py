@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 from sparsegam import SparseGAMClassifier, SparseGAMRegressor
-from sparsegam.data.scales import NUMBER, Scale
-from sparsegam.models.additive import Model
-from sparsegam.models.seen import seen_of
-from sparsegam.models.terms import Condition, Term
+from sparsegam._data.scales import NUMBER, Scale
+from sparsegam._models.additive import Model
+from sparsegam._models.seen import seen_of
+from sparsegam._models.terms import Condition, Term
 
 COLOURS = Scale("category", ("blue", "green", "red"))
 BOOLEAN = Scale("boolean")

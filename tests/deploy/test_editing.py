@@ -2,12 +2,12 @@
 
 import numpy as np
 import pandas as pd
-import products
 import pytest
+from _helpers import products
 
 from sparsegam import Model, SparseGAMClassifier, SparseGAMRegressor
+from sparsegam._models.terms import Condition, Term
 from sparsegam.deploy.editing import Editor
-from sparsegam.models.terms import Condition, Term
 
 
 @pytest.fixture(scope="module")

@@ -2,14 +2,14 @@
 
 import numpy as np
 import pandas as pd
-import products
 import pytest
+from _helpers import products
 
 from sparsegam import SparseGAMClassifier, export
+from sparsegam._models.additive import Model
+from sparsegam._models.terms import Condition, Term
 from sparsegam.deploy.reasons import reason_codes, reason_table
 from sparsegam.deploy.scorecard import scorecard
-from sparsegam.models.additive import Model
-from sparsegam.models.terms import Condition, Term
 
 
 @pytest.fixture

@@ -5,14 +5,14 @@ import io
 import itertools
 
 import numpy as np
-import products
 import pytest
+from _helpers import products
 
 from sparsegam import SparseGAMClassifier, gam_path
+from sparsegam._models.additive import Model
+from sparsegam._models.terms import Condition, Term
 from sparsegam.deploy.rounding import Patterns, fit_lines, patterns_of, round_small, round_to_line
 from sparsegam.deploy.scorecard import best_scorecard, scorecard
-from sparsegam.models.additive import Model
-from sparsegam.models.terms import Condition, Term
 
 
 @pytest.fixture(scope="module")

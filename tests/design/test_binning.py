@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from sparsegam.data import frames
-from sparsegam.data.columns import Column
-from sparsegam.data.scales import NUMBER, Scale
-from sparsegam.design.binning import Binning, Feature, Learner, learn_edges
-from sparsegam.design.coding import bin_table
-from sparsegam.design.times import Times
-from sparsegam.models.terms import Condition
+from sparsegam._data import frames
+from sparsegam._data.columns import Column
+from sparsegam._data.scales import NUMBER, Scale
+from sparsegam._design.binning import Binning, Feature, Learner, learn_edges
+from sparsegam._design.coding import bin_table
+from sparsegam._design.times import Times
+from sparsegam._models.terms import Condition
 
 columns = hnp.arrays(np.float64, st.integers(1, 60), elements=st.integers(-8, 8).map(float) | st.floats(-1e6, 1e6))
 

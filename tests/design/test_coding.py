@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from mixed_table import mixed_table
+from _helpers.mixed_table import mixed_table
 
-from sparsegam.data import frames, summaries
-from sparsegam.data.streams import Stream
-from sparsegam.design import coding
-from sparsegam.design.binning import Binning
-from sparsegam.design.coding import bin_table, take_in
+from sparsegam._data import frames, summaries
+from sparsegam._data.streams import Stream
+from sparsegam._design import coding
+from sparsegam._design.binning import Binning
+from sparsegam._design.coding import bin_table, take_in
 
 MAPS = Path("/proc/self/maps")
 

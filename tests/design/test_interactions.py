@@ -2,8 +2,8 @@
 
 import pytest
 
-from sparsegam.design.interactions import COST, Interactions
-from sparsegam.design.rules import Rules
+from sparsegam._design.interactions import COST, Interactions
+from sparsegam._design.rules import Rules
 
 NAMES = ("a", "b", "c")
 

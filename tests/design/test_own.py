@@ -5,14 +5,14 @@ import pandas as pd
 import pytest
 
 from sparsegam import _core
-from sparsegam.data.coded import CodedColumn, Coding
-from sparsegam.data.frames import Table, read
-from sparsegam.data.scales import NUMBER
-from sparsegam.design.binning import Binning
-from sparsegam.design.coding import bin_table
-from sparsegam.design.own import OwnNumbers
-from sparsegam.design.ramps import learn_ramps
-from sparsegam.design.threshold import ThresholdDesign
+from sparsegam._data.coded import CodedColumn, Coding
+from sparsegam._data.frames import Table, read
+from sparsegam._data.scales import NUMBER
+from sparsegam._design.binning import Binning
+from sparsegam._design.coding import bin_table
+from sparsegam._design.own import OwnNumbers
+from sparsegam._design.ramps import learn_ramps
+from sparsegam._design.threshold import ThresholdDesign
 
 X = np.random.default_rng(0).normal(size=(500, 3))
 

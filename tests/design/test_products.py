@@ -5,14 +5,14 @@ import pandas as pd
 import pytest
 
 from sparsegam import _core
-from sparsegam.data.frames import read
-from sparsegam.design.binning import Binning
-from sparsegam.design.coding import bin_table
-from sparsegam.design.interactions import Interactions
-from sparsegam.design.own import OwnNumbers
-from sparsegam.design.products import Half, Product, ProductDesign
-from sparsegam.design.rules import Rules
-from sparsegam.design.threshold import ThresholdDesign
+from sparsegam._data.frames import read
+from sparsegam._design.binning import Binning
+from sparsegam._design.coding import bin_table
+from sparsegam._design.interactions import Interactions
+from sparsegam._design.own import OwnNumbers
+from sparsegam._design.products import Half, Product, ProductDesign
+from sparsegam._design.rules import Rules
+from sparsegam._design.threshold import ThresholdDesign
 
 RNG = np.random.default_rng(0)
 FRAME = pd.DataFrame(

@@ -4,14 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sparsegam.data.frames import read
-from sparsegam.design.binning import Binning
-from sparsegam.design.coding import bin_table
-from sparsegam.design.own import OwnNumbers
-from sparsegam.design.ramps import MOST_KNOTS, learn_ramps, shapes_of
-from sparsegam.design.rules import Rules
-from sparsegam.design.threshold import ThresholdDesign
-from sparsegam.models.terms import Condition
+from sparsegam._data.frames import read
+from sparsegam._design.binning import Binning
+from sparsegam._design.coding import bin_table
+from sparsegam._design.own import OwnNumbers
+from sparsegam._design.ramps import MOST_KNOTS, learn_ramps, shapes_of
+from sparsegam._design.rules import Rules
+from sparsegam._design.threshold import ThresholdDesign
+from sparsegam._models.terms import Condition
 
 
 def ramps_of(x, weight=None, **binning):

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sparsegam import SparseGAMClassifier, SparseGAMRegressor, gam_path
-from sparsegam.design.rules import Rules
+from sparsegam._design.rules import Rules
 
 NAMES = ["age", "income", "debt", "trades"]
 

@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from reference import expand
+from _helpers.reference import expand
 
 from sparsegam import _core
-from sparsegam.data.scales import Scale
-from sparsegam.design.binning import Feature
-from sparsegam.design.rules import Rules
-from sparsegam.design.threshold import ThresholdDesign
-from sparsegam.models.terms import Condition, Term
+from sparsegam._data.scales import Scale
+from sparsegam._design.binning import Feature
+from sparsegam._design.rules import Rules
+from sparsegam._design.threshold import ThresholdDesign
+from sparsegam._models.terms import Condition, Term
 
 FEATURES = (
     Feature("age", np.array([20.0, 30.0])),

@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 
 from sparsegam import _core
-from sparsegam.data.frames import read
-from sparsegam.design.binning import Binning
-from sparsegam.design.coding import bin_table
-from sparsegam.design.threshold import ThresholdDesign
-from sparsegam.design.training import N_BUCKETS, band_counts, histogram_of
+from sparsegam._data.frames import read
+from sparsegam._design.binning import Binning
+from sparsegam._design.coding import bin_table
+from sparsegam._design.threshold import ThresholdDesign
+from sparsegam._design.training import N_BUCKETS, band_counts, histogram_of
 
 
 def test_counts_are_those_of_the_rows():

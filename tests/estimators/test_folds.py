@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import KFold, ShuffleSplit
 
-from sparsegam.estimators.folds import MOST_REPEATS, ROWS_SCORED, n_apart, split, splitter_of
+from sparsegam._fit.folds import MOST_REPEATS, ROWS_SCORED, n_apart, split, splitter_of
 
 
 def folds_of(n_rows, **options):

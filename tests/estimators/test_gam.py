@@ -29,7 +29,7 @@ from sparsegam import (
     ThresholdBinner,
     gam_path,
 )
-from sparsegam.search import tables
+from sparsegam._search import tables
 
 NAMES = ["age", "income", "debt", "trades"]
 

@@ -20,8 +20,8 @@ from sparsegam import (
     SparseLinearRegressorCV,
     gam_path,
 )
-from sparsegam.estimators.surface import Surface, middle_price
-from sparsegam.search.ridge import STEPS, Ridge
+from sparsegam._fit.surface import Surface, middle_price
+from sparsegam._search.ridge import STEPS, Ridge
 
 FOLDS = StratifiedKFold(3, shuffle=True, random_state=0)
 

@@ -2,15 +2,15 @@
 
 import numpy as np
 import pandas as pd
-import products
 import pytest
+from _helpers import products
 
 from sparsegam import SparseGAMClassifier, SparseGAMRegressor
-from sparsegam.models.additive import Model
-from sparsegam.models.steps import step_model
+from sparsegam._models.additive import Model
+from sparsegam._models.steps import step_model
+from sparsegam._search import tables
 from sparsegam.report.content import content
 from sparsegam.report.material import Material, Sample
-from sparsegam.search import tables
 
 
 @pytest.fixture(scope="module")

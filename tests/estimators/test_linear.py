@@ -5,8 +5,8 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from linear_rows import LOSSES, estimator, make_rows
-from reference import best_subsets, column_scale, refit
+from _helpers.linear_rows import LOSSES, estimator, make_rows
+from _helpers.reference import best_subsets, column_scale, refit
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 

@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from mixed_table import mixed_table, with_outcomes
+from _helpers.mixed_table import mixed_table, with_outcomes
 from sklearn.metrics import roc_auc_score
 
 from sparsegam import (
@@ -18,10 +18,10 @@ from sparsegam import (
     linear_path,
     scan,
 )
-from sparsegam.data import streams
+from sparsegam._data import streams
+from sparsegam._design import coding
+from sparsegam._search.tables import Tables
 from sparsegam.datasets import make_credit
-from sparsegam.design import coding
-from sparsegam.search.tables import Tables
 
 FEATURES = [name for name in mixed_table(5).columns if name != "y"]
 SETTINGS = {"special_values": [-9.0], "max_bins": 50, "lambda0": 2.0}

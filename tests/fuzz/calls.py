@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import sparsegam
-from sparsegam.search import swap
+from sparsegam._search import swap
 
 FUNCTIONS = {
     "gam_path": sparsegam.gam_path,

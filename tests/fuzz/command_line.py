@@ -11,7 +11,7 @@ from pathlib import Path
 from fuzz import layouts
 from fuzz.columns import draw_columns
 from fuzz.targets import draw_labels, draw_responses, name_labels, signal
-from sparsegam.cli.main import main
+from sparsegam._cli.main import main
 
 SIZES = (1, 2, 12, 60, 200)
 ODD = (

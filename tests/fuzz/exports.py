@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from sparsegam import export
-from sparsegam.models.terms import Condition
+from sparsegam._models.terms import Condition
 
 AGREE = 1e-9  # relative to the numbers added up
 NODE = shutil.which("node")

@@ -11,7 +11,7 @@ import pandas as pd
 from fuzz import recompute, refits
 from fuzz.exports import check_counterfactual, check_exports, edge_rows, ordered_values
 from fuzz.options import NOT_ORDERED
-from sparsegam.models.terms import SENSE
+from sparsegam._models.terms import SENSE
 
 EXACT = 1e-6  # share of the objective by which sums in another order may differ
 TERMS_TO_CHANGE = 25  # of a model whose rows are led elsewhere: with hundreds of levels the search is long

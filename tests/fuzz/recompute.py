@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
-from sparsegam.design.interactions import COST
+from sparsegam._design.interactions import COST
 from sparsegam.losses import LOSSES
 
 ROUNDING = 1e-13  # of a score, relative to the numbers that are added up to it

@@ -5,15 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sparsegam.data.frames import read
-from sparsegam.design.binning import Binning
-from sparsegam.design.interactions import Interactions
-from sparsegam.design.rules import Rules
+from sparsegam._data.frames import read
+from sparsegam._design.binning import Binning
+from sparsegam._design.interactions import Interactions
+from sparsegam._design.rules import Rules
+from sparsegam._search.options import Options
+from sparsegam._search.path import Path
+from sparsegam._search.refit import refit
+from sparsegam._search.tables import Tables
 from sparsegam.inspection.alternatives import alternatives, objective_of, support_of, with_products_of
-from sparsegam.search.options import Options
-from sparsegam.search.path import Path
-from sparsegam.search.refit import refit
-from sparsegam.search.tables import Tables
 
 
 def make_problem(loss="logistic", rules=None, n=400):

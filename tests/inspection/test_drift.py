@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-import products
 import pytest
+from _helpers import products
 
 from sparsegam import Model, SparseGAMClassifier, SparseGAMClassifierCV, SparseGAMRegressor, gam_path
+from sparsegam._models.profile import Profile
 from sparsegam.inspection.drift import drift as drift_of
 from sparsegam.inspection.drift import profile as profile_of
 from sparsegam.inspection.drift import stability_index
-from sparsegam.models.profile import Profile
 
 
 @pytest.fixture(scope="module")

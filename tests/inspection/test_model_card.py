@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-import products
+from _helpers import products
 
 from sparsegam import Model, SparseGAMClassifier, SparseGAMRegressor
 from sparsegam.datasets import make_credit

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 from sparsegam import SparseGAMRegressor
+from sparsegam._search.path import Path
 from sparsegam.inspection.alternatives import alternatives, objective_of
 from sparsegam.inspection.shrinking import shrunk
 from sparsegam.report.material import Material, Sample
-from sparsegam.search.path import Path
 
 
 @pytest.fixture(scope="module")

@@ -9,16 +9,16 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-import products
 import pytest
+from _helpers import products
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GroupKFold
 
 from sparsegam import SparseGAMClassifier, SparseGAMClassifierCV, SparseGAMRegressor
-from sparsegam.data.frames import read
+from sparsegam._data.frames import read
+from sparsegam._models.additive import Model
+from sparsegam._models.terms import Condition, Term
 from sparsegam.inspection.stability import Stability, _Samples, _Steps, shares_in, stability
-from sparsegam.models.additive import Model
-from sparsegam.models.terms import Condition, Term
 from sparsegam.plots.stability import _lines
 
 

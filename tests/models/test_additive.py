@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from sparsegam import Model, SparseGAMRegressor
-from sparsegam.models.equation import letters
-from sparsegam.models.terms import Condition, Term
+from sparsegam._models.equation import letters
+from sparsegam._models.terms import Condition, Term
 
 
 def step(feature, threshold, coef):

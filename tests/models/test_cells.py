@@ -2,12 +2,12 @@
 
 import numpy as np
 import pandas as pd
-import products
 import pytest
+from _helpers import products
 
-from sparsegam.data.frames import read
-from sparsegam.models.cells import cells_of
-from sparsegam.models.steps import step_numbers
+from sparsegam._data.frames import read
+from sparsegam._models.cells import cells_of
+from sparsegam._models.steps import step_numbers
 
 PAIR = ("age", "priors")
 

@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 import numpy as np
-import products
 import pytest
+from _helpers import products
 
-from sparsegam.data.frames import read
-from sparsegam.models.steps import step_numbers
+from sparsegam._data.frames import read
+from sparsegam._models.steps import step_numbers
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 import pytest
 
 from sparsegam import Model
-from sparsegam.models.terms import Condition, Term
+from sparsegam._models.terms import Condition, Term
 
 
 def equation(*terms):

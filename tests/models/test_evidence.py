@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from sparsegam import Model, SparseGAMClassifier, SparseGAMRegressor
-from sparsegam.models.evidence import Evidence
-from sparsegam.models.pieces import pieces_of
-from sparsegam.models.terms import Condition, Term
+from sparsegam._models.evidence import Evidence
+from sparsegam._models.pieces import pieces_of
+from sparsegam._models.terms import Condition, Term
 
 TERMS = (
     Term("a", Condition("<=", 1.0), 1.0),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sparsegam.models.linear import LinearModel
+from sparsegam._models.linear import LinearModel
 
 MODEL = LinearModel(0.5, (0, 2), (1.0, -2.0), 3, "logistic", ("no", "yes"), ("a", "b", "c"))
 TEXT = MODEL.to_json()

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from sparsegam import SparseGAMClassifier, SparseLinearClassifier, gam_path
+from sparsegam._models.notebook import STYLE, fragment, table
 from sparsegam.inspection.subgroups import by_group
-from sparsegam.models.notebook import STYLE, fragment, table
 
 EVIL = "<b onclick=1>income</b>"
 

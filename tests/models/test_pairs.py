@@ -6,14 +6,14 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from products import above, product, upto
+from _helpers.products import above, product, upto
 
-from sparsegam.data.scales import Scale
-from sparsegam.models.additive import Model
-from sparsegam.models.pairs import Source, axis_of, pair_of
-from sparsegam.models.seen import Seen
-from sparsegam.models.steps import step_model
-from sparsegam.models.terms import Condition, Term
+from sparsegam._data.scales import Scale
+from sparsegam._models.additive import Model
+from sparsegam._models.pairs import Source, axis_of, pair_of
+from sparsegam._models.seen import Seen
+from sparsegam._models.steps import step_model
+from sparsegam._models.terms import Condition, Term
 
 COLOURS = Scale("category", ("red", "green", "blue"))
 

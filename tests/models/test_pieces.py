@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from sparsegam.data.scales import Scale
-from sparsegam.models.pieces import importance, pieces_of
-from sparsegam.models.seen import Seen
-from sparsegam.models.shapes import shape_of
-from sparsegam.models.terms import Condition, Term
+from sparsegam._data.scales import Scale
+from sparsegam._models.pieces import importance, pieces_of
+from sparsegam._models.seen import Seen
+from sparsegam._models.shapes import shape_of
+from sparsegam._models.terms import Condition, Term
 
 X = np.array([1.0, 3.0, 4.0, 7.0, 9.0, -9.0, np.nan])
 

@@ -9,8 +9,8 @@ import pytest
 
 import sparsegam.export
 from sparsegam import Model, SparseGAMRegressor
-from sparsegam.models.profile import Profile
-from sparsegam.models.terms import Condition, Term
+from sparsegam._models.profile import Profile
+from sparsegam._models.terms import Condition, Term
 
 TERMS = (Term("a", Condition("<=", 0.1), 1 / 3), Term("b", Condition("missing"), -1.0))
 KINDS = {"missing": 0.25, "special": 0.0, "unseen": 0.0}

@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 from sparsegam import Model, SparseGAMClassifier, SparseGAMClassifierCV, SparseGAMRegressor, gam_path
-from sparsegam.data.scales import NUMBER, Scale
-from sparsegam.models.seen import NewValues, Seen, SeenLater, count_new, seen_of
-from sparsegam.models.shapes import shape_of
-from sparsegam.models.terms import Condition, Term
+from sparsegam._data.scales import NUMBER, Scale
+from sparsegam._models.seen import NewValues, Seen, SeenLater, count_new, seen_of
+from sparsegam._models.shapes import shape_of
+from sparsegam._models.terms import Condition, Term
 
 X = np.array([1.0, 2.0, 3.0, 3.0, 9.0, -9.0, np.nan, 4.0])
 WEIGHT = np.array([1.0, 1.0, 2.0, 1.0, 1.0, 1.0, 2.0, 1.0])

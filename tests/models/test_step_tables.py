@@ -1,11 +1,11 @@
 """Tables of steps: the cells of a pair, what they are called, and that rows find theirs."""
 
 import numpy as np
-import products
 import pytest
+from _helpers import products
 
-from sparsegam.data.frames import read
-from sparsegam.models.steps import step_model, step_numbers
+from sparsegam._data.frames import read
+from sparsegam._models.steps import step_model, step_numbers
 
 
 @pytest.fixture(scope="module")

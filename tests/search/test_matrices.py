@@ -5,11 +5,11 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
-from linear_rows import LOSSES, estimator, make_rows
+from _helpers.linear_rows import LOSSES, estimator, make_rows
 
 from sparsegam import SparseLinearClassifier, SparseLinearRegressor, _core, linear_path
-from sparsegam.data.matrix import read_matrix
-from sparsegam.search.refit import ridge_penalty
+from sparsegam._data.matrix import read_matrix
+from sparsegam._search.refit import ridge_penalty
 
 
 @pytest.mark.parametrize("loss", LOSSES)

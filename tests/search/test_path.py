@@ -6,12 +6,12 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from _helpers.reference import best_subsets, column_scale, refit
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import best_subsets, column_scale, refit
 
 from sparsegam import Path, SparseGAMClassifier, gam_path, linear_path
-from sparsegam.search.path import hull_prices
+from sparsegam._search.path import hull_prices
 
 LAMBDA2 = 1e-3
 

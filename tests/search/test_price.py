@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sparsegam import SparseGAMClassifier, SparseGAMRegressor, _core
-from sparsegam.search.price import Choices, price, settled_price
+from sparsegam._search.price import Choices, price, settled_price
 
 
 def test_criteria_by_name():

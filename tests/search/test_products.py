@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 
 from sparsegam import SparseGAMClassifier, SparseGAMClassifierCV, SparseGAMRegressor, gam_path
-from sparsegam.data.frames import read
-from sparsegam.design.binning import Binning
-from sparsegam.design.coding import bin_table
-from sparsegam.design.threshold import ThresholdDesign
-from sparsegam.search.products import MOST_ALONE, MOST_CELLS, cells_of
+from sparsegam._data.frames import read
+from sparsegam._design.binning import Binning
+from sparsegam._design.coding import bin_table
+from sparsegam._design.threshold import ThresholdDesign
+from sparsegam._search.products import MOST_ALONE, MOST_CELLS, cells_of
 
 
 def planted(seed=0, n=1500, noise=0.5):

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from sparsegam.data.frames import read
+from sparsegam._data.frames import read
+from sparsegam._search.options import Options
+from sparsegam._search.refit import Neighbourhood, Support, objective_at, refit
+from sparsegam._search.solver import frontier
+from sparsegam._search.tables import Tables
 from sparsegam.losses import LOSSES
-from sparsegam.search.options import Options
-from sparsegam.search.refit import Neighbourhood, Support, objective_at, refit
-from sparsegam.search.solver import frontier
-from sparsegam.search.tables import Tables
 
 LAMBDA2 = 1e-3
 

@@ -4,12 +4,12 @@ import time
 
 import numpy as np
 import pytest
-from brute_force import minimise
-from problems import labels, random_problem
+from _helpers.brute_force import minimise
+from _helpers.problems import labels, random_problem
 
 from sparsegam import SparseGAMClassifier, _core
+from sparsegam._search.swap import Swaps, linear_swap_path, swap_path
 from sparsegam.datasets import make_correlated_classification, make_correlated_regression, make_credit
-from sparsegam.search.swap import Swaps, linear_swap_path, swap_path
 
 CUTS = ("none", "linear", "quadratic", "selfconcordant")
 SEEDS = range(8)

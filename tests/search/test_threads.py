@@ -12,7 +12,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from sparsegam import SparseGAMClassifier, SparseGAMClassifierCV, linear_path
-from sparsegam.search.options import n_threads
+from sparsegam._search.options import n_threads
 
 
 def rows(n=600, p=40):

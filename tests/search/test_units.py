@@ -14,8 +14,8 @@ from sparsegam import (
     gam_path,
     linear_path,
 )
-from sparsegam.design.units import Units, in_units, power_of_two, unless_one
-from sparsegam.search.swap import swap_path
+from sparsegam._design.units import Units, in_units, power_of_two, unless_one
+from sparsegam._search.swap import swap_path
 
 
 def test_weights_that_are_all_one_are_left_out():

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
-from sparsegam.data.matrix import NumericMatrix
+from sparsegam._data.matrix import NumericMatrix
 
 LARGE = 2**30  # bytes that the codes of a sparse matrix may take: one for every number, zeros too
 MOST_BINS = 2**16 - 1

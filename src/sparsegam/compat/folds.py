@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam.arrays import Vector
+from sparsegam.arrays import FloatArray
 from sparsegam.checks import check_integer
 from sparsegam.compat.grid import Grid, search_at
 from sparsegam.compat.posed import Data, Solution
@@ -17,8 +17,8 @@ from sparsegam.losses import LOSSES
 class Errors:
     """Mean and standard deviation over folds of the mean loss of a row, by gamma; a column of one value per lambda0."""
 
-    means: list[Vector]
-    sds: list[Vector]
+    means: list[FloatArray]
+    sds: list[FloatArray]
 
 
 def check_folds(num_folds: int, seed: int, n_rows: int) -> None:

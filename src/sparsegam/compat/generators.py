@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.arrays import Vector
+from sparsegam.arrays import FloatArray
 from sparsegam.losses import logistic
 
 
@@ -39,13 +39,13 @@ def gen_synthetic(
     return _with_noise(rng, _cut(X, rho), B, b0, snr)
 
 
-def cor_matrix(p: int, base_cor: float) -> Vector:
+def cor_matrix(p: int, base_cor: float) -> FloatArray:
     """Return the matrix of base_cor^|i - j|."""
     if not 0 < base_cor < 1:
         msg = f"base_cor must be above 0 and below 1, got {base_cor!r}."
         raise ValueError(msg)
     every = np.arange(p)
-    out: Vector = base_cor ** np.abs(every - every[:, None]).astype(np.float64)
+    out: FloatArray = base_cor ** np.abs(every - every[:, None]).astype(np.float64)
     return out
 
 
@@ -119,25 +119,27 @@ def gen_synthetic_logistic(
     return data
 
 
-def _independent(rng: np.random.RandomState, n: int, p: int, k: int) -> tuple[Vector, Vector]:
+def _independent(rng: np.random.RandomState, n: int, p: int, k: int) -> tuple[FloatArray, FloatArray]:
     B = np.zeros(p)
     B[:k] = 1
     return rng.normal(size=(n, p)), B
 
 
-def _correlated(rng: np.random.RandomState, n: int, p: int, k: int, mu: Any, base_cor: float) -> tuple[Vector, Vector]:
+def _correlated(
+    rng: np.random.RandomState, n: int, p: int, k: int, mu: Any, base_cor: float
+) -> tuple[FloatArray, FloatArray]:
     B = np.zeros(p)
     B[np.round(np.linspace(0, p - 1, k)).astype(int)] = 1
     root = np.linalg.cholesky(cor_matrix(p, base_cor))
     return rng.normal(size=(n, p)) @ root.T + mu, B
 
 
-def _cut(X: Vector, rho: float) -> Vector:
+def _cut(X: FloatArray, rho: float) -> FloatArray:
     X[np.abs(X) < rho] = 0.0
     return X
 
 
-def _with_noise(rng: np.random.RandomState, X: Vector, B: Vector, b0: float, snr: float) -> dict[str, Any]:
+def _with_noise(rng: np.random.RandomState, X: FloatArray, B: FloatArray, b0: float, snr: float) -> dict[str, Any]:
     signal = X @ B
     e = rng.normal(size=len(X)) * np.sqrt(signal.var() / snr)
     return {"X": X, "y": signal + e + b0, "B": B, "e": e, "b0": b0}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparsegam import _core
-from sparsegam.arrays import Vector
+from sparsegam.arrays import FloatArray
 from sparsegam.compat.posed import CURVATURE, Data, Posed, Solution, pose
 from sparsegam.compat.settings import Settings
 
@@ -220,7 +220,7 @@ class Prices:
         return float((slope - self._lambda1) ** 2 / (2.0 * self._curvature))
 
     def _steepest_outside(self, last: Solution) -> float:
-        slopes: Vector = self._posed.slopes(last.point)
+        slopes: FloatArray = self._posed.slopes(last.point)
         slopes[last.columns] = 0.0
         slopes[: self._posed.settings.exclude_first_k] = 0.0
         return float(slopes.max())

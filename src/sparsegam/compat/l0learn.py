@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from sparsegam.arrays import Vector
+from sparsegam.arrays import FloatArray
 from sparsegam.checks import optional
 from sparsegam.compat.fastsparsegams.models import CVFitModel, FitModel, model_of
 from sparsegam.compat.folds import check_folds, cross_validate
@@ -108,8 +108,8 @@ class CVFit:
     """
 
     fit: Fit
-    cvMeans: list[Vector]  # noqa: N815
-    cvSDs: list[Vector]  # noqa: N815
+    cvMeans: list[FloatArray]  # noqa: N815
+    cvSDs: list[FloatArray]  # noqa: N815
 
     def __repr__(self) -> str:
         return repr(self.fit)
@@ -279,7 +279,7 @@ def coef(
     return sp.csc_matrix(found[:, np.flatnonzero(distance == distance.min())])
 
 
-def predict(object: "Fit | CVFit", newx: Any, lambda_: float | None = None, gamma: float | None = None) -> Vector:
+def predict(object: "Fit | CVFit", newx: Any, lambda_: float | None = None, gamma: float | None = None) -> FloatArray:
     """Return a column of predictions for each model: P(larger class) for the logistic loss, else scores."""
     return _plain(object).model.predict(newx, lambda_, gamma)
 

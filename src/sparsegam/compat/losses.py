@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sparsegam.arrays import Vector
+from sparsegam.arrays import FloatArray
 from sparsegam.checks import shown
 
 SMALLEST = 1e-15  # probability that logarithms and odds are taken of
@@ -82,7 +82,7 @@ LOSS_OF = {
 }
 
 
-def signs(y: Any, classes: NDArray[Any] | None = None) -> Vector:
+def signs(y: Any, classes: NDArray[Any] | None = None) -> FloatArray:
     """Return labels as -1 and 1: the classes named, 0 and 1, -1 and 1, or any other two values, the smaller first."""
     labels = np.asarray(y)
     found = np.unique(labels)
@@ -96,7 +96,7 @@ def signs(y: Any, classes: NDArray[Any] | None = None) -> Vector:
     return np.where(labels == found[1], 1.0, -1.0)
 
 
-def _aligned(y: Vector, predicted: Any) -> tuple[Vector, Vector]:
+def _aligned(y: FloatArray, predicted: Any) -> tuple[FloatArray, FloatArray]:
     values = np.asarray(predicted, dtype=np.float64)
     return (y[:, None] if values.ndim > 1 else y), values
 

@@ -21,15 +21,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
-from sparsegam.arrays import Vector
+from sparsegam._data.matrix import NumericMatrix, listed, read_matrix
+from sparsegam._data.targets import read_target
+from sparsegam._design.linear import Coefficients
+from sparsegam._design.units import Units, in_units
+from sparsegam._search.matrices import Matrices
+from sparsegam._search.options import Options
+from sparsegam.arrays import FloatArray
 from sparsegam.compat.codes import code_columns, is_large, is_zero_one
 from sparsegam.compat.settings import Settings
-from sparsegam.data.matrix import NumericMatrix, listed, read_matrix
-from sparsegam.data.targets import read_target
-from sparsegam.design.linear import Coefficients
-from sparsegam.design.units import Units, in_units
-from sparsegam.search.matrices import Matrices
-from sparsegam.search.options import Options
 
 CURVATURE = {"squared": 1.0, "logistic": 0.25, "exponential": 0.25, "squared_hinge": 2.0}  # that lambda paths go by
 
@@ -43,7 +43,7 @@ class Solution:
     lambda_0: float
     intercept: float
     columns: NDArray[np.int64]
-    coef: Vector
+    coef: FloatArray
     objective: float
     finished: bool
     point: _core.Point  # as the core has it
@@ -64,7 +64,7 @@ class Data:
     """
 
     matrix: NumericMatrix
-    target: Vector
+    target: FloatArray
     classes: NDArray[Any] | None
 
     def keep(self, rows: NDArray[Any]) -> "Data":
@@ -120,8 +120,8 @@ class Posed:
     penalty: _core.Penalty
     units: Units
     column: NDArray[np.int64]
-    shift: Vector
-    norms: Vector
+    shift: FloatArray
+    norms: FloatArray
     scale: float
 
     def with_gamma(self, gamma: float) -> _core.Penalty:
@@ -138,11 +138,11 @@ class Posed:
         """Return lambda0 in the units of the core."""
         return self.units.price(lambda0 * self.scale**2)
 
-    def slopes(self, point: _core.Point) -> Vector:
+    def slopes(self, point: _core.Point) -> FloatArray:
         """Return the absolute slope of the loss along each column of the matrix, on the scale of the original."""
         centred = self.settings.intercept and self.settings.name != "exponential"
         along, _ = self.rows.slopes(point, centred=centred)
-        slope: Vector = along[self.column] * self.units.loss / self._coefficient_units()
+        slope: FloatArray = along[self.column] * self.units.loss / self._coefficient_units()
         if self.settings.name == "exponential":  # whose columns are -1/2 and 1/2 there
             _, _, total = self.rows.newton(point, point.columns)
             slope -= 0.5 * total[0] * self.units.loss
@@ -171,7 +171,7 @@ class Posed:
         """Count the columns that lambda0 is on."""
         return int(np.count_nonzero(solution.columns >= self.settings.exclude_first_k))
 
-    def _coefficient_units(self) -> Vector | float:
+    def _coefficient_units(self) -> FloatArray | float:
         every = np.arange(self.column.size)
         return self.units.of(every)
 
@@ -233,7 +233,7 @@ def _as_codes(data: Data, settings: Settings, scale: float, *, centred: bool) ->
     return Posed(settings, rows, penalty, units, codes.column, np.zeros(p), norms, scale)
 
 
-def _norm(target: Vector, *, centred: bool) -> float:
+def _norm(target: FloatArray, *, centred: bool) -> float:
     """Return the norm of the responses; 1 where they are constant."""
     norm = float(np.linalg.norm(target - target.mean() if centred else target))
     return norm or 1.0

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.arrays import Vector
+from sparsegam.arrays import FloatArray
 from sparsegam.checks import check_boolean, check_choice, check_integer, check_number, shown, warn
 
 LOSS = {
@@ -108,7 +108,7 @@ class Settings:
         spaced: list[float] = np.geomspace(most, least, self.n_gammas).tolist() if most > 0 else [0.0] * self.n_gammas
         return spaced
 
-    def bounds(self, n_columns: int) -> tuple[Vector, Vector]:
+    def bounds(self, n_columns: int) -> tuple[FloatArray, FloatArray]:
         """Return the bounds of each coefficient."""
         low, high = _bound("lows", self.lows, n_columns), _bound("highs", self.highs, n_columns)
         for name, wrong, side in (("lows", low > 0, "<= 0"), ("highs", high < 0, ">= 0")):
@@ -154,7 +154,7 @@ class Settings:
         for i, values in enumerate(self.lambda_grid):
             self._check_values(i, np.asarray(values, dtype=np.float64))
 
-    def _check_values(self, i: int, values: Vector) -> None:
+    def _check_values(self, i: int, values: FloatArray) -> None:
         wanted = "positive numbers that fall" if self.strict else "numbers >= 0 that do not rise"
         steps = np.diff(values) if values.ndim == 1 else np.zeros(0)
         falls = (steps < 0).all() if self.strict else (steps <= 0).all()
@@ -171,9 +171,9 @@ def _check_between(name: str, value: Any, *, closed: bool) -> None:
         raise ValueError(msg)
 
 
-def _bound(name: str, value: Any, n_columns: int) -> Vector:
+def _bound(name: str, value: Any, n_columns: int) -> FloatArray:
     try:
-        out: Vector = np.array(np.broadcast_to(np.asarray(value, dtype=np.float64), (n_columns,)))
+        out: FloatArray = np.array(np.broadcast_to(np.asarray(value, dtype=np.float64), (n_columns,)))
     except (TypeError, ValueError):
         out = np.full(n_columns, np.nan)
     if np.isnan(out).any():

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsegam._design.binning import Binning
+from sparsegam._design.coding import codings_of
 from sparsegam.checks import optional
 from sparsegam.dask.parts import About, Part, code_part, look_at, together
 from sparsegam.dask.shard import Posed, Selection, Shard
-from sparsegam.design.binning import Binning
-from sparsegam.design.coding import codings_of
 
 ALIGNED = 8192  # rows that the core adds up in floats: shards begin at a multiple of them, as if there were but one
 AT_ONCE = 8  # parts whose summaries are put together by one task

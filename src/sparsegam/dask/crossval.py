@@ -7,15 +7,15 @@ import numpy as np
 from sklearn import config_context
 
 from sparsegam import _core
-from sparsegam.arrays import Vector
+from sparsegam._design.threshold import ThresholdDesign
+from sparsegam._fit.crossval import DEFAULT_SCORING, Rows, Scored, Task, scorer_named
+from sparsegam._search.problem import Problem
+from sparsegam._search.solver import Frontier, frontiers
+from sparsegam.arrays import FloatArray
 from sparsegam.dask.rows import plain
 from sparsegam.dask.shard import PlainPoint, Selection, Shard
 from sparsegam.dask.tables import RemoteTable, SentDesign
-from sparsegam.design.threshold import ThresholdDesign
-from sparsegam.estimators.crossval import DEFAULT_SCORING, Rows, Scored, Task, scorer_named
 from sparsegam.losses import LOSSES, logistic
-from sparsegam.search.problem import Problem
-from sparsegam.search.solver import Frontier, frontiers
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,9 @@ class RemoteTask(Task):
         y, weight = (np.concatenate([part[i] for part in parts]) for i in (1, 2))
         return sizes, self._by_scorer(problem, search, scores, y, weight)
 
-    def _by_scorer(self, problem: Problem[Any], search: Frontier, scores: Vector, y: Vector, weight: Vector) -> Vector:
+    def _by_scorer(
+        self, problem: Problem[Any], search: Frontier, scores: FloatArray, y: FloatArray, weight: FloatArray
+    ) -> FloatArray:
         """Score as scikit-learn does, with the scores of all test rows at hand."""
         labels = y if self.classes is None else self.classes[(y > 0).astype(np.intp)]
         local = Task(
@@ -68,7 +70,7 @@ class RemoteTask(Task):
 
 def score_sums(
     shard: Shard, selection: Selection, design: SentDesign, points: list[PlainPoint], loss: str
-) -> tuple[Vector, float]:
+) -> tuple[FloatArray, float]:
     """Return the weighted sum of the default score of each point over some rows, and what the rows weigh."""
     scores, y, weight = all_scores(shard, selection, design, points, loss)
     if selection.upper is None:
@@ -79,7 +81,7 @@ def score_sums(
 
 def all_scores(
     shard: Shard, selection: Selection, design: SentDesign, points: list[PlainPoint], loss: str
-) -> tuple[Vector, Vector, Vector]:
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the scores of some rows by each point, with their labels and weights, those of classes left out."""
     bare = Selection(selection.rows, selection.upper)
     y, weight = shard.target(bare)

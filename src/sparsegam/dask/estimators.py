@@ -9,14 +9,14 @@ import numpy as np
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
+from sparsegam._data.targets import Target, class_weights
+from sparsegam._fit.fitting import FitsOne
 from sparsegam.dask.cluster import Cluster, client_of
 from sparsegam.dask.parts import parts_of
 from sparsegam.dask.predictions import is_lazy, lazily
 from sparsegam.dask.shard import Shard
 from sparsegam.dask.tables import RemoteTable, RemoteTables
-from sparsegam.data.targets import Target, class_weights
-from sparsegam.estimators.fitting import FitsOne
-from sparsegam.estimators.gam import SparseGAMClassifier, SparseGAMRegressor
+from sparsegam.gam import SparseGAMClassifier, SparseGAMRegressor
 from sparsegam.parameters import documented
 
 NOTHING = np.zeros(0)

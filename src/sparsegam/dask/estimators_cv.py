@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import r2_score
 
+from sparsegam._fit.folds import Fold, split
 from sparsegam.dask.crossval import RemoteTask
 from sparsegam.dask.estimators import Distributed, DistributedClassifier, with_upper
 from sparsegam.dask.shard import Shard
 from sparsegam.dask.tables import RemoteTable
-from sparsegam.estimators.folds import Fold, split
-from sparsegam.estimators.gam_cv import SparseGAMClassifierCV, SparseGAMRegressorCV
+from sparsegam.gam_cv import SparseGAMClassifierCV, SparseGAMRegressorCV
 from sparsegam.parameters import documented
 
 

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam.arrays import Vector
-from sparsegam.data.coded import Codes, Coding
-from sparsegam.data.columns import unmasked
-from sparsegam.data.frames import Table, read
-from sparsegam.data.scales import shortened
-from sparsegam.data.summaries import Summary, summary_of
-from sparsegam.data.targets import one_column, real
+from sparsegam._data.coded import Codes, Coding
+from sparsegam._data.columns import unmasked
+from sparsegam._data.frames import Table, read
+from sparsegam._data.scales import shortened
+from sparsegam._data.summaries import Summary, summary_of
+from sparsegam._data.targets import one_column, real
+from sparsegam.arrays import FloatArray
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class CodedPart:
 
     codes: tuple[Codes, ...]
     y: NDArray[Any]
-    weight: Vector
+    weight: FloatArray
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def _delayed(given: Any, name: str) -> list[Any]:
     return list(np.ravel(given.to_delayed()))
 
 
-def read_part(X: Any, y: Any, weight: Any) -> tuple[Table | None, NDArray[Any], Vector]:
+def read_part(X: Any, y: Any, weight: Any) -> tuple[Table | None, NDArray[Any], FloatArray]:
     """Look at one part: features (None where it has no rows), labels and weights."""
     labels, each = (X[given] if isinstance(given, str) else given for given in (y, weight))
     taken = [given for given in (y, weight) if isinstance(given, str)]
@@ -106,11 +106,11 @@ def read_part(X: Any, y: Any, weight: Any) -> tuple[Table | None, NDArray[Any], 
     return table, one_column(labels, table.n_rows), _weights(each, table.n_rows)
 
 
-def _weights(given: Any, n_rows: int) -> Vector:
+def _weights(given: Any, n_rows: int) -> FloatArray:
     """Return the weights of a part, which may all be zero."""
     if given is None:
         return np.ones(n_rows)
-    weight: Vector = np.ascontiguousarray(unmasked(given), dtype=np.float64)
+    weight: FloatArray = np.ascontiguousarray(unmasked(given), dtype=np.float64)
     if weight.shape != (n_rows,):
         msg = f"sample_weight must hold one number per row, got shape {weight.shape} for {n_rows} rows."
         raise ValueError(msg)

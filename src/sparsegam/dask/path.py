@@ -4,17 +4,17 @@ from typing import Any
 
 import numpy as np
 
+from sparsegam._models.additive import Model
+from sparsegam._search.options import Options
+from sparsegam._search.path import Path
+from sparsegam._search.progress import watched
+from sparsegam._search.solver import at_noise
 from sparsegam.checks import check_choice
 from sparsegam.dask.cluster import Cluster, client_of
 from sparsegam.dask.parts import parts_of
 from sparsegam.dask.tables import RemoteTable, RemoteTables
 from sparsegam.losses import LOSSES
-from sparsegam.models.additive import Model
 from sparsegam.parameters import pick
-from sparsegam.search.options import Options
-from sparsegam.search.path import Path
-from sparsegam.search.progress import watched
-from sparsegam.search.solver import at_noise
 
 DEFAULTS = {
     "loss": "logistic",
@@ -69,7 +69,7 @@ def _known(options: dict[str, Any]) -> dict[str, Any]:
     """Refuse options that `sparsegam.gam_path` does not have, as Python would."""
     from inspect import signature
 
-    from sparsegam.search.tables import gam_path as local
+    from sparsegam._search.tables import gam_path as local
 
     unknown = [name for name in options if name not in signature(local).parameters]
     if unknown:

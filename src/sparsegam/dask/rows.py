@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
-from sparsegam.arrays import Vector
+from sparsegam.arrays import FloatArray
 from sparsegam.dask.cluster import Cluster
 from sparsegam.dask.shard import PlainPoint
 
@@ -42,7 +42,7 @@ class RemoteRows(_core.Rows):
         answers = self.cluster.ask_posed(self.posed, question, *given)
         return [added(parts) for parts in zip(*answers, strict=True)]
 
-    def evaluate(self, points: Sequence[_core.Point]) -> Vector:
+    def evaluate(self, points: Sequence[_core.Point]) -> FloatArray:
         """Loss at each point."""
         (losses,) = self.ask("evaluate", [plain(point) for point in points])
         return losses  # type: ignore[no-any-return]

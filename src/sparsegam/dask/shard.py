@@ -13,21 +13,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
-from sparsegam.arrays import Vector
+from sparsegam._data.coded import CodedColumn, Codes, Coding
+from sparsegam._data.frames import Table
+from sparsegam._design.binning import Feature
+from sparsegam._design.own import CodedNumbers
+from sparsegam._design.ramps import Ramps
+from sparsegam._design.threshold import ThresholdDesign
+from sparsegam._design.training import histogram_of
+from sparsegam._design.units import Units
+from sparsegam.arrays import FloatArray
 from sparsegam.dask.parts import CodedPart
-from sparsegam.data.coded import CodedColumn, Codes, Coding
-from sparsegam.data.frames import Table
-from sparsegam.design.binning import Feature
-from sparsegam.design.own import CodedNumbers
-from sparsegam.design.ramps import Ramps
-from sparsegam.design.threshold import ThresholdDesign
-from sparsegam.design.training import histogram_of
-from sparsegam.design.units import Units
 
 MOST_TOKENS = 4  # scans whose curvature is held; a search has one or two at a time
 
 AnyRows = _core.LocalRows | _core.OwnRows
-PlainPoint = tuple[float, NDArray[np.int64], Vector]
+PlainPoint = tuple[float, NDArray[np.int64], FloatArray]
 """A point as it travels: intercept, columns, coefficients."""
 
 
@@ -47,7 +47,7 @@ class Selection:
 
     rows: NDArray[np.uint8] | None = None
     upper: int | None = None
-    factors: Vector | None = None
+    factors: FloatArray | None = None
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Shard:
     codings: Sequence[Coding]
     codes: tuple[Codes, ...]
     y: NDArray[Any]
-    weight: Vector
+    weight: FloatArray
 
     @classmethod
     def of(cls, codings: Sequence[Coding], parts: Sequence[CodedPart], ranges: Sequence[tuple[int, int]]) -> "Shard":
@@ -74,7 +74,7 @@ class Shard:
             counts &= np.unpackbits(selection.rows, count=self.y.size).astype(bool)
         return np.flatnonzero(counts)
 
-    def target(self, selection: Selection) -> tuple[Vector, Vector]:
+    def target(self, selection: Selection) -> tuple[FloatArray, FloatArray]:
         """Return labels (-1 and 1, or responses) and weights of a selection."""
         rows = self.kept(selection)
         y, weight = self.y[rows], self.weight[rows]
@@ -95,7 +95,7 @@ class Shard:
             "first": float(y[0]) if y.size else None,
         }
 
-    def class_weights(self, n_classes: int) -> Vector:
+    def class_weights(self, n_classes: int) -> FloatArray:
         """Return what the rows of each class weigh."""
         return np.bincount(self.y, self.weight, minlength=n_classes).astype(np.float64)
 
@@ -109,11 +109,11 @@ class Shard:
         y, _ = self.target(selection)
         return float(np.abs(y - offset).max(initial=0.0))
 
-    def count_codes(self, selection: Selection, varied: bool) -> list[tuple[Vector, Vector | None]]:  # noqa: FBT001
+    def count_codes(self, selection: Selection, varied: bool) -> list[tuple[FloatArray, FloatArray | None]]:  # noqa: FBT001
         """Count the rows of each code of each column, and sum their weights where these differ."""
         rows, (_, weight) = self.kept(selection), self.target(selection)
         everything = rows.size == self.y.size
-        out: list[tuple[Vector, Vector | None]] = []
+        out: list[tuple[FloatArray, FloatArray | None]] = []
         for coding, codes in zip(self.codings, self.codes, strict=True):
             mine, n = codes if everything else codes[rows], coding.numbers.size
             out.append((_core.bin_counts(mine, n), _core.bin_counts(mine, n, weight) if varied else None))
@@ -123,7 +123,7 @@ class Shard:
         """Return the labels of all rows."""
         return self.y
 
-    def weights(self) -> Vector:
+    def weights(self) -> FloatArray:
         """Return the weights of all rows."""
         return self.weight
 
@@ -152,8 +152,8 @@ class Posed:
     plan: Plan
     codes: list[Codes]
     numbers: CodedNumbers
-    y: Vector
-    weight: Vector
+    y: FloatArray
+    weight: FloatArray
     n_threads: int = 1
     _own: Any = field(default=None, repr=False)
     _rows: Any = field(default=None, repr=False)

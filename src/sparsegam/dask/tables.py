@@ -9,22 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
-from sparsegam.arrays import Vector
+from sparsegam._design.binning import Codes, Feature, Learner
+from sparsegam._design.coding import learn_counted
+from sparsegam._design.ramps import Ramps, may_have_ramps, ramps_of, shapes_of
+from sparsegam._design.rules import Rules
+from sparsegam._design.threshold import ThresholdDesign
+from sparsegam._design.times import Times
+from sparsegam._design.training import Histogram, Training
+from sparsegam._design.units import Units, power_of_two
+from sparsegam._search.inputs import is_cuda
+from sparsegam._search.options import Options
+from sparsegam._search.tables import OwnValues, TableProblem, Tables, Totals
+from sparsegam.arrays import FloatArray
 from sparsegam.dask.cluster import Cluster
 from sparsegam.dask.rows import RemoteOwnRows, RemoteRows, added, plain
 from sparsegam.dask.shard import Plan, Selection, Shard
-from sparsegam.design.binning import Codes, Feature, Learner
-from sparsegam.design.coding import learn_counted
-from sparsegam.design.ramps import Ramps, may_have_ramps, ramps_of, shapes_of
-from sparsegam.design.rules import Rules
-from sparsegam.design.threshold import ThresholdDesign
-from sparsegam.design.times import Times
-from sparsegam.design.training import Histogram, Training
-from sparsegam.design.units import Units, power_of_two
 from sparsegam.losses import LOSSES
-from sparsegam.search.inputs import is_cuda
-from sparsegam.search.options import Options
-from sparsegam.search.tables import OwnValues, TableProblem, Tables, Totals
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class RemoteTable:
     cluster: Cluster
     rows: NDArray[np.intp] | None = None
     upper: int | None = None
-    factors: Vector | None = None
+    factors: FloatArray | None = None
 
     @property
     def n_rows(self) -> int:
@@ -98,9 +98,9 @@ class SentDesign(ThresholdDesign):
         """Return the little that is asked of a design without codes."""
         return SimpleNamespace(n_rows=self._n_rows)
 
-    def sums(self, weight: Vector | None = None) -> Vector:
+    def sums(self, weight: FloatArray | None = None) -> FloatArray:
         """Return the counts, or the shares of the weight, that the workers sent."""
-        out: Vector = self._given[0 if weight is None else 1]
+        out: FloatArray = self._given[0 if weight is None else 1]
         return out
 
     def training(self, point: _core.Point, own: Any = None) -> Training | None:  # type: ignore[override]
@@ -137,7 +137,7 @@ class RemoteDesign(SentDesign):
         (counts,) = self.rows.ask("score_counts", plain(point), (min(lows), max(highs)))
         return Histogram(min(lows), max(highs), counts)
 
-    def held_by(self, rows: Any) -> tuple[Vector, float]:
+    def held_by(self, rows: Any) -> tuple[FloatArray, float]:
         """Return for how many rows of the second class each column is 1, and how many they are."""
         held, total = self.rows.ask("held_by_upper")
         return held, total

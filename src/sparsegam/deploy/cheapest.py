@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam.arrays import Vector
+from sparsegam.arrays import FloatArray
 from sparsegam.deploy.moves import Move, undominated
 
 NONE = -1  # a feature that stays as it is
@@ -30,10 +30,10 @@ class Choices:
     `hull` has the cost and the gain of each step along the lower convex hull, from staying to the most gain.
     """
 
-    cost: Vector
-    gain: Vector
+    cost: FloatArray
+    gain: FloatArray
     pick: NDArray[np.intp]
-    hull: Vector
+    hull: FloatArray
 
     @staticmethod
     def of(moves: Sequence[Move]) -> "Choices":
@@ -48,8 +48,8 @@ class Choices:
 class Front:
     """Sets of moves of some features, none of which is beaten: cost, gain, and the place picked of every feature."""
 
-    cost: Vector
-    gain: Vector
+    cost: FloatArray
+    gain: FloatArray
     picks: NDArray[np.intp]
 
 
@@ -146,7 +146,7 @@ class _Search:
         self._offer(front, j, front.cost, lacking <= 0, (NONE, 0.0))
 
     def _offer(
-        self, front: Front, j: int, cost: Vector, enough: NDArray[np.bool_], last: tuple[int, float | Vector]
+        self, front: Front, j: int, cost: FloatArray, enough: NDArray[np.bool_], last: tuple[int, float | FloatArray]
     ) -> None:
         """Take the cheapest of some sets, if it is the cheapest so far."""
         open_to = np.flatnonzero(enough)
@@ -181,14 +181,14 @@ class _Bound:
         order = np.argsort(steps[1:, 0] / steps[1:, 1], kind="stable") + 1
         self.cost, self.gain = np.cumsum(steps[np.append(0, order)], axis=0).T
 
-    def at(self, gain: Vector) -> Vector:
+    def at(self, gain: FloatArray) -> FloatArray:
         """Return the bound for each gain; infinite where it is out of reach."""
-        out: Vector = np.interp(gain, self.gain, self.cost) * (1 - SLACK) - SLACK
+        out: FloatArray = np.interp(gain, self.gain, self.cost) * (1 - SLACK) - SLACK
         out[gain > self.gain[-1] * (1 + SLACK) + SLACK] = np.inf
         return out
 
 
-def _hull(cost: Vector, gain: Vector) -> Vector:
+def _hull(cost: FloatArray, gain: FloatArray) -> FloatArray:
     """Return the steps (cost, gain) along the lower convex hull of places by rising cost and gain."""
     hull = [0]
     for i in range(1, cost.size):

@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.arrays import Vector
+from sparsegam._data.columns import from_objects
+from sparsegam._data.frames import Table, position, read
+from sparsegam._data.framing import frame_of
+from sparsegam._data.scales import UNSEEN, Value, text
+from sparsegam._models import notebook
+from sparsegam._models.layout import aligned
+from sparsegam._models.step_tables import StepTable
+from sparsegam._models.steps import StepModel, step_model, step_numbers
+from sparsegam.arrays import FloatArray
 from sparsegam.checks import check_choice, check_number
-from sparsegam.data.columns import from_objects
-from sparsegam.data.frames import Table, position, read
-from sparsegam.data.framing import frame_of
-from sparsegam.data.scales import UNSEEN, Value, text
 from sparsegam.deploy.cheapest import cheapest
 from sparsegam.deploy.moves import SIGNS, Block, Move, Prices, blocks_of, differs, is_whole, tables_of
-from sparsegam.models import notebook
-from sparsegam.models.layout import aligned
-from sparsegam.models.step_tables import StepTable
-from sparsegam.models.steps import StepModel, step_model, step_numbers
 
 COSTS = ("share", "count")
 HAIR = 1e-9  # how much further to go, relative to the score, where rounding left it short of the threshold
@@ -200,7 +200,7 @@ class _Question:
     def __init__(
         self,
         steps: StepModel,
-        now: Mapping[str, Vector],
+        now: Mapping[str, FloatArray],
         score: float,
         goal: Goal,
         prices: Prices,

@@ -10,21 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
-from sparsegam.arrays import Vector
+from sparsegam._data.scales import NUMBER, Scale
+from sparsegam._data.targets import weights
+from sparsegam._models.additive import Model
+from sparsegam._models.edits import Edit
+from sparsegam._models.outcomes import target_of
+from sparsegam._models.seen import seen_of
+from sparsegam._models.steps import as_table, step_model, step_numbers
+from sparsegam._models.terms import KINDS, SENSE, Clause, Part, Term, part_name
+from sparsegam._search.refit import Columns, Support, refit
+from sparsegam._search.ridge import Ridge, ridge_of
+from sparsegam.arrays import FloatArray
 from sparsegam.checks import check_number
-from sparsegam.data.scales import NUMBER, Scale
-from sparsegam.data.targets import weights
 from sparsegam.inspection.drift import profile_of_numbers
 from sparsegam.inspection.metrics import weighted_auc
 from sparsegam.losses import LOSSES
-from sparsegam.models.additive import Model
-from sparsegam.models.edits import Edit
-from sparsegam.models.outcomes import target_of
-from sparsegam.models.seen import seen_of
-from sparsegam.models.steps import as_table, step_model, step_numbers
-from sparsegam.models.terms import KINDS, SENSE, Clause, Part, Term, part_name
-from sparsegam.search.refit import Columns, Support, refit
-from sparsegam.search.ridge import Ridge, ridge_of
 
 Key = tuple[Clause, ...]
 
@@ -33,11 +33,11 @@ Key = tuple[Clause, ...]
 class Rows:
     """The rows that edits are judged and fitted on: target (-1 and 1, or the response) and weights."""
 
-    numbers: dict[str, Vector]
-    target: Vector
-    weight: Vector
+    numbers: dict[str, FloatArray]
+    target: FloatArray
+    weight: FloatArray
 
-    def columns(self, model: Model) -> Vector:
+    def columns(self, model: Model) -> FloatArray:
         """Return the columns of the terms: 0 and 1, or ramps in units of their width, so that none is too large."""
         found = [model.column_of(term, self.numbers) / _width(term) for term in model.terms]
         return np.column_stack(found) if found else np.zeros((self.target.size, 0))
@@ -276,7 +276,7 @@ def _refitted(model: Model, before: Model, rows: Rows, fixed: set[Key], ridge: R
     return replace(model, intercept=float(fitted[0])).keeping(t for t in terms if t.coef or t.clauses in fixed)
 
 
-def _pairs(model: Model, coefs: Vector) -> Iterator[tuple[Term, float]]:
+def _pairs(model: Model, coefs: FloatArray) -> Iterator[tuple[Term, float]]:
     return zip(model.terms, coefs.tolist(), strict=True)
 
 
@@ -300,7 +300,7 @@ def _directions(model: Model) -> dict[Key, int]:
 
 
 def _fit(
-    columns: Vector, start: Support, held: NDArray[np.bool_], rows: Rows, options: tuple[str, Ridge, Columns]
+    columns: FloatArray, start: Support, held: NDArray[np.bool_], rows: Rows, options: tuple[str, Ridge, Columns]
 ) -> Support:
     """Minimise the loss and the ridge over intercept and free coefficients.
 

@@ -7,10 +7,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from sparsegam.models.additive import Model
-from sparsegam.models.seen import Seen
-from sparsegam.models.shapes import ShapeFunction
-from sparsegam.models.terms import Condition, Term
+from sparsegam._models.additive import Model
+from sparsegam._models.seen import Seen
+from sparsegam._models.shapes import ShapeFunction
+from sparsegam._models.terms import Condition, Term
 
 MOST_RUNGS = 10  # of one straight piece: more ranges than that are no longer looked up but computed
 Ranges = list[tuple[float, float]]  # where each ends, and what it adds

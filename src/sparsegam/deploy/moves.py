@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam.arrays import Vector
-from sparsegam.data.scales import MICROSECONDS_PER_DAY
-from sparsegam.models.step_tables import WHOLE, StepTable
-from sparsegam.models.steps import StepModel
+from sparsegam._data.scales import MICROSECONDS_PER_DAY
+from sparsegam._models.step_tables import WHOLE, StepTable
+from sparsegam._models.steps import StepModel
+from sparsegam.arrays import FloatArray
 
 TOUCH = 0.01  # what any change costs beside the rows that it passes, so that few changes are made
 TIE = 1e-6  # what passing all rows costs where changes are counted: it only tells apart what is equally many
@@ -71,7 +71,7 @@ class Prices:
     kind: str
     units: Mapping[str, float]
 
-    def of(self, table: StepTable, before: float, after: Vector) -> Vector:
+    def of(self, table: StepTable, before: float, after: FloatArray) -> FloatArray:
         """Return what it costs to go from one number to each of others."""
         unordered = table.scale.kind in ("category", "boolean")
         if self.kind == "unit":
@@ -82,7 +82,7 @@ class Prices:
         return TOUCH + passed if self.kind == "share" else 1.0 + TIE * passed
 
 
-def rows_between(table: StepTable, before: float, after: Vector) -> Vector:
+def rows_between(table: StepTable, before: float, after: FloatArray) -> FloatArray:
     """Return the share of the rows of the fit between one number and others; 0 where these rows are not known.
 
     Rows are spread evenly within a piece. A piece without an end is entered at its edge, and left from the middle of
@@ -97,7 +97,7 @@ def rows_between(table: StepTable, before: float, after: Vector) -> Vector:
         start = upto[0] / 2
     elif before > edges[-1]:
         start = upto[-1] + table.seen.above / 2
-    out: Vector = np.abs(np.interp(after, edges, upto) - start)
+    out: FloatArray = np.abs(np.interp(after, edges, upto) - start)
     return out
 
 
@@ -160,7 +160,7 @@ class Block:
         made = [self._made(moving, places, prices, sign) for moving, places in groups if places]
         return [*made[0], *_unbeaten([move for mine in made[1:] for move in mine], made[0])]
 
-    def adds(self, numbers: Vector) -> Vector:
+    def adds(self, numbers: FloatArray) -> FloatArray:
         """Return what the features add together in each row of their numbers."""
         columns = dict(zip(self.names, numbers.T, strict=True))
         out = np.zeros(len(numbers))
@@ -192,7 +192,7 @@ class Block:
         ]
         return [Move(self.names, near, far) for near, far in zip(made[0], made[-1], strict=True)]
 
-    def _costs(self, numbers: Vector, moving: int | None, prices: Prices) -> Vector:
+    def _costs(self, numbers: FloatArray, moving: int | None, prices: Prices) -> FloatArray:
         out = np.zeros(len(numbers))
         for i, (name, before) in enumerate(zip(self.names, self.before, strict=True)):
             if self.ways[i]:
@@ -217,7 +217,7 @@ class Block:
             raise ValueError(msg)
 
 
-def undominated(cost: Vector, gain: Vector) -> NDArray[np.intp]:
+def undominated(cost: FloatArray, gain: FloatArray) -> NDArray[np.intp]:
     """Return the positions of the pairs that no other beats, by rising cost and rising gain."""
     order = np.lexsort((-gain, cost))
     most = np.maximum.accumulate(gain[order])
@@ -279,7 +279,7 @@ def _slope(table: StepTable, high: float) -> float:
     return next((step.slope for step in ends), 0.0)
 
 
-def differs(numbers: Vector, before: float) -> NDArray[np.bool_]:
+def differs(numbers: FloatArray, before: float) -> NDArray[np.bool_]:
     """Tell which numbers are others than the one before: one that is missing, and stays so, is the same."""
     out: NDArray[np.bool_] = (numbers != before) & ~(np.isnan(numbers) & np.isnan(before))
     return out

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam.arrays import Vector
+from sparsegam._data.framing import frame_of
+from sparsegam._models import notebook
+from sparsegam._models.step_tables import Numbers, PairTable, StepTable
+from sparsegam._models.steps import StepModel, as_table, step_model, step_numbers
+from sparsegam.arrays import FloatArray
 from sparsegam.checks import check_choice, check_integer
-from sparsegam.data.framing import frame_of
-from sparsegam.models import notebook
-from sparsegam.models.step_tables import Numbers, PairTable, StepTable
-from sparsegam.models.steps import StepModel, as_table, step_model, step_numbers
 
 BASELINES = ("mean", "median", "max", "population")
 DIGITS = 10  # what is lost is compared after rounding, so that ties are ties wherever it is computed
@@ -55,7 +55,7 @@ class ReasonTable:
     """
 
     steps: StepModel
-    lost: tuple[Vector, ...]
+    lost: tuple[FloatArray, ...]
     said: tuple[tuple[tuple[str, str], ...], ...]
     k: int = 4
     baseline: str = "max"
@@ -65,7 +65,7 @@ class ReasonTable:
         return f"<ReasonTable: {len(self.lost)} features, against the {self.baseline}, {self.k} reasons>"
 
     @property
-    def rates(self) -> tuple[Vector, ...]:
+    def rates(self) -> tuple[FloatArray, ...]:
         """For each part, what each unit loses within each step."""
         return tuple(self.sign * part.slopes for part in self.steps.parts)
 
@@ -98,7 +98,7 @@ class Reasons:
     table: ReasonTable
     feature: NDArray[np.intp]
     step: NDArray[np.intp]
-    lost: Vector
+    lost: FloatArray
 
     def __len__(self) -> int:
         return len(self.feature)
@@ -243,7 +243,7 @@ def _middles(steps: StepModel, baseline: str, reference: Any, sign: int) -> Iter
             yield _median(values, shares) if baseline == "median" else float(shares @ values)
 
 
-def _spread(part: StepTable | PairTable, numbers: Numbers | None) -> tuple[Vector, Vector | None]:
+def _spread(part: StepTable | PairTable, numbers: Numbers | None) -> tuple[FloatArray, FloatArray | None]:
     """Return what a part adds to rows, and their shares: without rows to those of the fit, where it is known."""
     if numbers is None:
         return part.spread() or (part.adds, None)
@@ -251,7 +251,7 @@ def _spread(part: StepTable | PairTable, numbers: Numbers | None) -> tuple[Vecto
     return values, np.full(values.size, 1 / max(values.size, 1))
 
 
-def _median(values: Vector, shares: Vector) -> float:
+def _median(values: FloatArray, shares: FloatArray) -> float:
     """Return the median of values that have shares of the rows; the middle of two where it is between them."""
     order = np.argsort(values, kind="stable")
     upto = np.cumsum(shares[order])

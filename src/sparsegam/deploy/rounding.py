@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam.arrays import Vector
-from sparsegam.data.targets import weights
+from sparsegam._data.targets import weights
+from sparsegam._models.additive import Model
+from sparsegam._models.outcomes import events
+from sparsegam._models.steps import as_table, step_numbers
+from sparsegam.arrays import FloatArray
 from sparsegam.losses import logistic
-from sparsegam.models.additive import Model
-from sparsegam.models.outcomes import events
-from sparsegam.models.steps import as_table, step_numbers
 
 Points = NDArray[np.int64]
-Line = tuple[Vector, Vector]
-LossOf = Callable[[Points], Vector]
+Line = tuple[FloatArray, FloatArray]
+LossOf = Callable[[Points], FloatArray]
 """The loss of each of several vectors of points, one per row."""
 
 N_MULTIPLIERS = 60
@@ -48,18 +48,18 @@ class Patterns:
     """
 
     holds: Points
-    events: Vector
-    others: Vector
+    events: FloatArray
+    others: FloatArray
 
     @property
     def total(self) -> float:
         """Total weight of all rows."""
         return float(self.events.sum() + self.others.sum())
 
-    def loss(self, log_odds: Vector) -> Vector:
+    def loss(self, log_odds: FloatArray) -> FloatArray:
         """Return the log loss per row, given the log odds of each pattern in a column per candidate."""
         events, others = self.events[:, None], self.others[:, None]
-        out: Vector = (events * np.logaddexp(0, -log_odds) + others * np.logaddexp(0, log_odds)).sum(axis=0)
+        out: FloatArray = (events * np.logaddexp(0, -log_odds) + others * np.logaddexp(0, log_odds)).sum(axis=0)
         return out / self.total
 
 
@@ -98,11 +98,11 @@ def patterns_of(model: Model, X: Any, y: Any, sample_weight: Any = None) -> Patt
     return Patterns(distinct, _sums(position, weight * event, size), _sums(position, weight * ~event, size))
 
 
-def round_to_line(patterns: Patterns, exact: Vector, a: float, b: float) -> Points:
+def round_to_line(patterns: Patterns, exact: FloatArray, a: float, b: float) -> Points:
     """Round each number up or down, all together, for the lowest loss on a given line; the first is the base."""
     holds = np.column_stack([np.ones(len(patterns.holds), dtype=np.int64), patterns.holds])
 
-    def loss_of(points: Points) -> Vector:
+    def loss_of(points: Points) -> FloatArray:
         return _in_pieces(points, len(holds), lambda some: patterns.loss(a + b * (holds @ some.T)))
 
     box = Box(np.floor(exact).astype(np.int64), np.ceil(exact).astype(np.int64))
@@ -110,7 +110,7 @@ def round_to_line(patterns: Patterns, exact: Vector, a: float, b: float) -> Poin
 
 
 def round_small(
-    patterns: Patterns, coef: Vector, max_points: int, max_terms: int | None = None
+    patterns: Patterns, coef: FloatArray, max_points: int, max_terms: int | None = None
 ) -> tuple[Points, float, float]:
     """Search points of at most `max_points` in size, none against the sign of its coefficient; and their line.
 
@@ -131,7 +131,7 @@ def round_small(
         The points of each term; log odds = a + b * total.
     """
 
-    def loss_of(points: Points) -> Vector:
+    def loss_of(points: Points) -> FloatArray:
         return _in_pieces(points, len(patterns.holds), lambda some: fit_lines(patterns, some)[0])
 
     box = Box(np.where(coef < 0, -max_points, 0), np.where(coef > 0, max_points, 0))
@@ -195,7 +195,7 @@ def descend(points: Points, box: Box, loss_of: LossOf, *, pairs: bool) -> Points
             return points
 
 
-def fit_lines(patterns: Patterns, points: Points) -> tuple[Vector, Vector, Vector]:
+def fit_lines(patterns: Patterns, points: Points) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Fit log odds = a + b * total to each vector of points, by Newton's method on the few totals there are.
 
     Returns
@@ -217,7 +217,7 @@ def fit_lines(patterns: Patterns, points: Points) -> tuple[Vector, Vector, Vecto
     return loss / patterns.total, a, b
 
 
-def _histograms(patterns: Patterns, points: Points) -> tuple[Vector, Vector, Vector]:
+def _histograms(patterns: Patterns, points: Points) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the possible totals, and the weight of both classes at each (a row per vector of points)."""
     totals = (patterns.holds @ points.T).T
     low, width = int(totals.min()), int(np.ptp(totals)) + 1
@@ -228,21 +228,25 @@ def _histograms(patterns: Patterns, points: Points) -> tuple[Vector, Vector, Vec
     return np.arange(low, low + width, dtype=np.float64), events, others
 
 
-def _sums(position: NDArray[np.integer[Any]], weight: Vector, size: int) -> Vector:
+def _sums(position: NDArray[np.integer[Any]], weight: FloatArray, size: int) -> FloatArray:
     return np.bincount(position, weight, size).astype(np.float64, copy=False)
 
 
-def _histogram_loss(a: Vector, b: Vector, totals: Vector, events: Vector, others: Vector) -> Vector:
+def _histogram_loss(
+    a: FloatArray, b: FloatArray, totals: FloatArray, events: FloatArray, others: FloatArray
+) -> FloatArray:
     z = a[:, None] + b[:, None] * totals
-    out: Vector = (events * np.logaddexp(0, -z) + others * np.logaddexp(0, z)).sum(axis=1)
+    out: FloatArray = (events * np.logaddexp(0, -z) + others * np.logaddexp(0, z)).sum(axis=1)
     return out
 
 
-def _loss_along(start: Line, way: Line, histogram: tuple[Vector, Vector, Vector], step: Vector) -> Vector:
+def _loss_along(
+    start: Line, way: Line, histogram: tuple[FloatArray, FloatArray, FloatArray], step: FloatArray
+) -> FloatArray:
     return _histogram_loss(start[0] + step * way[0], start[1] + step * way[1], *histogram)
 
 
-def _damped(loss: Vector, loss_at: Callable[[Vector], Vector]) -> tuple[Vector, Vector]:
+def _damped(loss: FloatArray, loss_at: Callable[[FloatArray], FloatArray]) -> tuple[FloatArray, FloatArray]:
     """Halve the steps that would raise the loss, and take none where that does not help; also return the loss there."""
     step = np.ones(loss.size)
     for _ in range(HALVINGS):
@@ -254,7 +258,9 @@ def _damped(loss: Vector, loss_at: Callable[[Vector], Vector]) -> tuple[Vector, 
     return np.where(worse, 0.0, step), np.where(worse, loss, new)
 
 
-def _newton_step(a: Vector, b: Vector, totals: Vector, events: Vector, others: Vector) -> tuple[Vector, Vector]:
+def _newton_step(
+    a: FloatArray, b: FloatArray, totals: FloatArray, events: FloatArray, others: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     p = logistic(a[:, None] + b[:, None] * totals)
     residual = p * (events + others) - events
     curvature = p * (1 - p) * (events + others)
@@ -265,7 +271,7 @@ def _newton_step(a: Vector, b: Vector, totals: Vector, events: Vector, others: V
     return -(h11 * g0 - h01 * g1) / determinant, -(h00 * g1 - h01 * g0) / determinant
 
 
-def _multiples(coef: Vector, max_points: int) -> Points:
+def _multiples(coef: FloatArray, max_points: int) -> Points:
     """Round the coefficients after many multipliers; those that grow too large are cut to `max_points`.
 
     The multipliers run from where the largest coefficient gets its first point to where the median gets the most: one
@@ -290,7 +296,7 @@ def _distinct(holds: Points) -> tuple[Points, NDArray[np.intp]]:
     return holds[first], position.ravel()
 
 
-def _in_pieces(points: Points, n_patterns: int, loss_of: LossOf) -> Vector:
+def _in_pieces(points: Points, n_patterns: int, loss_of: LossOf) -> FloatArray:
     """Look at many candidates a few at a time, so that memory stays small."""
     size = max(1, FEW_CELLS // max(n_patterns, 1))
     return np.concatenate([loss_of(points[i : i + size]) for i in range(0, len(points), size)])

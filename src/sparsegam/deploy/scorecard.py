@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam.arrays import Vector
-from sparsegam.data.frames import Table
-from sparsegam.data.framing import frame_of
-from sparsegam.data.targets import weights
+from sparsegam._data.frames import Table
+from sparsegam._data.framing import frame_of
+from sparsegam._data.targets import weights
+from sparsegam._models.additive import Model
+from sparsegam._models.outcomes import events
+from sparsegam._models.steps import StepModel, as_table, step_model
+from sparsegam.arrays import FloatArray
 from sparsegam.deploy.ladder import laddered
 from sparsegam.deploy.rounding import Patterns, Points, patterns_of, round_small, round_to_line
 from sparsegam.deploy.scaling import Scaling
 from sparsegam.inspection.metrics import log_loss, weight_of_evidence, weighted_auc
 from sparsegam.losses import LOSSES
-from sparsegam.models.additive import Model
-from sparsegam.models.outcomes import events
-from sparsegam.models.steps import StepModel, as_table, step_model
 
 if TYPE_CHECKING:
     from sparsegam.deploy.counterfactual import Counterfactual
@@ -84,8 +84,8 @@ class Scorecard:
     steps: StepModel
     scaling: Scaling
     rounding: Rounding | None = None
-    counts: tuple[Vector, ...] = ()
-    events: tuple[Vector, ...] = ()
+    counts: tuple[FloatArray, ...] = ()
+    events: tuple[FloatArray, ...] = ()
     risks: tuple[RiskLine, ...] = ()
 
     @property
@@ -102,7 +102,7 @@ class Scorecard:
         """Return the total points of each row."""
         return np.rint(self.steps.score(X)).astype(np.int64)
 
-    def predict_proba(self, X: Any) -> Vector:
+    def predict_proba(self, X: Any) -> FloatArray:
         """Return the probability of each class, one column per class."""
         upper = self.steps.probability(self.steps.score(X))
         return np.column_stack([1.0 - upper, upper])
@@ -357,7 +357,7 @@ def _reported(card: Scorecard, model: Model, rows: Table, y: Any, sample_weight:
     return replace(card, rounding=Rounding(event.size, *auc, *loss), counts=counts, events=upper, risks=risks)
 
 
-def _risk_lines(card: Scorecard, total: Points, event: NDArray[np.bool_], weight: Vector) -> list[RiskLine]:
+def _risk_lines(card: Scorecard, total: Points, event: NDArray[np.bool_], weight: FloatArray) -> list[RiskLine]:
     lines = []
     for low, high in _bands(np.unique(total), card.scaling):
         inside = (total >= low) & (total <= high)

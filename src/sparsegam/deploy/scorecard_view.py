@@ -5,11 +5,11 @@ import io
 from collections.abc import Iterator
 from typing import Any
 
+from sparsegam._data.writing import save_workbook
+from sparsegam._models import notebook
+from sparsegam._models.layout import aligned
 from sparsegam.checks import check_xml_text, optional
-from sparsegam.data.writing import save_workbook
 from sparsegam.deploy.scorecard import Scorecard
-from sparsegam.models import notebook
-from sparsegam.models.layout import aligned
 
 COUNTED = ("rows", "share", "events", "event_rate", "woe", "iv")
 

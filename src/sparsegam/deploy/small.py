@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from sparsegam._data.frames import read
+from sparsegam._search.tables import gam_path
 from sparsegam.checks import check_integer
-from sparsegam.data.frames import read
 from sparsegam.deploy.scorecard import Scorecard, best_scorecard
-from sparsegam.search.tables import gam_path
 
 SPARE_TERMS = 5  # by how many terms the models are larger that a card may give up terms of
 

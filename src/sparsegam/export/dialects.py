@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 
+from sparsegam._data.scales import Scale, Value
 from sparsegam.checks import check_choice
-from sparsegam.data.scales import Scale, Value
 
 
 def _doubled(text: str) -> str:

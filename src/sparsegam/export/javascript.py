@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from datetime import date, datetime, timezone
 from typing import Any
 
-from sparsegam.data.scales import Value
+from sparsegam._data.scales import Value
+from sparsegam._models.step_tables import PairTable, StepTable
+from sparsegam._models.steps import StepModel, step_model
 from sparsegam.export.statements import places, sums
-from sparsegam.models.step_tables import PairTable, StepTable
-from sparsegam.models.steps import StepModel, step_model
 from sparsegam.parameters import documented
 
 HELPERS = """// Scores rows: written by sparsegam; needs nothing else.

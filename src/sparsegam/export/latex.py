@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from sparsegam.models.step_tables import PairTable, StepTable
-from sparsegam.models.steps import StepModel, step_model
+from sparsegam._models.step_tables import PairTable, StepTable
+from sparsegam._models.steps import StepModel, step_model
 
 SPECIAL = {
     "\\": r"\textbackslash{}",

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.arrays import Vector
+from sparsegam._models.step_tables import PairTable, StepTable
+from sparsegam._models.steps import StepModel, step_model
+from sparsegam.arrays import FloatArray
 from sparsegam.checks import optional
-from sparsegam.models.step_tables import PairTable, StepTable
-from sparsegam.models.steps import StepModel, step_model
 from sparsegam.parameters import documented
 
 OPSET, ML_OPSET, IR_VERSION = 17, 3, 8  # what runtimes of 2022 read
@@ -114,10 +114,10 @@ class _Graph:
         absent = self._node("IsNaN", x)
         return self._node("Where", absent, self._constant(np.array([[table.steps[0].adds]])), out)
 
-    def _of_edges(self, x: str, edges: Vector, adds: Vector) -> str:
+    def _of_edges(self, x: str, edges: FloatArray, adds: FloatArray) -> str:
         return self._node("Gather", self._constant(adds), self._position(x, edges))
 
-    def _slopes(self, x: str, edges: Vector, slopes: Vector) -> str:
+    def _slopes(self, x: str, edges: FloatArray, slopes: FloatArray) -> str:
         """Return what the line of its piece adds to each value; infinite ones are on none."""
         position = self._position(x, edges)
         slope = self._node("Gather", self._constant(slopes), position)
@@ -125,7 +125,7 @@ class _Graph:
         flat = self._node("Equal", slope, self._constant(np.zeros((1, 1))))
         return self._node("Where", flat, self._constant(np.zeros((1, 1))), self._node("Mul", slope, below))
 
-    def _position(self, x: str, edges: Vector) -> str:
+    def _position(self, x: str, edges: FloatArray) -> str:
         above = self._node("Greater", x, self._constant(edges[None, :]))
         counted = self._node("Cast", above, to=self._onnx.TensorProto.INT64)
         return self._node("ReduceSum", counted, self._constant(np.array([1], dtype=np.int64)), keepdims=1)

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 from xml.etree import ElementTree
 
+from sparsegam._data.scales import Value
+from sparsegam._models.step_tables import PairTable, Step, StepTable, cells_of
+from sparsegam._models.steps import StepModel
 from sparsegam.checks import check_xml_text
-from sparsegam.data.scales import Value
 from sparsegam.deploy.reasons import ReasonTable, reason_table
-from sparsegam.models.step_tables import PairTable, Step, StepTable, cells_of
-from sparsegam.models.steps import StepModel
 
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.arrays import Vector
+from sparsegam._models.step_tables import PairTable, StepTable, cells_of
+from sparsegam._models.steps import StepModel, step_model
+from sparsegam.arrays import FloatArray
 from sparsegam.deploy.reasons import ReasonTable
 from sparsegam.export.dialects import Dialect, dialect_of, number
-from sparsegam.models.step_tables import PairTable, StepTable, cells_of
-from sparsegam.models.steps import StepModel, step_model
 
 INDENT = "    "
 BREAK = (
@@ -104,7 +104,7 @@ def _nested(pair: PairTable, way: Dialect, results: Sequence[str]) -> str:
     return _case(pair.first, way, [inner[c] for c in cells_of(pair.first)])
 
 
-def _lines(part: StepTable | PairTable, way: Dialect, values: Vector, slopes: Vector) -> list[str]:
+def _lines(part: StepTable | PairTable, way: Dialect, values: FloatArray, slopes: FloatArray) -> list[str]:
     """Write what each step gives: a number, or a line through it at the upper end."""
     out = [number(value) for value in values]
     if isinstance(part, PairTable):

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from sparsegam.data.scales import Value
-from sparsegam.models.step_tables import PairTable, StepTable, cells_of
+from sparsegam._data.scales import Value
+from sparsegam._models.step_tables import PairTable, StepTable, cells_of
 
 
 def sums(table: StepTable, number: str, literal: Callable[[Value], str]) -> list[str]:

@@ -5,15 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.arrays import Vector
-from sparsegam.design.products import neighbours_of, product_of
-from sparsegam.design.rules import Rules
-from sparsegam.models.additive import Model
-from sparsegam.models.terms import SENSE, Clause, Term
-from sparsegam.search.evidence import covariance_of
-from sparsegam.search.problem import at_ridge
-from sparsegam.search.refit import Columns, Neighbourhood, Support, objective_at, refit
-from sparsegam.search.tables import TableProblem
+from sparsegam._design.products import neighbours_of, product_of
+from sparsegam._design.rules import Rules
+from sparsegam._models.additive import Model
+from sparsegam._models.terms import SENSE, Clause, Term
+from sparsegam._search.evidence import covariance_of
+from sparsegam._search.problem import at_ridge
+from sparsegam._search.refit import Columns, Neighbourhood, Support, objective_at, refit
+from sparsegam._search.tables import TableProblem
+from sparsegam.arrays import FloatArray
 
 REFITS = 100  # of substitutes, or one for each term: beyond that, a term has fewer
 MOST_NEAR = 200  # products that are tried in the place of others
@@ -164,7 +164,7 @@ class _Search:
         ways = (SENSE.get(one.condition.kind, 0) * self.direction[one.feature] for one in term.clauses)
         return all(way * term.coef >= 0 for way in ways)
 
-    def _best_of_each_kind(self, costs: Vector, limit: float) -> list[int]:
+    def _best_of_each_kind(self, costs: FloatArray, limit: float) -> list[int]:
         """Return the most promising columns below a cost: of each feature at most one step and one ramp."""
         costs = np.where(self.barred | (costs > limit), np.inf, costs)
         chosen: dict[tuple[int, bool], int] = {}

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam.arrays import Vector
+from sparsegam._models.outcomes import positives
+from sparsegam._models.scoring import Scores
+from sparsegam.arrays import FloatArray
 from sparsegam.inspection.metrics import auc, gini, ks, log_loss, r_squared
 from sparsegam.losses import LOSSES
-from sparsegam.models.outcomes import positives
-from sparsegam.models.scoring import Scores
 
 BOOTSTRAPS = 200
 MAX_BOOTSTRAP_ROWS = 20_000  # see `_bootstrap`
@@ -41,7 +41,7 @@ class CalibrationBin:
     count: int
 
 
-def assess(model: Scores, score: Vector, y: Any, *, level: float = 0.95) -> list[Metric]:
+def assess(model: Scores, score: FloatArray, y: Any, *, level: float = 0.95) -> list[Metric]:
     """Measure scores against outcomes.
 
     Parameters
@@ -72,14 +72,16 @@ def assess(model: Scores, score: Vector, y: Any, *, level: float = 0.95) -> list
     ]
 
 
-def worth(model: Scores, score: Vector, y: Any) -> float:
+def worth(model: Scores, score: FloatArray, y: Any) -> float:
     """Return the one number that scores are compared by: the AUC of classes, R squared of a regression."""
     if model.classes is None:
         return r_squared(score, np.asarray(y, dtype=np.float64))
     return auc(score, positives(model, y))[0]
 
 
-def calibration(predicted: Vector, observed: Vector, *, n_bins: int = 10, level: float = 0.95) -> list[CalibrationBin]:
+def calibration(
+    predicted: FloatArray, observed: FloatArray, *, n_bins: int = 10, level: float = 0.95
+) -> list[CalibrationBin]:
     """Compare mean prediction with mean outcome in bins of equally many rows; equal predictions stay together.
 
     Intervals are Wilson's for outcomes of 0 and 1, normal ones otherwise.
@@ -95,7 +97,7 @@ def calibration(predicted: Vector, observed: Vector, *, n_bins: int = 10, level:
     ]
 
 
-def _calibration_bin(predicted: Vector, observed: Vector, z: float, *, share: bool) -> CalibrationBin:
+def _calibration_bin(predicted: FloatArray, observed: FloatArray, z: float, *, share: bool) -> CalibrationBin:
     n, mean = observed.size, float(observed.mean())
     if share:
         centre = (mean + z * z / (2 * n)) / (1 + z * z / n)
@@ -105,14 +107,14 @@ def _calibration_bin(predicted: Vector, observed: Vector, z: float, *, share: bo
     return CalibrationBin(float(predicted.mean()), mean, float(centre - half), float(centre + half), n)
 
 
-def auc_metric(score: Vector, upper: NDArray[np.bool_], level: float) -> Metric:
+def auc_metric(score: FloatArray, upper: NDArray[np.bool_], level: float) -> Metric:
     """Return the area under the ROC curve with DeLong's interval."""
     value, error = auc(score, upper)
     reach = NormalDist().inv_cdf(0.5 + level / 2) * error
     return Metric("AUC", value, max(value - reach, 0.0), min(value + reach, 1.0), "higher")
 
 
-def _separation(score: Vector, upper: NDArray[np.bool_], level: float) -> list[Metric]:
+def _separation(score: FloatArray, upper: NDArray[np.bool_], level: float) -> list[Metric]:
     """Return what credit scoring asks for: Gini, whose interval is that of the area, and Kolmogorov-Smirnov."""
     area, (value, error) = auc_metric(score, upper, level), ks(score, upper)
     reach = NormalDist().inv_cdf(0.5 + level / 2) * error
@@ -122,26 +124,26 @@ def _separation(score: Vector, upper: NDArray[np.bool_], level: float) -> list[M
     ]
 
 
-Losses = dict[str, tuple[str, Callable[[Vector, Any], Vector]]]
+Losses = dict[str, tuple[str, Callable[[FloatArray, Any], FloatArray]]]
 """Metrics that are means over rows: by name, which way is better and the summand of each row."""
 
 
 def _classification(model: Scores) -> Losses:
     slope = LOSSES[model.loss].slope
 
-    def surprise(score: Vector, upper: NDArray[np.bool_]) -> Vector:
+    def surprise(score: FloatArray, upper: NDArray[np.bool_]) -> FloatArray:
         return log_loss(slope * score, upper)
 
-    def brier(score: Vector, upper: NDArray[np.bool_]) -> Vector:
+    def brier(score: FloatArray, upper: NDArray[np.bool_]) -> FloatArray:
         return np.asarray((model.probabilities(score)[:, 1] - upper) ** 2)
 
-    def accuracy(score: Vector, upper: NDArray[np.bool_]) -> Vector:
+    def accuracy(score: FloatArray, upper: NDArray[np.bool_]) -> FloatArray:
         return np.asarray((score > 0) == upper, dtype=np.float64)
 
     return {"Log loss": ("lower", surprise), "Brier score": ("lower", brier), "Accuracy": ("higher", accuracy)}
 
 
-def _by_bootstrap(losses: Losses, score: Vector, y: Any, level: float) -> list[Metric]:
+def _by_bootstrap(losses: Losses, score: FloatArray, y: Any, level: float) -> list[Metric]:
     out = []
     for name, (better, summand) in losses.items():
         parts = summand(score, y)
@@ -150,11 +152,11 @@ def _by_bootstrap(losses: Losses, score: Vector, y: Any, level: float) -> list[M
     return out
 
 
-def _regression(score: Vector, y: Vector, level: float) -> list[Metric]:
+def _regression(score: FloatArray, y: FloatArray, level: float) -> list[Metric]:
     squares = (y - score) ** 2
     columns = np.column_stack([squares, np.abs(y - score), y, y * y])
 
-    def measures(means: Vector) -> Vector:
+    def measures(means: FloatArray) -> FloatArray:
         variance = np.maximum(means[:, 3] - means[:, 2] ** 2, 1e-300)
         return np.column_stack([1 - means[:, 0] / variance, np.sqrt(means[:, 0]), means[:, 1]])
 
@@ -167,7 +169,7 @@ def _regression(score: Vector, y: Vector, level: float) -> list[Metric]:
     ]
 
 
-def _bootstrap(columns: Vector) -> Vector:
+def _bootstrap(columns: FloatArray) -> FloatArray:
     """Return means of the columns over rows drawn with replacement, one line per draw.
 
     Rows beyond MAX_BOOTSTRAP_ROWS are not drawn one by one: the mean of so many is normal, with the covariance of the

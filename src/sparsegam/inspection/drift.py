@@ -11,17 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.arrays import Vector
-from sparsegam.data.framing import frame_of
-from sparsegam.data.scales import UNSEEN
-from sparsegam.design.training import TENTHS, band_counts, histogram_of
-from sparsegam.models import notebook
-from sparsegam.models.additive import Model
-from sparsegam.models.layout import aligned
-from sparsegam.models.profile import KINDS, Profile
-from sparsegam.models.step_tables import Position, StepTable
-from sparsegam.models.steps import StepModel, as_table, step_model, step_numbers
-from sparsegam.models.terms import Part, part_name
+from sparsegam._data.framing import frame_of
+from sparsegam._data.scales import UNSEEN
+from sparsegam._design.training import TENTHS, band_counts, histogram_of
+from sparsegam._models import notebook
+from sparsegam._models.additive import Model
+from sparsegam._models.layout import aligned
+from sparsegam._models.profile import KINDS, Profile
+from sparsegam._models.step_tables import Position, StepTable
+from sparsegam._models.steps import StepModel, as_table, step_model, step_numbers
+from sparsegam._models.terms import Part, part_name
+from sparsegam.arrays import FloatArray
 
 SCORE = "score"
 NEGLIGIBLE = 1e-4  # least share of a step, so that an empty one has a logarithm
@@ -100,7 +100,9 @@ class Drift:
         return row
 
 
-def profile(model: Any, X: Any, *, bands: Vector | None = None, cuts: Mapping[str, Vector] | None = None) -> Profile:
+def profile(
+    model: Any, X: Any, *, bands: FloatArray | None = None, cuts: Mapping[str, FloatArray] | None = None
+) -> Profile:
     """Count how rows spread over the steps of a model.
 
     Parameters
@@ -126,10 +128,10 @@ def profile(model: Any, X: Any, *, bands: Vector | None = None, cuts: Mapping[st
 
 def profile_of_numbers(
     steps: StepModel,
-    numbers: Mapping[str, Vector],
+    numbers: Mapping[str, FloatArray],
     n_rows: int,
-    bands: Vector | None = None,
-    cuts: Mapping[str, Vector] | None = None,
+    bands: FloatArray | None = None,
+    cuts: Mapping[str, FloatArray] | None = None,
 ) -> Profile:
     """Count how rows spread, given the columns of the features in use as numbers on their scales."""
     score = steps.score_numbers(numbers, n_rows)
@@ -191,7 +193,7 @@ def drift(model: Any, X: Any, reference: Any = None) -> Drift:
     return Drift((*lines, score), before.n_rows, now.n_rows)
 
 
-def stability_index(before: Vector, now: Vector) -> float:
+def stability_index(before: FloatArray, now: FloatArray) -> float:
     """Return the population stability index of two spreads over the same steps."""
     old, new = np.maximum(before, NEGLIGIBLE), np.maximum(now, NEGLIGIBLE)
     return float(np.sum((new - old) * np.log(new / old)))
@@ -213,10 +215,10 @@ def _reference(model: Any, reference: Any) -> Profile:
 
 def _profile(
     steps: StepModel,
-    counted: Mapping[str, tuple[Vector, Vector]],
+    counted: Mapping[str, tuple[FloatArray, FloatArray]],
     n_rows: int,
-    bands: tuple[Vector, Vector],
-    cuts: Mapping[str, Vector],
+    bands: tuple[FloatArray, FloatArray],
+    cuts: Mapping[str, FloatArray],
 ) -> Profile:
     """Make shares of numbers that stand for one row each, or for as many as are counted beside them."""
     shares, kinds = {}, {}
@@ -228,12 +230,12 @@ def _profile(
     return Profile(n_rows, shares, kinds, bands[0], bands[1] / n_rows, cuts)
 
 
-def _ends(table: StepTable) -> Vector:
+def _ends(table: StepTable) -> FloatArray:
     """Return where the steps in the order of a feature end."""
     return np.array([table.scale.number(one.values[0]) for one in table.steps if one.kind == "upto"])
 
 
-def _cuts(table: StepTable, numbers: Vector, counts: Vector, *, ends: Vector) -> Vector:
+def _cuts(table: StepTable, numbers: FloatArray, counts: FloatArray, *, ends: FloatArray) -> FloatArray:
     """Cut the order of a feature at these ends, and at those tenths of the rows that are inside straight pieces."""
     ordered = table.locate(numbers) >= _n_alone(table)
     values, where = np.unique(numbers[ordered], return_inverse=True)
@@ -245,13 +247,13 @@ def _cuts(table: StepTable, numbers: Vector, counts: Vector, *, ends: Vector) ->
     return np.union1d(ends, tenths[inside])
 
 
-def _parts(table: StepTable, cuts: Vector | None, numbers: Vector) -> Position:
+def _parts(table: StepTable, cuts: FloatArray | None, numbers: FloatArray) -> Position:
     """Return the step that each number is in or, where its order is cut, the part."""
     step, alone = table.locate(numbers), _n_alone(table)
     return step if cuts is None else np.where(step < alone, step, alone + np.searchsorted(cuts, numbers))
 
 
-def _n_parts(table: StepTable, cuts: Vector | None) -> int:
+def _n_parts(table: StepTable, cuts: FloatArray | None) -> int:
     return len(table.steps) if cuts is None else _n_alone(table) + cuts.size + 1
 
 
@@ -260,7 +262,7 @@ def _n_alone(table: StepTable) -> int:
     return sum(one.kind in ("missing", "equal") for one in table.steps)
 
 
-def _kinds(table: StepTable, numbers: Vector, counts: Vector, n_rows: int) -> dict[str, float]:
+def _kinds(table: StepTable, numbers: FloatArray, counts: FloatArray, n_rows: int) -> dict[str, float]:
     special = [table.scale.number(v) for step in table.steps if step.kind == "equal" for v in step.values]
     levels = table.scale.has_levels
     found = {

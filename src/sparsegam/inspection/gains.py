@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam.arrays import Vector
+from sparsegam.arrays import FloatArray
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class GainBand:
     total_lift: float
 
 
-def gains(score: Vector, upper: NDArray[np.bool_], *, n_bands: int = 10) -> list[GainBand]:
+def gains(score: FloatArray, upper: NDArray[np.bool_], *, n_bands: int = 10) -> list[GainBand]:
     """Return bands of equally many rows from the highest score down; rows of one score stay together.
 
     Parameters
@@ -74,26 +74,26 @@ def gains(score: Vector, upper: NDArray[np.bool_], *, n_bands: int = 10) -> list
     return out
 
 
-def net_benefit(probability: Vector, upper: NDArray[np.bool_], thresholds: Vector) -> Vector:
+def net_benefit(probability: FloatArray, upper: NDArray[np.bool_], thresholds: FloatArray) -> FloatArray:
     """Return the net benefit of acting where the probability is above each threshold.
 
     True positives less false ones per row, a false one weighing threshold / (1 - threshold): what someone who acts at
     that threshold takes it for.
     """
     true, false = (count_above(probability[mine], thresholds) for mine in (upper, ~upper))
-    out: Vector = (true - false * thresholds / (1 - thresholds)) / probability.size
+    out: FloatArray = (true - false * thresholds / (1 - thresholds)) / probability.size
     return out
 
 
-def count_above(values: Vector, thresholds: Vector) -> NDArray[np.intp]:
+def count_above(values: FloatArray, thresholds: FloatArray) -> NDArray[np.intp]:
     """Count, for each threshold, the values above it."""
     out: NDArray[np.intp] = values.size - np.searchsorted(np.sort(values), thresholds, side="right")
     return out
 
 
-def treat_all(prevalence: float, thresholds: Vector) -> Vector:
+def treat_all(prevalence: float, thresholds: FloatArray) -> FloatArray:
     """Return the net benefit of acting on all rows."""
-    out: Vector = prevalence - (1 - prevalence) * thresholds / (1 - thresholds)
+    out: FloatArray = prevalence - (1 - prevalence) * thresholds / (1 - thresholds)
     return out
 
 

@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam.arrays import Vector
+from sparsegam.arrays import FloatArray
 
 
-def roc_curve(score: Vector, upper: NDArray[np.bool_]) -> tuple[Vector, Vector, Vector]:
+def roc_curve(score: FloatArray, upper: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return false-positive rate, true-positive rate and threshold at each distinct score, from the highest down."""
     order = np.argsort(-score, kind="stable")
     ends = np.append(np.flatnonzero(np.diff(score[order])), score.size - 1)
@@ -20,7 +20,7 @@ def roc_curve(score: Vector, upper: NDArray[np.bool_]) -> tuple[Vector, Vector, 
     )
 
 
-def auc(score: Vector, upper: NDArray[np.bool_]) -> tuple[float, float]:
+def auc(score: FloatArray, upper: NDArray[np.bool_]) -> tuple[float, float]:
     """Return the area under the ROC curve and its standard error by DeLong's method; ties count one half.
 
     With mid-ranks R in the pooled sample and r within each class, the placements of the n positives and m negatives are
@@ -36,14 +36,14 @@ def auc(score: Vector, upper: NDArray[np.bool_]) -> tuple[float, float]:
     return float(v.mean()), float(np.sqrt(variance))
 
 
-def _ranks(values: Vector) -> Vector:
+def _ranks(values: FloatArray) -> FloatArray:
     """Return the rank of each value from 1 on; equal values share the middle of theirs."""
     _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
     middle = np.cumsum(counts) - (counts - 1) / 2
     return np.asarray(middle[inverse])
 
 
-def weighted_auc(score: Vector, upper: NDArray[np.bool_], weight: Vector) -> float:
+def weighted_auc(score: FloatArray, upper: NDArray[np.bool_], weight: FloatArray) -> float:
     """Return the area under the ROC curve of rows with weights; ties count one half."""
     _, place = np.unique(score, return_inverse=True)
     high, low = (np.bincount(place.ravel(), weight * mine) for mine in (upper, ~upper))
@@ -51,22 +51,22 @@ def weighted_auc(score: Vector, upper: NDArray[np.bool_], weight: Vector) -> flo
     return float(high @ (np.cumsum(low) - low / 2) / total) if total else float("nan")
 
 
-def log_loss(log_odds: Vector, upper: NDArray[np.bool_]) -> Vector:
+def log_loss(log_odds: FloatArray, upper: NDArray[np.bool_]) -> FloatArray:
     """Return minus the logarithm of the probability that each row's own class was given."""
     return np.logaddexp(0.0, np.where(upper, -log_odds, log_odds))
 
 
-def r_squared(score: Vector, y: Vector) -> float:
+def r_squared(score: FloatArray, y: FloatArray) -> float:
     """Return the share of the variance that is explained; minus the mean squared error where there is none."""
     return 1.0 - float(np.mean((y - score) ** 2)) / (float(np.var(y)) or 1.0)
 
 
-def gini(score: Vector, upper: NDArray[np.bool_]) -> float:
+def gini(score: FloatArray, upper: NDArray[np.bool_]) -> float:
     """Return the Gini coefficient (accuracy ratio): twice the area under the ROC curve, less one."""
     return 2.0 * auc(score, upper)[0] - 1.0
 
 
-def ks(score: Vector, upper: NDArray[np.bool_]) -> tuple[float, float]:
+def ks(score: FloatArray, upper: NDArray[np.bool_]) -> tuple[float, float]:
     """Return the Kolmogorov-Smirnov statistic, the largest gap between both classes' shares above a score; its error.
 
     The standard error is that of the difference of two shares, at the score where they differ most.
@@ -80,7 +80,7 @@ def ks(score: Vector, upper: NDArray[np.bool_]) -> tuple[float, float]:
     return float(abs(true[at] - false[at])), float(np.sqrt(variance))
 
 
-def weight_of_evidence(rows: Vector, events: Vector) -> tuple[Vector, Vector]:
+def weight_of_evidence(rows: FloatArray, events: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return, for groups of rows, the weight of evidence and what each adds to the information value.
 
     With the share q of all non-events and the share p of all events that a group has, these are log(q / p) and

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
+from sparsegam._models.additive import Model
+from sparsegam._models.equation import lows
+from sparsegam._models.outcomes import target_of
+from sparsegam._models.seen import RULES
+from sparsegam._models.step_tables import PairTable
+from sparsegam._models.steps import as_table, step_model
 from sparsegam.inspection.drift import training_profile
 from sparsegam.inspection.metrics import auc, r_squared
 from sparsegam.losses import LOSSES
-from sparsegam.models.additive import Model
-from sparsegam.models.equation import lows
-from sparsegam.models.outcomes import target_of
-from sparsegam.models.seen import RULES
-from sparsegam.models.step_tables import PairTable
-from sparsegam.models.steps import as_table, step_model
 
 MARKS = re.compile(r"[\\`*\[\]|!#~]|(?<![a-zA-Z0-9])_|_(?![a-zA-Z0-9])|(?<=[a-z]):(?=//)")  # of Markdown
 TAG = re.compile(r"<(?=[a-zA-Z/!?])")

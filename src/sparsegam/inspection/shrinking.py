@@ -2,12 +2,12 @@
 
 import numpy as np
 
+from sparsegam._models.additive import Model
+from sparsegam._search.evidence import covariance_of
+from sparsegam._search.refit import Support
+from sparsegam._search.solver import Frontier
+from sparsegam._search.tables import TableProblem
 from sparsegam.inspection.alternatives import support_of
-from sparsegam.models.additive import Model
-from sparsegam.search.evidence import covariance_of
-from sparsegam.search.refit import Support
-from sparsegam.search.solver import Frontier
-from sparsegam.search.tables import TableProblem
 
 
 def shrunk(problem: TableProblem, model: Model) -> Frontier | None:

@@ -16,20 +16,20 @@ from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import check_is_fitted
 
 from sparsegam import _core
-from sparsegam.arrays import Vector
+from sparsegam._data.frames import read
+from sparsegam._data.framing import frame_of
+from sparsegam._data.targets import weights
+from sparsegam._fit.crossval import threads_per_search
+from sparsegam._models import notebook
+from sparsegam._models.additive import Model
+from sparsegam._models.layout import aligned
+from sparsegam._models.steps import step_numbers
+from sparsegam._models.terms import Condition, Term, part_name
+from sparsegam._search.options import n_threads
+from sparsegam._search.progress import gather, new_bar
+from sparsegam.arrays import FloatArray
 from sparsegam.checks import check_choice, check_integer, check_number, warn
 from sparsegam.choices import SampleMethod
-from sparsegam.data.frames import read
-from sparsegam.data.framing import frame_of
-from sparsegam.data.targets import weights
-from sparsegam.estimators.crossval import threads_per_search
-from sparsegam.models import notebook
-from sparsegam.models.additive import Model
-from sparsegam.models.layout import aligned
-from sparsegam.models.steps import step_numbers
-from sparsegam.models.terms import Condition, Term, part_name
-from sparsegam.search.options import n_threads
-from sparsegam.search.progress import gather, new_bar
 
 METHODS = get_args(SampleMethod)
 MOST_DRAWS = 100  # until a sample holds two classes
@@ -260,7 +260,7 @@ class _Samples:
     seed: int
     classes: bool
 
-    def draw(self, i: int) -> tuple[NDArray[np.intp], Vector]:
+    def draw(self, i: int) -> tuple[NDArray[np.intp], FloatArray]:
         """Return the rows of a sample, each once, and how often each is in it."""
         labels = np.asarray(self.y).ravel()
         given = weights(self.sample_weight, labels.size)
@@ -335,7 +335,7 @@ def _named(model: Model) -> tuple[str, ...]:
 class _Steps:
     """The terms of a model as the rows for which they hold, to be found again in other models."""
 
-    def __init__(self, model: Model, numbers: dict[str, Vector], tolerance: float) -> None:
+    def __init__(self, model: Model, numbers: dict[str, FloatArray], tolerance: float) -> None:
         self.model = model
         self.numbers, self.ones = numbers, np.ones(next((column.size for column in numbers.values()), 0))
         self.values = {name: np.unique(column, return_counts=True) for name, column in numbers.items()}
@@ -348,7 +348,7 @@ class _Steps:
         theirs = [(term, self._holds(term)) for term in other.terms if term.part in mine]
         return [self._found(term, k, theirs) for k, term in enumerate(self.model.terms)]
 
-    def _found(self, term: Term, k: int, theirs: Sequence[tuple[Term, Vector]]) -> float | None:
+    def _found(self, term: Term, k: int, theirs: Sequence[tuple[Term, FloatArray]]) -> float | None:
         best: tuple[float, float] | None = None
         for other, holds in theirs:
             if other.part == term.part and other.condition.is_ramp == term.condition.is_ramp:
@@ -357,7 +357,7 @@ class _Steps:
                         best = gap, coef
         return None if best is None else best[1]
 
-    def _as_this(self, term: Term, mine: Vector, other: Term, holds: Vector) -> Iterator[tuple[float, float]]:
+    def _as_this(self, term: Term, mine: FloatArray, other: Term, holds: FloatArray) -> Iterator[tuple[float, float]]:
         """Return on how many rows two terms differ, and the coefficient: as they are, and with a step reversed."""
         counts = self._counts(term)
         differ = float(counts @ (mine != holds))
@@ -365,19 +365,19 @@ class _Steps:
         if not (term.condition.is_ramp or term.is_product):
             yield float(counts.sum()) - differ, -other.coef
 
-    def _counts(self, term: Term) -> Vector:
+    def _counts(self, term: Term) -> FloatArray:
         """Return how many rows each value of a feature stands for; products are held against the rows themselves."""
-        counts: Vector = self.ones if term.is_product else self.values[term.feature][1].astype(np.float64)
+        counts: FloatArray = self.ones if term.is_product else self.values[term.feature][1].astype(np.float64)
         return counts
 
-    def _holds(self, term: Term) -> Vector:
+    def _holds(self, term: Term) -> FloatArray:
         """Tell for which values of its feature a term holds, or for which rows: those of a ramp are below its knot."""
         if term.is_product:
             return self.model.column_of(term, self.numbers)
         condition = Condition("<=", term.condition.value) if term.condition.is_ramp else term.condition
         return self.model.column_of(Term(term.feature, condition, 1.0), {term.feature: self.values[term.feature][0]})
 
-    def _most(self, term: Term, holds: Vector, tolerance: float) -> float:
+    def _most(self, term: Term, holds: FloatArray, tolerance: float) -> float:
         """Return the most rows on which another term may differ from this one."""
         counts = self._counts(term)
         n, total = float(counts @ holds), float(counts.sum())

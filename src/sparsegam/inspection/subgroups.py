@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam.arrays import Vector
-from sparsegam.data.columns import Column, from_array
-from sparsegam.data.frames import Table, position
-from sparsegam.data.framing import frame_of
-from sparsegam.data.scales import text
+from sparsegam._data.columns import Column, from_array
+from sparsegam._data.frames import Table, position
+from sparsegam._data.framing import frame_of
+from sparsegam._data.scales import text
+from sparsegam._models.notebook import Tabled
+from sparsegam._models.outcomes import positives
+from sparsegam._models.scoring import Scores
+from sparsegam._models.steps import as_table
+from sparsegam.arrays import FloatArray
 from sparsegam.inspection.assessment import auc_metric
 from sparsegam.inspection.metrics import r_squared
-from sparsegam.models.notebook import Tabled
-from sparsegam.models.outcomes import positives
-from sparsegam.models.scoring import Scores
-from sparsegam.models.steps import as_table
 
 MOST_LEVELS = 20  # of a group: more are ranges of equally many rows
 RANGES = 4
@@ -111,7 +111,7 @@ def by_group(model: Scores, X: Any, y: Any, groups: Any, *, threshold: float = 0
 
 
 def grouped(
-    model: Scores, table: Table, y: NDArray[Any], score: Vector, groups: Any, *, threshold: float = 0.5
+    model: Scores, table: Table, y: NDArray[Any], score: FloatArray, groups: Any, *, threshold: float = 0.5
 ) -> Groups:
     """Measure rows that were scored already."""
     regression = model.classes is None
@@ -162,7 +162,7 @@ def _parts(column: Column) -> Iterator[tuple[str, NDArray[np.bool_]]]:
         yield "missing", np.isnan(values)
 
 
-def _line(name: str, level: str, rows: tuple[Any, Vector, Vector], threshold: float | None) -> Group:
+def _line(name: str, level: str, rows: tuple[Any, FloatArray, FloatArray], threshold: float | None) -> Group:
     outcome, predicted, score = rows
     n, observed, mean = outcome.size, float(outcome.mean()), float(predicted.mean())
     if threshold is None:

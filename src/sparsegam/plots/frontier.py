@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.arrays import Vector
-from sparsegam.data.frames import read
+from sparsegam._data.frames import read
+from sparsegam._models.seen import NewValues
+from sparsegam._search.path import Path
+from sparsegam.arrays import FloatArray
 from sparsegam.inspection.assessment import worth
-from sparsegam.models.seen import NewValues
 from sparsegam.plots.canvas import BLUE, GREEN, LABEL, ORANGE, PAGE, canvas, new_figure, plain
-from sparsegam.search.path import Path
 
 
 def plot_frontier(path: Path[Any], X: Any = None, y: Any = None, *, n_terms: int | None = None, ax: Any = None) -> Any:
@@ -44,7 +44,7 @@ def plot_frontier(path: Path[Any], X: Any = None, y: Any = None, *, n_terms: int
     return figure
 
 
-def scores(path: Path[Any], X: Any, y: Any) -> Vector:
+def scores(path: Path[Any], X: Any, y: Any) -> FloatArray:
     """Return the AUC of each model on some rows, or its R squared for a regression."""
     table, new = read(X).loaded(), NewValues()
     found = np.array([worth(model, model.score_rows(table, new), y) for model in path])

@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.arrays import Vector
-from sparsegam.data.frames import Table, read
-from sparsegam.models.additive import Model
-from sparsegam.models.cells import Cells, cells_of
-from sparsegam.models.lookup import positions
-from sparsegam.models.seen import NEW
-from sparsegam.models.terms import part_name
+from sparsegam._data.frames import Table, read
+from sparsegam._models.additive import Model
+from sparsegam._models.cells import Cells, cells_of
+from sparsegam._models.lookup import positions
+from sparsegam._models.seen import NEW
+from sparsegam._models.terms import part_name
+from sparsegam.arrays import FloatArray
 from sparsegam.parameters import documented
 from sparsegam.plots.canvas import BLUE, COUNT, GREY, LABEL, ORANGE, TITLE, canvas, shortened
 
@@ -55,7 +55,7 @@ def plot_pair(  # noqa: D417
 
 def drawn_cells(model: Model, pair: tuple[str, str], table: Table | None, *, centred: bool | None) -> Cells:
     """Return the cells of a pair that are worth drawing, with the rows of a table counted."""
-    numbers: dict[str, Vector] | None = None
+    numbers: dict[str, FloatArray] | None = None
     if table is not None:
         where = positions(pair, model.feature_names, table)
         numbers = {name: table.column(j).on(model.source_of(name).scale) for name, j in zip(pair, where, strict=True)}

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from sparsegam._models.additive import Model
+from sparsegam._models.outcomes import positives
 from sparsegam.inspection.assessment import calibration
 from sparsegam.inspection.metrics import auc, roc_curve
-from sparsegam.models.additive import Model
-from sparsegam.models.outcomes import positives
 from sparsegam.parameters import documented
 from sparsegam.plots.canvas import BLUE, GREY, LABEL, PALE, canvas, plain, shortened
 

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam.arrays import Vector
-from sparsegam.data.frames import Table, read
-from sparsegam.data.scales import text
-from sparsegam.models.additive import Model
-from sparsegam.models.pieces import Piece, importance, pieces_of
-from sparsegam.models.seen import NEW
-from sparsegam.models.shapes import ShapeFunction
-from sparsegam.models.steps import step_model, step_numbers
-from sparsegam.models.terms import Part
+from sparsegam._data.frames import Table, read
+from sparsegam._data.scales import text
+from sparsegam._models.additive import Model
+from sparsegam._models.pieces import Piece, importance, pieces_of
+from sparsegam._models.seen import NEW
+from sparsegam._models.shapes import ShapeFunction
+from sparsegam._models.steps import step_model, step_numbers
+from sparsegam._models.terms import Part
+from sparsegam.arrays import FloatArray
 from sparsegam.parameters import documented
 from sparsegam.plots.canvas import (
     BLUE,
@@ -141,7 +141,7 @@ def ranked(model: Model, table: Table | None) -> list[Part]:
     return sorted(model.parts, key=lambda part: -weight[part])
 
 
-def _numbers(model: Model, feature: str, table: Table | None) -> Vector | None:
+def _numbers(model: Model, feature: str, table: Table | None) -> FloatArray | None:
     if table is None:
         return None
     scale = model.shape_functions()[feature].scale
@@ -160,7 +160,7 @@ def _grid(n: int) -> tuple[Any, list[Any]]:
     return figure, axes
 
 
-def _draw(ax: Any, model: Model, name: str, shape: ShapeFunction, numbers: Vector | None) -> None:
+def _draw(ax: Any, model: Model, name: str, shape: ShapeFunction, numbers: FloatArray | None) -> None:
     parts = [piece for piece in model.with_errors(name, pieces_of(shape, numbers)) if piece.is_worth_drawing]
     if shape.scale.kind == "category":
         _draw_levels(ax, parts)
@@ -170,7 +170,7 @@ def _draw(ax: Any, model: Model, name: str, shape: ShapeFunction, numbers: Vecto
     plain(ax)
 
 
-def _draw_ordered(ax: Any, shape: ShapeFunction, parts: list[Piece], numbers: Vector | None) -> None:
+def _draw_ordered(ax: Any, shape: ShapeFunction, parts: list[Piece], numbers: FloatArray | None) -> None:
     steps = [piece for piece in parts if piece.kind == "step"]
     apart = [piece for piece in parts if piece.kind != "step" and (piece.contribution or piece.count)]
     low, high = _range(shape, numbers)
@@ -194,7 +194,7 @@ def _draw_ordered(ax: Any, shape: ShapeFunction, parts: list[Piece], numbers: Ve
     _mark_x(ax, shape, (low, high), dict(zip(places, apart, strict=True)))
 
 
-def _line(piece: Piece, low: float, high: float) -> Vector:
+def _line(piece: Piece, low: float, high: float) -> FloatArray:
     """Return places from one end of a piece to the other, what these add, and how far their intervals reach."""
     if not piece.slope:
         return np.array([[low, high], [piece.contribution] * 2, [_reach(piece)] * 2])
@@ -220,7 +220,7 @@ def _are_spikes(steps: list[Piece]) -> NDArray[np.bool_]:
     return out
 
 
-def _range(shape: ShapeFunction, numbers: Vector | None) -> tuple[float, float]:
+def _range(shape: ShapeFunction, numbers: FloatArray | None) -> tuple[float, float]:
     """Return the part of the scale to be shown: all edges, and nearly all rows."""
     if _is_discrete(shape):
         return -0.5, max(len(shape.scale.levels), 2) - 0.5
@@ -255,7 +255,7 @@ def _room_below(ax: Any, parts: list[Piece]) -> None:
     )
 
 
-def _draw_density(ax: Any, shape: ShapeFunction, numbers: Vector, limits: tuple[float, float]) -> None:
+def _draw_density(ax: Any, shape: ShapeFunction, numbers: FloatArray, limits: tuple[float, float]) -> None:
     seen = numbers[~(np.isnan(numbers) | np.isin(numbers, list(shape.special)))]
     bins: Any = np.linspace(*limits, BINS + 1)
     if _is_discrete(shape) or (limits[1] - limits[0] < 1.5 * BINS and bool(np.all(seen % 1 == 0))):

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from sparsegam._models.terms import part_name
 from sparsegam.inspection.stability import Stability
-from sparsegam.models.terms import part_name
 from sparsegam.parameters import documented
 from sparsegam.plots.canvas import BLUE, COUNT, GREY, LABEL, PALE, TITLE, canvas, plain, shortened
 

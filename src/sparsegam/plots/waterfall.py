@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.arrays import Vector
-from sparsegam.data.frames import Table, read
-from sparsegam.data.scales import UNSEEN, text
-from sparsegam.models.additive import Model
-from sparsegam.models.terms import Part
+from sparsegam._data.frames import Table, read
+from sparsegam._data.scales import UNSEEN, text
+from sparsegam._models.additive import Model
+from sparsegam._models.terms import Part
+from sparsegam.arrays import FloatArray
 from sparsegam.parameters import documented
 from sparsegam.plots.canvas import BLUE, COUNT, GREY, LABEL, ORANGE, TITLE, canvas, plain, shortened
 
@@ -44,7 +44,7 @@ def plot_contributions(  # noqa: D417
     return figure
 
 
-def _bars(model: Model, table: Table, parts: Vector, max_features: int) -> list[tuple[str, float]]:
+def _bars(model: Model, table: Table, parts: FloatArray, max_features: int) -> list[tuple[str, float]]:
     """Return words and contribution of each feature, the largest first, the smallest together."""
     bars = [
         (" & ".join(f"{shortened(name)} = {_value(model, table, name)}" for name in _names(key)), float(part))

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.arrays import Vector
-from sparsegam.models.multiclass import OneVsRestModel
+from sparsegam._models.multiclass import OneVsRestModel
+from sparsegam.arrays import FloatArray
 from sparsegam.report.material import Material, Sample
 
 
@@ -46,7 +46,7 @@ def _overall(material: Material, model: OneVsRestModel) -> dict[str, Any] | None
     called = scores.argmax(axis=1)
     n = len(model.classes)
     pairs = np.bincount(truth * n + called, minlength=n * n).reshape(n, n)
-    own: Vector = model.probabilities(scores)[np.arange(truth.size), truth]
+    own: FloatArray = model.probabilities(scores)[np.arange(truth.size), truth]
     return {
         "rows": truth.size,
         "held_out": material.test is not None,

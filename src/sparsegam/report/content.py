@@ -4,13 +4,15 @@ from typing import Any
 
 import numpy as np
 
+from sparsegam._models.additive import Model
+from sparsegam._models.linear import LinearModel
+from sparsegam._models.multiclass import OneVsRestModel
+from sparsegam._models.seen import RULES
+from sparsegam._models.terms import Term, part_name
+from sparsegam._search.evidence import FEW_ROWS
+from sparsegam._search.path import Path
 from sparsegam.inspection.alternatives import Substitute, alternatives, objective_of
 from sparsegam.losses import LOSSES
-from sparsegam.models.additive import Model
-from sparsegam.models.linear import LinearModel
-from sparsegam.models.multiclass import OneVsRestModel
-from sparsegam.models.seen import RULES
-from sparsegam.models.terms import Term, part_name
 from sparsegam.report.classes import classes_content
 from sparsegam.report.facts import facts_part, reading_part, unseen_part
 from sparsegam.report.features import features_part
@@ -20,8 +22,6 @@ from sparsegam.report.pairs import pairs_part
 from sparsegam.report.points import points_part
 from sparsegam.report.quality import quality_part, size_score
 from sparsegam.report.sentence import sentence
-from sparsegam.search.evidence import FEW_ROWS
-from sparsegam.search.path import Path
 
 
 def content(material: Material) -> dict[str, Any]:

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.arrays import Vector
-from sparsegam.data.columns import Column
-from sparsegam.data.matrix import NumericMatrix
-from sparsegam.data.scales import WORDS, shortened, text
-from sparsegam.design.binning import Feature
-from sparsegam.models.pieces import pieces_of
-from sparsegam.models.seen import NEW, count_new
+from sparsegam._data.columns import Column
+from sparsegam._data.matrix import NumericMatrix
+from sparsegam._data.scales import WORDS, shortened, text
+from sparsegam._design.binning import Feature
+from sparsegam._models.pieces import pieces_of
+from sparsegam._models.seen import NEW, count_new
+from sparsegam.arrays import FloatArray
 from sparsegam.report.material import Material, Sample
 
 PACKAGES = ("sparsegam", "numpy", "scipy", "scikit-learn")
@@ -77,7 +77,7 @@ def unseen_part(material: Material) -> dict[str, Any]:
     return {"lines": lines, "measured": material.test is not None}
 
 
-def _ends(numbers: Vector, special: Iterable[float]) -> tuple[float, float] | None:
+def _ends(numbers: FloatArray, special: Iterable[float]) -> tuple[float, float] | None:
     plain = numbers[~(np.isnan(numbers) | np.isin(numbers, list(special)))]
     return (float(plain.min()), float(plain.max())) if plain.size else None
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.arrays import Vector
-from sparsegam.data.scales import text
-from sparsegam.models.additive import Model
-from sparsegam.models.pieces import Piece, importance, pieces_of
-from sparsegam.models.shapes import ShapeFunction
+from sparsegam._data.scales import text
+from sparsegam._models.additive import Model
+from sparsegam._models.pieces import Piece, importance, pieces_of
+from sparsegam._models.shapes import ShapeFunction
+from sparsegam.arrays import FloatArray
 from sparsegam.report.material import Material
 
 DENSITY_BINS = 40
@@ -56,7 +56,7 @@ def _flat(model: Model, name: str) -> ShapeFunction:
     return replace(cell, values=zero, starts=zero, special=special, missing=0.0, levels={}, other=0.0, unseen=0.0)
 
 
-def _feature(name: str, place: int, shape: ShapeFunction, numbers: Vector | None) -> dict[str, Any]:
+def _feature(name: str, place: int, shape: ShapeFunction, numbers: FloatArray | None) -> dict[str, Any]:
     """Return one feature; `place` is its turn in the sum, so that the page adds up in the same order as Python."""
     low, high = _range(shape, numbers)
     return {
@@ -110,20 +110,20 @@ def _piece(piece: Piece) -> dict[str, Any]:
     }
 
 
-def _importance(shape: ShapeFunction, numbers: Vector | None) -> float:
+def _importance(shape: ShapeFunction, numbers: FloatArray | None) -> float:
     if numbers is not None:
         return importance(shape.at(numbers))
     ends = [*shape.values, *shape.starts, *shape.special.values(), *shape.levels.values(), shape.missing, 0.0]
     return float(np.ptp(ends))
 
 
-def _ordinary(shape: ShapeFunction, numbers: Vector | None) -> Vector:
+def _ordinary(shape: ShapeFunction, numbers: FloatArray | None) -> FloatArray:
     if numbers is None:
         return np.empty(0)
     return numbers[~(np.isnan(numbers) | np.isin(numbers, list(shape.special)))]
 
 
-def _range(shape: ShapeFunction, numbers: Vector | None) -> tuple[float, float]:
+def _range(shape: ShapeFunction, numbers: FloatArray | None) -> tuple[float, float]:
     """Return the part of the scale to be shown: all edges, and nearly all rows."""
     seen, edges = _ordinary(shape, numbers), shape.edges
     ends = [*(np.quantile(seen, [TAIL, 1 - TAIL]) if seen.size else ()), *edges[:1], *edges[-1:]]
@@ -135,7 +135,7 @@ def _range(shape: ShapeFunction, numbers: Vector | None) -> tuple[float, float]:
     return low - beyond, (high if high > low else low + width) + beyond
 
 
-def _density(shape: ShapeFunction, numbers: Vector | None, limits: tuple[float, float]) -> dict[str, Any]:
+def _density(shape: ShapeFunction, numbers: FloatArray | None, limits: tuple[float, float]) -> dict[str, Any]:
     """Count the rows in bins of even width: one for each value, where these are whole and not many."""
     seen = _ordinary(shape, numbers)
     seen = seen[seen >= 0] if shape.scale.has_levels else seen
@@ -151,7 +151,7 @@ def _density(shape: ShapeFunction, numbers: Vector | None, limits: tuple[float, 
     return {"counts": np.histogram(seen, bins=n_bins, range=ends)[0].tolist(), "ends": [float(end) for end in ends]}
 
 
-def _members(shape: ShapeFunction, numbers: Vector | None) -> list[list[Any]]:
+def _members(shape: ShapeFunction, numbers: FloatArray | None) -> list[list[Any]]:
     """Return the levels of a category that no term names, each with its rows."""
     if shape.scale.kind != "category":
         return []
@@ -161,7 +161,7 @@ def _members(shape: ShapeFunction, numbers: Vector | None) -> list[list[Any]]:
     return [[text(level), None if numbers is None else n] for level, n in pairs if level not in shape.levels]
 
 
-def _start(shape: ShapeFunction, numbers: Vector | None) -> float | None:
+def _start(shape: ShapeFunction, numbers: FloatArray | None) -> float | None:
     """Return a value for the form to start with: one in the middle of the data, or the most frequent level."""
     seen = _ordinary(shape, numbers)
     if shape.scale.has_levels:

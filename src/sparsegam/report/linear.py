@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.arrays import Vector
+from sparsegam._models.linear import LinearModel
+from sparsegam.arrays import FloatArray
 from sparsegam.losses import LOSSES
-from sparsegam.models.linear import LinearModel
 from sparsegam.report.facts import facts_part
 from sparsegam.report.features import DENSITY_BINS, TAIL, named_part
 from sparsegam.report.material import Material
@@ -59,7 +59,9 @@ def _features(material: Material, model: LinearModel) -> list[dict[str, Any]]:
     ]
 
 
-def _feature(material: Material, place: int, term: tuple[str, float, float], values: Vector | None) -> dict[str, Any]:
+def _feature(
+    material: Material, place: int, term: tuple[str, float, float], values: FloatArray | None
+) -> dict[str, Any]:
     """Return one column as the page knows features: a straight line, cut at tenths of the rows for the form."""
     name, weight, centre = term
     seen = np.array([0.0, 1.0]) if values is None else values

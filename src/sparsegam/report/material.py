@@ -8,27 +8,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam.arrays import Vector
-from sparsegam.data.columns import Column
-from sparsegam.data.frames import Table, position, read
-from sparsegam.data.targets import class_weights, weights
+from sparsegam._data.columns import Column
+from sparsegam._data.frames import Table, position, read
+from sparsegam._data.targets import class_weights, weights
+from sparsegam._design.binning import Binning
+from sparsegam._design.interactions import Interactions
+from sparsegam._design.rules import Rules
+from sparsegam._models.additive import Model
+from sparsegam._models.lookup import positions
+from sparsegam._models.outcomes import positives
+from sparsegam._models.shapes import ShapeFunction
+from sparsegam._models.terms import Term
+from sparsegam._search.options import Options
+from sparsegam._search.path import Path
+from sparsegam._search.solver import Frontier, at_noise
+from sparsegam._search.tables import TableProblem, Tables
+from sparsegam.arrays import FloatArray
 from sparsegam.deploy.scorecard import Scorecard
-from sparsegam.design.binning import Binning
-from sparsegam.design.interactions import Interactions
-from sparsegam.design.rules import Rules
 from sparsegam.inspection.alternatives import with_products_of
 from sparsegam.inspection.shrinking import shrunk
 from sparsegam.inspection.stability import Stability
-from sparsegam.models.additive import Model
-from sparsegam.models.lookup import positions
-from sparsegam.models.outcomes import positives
-from sparsegam.models.shapes import ShapeFunction
-from sparsegam.models.terms import Term
 from sparsegam.parameters import pick
-from sparsegam.search.options import Options
-from sparsegam.search.path import Path
-from sparsegam.search.solver import Frontier, at_noise
-from sparsegam.search.tables import TableProblem, Tables
 
 FURTHER_TERMS = 8  # how far beyond the model the frontier is searched
 MANY_TERMS = 40  # from which on its search starts from the model: at 80, in a third of the time, 0.04 % higher
@@ -198,7 +198,7 @@ class Material:
         column: Column = sample.table.column(j)
         return column
 
-    def numbers(self, name: str) -> Vector | None:
+    def numbers(self, name: str) -> FloatArray | None:
         """Return the training values of a feature in use as numbers on its scale."""
         if self.train is None:
             return None
@@ -212,7 +212,7 @@ class Material:
         return dict(self.model.shape_functions())
 
     @cached_property
-    def _numbers(self) -> dict[str, Vector]:
+    def _numbers(self) -> dict[str, FloatArray]:
         return {}
 
     def _binning(self) -> dict[str, Any]:
@@ -226,7 +226,7 @@ class Material:
             out["categorical"] = forced or "auto"
         return out
 
-    def _target(self, sample: Sample) -> tuple[Vector, Vector]:
+    def _target(self, sample: Sample) -> tuple[FloatArray, FloatArray]:
         weight = weights(self.sample_weight, sample.table.n_rows)
         if self.model.classes is None:
             return np.ascontiguousarray(sample.y, dtype=np.float64), weight

@@ -8,15 +8,15 @@ from html import escape
 from pathlib import Path as FilePath
 from typing import Any
 
-from sparsegam.data.writing import write_whole
+from sparsegam._data.writing import write_whole
+from sparsegam._models.additive import Model
+from sparsegam._models.linear import LinearModel
+from sparsegam._models.multiclass import OneVsRestModel
+from sparsegam._search.path import Path
 from sparsegam.deploy.scorecard import Scorecard
 from sparsegam.inspection.stability import Stability
-from sparsegam.models.additive import Model
-from sparsegam.models.linear import LinearModel
-from sparsegam.models.multiclass import OneVsRestModel
 from sparsegam.report.content import content
 from sparsegam.report.material import Material, Notes, Sample
-from sparsegam.search.path import Path
 
 SCRIPTS = ("make.js", "form.js", "change.js", "shapes.js", "pairs.js", "worth.js", "report.js")
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.models.cells import Cells, cells_of
-from sparsegam.models.pairs import PairFunction
-from sparsegam.models.pieces import importance
-from sparsegam.models.terms import part_name
+from sparsegam._models.cells import Cells, cells_of
+from sparsegam._models.pairs import PairFunction
+from sparsegam._models.pieces import importance
+from sparsegam._models.terms import part_name
 from sparsegam.report.features import function_part
 from sparsegam.report.material import Material
 

@@ -5,15 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam.arrays import Vector
+from sparsegam._models.additive import Model
+from sparsegam._models.outcomes import positives
+from sparsegam._search.path import Path
+from sparsegam.arrays import FloatArray
 from sparsegam.inspection.assessment import assess, calibration, worth
 from sparsegam.inspection.gains import count_above, gains, net_benefit, treat_all
 from sparsegam.inspection.metrics import roc_curve
 from sparsegam.inspection.subgroups import grouped
-from sparsegam.models.additive import Model
-from sparsegam.models.outcomes import positives
 from sparsegam.report.material import Material, Sample
-from sparsegam.search.path import Path
 
 THRESHOLDS = 200
 ROC_POINTS = 200
@@ -38,7 +38,7 @@ def quality_part(material: Material) -> dict[str, Any] | None:
     return out | _of_classes(material, sample, score)
 
 
-def _groups_part(material: Material, sample: Sample, score: Vector) -> dict[str, Any] | None:
+def _groups_part(material: Material, sample: Sample, score: FloatArray) -> dict[str, Any] | None:
     """Return how the model does in groups of rows, where these were asked for."""
     groups = material.notes.groups
     if groups is None:
@@ -48,7 +48,7 @@ def _groups_part(material: Material, sample: Sample, score: Vector) -> dict[str,
     return {"lines": named, "threshold": found.threshold}
 
 
-def _of_classes(material: Material, sample: Sample, score: Vector) -> dict[str, Any]:
+def _of_classes(material: Material, sample: Sample, score: FloatArray) -> dict[str, Any]:
     upper = positives(material.model, sample.y)
     probability = material.model.probabilities(score)[:, 1]
     false, true, _ = roc_curve(score, upper)
@@ -73,7 +73,7 @@ def _of_classes(material: Material, sample: Sample, score: Vector) -> dict[str, 
     }
 
 
-def size_score(material: Material, path: Path[Model]) -> Vector | None:
+def size_score(material: Material, path: Path[Model]) -> FloatArray | None:
     """Return the AUC (or R squared) of each model of the frontier on the rows that are measured.
 
     Of many, only those are measured that are best at some price or near the model in size; the others are NaN.

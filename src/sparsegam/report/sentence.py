@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sparsegam.models.additive import Model
+from sparsegam._models.additive import Model
 from sparsegam.report.material import Material
 
 

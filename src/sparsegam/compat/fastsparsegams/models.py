@@ -8,7 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sparsegam.arrays import Vector
+from sparsegam._data.matrix import read_matrix
+from sparsegam.arrays import FloatArray
 from sparsegam.checks import optional, warn
 from sparsegam.compat.folds import Errors
 from sparsegam.compat.generators import cor_matrix, gen_synthetic, gen_synthetic_high_corr, gen_synthetic_logistic
@@ -24,7 +25,6 @@ from sparsegam.compat.losses import (
 )
 from sparsegam.compat.posed import Solution
 from sparsegam.compat.settings import LOSS, Settings
-from sparsegam.data.matrix import read_matrix
 from sparsegam.losses import LOSSES, logistic
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ class FitModel:
             return scores
         return table.assign(**{self.settings["loss"]: scores})
 
-    def predict(self, x: Any, lambda_0: float | None = None, gamma: float | None = None) -> Vector:
+    def predict(self, x: Any, lambda_0: float | None = None, gamma: float | None = None) -> FloatArray:
         """Return a column of predictions for each model: P(larger class), else scores."""
         coefs = self.coeff(lambda_0, gamma)
         matrix = read_matrix(x)
@@ -207,8 +207,8 @@ class CVFitModel(FitModel):
         Mean and standard deviation over folds of the mean loss of a row, for each gamma.
     """
 
-    cv_means: list[Vector] = field(repr=False)
-    cv_sds: list[Vector] = field(repr=False)
+    cv_means: list[FloatArray] = field(repr=False)
+    cv_sds: list[FloatArray] = field(repr=False)
 
     def cv_plot(self, gamma: float = 0, **kwargs: Any) -> "Axes":
         """Draw the loss on rows left out over the number of columns in use."""

@@ -1,0 +1,1 @@
+"""Where the rows of a fit are kept: this machine, a CUDA device or a Dask cluster."""

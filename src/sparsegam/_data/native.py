@@ -1,0 +1,51 @@
+"""Tables as the data frames that their user has: pandas, polars or Arrow, whichever is installed first."""
+
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from sparsegam._data.columns import Column
+from sparsegam._data.frames import Table
+from sparsegam._data.framing import frame_of
+
+
+def as_native(table: Table) -> Any:
+    """Return a table as a data frame of the first package that is installed; as it is where none is."""
+    if find_spec("pandas") is not None:
+        return as_pandas(table)
+    try:
+        return frame_of({table.label(j): _listed(table, j) for j in range(table.n_columns)})
+    except ImportError:
+        return table
+
+
+def as_pandas(table: Table) -> Any:
+    """Return a table as a pandas DataFrame: categories as such, dates as dates."""
+    import pandas as pd
+
+    if isinstance(table.source, np.ndarray) and table.source.dtype != object:
+        return pd.DataFrame(table.source if table.kept is None else table.source[table.kept], columns=table.labels)
+    columns = (table.column(j) for j in range(table.n_columns))
+    return pd.DataFrame({column.name: _pandas_column(column) for column in columns})
+
+
+def _pandas_column(column: Column) -> Any:
+    import pandas as pd
+
+    if column.scale.has_levels:
+        codes = np.where(np.isnan(column.values), -1, column.values).astype(np.intp)
+        ordered = column.scale.kind == "ordered"
+        return pd.Categorical.from_codes(codes, pd.Index(column.scale.levels), ordered=ordered)
+    if column.scale.kind == "datetime":
+        whole = np.where(np.isnan(column.values), 0, column.values).astype("int64").astype("datetime64[us]")
+        return np.where(np.isnan(column.values), np.datetime64("NaT"), whole)
+    if column.scale.kind == "boolean" and np.isnan(column.values).any():
+        return column.values  # 0, 1 and NaN: an object column would be taken for dates
+    return column.natural()
+
+
+def _listed(table: Table, j: int) -> Any:
+    """Return numbers as an array, and all else as a list whose type is told by its values."""
+    values = table.values(j)
+    return values.tolist() if values.dtype == object else values

@@ -1,0 +1,157 @@
+"""Files of any number and size as one stream: Parquet and Feather as Arrow reads them, CSV in blocks of text."""
+
+import glob
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path as FilePath
+from typing import Any
+
+from sparsegam._data.contents import FileError, check_file, named_errors, refuse
+from sparsegam._data.frames import Table
+from sparsegam._data.scales import shortened
+from sparsegam._data.streams import Stream, of_dataset
+from sparsegam._data.text_files import TextFiles, head_of
+from sparsegam.checks import check_integer, optional
+
+FORMATS = {".parquet": "parquet", ".pq": "parquet", ".feather": "feather", ".arrow": "feather"}
+
+
+def scan(
+    paths: Any, *, columns: Sequence[str] | None = None, encoding: str = "utf-8", max_bytes: int | None = None
+) -> Stream:
+    """Look at files as one table that is read in pieces, so that it need not fit into memory.
+
+    Parameters
+    ----------
+    paths : str, path-like or list of these
+        Files, folders, or patterns such as ``loans/*.parquet``: Parquet, Feather or Arrow files, or CSV (also .gz). All
+        are of one kind and have the same columns. Files of a folder or pattern are taken in the order of their names.
+    columns : list of str, optional
+        The columns to read, the target among them; all by default.
+    encoding : str
+        Encoding of text files.
+    max_bytes : int, optional
+        What a fit may hold of the table in memory, at a byte or two per value; beyond, it is in a temporary file. By
+        default half of the memory that is free.
+
+    Returns
+    -------
+    Stream
+        What `fit`, `predict`, `score` and `gam_path` take as X; y and sample_weight are then names of columns.
+
+    Notes
+    -----
+    A fit reads the files twice, those of text three times: what a column of text holds is known at its end only. What
+    text holds, and which words stand for missing values, is as in `read_file`.
+    """
+    if max_bytes is not None:
+        check_integer("max_bytes", max_bytes, at_least=0)
+    optional("pyarrow", "streams", extra="stream")
+    files = _files(paths)
+    kinds = {FORMATS.get(file.suffix.lower(), "csv") for file in files}
+    if len(kinds) > 1:
+        msg = f"files must be of one kind, got {shortened([file.name for file in files])}: scan each kind by itself."
+        raise FileError(msg)
+    kind = kinds.pop()
+    wanted = None if columns is None else list(columns)
+    stream = _text_stream(files, encoding, wanted) if kind == "csv" else _arrow_stream(files, kind, wanted)
+    return replace(stream, max_bytes=max_bytes)
+
+
+def _files(paths: Any) -> list[FilePath]:
+    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    found = [file for path in given for file in _matching(os.fspath(path))]
+    if not found:
+        msg = f"there is no file {shortened(given)}: give files, folders or patterns that match some."
+        raise FileError(msg)
+    for file in found:
+        check_file(file)
+    return found
+
+
+def _matching(path: str) -> list[FilePath]:
+    if os.path.isdir(path):
+        inside = (file for file in FilePath(path).rglob("*") if file.is_file())
+        return sorted(file for file in inside if not file.name.startswith(("_", ".")))
+    if glob.has_magic(path) and not os.path.exists(path):
+        return [FilePath(file) for file in sorted(glob.glob(path, recursive=True))]
+    return [FilePath(path)]
+
+
+def _arrow_stream(files: Sequence[FilePath], kind: str, columns: list[str] | None) -> Stream:
+    """Return files that Arrow reads, all with the columns and types of one table."""
+    import pyarrow as pa
+    from pyarrow import dataset
+
+    names, schema = _common_schema(files, kind)
+    chosen = _chosen(names, columns)
+    whole = dataset.dataset(
+        [str(file) for file in files], format=kind, schema=pa.schema([schema.field(n) for n in chosen])
+    )
+    stream = of_dataset(whole)
+
+    def pieces() -> Iterator[Table]:
+        with named_errors(files):
+            yield from stream.open()
+
+    return replace(stream, open=pieces)
+
+
+def _common_schema(files: Sequence[FilePath], kind: str) -> tuple[tuple[str, ...], Any]:
+    """Return names and types that hold for all files; refuse, by its name, the first file that has others."""
+    import pyarrow as pa
+    from pyarrow import dataset
+
+    total: Any = None
+    for file in files:
+        with named_errors([file]):
+            schema = dataset.dataset(str(file), format=kind).schema.remove_metadata()
+        if total is None:
+            total = schema
+            continue
+        _check_names(file, tuple(schema.names), files[0], tuple(total.names))
+        try:
+            total = pa.unify_schemas([total, schema], promote_options="permissive")
+        except pa.ArrowException as error:
+            other = next(f for f in schema if not _fits(total.field(f.name).type, f.type))
+            was = total.field(other.name).type
+            msg = (
+                f"{file}: column {other.name!r} is {other.type}, where {files[0].name} has {was}: convert one of them."
+            )
+            raise FileError(msg) from error
+    return tuple(total.names), total
+
+
+def _fits(one: Any, other: Any) -> bool:
+    import pyarrow as pa
+
+    try:
+        pa.unify_schemas([pa.schema([("x", one)]), pa.schema([("x", other)])], promote_options="permissive")
+    except pa.ArrowException:
+        return False
+    return True
+
+
+def _check_names(file: FilePath, names: tuple[str, ...], first: FilePath, expected: tuple[str, ...]) -> None:
+    absent, more = ([n for n in one if n not in other] for one, other in ((expected, names), (names, expected)))
+    if absent or more:
+        what = f"lacks the columns {shortened(absent)}" if absent else f"has the columns {shortened(more)} as well"
+        refuse(file, f"it {what}, unlike {first.name}: give all files the same columns")
+
+
+def _chosen(names: Sequence[str], columns: list[str] | None) -> list[str]:
+    unknown = [name for name in columns or () if name not in names]
+    if unknown:
+        msg = f"columns names {shortened(unknown)}, but the columns of the files are {shortened(names, 8)}."
+        raise ValueError(msg)
+    return list(names) if columns is None else columns
+
+
+def _text_stream(files: Sequence[FilePath], encoding: str, columns: list[str] | None) -> Stream:
+    """Return CSV files, whose columns are what all of their text looks like."""
+    heads = [head_of(file, encoding) for file in files]
+    for file, head in zip(files[1:], heads[1:], strict=True):
+        _check_names(file, head.names, files[0], heads[0].names)
+    text = TextFiles(heads, encoding, _chosen(heads[0].names, columns))
+    return Stream(tuple(text.columns), text.pieces)

@@ -1,0 +1,45 @@
+"""What tables and matrices have in common: rows to be read, and columns that a search may choose from."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol, TypeVar
+
+from numpy.typing import NDArray
+
+from sparsegam import _core
+from sparsegam._data.columns import Rows
+from sparsegam._models.scoring import Scores
+from sparsegam.arrays import FloatArray
+
+D = TypeVar("D", bound="Data")
+M_co = TypeVar("M_co", bound=Scores, covariant=True)
+
+
+class Data(Protocol):
+    """Rows as they were read: a Table or a NumericMatrix."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+
+    @property
+    def source(self) -> Any:
+        """Where the columns are; an array where the input was one."""
+
+    def keep(self: D, rows: Rows) -> D:
+        """Return the same data with these rows only."""
+
+    def loaded(self: D) -> D:
+        """Return the same data in memory, for those who take different rows of it again and again."""
+
+    def named(self: D, names: Any) -> D:
+        """Return the same data with other names for its columns."""
+
+
+class Design(Protocol[M_co]):
+    """The columns that a search may choose from, and what they mean in the words of the data."""
+
+    def scores(self, data: Any, points: Sequence[_core.Point]) -> FloatArray | None:
+        """Score other rows, all points at once, where that takes no model; else None."""
+
+    def model(self, point: _core.Point, loss: str, classes: NDArray[Any] | None) -> M_co:
+        """Put one point of a search into the words of the data."""

@@ -1,0 +1,237 @@
+"""A fitted linear model: an intercept and a few coefficients, evaluated with NumPy alone, printed, kept as JSON."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsegam._data.matrix import NumericMatrix, read_matrix
+from sparsegam._models import notebook, schema
+from sparsegam._models.lookup import check_width, positions
+from sparsegam._models.methods import Reports
+from sparsegam._models.scoring import Scores
+from sparsegam._models.seen import NewValues
+from sparsegam.arrays import FloatArray
+from sparsegam.checks import is_number, shown
+from sparsegam.losses import LOSSES
+from sparsegam.parameters import documented
+
+FORMAT = "sparsegam.LinearModel"
+VERSION = 1
+PARTS = {"loss", "classes", "intercept", "columns", "weights", "n_features", "feature_names"}
+CENTRED = {"centres", "centre_score"}  # both or neither
+MOST_COLUMNS = 2**31 - 1  # as many as a matrix can have
+
+
+@dataclass(frozen=True)
+class LinearModel(Scores, Reports):
+    """score(x) = intercept + the sum of coefficient times value over the columns in use.
+
+    Attributes
+    ----------
+    intercept : float
+        Score where all columns in use are zero; rounded, where the model has centres.
+    columns : tuple of int
+        Positions of the columns in use, ascending.
+    weights : tuple of float
+        Their coefficients.
+    n_features : int
+        Number of columns of the training matrix, used or not.
+    loss : {"logistic", "exponential", "squared", "squared_hinge"}
+        Loss the model was fitted with; it says how a score becomes a probability.
+    classes : tuple or None
+        The two labels, the second one being the one whose probability grows with the score; None for regression.
+    feature_names : tuple of str or None
+        All columns of the training matrix; None where they had no names.
+    centres : tuple of float
+        A number for each column in use that is taken from its values first; empty for nearly all models. Columns far
+        from zero that hardly vary need it: in coefficient times value, the digits that vary would be rounded away.
+    centre_score : float
+        Score at the centres: what the model starts from, where it has them.
+    """
+
+    intercept: float
+    columns: tuple[int, ...]
+    weights: tuple[float, ...]
+    n_features: int
+    loss: str
+    classes: tuple[Any, Any] | None = None
+    feature_names: tuple[str, ...] | None = None
+    centres: tuple[float, ...] = ()
+    centre_score: float = 0.0
+
+    @property
+    def n_terms(self) -> int:
+        """Number of columns in use."""
+        return len(self.columns)
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Names of the columns in use; x0, x1, ... where they have none."""
+        return tuple(f"x{j}" if self.feature_names is None else self.feature_names[j] for j in self.columns)
+
+    @property
+    def terms(self) -> tuple[tuple[str, float], ...]:
+        """Name and coefficient of each column in use."""
+        return tuple(zip(self.features, self.weights, strict=True))
+
+    @property
+    def coef(self) -> FloatArray:
+        """Coefficients of all columns, zero where they are not in use."""
+        coef = np.zeros(self.n_features)
+        coef[list(self.columns)] = self.weights
+        return coef
+
+    @documented
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return the score of each row.
+
+        Parameters
+        ----------
+        X : array-like, scipy.sparse matrix or data frame
+            Frames are looked up by column name where the model has names and need only the columns in use; arrays
+            and sparse matrices by position.
+
+        {scores}
+        """
+        return self.score_table(self.read(X))
+
+    def read(self, X: Any) -> NumericMatrix:
+        """Look at rows without copying them."""
+        return read_matrix(X)
+
+    def score_table(self, matrix: NumericMatrix) -> FloatArray:
+        """Return the score of each row of a matrix that was read already."""
+        return self.score_rows(matrix)
+
+    def score_rows(self, matrix: NumericMatrix, new: NewValues | None = None) -> FloatArray:
+        """Return the score of each row; there are no values of which a linear model has nothing to say."""
+        columns, coef = self._positions(matrix), np.array(self.weights, dtype=np.float64)
+        if self.centres:
+            return self.centre_score + matrix.times(columns, coef, np.array(self.centres))
+        return self.intercept + matrix.times(columns, coef)
+
+    def values_in_use(self, matrix: NumericMatrix) -> FloatArray:
+        """Return the columns in use of a matrix that was read already."""
+        return matrix.dense(self._positions(matrix))
+
+    def equation(self, *, digits: int = 4) -> str:
+        """Write the model as text, one line per column in use.
+
+        Parameters
+        ----------
+        digits : int
+            Significant digits of the coefficients.
+
+        Returns
+        -------
+        str
+            The equation.
+        """
+        centres = self.centres or (0.0,) * self.n_terms
+        lines = [
+            f"    {weight:+.{digits}g} x " + (f"({feature} - {centre!r})" if centre else feature)
+            for (feature, weight), centre in zip(self.terms, centres, strict=True)
+        ]
+        return self._equation(self.centre_score if self.centres else self.intercept, lines, digits)
+
+    def to_json(self) -> str:
+        """Write the model as JSON text that `from_json` reads back without loss."""
+        content = {
+            "format": FORMAT,
+            "version": VERSION,
+            "loss": self.loss,
+            "classes": None if self.classes is None else [schema.label_to_json(label) for label in self.classes],
+            "intercept": self.intercept,
+            "columns": self.columns,
+            "weights": self.weights,
+            "n_features": self.n_features,
+            "feature_names": self.feature_names,
+        }
+        if self.centres:
+            content |= {"centres": self.centres, "centre_score": self.centre_score}
+        return json.dumps(content, indent=2, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> "LinearModel":
+        """Read a model that `to_json` wrote, parsed and never executed; anything else is refused with a ValueError."""
+        content = schema.load(text)
+        problem = _wrong_with(content)
+        if problem:
+            msg = f"not a sparsegam linear model: {problem}."
+            raise ValueError(msg)
+        names, classes = content["feature_names"], content["classes"]
+        return cls(
+            intercept=float(content["intercept"]),
+            columns=tuple(content["columns"]),
+            weights=tuple(map(float, content["weights"])),
+            n_features=content["n_features"],
+            loss=content["loss"],
+            classes=None if classes is None else (classes[0], classes[1]),
+            feature_names=None if names is None else tuple(names),
+            centres=tuple(map(float, content.get("centres", ()))),
+            centre_score=float(content.get("centre_score", 0.0)),
+        )
+
+    def _positions(self, matrix: NumericMatrix) -> NDArray[np.int64]:
+        """Say where the columns in use are: by name where both sides have names, else by position."""
+        if self.feature_names is None or matrix.names is None:
+            check_width(matrix, self.n_features)
+            return np.array(self.columns, dtype=np.int64)
+        return np.array(positions(self.features, self.feature_names, matrix), dtype=np.int64)
+
+    def _html_parts(self) -> list[str]:
+        rows = [["(start)", f"{self.intercept:+.4g}"], *([name, f"{coef:+.4g}"] for name, coef in self.terms)]
+        return [notebook.table(["column", "coefficient"], rows, n_text=1, most=notebook.MOST_ROWS)]
+
+    def __repr__(self) -> str:
+        return f"<LinearModel: {self.loss}, {self.n_terms} of {self.n_features} columns>"
+
+
+def _wrong_with(content: Any) -> str:
+    """Say what keeps parsed JSON from being a model; empty where nothing does."""
+    if not isinstance(content, dict) or content.get("format") != FORMAT or content.get("version") != VERSION:
+        return f"format must be {FORMAT!r} and version {VERSION}"
+    parts = content.keys() - {"format", "version"}
+    if parts not in (PARTS, PARTS | CENTRED):
+        return f"its parts must be {sorted(PARTS)}, got {shown(sorted(content))}"
+    loss = content["loss"]
+    if loss not in tuple(LOSSES) or LOSSES[loss].is_classifier == (content["classes"] is None):
+        return f"loss must be one of {tuple(LOSSES)}, with classes unless squared, got {shown(loss)}"
+    return _wrong_labels(content) or _wrong_numbers(content)
+
+
+def _wrong_labels(content: dict[str, Any]) -> str:
+    classes, names, n = content["classes"], content["feature_names"], content["n_features"]
+    if classes is not None and not (_list_of(classes, str | int | float) and len(classes) == 2):
+        return f"classes must be two labels, got {shown(classes)}"
+    if not _is_whole(n) or n > MOST_COLUMNS or (names is not None and not (_list_of(names, str) and len(names) == n)):
+        wanted = f"a whole number up to {MOST_COLUMNS}, and feature_names as many names, or null"
+        return f"n_features must be {wanted}, got {shown(n)}"
+    return ""
+
+
+def _wrong_numbers(content: dict[str, Any]) -> str:
+    columns, weights, n = content["columns"], content["weights"], content["n_features"]
+    if not isinstance(columns, list) or not all(_is_whole(j) and j < n for j in columns):
+        return f"columns must be positions below {n}, got {shown(columns)}"
+    numbers: list[Any] = [content["intercept"], *weights] if isinstance(weights, list) else [None]
+    finite = all(map(is_number, numbers))
+    if not finite or len(set(columns)) < len(columns) or len(weights) != len(columns):
+        return "intercept and weights must be finite numbers, one weight per column"
+    if "centres" in content:
+        centres = content["centres"]
+        numbers = [content["centre_score"], *centres] if isinstance(centres, list) else [None]
+        if not all(map(is_number, numbers)) or len(centres) != len(columns):
+            return "centres and centre_score must be finite numbers, one centre per column"
+    return ""
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _list_of(values: Any, kind: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(value, kind) for value in values)

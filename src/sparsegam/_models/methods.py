@@ -1,0 +1,263 @@
+"""What a model can be turned into and how it can be looked at: methods of Model that load their modules when called."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Any, Literal
+
+from sparsegam._models.profile import Profile
+from sparsegam._models.terms import Part
+from sparsegam.choices import Baseline, Dialect, PointsDirection, PointsMethod
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from onnx import ModelProto
+
+    from sparsegam._models.additive import Model
+    from sparsegam._search.path import Path
+    from sparsegam.deploy.counterfactual import Counterfactual
+    from sparsegam.deploy.editing import Editor
+    from sparsegam.deploy.reasons import Reasons, ReasonTable
+    from sparsegam.deploy.scorecard import Scorecard
+    from sparsegam.inspection.drift import Drift
+    from sparsegam.inspection.stability import Stability
+
+
+class Deployable:
+    """Scorecards, reason codes, exports, edits and checks of a model."""
+
+    def scorecard(  # noqa: PLR0913
+        self: Any,
+        X: Any = None,
+        y: Any = None,
+        *,
+        sample_weight: Any = None,
+        method: PointsMethod = "pdo",
+        pdo: float = 20.0,
+        odds: float = 50.0,
+        base_points: float = 600.0,
+        lowest: int = 300,
+        highest: int = 850,
+        multiplier: float = 100.0,
+        max_points: int = 5,
+        max_terms: int | None = None,
+        direction: PointsDirection | None = None,
+        base: Literal["apart", "folded"] = "apart",
+        nonnegative: bool = False,
+    ) -> "Scorecard":
+        """Return the model as whole points; see `sparsegam.deploy.scorecard.Scaling` for the options."""
+        scaling = {name: value for name, value in locals().items() if name not in ("self", "X", "y", "sample_weight")}
+        from sparsegam.deploy.scorecard import scorecard
+
+        return scorecard(self, X, y, sample_weight=sample_weight, **scaling)
+
+    def reason_codes(
+        self: Any,
+        X: Any,
+        k: int = 4,
+        *,
+        baseline: Baseline | None = None,
+        reference: Any = None,
+        adverse: Any = None,
+        texts: Mapping[Any, Any] | None = None,
+    ) -> "Reasons":
+        """Return the features that cost each row most; see `sparsegam.deploy.reasons.reason_table`."""
+        from sparsegam.deploy.reasons import reason_codes
+
+        return reason_codes(self, X, k, baseline=baseline, reference=reference, adverse=adverse, texts=texts)
+
+    def counterfactual(
+        self: Any,
+        row: Any,
+        *,
+        target: Any = None,
+        fixed: Sequence[str] = (),
+        directions: Mapping[str, str] | None = None,
+        cost: str | Mapping[str, float] | None = None,
+    ) -> "Counterfactual":
+        """Return the cheapest changes of a row that lead past a threshold; see `sparsegam.deploy.counterfactual`."""
+        from sparsegam.deploy.counterfactual import counterfactual
+
+        return counterfactual(self, row, target=target, fixed=fixed, directions=directions, cost=cost)
+
+    def to_sql(
+        self: Any,
+        table: str,
+        *,
+        dialect: Dialect = "duckdb",
+        keep: Sequence[str] = (),
+        points: "Scorecard | None" = None,
+        reasons: "ReasonTable | None" = None,
+    ) -> str:
+        """Return a query that scores a table; see `sparsegam.export.sql.to_sql`."""
+        from sparsegam.export.sql import to_sql
+
+        return to_sql(self, table, dialect=dialect, keep=keep, points=points, reasons=reasons)
+
+    def to_python(self: Any) -> str:
+        """Return a Python module that scores rows without this package."""
+        from sparsegam.export.python import to_python
+
+        return to_python(self)
+
+    def to_javascript(self: Any) -> str:
+        """Return a JavaScript module that scores rows."""
+        from sparsegam.export.javascript import to_javascript
+
+        return to_javascript(self)
+
+    def to_onnx(self: Any) -> "ModelProto":
+        """Return an ONNX graph; needs onnx."""
+        from sparsegam.export.onnx import to_onnx
+
+        graph: ModelProto = to_onnx(self)
+        return graph
+
+    def to_pmml(self: Any, *, reasons: "ReasonTable | None" = None) -> str:
+        """Return a PMML Scorecard; see `sparsegam.export.pmml.to_pmml`."""
+        from sparsegam.export.pmml import to_pmml
+
+        return to_pmml(self, reasons=reasons)
+
+    def to_excel(self: Any, path: Any, X: Any = None, *, n_rows: int = 100) -> None:
+        """Write a workbook with live formulas; needs openpyxl. See `sparsegam.export.excel.to_excel`."""
+        from sparsegam.export.excel import to_excel
+
+        to_excel(self, path, X, n_rows=n_rows)
+
+    def to_latex(self: Any, *, digits: int = 3) -> str:
+        """Return the model as a LaTeX table and equation; see `sparsegam.export.latex.to_latex`."""
+        from sparsegam.export.latex import to_latex
+
+        return to_latex(self, digits=digits)
+
+    def edit(self: Any, X: Any, y: Any, *, who: str, sample_weight: Any = None, lambda2: Any = "auto") -> "Editor":
+        """Return an editor of a copy of the model; see `sparsegam.deploy.editing.Editor`."""
+        from sparsegam.deploy.editing import Editor
+
+        return Editor(self, X, y, who=who, sample_weight=sample_weight, lambda2=lambda2)
+
+    def profile(self: Any, X: Any) -> Profile:
+        """Return how rows spread over the steps, for `drift` to compare; see `sparsegam.inspection.drift.profile`."""
+        from sparsegam.inspection.drift import profile
+
+        return profile(self, X)
+
+    def training_profile(self: Any) -> Profile | None:
+        """Return how the rows of the fit spread over the steps, where the model remembers it."""
+        from sparsegam.inspection.drift import training_profile
+
+        return training_profile(self)
+
+    def drift(self: Any, X: Any, reference: Any = None) -> "Drift":
+        """Return how far rows have moved from those of the fit, or others; see `sparsegam.inspection.drift.drift`."""
+        from sparsegam.inspection.drift import drift
+
+        return drift(self, X, reference)
+
+    def card(
+        self: Any,
+        X: Any = None,
+        y: Any = None,
+        *,
+        settings: Mapping[str, Any] | None = None,
+        about: Mapping[str, str] | None = None,
+    ) -> str:
+        """Return a model card in Markdown; see `sparsegam.inspection.model_card.card`."""
+        from sparsegam.inspection.model_card import card
+
+        return card(self, X, y, settings=settings, about=about)
+
+
+class Reports:
+    """Reports of a model, or of an estimator that holds one."""
+
+    def report(  # noqa: PLR0913
+        self: Any,
+        file: str | os.PathLike[str],
+        X: Any = None,
+        y: Any = None,
+        *,
+        X_test: Any = None,
+        y_test: Any = None,
+        title: str = "A sparse model",
+        settings: Mapping[str, Any] | None = None,
+        path: "Path[Model] | None" = None,
+        sample_weight: Any = None,
+        stability: "Stability | None" = None,
+        labels: Mapping[str, str | tuple[str, str]] | None = None,
+        groups: Any = None,
+        about: Mapping[str, str] | None = None,
+        scorecard: "Scorecard | None" = None,
+    ) -> FilePath:
+        """Write a report: one HTML file that opens anywhere.
+
+        Parameters
+        ----------
+        file : str or path-like
+            The file to write.
+        X, y : array-like or data frame, and array-like, optional
+            The rows of the fit.
+        X_test, y_test : array-like or data frame, and array-like, optional
+            Rows to measure the model on; X and y without them.
+        title : str
+            Heading of the report.
+        settings : mapping, optional
+            Options of the fit, printed, and to search frontier and alternatives under; an estimator knows its own.
+        path : Path, optional
+            The frontier, where it is known and shall not be searched.
+        sample_weight : array-like, optional
+            Weights of the rows of X in the search of frontier and alternatives.
+        stability : Stability, optional
+            What `stability(X, y)` of the estimator returned, to be shown.
+        labels : mapping of str to str or (str, str), optional
+            Names of features for readers, or names and units.
+        groups : sequence of str or mapping of str to array-like, optional
+            Groups of the measured rows to look at one by one.
+        about : mapping of str to str, optional
+            Titles and texts at the top: intended use, author, limits.
+        scorecard : Scorecard, optional
+            The same model in points, to be shown.
+
+        Returns
+        -------
+        pathlib.Path
+            The file.
+        """
+        options = {name: value for name, value in locals().items() if name not in ("self", "file", "X", "y")}
+        from sparsegam.report import write_report
+
+        model, known = self._reported()
+        given = {name: value for name, value in options.items() if value is not None}
+        return write_report(file, model, X, y, **known | given)
+
+    def _reported(self: Any) -> tuple[Any, dict[str, Any]]:
+        """Return the model that a report is of, and what is known about its fit."""
+        return self, {}
+
+
+class Viewable(Reports):
+    """Plots and reports of a model."""
+
+    def plot(
+        self: Any,
+        X: Any = None,
+        *,
+        features: Sequence[Part] | None = None,
+        centred: bool | None = None,
+        ax: Any = None,
+    ) -> "Figure":
+        """Draw the shape functions and pairs, and return the figure; see `sparsegam.plots.plot_shapes`."""
+        from sparsegam.plots import plot_shapes
+
+        figure: Figure = plot_shapes(self, X, features=features, centred=centred, ax=ax)
+        return figure
+
+    def plot_row(
+        self: Any, X: Any, row: int = 0, *, max_features: int = 20, centred: bool | None = None, ax: Any = None
+    ) -> "Figure":
+        """Draw how the score of one row comes about; see `sparsegam.plots.plot_contributions`."""
+        from sparsegam.plots import plot_contributions
+
+        figure: Figure = plot_contributions(self, X, row=row, max_features=max_features, centred=centred, ax=ax)
+        return figure

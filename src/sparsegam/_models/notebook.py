@@ -1,0 +1,85 @@
+"""Results as HTML for notebooks: small tables that style nothing but themselves, on light and dark grounds.
+
+Colours are those of the page around them: text is inherited, lines are grey half seen through.
+"""
+
+import html
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from sparsegam._models.layout import aligned
+
+STYLE = """
+.sparsegam { font-size: 13px; line-height: 1.4; max-width: 70em; overflow-x: auto; color: inherit }
+.sparsegam table { border-collapse: collapse; margin: .5em 0; font-size: inherit; color: inherit; background: none }
+.sparsegam th, .sparsegam td { padding: .2em .7em; border: 0; border-bottom: 1px solid rgba(128, 128, 128, .35);
+  text-align: left; vertical-align: top; background: none; color: inherit }
+.sparsegam .n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
+.sparsegam .first td { border-top: 1px solid rgba(128, 128, 128, .9) }
+.sparsegam p { margin: .4em 0; opacity: .85 }
+.sparsegam pre { margin: .4em 0; white-space: pre; overflow-x: auto; background: none; color: inherit }
+.sparsegam summary { cursor: pointer }
+"""
+MOST_ROWS = 60  # of a table that is shown whole
+
+
+def fragment(*parts: str) -> str:
+    """Return parts as one piece of HTML whose style holds for itself alone."""
+    return f"<div class='sparsegam'><style>{STYLE}</style>{''.join(parts)}</div>"
+
+
+def page(title: str, *parts: str) -> str:
+    """Return parts as a page of its own, without scripts, to be read or printed."""
+    frame = "body { margin: 2em auto; max-width: 60em; padding: 0 1em; font-family: system-ui, sans-serif }"
+    frame += " @media print { body { margin: 0 } thead { display: table-header-group } tr { break-inside: avoid } }"
+    return (
+        "<!doctype html><html lang='en'><head><meta charset='utf-8'><meta name='color-scheme' content='light dark'>"
+        f"<meta name='viewport' content='width=device-width'><title>{html.escape(title)}</title><style>{frame}</style>"
+        f"</head><body><h1>{html.escape(title)}</h1>{fragment(*parts)}</body></html>"
+    )
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], *, n_text: int = 2, most: int | None = None) -> str:
+    """Return a table, its text escaped: the first columns to the left, the others to the right.
+
+    A row whose first cell is not empty begins a block. With `most`, rows beyond it are left out, and it is said.
+    """
+    kinds = ["" if j < n_text else " class='n'" for j in range(len(header))]
+    head = "".join(f"<th{kind} scope='col'>{html.escape(cell)}</th>" for kind, cell in zip(kinds, header, strict=True))
+    body = "".join(
+        f"<tr{' class=first' if row[0] else ''}>"
+        + "".join(f"<td{kind}>{html.escape(cell)}</td>" for kind, cell in zip(kinds, row, strict=True))
+        + "</tr>"
+        for row in rows[:most]
+    )
+    out = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return out if most is None or len(rows) <= most else f"{out}{note(f'and {len(rows) - most} more rows')}"
+
+
+class Tabled(ABC):
+    """A result that is one table: it prints, and notebooks show it."""
+
+    @abstractmethod
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """Return header and rows as text."""
+
+    def __str__(self) -> str:
+        return aligned(*self.table())
+
+    def _repr_html_(self) -> str:
+        return fragment(table(*self.table()))
+
+
+def note(text: str) -> str:
+    """Return a line of text."""
+    return f"<p>{html.escape(text)}</p>"
+
+
+def folded(title: str, *parts: str, is_open: bool = False) -> str:
+    """Return parts that are shown on demand."""
+    return f"<details{' open' * is_open}><summary>{html.escape(title)}</summary>{''.join(parts)}</details>"
+
+
+def verbatim(text: str) -> str:
+    """Return text as it is."""
+    return f"<pre>{html.escape(text)}</pre>"

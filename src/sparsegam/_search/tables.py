@@ -1,0 +1,372 @@
+"""Tables of any columns: binned, posed to the core, and searched for the best model of every size."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsegam import _core
+from sparsegam._data.frames import Table, read
+from sparsegam._data.guessing import warn_of_numbers_in_text
+from sparsegam._data.special import warn_of_special_codes
+from sparsegam._data.streams import stream_of
+from sparsegam._design.binning import Binning
+from sparsegam._design.coding import bin_table, take_in
+from sparsegam._design.interactions import Interactions
+from sparsegam._design.own import OwnNumbers
+from sparsegam._design.products import Product, ProductDesign
+from sparsegam._design.ramps import learn_ramps, shapes_of
+from sparsegam._design.rules import Rules
+from sparsegam._design.threshold import ThresholdDesign
+from sparsegam._design.units import Units, in_units, unless_one
+from sparsegam._models.additive import Model
+from sparsegam._search.evidence import covariance_of, evidence_of
+from sparsegam._search.inputs import is_cuda, search_inputs
+from sparsegam._search.options import Options
+from sparsegam._search.path import Path
+from sparsegam._search.price import SHARE_OF_STEPS, Choices, mean_weight
+from sparsegam._search.problem import Problem, check_room
+from sparsegam._search.products import with_products
+from sparsegam._search.progress import Progress
+from sparsegam._search.refit import ridge_penalty
+from sparsegam._search.ridge import Ridge
+from sparsegam._search.solver import at_noise
+from sparsegam.arrays import FloatArray
+from sparsegam.choices import Auto, Categorical, Hierarchy, Loss, Missing, Monotone, RowsPerBin, Shapes, SpecialValues
+from sparsegam.losses import LOSSES
+from sparsegam.parameters import documented, pick
+
+# A step of Newton that promised so small a share of the objective squares what is left: below the last digit.
+LAST_STEP: dict[str, Any] = {"tolerance": 1e-10, "last_digit": False}
+
+
+@dataclass(frozen=True)
+class TableProblem(Problem[ThresholdDesign]):
+    """A table posed to the core, whose models say what they stand on."""
+
+    upper: Any = None  # rows of the second class; None for a regression
+    own: "OwnValues | None" = None  # the rows, where their bins do not say all of them
+    posed: "Posed | None" = None  # what it was made of, where products may join its columns
+    always: NDArray[np.int64] | None = None  # columns that are in every model
+
+    def prepared(self, lambda0: float | str | None = None) -> "TableProblem":
+        """Let a ridge know the noise, and products join the columns: those that models at this price ask for."""
+        problem = at_noise(self)
+        if self.posed is None or not self.posed.inputs.interactions.is_on:
+            return problem
+        inputs, posed = self.posed.inputs, self.posed
+        return with_products(problem, posed.again, inputs.interactions, inputs.rules, lambda0)
+
+    def on_rows(self, point: _core.Point) -> _core.Point:
+        """Fit the coefficients again to the rows' own values, where bins of ramps hold several of them."""
+        if self.own is None or self.design.is_exact(point.columns):
+            return point
+        return self.own.refit(point, self.design, self.ridge, self.units)
+
+    def model(self, point: _core.Point, classes: NDArray[Any] | None) -> Model:
+        """Put one point of a search into the words of the data, with the rows and errors of its terms."""
+        covariance = covariance_of(self.rows, point, self.ridge, self.units, self.total_weight)
+        if covariance is not None and not self.design.is_plain:
+            unit = np.append(1.0, self.design.units(point.columns))
+            covariance = covariance / np.outer(unit, unit)
+        own = None if self.own is None else self.own.numbers
+        model = self.design.model(point, self.options.loss, classes, own)
+        return model.standing_on(evidence_of(self.design, point, model.terms, covariance, self.upper))
+
+
+@dataclass(frozen=True, eq=False)
+class OwnValues(ABC):
+    """Rows with their own values, wherever they are, and the bounds of coefficients: a search went by means of bins."""
+
+    numbers: OwnNumbers | None  # None where they are elsewhere
+    bounds: tuple[FloatArray, FloatArray]
+
+    @abstractmethod
+    def rows_of(self, design: Any, columns: NDArray[np.int64]) -> Any:
+        """Return the rows of some columns, by their own values."""
+
+    def refit(self, point: _core.Point, design: ThresholdDesign, ridge: Ridge, units: Units) -> _core.Point:
+        """Return the point with its best coefficients on these rows."""
+        columns, k = point.columns, len(point.columns)
+        ramps = np.flatnonzero(design.is_ramp()[columns])
+        rows = self.rows_of(design, columns)
+        unit = None if ridge.standardized else ridge.unit(rows.columns, units, ramps)
+        penalty = ridge_penalty(k, ridge.lambda2, unit, (self.bounds[0][columns], self.bounds[1][columns]))
+        start = units.to_core(point)
+        near = _core.Point(start.intercept, np.arange(k), start.coef)
+        found = _core.refit(rows, penalty, near, **LAST_STEP)
+        found = units.from_core(found)
+        order = np.argsort(found.columns)
+        return _core.Point(found.intercept, columns, found.coef[order], loss=found.loss, ridge=found.ridge)
+
+
+@dataclass(frozen=True, eq=False)
+class LocalValues(OwnValues):
+    """The same in the memory of this machine."""
+
+    by_bins: _core.Columns  # what the columns are like where each bin counts as its mean
+    target: FloatArray
+    weight: FloatArray
+    options: Options
+
+    def rows_of(self, design: Any, columns: NDArray[np.int64]) -> Any:
+        """Return the rows of some columns, by their own values."""
+        own, loss, n_threads = design.own_columns(self.numbers, columns), self.options.loss, self.options.n_threads
+        return _core.OwnRows(own, self.by_bins, self.target, self.weight, loss=loss, n_threads=n_threads)
+
+
+@dataclass(frozen=True, eq=False)
+class Posed:
+    """What a problem was made of, so that it can be posed again with other columns."""
+
+    inputs: "Tables"
+    data: Table
+    design: ThresholdDesign
+    target: FloatArray
+    weight: FloatArray | None  # None where all rows weigh one
+    units: Units
+    totals: "Totals"
+    options: Options
+    always: NDArray[np.int64] | None = None  # as chosen before: of two that are as good, the last bit would choose anew
+
+    def again(self, products: Sequence[Product]) -> TableProblem:
+        """Pose the same rows with products among the columns."""
+        design = self.with_products(products) if products else self.design
+        rows = self.rows_of(design)
+        problem = self.inputs.problem(design, rows, self.options, self.units, self.totals, self.always)
+        own = None if design.is_exact() else self.own_values(design, rows)
+        return replace(problem, own=own, posed=replace(self, always=problem.always))
+
+    def with_products(self, products: Sequence[Product]) -> ThresholdDesign:
+        """Return the design with products behind its columns."""
+        return ProductDesign(self.design, products, self.inputs.interactions, self.weight)
+
+    def rows_of(self, design: Any) -> Any:
+        """Return the rows of a design."""
+        n_threads, loss = self.options.n_threads, self.options.loss
+        return _core.ThresholdRows(design.core, self.target, self.weight, loss=loss, n_threads=n_threads)
+
+    def own_values(self, design: ThresholdDesign, rows: Any) -> OwnValues:
+        """Return the rows with their own values."""
+        numbers, bounds = OwnNumbers(self.data), design.bounds(self.inputs.rules)
+        weight = np.ones(self.target.size) if self.weight is None else self.weight
+        return LocalValues(numbers, bounds, rows.columns, self.target, weight, self.options)
+
+
+@dataclass(frozen=True)
+class Totals:
+    """What the rows of a problem weigh, all together and on average; and which of them are of the second class."""
+
+    weight: float
+    mean_weight: float
+    upper: Any  # a mask, or what a design elsewhere knows them by; None for a regression
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Tables of any columns, which are binned: each bin is a column that the search may choose."""
+
+    binning: Binning
+    rules: Rules
+    interactions: Interactions = field(default_factory=Interactions)
+    smaller: ClassVar[str] = "a larger lambda0, fewer max_terms or fewer max_bins"
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> "Tables":
+        """Take from all options those that are about tables."""
+        return cls(pick(Binning, given), pick(Rules, given), pick(Interactions, given))
+
+    def read(self, X: Any) -> Table:
+        """Look at an array or a frame without copying it."""
+        return read(X)
+
+    def warn_of_columns(self, table: Table) -> None:
+        """Warn of columns that are hardly meant as they will be taken: text full of numbers, codes among numbers."""
+        as_levels = self.binning.forced(table.labels)
+        warn_of_numbers_in_text(table, kept_as_text=as_levels)
+        if self.binning.special_values is None:  # who named some, or none, has thought of it
+            warn_of_special_codes(table, told_of=as_levels)
+
+    def take_in(self, X: Any, y: Any, sample_weight: Any, n_threads: int) -> tuple[Table, Any, Any]:
+        """Read what comes in pieces, as codes; y and sample_weight are names of columns."""
+        return take_in(stream_of(X), y, sample_weight, self.binning, n_threads)
+
+    def pose(self, data: Table, y: FloatArray, weight: FloatArray, options: Options) -> TableProblem:
+        """Bin the table and hand it to the core; rows without weight are left out, as if they were absent."""
+        kept = weight > 0
+        if not kept.all():
+            data, y, weight = data.keep(kept), y[kept], weight[kept]
+        units, y_core, weight_core = in_units(y, weight, centred=not LOSSES[options.loss].is_classifier)
+        shapes = shapes_of(self.rules.shapes, data.labels)
+        if set(shapes) != {"steps"}:  # ramps go by the rows' own values
+            data = data.spent(is_spent=False)
+        features, codes = bin_table(data, self.binning, weight, options.n_threads)
+        ramps = learn_ramps(data, features, codes, weight, shapes)
+        design = ThresholdDesign(features, codes, weight, missing=self.rules.missing, ramps=ramps, shapes=shapes)
+        upper = y > 0 if LOSSES[options.loss].is_classifier else None
+        totals = Totals(float(weight.sum()), mean_weight(weight), upper)
+        return Posed(self, data, design, y_core, unless_one(weight_core), units, totals, options).again(())
+
+    def problem(
+        self,
+        design: ThresholdDesign,
+        rows: Any,
+        options: Options,
+        units: Units,
+        totals: Totals,
+        always: NDArray[np.int64] | None = None,
+    ) -> TableProblem:
+        """Pose a design, wherever its rows are, with all that is demanded of its models."""
+        if design.n_ramps.any() or self.interactions.is_on:
+            _refuse_certificate(options)
+        allowed = design.candidates(self.rules)
+        if self.rules.min_events_bin > 0:
+            allowed &= design.stand_on_events(_events(totals.upper), int(self.rules.min_events_bin))
+        check_room(len(self.rules.always(design.names)), "features_always", options)
+        ridge = options.ridge(totals.weight)
+        unit = None if ridge.standardized else ridge.unit(rows.columns, units)
+        if always is None:
+            always = _always(design, rows, ridge, self.rules, allowed)
+        penalty = design.penalty(ridge.lambda2, self.rules, allowed=allowed, always=always, unit=unit)
+        return TableProblem(
+            design,
+            rows,
+            penalty,
+            options,
+            total_weight=totals.weight,
+            ridge=ridge,
+            n_candidates=int(np.count_nonzero(allowed)),
+            choices=Choices(int(np.count_nonzero(allowed & ~design.is_product())), SHARE_OF_STEPS[options.loss]),
+            cost=design.costs(self.rules),
+            mean_weight=totals.mean_weight,
+            n_fixed=always.size,
+            units=units,
+            upper=totals.upper,
+            always=always,
+        )
+
+
+@documented
+def gam_path(  # noqa: D417, PLR0913  (`documented` fills in the others)
+    X: Any,
+    y: Any,
+    *,
+    loss: Loss = "logistic",
+    lambda2: float | Auto = "auto",
+    standardize: bool | None = None,
+    max_terms: int = 50,
+    max_features: int | None = None,
+    max_terms_per_feature: int | None = None,
+    features_always: Any = None,
+    features_never: Any = None,
+    feature_cost: Any = None,
+    monotone: Monotone = None,
+    max_bins: int = 1000,
+    thresholds: Any = None,
+    min_samples_bin: RowsPerBin = "auto",
+    min_events_bin: int = 0,
+    categorical: Categorical = "auto",
+    min_category_count: int = 5,
+    special_values: SpecialValues = None,
+    shapes: Shapes = "steps",
+    interactions: Any = 0,
+    interaction_cost: float | Auto = "auto",
+    hierarchy: Hierarchy | None = None,
+    max_terms_per_pair: int | None = None,
+    missing: Missing = "mean",
+    sample_weight: Any = None,
+    positive: Any = None,
+    device: str = "cpu",
+    n_jobs: int | None = None,
+    time_limit: float | None = None,
+    verbose: int = 0,
+    callback: Progress | None = None,
+) -> Path[Model]:
+    """Find the best additive model of every size.
+
+    For each k up to `max_terms` the search minimises
+
+        sum_i s_i loss(y_i, f(x_i)) + lambda2 sum_j w_j^2   over f with k terms,
+
+    each of them `x <= t`, `x == level`, `x is missing` or the like, or a ramp `min(x - t, 0)`; standardised, the ridge
+    is on sigma_j w_j, where sigma_j is the norm of the centred column of term j.
+
+    Parameters
+    ----------
+    X : array-like or data frame of shape (n_rows, n_features)
+        Numbers, booleans, dates, text and categories; values may be missing. What comes in pieces is taken as by `fit`
+        of the estimators: y and sample_weight are then names of columns.
+    {path_rows}
+    {search}
+    {table}
+    {weights}
+    {positive}
+    {run_report}
+
+    Returns
+    -------
+    Path
+        The models by size.
+
+    Examples
+    --------
+    >>> from sparsegam import gam_path
+    >>> x = [[1], [2], [3], [4], [5], [6]]
+    >>> path = gam_path(x, [0.0, 0.0, 0.0, 1.0, 1.0, 1.0], loss="squared", lambda2=0.0)
+    >>> print(path.at(n_terms=1))
+    prediction = 1
+        -1 x 1[A <= 3]  # A: x0
+    """
+    given = locals()
+    inputs = tables_on(given)
+    path, table = search_inputs(Path, inputs, X, y, given)
+    inputs.warn_of_columns(table)
+    return path
+
+
+def tables_on(given: Mapping[str, Any]) -> Tables:
+    """Return what takes tables on the device that was asked for."""
+    if not is_cuda(given["device"]):
+        return Tables.of(given)
+    from sparsegam._backends.cuda.tables import CudaTables
+
+    return CudaTables.of(given)
+
+
+def _events(upper: Any) -> Any:
+    """Return the rows of the second class."""
+    if upper is None:
+        msg = "min_events_bin counts rows of either class, and a regression has none: use min_samples_bin."
+        raise ValueError(msg)
+    return upper
+
+
+def _refuse_certificate(options: Options) -> None:
+    if options.certify:
+        msg = (
+            "certify=True proves that no exchange of a step helps, and cannot speak of ramps or products: use "
+            "shapes='steps' and interactions=0."
+        )
+        raise ValueError(msg)
+
+
+def _always(
+    design: ThresholdDesign, rows: Any, ridge: Ridge, rules: Rules, allowed: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """Choose a column for each feature that must be in: the one that, alone, lowers the loss most."""
+    chosen = []
+    for j in rules.always(design.names):
+        mine = allowed & (design.group == j)
+        if not mine.any():
+            msg = f"features_always names {design.names[j]!r}, of which no term can be made: it does not vary enough."
+            raise ValueError(msg)
+        penalty = design.penalty(ridge.lambda2 if ridge.standardized else 0.0, rules, allowed=mine)
+        point = _core.frontier(rows, penalty, max_terms=1).points[-1]
+        if len(point.columns) == 0:
+            msg = f"no term of {design.names[j]!r} (in features_always) lowers the loss, as the rules are."
+            raise ValueError(msg)
+        chosen.append(int(point.columns[0]))
+    return np.array(chosen, dtype=np.int64)

@@ -1,0 +1,1 @@
+"""Problems, reference implementations and engines that several tests share."""

@@ -1,0 +1,114 @@
+"""Models with products, written by hand, and as if they had been fitted to some rows."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from sparsegam._data.frames import read
+from sparsegam._data.scales import NUMBER, Scale
+from sparsegam._models.additive import Model
+from sparsegam._models.evidence import Evidence
+from sparsegam._models.pairs import pair_of
+from sparsegam._models.seen import seen_of
+from sparsegam._models.steps import step_numbers
+from sparsegam._models.terms import Clause, Condition, Term
+from sparsegam.inspection.drift import profile
+from sparsegam.losses import logistic
+
+COLOURS = Scale("category", ("red", "green", "blue"))
+
+
+def product(first, second, coef):
+    """A product of two clauses, each a feature and a condition."""
+    return Term(*first, coef, Clause(*second))
+
+
+def upto(value):
+    return Condition("<=", value)
+
+
+def above(value):
+    return Condition(">", value)
+
+
+TERMS = (
+    Term("age", upto(30.0), 0.5),
+    Term("priors", upto(2.0), -0.7),
+    product(("age", upto(25.0)), ("priors", above(3.0)), 0.9),
+    product(("age", above(40.0)), ("priors", upto(1.0)), -0.4),
+    product(("age", upto(35.0)), ("hours", upto(20.0)), 0.6),
+    product(("hours", Condition("missing")), ("colour", Condition("in", ("red", "blue"))), 0.8),
+)
+
+
+def table(n=600, seed=0):
+    """Rows, and what happened: more often where the products hold."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(18, 61, n).astype(float),
+            "priors": rng.integers(0, 9, n).astype(float),
+            "colour": rng.choice(["red", "green", "blue"], n),
+            "unused": rng.normal(size=n),
+            "hours": np.where(rng.random(n) < 0.2, np.nan, rng.integers(0, 50, n)),
+        }
+    )
+    risk = logistic(written().decision_function(frame))
+    return frame, np.where(rng.random(n) < risk, "yes", "no")
+
+
+def written():
+    """A model that knows no rows."""
+    names = ("age", "priors", "colour", "unused", "hours")
+    return Model(-0.3, TERMS, names, "logistic", ("no", "yes"), scales={"colour": COLOURS})
+
+
+def fitted():
+    """The model as if it had been fitted to the table, and the table."""
+    frame, y = table()
+    return as_fitted(written(), frame, y), frame
+
+
+def as_fitted(model, frame, y=None, *, missing="mean", weight=None):
+    """The same model, as if it had been fitted to these rows."""
+    weight = np.ones(len(frame)) if weight is None else weight
+    numbers = step_numbers(model, read(frame))
+    seen = {
+        name: seen_of(
+            [one.condition for t in model.terms for one in t.clauses if one.feature == name],
+            model.special_values.get(name, ()),
+            model.scales.get(name, NUMBER),
+            column,
+            weight,
+        )
+        for name, column in numbers.items()
+    }
+    known = replace(model, missing="last", seen=seen)
+    shares = {}
+    for pair in model.pairs:
+        mine, sources = [t for t in model.terms if t.part == pair], tuple(known.source_of(name) for name in pair)
+        cells = pair_of(mine, sources, new_apart=missing != "last")
+        shares[pair] = cells.sums(*(numbers[name] for name in pair), weight / weight.sum())
+    known = replace(known, missing=missing, seen_pairs=shares)
+    known = known if y is None else known.standing_on(evidence(known, numbers, y))
+    return known.remembering(profile(known, frame))
+
+
+def evidence(model, numbers, y):
+    """What its terms stand on: Wald's covariances of a logistic model."""
+    event = np.asarray(y) == model.classes[1]
+    columns = np.column_stack([np.ones(event.size), *(model.column_of(t, numbers) for t in model.terms)])
+    risk = logistic(columns @ np.array([model.intercept, *(t.coef for t in model.terms)]))
+    covariance = np.linalg.inv(columns.T @ (columns * (risk * (1 - risk))[:, None]))
+    parts = [t.part for t in model.terms]
+    mine = {part: [i + 1 for i, other in enumerate(parts) if other == part] for part in parts}
+    holds = columns[:, 1:] > 0
+    return Evidence(
+        n_rows=event.size,
+        n_events=int(event.sum()),
+        rows=tuple(holds.sum(axis=0).tolist()),
+        events=tuple(holds[event].sum(axis=0).tolist()),
+        intercept_error=float(np.sqrt(covariance[0, 0])),
+        covariance={part: covariance[np.ix_(at, at)] for part, at in mine.items()},
+    )
