@@ -16,7 +16,7 @@ import pandas as pd
 
 from benchmarks import runner
 from sparsegam import SparseGAMClassifier
-from sparsegam._data.frames import read
+from sparsegam._data.table import read
 from sparsegam.datasets import make_credit
 from sparsegam.inspection.stability import METHODS, Stability, shares_in
 

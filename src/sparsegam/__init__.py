@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sparsegam._data.scanning import scan
+    from sparsegam._io.files import scan
     from sparsegam._models.additive import Model
     from sparsegam._models.linear import LinearModel
     from sparsegam._search.matrices import LinearPath, linear_path
@@ -59,7 +59,7 @@ _HOME = {
     "compare": "sparsegam.comparison",
     "gam_path": "sparsegam._search.tables",
     "linear_path": "sparsegam._search.matrices",
-    "scan": "sparsegam._data.scanning",
+    "scan": "sparsegam._io.files",
 }
 _MODULES = ("datasets",)
 

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sparsegam._data.frames import Table, read
-from sparsegam._data.targets import weights
+from sparsegam._data.table import Table, read
+from sparsegam._data.target import weights
 from sparsegam._design.binning import Binning, Learner
 from sparsegam.choices import Categorical, SpecialValues
 from sparsegam.parameters import pick

@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam._cli.outcome import Outcome
-from sparsegam._data.frames import read
-from sparsegam._data.framing import frame_of
-from sparsegam._data.native import as_pandas
-from sparsegam._data.scales import shortened
-from sparsegam._data.targets import one_column, weights
+from sparsegam._data.columns import shortened
+from sparsegam._data.table import read
+from sparsegam._data.target import one_column, weights
+from sparsegam._data.to_frame import as_pandas, frame_of
 from sparsegam._models.notebook import Tabled
 from sparsegam.checks import check_integer
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sparsegam._data.frames import read
+from sparsegam._data.table import read
 from sparsegam._fit.fitting import FitsOne, SparseModel
 from sparsegam._fit.multiclass import OneVsRest
 from sparsegam._fit.outcomes import Classifies, Regresses

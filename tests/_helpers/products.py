@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from sparsegam._data.frames import read
-from sparsegam._data.scales import NUMBER, Scale
+from sparsegam._data.columns import NUMBER, Scale
+from sparsegam._data.table import read
 from sparsegam._models.additive import Model
 from sparsegam._models.evidence import Evidence
 from sparsegam._models.pairs import pair_of

@@ -7,7 +7,7 @@ import pytest
 
 from sparsegam._cli import deploy
 from sparsegam._cli.main import main
-from sparsegam._data import writing
+from sparsegam._io import writing
 from sparsegam.datasets import make_credit
 from sparsegam.deploy import scaling
 from sparsegam.export.dialects import DIALECTS

@@ -6,7 +6,7 @@ from _helpers.card_rows import card  # noqa: F401
 
 from sparsegam._backends.cuda.binning import bin_column, numbers_of
 from sparsegam._backends.cuda.inputs import on_card
-from sparsegam._data.frames import read
+from sparsegam._data.table import read
 from sparsegam._design.binning import Binning, Learner
 from sparsegam._design.coding import bin_table
 

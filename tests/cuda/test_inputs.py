@@ -6,8 +6,8 @@ from _helpers.card_rows import card, why_no_card  # noqa: F401
 
 from sparsegam import SparseGAMClassifier, SparseGAMRegressor, SparseLinearRegressor
 from sparsegam._backends.cuda.inputs import table_of
-from sparsegam._data.cards import is_on_card
 from sparsegam._data.columns import Column
+from sparsegam._data.table import is_on_card
 
 RNG = np.random.default_rng(0)
 X = np.column_stack([RNG.normal(size=(300, 3)), RNG.integers(0, 5, 300)])

@@ -7,7 +7,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from sparsegam._data.framing import frame_of
+from sparsegam._data.to_frame import frame_of
 
 COLUMNS = {"name": ["a", "b"], "value": [1.5, None]}
 

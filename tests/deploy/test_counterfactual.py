@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from sparsegam import SparseGAMClassifier, SparseGAMRegressor
-from sparsegam._data.scales import NUMBER, Scale
+from sparsegam._data.columns import NUMBER, Scale
 from sparsegam._models.additive import Model
 from sparsegam._models.seen import seen_of
 from sparsegam._models.terms import Condition, Term

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from sparsegam._data import frames
-from sparsegam._data.columns import Column
-from sparsegam._data.scales import NUMBER, Scale
+from sparsegam._data import table as frames
+from sparsegam._data.columns import NUMBER, Column, Scale
 from sparsegam._design.binning import Binning, Feature, Learner, learn_edges
 from sparsegam._design.coding import bin_table
 from sparsegam._design.times import Times

@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 from _helpers.mixed_table import mixed_table
 
-from sparsegam._data import frames, summaries
+from sparsegam._data import sketches as summaries
+from sparsegam._data import table as frames
 from sparsegam._data.streams import Stream
 from sparsegam._design import coding
 from sparsegam._design.binning import Binning

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 from sparsegam import _core
-from sparsegam._data.coded import CodedColumn, Coding
-from sparsegam._data.frames import Table, read
-from sparsegam._data.scales import NUMBER
+from sparsegam._data.columns import NUMBER
+from sparsegam._data.sketches import CodedColumn, Coding
+from sparsegam._data.table import Table, read
 from sparsegam._design.binning import Binning
 from sparsegam._design.coding import bin_table
 from sparsegam._design.own import OwnNumbers

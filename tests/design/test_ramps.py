@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sparsegam._data.frames import read
+from sparsegam._data.table import read
 from sparsegam._design.binning import Binning
 from sparsegam._design.coding import bin_table
 from sparsegam._design.own import OwnNumbers

@@ -5,7 +5,7 @@ import pytest
 from _helpers.reference import expand
 
 from sparsegam import _core
-from sparsegam._data.scales import Scale
+from sparsegam._data.columns import Scale
 from sparsegam._design.binning import Feature
 from sparsegam._design.rules import Rules
 from sparsegam._design.threshold import ThresholdDesign

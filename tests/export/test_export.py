@@ -11,8 +11,8 @@ import pytest
 from _helpers import engines
 
 from sparsegam import export
-from sparsegam._data.frames import read
-from sparsegam._data.scales import BOOLEAN, DATE, DATETIME, NUMBER, Scale
+from sparsegam._data.columns import BOOLEAN, DATE, DATETIME, NUMBER, Scale
+from sparsegam._data.table import read
 from sparsegam._models.additive import Model
 from sparsegam._models.seen import seen_of
 from sparsegam._models.steps import step_model, step_numbers

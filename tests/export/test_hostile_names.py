@@ -9,7 +9,7 @@ from _helpers import engines
 from export.test_export import TOLERANCE, run
 
 from sparsegam import export
-from sparsegam._data.scales import Scale
+from sparsegam._data.columns import Scale
 from sparsegam._models.additive import Model
 from sparsegam._models.terms import Condition, Term
 from sparsegam.deploy.scorecard import scorecard

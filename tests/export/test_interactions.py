@@ -30,7 +30,7 @@ from export.test_hostile_names import HOSTILE
 
 import sparsegam.export
 from sparsegam import export
-from sparsegam._data.scales import Scale
+from sparsegam._data.columns import Scale
 from sparsegam._models.additive import Model
 from sparsegam._models.terms import Condition
 from sparsegam.deploy.reasons import reason_table

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sparsegam._data.frames import read
+from sparsegam._data.table import read
 from sparsegam._design.binning import Binning
 from sparsegam._design.interactions import Interactions
 from sparsegam._design.rules import Rules

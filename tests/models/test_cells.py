@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from _helpers import products
 
-from sparsegam._data.frames import read
+from sparsegam._data.table import read
 from sparsegam._models.cells import cells_of
 from sparsegam._models.steps import step_numbers
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from _helpers import products
 
-from sparsegam._data.frames import read
+from sparsegam._data.table import read
 from sparsegam._models.steps import step_numbers
 
 

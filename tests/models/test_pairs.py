@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from _helpers.products import above, product, upto
 
-from sparsegam._data.scales import Scale
+from sparsegam._data.columns import Scale
 from sparsegam._models.additive import Model
 from sparsegam._models.pairs import Source, axis_of, pair_of
 from sparsegam._models.seen import Seen

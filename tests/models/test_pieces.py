@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sparsegam._data.scales import Scale
+from sparsegam._data.columns import Scale
 from sparsegam._models.pieces import importance, pieces_of
 from sparsegam._models.seen import Seen
 from sparsegam._models.shapes import shape_of

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from sparsegam import Model, SparseGAMClassifier, SparseGAMClassifierCV, SparseGAMRegressor, gam_path
-from sparsegam._data.scales import NUMBER, Scale
+from sparsegam._data.columns import NUMBER, Scale
 from sparsegam._models.seen import NewValues, Seen, SeenLater, count_new, seen_of
 from sparsegam._models.shapes import shape_of
 from sparsegam._models.terms import Condition, Term

@@ -11,7 +11,7 @@ import pytest
 from _helpers.browser import one_chromium, opened  # noqa: F401
 
 from sparsegam import SparseGAMClassifier, SparseGAMClassifierCV, SparseGAMRegressor, gam_path
-from sparsegam._data.writing import write_whole
+from sparsegam._io.writing import write_whole
 from sparsegam.report import write_report
 from sparsegam.report.content import content
 from sparsegam.report.material import Material, Sample

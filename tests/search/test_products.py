@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from sparsegam import SparseGAMClassifier, SparseGAMClassifierCV, SparseGAMRegressor, gam_path
-from sparsegam._data.frames import read
+from sparsegam._data.table import read
 from sparsegam._design.binning import Binning
 from sparsegam._design.coding import bin_table
 from sparsegam._design.threshold import ThresholdDesign

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sparsegam._data.frames import read
+from sparsegam._data.table import read
 from sparsegam._search.options import Options
 from sparsegam._search.refit import Neighbourhood, Support, objective_at, refit
 from sparsegam._search.solver import frontier

@@ -14,12 +14,11 @@ import numpy as np
 from sparsegam._cli.deploy import export_model, make_scorecard, measure_drift, predict_rows
 from sparsegam._cli.large import is_large, read_rows
 from sparsegam._cli.outcome import Outcome, split_target
-from sparsegam._data.columns import Column
-from sparsegam._data.files import read_file
-from sparsegam._data.frames import Table
-from sparsegam._data.scales import WORDS
-from sparsegam._data.writing import write_whole
+from sparsegam._data.columns import WORDS, Column
+from sparsegam._data.table import Table
 from sparsegam._design.binning import Binning
+from sparsegam._io.files import read_file
+from sparsegam._io.writing import write_whole
 from sparsegam._models.additive import Model
 from sparsegam._search.evidence import warn_of_few_rows
 from sparsegam._search.options import Options

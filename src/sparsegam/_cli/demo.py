@@ -17,8 +17,8 @@ from sklearn.model_selection import train_test_split
 from threadpoolctl import threadpool_limits
 
 from sparsegam import Model, Path, SparseGAMClassifier, gam_path
-from sparsegam._data.frames import read
-from sparsegam._data.writing import write_whole
+from sparsegam._data.table import read
+from sparsegam._io.writing import write_whole
 from sparsegam.datasets import AdditiveTruth, Dataset, make_credit
 
 MAX_TERMS = 30

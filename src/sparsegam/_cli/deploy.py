@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path as FilePath
 from typing import Any
 
-from sparsegam._data.writing import write_whole
+from sparsegam._io.writing import write_whole
 
 # The choices are written out, so that `sparsegam --help` need not load what they belong to; a test compares them.
 DIALECTS = ("duckdb", "postgresql", "sqlite", "spark", "bigquery", "tsql")
@@ -88,7 +88,7 @@ def add_predict(command: AddCommand) -> None:
 def predict_rows(options: Namespace) -> tuple[str, dict[str, Any]]:
     """Score the rows of a file: columns that are kept, score, and for classes probability and label."""
     from sparsegam._cli.commands import check_writable, read_model
-    from sparsegam._data.files import read_file
+    from sparsegam._io.files import read_file
 
     if options.model == options.data == "-":
         msg = "the model and the rows cannot both come from the standard input: name a file for one of them."
@@ -121,7 +121,7 @@ def probability_name(model: Any) -> str:
 
 def _kept(table: Any, names: list[str], taken: tuple[str, ...]) -> dict[str, list[Any]]:
     """Return columns of a table as they read; None where a value is missing."""
-    from sparsegam._data.scales import shortened
+    from sparsegam._data.columns import shortened
 
     for name in names:
         if name not in table.labels:
@@ -137,7 +137,7 @@ def _values(column: Any) -> list[Any]:
     """Return the values of a column: whole numbers without a point; refuse those that have lost digits when read."""
     import numpy as np
 
-    from sparsegam._data.scales import text
+    from sparsegam._data.columns import text
     from sparsegam.checks import LARGEST_INTEGER
 
     if column.scale.kind == "number" and np.nanmax(np.abs(column.values), initial=0.0) >= LARGEST_INTEGER:
@@ -199,7 +199,7 @@ def make_scorecard(options: Namespace, outcome: Any) -> tuple[str, dict[str, Any
 def measure_drift(options: Namespace) -> tuple[str, dict[str, Any]]:
     """Compare the rows of a file with those of the fit, or with those of another file."""
     from sparsegam._cli.commands import read_model
-    from sparsegam._data.files import read_file
+    from sparsegam._io.files import read_file
 
     before = None if options.reference is None else read_file(options.reference, encoding=options.encoding)
     found = read_model(options.model).drift(read_file(options.data, encoding=options.encoding), before)

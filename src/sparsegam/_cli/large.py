@@ -10,13 +10,12 @@ from uuid import uuid4
 
 import numpy as np
 
-from sparsegam._data.contents import check_file, free_memory
-from sparsegam._data.files import read_file
-from sparsegam._data.frames import Table
-from sparsegam._data.scanning import FORMATS, scan
 from sparsegam._data.streams import Stream
+from sparsegam._data.table import Table
 from sparsegam._design.binning import Binning
 from sparsegam._design.coding import coded_table
+from sparsegam._io.contents import check_file, free_memory
+from sparsegam._io.files import FORMATS, read_file, scan
 from sparsegam._models.additive import Model
 from sparsegam._models.seen import NewValues
 from sparsegam._search.options import n_threads

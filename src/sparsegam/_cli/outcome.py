@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam._data.columns import Column
-from sparsegam._data.frames import Table
-from sparsegam._data.scales import shortened, text
-from sparsegam._data.targets import check_squares, weights
+from sparsegam._data.columns import Column, shortened, text
+from sparsegam._data.table import Table
+from sparsegam._data.target import check_squares, weights
 
 
 @dataclass(frozen=True)

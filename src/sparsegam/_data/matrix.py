@@ -11,7 +11,7 @@ from sklearn.utils import assert_all_finite, check_array
 
 from sparsegam import _core
 from sparsegam._data.columns import Rows, unmasked
-from sparsegam._data.frames import Table, numbers_of, read
+from sparsegam._data.table import Table, numbers_of, read
 from sparsegam.arrays import FloatArray
 
 Dense = FloatArray | NDArray[np.float32]

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam._data.frames import Table, read
-from sparsegam._data.scales import shortened
+from sparsegam._data.columns import shortened
+from sparsegam._data.table import Table, read
 from sparsegam.checks import optional
 
 PIECE_VALUES = 2**22  # of a piece: 32 MB as numbers

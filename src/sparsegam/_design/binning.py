@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
-from sparsegam._data.columns import Column
-from sparsegam._data.frames import position
-from sparsegam._data.scales import NUMBER, WORDS, Level, Scale, Value
+from sparsegam._data.columns import NUMBER, WORDS, Column, Level, Scale, Value
+from sparsegam._data.table import position
 from sparsegam._design.times import Times
 from sparsegam._models.terms import Condition
 from sparsegam.arrays import FloatArray

@@ -11,15 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
-from sparsegam._data.coded import CodedColumn, Coding
-from sparsegam._data.columns import Column
-from sparsegam._data.contents import free_memory
-from sparsegam._data.frames import Table
-from sparsegam._data.scales import BOOLEAN, NUMBER, Scale
+from sparsegam._data.columns import BOOLEAN, NUMBER, Column, Scale
+from sparsegam._data.sketches import MOST_VALUES, CodedColumn, Coding, Summary, summary_of
 from sparsegam._data.streams import Stream, hand_back
-from sparsegam._data.summaries import MOST_VALUES, Summary, summary_of
+from sparsegam._data.table import Table
 from sparsegam._design.binning import Binning, Codes, Feature, Learner, rows_per_bin
 from sparsegam._design.times import Times
+from sparsegam._io.contents import free_memory
 from sparsegam.arrays import FloatArray
 
 SHARE_OF_MEMORY = 0.5  # of what is free, that codes may take; the search needs as much again

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from sparsegam._data.frames import position
+from sparsegam._data.table import position
 from sparsegam.checks import check_choice, check_integer, check_number, shown
 
 AUTO = "auto"

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
-from sparsegam._data.frames import position
 from sparsegam._data.matrix import NumericMatrix
+from sparsegam._data.table import position
 from sparsegam._design.units import Units
 from sparsegam._models.linear import LinearModel
 from sparsegam.arrays import FloatArray

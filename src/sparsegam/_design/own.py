@@ -6,8 +6,8 @@ from typing import Protocol
 
 import numpy as np
 
-from sparsegam._data.coded import Codes
-from sparsegam._data.frames import Table
+from sparsegam._data.sketches import Codes
+from sparsegam._data.table import Table
 from sparsegam.arrays import FloatArray
 
 

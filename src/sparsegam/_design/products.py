@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
-from sparsegam._data.frames import Table
+from sparsegam._data.table import Table
 from sparsegam._design.binning import Codes, Feature
 from sparsegam._design.interactions import Interactions, Pair
 from sparsegam._design.own import Own

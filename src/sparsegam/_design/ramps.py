@@ -7,7 +7,7 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam._data.frames import Table, position
+from sparsegam._data.table import Table, position
 from sparsegam._design.binning import Codes, Feature
 from sparsegam.arrays import FloatArray
 from sparsegam.checks import check_choice, shown

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam._data.frames import position
+from sparsegam._data.table import position
 from sparsegam._design.binning import check_rows_per_bin
 from sparsegam._design.interactions import pair_at
 from sparsegam._models.seen import RULES

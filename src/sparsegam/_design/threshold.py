@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
-from sparsegam._data.frames import Table
-from sparsegam._data.scales import Scale
+from sparsegam._data.columns import Scale
+from sparsegam._data.table import Table
 from sparsegam._design.binning import Codes, Feature, rows_per_bin
 from sparsegam._design.own import Own
 from sparsegam._design.ramps import Ramps

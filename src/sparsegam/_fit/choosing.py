@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import indexable
 
 from sparsegam import _core
-from sparsegam._data.frames import Table
+from sparsegam._data.table import Table
 from sparsegam._fit.crossval import Task, cross_validate, threads_per_search
 from sparsegam._fit.fitting import SparseModel
 from sparsegam._fit.folds import Fold, split, splitter_of

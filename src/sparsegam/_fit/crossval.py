@@ -14,7 +14,7 @@ from sklearn.metrics import get_scorer, log_loss, make_scorer
 from sklearn.utils import _safe_indexing
 
 from sparsegam import _core
-from sparsegam._data.frames import Table
+from sparsegam._data.table import Table
 from sparsegam._design.design import Data
 from sparsegam._fit.folds import Fold, n_apart
 from sparsegam._fit.surface import Surface

@@ -15,10 +15,9 @@ from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparsegam import _core
-from sparsegam._data.cards import is_on_card
-from sparsegam._data.frames import Table
 from sparsegam._data.streams import is_stream, stream_of
-from sparsegam._data.targets import Target, read_target
+from sparsegam._data.table import Table, is_on_card
+from sparsegam._data.target import Target, read_target
 from sparsegam._design.design import Data
 from sparsegam._models.seen import score_pieces
 from sparsegam._search.inputs import Inputs, from_card

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, check_cv
 
-from sparsegam._data.frames import Table
+from sparsegam._data.table import Table
 from sparsegam._search.ridge import AUTO
 from sparsegam.checks import check_integer, shown
 from sparsegam.choices import Repeats

@@ -11,8 +11,8 @@ from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from sparsegam._data.columns import unmasked
-from sparsegam._data.frames import Table
-from sparsegam._data.targets import as_vector, check_labels, class_weights, weights
+from sparsegam._data.table import Table
+from sparsegam._data.target import as_vector, check_labels, class_weights, weights
 from sparsegam._models.multiclass import OneVsRestModel
 from sparsegam.arrays import FloatArray
 

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from sparsegam._data.cards import is_on_card
 from sparsegam._data.streams import columns_of, is_stream, stream_of
+from sparsegam._data.table import is_on_card
 from sparsegam._models.outcomes import positives
 from sparsegam.arrays import FloatArray
 from sparsegam.choices import ClassLoss, ClassWeight

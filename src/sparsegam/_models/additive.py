@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam._data.frames import Table, read
-from sparsegam._data.framing import frame_of
-from sparsegam._data.scales import Scale, Value
+from sparsegam._data.columns import Scale, Value
+from sparsegam._data.table import Table, read
+from sparsegam._data.to_frame import frame_of
 from sparsegam._models import equation, notebook, schema
 from sparsegam._models.decomposition import SumOfParts
 from sparsegam._models.edits import Edit

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sparsegam._data.scales import NUMBER, Scale, Value
+from sparsegam._data.columns import NUMBER, Scale, Value
 from sparsegam._models.evidence import Evidence
 from sparsegam._models.pairs import PairFunction, Source, pair_of
 from sparsegam._models.pieces import Piece, importance

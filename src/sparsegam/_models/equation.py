@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import count, product
 from string import ascii_uppercase
 
-from sparsegam._data.scales import text
+from sparsegam._data.columns import text
 from sparsegam._models.terms import Term
 
 

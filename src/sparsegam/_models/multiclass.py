@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam._data.framing import frame_of
+from sparsegam._data.to_frame import frame_of
 from sparsegam._models import notebook
 from sparsegam._models.methods import Reports
 from sparsegam._models.seen import NewValues

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam._data.targets import one_column, real, rest_of
+from sparsegam._data.target import one_column, real, rest_of
 from sparsegam._models.scoring import Scores
 from sparsegam.arrays import FloatArray
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam._data.scales import NUMBER, Scale, Value
+from sparsegam._data.columns import NUMBER, Scale, Value
 from sparsegam._models.seen import Seen
 from sparsegam._models.shapes import ShapeFunction
 from sparsegam._models.terms import Condition, Term

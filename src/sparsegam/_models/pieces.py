@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from sparsegam._data.scales import UNSEEN, Level, text
+from sparsegam._data.columns import UNSEEN, Level, text
 from sparsegam._models.seen import NEW
 from sparsegam._models.shapes import ShapeFunction
 from sparsegam.arrays import FloatArray

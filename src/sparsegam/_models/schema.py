@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from sparsegam._data.scales import NUMBER, SCALE_KINDS, Scale, Value
+from sparsegam._data.columns import NUMBER, SCALE_KINDS, Scale, Value
 from sparsegam._models.edits import edit_from_json
 from sparsegam._models.evidence import Evidence, evidence_from
 from sparsegam._models.profile import Profile, profile_from

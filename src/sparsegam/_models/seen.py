@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam._data.frames import Table
-from sparsegam._data.scales import UNSEEN, Scale, Value
+from sparsegam._data.columns import UNSEEN, Scale, Value
+from sparsegam._data.table import Table
 from sparsegam._models.terms import Condition
 from sparsegam.arrays import FloatArray
 from sparsegam.checks import warn

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam._data.columns import from_array
-from sparsegam._data.scales import NUMBER, Level, Scale, Value
+from sparsegam._data.columns import NUMBER, Level, Scale, Value, from_array
 from sparsegam._models.seen import Seen
 from sparsegam._models.terms import Term
 from sparsegam.arrays import FloatArray

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam._data.scales import Level, Scale, Value, text
+from sparsegam._data.columns import Level, Scale, Value, text
 from sparsegam._models.pairs import Axis, PairFunction
 from sparsegam._models.seen import NEW, Seen, count_new
 from sparsegam._models.shapes import ShapeFunction

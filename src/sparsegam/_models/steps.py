@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam._data.frames import Table, read
-from sparsegam._data.scales import NUMBER, Scale
+from sparsegam._data.columns import NUMBER, Scale
+from sparsegam._data.table import Table, read
 from sparsegam._models.additive import Model
 from sparsegam._models.lookup import positions
 from sparsegam._models.seen import NewValues

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from sparsegam._data.scales import Value, text
+from sparsegam._data.columns import Value, text
 
 Kind = Literal["<=", ">", "==", "in", "missing", "ramp"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

@@ -4,9 +4,9 @@ import time
 from collections.abc import Mapping
 from typing import Any, ClassVar, Protocol, TypeVar
 
-from sparsegam._data.cards import is_on_card
 from sparsegam._data.streams import is_stream
-from sparsegam._data.targets import read_target
+from sparsegam._data.table import is_on_card
+from sparsegam._data.target import read_target
 from sparsegam._design.design import Data, Design
 from sparsegam._search.options import Options
 from sparsegam._search.path import Path

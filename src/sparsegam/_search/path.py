@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam._data.framing import frame_of
+from sparsegam._data.to_frame import frame_of
 from sparsegam._design.design import Design
 from sparsegam._models import notebook
 from sparsegam._models.scoring import Scores

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
-from sparsegam._data.targets import read_target
+from sparsegam._data.target import read_target
 from sparsegam._search.inputs import Inputs
 from sparsegam._search.matrices import Matrices
 from sparsegam._search.options import Options

@@ -9,10 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
-from sparsegam._data.frames import Table, read
-from sparsegam._data.guessing import warn_of_numbers_in_text
-from sparsegam._data.special import warn_of_special_codes
 from sparsegam._data.streams import stream_of
+from sparsegam._data.table import Table, read
 from sparsegam._design.binning import Binning
 from sparsegam._design.coding import bin_table, take_in
 from sparsegam._design.interactions import Interactions
@@ -22,6 +20,8 @@ from sparsegam._design.ramps import learn_ramps, shapes_of
 from sparsegam._design.rules import Rules
 from sparsegam._design.threshold import ThresholdDesign
 from sparsegam._design.units import Units, in_units, unless_one
+from sparsegam._io.special_codes import warn_of_special_codes
+from sparsegam._io.type_inference import warn_of_numbers_in_text
 from sparsegam._models.additive import Model
 from sparsegam._search.evidence import covariance_of, evidence_of
 from sparsegam._search.inputs import is_cuda, search_inputs

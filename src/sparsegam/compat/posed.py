@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from sparsegam import _core
 from sparsegam._data.matrix import NumericMatrix, listed, read_matrix
-from sparsegam._data.targets import read_target
+from sparsegam._data.target import read_target
 from sparsegam._design.linear import Coefficients
 from sparsegam._design.units import Units, in_units
 from sparsegam._search.matrices import Matrices

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
-from sparsegam._data.targets import Target, class_weights
+from sparsegam._data.target import Target, class_weights
 from sparsegam._fit.fitting import FitsOne
 from sparsegam.dask.cluster import Cluster, client_of
 from sparsegam.dask.parts import parts_of

@@ -7,12 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam._data.coded import Codes, Coding
-from sparsegam._data.columns import unmasked
-from sparsegam._data.frames import Table, read
-from sparsegam._data.scales import shortened
-from sparsegam._data.summaries import Summary, summary_of
-from sparsegam._data.targets import one_column, real
+from sparsegam._data.columns import shortened, unmasked
+from sparsegam._data.sketches import Codes, Coding, Summary, summary_of
+from sparsegam._data.table import Table, read
+from sparsegam._data.target import one_column, real
 from sparsegam.arrays import FloatArray
 
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
-from sparsegam._data.coded import CodedColumn, Codes, Coding
-from sparsegam._data.frames import Table
+from sparsegam._data.sketches import CodedColumn, Codes, Coding
+from sparsegam._data.table import Table
 from sparsegam._design.binning import Feature
 from sparsegam._design.own import CodedNumbers
 from sparsegam._design.ramps import Ramps

@@ -8,8 +8,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam._data.frames import Table, read
-from sparsegam._data.native import as_native
+from sparsegam._data.table import Table, read
+from sparsegam._data.to_frame import as_native
 
 
 class Term(NamedTuple):

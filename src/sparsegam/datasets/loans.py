@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from sparsegam._data.files import read_file
-from sparsegam._data.frames import Table
+from sparsegam._data.table import Table
+from sparsegam._io.files import read_file
 from sparsegam.datasets.dataset import Dataset
 
 FILE = Path(__file__).parent / "loans.csv"

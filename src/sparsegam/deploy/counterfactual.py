@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam._data.columns import from_objects
-from sparsegam._data.frames import Table, position, read
-from sparsegam._data.framing import frame_of
-from sparsegam._data.scales import UNSEEN, Value, text
+from sparsegam._data.columns import UNSEEN, Value, from_objects, text
+from sparsegam._data.table import Table, position, read
+from sparsegam._data.to_frame import frame_of
 from sparsegam._models import notebook
 from sparsegam._models.layout import aligned
 from sparsegam._models.step_tables import StepTable

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
-from sparsegam._data.scales import NUMBER, Scale
-from sparsegam._data.targets import weights
+from sparsegam._data.columns import NUMBER, Scale
+from sparsegam._data.target import weights
 from sparsegam._models.additive import Model
 from sparsegam._models.edits import Edit
 from sparsegam._models.outcomes import target_of

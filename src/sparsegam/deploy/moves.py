@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam._data.scales import MICROSECONDS_PER_DAY
+from sparsegam._data.columns import MICROSECONDS_PER_DAY
 from sparsegam._models.step_tables import WHOLE, StepTable
 from sparsegam._models.steps import StepModel
 from sparsegam.arrays import FloatArray

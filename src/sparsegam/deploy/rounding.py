@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam._data.targets import weights
+from sparsegam._data.target import weights
 from sparsegam._models.additive import Model
 from sparsegam._models.outcomes import events
 from sparsegam._models.steps import as_table, step_numbers

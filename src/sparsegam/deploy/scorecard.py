@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam._data.frames import Table
-from sparsegam._data.framing import frame_of
-from sparsegam._data.targets import weights
+from sparsegam._data.table import Table
+from sparsegam._data.target import weights
+from sparsegam._data.to_frame import frame_of
 from sparsegam._models.additive import Model
 from sparsegam._models.outcomes import events
 from sparsegam._models.steps import StepModel, as_table, step_model

@@ -5,7 +5,7 @@ import io
 from collections.abc import Iterator
 from typing import Any
 
-from sparsegam._data.writing import save_workbook
+from sparsegam._io.writing import save_workbook
 from sparsegam._models import notebook
 from sparsegam._models.layout import aligned
 from sparsegam.checks import check_xml_text, optional

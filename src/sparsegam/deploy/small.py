@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sparsegam._data.frames import read
+from sparsegam._data.table import read
 from sparsegam._search.tables import gam_path
 from sparsegam.checks import check_integer
 from sparsegam.deploy.scorecard import Scorecard, best_scorecard

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 
-from sparsegam._data.scales import Scale, Value
+from sparsegam._data.columns import Scale, Value
 from sparsegam.checks import check_choice
 
 

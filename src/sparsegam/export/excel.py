@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sparsegam._data.frames import Table
-from sparsegam._data.scales import Value
-from sparsegam._data.writing import save_workbook
+from sparsegam._data.columns import Value
+from sparsegam._data.table import Table
+from sparsegam._io.writing import save_workbook
 from sparsegam._models.step_tables import PairTable, StepTable
 from sparsegam._models.steps import StepModel, as_table, step_model
 from sparsegam.checks import check_integer, check_xml_text, optional

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 from xml.etree import ElementTree
 
-from sparsegam._data.scales import Value
+from sparsegam._data.columns import Value
 from sparsegam._models.step_tables import PairTable, Step, StepTable, cells_of
 from sparsegam._models.steps import StepModel
 from sparsegam.checks import check_xml_text

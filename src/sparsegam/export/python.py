@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Any
 
-from sparsegam._data.scales import Value
+from sparsegam._data.columns import Value
 from sparsegam._models.step_tables import PairTable, StepTable
 from sparsegam._models.steps import StepModel, step_model
 from sparsegam.export.statements import places, sums

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from sparsegam._data.scales import Value
+from sparsegam._data.columns import Value
 from sparsegam._models.step_tables import PairTable, StepTable, cells_of
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam._data.framing import frame_of
-from sparsegam._data.scales import UNSEEN
+from sparsegam._data.columns import UNSEEN
+from sparsegam._data.to_frame import frame_of
 from sparsegam._design.training import TENTHS, band_counts, histogram_of
 from sparsegam._models import notebook
 from sparsegam._models.additive import Model

@@ -16,9 +16,9 @@ from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import check_is_fitted
 
 from sparsegam import _core
-from sparsegam._data.frames import read
-from sparsegam._data.framing import frame_of
-from sparsegam._data.targets import weights
+from sparsegam._data.table import read
+from sparsegam._data.target import weights
+from sparsegam._data.to_frame import frame_of
 from sparsegam._fit.crossval import threads_per_search
 from sparsegam._models import notebook
 from sparsegam._models.additive import Model

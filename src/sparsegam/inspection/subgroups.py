@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam._data.columns import Column, from_array
-from sparsegam._data.frames import Table, position
-from sparsegam._data.framing import frame_of
-from sparsegam._data.scales import text
+from sparsegam._data.columns import Column, from_array, text
+from sparsegam._data.table import Table, position
+from sparsegam._data.to_frame import frame_of
 from sparsegam._models.notebook import Tabled
 from sparsegam._models.outcomes import positives
 from sparsegam._models.scoring import Scores

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam._data.frames import read
+from sparsegam._data.table import read
 from sparsegam._models.seen import NewValues
 from sparsegam._search.path import Path
 from sparsegam.arrays import FloatArray

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam._data.frames import Table, read
+from sparsegam._data.table import Table, read
 from sparsegam._models.additive import Model
 from sparsegam._models.cells import Cells, cells_of
 from sparsegam._models.lookup import positions

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam._data.frames import Table, read
-from sparsegam._data.scales import text
+from sparsegam._data.columns import text
+from sparsegam._data.table import Table, read
 from sparsegam._models.additive import Model
 from sparsegam._models.pieces import Piece, importance, pieces_of
 from sparsegam._models.seen import NEW

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam._data.frames import Table, read
-from sparsegam._data.scales import UNSEEN, text
+from sparsegam._data.columns import UNSEEN, text
+from sparsegam._data.table import Table, read
 from sparsegam._models.additive import Model
 from sparsegam._models.terms import Part
 from sparsegam.arrays import FloatArray

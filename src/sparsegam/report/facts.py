@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam._data.columns import Column
+from sparsegam._data.columns import WORDS, Column, shortened, text
 from sparsegam._data.matrix import NumericMatrix
-from sparsegam._data.scales import WORDS, shortened, text
 from sparsegam._design.binning import Feature
 from sparsegam._models.pieces import pieces_of
 from sparsegam._models.seen import NEW, count_new

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam._data.scales import text
+from sparsegam._data.columns import text
 from sparsegam._models.additive import Model
 from sparsegam._models.pieces import Piece, importance, pieces_of
 from sparsegam._models.shapes import ShapeFunction

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam._data.columns import Column
-from sparsegam._data.frames import Table, position, read
-from sparsegam._data.targets import class_weights, weights
+from sparsegam._data.table import Table, position, read
+from sparsegam._data.target import class_weights, weights
 from sparsegam._design.binning import Binning
 from sparsegam._design.interactions import Interactions
 from sparsegam._design.rules import Rules

@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path as FilePath
 from typing import Any
 
-from sparsegam._data.writing import write_whole
+from sparsegam._io.writing import write_whole
 from sparsegam._models.additive import Model
 from sparsegam._models.linear import LinearModel
 from sparsegam._models.multiclass import OneVsRestModel

@@ -10,7 +10,7 @@ from sparsegam._backends.cuda.codes import padded
 from sparsegam._backends.cuda.inputs import CardColumn
 from sparsegam._backends.cuda.target import THREADS
 from sparsegam._data.columns import Column
-from sparsegam._data.frames import Table
+from sparsegam._data.table import Table
 from sparsegam._design.binning import MAX_BINS_UINT8, Feature, Learner
 from sparsegam._design.coding import learn_coded
 from sparsegam._design.times import Times

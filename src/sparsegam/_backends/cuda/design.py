@@ -11,7 +11,7 @@ from sparsegam import _core
 from sparsegam._backends.cuda.binning import codes_of, numbers_of
 from sparsegam._backends.cuda.inputs import CardColumn
 from sparsegam._backends.cuda.rows import CudaRows
-from sparsegam._data.frames import Table
+from sparsegam._data.table import Table
 from sparsegam._design.binning import Codes, Feature
 from sparsegam._design.interactions import Interactions
 from sparsegam._design.products import CellsOf, Product, ProductDesign

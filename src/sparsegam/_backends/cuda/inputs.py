@@ -8,10 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam._backends.cuda.card import Card
-from sparsegam._data.cards import is_on_card
-from sparsegam._data.columns import Column, Rows, check_finite
-from sparsegam._data.frames import Table, read
-from sparsegam._data.scales import BOOLEAN, NUMBER, Scale
+from sparsegam._data.columns import BOOLEAN, NUMBER, Column, Rows, Scale, check_finite
+from sparsegam._data.table import Table, is_on_card, read
 from sparsegam.arrays import FloatArray
 
 SLAB = 2**28  # bytes of an array that go to the card at once

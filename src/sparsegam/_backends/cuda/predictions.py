@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sparsegam._backends.cuda.card import Card
 from sparsegam._backends.cuda.inputs import CardColumn, array_of, table_of
 from sparsegam._data.columns import Column
-from sparsegam._data.frames import Table
+from sparsegam._data.table import Table
 from sparsegam._models.additive import Model
 from sparsegam._models.linear import LinearModel
 from sparsegam._models.lookup import check_width, positions

@@ -14,7 +14,7 @@ from sparsegam._backends.cuda.inputs import on_card, table_of
 from sparsegam._backends.cuda.matrix_rows import CudaMatrixRows
 from sparsegam._backends.cuda.rows import CudaRows
 from sparsegam._backends.cuda.target import CardTarget
-from sparsegam._data.frames import Table
+from sparsegam._data.table import Table
 from sparsegam._design.binning import Feature, Learner
 from sparsegam._design.own import OwnNumbers
 from sparsegam._design.products import Product

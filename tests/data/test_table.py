@@ -10,9 +10,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from sparsegam._data import frames
+from sparsegam._data import table as frames
+from sparsegam._data.columns import Scale
 from sparsegam._data.matrix import read_matrix
-from sparsegam._data.scales import Scale
 
 COLUMNS = {"age": [20, 30, 40], "income": [1.5, -2.0, 1e9], "member": [True, False, True]}
 EXPECTED = np.array([[20, 1.5, 1], [30, -2, 0], [40, 1e9, 1]])

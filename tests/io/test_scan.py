@@ -10,10 +10,10 @@ from _helpers.mixed_table import mixed_table
 from pyarrow import feather, parquet
 
 from sparsegam import scan
-from sparsegam._data import text_files
-from sparsegam._data.contents import FileError
-from sparsegam._data.files import read_file
-from sparsegam._data.summaries import merged, summary_of
+from sparsegam._data.sketches import merged, summary_of
+from sparsegam._io import csv as text_files
+from sparsegam._io.contents import FileError
+from sparsegam._io.files import read_file
 
 
 def columns_of(stream):

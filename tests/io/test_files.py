@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sparsegam._data import contents
-from sparsegam._data.files import FileError, read_file
-from sparsegam._data.frames import read
-from sparsegam._data.guessing import guess
+from sparsegam._data.table import read
+from sparsegam._io import contents
+from sparsegam._io.files import FileError, read_file
+from sparsegam._io.type_inference import guess
 
 TEXT = "age,city,member,since,y\n30,Rome,true,2020-01-05,1\n41.5,,false,2021-02-03,0\n,Oslo,true,,1\n"
 

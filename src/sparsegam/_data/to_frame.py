@@ -1,13 +1,39 @@
 """Tables as the data frames that their user has: pandas, polars or Arrow, whichever is installed first."""
 
+from collections.abc import Mapping
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
 from sparsegam._data.columns import Column
-from sparsegam._data.frames import Table
-from sparsegam._data.framing import frame_of
+from sparsegam._data.table import Table
+
+MAKERS = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}
+
+
+def frame_of(columns: Mapping[str, Any]) -> Any:
+    """Return columns as a pandas DataFrame, or for want of pandas as one of polars, or as an Arrow table.
+
+    Parameters
+    ----------
+    columns : mapping of str to sequence
+        The columns, all of one length.
+
+    Returns
+    -------
+    pandas.DataFrame, polars.DataFrame or pyarrow.Table
+        The first of these that is installed.
+    """
+    for package, maker in MAKERS.items():
+        try:
+            make = getattr(import_module(package), maker)
+        except ImportError:
+            continue
+        return make({name: list(values) if package == "pyarrow" else values for name, values in columns.items()})
+    msg = "to_frame needs pandas, polars or pyarrow, and none of them is installed: pip install pandas."
+    raise ImportError(msg)
 
 
 def as_native(table: Table) -> Any:

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sparsegam._data.columns import Column, from_objects
-from sparsegam._data.scales import BOOLEAN, DATE, DATETIME, NUMBER, UNSEEN, Scale, text
+from sparsegam._data.columns import BOOLEAN, DATE, DATETIME, NUMBER, UNSEEN, Column, Scale, from_objects, text
 
 GRADES = Scale("ordered", ("lo", "mid", "hi"))
 

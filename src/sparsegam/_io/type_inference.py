@@ -6,9 +6,8 @@ from datetime import date, datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam._data.columns import Column, from_array, from_objects
-from sparsegam._data.frames import Table, may_hold_text
-from sparsegam._data.scales import BOOLEAN, DATE, DATETIME, Scale
+from sparsegam._data.columns import BOOLEAN, DATE, DATETIME, Column, Scale, from_array, from_objects
+from sparsegam._data.table import Table, may_hold_text
 from sparsegam.arrays import FloatArray
 from sparsegam.checks import warn
 

@@ -9,8 +9,8 @@ import threading
 
 import pytest
 
-from sparsegam._data import writing
-from sparsegam._data.writing import write_whole
+from sparsegam._io import writing
+from sparsegam._io.writing import write_whole
 
 posix = pytest.mark.skipif(os.name != "posix", reason="modes, links and devices of POSIX")
 
@@ -81,7 +81,7 @@ def test_devices_stay_devices():
 @pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1"])
 @pytest.mark.parametrize("to_file", [False, True])
 def test_standard_output_by_name(tmp_path, name, to_file):
-    program = f"from sparsegam._data.writing import write_whole\nwrite_whole({name!r}, 'one\\n')\nprint('two')"
+    program = f"from sparsegam._io.writing import write_whole\nwrite_whole({name!r}, 'one\\n')\nprint('two')"
     with (tmp_path / "out").open("wb") as out:
         done = subprocess.run(
             [sys.executable, "-c", program], stdout=out if to_file else subprocess.PIPE, check=True, timeout=60

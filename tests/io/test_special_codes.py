@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from sparsegam import SparseGAMClassifier, gam_path
-from sparsegam._data.files import read_file
-from sparsegam._data.frames import read
-from sparsegam._data.special import codes_of, warn_of_special_codes
+from sparsegam._data.table import read
+from sparsegam._io.files import read_file
+from sparsegam._io.special_codes import codes_of, warn_of_special_codes
 from sparsegam.datasets import make_credit, make_recidivism
 
 DATA = Path(os.environ.get("SPARSEGAM_DATA", Path(__file__).parents[3] / "shared" / "data"))

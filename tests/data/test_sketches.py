@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from sparsegam._data import summaries
-from sparsegam._data.columns import Column, from_levels, from_objects
-from sparsegam._data.scales import BOOLEAN, DATE, DATETIME, NUMBER, Scale
-from sparsegam._data.summaries import merged, summary_of
+from sparsegam._data import sketches as summaries
+from sparsegam._data.columns import BOOLEAN, DATE, DATETIME, NUMBER, Column, Scale, from_levels, from_objects
+from sparsegam._data.sketches import merged, summary_of
 
 
 def parts_of(values, n_parts, rng):

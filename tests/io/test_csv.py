@@ -8,9 +8,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sparsegam._data import csv as tables
-from sparsegam._data.contents import FileError
-from sparsegam._data.files import read_file
+from sparsegam._io import csv as tables
+from sparsegam._io.contents import FileError
+from sparsegam._io.files import read_file
 
 LIBRARIES = dict(tables.READERS)
 CELLS = [

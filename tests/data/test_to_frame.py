@@ -7,8 +7,8 @@ import pytest
 from sklearn.model_selection import cross_val_score, train_test_split
 
 from sparsegam import SparseGAMClassifier
-from sparsegam._data import native
-from sparsegam._data.frames import Table, read
+from sparsegam._data import to_frame as native
+from sparsegam._data.table import Table, read
 from sparsegam.datasets import load_loans, make_credit
 
 PACKAGES = ("pandas", "polars", "pyarrow")

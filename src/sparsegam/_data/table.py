@@ -10,11 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam._data.coded import CodedColumn
-from sparsegam._data.columns import Column, Rows, from_array, from_levels, from_objects, unmasked
-from sparsegam._data.scales import Scale
-
-__all__ = ["Table", "may_hold_text", "position", "read"]
+from sparsegam._data.columns import Column, Rows, Scale, from_array, from_levels, from_objects, unmasked
+from sparsegam._data.sketches import CodedColumn
 
 SMALL_BYTES = 2**25  # of a frame that may be copied whole where its columns are not beside each other in memory
 
@@ -350,3 +347,17 @@ def _check_names(names: list[Any]) -> None:
         twice = [name for name, count in Counter(names).items() if count > 1]
         msg = f"column names must be unique, got {twice} more than once: rename or drop the others."
         raise ValueError(msg)
+
+
+CUDA = 2  # what DLPack calls a card
+
+
+def is_on_card(X: Any) -> bool:
+    """Tell whether something is an array, a tensor or a frame on a CUDA card: CuPy, PyTorch, JAX, cuDF and the like."""
+    if isinstance(X, np.ndarray):
+        return False
+    if type(X).__module__.split(".")[0] == "cudf":
+        return True
+    if not hasattr(X, "__dlpack_device__"):
+        return hasattr(X, "__cuda_array_interface__")
+    return int(X.__dlpack_device__()[0]) == CUDA

@@ -9,8 +9,8 @@ from collections.abc import Container, Iterable
 
 import numpy as np
 
-from sparsegam._data.frames import Table
-from sparsegam._data.scales import NUMBER
+from sparsegam._data.columns import NUMBER
+from sparsegam._data.table import Table
 from sparsegam.arrays import FloatArray
 from sparsegam.checks import first_few, warn
 
