@@ -33,7 +33,7 @@ from benchmarks import runner
 from benchmarks.data import REPOSITORY, data_directory
 from sparsegam import SparseGAMClassifier, gam_path
 from sparsegam.datasets import fetch_compas, make_credit
-from sparsegam.deploy.small import small_scorecard
+from sparsegam.deploy import small_scorecard
 
 sys.path.append(str(REPOSITORY / "tests"))
 from _helpers import engines

@@ -18,7 +18,7 @@ from benchmarks import runner
 from sparsegam import SparseGAMClassifier
 from sparsegam._data.table import read
 from sparsegam.datasets import make_credit
-from sparsegam.inspection.stability import METHODS, Stability, shares_in
+from sparsegam.inspection._stability import METHODS, Stability, shares_in
 
 
 def anew(gam: SparseGAMClassifier, rows: int, samples: int) -> Stability:

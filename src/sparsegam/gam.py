@@ -39,7 +39,7 @@ from sparsegam.choices import (
 from sparsegam.parameters import documented, pick
 
 if TYPE_CHECKING:
-    from sparsegam.inspection.stability import Stability
+    from sparsegam.inspection import Stability
 
 SEARCHES = get_args(Search)
 
@@ -112,10 +112,10 @@ class SparseGAM(SparseModel, Reports):
     ) -> "Stability":
         """Say how often each feature and each step comes back in samples of the rows of the fit.
 
-        See `sparsegam.inspection.stability.stability` for the options.
+        See `sparsegam.inspection.stability` for the options.
         """
         options = {name: value for name, value in locals().items() if name not in ("self", "X", "y")}
-        from sparsegam.inspection.stability import stability
+        from sparsegam.inspection import stability
 
         return stability(self, X, y, **options)
 

@@ -13,7 +13,7 @@ from sparsegam._models.pairs import pair_of
 from sparsegam._models.seen import seen_of
 from sparsegam._models.steps import step_numbers
 from sparsegam._models.terms import Clause, Condition, Term
-from sparsegam.inspection.drift import profile
+from sparsegam.inspection._drift import profile
 from sparsegam.losses import logistic
 
 COLOURS = Scale("category", ("red", "green", "blue"))

@@ -246,7 +246,7 @@ def test_products_are_followed(paired, i):
 
 def test_too_many_linked_places_are_refused(paired, monkeypatch):
     frame, model = paired
-    monkeypatch.setattr("sparsegam.deploy.moves.MOST_PLACES", 3)
+    monkeypatch.setattr("sparsegam.deploy._moves.MOST_PLACES", 3)
     with pytest.raises(ValueError, match="put some of them into fixed"):
         model.counterfactual(frame.iloc[[0]], target=99.0)
 

@@ -7,7 +7,7 @@ from _helpers import products
 
 from sparsegam import Model, SparseGAMClassifier, SparseGAMRegressor
 from sparsegam._models.terms import Condition, Term
-from sparsegam.deploy.editing import Editor
+from sparsegam.deploy import Editor
 
 
 @pytest.fixture(scope="module")

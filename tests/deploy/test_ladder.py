@@ -8,8 +8,8 @@ from _helpers import products
 from sparsegam import SparseGAMClassifier
 from sparsegam._models.additive import Model
 from sparsegam._models.terms import Condition, Term
-from sparsegam.deploy.ladder import MOST_RUNGS, laddered
-from sparsegam.deploy.scorecard import scorecard
+from sparsegam.deploy import scorecard
+from sparsegam.deploy._ladder import MOST_RUNGS, laddered
 
 RAMPS = (
     Term("age", Condition("ramp", 75.0, 20.0), -0.03),

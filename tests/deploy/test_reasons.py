@@ -8,8 +8,7 @@ from _helpers import products
 from sparsegam import SparseGAMClassifier, export
 from sparsegam._models.additive import Model
 from sparsegam._models.terms import Condition, Term
-from sparsegam.deploy.reasons import reason_codes, reason_table
-from sparsegam.deploy.scorecard import scorecard
+from sparsegam.deploy import reason_codes, reason_table, scorecard
 
 
 @pytest.fixture

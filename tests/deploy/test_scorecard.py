@@ -11,8 +11,8 @@ from _helpers import products
 from sparsegam import SparseGAMClassifier, gam_path
 from sparsegam._models.additive import Model
 from sparsegam._models.terms import Condition, Term
-from sparsegam.deploy.rounding import Patterns, fit_lines, patterns_of, round_small, round_to_line
-from sparsegam.deploy.scorecard import best_scorecard, scorecard
+from sparsegam.deploy._rounding import Patterns, fit_lines, patterns_of, round_small, round_to_line
+from sparsegam.deploy._scorecard import best_scorecard, scorecard
 
 
 @pytest.fixture(scope="module")

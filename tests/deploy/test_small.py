@@ -5,8 +5,7 @@ import pytest
 
 from sparsegam import gam_path
 from sparsegam.datasets import make_credit
-from sparsegam.deploy.scorecard import scorecard
-from sparsegam.deploy.small import small_scorecard
+from sparsegam.deploy import scorecard, small_scorecard
 
 SPECIAL = [-7, -8, -9]
 

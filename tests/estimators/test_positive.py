@@ -11,7 +11,7 @@ from sparsegam import (
     gam_path,
     linear_path,
 )
-from sparsegam.inspection.assessment import assess
+from sparsegam.inspection._assessment import assess
 
 RNG = np.random.default_rng(0)
 X = RNG.integers(0, 40, (400, 3)).astype(float)

@@ -17,8 +17,7 @@ from sparsegam._models.additive import Model
 from sparsegam._models.seen import seen_of
 from sparsegam._models.steps import step_model, step_numbers
 from sparsegam._models.terms import Condition, Term
-from sparsegam.deploy.reasons import reason_table
-from sparsegam.deploy.scorecard import scorecard
+from sparsegam.deploy import reason_table, scorecard
 
 TOLERANCE = 1e-9
 FEW = {"excel": 60}  # rows of an engine that interprets formulas one by one

@@ -12,7 +12,7 @@ from sparsegam import export
 from sparsegam._data.columns import Scale
 from sparsegam._models.additive import Model
 from sparsegam._models.terms import Condition, Term
-from sparsegam.deploy.scorecard import scorecard
+from sparsegam.deploy import scorecard
 from sparsegam.export.dialects import DIALECTS
 
 HOSTILE = [

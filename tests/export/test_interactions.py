@@ -33,8 +33,7 @@ from sparsegam import export
 from sparsegam._data.columns import Scale
 from sparsegam._models.additive import Model
 from sparsegam._models.terms import Condition
-from sparsegam.deploy.reasons import reason_table
-from sparsegam.deploy.scorecard import scorecard
+from sparsegam.deploy import reason_table, scorecard
 
 TOLERANCE = 1e-12
 MOMENT = datetime(2021, 5, 6, 7, 8, 9)

@@ -13,7 +13,7 @@ from sparsegam._search.options import Options
 from sparsegam._search.path import Path
 from sparsegam._search.refit import refit
 from sparsegam._search.tables import Tables
-from sparsegam.inspection.alternatives import alternatives, objective_of, support_of, with_products_of
+from sparsegam.inspection._alternatives import alternatives, objective_of, support_of, with_products_of
 
 
 def make_problem(loss="logistic", rules=None, n=400):

@@ -5,7 +5,7 @@ import pytest
 from sklearn import metrics
 
 from sparsegam import Model
-from sparsegam.inspection.assessment import assess, calibration, worth
+from sparsegam.inspection._assessment import assess, calibration, worth
 
 CLASSIFIER = Model(0.0, (), ("x",), "logistic", classes=("bad", "good"))
 

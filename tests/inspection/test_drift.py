@@ -11,9 +11,9 @@ from _helpers import products
 
 from sparsegam import Model, SparseGAMClassifier, SparseGAMClassifierCV, SparseGAMRegressor, gam_path
 from sparsegam._models.profile import Profile
-from sparsegam.inspection.drift import drift as drift_of
-from sparsegam.inspection.drift import profile as profile_of
-from sparsegam.inspection.drift import stability_index
+from sparsegam.inspection._drift import drift as drift_of
+from sparsegam.inspection._drift import profile as profile_of
+from sparsegam.inspection._drift import stability_index
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sparsegam.inspection.gains import gains, net_benefit, treat_all
+from sparsegam.inspection._gains import gains, net_benefit, treat_all
 
 
 def test_bands_hold_all_rows_and_events(draw_scores):

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import ks_2samp
 from sklearn import metrics
 
-from sparsegam.inspection.metrics import (
+from sparsegam.inspection._metrics import (
     auc,
     gini,
     ks,

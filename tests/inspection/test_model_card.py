@@ -6,7 +6,7 @@ from _helpers import products
 
 from sparsegam import Model, SparseGAMClassifier, SparseGAMRegressor
 from sparsegam.datasets import make_credit
-from sparsegam.inspection.model_card import model_hash
+from sparsegam.inspection._model_card import model_hash
 
 
 def test_card_of_a_classifier():

@@ -6,8 +6,8 @@ import pytest
 
 from sparsegam import SparseGAMRegressor
 from sparsegam._search.path import Path
-from sparsegam.inspection.alternatives import alternatives, objective_of
-from sparsegam.inspection.shrinking import shrunk
+from sparsegam.inspection._alternatives import alternatives, objective_of
+from sparsegam.inspection._shrinking import shrunk
 from sparsegam.report.material import Material, Sample
 
 

@@ -18,7 +18,7 @@ from sparsegam import SparseGAMClassifier, SparseGAMClassifierCV, SparseGAMRegre
 from sparsegam._data.table import read
 from sparsegam._models.additive import Model
 from sparsegam._models.terms import Condition, Term
-from sparsegam.inspection.stability import Stability, _Samples, _Steps, shares_in, stability
+from sparsegam.inspection._stability import Stability, _Samples, _Steps, shares_in, stability
 from sparsegam.plots.stability import _lines
 
 

@@ -6,7 +6,7 @@ import pytest
 from sklearn import metrics
 
 from sparsegam import SparseGAMClassifier, SparseGAMRegressor
-from sparsegam.inspection.subgroups import by_group
+from sparsegam.inspection._subgroups import subgroups
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +21,7 @@ def rows():
 def test_a_group_is_measured_as_if_it_were_alone(rows):
     frame, y = rows
     model = SparseGAMClassifier(max_terms=4).fit(frame, y).model_
-    found = by_group(model, frame, y, ["sex", "a"], threshold=0.4)
+    found = subgroups(model, frame, y, ["sex", "a"], threshold=0.4)
     assert [(line.name, line.level) for line in found.lines[:2]] == [("sex", "f"), ("sex", "m")]
     mine = (frame["sex"] == "m").to_numpy()
     risk, upper = model.predict_proba(frame)[mine, 1], y[mine] == "yes"
@@ -46,7 +46,7 @@ def test_groups_may_come_from_outside(rows):
     target = (y == "yes") + frame["b"].to_numpy()
     model = SparseGAMRegressor(max_terms=4).fit(frame, target).model_
     side = np.where(np.arange(600) < 200, "first", "second")
-    found = by_group(model, frame, target, {"side": side})
+    found = subgroups(model, frame, target, {"side": side})
     assert [line.rows for line in found.lines] == [200, 400]
     expected = metrics.r2_score(target[:200], model.predict(frame.iloc[:200]))
     assert found.lines[0].worth == pytest.approx(expected)
@@ -56,12 +56,12 @@ def test_groups_may_come_from_outside(rows):
 def test_one_class_has_no_area_and_wrong_groups_are_refused(rows):
     frame, y = rows
     model = SparseGAMClassifier(max_terms=2).fit(frame, y).model_
-    found = by_group(model, frame, y, {"label": y})
+    found = subgroups(model, frame, y, {"label": y})
     assert np.isnan(found.lines[0].worth)
     assert " - " in str(found)
     with pytest.raises(ValueError, match="list of columns"):
-        by_group(model, frame, y, "sex")
+        subgroups(model, frame, y, "sex")
     with pytest.raises(ValueError, match="600 rows"):
-        by_group(model, frame, y, {"side": [1, 2]})
+        subgroups(model, frame, y, {"side": [1, 2]})
     with pytest.raises(ValueError, match="names the column 'age'"):
-        by_group(model, frame, y, ["age"])
+        subgroups(model, frame, y, ["age"])

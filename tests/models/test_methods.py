@@ -6,19 +6,19 @@ from inspect import Parameter, signature
 import pytest
 
 from sparsegam import Model, SparseGAMClassifier, export, plots, report
-from sparsegam.deploy.editing import Editor
-from sparsegam.deploy.reasons import reason_table
-from sparsegam.deploy.scaling import Scaling
+from sparsegam.deploy import Editor, reason_table
+from sparsegam.deploy._scaling import Scaling
 from sparsegam.inspection import drift, model_card
+from sparsegam.inspection._drift import training_profile
 
 LEADS_TO = {
-    "card": model_card.card,
-    "drift": drift.drift,
+    "card": model_card,
+    "drift": drift,
     "edit": Editor,
     "plot": plots.plot_shapes,
     "plot_row": plots.plot_contributions,
     "report": report.write_report,
-    "training_profile": drift.training_profile,
+    "training_profile": training_profile,
 } | {name: getattr(export, name) for name in export.__all__}
 
 

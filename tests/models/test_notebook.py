@@ -8,7 +8,7 @@ import pytest
 
 from sparsegam import SparseGAMClassifier, SparseLinearClassifier, gam_path
 from sparsegam._models.notebook import STYLE, fragment, table
-from sparsegam.inspection.subgroups import by_group
+from sparsegam.inspection._subgroups import subgroups
 
 EVIL = "<b onclick=1>income</b>"
 
@@ -32,7 +32,7 @@ def results():
         "profile": model.profile(X),
         "stability": gam.stability(X, y, n=3),
         "change": model.counterfactual(X.iloc[0]),
-        "groups": by_group(model, X, y, ["sex"]),
+        "groups": subgroups(model, X, y, ["sex"]),
     }
 
 

@@ -337,7 +337,7 @@ def _found_text(found: _Found, outcome: Outcome, seconds: float) -> str:
 
 
 def _measures(found: _Found, outcome: Outcome) -> dict[str, float]:
-    from sparsegam.inspection.metrics import auc, r_squared
+    from sparsegam.inspection._metrics import auc, r_squared
 
     score = found.model.score_table(outcome.table)
     if outcome.classes is None:

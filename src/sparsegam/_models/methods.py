@@ -15,12 +15,8 @@ if TYPE_CHECKING:
 
     from sparsegam._models.additive import Model
     from sparsegam._search.path import Path
-    from sparsegam.deploy.counterfactual import Counterfactual
-    from sparsegam.deploy.editing import Editor
-    from sparsegam.deploy.reasons import Reasons, ReasonTable
-    from sparsegam.deploy.scorecard import Scorecard
-    from sparsegam.inspection.drift import Drift
-    from sparsegam.inspection.stability import Stability
+    from sparsegam.deploy import Counterfactual, Editor, Reasons, ReasonTable, Scorecard
+    from sparsegam.inspection import Drift, Stability
 
 
 class Deployable:
@@ -45,9 +41,9 @@ class Deployable:
         base: Literal["apart", "folded"] = "apart",
         nonnegative: bool = False,
     ) -> "Scorecard":
-        """Return the model as whole points; see `sparsegam.deploy.scorecard.Scaling` for the options."""
+        """Return the model as whole points; see `sparsegam.deploy.scorecard` for the options."""
         scaling = {name: value for name, value in locals().items() if name not in ("self", "X", "y", "sample_weight")}
-        from sparsegam.deploy.scorecard import scorecard
+        from sparsegam.deploy import scorecard
 
         return scorecard(self, X, y, sample_weight=sample_weight, **scaling)
 
@@ -61,8 +57,8 @@ class Deployable:
         adverse: Any = None,
         texts: Mapping[Any, Any] | None = None,
     ) -> "Reasons":
-        """Return the features that cost each row most; see `sparsegam.deploy.reasons.reason_table`."""
-        from sparsegam.deploy.reasons import reason_codes
+        """Return the features that cost each row most; see `sparsegam.deploy.reason_table`."""
+        from sparsegam.deploy import reason_codes
 
         return reason_codes(self, X, k, baseline=baseline, reference=reference, adverse=adverse, texts=texts)
 
@@ -76,7 +72,7 @@ class Deployable:
         cost: str | Mapping[str, float] | None = None,
     ) -> "Counterfactual":
         """Return the cheapest changes of a row that lead past a threshold; see `sparsegam.deploy.counterfactual`."""
-        from sparsegam.deploy.counterfactual import counterfactual
+        from sparsegam.deploy import counterfactual
 
         return counterfactual(self, row, target=target, fixed=fixed, directions=directions, cost=cost)
 
@@ -132,26 +128,26 @@ class Deployable:
         return to_latex(self, digits=digits)
 
     def edit(self: Any, X: Any, y: Any, *, who: str, sample_weight: Any = None, lambda2: Any = "auto") -> "Editor":
-        """Return an editor of a copy of the model; see `sparsegam.deploy.editing.Editor`."""
-        from sparsegam.deploy.editing import Editor
+        """Return an editor of a copy of the model; see `sparsegam.deploy.Editor`."""
+        from sparsegam.deploy import Editor
 
         return Editor(self, X, y, who=who, sample_weight=sample_weight, lambda2=lambda2)
 
     def profile(self: Any, X: Any) -> Profile:
-        """Return how rows spread over the steps, for `drift` to compare; see `sparsegam.inspection.drift.profile`."""
-        from sparsegam.inspection.drift import profile
+        """Return how rows spread over the steps, for `drift` to compare; see `sparsegam.inspection.drift`."""
+        from sparsegam.inspection._drift import profile
 
         return profile(self, X)
 
     def training_profile(self: Any) -> Profile | None:
         """Return how the rows of the fit spread over the steps, where the model remembers it."""
-        from sparsegam.inspection.drift import training_profile
+        from sparsegam.inspection._drift import training_profile
 
         return training_profile(self)
 
     def drift(self: Any, X: Any, reference: Any = None) -> "Drift":
-        """Return how far rows have moved from those of the fit, or others; see `sparsegam.inspection.drift.drift`."""
-        from sparsegam.inspection.drift import drift
+        """Return how far rows have moved from those of the fit, or others; see `sparsegam.inspection.drift`."""
+        from sparsegam.inspection import drift
 
         return drift(self, X, reference)
 
@@ -163,10 +159,10 @@ class Deployable:
         settings: Mapping[str, Any] | None = None,
         about: Mapping[str, str] | None = None,
     ) -> str:
-        """Return a model card in Markdown; see `sparsegam.inspection.model_card.card`."""
-        from sparsegam.inspection.model_card import card
+        """Return a model card in Markdown; see `sparsegam.inspection.model_card`."""
+        from sparsegam.inspection import model_card
 
-        return card(self, X, y, settings=settings, about=about)
+        return model_card(self, X, y, settings=settings, about=about)
 
 
 class Reports:

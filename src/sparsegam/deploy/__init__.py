@@ -1,1 +1,21 @@
-"""From a model to decisions: whole points, reasons, changes by hand."""
+"""Scorecards, reason codes, counterfactuals and documented edits of a fitted model."""
+
+from sparsegam.deploy._counterfactual import Counterfactual, counterfactual
+from sparsegam.deploy._editing import Editor
+from sparsegam.deploy._reasons import Reasons, ReasonTable, reason_codes, reason_table
+from sparsegam.deploy._scorecard import Scorecard, best_scorecard, scorecard
+from sparsegam.deploy._small import small_scorecard
+
+__all__ = [
+    "Counterfactual",
+    "Editor",
+    "ReasonTable",
+    "Reasons",
+    "Scorecard",
+    "best_scorecard",
+    "counterfactual",
+    "reason_codes",
+    "reason_table",
+    "scorecard",
+    "small_scorecard",
+]

@@ -8,7 +8,7 @@ from sparsegam._data.columns import Value
 from sparsegam._models.step_tables import PairTable, Step, StepTable, cells_of
 from sparsegam._models.steps import StepModel
 from sparsegam.checks import check_xml_text
-from sparsegam.deploy.reasons import ReasonTable, reason_table
+from sparsegam.deploy import ReasonTable, reason_table
 
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
 

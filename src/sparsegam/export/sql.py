@@ -8,7 +8,7 @@ import numpy as np
 from sparsegam._models.step_tables import PairTable, StepTable, cells_of
 from sparsegam._models.steps import StepModel, step_model
 from sparsegam.arrays import FloatArray
-from sparsegam.deploy.reasons import ReasonTable
+from sparsegam.deploy import ReasonTable
 from sparsegam.export.dialects import Dialect, dialect_of, number
 
 INDENT = "    "

@@ -8,7 +8,7 @@ from sparsegam._data.table import read
 from sparsegam._models.seen import NewValues
 from sparsegam._search.path import Path
 from sparsegam.arrays import FloatArray
-from sparsegam.inspection.assessment import worth
+from sparsegam.inspection._assessment import worth
 from sparsegam.plots.canvas import BLUE, GREEN, LABEL, ORANGE, PAGE, canvas, new_figure, plain
 
 

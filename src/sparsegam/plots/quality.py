@@ -6,8 +6,8 @@ import numpy as np
 
 from sparsegam._models.additive import Model
 from sparsegam._models.outcomes import positives
-from sparsegam.inspection.assessment import calibration
-from sparsegam.inspection.metrics import auc, roc_curve
+from sparsegam.inspection._assessment import calibration
+from sparsegam.inspection._metrics import auc, roc_curve
 from sparsegam.parameters import documented
 from sparsegam.plots.canvas import BLUE, GREY, LABEL, PALE, canvas, plain, shortened
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from sparsegam._models.terms import part_name
-from sparsegam.inspection.stability import Stability
+from sparsegam.inspection import Stability
 from sparsegam.parameters import documented
 from sparsegam.plots.canvas import BLUE, COUNT, GREY, LABEL, PALE, TITLE, canvas, plain, shortened
 

@@ -1,5 +1,5 @@
 // What would have to change: the cheapest changes of the case in the form that lead past a threshold, exactly.
-// The same search as sparsegam.deploy.counterfactual: sets of moves that nothing beats, grown feature by feature.
+// The same search as sparsegam.deploy._counterfactual: sets of moves that nothing beats, grown feature by feature.
 
 const TOUCH = 0.01, ROUND = 5, HAIR = 1e-9, MOST_PLACES = 5000;
 const priced = report.features.every((feature) => feature.prices || feature.kind === "category" || feature.kind === "boolean");

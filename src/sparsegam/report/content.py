@@ -11,7 +11,7 @@ from sparsegam._models.seen import RULES
 from sparsegam._models.terms import Term, part_name
 from sparsegam._search.evidence import FEW_ROWS
 from sparsegam._search.path import Path
-from sparsegam.inspection.alternatives import Substitute, alternatives, objective_of
+from sparsegam.inspection._alternatives import Substitute, alternatives, objective_of
 from sparsegam.losses import LOSSES
 from sparsegam.report.classes import classes_content
 from sparsegam.report.facts import facts_part, reading_part, unseen_part

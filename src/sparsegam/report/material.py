@@ -24,10 +24,10 @@ from sparsegam._search.path import Path
 from sparsegam._search.solver import Frontier, at_noise
 from sparsegam._search.tables import TableProblem, Tables
 from sparsegam.arrays import FloatArray
-from sparsegam.deploy.scorecard import Scorecard
-from sparsegam.inspection.alternatives import with_products_of
-from sparsegam.inspection.shrinking import shrunk
-from sparsegam.inspection.stability import Stability
+from sparsegam.deploy import Scorecard
+from sparsegam.inspection import Stability
+from sparsegam.inspection._alternatives import with_products_of
+from sparsegam.inspection._shrinking import shrunk
 from sparsegam.parameters import pick
 
 FURTHER_TERMS = 8  # how far beyond the model the frontier is searched
@@ -67,7 +67,7 @@ class Notes:
     labels : mapping of str to str or (str, str)
         Friendly names of features, or names and units.
     groups : sequence of str, mapping or None
-        Groups of the measured rows to be looked at by themselves; see `sparsegam.inspection.subgroups.by_group`.
+        Subgroups of the measured rows to be looked at by themselves; see `sparsegam.inspection.subgroups`.
     about : mapping of str to str
         Titles and texts, such as intended use, author, limits.
     scorecard : Scorecard or None

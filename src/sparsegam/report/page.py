@@ -13,8 +13,8 @@ from sparsegam._models.additive import Model
 from sparsegam._models.linear import LinearModel
 from sparsegam._models.multiclass import OneVsRestModel
 from sparsegam._search.path import Path
-from sparsegam.deploy.scorecard import Scorecard
-from sparsegam.inspection.stability import Stability
+from sparsegam.deploy import Scorecard
+from sparsegam.inspection import Stability
 from sparsegam.report.content import content
 from sparsegam.report.material import Material, Notes, Sample
 

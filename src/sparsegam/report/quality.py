@@ -9,10 +9,10 @@ from sparsegam._models.additive import Model
 from sparsegam._models.outcomes import positives
 from sparsegam._search.path import Path
 from sparsegam.arrays import FloatArray
-from sparsegam.inspection.assessment import assess, calibration, worth
-from sparsegam.inspection.gains import count_above, gains, net_benefit, treat_all
-from sparsegam.inspection.metrics import roc_curve
-from sparsegam.inspection.subgroups import grouped
+from sparsegam.inspection._assessment import assess, calibration, worth
+from sparsegam.inspection._gains import count_above, gains, net_benefit, treat_all
+from sparsegam.inspection._metrics import roc_curve
+from sparsegam.inspection._subgroups import grouped
 from sparsegam.report.material import Material, Sample
 
 THRESHOLDS = 200

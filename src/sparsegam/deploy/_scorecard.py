@@ -17,14 +17,14 @@ from sparsegam._models.additive import Model
 from sparsegam._models.outcomes import events
 from sparsegam._models.steps import StepModel, as_table, step_model
 from sparsegam.arrays import FloatArray
-from sparsegam.deploy.ladder import laddered
-from sparsegam.deploy.rounding import Patterns, Points, patterns_of, round_small, round_to_line
-from sparsegam.deploy.scaling import Scaling
-from sparsegam.inspection.metrics import log_loss, weight_of_evidence, weighted_auc
+from sparsegam.deploy._ladder import laddered
+from sparsegam.deploy._rounding import Patterns, Points, patterns_of, round_small, round_to_line
+from sparsegam.deploy._scaling import Scaling
+from sparsegam.inspection._metrics import log_loss, weight_of_evidence, weighted_auc
 from sparsegam.losses import LOSSES
 
 if TYPE_CHECKING:
-    from sparsegam.deploy.counterfactual import Counterfactual
+    from sparsegam.deploy._counterfactual import Counterfactual
 
 MAX_RISK_LINES = 25  # totals that are listed one by one; more are put into bands
 
@@ -161,31 +161,31 @@ class Scorecard:
         directions: Mapping[str, str] | None = None,
         cost: str | Mapping[str, float] | None = None,
     ) -> "Counterfactual":
-        """Return the cheapest changes that bring a row to as many points; see `sparsegam.deploy.counterfactual`."""
-        from sparsegam.deploy.counterfactual import counterfactual
+        """Return the cheapest changes that bring a row to as many points; see `sparsegam.deploy._counterfactual`."""
+        from sparsegam.deploy._counterfactual import counterfactual
 
         return counterfactual(self, row, target=target, fixed=fixed, directions=directions, cost=cost)
 
     def to_html(self) -> str:
         """Return the card as a page of its own, to be read or printed."""
-        from sparsegam.deploy.scorecard_view import to_html
+        from sparsegam.deploy._scorecard_view import to_html
 
         return to_html(self)
 
     def to_csv(self) -> str:
         """Return the card as CSV text."""
-        from sparsegam.deploy.scorecard_view import to_csv
+        from sparsegam.deploy._scorecard_view import to_csv
 
         return to_csv(self)
 
     def to_excel(self, path: Any) -> None:
         """Write the card as a workbook; needs openpyxl."""
-        from sparsegam.deploy.scorecard_view import to_excel
+        from sparsegam.deploy._scorecard_view import to_excel
 
         to_excel(self, path)
 
     def __str__(self) -> str:
-        from sparsegam.deploy.scorecard_view import to_text
+        from sparsegam.deploy._scorecard_view import to_text
 
         return to_text(self)
 
@@ -194,7 +194,7 @@ class Scorecard:
         return f"<Scorecard: {len(self.features)} features, {low:.0f} to {high:.0f} points>"
 
     def _repr_html_(self) -> str:
-        from sparsegam.deploy.scorecard_view import to_notebook
+        from sparsegam.deploy._scorecard_view import to_notebook
 
         return to_notebook(self)
 

@@ -16,8 +16,8 @@ from sparsegam._models.outcomes import target_of
 from sparsegam._models.seen import RULES
 from sparsegam._models.step_tables import PairTable
 from sparsegam._models.steps import as_table, step_model
-from sparsegam.inspection.drift import training_profile
-from sparsegam.inspection.metrics import auc, r_squared
+from sparsegam.inspection._drift import training_profile
+from sparsegam.inspection._metrics import auc, r_squared
 from sparsegam.losses import LOSSES
 
 MARKS = re.compile(r"[\\`*\[\]|!#~]|(?<![a-zA-Z0-9])_|_(?![a-zA-Z0-9])|(?<=[a-z]):(?=//)")  # of Markdown
@@ -25,7 +25,7 @@ TAG = re.compile(r"<(?=[a-zA-Z/!?])")
 PACKAGES = ("sparsegam", "numpy", "scipy", "scikit-learn")
 
 
-def card(
+def model_card(
     model: Model,
     X: Any = None,
     y: Any = None,

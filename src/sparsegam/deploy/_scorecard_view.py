@@ -9,7 +9,7 @@ from sparsegam._io.writing import save_workbook
 from sparsegam._models import notebook
 from sparsegam._models.layout import aligned
 from sparsegam.checks import check_xml_text, optional
-from sparsegam.deploy.scorecard import Scorecard
+from sparsegam.deploy._scorecard import Scorecard
 
 COUNTED = ("rows", "share", "events", "event_rate", "woe", "iv")
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sparsegam._models.outcomes import positives
 from sparsegam._models.scoring import Scores
 from sparsegam.arrays import FloatArray
-from sparsegam.inspection.metrics import auc, gini, ks, log_loss, r_squared
+from sparsegam.inspection._metrics import auc, gini, ks, log_loss, r_squared
 from sparsegam.losses import LOSSES
 
 BOOTSTRAPS = 200

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam.arrays import FloatArray
-from sparsegam.deploy.moves import Move, undominated
+from sparsegam.deploy._moves import Move, undominated
 
 NONE = -1  # a feature that stays as it is
 SLACK = 1e-12  # of costs and gains, whose sums depend on their order

@@ -7,7 +7,7 @@ from sparsegam._search.evidence import covariance_of
 from sparsegam._search.refit import Support
 from sparsegam._search.solver import Frontier
 from sparsegam._search.tables import TableProblem
-from sparsegam.inspection.alternatives import support_of
+from sparsegam.inspection._alternatives import support_of
 
 
 def shrunk(problem: TableProblem, model: Model) -> Frontier | None:

@@ -17,15 +17,15 @@ from sparsegam._models.outcomes import positives
 from sparsegam._models.scoring import Scores
 from sparsegam._models.steps import as_table
 from sparsegam.arrays import FloatArray
-from sparsegam.inspection.assessment import auc_metric
-from sparsegam.inspection.metrics import r_squared
+from sparsegam.inspection._assessment import auc_metric
+from sparsegam.inspection._metrics import r_squared
 
 MOST_LEVELS = 20  # of a group: more are ranges of equally many rows
 RANGES = 4
 
 
 @dataclass(frozen=True)
-class Group:
+class Subgroup:
     """Rows of one group.
 
     Attributes
@@ -58,20 +58,20 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Groups(Tabled):
+class Subgroups(Tabled):
     """How a model does in each group of rows; it prints, and has `to_frame()`."""
 
-    lines: tuple[Group, ...]
+    lines: tuple[Subgroup, ...]
     threshold: float
     regression: bool = False
 
     def to_frame(self) -> Any:
         """Return a row for each group."""
         rows = [asdict(line) for line in self.lines]
-        return frame_of({name: [row[name] for row in rows] for name in Group.__dataclass_fields__})
+        return frame_of({name: [row[name] for row in rows] for name in Subgroup.__dataclass_fields__})
 
     def __repr__(self) -> str:
-        return f"<Groups: {len(self.lines)} of {', '.join(dict.fromkeys(line.name for line in self.lines))}>"
+        return f"<Subgroups: {len(self.lines)} of {', '.join(dict.fromkeys(line.name for line in self.lines))}>"
 
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Return header and rows as text."""
@@ -85,7 +85,7 @@ class Groups(Tabled):
         return header, rows
 
 
-def by_group(model: Scores, X: Any, y: Any, groups: Any, *, threshold: float = 0.5) -> Groups:
+def subgroups(model: Scores, X: Any, y: Any, groups: Any, *, threshold: float = 0.5) -> Subgroups:
     """Measure a model in groups of rows.
 
     Parameters
@@ -102,7 +102,7 @@ def by_group(model: Scores, X: Any, y: Any, groups: Any, *, threshold: float = 0
 
     Returns
     -------
-    Groups
+    Subgroups
         A line for each group that has rows.
     """
     table = as_table(X)
@@ -111,7 +111,7 @@ def by_group(model: Scores, X: Any, y: Any, groups: Any, *, threshold: float = 0
 
 def grouped(
     model: Scores, table: Table, y: NDArray[Any], score: FloatArray, groups: Any, *, threshold: float = 0.5
-) -> Groups:
+) -> Subgroups:
     """Measure rows that were scored already."""
     regression = model.classes is None
     outcome = np.asarray(y, dtype=np.float64) if regression else positives(model, y)
@@ -121,7 +121,7 @@ def grouped(
         for name, column in _columns(groups, table)
         for level, mine in _parts(column)
     ]
-    return Groups(tuple(lines), threshold, regression)
+    return Subgroups(tuple(lines), threshold, regression)
 
 
 def _columns(groups: Any, table: Table) -> Iterator[tuple[str, Column]]:
@@ -161,11 +161,11 @@ def _parts(column: Column) -> Iterator[tuple[str, NDArray[np.bool_]]]:
         yield "missing", np.isnan(values)
 
 
-def _line(name: str, level: str, rows: tuple[Any, FloatArray, FloatArray], threshold: float | None) -> Group:
+def _line(name: str, level: str, rows: tuple[Any, FloatArray, FloatArray], threshold: float | None) -> Subgroup:
     outcome, predicted, score = rows
     n, observed, mean = outcome.size, float(outcome.mean()), float(predicted.mean())
     if threshold is None:
-        return Group(name, level, n, observed, mean, r_squared(score, outcome))
+        return Subgroup(name, level, n, observed, mean, r_squared(score, outcome))
     metric, called = auc_metric(score, outcome, 0.95), predicted > threshold
     hit = [float(right.mean()) if right.size else math.nan for right in (called[outcome], ~called[~outcome])]
-    return Group(name, level, n, observed, mean, metric.value, metric.low, metric.high, float(called.mean()), *hit)
+    return Subgroup(name, level, n, observed, mean, metric.value, metric.low, metric.high, float(called.mean()), *hit)

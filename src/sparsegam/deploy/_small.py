@@ -5,7 +5,7 @@ from typing import Any
 from sparsegam._data.table import read
 from sparsegam._search.tables import gam_path
 from sparsegam.checks import check_integer
-from sparsegam.deploy.scorecard import Scorecard, best_scorecard
+from sparsegam.deploy._scorecard import Scorecard, best_scorecard
 
 SPARE_TERMS = 5  # by how many terms the models are larger that a card may give up terms of
 
@@ -44,7 +44,7 @@ def small_scorecard(
 
     Examples
     --------
-    >>> from sparsegam.deploy.small import small_scorecard
+    >>> from sparsegam.deploy import small_scorecard
     >>> ages = [[a] for a in range(20, 60)]
     >>> card = small_scorecard(ages, [int(a > 40) ^ (a % 7 == 0) for (a,) in ages], max_terms=1)
     >>> [(row["step"], row["points"]) for row in card.table()]

@@ -18,8 +18,8 @@ from sparsegam._models.step_tables import StepTable
 from sparsegam._models.steps import StepModel, step_model, step_numbers
 from sparsegam.arrays import FloatArray
 from sparsegam.checks import check_choice, check_number
-from sparsegam.deploy.cheapest import cheapest
-from sparsegam.deploy.moves import SIGNS, Block, Move, Prices, blocks_of, differs, is_whole, tables_of
+from sparsegam.deploy._counterfactual_search import cheapest
+from sparsegam.deploy._moves import SIGNS, Block, Move, Prices, blocks_of, differs, is_whole, tables_of
 
 COSTS = ("share", "count")
 HAIR = 1e-9  # how much further to go, relative to the score, where rounding left it short of the threshold

@@ -22,8 +22,8 @@ from sparsegam._search.refit import Columns, Support, refit
 from sparsegam._search.ridge import Ridge, ridge_of
 from sparsegam.arrays import FloatArray
 from sparsegam.checks import check_number
-from sparsegam.inspection.drift import profile_of_numbers
-from sparsegam.inspection.metrics import weighted_auc
+from sparsegam.inspection._drift import profile_of_numbers
+from sparsegam.inspection._metrics import weighted_auc
 from sparsegam.losses import LOSSES
 
 Key = tuple[Clause, ...]
@@ -67,7 +67,7 @@ class Editor:
     Examples
     --------
     >>> from sparsegam import SparseGAMClassifier
-    >>> from sparsegam.deploy.editing import Editor
+    >>> from sparsegam.deploy import Editor
     >>> ages = [[a] for a in range(20, 60)]
     >>> answers = [int(a > 40) ^ (a % 7 == 0) for (a,) in ages]
     >>> model = SparseGAMClassifier(lambda0=2, lambda2=0.001).fit(ages, answers).model_
