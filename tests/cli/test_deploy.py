@@ -10,7 +10,7 @@ from sparsegam._cli.main import main
 from sparsegam._io import writing
 from sparsegam.datasets import make_credit
 from sparsegam.deploy import _scaling as scaling
-from sparsegam.export.dialects import DIALECTS
+from sparsegam.export._sql import DIALECTS
 
 
 @pytest.fixture(scope="module")

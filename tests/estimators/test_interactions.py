@@ -9,8 +9,8 @@ from sparsegam import SparseGAMClassifier, SparseGAMRegressor
 from sparsegam._models.additive import Model
 from sparsegam._models.steps import step_model
 from sparsegam._search import tables
-from sparsegam.report.content import content
-from sparsegam.report.material import Material, Sample
+from sparsegam.report._content import content
+from sparsegam.report._data import Material, Sample
 
 
 @pytest.fixture(scope="module")

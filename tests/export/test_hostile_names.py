@@ -13,7 +13,7 @@ from sparsegam._data.columns import Scale
 from sparsegam._models.additive import Model
 from sparsegam._models.terms import Condition, Term
 from sparsegam.deploy import scorecard
-from sparsegam.export.dialects import DIALECTS
+from sparsegam.export._sql import DIALECTS
 
 HOSTILE = [
     'x"""\nraise SystemExit\n#*/ </script>',

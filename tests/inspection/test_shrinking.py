@@ -8,7 +8,7 @@ from sparsegam import SparseGAMRegressor
 from sparsegam._search.path import Path
 from sparsegam.inspection._alternatives import alternatives, objective_of
 from sparsegam.inspection._shrinking import shrunk
-from sparsegam.report.material import Material, Sample
+from sparsegam.report._data import Material, Sample
 
 
 @pytest.fixture(scope="module")

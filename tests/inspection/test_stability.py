@@ -19,7 +19,7 @@ from sparsegam._data.table import read
 from sparsegam._models.additive import Model
 from sparsegam._models.terms import Condition, Term
 from sparsegam.inspection._stability import Stability, _Samples, _Steps, shares_in, stability
-from sparsegam.plots.stability import _lines
+from sparsegam.plots._selection import _lines
 
 
 def make_table(n=600, seed=0):

@@ -10,8 +10,8 @@ from _helpers.browser import one_chromium, opened  # noqa: F401
 from report.test_report import FILL
 
 from sparsegam.report import write_report
-from sparsegam.report.content import content
-from sparsegam.report.material import Material, Sample
+from sparsegam.report._content import content
+from sparsegam.report._data import Material, Sample
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,8 @@ from report.test_report import FILL, SPECIAL, make_mixed
 
 from sparsegam import SparseGAMClassifier, SparseGAMRegressor, SparseLinearClassifier, SparseLinearRegressor
 from sparsegam.report import write_report
-from sparsegam.report.content import content
-from sparsegam.report.material import Material, Notes, Sample
+from sparsegam.report._content import content
+from sparsegam.report._data import Material, Notes, Sample
 
 LONG = "the eastern provinces without the islands, and all that was theirs before the war"
 

@@ -13,9 +13,9 @@ from _helpers.browser import one_chromium, opened  # noqa: F401
 from sparsegam import SparseGAMClassifier, SparseGAMClassifierCV, SparseGAMRegressor, gam_path
 from sparsegam._io.writing import write_whole
 from sparsegam.report import write_report
-from sparsegam.report.content import content
-from sparsegam.report.material import Material, Sample
-from sparsegam.report.page import page
+from sparsegam.report._content import content
+from sparsegam.report._data import Material, Sample
+from sparsegam.report._write import page
 
 SPECIAL = -9.0
 LEVELS = ("north", "south", "east", "<script>alert(1)</script>")

@@ -62,7 +62,7 @@ class ChoosesSize(SparseModel):
 
         {draw}
         """
-        from sparsegam.plots.canvas import canvas, plain
+        from sparsegam.plots._figure import canvas, plain
 
         ax = canvas(ax)[1]
         for part, name in self._choices():

@@ -85,45 +85,45 @@ class Deployable:
         points: "Scorecard | None" = None,
         reasons: "ReasonTable | None" = None,
     ) -> str:
-        """Return a query that scores a table; see `sparsegam.export.sql.to_sql`."""
-        from sparsegam.export.sql import to_sql
+        """Return a query that scores a table; see `sparsegam.export.to_sql`."""
+        from sparsegam.export import to_sql
 
         return to_sql(self, table, dialect=dialect, keep=keep, points=points, reasons=reasons)
 
     def to_python(self: Any) -> str:
         """Return a Python module that scores rows without this package."""
-        from sparsegam.export.python import to_python
+        from sparsegam.export import to_python
 
         return to_python(self)
 
     def to_javascript(self: Any) -> str:
         """Return a JavaScript module that scores rows."""
-        from sparsegam.export.javascript import to_javascript
+        from sparsegam.export import to_javascript
 
         return to_javascript(self)
 
     def to_onnx(self: Any) -> "ModelProto":
         """Return an ONNX graph; needs onnx."""
-        from sparsegam.export.onnx import to_onnx
+        from sparsegam.export import to_onnx
 
         graph: ModelProto = to_onnx(self)
         return graph
 
     def to_pmml(self: Any, *, reasons: "ReasonTable | None" = None) -> str:
-        """Return a PMML Scorecard; see `sparsegam.export.pmml.to_pmml`."""
-        from sparsegam.export.pmml import to_pmml
+        """Return a PMML Scorecard; see `sparsegam.export.to_pmml`."""
+        from sparsegam.export import to_pmml
 
         return to_pmml(self, reasons=reasons)
 
     def to_excel(self: Any, path: Any, X: Any = None, *, n_rows: int = 100) -> None:
-        """Write a workbook with live formulas; needs openpyxl. See `sparsegam.export.excel.to_excel`."""
-        from sparsegam.export.excel import to_excel
+        """Write a workbook with live formulas; needs openpyxl. See `sparsegam.export.to_excel`."""
+        from sparsegam.export import to_excel
 
         to_excel(self, path, X, n_rows=n_rows)
 
     def to_latex(self: Any, *, digits: int = 3) -> str:
-        """Return the model as a LaTeX table and equation; see `sparsegam.export.latex.to_latex`."""
-        from sparsegam.export.latex import to_latex
+        """Return the model as a LaTeX table and equation; see `sparsegam.export.to_latex`."""
+        from sparsegam.export import to_latex
 
         return to_latex(self, digits=digits)
 

@@ -199,7 +199,7 @@ class Path(Generic[M]):
 
         {draw}
         """
-        from sparsegam.plots.frontier import plot_frontier
+        from sparsegam.plots._selection import plot_frontier
 
         figure = plot_frontier(self, ax=ax)
         return figure.axes[0] if ax is None else ax

@@ -3,12 +3,9 @@
 Each function takes `ax=` to draw into and returns the figure.
 """
 
-from sparsegam.plots.frontier import plot_frontier
-from sparsegam.plots.pair import plot_pair
-from sparsegam.plots.quality import plot_calibration, plot_roc
-from sparsegam.plots.shape import plot_shape, plot_shapes
-from sparsegam.plots.stability import plot_stability
-from sparsegam.plots.waterfall import plot_contributions
+from sparsegam.plots._predictions import plot_calibration, plot_contributions, plot_roc
+from sparsegam.plots._selection import plot_frontier, plot_stability
+from sparsegam.plots._shapes import plot_pair, plot_shape, plot_shapes
 
 __all__ = [
     "plot_calibration",

@@ -13,7 +13,7 @@ from sparsegam.inspection._assessment import assess, calibration, worth
 from sparsegam.inspection._gains import count_above, gains, net_benefit, treat_all
 from sparsegam.inspection._metrics import roc_curve
 from sparsegam.inspection._subgroups import grouped
-from sparsegam.report.material import Material, Sample
+from sparsegam.report._data import Material, Sample
 
 THRESHOLDS = 200
 ROC_POINTS = 200

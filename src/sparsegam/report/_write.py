@@ -15,8 +15,8 @@ from sparsegam._models.multiclass import OneVsRestModel
 from sparsegam._search.path import Path
 from sparsegam.deploy import Scorecard
 from sparsegam.inspection import Stability
-from sparsegam.report.content import content
-from sparsegam.report.material import Material, Notes, Sample
+from sparsegam.report._content import content
+from sparsegam.report._data import Material, Notes, Sample
 
 SCRIPTS = ("make.js", "form.js", "change.js", "shapes.js", "pairs.js", "worth.js", "report.js")
 

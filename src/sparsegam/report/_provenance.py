@@ -15,7 +15,7 @@ from sparsegam._design.binning import Feature
 from sparsegam._models.pieces import pieces_of
 from sparsegam._models.seen import NEW, count_new
 from sparsegam.arrays import FloatArray
-from sparsegam.report.material import Material, Sample
+from sparsegam.report._data import Material, Sample
 
 PACKAGES = ("sparsegam", "numpy", "scipy", "scikit-learn")
 
