@@ -32,9 +32,9 @@ from sparsegam._backends.cuda.rows import CudaRows
 from sparsegam._backends.cuda.tables import CudaTables
 from sparsegam._backends.cuda.target import CardTarget
 from sparsegam._design.binning import Binning, Feature
-from sparsegam._design.rules import Rules
+from sparsegam._design.constraints import Constraints
+from sparsegam._design.scaling import Units
 from sparsegam._design.threshold import ThresholdDesign
-from sparsegam._design.units import Units
 from sparsegam._search.options import Options
 from sparsegam._search.problem import Problem
 from sparsegam._search.products import cells_of
@@ -104,8 +104,8 @@ def problem_on_card(card: Card, codes: list[Any], y: Any) -> Problem[Any]:
         bins = np.full(FEATURES, BINS), np.full(FEATURES, BINS)
         on_card = CardCodes(card, codes, int(y.size), bins, [None] * FEATURES)
         rows = CudaRows(on_card, CardTarget(card, y, Ones(), "logistic"))
-        design = CudaDesign(features(), rows, None, Rules(), ([None] * FEATURES, ["steps"] * FEATURES))
-    tables, totals = CudaTables(Binning(), Rules()), Totals(float(y.size), 1.0, "upper")
+        design = CudaDesign(features(), rows, None, Constraints(), ([None] * FEATURES, ["steps"] * FEATURES))
+    tables, totals = CudaTables(Binning(), Constraints()), Totals(float(y.size), 1.0, "upper")
     return tables.problem(design, rows, Options("logistic", "auto", None), Units(), totals)
 
 
@@ -115,7 +115,7 @@ def problem_on_cores(codes: list[Any], y: np.ndarray) -> Problem[Any]:
     labels, ones, n_jobs = y.astype(np.float64), np.ones(y.size), os.cpu_count()
     rows = _core.ThresholdRows(design.core, labels, ones, loss="logistic", n_threads=n_jobs)
     options = Options("logistic", "auto", None, n_jobs=n_jobs)
-    return Tables(Binning(), Rules()).problem(design, rows, options, Units(), Totals(float(y.size), 1.0, y > 0))
+    return Tables(Binning(), Constraints()).problem(design, rows, options, Units(), Totals(float(y.size), 1.0, y > 0))
 
 
 def search(n_rows: int, *, cpu: bool, bandwidth: float) -> None:
@@ -227,7 +227,7 @@ def frontiers(n_rows: int, *, cpu: bool) -> None:
         card.wait()
     problem = problem_on_card(card, codes, y)
     asked = Options("logistic", "auto", 50)
-    problem = CudaTables(Binning(), Rules()).problem(
+    problem = CudaTables(Binning(), Constraints()).problem(
         problem.design, problem.rows, asked, Units(), Totals(float(n_rows), 1.0, "upper")
     )
     seconds, found = seconds_of(lambda: frontier(problem), rounds=1)

@@ -79,7 +79,7 @@ def coded(sizes: list[int], n_threads: int) -> tuple[Any, Any]:
 
     from sparsegam._data.streams import stream_of
     from sparsegam._design.binning import Binning
-    from sparsegam._design.coding import take_in
+    from sparsegam._design.encoding import take_in
 
     def reader() -> pa.RecordBatchReader:
         parts = (pa.RecordBatch.from_pandas(part_of(seed, n), preserve_index=False) for seed, n in enumerate(sizes))

@@ -67,11 +67,11 @@ class Phases:
 def measure(folder: Path, threads: int, *, as_frame: bool, max_bytes: int | None) -> dict[str, Any]:
     """Fit what is in a folder, in this process; say what it took."""
     from sparsegam import SparseGAMClassifier, scan
-    from sparsegam._design import coding
+    from sparsegam._design import encoding
     from sparsegam._search import solver, tables
 
     phases = Phases()
-    phases.watch(coding, "summarised", "learn")
+    phases.watch(encoding, "summarised", "learn")
     phases.watch(tables, "take_in", "read")
     phases.watch(tables.Tables, "pose", "pose")
     phases.watch(solver, "_fit_at", "search")

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam._design.interactions import Interactions
+from sparsegam._design.constraints import InteractionOptions
 from sparsegam._design.ramps import check_shapes
 from sparsegam._fit.choosing import ChoosesSize
 from sparsegam._fit.multiclass_cv import ChoosesForEach
@@ -32,7 +32,7 @@ class ChoosesShapes(ChoosesSize, SparseGAM):
         inputs = self._inputs()
         for shapes in self._shapes():
             check_shapes(shapes)
-        plain = replace(inputs, interactions=Interactions())
+        plain = replace(inputs, interactions=InteractionOptions())
         designs = [replace(plain, rules=replace(inputs.rules, shapes=shapes)) for shapes in self._shapes()]
         if not inputs.interactions.is_on:
             return designs

@@ -8,7 +8,7 @@ from sparsegam._backends.cuda.binning import bin_column, numbers_of
 from sparsegam._backends.cuda.inputs import on_card
 from sparsegam._data.table import read
 from sparsegam._design.binning import Binning, Learner
-from sparsegam._design.coding import bin_table
+from sparsegam._design.encoding import bin_table
 
 RNG = np.random.default_rng(0)
 COLUMNS = {

@@ -8,11 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from sparsegam._data import table as frames
+from sparsegam._data import frames
 from sparsegam._data.columns import NUMBER, Column, Scale
-from sparsegam._design.binning import Binning, Feature, Learner, learn_edges
-from sparsegam._design.coding import bin_table
-from sparsegam._design.times import Times
+from sparsegam._design.binning import Binning, Feature, Learner, ValueCounts, learn_edges
+from sparsegam._design.encoding import bin_table
 from sparsegam._models.terms import Condition
 
 columns = hnp.arrays(np.float64, st.integers(1, 60), elements=st.integers(-8, 8).map(float) | st.floats(-1e6, 1e6))
@@ -61,8 +60,8 @@ def test_a_weight_of_two_is_the_row_twice(values, weight, max_bins):
 @given(columns, st.integers(2, 12), st.integers(1, 8))
 def test_distinct_values_and_how_often_they_are_there_say_the_same_as_rows(values, max_bins, min_rows):
     distinct, counts = np.unique(values, return_counts=True)
-    counted = learn_edges(distinct, Times(counts.astype(float), counts.astype(float)), max_bins, min_rows)
-    assert counted.tobytes() == learn_edges(values, Times(), max_bins, min_rows).tobytes()
+    counted = learn_edges(distinct, ValueCounts(counts.astype(float), counts.astype(float)), max_bins, min_rows)
+    assert counted.tobytes() == learn_edges(values, ValueCounts(), max_bins, min_rows).tobytes()
     if counted.size:
         assert np.bincount(np.searchsorted(counted, values)).min() >= min_rows
 

@@ -9,7 +9,7 @@ from sparsegam._data.columns import NUMBER
 from sparsegam._data.sketches import CodedColumn, Coding
 from sparsegam._data.table import Table, read
 from sparsegam._design.binning import Binning
-from sparsegam._design.coding import bin_table
+from sparsegam._design.encoding import bin_table
 from sparsegam._design.own import OwnNumbers
 from sparsegam._design.ramps import learn_ramps
 from sparsegam._design.threshold import ThresholdDesign

@@ -6,10 +6,10 @@ import pytest
 
 from sparsegam._data.table import read
 from sparsegam._design.binning import Binning
-from sparsegam._design.coding import bin_table
+from sparsegam._design.constraints import Constraints
+from sparsegam._design.encoding import bin_table
 from sparsegam._design.own import OwnNumbers
 from sparsegam._design.ramps import MOST_KNOTS, learn_ramps, shapes_of
-from sparsegam._design.rules import Rules
 from sparsegam._design.threshold import ThresholdDesign
 from sparsegam._models.terms import Condition
 
@@ -103,7 +103,7 @@ def test_only_ramps_where_so_asked():
     features, codes = bin_table(table, Binning())
     ramps = learn_ramps(table, features, codes, None, ["ramps", "ramps"])
     design = ThresholdDesign(features, codes, ramps=ramps, shapes=["ramps", "ramps"])
-    allowed = design.candidates(Rules())
+    allowed = design.candidates(Constraints())
     kinds = [design.term(int(c), 1.0).condition.kind for c in np.flatnonzero(allowed)]
     assert kinds == ["ramp"] * 4 + ["<="]
 

@@ -7,7 +7,7 @@ from _helpers.reference import expand
 from sparsegam import _core
 from sparsegam._data.columns import Scale
 from sparsegam._design.binning import Feature
-from sparsegam._design.rules import Rules
+from sparsegam._design.constraints import Constraints
 from sparsegam._design.threshold import ThresholdDesign
 from sparsegam._models.terms import Condition, Term
 
@@ -44,14 +44,14 @@ def test_of_two_levels_one_is_a_candidate(n_levels, missing, candidates):
     feature = Feature("region", np.array([]), missing=missing, scale=scale, bin_of_level=levels)
     values = np.resize(np.append(levels, np.nan) if missing else levels, 12).astype(np.float64)
     design = ThresholdDesign([feature], [feature.codes(values)])
-    assert np.flatnonzero(design.candidates(Rules())).tolist() == candidates
+    assert np.flatnonzero(design.candidates(Constraints())).tolist() == candidates
 
 
 @pytest.mark.parametrize(("bins", "candidates"), [([0, 1, 1], [0]), ([0, 0, 1], [1])])
 def test_a_level_by_itself_is_a_candidate_rather_than_all_others(bins, candidates):
     feature = Feature("city", np.array([]), scale=Scale("category", tuple("abc")), bin_of_level=np.array(bins))
     design = ThresholdDesign([feature], [feature.codes(np.resize(np.arange(3.0), 12))])
-    assert np.flatnonzero(design.candidates(Rules())).tolist() == candidates
+    assert np.flatnonzero(design.candidates(Constraints())).tolist() == candidates
 
 
 @pytest.mark.parametrize(

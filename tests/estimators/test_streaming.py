@@ -19,7 +19,7 @@ from sparsegam import (
     scan,
 )
 from sparsegam._data import streams
-from sparsegam._design import coding
+from sparsegam._design import encoding
 from sparsegam._search.tables import Tables
 from sparsegam.datasets import make_credit
 
@@ -176,7 +176,7 @@ def test_codes_are_held_once(files, monkeypatch):
 
 def test_arrow_is_asked_for_its_memory_when_no_piece_is_in_use(files, monkeypatch):
     pool, held = pa.default_memory_pool(), []
-    monkeypatch.setattr(coding, "hand_back", lambda: held.append(pool.bytes_allocated()))
+    monkeypatch.setattr(encoding, "hand_back", lambda: held.append(pool.bytes_allocated()))
     before = pool.bytes_allocated()
     SparseGAMClassifier(**SETTINGS).fit(streamed(files, "y"), "y")
     assert held == [before]

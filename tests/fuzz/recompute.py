@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
-from sparsegam._design.interactions import COST
+from sparsegam._design.constraints import INTERACTION_COST
 from sparsegam.losses import LOSSES
 
 ROUNDING = 1e-13  # of a score, relative to the numbers that are added up to it
@@ -93,7 +93,7 @@ def cost(case, view):
         return sum(j not in free for j in view.model.columns)
     factors = {case.names[case.position(key)]: f for key, f in (case.options.get("feature_cost") or {}).items()}
     asked = case.options.get("interaction_cost", "auto")
-    dearer = COST if asked == "auto" else asked
+    dearer = INTERACTION_COST if asked == "auto" else asked
     return sum(
         max(factors.get(name, 1.0) for name in term.features) * (dearer if term.is_product else 1.0)
         for term in view.model.terms

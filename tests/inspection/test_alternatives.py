@@ -7,8 +7,7 @@ import pytest
 
 from sparsegam._data.table import read
 from sparsegam._design.binning import Binning
-from sparsegam._design.interactions import Interactions
-from sparsegam._design.rules import Rules
+from sparsegam._design.constraints import Constraints, InteractionOptions
 from sparsegam._search.options import Options
 from sparsegam._search.path import Path
 from sparsegam._search.refit import refit
@@ -27,7 +26,7 @@ def make_problem(loss="logistic", rules=None, n=400):
         if loss != "squared"
         else score + rng.normal(size=n)
     )
-    rules = rules or Rules()
+    rules = rules or Constraints()
     options = Options(loss=loss, lambda2=1e-3, max_terms=6)
     problem = Tables(Binning(), rules).pose(read(X), y, np.ones(n), options)
     classes = None if loss == "squared" else np.array([0, 1])
@@ -55,7 +54,7 @@ def test_a_twin_costs_nothing():
 
 
 def test_rules_are_obeyed():
-    problem, path, rules = make_problem(rules=Rules(monotone={"x1": "increasing"}, features_never=["x2"]))
+    problem, path, rules = make_problem(rules=Constraints(monotone={"x1": "increasing"}, features_never=["x2"]))
     for alternative in alternatives(problem, path.at(n_terms=3), rules):
         for substitute in alternative.substitutes:
             assert substitute.term.feature != "x2"
@@ -84,7 +83,7 @@ def test_costs_of_ramps_are_those_of_the_rows(loss, max_bins):
         if loss == "squared"
         else np.where(rng.random(500) < 1 / (1 + np.exp(-score)), 1.0, -1.0)
     )
-    rules = Rules(shapes="both")
+    rules = Constraints(shapes="both")
     problem = Tables(Binning(max_bins=max_bins), rules).pose(read(X), y, np.ones(500), Options(loss, 1e-3, 4))
     path = Path.search(problem, None if loss == "squared" else np.array([0, 1]))
     model = path.at(n_terms=2)
@@ -103,8 +102,8 @@ def test_costs_of_ramps_are_those_of_the_rows(loss, max_bins):
 
 
 def test_ramps_obey_directions():
-    problem, path, _ = make_problem(rules=Rules(shapes="both"))
-    rules = Rules(shapes="both", monotone={"x0": "increasing", "x2": "increasing"})
+    problem, path, _ = make_problem(rules=Constraints(shapes="both"))
+    rules = Constraints(shapes="both", monotone={"x0": "increasing", "x2": "increasing"})
     found = [s.term for a in alternatives(problem, path.at(n_terms=3), rules) for s in a.substitutes]
     assert all(t.feature == "x1" or (t.coef > 0) == t.condition.is_ramp for t in found)
 
@@ -120,7 +119,7 @@ def test_terms_that_are_no_columns():
 def pose_with_few_bins():
     X = np.arange(80.0).reshape(20, 4) + 0.5
     y = np.tile([-1.0, 1.0], 10)
-    return Tables(Binning(), Rules()).pose(read(X), y, np.ones(20), Options("logistic", 1e-3, 3))
+    return Tables(Binning(), Constraints()).pose(read(X), y, np.ones(20), Options("logistic", 1e-3, 3))
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +128,7 @@ def paired():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 20, (600, 3)).astype(float)
     y = np.where(rng.random(600) < np.where((X[:, 0] <= 8) & (X[:, 1] > 10), 0.8, 0.3), 1.0, -1.0)
-    tables = Tables(Binning(), Rules(), Interactions(interactions=1))
+    tables = Tables(Binning(), Constraints(), InteractionOptions(interactions=1))
     problem = tables.pose(read(X), y, np.ones(600), Options(loss="logistic", lambda2=1e-3, max_terms=3))
     ready = problem.prepared()
     model = Path.search(ready, np.array([0, 1])).at(n_terms=1)
@@ -140,10 +139,10 @@ def paired():
 def test_products_near_by_stand_in_for_products(paired):
     plain, ready, model = paired
     with pytest.raises(ValueError, match="the data have no column for the term"):
-        alternatives(plain, model, Rules())
+        alternatives(plain, model, Constraints())
     problem = with_products_of(plain, model)
     assert objective_of(problem, model) == pytest.approx(objective_of(ready, model))
-    (found,) = alternatives(problem, model, Rules())
+    (found,) = alternatives(problem, model, Constraints())
     assert found.drop_cost > 20
     best = found.substitutes[0]
     assert best.term.part == model.terms[0].part
@@ -157,7 +156,7 @@ def test_products_near_by_stand_in_for_products(paired):
 def test_stand_ins_for_products_obey_directions(paired):
     plain, _, model = paired
     assert model.terms[0].coef > 0  # it falls with the first feature, and grows with the second
-    rules = Rules(monotone={"x0": "decreasing", "x1": "increasing"})
+    rules = Constraints(monotone={"x0": "decreasing", "x1": "increasing"})
     posed = replace(plain, posed=replace(plain.posed, inputs=replace(plain.posed.inputs, rules=rules)))
     (found,) = alternatives(with_products_of(posed, model), model, rules)
     assert found.substitutes

@@ -7,7 +7,7 @@ import pytest
 from sparsegam import SparseGAMClassifier, SparseGAMClassifierCV, SparseGAMRegressor, gam_path
 from sparsegam._data.table import read
 from sparsegam._design.binning import Binning
-from sparsegam._design.coding import bin_table
+from sparsegam._design.encoding import bin_table
 from sparsegam._design.threshold import ThresholdDesign
 from sparsegam._search.products import MOST_ALONE, MOST_CELLS, cells_of
 

@@ -14,7 +14,7 @@ from sparsegam import (
     gam_path,
     linear_path,
 )
-from sparsegam._design.units import Units, in_units, power_of_two, unless_one
+from sparsegam._design.scaling import Units, in_units, power_of_two, unless_one
 from sparsegam._search.swap import swap_path
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from sparsegam._data.streams import Stream
 from sparsegam._data.table import Table
 from sparsegam._design.binning import Binning
-from sparsegam._design.coding import coded_table
+from sparsegam._design.encoding import coded_table
 from sparsegam._io.contents import check_file, free_memory
 from sparsegam._io.files import FORMATS, read_file, scan
 from sparsegam._models.additive import Model

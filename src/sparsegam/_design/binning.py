@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from sparsegam import _core
 from sparsegam._data.columns import NUMBER, WORDS, Column, Level, Scale, Value
 from sparsegam._data.table import position
-from sparsegam._design.times import Times
 from sparsegam._models.terms import Condition
 from sparsegam.arrays import FloatArray
 from sparsegam.checks import check_choice, check_integer, shown
@@ -54,7 +53,7 @@ class Binning:
     def __post_init__(self) -> None:
         check_integer("max_bins", self.max_bins, at_least=2, at_most=MAX_BINS)
         check_integer("min_category_count", self.min_category_count, at_least=1)
-        check_rows_per_bin(self.min_samples_bin)
+        check_min_samples_bin(self.min_samples_bin)
         if self.thresholds is not None and not isinstance(self.thresholds, Mapping):
             msg = f"thresholds must be a dict from column to its thresholds, got {self.thresholds!r}."
             raise ValueError(msg)
@@ -75,6 +74,30 @@ class Binning:
     def cuts(self, names: Sequence[str]) -> dict[int, Sequence[Any]]:
         """Thresholds by column, where they are given."""
         return _by_position(self.thresholds, names, "thresholds")
+
+
+@dataclass(frozen=True, eq=False)
+class ValueCounts:
+    """Weight and number of rows that each entry of a column stands for, where entries are distinct values.
+
+    Attributes
+    ----------
+    weight : ndarray or None
+        Total weight of the rows; None for 1 each.
+    rows : ndarray or None
+        Number of rows; None for one each.
+    """
+
+    weight: FloatArray | None = None
+    rows: FloatArray | None = None
+
+    def take(self, kept: NDArray[np.bool_] | NDArray[np.intp]) -> "ValueCounts":
+        """Return the counts of some of the entries."""
+        return ValueCounts(*(None if each is None else each[kept] for each in (self.weight, self.rows)))
+
+    def n_rows(self, values: FloatArray) -> int:
+        """Return the number of rows that the entries stand for."""
+        return values.size if self.rows is None else int(self.rows.sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,9 +266,9 @@ class Learner:
         everywhere = binning.special_values
         self.special_everywhere = () if everywhere is None or isinstance(everywhere, Mapping) else tuple(everywhere)
 
-    def learn(self, column: Column, j: int, times: Times | None = None) -> tuple[Feature, FloatArray]:
+    def learn(self, column: Column, j: int, times: ValueCounts | None = None) -> tuple[Feature, FloatArray]:
         """Return the feature of column j, and the column's numbers on its scale; each may stand for many rows."""
-        times = Times(self.weight) if times is None else times
+        times = ValueCounts(self.weight) if times is None else times
         if j in self.forced:
             column = column.as_category()
         if column.scale.kind == "category":
@@ -260,7 +283,7 @@ class Learner:
         cuts = _numbers(self.cuts[j], column, "thresholds") if j in self.cuts else []
         return np.array([*self.special_of(column, j), *cuts])
 
-    def _learn_ordered(self, column: Column, j: int, times: Times) -> Feature:
+    def _learn_ordered(self, column: Column, j: int, times: ValueCounts) -> Feature:
         values, special = column.values, self.special_of(column, j)
         missing = bool(values.size) and bool(np.isnan(values.min()))
         n_rows, ordered = times.n_rows(values), values
@@ -292,7 +315,7 @@ class Learner:
                 raise ValueError(msg)
 
 
-def learn_edges(values: FloatArray, times: Times, max_bins: int, min_rows: int = 1) -> FloatArray:
+def learn_edges(values: FloatArray, times: ValueCounts, max_bins: int, min_rows: int = 1) -> FloatArray:
     """Learn thresholds: at every distinct value but the largest or, beyond max_bins, at quantiles of the weight.
 
     From the lowest up, some are left out so that there are enough rows between any two, and beyond the last. The
@@ -320,7 +343,7 @@ def _weighted_edges(values: FloatArray, weight: FloatArray | None, max_bins: int
     return edges
 
 
-def check_rows_per_bin(min_samples_bin: Any) -> None:
+def check_min_samples_bin(min_samples_bin: Any) -> None:
     """Raise unless it is a number of rows, or left to the number that there are."""
     if isinstance(min_samples_bin, str):
         check_choice("min_samples_bin", min_samples_bin, ("auto",), other="or an integer >= 1")
@@ -336,7 +359,7 @@ def rows_per_bin(min_samples_bin: Any, n_rows: int) -> int:
     return min(MOST_ROWS_ASKED, -(-n_rows // ROWS_PER_BIN)) if min_samples_bin == "auto" else int(min_samples_bin)
 
 
-def learn_levels(column: Column, binning: Binning, times: Times) -> Feature:
+def learn_levels(column: Column, binning: Binning, times: ValueCounts) -> Feature:
     """Learn the bins of a category: one per level, one for all rare levels together.
 
     Levels are rare by their rows, whatever these weigh; where more than max_bins are left, those of most weight stay.

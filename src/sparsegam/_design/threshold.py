@@ -11,9 +11,9 @@ from sparsegam import _core
 from sparsegam._data.columns import Scale
 from sparsegam._data.table import Table
 from sparsegam._design.binning import Codes, Feature, rows_per_bin
+from sparsegam._design.constraints import Constraints
 from sparsegam._design.own import Own
 from sparsegam._design.ramps import Ramps
-from sparsegam._design.rules import Rules
 from sparsegam._design.training import Bins, Histogram, Training, histogram_of
 from sparsegam._models.additive import Model
 from sparsegam._models.seen import SeenLater
@@ -93,9 +93,9 @@ class ThresholdDesign:
     @property
     def n_candidates(self) -> int:
         """Number of columns that may enter a model."""
-        return int(np.count_nonzero(self.candidates(Rules())))
+        return int(np.count_nonzero(self.candidates(Constraints())))
 
-    def candidates(self, rules: Rules) -> NDArray[np.bool_]:
+    def candidates(self, rules: Constraints) -> NDArray[np.bool_]:
         """Tell which columns may enter a model.
 
         The last ordered bin of a feature may not: its column is constant or, beside special and missing values, the
@@ -111,7 +111,7 @@ class ThresholdDesign:
         if not self.is_plain:
             alone = (self.n_ramps > 0) & (np.array(self.shapes) == "ramps")
             allowed[self.is_ordered() & alone[self.group]] = False
-        never = rules.never(self.names)
+        never = rules.forbidden(self.names)
         if len(never):
             allowed[np.isin(self.group, never)] = False
         return allowed
@@ -313,7 +313,7 @@ class ThresholdDesign:
     def penalty(
         self,
         lambda2: float,
-        rules: Rules,
+        rules: Constraints,
         *,
         allowed: NDArray[np.bool_] | None = None,
         always: NDArray[np.int64] = NO_COLUMNS,
@@ -339,7 +339,7 @@ class ThresholdDesign:
         """Return what the core must know of products, which a design may have."""
         return {}
 
-    def costs(self, rules: Rules) -> FloatArray:
+    def costs(self, rules: Constraints) -> FloatArray:
         """Return the factor on lambda0 of each column: one number behind all of them where they cost the same."""
         by_feature = rules.costs(self.names)
         if by_feature.size and (by_feature == by_feature[0]).all():
@@ -347,7 +347,7 @@ class ThresholdDesign:
         out: FloatArray = by_feature[self.group]
         return out
 
-    def bounds(self, rules: Rules) -> tuple[FloatArray, FloatArray]:
+    def bounds(self, rules: Constraints) -> tuple[FloatArray, FloatArray]:
         """Return the lowest and the highest coefficient of each column.
 
         A score that grows with x falls with the columns `x <= t`: their coefficients are at most zero, those of ramps,
@@ -388,7 +388,7 @@ class ThresholdDesign:
         place: NDArray[np.int64] = np.arange(self.n_columns) - self.offset[self.source]
         return place
 
-    def _directions(self, rules: Rules) -> NDArray[np.int64]:
+    def _directions(self, rules: Constraints) -> NDArray[np.int64]:
         directions = rules.directions(self.names)
         for j in np.flatnonzero(directions):
             if self.n_ordered[j] == 0:

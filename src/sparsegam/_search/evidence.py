@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from sparsegam import _core
+from sparsegam._design.scaling import Units
 from sparsegam._design.threshold import ThresholdDesign
-from sparsegam._design.units import Units
 from sparsegam._models.additive import Model
 from sparsegam._models.evidence import Evidence
 from sparsegam._models.terms import Part, Term

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sparsegam import _core
 from sparsegam._data.matrix import NumericMatrix, listed, read_matrix
 from sparsegam._design.linear import Coefficients, LinearDesign
-from sparsegam._design.units import in_units, power_of_two
+from sparsegam._design.scaling import in_units, power_of_two
 from sparsegam._models.linear import LinearModel
 from sparsegam._search.inputs import is_cuda, search_inputs
 from sparsegam._search.options import Options

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from sparsegam import _core
 from sparsegam._design.design import Design
-from sparsegam._design.units import Units
+from sparsegam._design.scaling import Units
 from sparsegam._models.scoring import Scores
 from sparsegam._search.options import DEFAULT_MAX_TERMS, Options
 from sparsegam._search.price import Choices, Price, price

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from sparsegam import _core
 from sparsegam._design.binning import rows_per_bin
-from sparsegam._design.interactions import Interactions, Pair
-from sparsegam._design.products import Half, Product, ProductDesign
-from sparsegam._design.rules import Rules
+from sparsegam._design.constraints import Constraints, InteractionOptions, Pair
+from sparsegam._design.interactions import BinRange, Interaction, ProductDesign
 from sparsegam._design.threshold import ThresholdDesign
 from sparsegam._design.training import bin_counts
 from sparsegam._search.problem import Problem, at_ridge, replace_options
@@ -43,10 +42,12 @@ PRODUCTS_THAT_DIFFER = 64
 EVIDENCE = 4.0
 
 Cells = tuple[NDArray[np.uint8], int, int]  # of each bin its cell; ordered cells, and all of them
-Pose = Callable[[Sequence[Product]], Any]
+Pose = Callable[[Sequence[Interaction]], Any]
 
 
-def with_products(problem: P, pose: Pose, interactions: Interactions, rules: Rules, lambda0: float | str | None) -> P:
+def with_products(
+    problem: P, pose: Pose, interactions: InteractionOptions, rules: Constraints, lambda0: float | str | None
+) -> P:
     """Return the problem with products among its columns, and the models that asked for them to start from.
 
     Parameters
@@ -55,13 +56,13 @@ def with_products(problem: P, pose: Pose, interactions: Interactions, rules: Rul
         The problem over plain columns.
     pose : callable
         Poses the same rows with some products.
-    interactions, rules : Interactions, Rules
+    interactions, rules : InteractionOptions, Constraints
         What the user asks of products, and of all terms.
     lambda0 : float, str or None
         The price per term of the model to be found; None for a frontier.
     """
     design = problem.design
-    never, apart = rules.never(design.names), rules.never_pairs(design.names)
+    never, apart = rules.forbidden(design.names), rules.forbidden_pairs(design.names)
     pairs = interactions.pairs(design.names, never, apart)
     if not pairs or problem.max_terms < 1:
         return problem
@@ -78,7 +79,7 @@ def most_products(n_rows: int) -> int:
 class Offer:
     """Products of some pairs at some models, with their gains; and what each pair would gain at most."""
 
-    gain: dict[Product, float]
+    gain: dict[Interaction, float]
     best: dict[Pair, float]
 
 
@@ -86,7 +87,12 @@ class _Hunt:
     """Rounds of searches, each over the products that the models of the one before ask for."""
 
     def __init__(
-        self, problem: Any, pose: Pose, interactions: Interactions, rules: Rules, lambda0: float | str | None
+        self,
+        problem: Any,
+        pose: Pose,
+        interactions: InteractionOptions,
+        rules: Constraints,
+        lambda0: float | str | None,
     ) -> None:
         self.plain, self.pose, self.interactions, self.lambda0 = problem, pose, interactions, lambda0
         design: ThresholdDesign = problem.design
@@ -108,7 +114,7 @@ class _Hunt:
             return replace(self.plain, warm=warm)
         if self._n_products(pairs) <= self.most:  # all of them are columns: one search will do
             return self._posed(self._pool(offer, pairs, set()), (), self.plain, unit)
-        taken: set[Product] = set()
+        taken: set[Interaction] = set()
         for finer in (*[False] * ROUNDS, True):
             products = self._pool(offer, pairs, taken)
             if finer:
@@ -127,7 +133,7 @@ class _Hunt:
         limit = self.plain.options.time_limit
         return None if limit is None else float(limit) / (2 * (ROUNDS + 2))
 
-    def _posed(self, products: Sequence[Product], points: Sequence[_core.Point], before: Any, unit: float) -> Any:
+    def _posed(self, products: Sequence[Interaction], points: Sequence[_core.Point], before: Any, unit: float) -> Any:
         """Pose the rows with these products; models that were found before are known to the search that follows."""
         posed = at_ridge(self.pose(products), self.plain.ridge)
         price = self.plain.units.price(self.plain.price("auto")(self.plain.max_terms // 2) * unit)
@@ -151,7 +157,7 @@ class _Hunt:
 
     def _ask(self, problem: Any, points: Sequence[_core.Point], pairs: Sequence[Pair]) -> Offer:
         """Ask the rows what products would gain at each model; a product counts for its best."""
-        gain: dict[Product, float] = {}
+        gain: dict[Interaction, float] = {}
         best: dict[Pair, float] = {}
         per_pair = int(np.clip(self.most // (2 * len(pairs)), LEAST_PER_PAIR, MOST_PER_PAIR))
         if self._n_products(pairs) <= self.most:
@@ -204,10 +210,10 @@ class _Hunt:
     def _screened(self, best: dict[Pair, float], unit: float) -> list[Pair]:
         """Return the pairs that may have products: as many as asked for, or those that stand out from noise."""
         ranked = sorted(best, key=lambda pair: self._price(pair) - best[pair])
-        if self.interactions.needs_evidence:
+        if self.interactions.is_auto:
             least = math.log(len(best) * PRODUCTS_THAT_DIFFER) + EVIDENCE
             ranked = [pair for pair in ranked if best[pair] > least * unit]
-        most = self.interactions.most_pairs
+        most = self.interactions.max_pairs
         return sorted(ranked[: MOST_PAIRS if most is None else most])
 
     def _price(self, pair: Pair) -> float:
@@ -215,15 +221,15 @@ class _Hunt:
         price = 0.0 if self.lambda0 is None else float(self.lambda0)  # a number, once a model was found at it
         return price * self.interactions.cost * float(max(self.costs[list(pair)]))
 
-    def _pool(self, offer: Offer, pairs: Sequence[Pair], taken: set[Product]) -> list[Product]:
+    def _pool(self, offer: Offer, pairs: Sequence[Pair], taken: set[Interaction]) -> list[Interaction]:
         """Return those that models have, and the best of those on offer."""
         wanted = {*pairs}
         ranked = sorted((p for p in offer.gain if p.pair in wanted and p not in taken), key=lambda p: -offer.gain[p])
         return [*sorted(taken), *ranked][: self.most]
 
-    def _finer(self, products: set[Product]) -> list[Product]:
+    def _finer(self, products: set[Interaction]) -> list[Interaction]:
         """Return the same products with cuts in between those of the cells."""
-        found: dict[Product, None] = {}
+        found: dict[Interaction, None] = {}
         for product in sorted(products):
             for first in self._finer_half(product.first):
                 found[replace(product, first=first)] = None
@@ -231,7 +237,7 @@ class _Hunt:
                 found[replace(product, second=second)] = None
         return [product for product in found if product not in products]
 
-    def _finer_half(self, half: Half) -> list[Half]:
+    def _finer_half(self, half: BinRange) -> list[BinRange]:
         of_bin, n_ordered, _ = self.cells[half.feature]
         ordered = np.flatnonzero(of_bin < n_ordered)
         if half.last > ordered.size:
@@ -245,9 +251,9 @@ class _Hunt:
         chosen = np.unique(near[np.linspace(0, near.size - 1, 2 * FINER + 1).round().astype(np.intp)])
         return [_cut(half, int(at)) for at in chosen if at != cut]
 
-    def _product(self, pair: Pair, part_a: int, part_b: int) -> Product | None:
+    def _product(self, pair: Pair, part_a: int, part_b: int) -> Interaction | None:
         first, second = self.halves[pair[0]][part_a], self.halves[pair[1]][part_b]
-        return None if first is None or second is None else Product(first, second)
+        return None if first is None or second is None else Interaction(first, second)
 
     def _n_products(self, pairs: Sequence[Pair]) -> int:
         sizes = [_n_parts(cells) for cells in self.cells]
@@ -289,23 +295,23 @@ def _n_parts(cells: Cells) -> int:
     return 2 * max(n_ordered - 1, 0) + n_cells - n_ordered
 
 
-def _half(cells: Cells, feature: int, part: int) -> Half | None:
+def _half(cells: Cells, feature: int, part: int) -> BinRange | None:
     """Return a part of the cells of a feature, as the core numbers them, in bins; None for the cell of many levels."""
     of_bin, n_ordered, _ = cells
     cuts = max(n_ordered - 1, 0)
     if part < 2 * cuts:
         ordered = of_bin[of_bin < n_ordered]
         cut = int(np.searchsorted(ordered, part % cuts, side="right"))
-        return Half(feature, 0, cut) if part < cuts else Half(feature, cut, ordered.size)
+        return BinRange(feature, 0, cut) if part < cuts else BinRange(feature, cut, ordered.size)
     bins = np.flatnonzero(of_bin == n_ordered + part - 2 * cuts)
-    return Half(feature, int(bins[0]), int(bins[0]) + 1) if bins.size == 1 else None
+    return BinRange(feature, int(bins[0]), int(bins[0]) + 1) if bins.size == 1 else None
 
 
-def _cut(half: Half, at: int) -> Half:
+def _cut(half: BinRange, at: int) -> BinRange:
     return replace(half, first=at) if half.first > 0 else replace(half, last=at)
 
 
-def _products_of(design: ThresholdDesign, point: _core.Point) -> list[Product]:
+def _products_of(design: ThresholdDesign, point: _core.Point) -> list[Interaction]:
     """Return the products among the columns of a point."""
     if not isinstance(design, ProductDesign):
         return []

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
-from sparsegam._design.units import Units
+from sparsegam._design.scaling import Units
 from sparsegam._search.ridge import Ridge
 from sparsegam.arrays import FloatArray
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
-from sparsegam._design.units import Units
+from sparsegam._design.scaling import Units
 from sparsegam.arrays import FloatArray
 from sparsegam.checks import check_boolean, check_number, shown
 from sparsegam.losses import LOSSES

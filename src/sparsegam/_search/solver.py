@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from sparsegam import _core
 from sparsegam._design.design import Design
-from sparsegam._design.units import Units
+from sparsegam._design.scaling import Units
 from sparsegam._search.price import Price, check_lambda0, is_settled, noise_of, settled_price
 from sparsegam._search.problem import Problem, at_ridge, replace_options
 from sparsegam._search.progress import Progress

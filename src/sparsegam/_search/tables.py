@@ -12,14 +12,13 @@ from sparsegam import _core
 from sparsegam._data.streams import stream_of
 from sparsegam._data.table import Table, read
 from sparsegam._design.binning import Binning
-from sparsegam._design.coding import bin_table, take_in
-from sparsegam._design.interactions import Interactions
+from sparsegam._design.constraints import Constraints, InteractionOptions
+from sparsegam._design.encoding import bin_table, take_in
+from sparsegam._design.interactions import Interaction, ProductDesign
 from sparsegam._design.own import OwnNumbers
-from sparsegam._design.products import Product, ProductDesign
 from sparsegam._design.ramps import learn_ramps, shapes_of
-from sparsegam._design.rules import Rules
+from sparsegam._design.scaling import Units, in_units, unless_one
 from sparsegam._design.threshold import ThresholdDesign
-from sparsegam._design.units import Units, in_units, unless_one
 from sparsegam._io.special_codes import warn_of_special_codes
 from sparsegam._io.type_inference import warn_of_numbers_in_text
 from sparsegam._models.additive import Model
@@ -132,7 +131,7 @@ class Posed:
     options: Options
     always: NDArray[np.int64] | None = None  # as chosen before: of two that are as good, the last bit would choose anew
 
-    def again(self, products: Sequence[Product]) -> TableProblem:
+    def again(self, products: Sequence[Interaction]) -> TableProblem:
         """Pose the same rows with products among the columns."""
         design = self.with_products(products) if products else self.design
         rows = self.rows_of(design)
@@ -140,7 +139,7 @@ class Posed:
         own = None if design.is_exact() else self.own_values(design, rows)
         return replace(problem, own=own, posed=replace(self, always=problem.always))
 
-    def with_products(self, products: Sequence[Product]) -> ThresholdDesign:
+    def with_products(self, products: Sequence[Interaction]) -> ThresholdDesign:
         """Return the design with products behind its columns."""
         return ProductDesign(self.design, products, self.inputs.interactions, self.weight)
 
@@ -170,14 +169,14 @@ class Tables:
     """Tables of any columns, which are binned: each bin is a column that the search may choose."""
 
     binning: Binning
-    rules: Rules
-    interactions: Interactions = field(default_factory=Interactions)
+    rules: Constraints
+    interactions: InteractionOptions = field(default_factory=InteractionOptions)
     smaller: ClassVar[str] = "a larger lambda0, fewer max_terms or fewer max_bins"
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> "Tables":
         """Take from all options those that are about tables."""
-        return cls(pick(Binning, given), pick(Rules, given), pick(Interactions, given))
+        return cls(pick(Binning, given), pick(Constraints, given), pick(InteractionOptions, given))
 
     def read(self, X: Any) -> Table:
         """Look at an array or a frame without copying it."""
@@ -225,7 +224,7 @@ class Tables:
         allowed = design.candidates(self.rules)
         if self.rules.min_events_bin > 0:
             allowed &= design.stand_on_events(_events(totals.upper), int(self.rules.min_events_bin))
-        check_room(len(self.rules.always(design.names)), "features_always", options)
+        check_room(len(self.rules.required(design.names)), "features_always", options)
         ridge = options.ridge(totals.weight)
         unit = None if ridge.standardized else ridge.unit(rows.columns, units)
         if always is None:
@@ -354,11 +353,11 @@ def _refuse_certificate(options: Options) -> None:
 
 
 def _always(
-    design: ThresholdDesign, rows: Any, ridge: Ridge, rules: Rules, allowed: NDArray[np.bool_]
+    design: ThresholdDesign, rows: Any, ridge: Ridge, rules: Constraints, allowed: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
     """Choose a column for each feature that must be in: the one that, alone, lowers the loss most."""
     chosen = []
-    for j in rules.always(design.names):
+    for j in rules.required(design.names):
         mine = allowed & (design.group == j)
         if not mine.any():
             msg = f"features_always names {design.names[j]!r}, of which no term can be made: it does not vary enough."

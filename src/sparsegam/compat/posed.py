@@ -24,7 +24,7 @@ from sparsegam import _core
 from sparsegam._data.matrix import NumericMatrix, listed, read_matrix
 from sparsegam._data.target import read_target
 from sparsegam._design.linear import Coefficients
-from sparsegam._design.units import Units, in_units
+from sparsegam._design.scaling import Units, in_units
 from sparsegam._search.matrices import Matrices
 from sparsegam._search.options import Options
 from sparsegam.arrays import FloatArray

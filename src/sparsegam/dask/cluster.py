@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam._design.binning import Binning
-from sparsegam._design.coding import codings_of
+from sparsegam._design.encoding import codings_of
 from sparsegam.checks import optional
 from sparsegam.dask.parts import About, Part, code_part, look_at, together
 from sparsegam.dask.shard import Posed, Selection, Shard

@@ -18,9 +18,9 @@ from sparsegam._data.table import Table
 from sparsegam._design.binning import Feature
 from sparsegam._design.own import CodedNumbers
 from sparsegam._design.ramps import Ramps
+from sparsegam._design.scaling import Units
 from sparsegam._design.threshold import ThresholdDesign
 from sparsegam._design.training import histogram_of
-from sparsegam._design.units import Units
 from sparsegam.arrays import FloatArray
 from sparsegam.dask.parts import CodedPart
 

@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
-from sparsegam._design.binning import Codes, Feature, Learner
-from sparsegam._design.coding import learn_counted
+from sparsegam._design.binning import Codes, Feature, Learner, ValueCounts
+from sparsegam._design.constraints import Constraints
+from sparsegam._design.encoding import learn_counted
 from sparsegam._design.ramps import Ramps, may_have_ramps, ramps_of, shapes_of
-from sparsegam._design.rules import Rules
+from sparsegam._design.scaling import Units, power_of_two
 from sparsegam._design.threshold import ThresholdDesign
-from sparsegam._design.times import Times
 from sparsegam._design.training import Histogram, Training
-from sparsegam._design.units import Units, power_of_two
 from sparsegam._search.inputs import is_cuda
 from sparsegam._search.options import Options
 from sparsegam._search.tables import OwnValues, TableProblem, Tables, Totals
@@ -86,7 +85,7 @@ class Learned:
 class SentDesign(ThresholdDesign):
     """A design whose rows are elsewhere, so that it can be sent there: it knows its counts, and scores other rows."""
 
-    def __init__(self, learned: Learned, about: Sequence[dict[str, Any]], mean: float, rules: Rules) -> None:
+    def __init__(self, learned: Learned, about: Sequence[dict[str, Any]], mean: float, rules: Constraints) -> None:
         self._given = [added(part[name] for part in about) for name in ("counts", "shares")]
         self._given[1] = self._given[1] / mean
         self._n_rows = int(sum(part["rows"] for part in about))
@@ -115,7 +114,7 @@ class RemoteDesign(SentDesign):
     """A design whose rows are asked."""
 
     def __init__(
-        self, learned: Learned, about: Sequence[dict[str, Any]], mean: float, rules: Rules, rows: RemoteRows
+        self, learned: Learned, about: Sequence[dict[str, Any]], mean: float, rules: Constraints, rows: RemoteRows
     ) -> None:
         super().__init__(learned, about, mean, rules)
         self.rows = rows
@@ -208,7 +207,7 @@ class RemoteTables(Tables):
         for j, coding in enumerate(data.cluster.codings):
             rows = added(part[j][0] for part in counts)
             weight = rows if learner.weight is None else added(part[j][1] for part in counts)
-            feature, seen, bins = learn_counted(learner, coding, j, Times(weight, rows))
+            feature, seen, bins = learn_counted(learner, coding, j, ValueCounts(weight, rows))
             table = np.zeros(coding.numbers.size, dtype=bins.dtype)
             table[seen] = bins
             ramped = may_have_ramps(feature, shapes[j])

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam._design.products import neighbours_of, product_of
-from sparsegam._design.rules import Rules
+from sparsegam._design.constraints import Constraints
+from sparsegam._design.interactions import interaction_of, neighbours_of
 from sparsegam._models.additive import Model
 from sparsegam._models.terms import SENSE, Clause, Term
 from sparsegam._search.evidence import covariance_of
@@ -38,7 +38,9 @@ class Alternatives:
     substitutes: tuple[Substitute, ...]
 
 
-def alternatives(problem: TableProblem, model: Model, rules: Rules, *, most: int | None = None) -> list[Alternatives]:
+def alternatives(
+    problem: TableProblem, model: Model, rules: Constraints, *, most: int | None = None
+) -> list[Alternatives]:
     """Find, for each term of a model, the columns that could nearly as well stand in its place.
 
     One scan of the data gives the second-order estimate of every exchange, the other terms re-optimised. The best step
@@ -51,7 +53,7 @@ def alternatives(problem: TableProblem, model: Model, rules: Rules, *, most: int
         The data that the model was fitted to.
     model : Model
         The model; its terms must be columns of the problem.
-    rules : Rules
+    rules : Constraints
         What the model had to obey; substitutes obey its directions and forbidden features too.
     most : int, optional
         Largest number of substitutes of a term, each of another feature or of another kind: a step may stand in for a
@@ -92,7 +94,7 @@ def with_products_of(problem: TableProblem, model: Model) -> TableProblem:
     terms = [term for term in model.terms if term.is_product]
     if problem.posed is None or not terms:
         return problem
-    found = (product_of(problem.design.features, term) for term in terms)
+    found = (interaction_of(problem.design.features, term) for term in terms)
     own = [product for product in found if product is not None]
     near = [other for product in own for other in neighbours_of(problem.posed.design, product)]
     again: Any = at_ridge(problem.posed.again([*own, *near[: max(MOST_NEAR - len(own), 0)]]), problem.ridge)
@@ -122,7 +124,7 @@ def objective_of(problem: TableProblem, model: Model, *, by_bins: bool = False) 
 class _Search:
     """Looks for what could stand in for a term; refits verify what the scan predicts."""
 
-    def __init__(self, problem: TableProblem, start: Support, rules: Rules, most: int) -> None:
+    def __init__(self, problem: TableProblem, start: Support, rules: Constraints, most: int) -> None:
         self.problem = problem
         self.most = most
         self.near = Neighbourhood(problem.rows, problem.ridge, start, problem.units)

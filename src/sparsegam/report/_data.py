@@ -12,8 +12,7 @@ from sparsegam._data.columns import Column
 from sparsegam._data.table import Table, position, read
 from sparsegam._data.target import class_weights, weights
 from sparsegam._design.binning import Binning
-from sparsegam._design.interactions import Interactions
-from sparsegam._design.rules import Rules
+from sparsegam._design.constraints import Constraints, InteractionOptions
 from sparsegam._models.additive import Model
 from sparsegam._models.lookup import positions
 from sparsegam._models.outcomes import positives
@@ -156,12 +155,12 @@ class Material:
         return self.train if self.test is None else self.test
 
     @cached_property
-    def rules(self) -> Rules:
+    def rules(self) -> Constraints:
         """What the model had to obey; its ramps say what settings do not, or leave to folds."""
         ramps = any(term.condition.is_ramp for term in self.model.terms)
         given = self.settings.get("shapes")
         shapes = given if isinstance(given, str | Mapping) else "both" if ramps else "steps"
-        return pick(Rules, dict(self.settings) | {"shapes": shapes})
+        return pick(Constraints, dict(self.settings) | {"shapes": shapes})
 
     @cached_property
     def problem(self) -> TableProblem | None:
@@ -171,7 +170,7 @@ class Material:
         given = {"lambda2": "auto"} | dict(self.settings) | self._binning()
         given |= {"loss": self.model.loss, "max_terms": self.model.n_terms + FURTHER_TERMS, "certify": False}
         target, weight = self._target(self.train)
-        tables = Tables(pick(Binning, given), self.rules, pick(Interactions, given))
+        tables = Tables(pick(Binning, given), self.rules, pick(InteractionOptions, given))
         problem = at_noise(tables.pose(self.train.table, target, weight, pick(Options, given)))
         return with_products_of(problem, self.model)
 

@@ -11,9 +11,8 @@ from sparsegam._backends.cuda.inputs import CardColumn
 from sparsegam._backends.cuda.target import THREADS
 from sparsegam._data.columns import Column
 from sparsegam._data.table import Table
-from sparsegam._design.binning import MAX_BINS_UINT8, Feature, Learner
-from sparsegam._design.coding import learn_coded
-from sparsegam._design.times import Times
+from sparsegam._design.binning import MAX_BINS_UINT8, Feature, Learner, ValueCounts
+from sparsegam._design.encoding import learn_coded
 from sparsegam.arrays import FloatArray
 
 
@@ -80,7 +79,9 @@ def codes_of(card: Card, feature: Feature, numbers: Any) -> Any:
     return codes
 
 
-def summary(card: Card, numbers: Any, special: FloatArray, max_bins: int, weight: Any) -> tuple[FloatArray, Times]:
+def summary(
+    card: Card, numbers: Any, special: FloatArray, max_bins: int, weight: Any
+) -> tuple[FloatArray, ValueCounts]:
     """Return a few values that thresholds are learned from as from all, and what each counts for.
 
     These are all distinct values or, beyond max_bins, those at the quantiles that `learn_edges` would choose, and the
@@ -100,7 +101,7 @@ def summary(card: Card, numbers: Any, special: FloatArray, max_bins: int, weight
         values, rows = np.append(values, value), np.append(rows, float(xp.count_nonzero(mine)))
         if weight is not None:
             weights = np.append(weights, float(weight[mine].sum()))
-    return values, Times(rows if weight is None else weights, rows)
+    return values, ValueCounts(rows if weight is None else weights, rows)
 
 
 def _ordered_summary(card: Card, numbers: Any, weight: Any, max_bins: int) -> tuple[FloatArray, FloatArray, FloatArray]:

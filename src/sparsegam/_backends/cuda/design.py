@@ -13,10 +13,9 @@ from sparsegam._backends.cuda.inputs import CardColumn
 from sparsegam._backends.cuda.rows import CudaRows
 from sparsegam._data.table import Table
 from sparsegam._design.binning import Codes, Feature
-from sparsegam._design.interactions import Interactions
-from sparsegam._design.products import CellsOf, Product, ProductDesign
+from sparsegam._design.constraints import Constraints, InteractionOptions
+from sparsegam._design.interactions import CellsOf, Interaction, ProductDesign
 from sparsegam._design.ramps import Ramps
-from sparsegam._design.rules import Rules
 from sparsegam._design.threshold import ThresholdDesign
 from sparsegam._design.training import INSIDE, N_BUCKETS, Histogram
 from sparsegam.arrays import FloatArray
@@ -35,7 +34,7 @@ class CudaDesign(ThresholdDesign):
         The rows.
     weight : array of the card or None
         Their weights, on average one; None where all are the same.
-    rules : Rules
+    rules : Constraints
         What is demanded of models.
     ramps, shapes : sequence
         Those of each feature.
@@ -46,7 +45,7 @@ class CudaDesign(ThresholdDesign):
         features: Sequence[Feature],
         rows: CudaRows,
         weight: Any,
-        rules: Rules,
+        rules: Constraints,
         shaped: tuple[Sequence[Ramps | None], Sequence[str]],
     ) -> None:
         self.rows, self._weight = rows, weight
@@ -179,13 +178,13 @@ class CudaProductDesign(ProductDesign, CudaDesign):
     ----------
     plain : CudaDesign
         The design without products.
-    products : sequence of Product
+    products : sequence of Interaction
         The products.
-    interactions : Interactions
+    interactions : InteractionOptions
         What the user asks of them.
     """
 
-    def __init__(self, plain: CudaDesign, products: Sequence[Product], interactions: Interactions) -> None:
+    def __init__(self, plain: CudaDesign, products: Sequence[Interaction], interactions: InteractionOptions) -> None:
         with plain.rows.card:
             super().__init__(plain, products, interactions, plain._weight)
 

@@ -16,12 +16,12 @@ from sparsegam._backends.cuda.rows import CudaRows
 from sparsegam._backends.cuda.target import CardTarget
 from sparsegam._data.table import Table
 from sparsegam._design.binning import Feature, Learner
+from sparsegam._design.interactions import Interaction
 from sparsegam._design.own import OwnNumbers
-from sparsegam._design.products import Product
 from sparsegam._design.ramps import Ramps, may_have_ramps, ramps_of, shapes_of
+from sparsegam._design.scaling import in_units
 from sparsegam._design.threshold import ThresholdDesign
 from sparsegam._design.training import bin_counts
-from sparsegam._design.units import in_units
 from sparsegam._search.options import Options
 from sparsegam._search.price import mean_weight
 from sparsegam._search.products import most_products
@@ -48,7 +48,7 @@ class CardValues(OwnValues):
 class CardPosed(Posed):
     """What a problem on a card was made of."""
 
-    def with_products(self, products: Sequence[Product]) -> CudaDesign:
+    def with_products(self, products: Sequence[Interaction]) -> CudaDesign:
         """Return the design with products behind its columns."""
         plain: Any = self.design
         return CudaProductDesign(plain, products, self.inputs.interactions)

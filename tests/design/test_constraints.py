@@ -1,4 +1,4 @@
-"""Rules: monotone shapes to the bit, limits on features and terms, features that must or must not be in, prices."""
+"""Constraints: exact monotone shapes, limits on features and terms, required and forbidden features, costs."""
 
 import numpy as np
 import pandas as pd
@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sparsegam import SparseGAMClassifier, SparseGAMRegressor, gam_path
-from sparsegam._design.rules import Rules
+from sparsegam._design.constraints import Constraints
 
 NAMES = ["age", "income", "debt", "trades"]
 
@@ -163,7 +163,7 @@ def test_categories_have_no_direction():
 
 
 def test_no_rules_are_the_default():
-    rules = Rules()
+    rules = Constraints()
     assert rules.directions(NAMES).tolist() == [0] * 4
     assert rules.costs(NAMES).tolist() == [1.0] * 4
-    assert rules.always(NAMES) == rules.never(NAMES) == []
+    assert rules.required(NAMES) == rules.forbidden(NAMES) == []

@@ -15,8 +15,7 @@ from sparsegam._data.columns import BOOLEAN, NUMBER, Column, Scale
 from sparsegam._data.sketches import MOST_VALUES, CodedColumn, Coding, Summary, summary_of
 from sparsegam._data.streams import Stream, hand_back
 from sparsegam._data.table import Table
-from sparsegam._design.binning import Binning, Codes, Feature, Learner, rows_per_bin
-from sparsegam._design.times import Times
+from sparsegam._design.binning import Binning, Codes, Feature, Learner, ValueCounts, rows_per_bin
 from sparsegam._io.contents import free_memory
 from sparsegam.arrays import FloatArray
 
@@ -93,7 +92,7 @@ def learn_coded(learner: Learner, column: CodedColumn, j: int) -> tuple[Feature,
     coding, n_codes = column.coding, column.coding.numbers.size
     rows = _core.bin_counts(column.codes, n_codes)
     weight = rows if learner.weight is None else _core.bin_counts(column.codes, n_codes, learner.weight)
-    feature, seen, bins = learn_counted(learner, coding, j, Times(weight, rows))
+    feature, seen, bins = learn_counted(learner, coding, j, ValueCounts(weight, rows))
     if seen.size == n_codes and np.array_equal(bins, np.arange(n_codes)) and column.codes.dtype == bins.dtype:
         return feature, column.codes
     table = np.zeros(n_codes, dtype=bins.dtype)
@@ -101,7 +100,9 @@ def learn_coded(learner: Learner, column: CodedColumn, j: int) -> tuple[Feature,
     return feature, column.looked_up(table)
 
 
-def learn_counted(learner: Learner, coding: Coding, j: int, times: Times) -> tuple[Feature, NDArray[np.intp], Codes]:
+def learn_counted(
+    learner: Learner, coding: Coding, j: int, times: ValueCounts
+) -> tuple[Feature, NDArray[np.intp], Codes]:
     """Learn the feature of a column from what each of its codes counts for.
 
     Returns the feature, the codes that any row has, and their bins.

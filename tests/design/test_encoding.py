@@ -14,9 +14,9 @@ from _helpers.mixed_table import mixed_table
 from sparsegam._data import sketches as summaries
 from sparsegam._data import table as frames
 from sparsegam._data.streams import Stream
-from sparsegam._design import coding
+from sparsegam._design import encoding
 from sparsegam._design.binning import Binning
-from sparsegam._design.coding import bin_table, take_in
+from sparsegam._design.encoding import bin_table, take_in
 
 MAPS = Path("/proc/self/maps")
 
@@ -182,7 +182,7 @@ def test_no_rows():
 
 
 def test_threads_answer_in_order():
-    assert coding.in_threads(lambda i: i * i, range(20), 4) == [i * i for i in range(20)]
+    assert encoding.in_threads(lambda i: i * i, range(20), 4) == [i * i for i in range(20)]
 
 
 @pytest.mark.parametrize("kind", [np.uint8, np.int64, np.bool_])
