@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from sparsegam._data import frames
+from sparsegam._data import table as frames
 from sparsegam._data.columns import NUMBER, Column, Scale
 from sparsegam._design.binning import Binning, Feature, Learner, ValueCounts, learn_edges
 from sparsegam._design.encoding import bin_table

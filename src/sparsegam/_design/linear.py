@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from sparsegam import _core
 from sparsegam._data.matrix import NumericMatrix
+from sparsegam._data.table import position
 from sparsegam._design.scaling import Units
 from sparsegam._models.linear import LinearModel
 from sparsegam.arrays import FloatArray
