@@ -161,7 +161,7 @@ def profile(problem: Problem[Any], point: Any) -> None:
         "newton": lambda i: rows.newton(trials[i % 8], point.columns),
         "scan": lambda i: rows.scan(trials[i % 8], empty),
         "rescan 1": lambda i: rows.rescan(token, trials[i % 8], point.columns[:1], empty),
-        "pairs": lambda i: rows.pairs(trials[i % 8], cells, pairs),
+        "pairs": lambda i: rows.pair_sums(trials[i % 8], cells, pairs),
     }
     told = []
     for name, ask in asked.items():

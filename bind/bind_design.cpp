@@ -47,17 +47,17 @@ nb::tuple distinct_of(const Vector<double>& values) {
     return nb::make_tuple(as_numpy(std::move(all.values)), as_numpy(std::move(all.counts)));
 }
 
-nb::object unique_edges_of(const Vector<double>& values, Index max_bins, Index min_rows) {
+nb::object bin_edges_of(const Vector<double>& values, Index max_bins, Index min_rows) {
     std::vector<double> edges;
     {
         const Released released;
-        edges = unique_edges(view(values), max_bins, min_rows);
+        edges = bin_edges(view(values), max_bins, min_rows);
     }
     return as_numpy(std::move(edges));
 }
 
-nb::object with_rows_between_of(const Vector<double>& rows, double at_least) {
-    return as_numpy(with_rows_between(view(rows), at_least));
+nb::object select_thresholds_of(const Vector<double>& rows, double at_least) {
+    return as_numpy(select_thresholds(view(rows), at_least));
 }
 
 template <class Code>
@@ -98,8 +98,8 @@ nb::object column_counts_of(const BoundDesign& bound, const Vector<Index>& featu
                             among ? view(*among) : std::span<const bool>()};
     const auto one_each = [&](std::size_t n) { return n == static_cast<std::size_t>(design.n_rows()); };
     if ((weight && !one_each(counting.weight.size())) || (among && !one_each(counting.among.size())))
-        throw std::invalid_argument("weight and among need one entry per row");
-    if (weight && among) throw std::invalid_argument("rows are weighed, or some of them counted");
+        throw std::invalid_argument("weight and mask must have one entry per row");
+    if (weight && among) throw std::invalid_argument("pass either weight or mask, not both");
     for (Index f : view(features))
         if (f < 0 || f >= design.n_features())
             throw std::invalid_argument("the design does not have feature " + std::to_string(f));
@@ -208,8 +208,8 @@ BoundMatrix::BoundMatrix(Vector<double> data, Vector<std::int32_t> rows, Vector<
 
 void bind_design(nb::module_& m) {
     m.def("distinct", distinct_of, nb::arg("values"));
-    m.def("unique_edges", unique_edges_of, nb::arg("values"), nb::arg("max_bins"), nb::arg("min_rows") = 1);
-    m.def("with_rows_between", with_rows_between_of, nb::arg("rows"), nb::arg("at_least"));
+    m.def("bin_edges", bin_edges_of, nb::arg("values"), nb::arg("max_bins"), nb::arg("min_rows") = 1);
+    m.def("select_thresholds", select_thresholds_of, nb::arg("counts"), nb::arg("min_count"));
     m.def("bin_codes", bin_codes_of, nb::arg("values"), nb::arg("edges"));
     m.def("bin_counts", bin_counts_of, nb::arg("codes"), nb::arg("n_bins"), nb::arg("weight") = nb::none());
     nb::class_<BoundMatrix>(m, "Matrix")
@@ -222,7 +222,7 @@ void bind_design(nb::module_& m) {
         .def(nb::init<nb::sequence, Vector<Index>, Vector<Index>, nb::object>(), nb::arg("codes"), nb::arg("n_bins"),
              nb::arg("n_ordered"), nb::arg("ramps") = nb::none())
         .def("column_counts", column_counts_of, nb::arg("features"), nb::arg("weight") = nb::none(),
-             nb::arg("among") = nb::none())
+             nb::arg("mask") = nb::none())
         .def("row_scores", row_scores_of, nb::arg("point"))
         .def_prop_ro("n_rows", [](const BoundDesign& d) { return d.get().n_rows(); })
         .def_prop_ro("n_columns", [](const BoundDesign& d) { return d.get().n_columns(); })

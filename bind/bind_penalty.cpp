@@ -18,7 +18,7 @@ namespace {
 template <class T>
 void check_columns(const Vector<T>& array, std::size_t p) {
     if (array.shape(0) != p)
-        throw std::invalid_argument("cost, low, high, allowed, group and unit must have one entry per column");
+        throw std::invalid_argument("cost, low, high, allowed, group and penalty_scale must have one entry per column");
 }
 
 Penalty make_penalty(double lambda2, const Vector<double>& cost, const Vector<double>& low, const Vector<double>& high,
@@ -110,7 +110,7 @@ void bind_penalty(nb::module_& m) {
             },
             nb::kw_only(), nb::arg("lambda2"), nb::arg("cost"), nb::arg("low"), nb::arg("high"), nb::arg("allowed"),
             nb::arg("group"), nb::arg("always"), nb::arg("max_groups") = 0, nb::arg("max_per_group") = 0,
-            nb::arg("lambda1") = 0.0, nb::arg("unit") = nb::none(), nb::arg("free_intercept") = true,
+            nb::arg("lambda1") = 0.0, nb::arg("penalty_scale") = nb::none(), nb::arg("free_intercept") = true,
             nb::arg("parents") = nb::none(), nb::arg("max_per_pair") = 0, nb::arg("hierarchy") = "none")
         .def("with_lambda2", with(&Penalty::lambda2), nb::arg("lambda2"))
         .def("with_lambda1", with(&Penalty::lambda1), nb::arg("lambda1"));

@@ -44,9 +44,9 @@ BoundMatrixRows::BoundMatrixRows(const Matrix& matrix, nb::object&& owner, Label
       owner_(std::move(owner)),
       labels_(std::move(labels)) {}
 
-BoundOwnRows::BoundOwnRows(const OwnColumns& own, const Columns& by_bins, nb::object&& owner, Labels&& labels,
+BoundRawRows::BoundRawRows(const RawColumns& own, const ColumnInfo& binned_info, nb::object&& owner, Labels&& labels,
                            Loss loss, Index n_threads)
-    : OwnRows(own, by_bins, labels.y.data(), labels.weights(), loss, checked_threads(n_threads)),
+    : RawRows(own, binned_info, labels.y.data(), labels.weights(), loss, checked_threads(n_threads)),
       owner_(std::move(owner)),
       labels_(std::move(labels)) {}
 
@@ -216,21 +216,21 @@ std::vector<Nested> nested_from(const Ranges& steps, const Ranges& ramps, Index 
 }
 
 // Of steps, or of ramps.
-Ranges ranges(const Columns& columns, Index Nested::* first, Index Nested::* last) {
+Ranges ranges(const ColumnInfo& columns, Index Nested::* first, Index Nested::* last) {
     Ranges out;
     for (const Nested& range : columns.nested) out.emplace_back(range.*first, range.*last);
     return out;
 }
 
-Columns make_columns(const std::vector<std::string>& kind, const Vector<double>& mean, const Vector<double>& spread,
-                     double total_weight, const Ranges& nested, Index shortlist, const Ranges& nested_ramps,
-                     const std::vector<double>& knot) {
-    Columns columns;
+ColumnInfo make_columns(const std::vector<std::string>& kind, const Vector<double>& mean,
+                        const Vector<double>& centred_sq_norm, double total_weight, const Ranges& nested,
+                        Index shortlist, const Ranges& nested_ramps, const std::vector<double>& knot) {
+    ColumnInfo columns;
     for (const auto& name : kind) columns.kind.push_back(kind_named(name));
-    if (mean.shape(0) != kind.size() || spread.shape(0) != kind.size())
-        throw std::invalid_argument("kind, mean and spread must have one entry per column");
+    if (mean.shape(0) != kind.size() || centred_sq_norm.shape(0) != kind.size())
+        throw std::invalid_argument("kind, mean and centred_sq_norm must have one entry per column");
     columns.mean = copied(mean);
-    columns.spread = copied(spread);
+    columns.centred_sq_norm = copied(centred_sq_norm);
     columns.total_weight = total_weight;
     columns.shortlist = shortlist;
     columns.nested = nested_from(nested, nested_ramps, columns.size());
@@ -264,51 +264,51 @@ void bind_rows(nb::module_& m) {
         .def_prop_ro("coef", [](const Point& p) { return as_numpy(std::vector<double>(p.coef)); })
         .def_ro("loss", &Point::loss)
         .def_ro("ridge", &Point::ridge);
-    nb::class_<Columns>(m, "Columns")
+    nb::class_<ColumnInfo>(m, "ColumnInfo")
         .def(
             "__init__",
-            [](Columns* self, const std::vector<std::string>& kind, const Vector<double>& mean,
-               const Vector<double>& spread, double total_weight, const Ranges& nested, Index shortlist,
+            [](ColumnInfo* self, const std::vector<std::string>& kind, const Vector<double>& mean,
+               const Vector<double>& centred_sq_norm, double total_weight, const Ranges& nested, Index shortlist,
                const Ranges& nested_ramps, const std::optional<Vector<double>>& knot) {
-                new (self) Columns(make_columns(kind, mean, spread, total_weight, nested, shortlist, nested_ramps,
-                                                knot ? copied(*knot) : std::vector<double>()));
+                new (self) ColumnInfo(make_columns(kind, mean, centred_sq_norm, total_weight, nested, shortlist,
+                                                   nested_ramps, knot ? copied(*knot) : std::vector<double>()));
             },
-            nb::kw_only(), nb::arg("kind"), nb::arg("mean"), nb::arg("spread"), nb::arg("total_weight"),
+            nb::kw_only(), nb::arg("kind"), nb::arg("mean"), nb::arg("centred_sq_norm"), nb::arg("total_weight"),
             nb::arg("nested"), nb::arg("shortlist") = 0, nb::arg("nested_ramps") = Ranges(),
             nb::arg("knot") = nb::none())
-        .def_prop_ro("mean", [](const Columns& c) { return array(c.mean); })
-        .def_prop_ro("spread", [](const Columns& c) { return array(c.spread); })
+        .def_prop_ro("mean", [](const ColumnInfo& c) { return array(c.mean); })
+        .def_prop_ro("centred_sq_norm", [](const ColumnInfo& c) { return array(c.centred_sq_norm); })
         .def_prop_ro("ramps",
-                     [](const Columns& c) {
+                     [](const ColumnInfo& c) {
                          std::vector<Index> ramps;
                          for (Index column = 0; column < c.size(); ++column)
                              if (c.kind[column] == ColumnKind::ramp) ramps.push_back(column);
                          return as_numpy(std::move(ramps));
                      })
-        .def_ro("total_weight", &Columns::total_weight)
-        .def_ro("shortlist", &Columns::shortlist)
+        .def_ro("total_weight", &ColumnInfo::total_weight)
+        .def_ro("shortlist", &ColumnInfo::shortlist)
         .def_prop_ro("kind",
-                     [](const Columns& c) {
+                     [](const ColumnInfo& c) {
                          std::vector<std::string> names;
                          for (ColumnKind kind : c.kind) names.emplace_back(name_of(kind));
                          return names;
                      })
-        .def_prop_ro("nested", [](const Columns& c) { return ranges(c, &Nested::first, &Nested::last); })
+        .def_prop_ro("nested", [](const ColumnInfo& c) { return ranges(c, &Nested::first, &Nested::last); })
         .def_prop_ro("nested_ramps",
-                     [](const Columns& c) { return ranges(c, &Nested::first_ramp, &Nested::last_ramp); })
-        .def_prop_ro("knot", [](const Columns& c) { return array(c.knot); })
-        .def("__len__", &Columns::size);
+                     [](const ColumnInfo& c) { return ranges(c, &Nested::first_ramp, &Nested::last_ramp); })
+        .def_prop_ro("knot", [](const ColumnInfo& c) { return array(c.knot); })
+        .def("__len__", &ColumnInfo::size);
     nb::class_<BoundToken>(m, "ScanToken");
     nb::class_<Rows, PythonRows>(m, "Rows").def(nb::init<>());
     nb::class_<LocalRows, Rows>(m, "LocalRows")
         .def_prop_ro("loss", [](const LocalRows& rows) { return traits(rows.loss()).name; })
         .def_prop_ro("columns", [](const LocalRows& rows) { return rows.columns(); })
         .def("evaluate", evaluate, nb::arg("points"))
-        .def("newton", newton, nb::arg("point"), nb::arg("support"), nb::arg("rough") = false)
-        .def("scan", scan, nb::arg("point"), nb::arg("among"))
-        .def("rescan", rescan, nb::arg("token"), nb::arg("point"), nb::arg("entered"), nb::arg("among"))
+        .def("newton", newton, nb::arg("point"), nb::arg("support"), nb::arg("low_precision") = false)
+        .def("scan", scan, nb::arg("point"), nb::arg("columns"))
+        .def("rescan", rescan, nb::arg("token"), nb::arg("point"), nb::arg("entered"), nb::arg("columns"))
         .def("groups", groups, nb::arg("point"), nb::arg("columns"))
-        .def("pairs", pairs, nb::arg("point"), nb::arg("cells"), nb::arg("pairs"))
+        .def("pair_sums", pairs, nb::arg("point"), nb::arg("coarse_bins"), nb::arg("pairs"))
         .def("slopes", slopes, nb::arg("point"), nb::arg("centred") = true)
         .def("line", line, nb::arg("point"), nb::arg("column"), nb::arg("step"))
         .def("shift", shift, nb::arg("start"), nb::arg("to"), nb::arg("column"));
@@ -338,33 +338,26 @@ void bind_rows(nb::module_& m) {
             },
             nb::arg("matrix"), nb::arg("y"), nb::arg("weight"), nb::kw_only(), nb::arg("loss"), nb::arg("n_threads"),
             nb::arg("max_bytes") = std::size_t{1} << 28);
-    nb::class_<BoundOwnRows, Rows>(m, "OwnRows")
+    nb::class_<BoundRawRows, Rows>(m, "RawRows")
         .def(
             "__init__",
-            [](BoundOwnRows* self, nb::object columns, const Columns& by_bins, Vector<double> y, Vector<double> weight,
-               const std::string& loss, Index n_threads) {
-                const OwnColumns& own = nb::cast<const BoundOwnColumns&>(columns).get();
+            [](BoundRawRows* self, nb::object columns, const ColumnInfo& binned_info, Vector<double> y,
+               Vector<double> weight, const std::string& loss, Index n_threads) {
+                const RawColumns& own = nb::cast<const BoundRawColumns&>(columns).get();
                 Labels labels(own.n_rows(), y, weight);
                 for (Index i = 0; i < own.size(); ++i)
-                    if (own.column(i) >= by_bins.size())
-                        throw std::invalid_argument("by_bins must be about the columns of the same design");
+                    if (own.column(i) >= binned_info.size())
+                        throw std::invalid_argument("binned_info must be about the columns of the same design");
                 const Loss named = loss_named(loss);
                 const Released released;
-                new (self) BoundOwnRows(own, by_bins, std::move(columns), std::move(labels), named, n_threads);
+                new (self) BoundRawRows(own, binned_info, std::move(columns), std::move(labels), named, n_threads);
             },
-            nb::arg("columns"), nb::arg("by_bins"), nb::arg("y"), nb::arg("weight"), nb::kw_only(), nb::arg("loss"),
+            nb::arg("columns"), nb::arg("binned_info"), nb::arg("y"), nb::arg("weight"), nb::kw_only(), nb::arg("loss"),
             nb::arg("n_threads"))
-        .def_prop_ro("loss", [](const BoundOwnRows& rows) { return traits(rows.loss()).name; })
-        .def_prop_ro("columns", [](const BoundOwnRows& rows) { return rows.columns(); })
+        .def_prop_ro("loss", [](const BoundRawRows& rows) { return traits(rows.loss()).name; })
+        .def_prop_ro("columns", [](const BoundRawRows& rows) { return rows.columns(); })
         .def("evaluate", evaluate, nb::arg("points"))
-        .def("newton", newton, nb::arg("point"), nb::arg("support"), nb::arg("rough") = false);
-    m.def(
-        "loss_derivatives",
-        [](const std::string& loss, double f, double y) {
-            const Derivatives d = traits(loss_named(loss)).derivatives(f, y);
-            return std::tuple(d.value, d.grad, d.curv);
-        },
-        nb::arg("loss"), nb::arg("f"), nb::arg("y"));
+        .def("newton", newton, nb::arg("point"), nb::arg("support"), nb::arg("low_precision") = false);
     std::vector<std::string> names;
     for (const LossTraits& row : loss_table) names.emplace_back(row.name);
     m.attr("LOSSES") = nb::tuple(nb::cast(names));

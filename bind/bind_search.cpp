@@ -103,7 +103,7 @@ Search frontier(Rows& rows, const Penalty& penalty, Index max_terms, const std::
     check_search(rows, penalty, max_terms);
     for (const Point& point : start) check_start_of(rows, penalty, point);
     if (!(price >= 0.0 && price < infinity))
-        throw std::invalid_argument("price must be a number from 0 on, got " + std::to_string(price));
+        throw std::invalid_argument("comparison_lambda0 must be finite and not negative, got " + std::to_string(price));
     const Progress progress = progress_of(callback);
     const Released released;  // the arrays in use are kept alive by the arguments; callbacks take the GIL back
     rows.set_poll(poll_of(stop));
@@ -157,7 +157,7 @@ Point held_first(const Point& point, std::span<const Index> held) {
 }
 
 Point refit_point(Rows& rows, const Penalty& penalty, const Point& point, const std::optional<Vector<Index>>& held,
-                  double tolerance, bool last_digit) {
+                  double tolerance, bool full_precision) {
     check_columns(rows, penalty);
     check_point(rows, point);
     Point fitted = held ? held_first(point, view(*held)) : point;
@@ -166,7 +166,7 @@ Point refit_point(Rows& rows, const Penalty& penalty, const Point& point, const 
         for (Index c : view(*held)) n_held += fitted.has(c);
     const Released released;
     Objective objective(rows, penalty);
-    refit(objective, fitted, {.share = tolerance, .held = n_held, .last_digit = last_digit});
+    refit(objective, fitted, {.share = tolerance, .held = n_held, .full_precision = full_precision});
     return fitted;
 }
 
@@ -217,11 +217,11 @@ nb::dict counts_of(const SwapCounts& counts) {
 // The paper's search at each lambda0 in turn, warm from the one before: the points, whether all were reached,
 // the counts.
 nb::tuple swap_path(LocalRows& rows, const Penalty& penalty, const Vector<double>& lambda0, Index max_terms,
-                    const std::string& cuts, bool dynamic, Index candidates, Index line_steps, Index most_swaps,
+                    const std::string& cuts, bool dynamic, Index candidates, Index line_steps, Index max_swaps,
                     const std::optional<Point>& start, std::optional<double> time_limit, std::optional<Stop> stop) {
     check_search(rows, penalty, max_terms);
     if (start) check_start_of(rows, penalty, *start);
-    SwapOptions options{cuts_named(cuts), dynamic, candidates, static_cast<int>(line_steps), most_swaps};
+    SwapOptions options{cuts_named(cuts), dynamic, candidates, static_cast<int>(line_steps), max_swaps};
     const bool plain = penalty.lambda2 == 0 && penalty.lambda1 == 0 && penalty.free_intercept;
     if (traits(rows.loss()).multiplicative && !(rows.columns().all_zero_one() && plain))
         throw std::invalid_argument(
@@ -268,22 +268,22 @@ void bind_search(nb::module_& m) {
         .def_ro("swap_optimal", &Certificate::swap_optimal)
         .def_ro("pairs", &Certificate::pairs)
         .def_ro("line_searches", &Certificate::line_searches);
-    nb::class_<Search>(m, "Search")
+    nb::class_<Search>(m, "SearchResult")
         .def_ro("points", &Search::points)
         .def_ro("finished", &Search::finished)
         .def_ro("certificate", &Search::certificate)
         .def_prop_ro("counts", [](const Search& search) { return counts_of(search); });
     m.def("frontier", frontier, nb::arg("rows"), nb::arg("penalty"), nb::kw_only(), nb::arg("max_terms"),
-          nb::arg("start") = std::vector<Point>{}, nb::arg("price") = 0.0, nb::arg("polish") = true,
+          nb::arg("start") = std::vector<Point>{}, nb::arg("comparison_lambda0") = 0.0, nb::arg("polish") = true,
           nb::arg("time_limit") = nb::none(), nb::arg("callback") = nb::none(), nb::arg("stop") = nb::none());
     m.def("fit_at", fit_at, nb::arg("rows"), nb::arg("penalty"), nb::kw_only(), nb::arg("lambda0"),
           nb::arg("max_terms"), nb::arg("certify") = false, nb::arg("start") = nb::none(),
           nb::arg("time_limit") = nb::none(), nb::arg("callback") = nb::none(), nb::arg("stop") = nb::none());
     m.def("refit", refit_point, nb::arg("rows"), nb::arg("penalty"), nb::arg("point"), nb::kw_only(),
-          nb::arg("held") = nb::none(), nb::arg("tolerance") = 1e-9, nb::arg("last_digit") = true);
+          nb::arg("fixed") = nb::none(), nb::arg("tolerance") = 1e-9, nb::arg("full_precision") = true);
     m.def("swap_costs", swap_costs, nb::arg("rows"), nb::arg("penalty"), nb::arg("point"));
     m.def("swap_path", swap_path, nb::arg("rows"), nb::arg("penalty"), nb::kw_only(), nb::arg("lambda0"),
           nb::arg("max_terms"), nb::arg("cuts"), nb::arg("dynamic"), nb::arg("candidates") = 50,
-          nb::arg("line_steps") = 10, nb::arg("most_swaps") = -1, nb::arg("start") = nb::none(),
+          nb::arg("line_steps") = 10, nb::arg("max_swaps") = -1, nb::arg("start") = nb::none(),
           nb::arg("time_limit") = nb::none(), nb::arg("stop") = nb::none());
 }

@@ -38,15 +38,15 @@ class BoundMatrix {
 };
 
 // Columns of a design by the rows' own values.
-class BoundOwnColumns {
+class BoundRawColumns {
   public:
-    BoundOwnColumns(const nb::object& design, const Vector<sparsegam::Index>& columns, const nb::sequence& ramps);
-    const sparsegam::OwnColumns& get() const { return *columns_; }
+    BoundRawColumns(const nb::object& design, const Vector<sparsegam::Index>& columns, const nb::sequence& ramps);
+    const sparsegam::RawColumns& get() const { return *columns_; }
 
   private:
     nb::object design_;
     nb::list kept_;
-    std::optional<sparsegam::OwnColumns> columns_;
+    std::optional<sparsegam::RawColumns> columns_;
 };
 
 struct BoundToken {
@@ -83,9 +83,9 @@ class BoundMatrixRows final : public sparsegam::MatrixRows {
     Labels labels_;
 };
 
-class BoundOwnRows final : public sparsegam::OwnRows {
+class BoundRawRows final : public sparsegam::RawRows {
   public:
-    BoundOwnRows(const sparsegam::OwnColumns& own, const sparsegam::Columns& by_bins, nb::object&& owner,
+    BoundRawRows(const sparsegam::RawColumns& own, const sparsegam::ColumnInfo& binned_info, nb::object&& owner,
                  Labels&& labels, sparsegam::Loss loss, sparsegam::Index n_threads);
 
   private:

@@ -4,20 +4,20 @@
 namespace nb = nanobind;
 
 void bind_design(nb::module_& m);
-void bind_own(nb::module_& m);
+void bind_raw(nb::module_& m);
 void bind_rows(nb::module_& m);
 void bind_penalty(nb::module_& m);
 void bind_search(nb::module_& m);
-void bind_products(nb::module_& m);
+void bind_interactions(nb::module_& m);
 void bind_cuts(nb::module_& m);
 
 NB_MODULE(_core, m) {
     m.doc() = "The compiled core: bin codes in, sparse additive models out. No policy lives here.";
     bind_design(m);
-    bind_own(m);
+    bind_raw(m);
     bind_rows(m);
     bind_penalty(m);
     bind_search(m);
-    bind_products(m);
+    bind_interactions(m);
     bind_cuts(m);
 }

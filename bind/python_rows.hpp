@@ -48,10 +48,10 @@ class PythonRows final : public sparsegam::Rows {
         return *loss_;
     }
 
-    const sparsegam::Columns& columns() const override {
+    const sparsegam::ColumnInfo& columns() const override {
         if (!columns_) {
             nb::gil_scoped_acquire gil;
-            columns_ = nb::cast<sparsegam::Columns>(ask("columns"));
+            columns_ = nb::cast<sparsegam::ColumnInfo>(ask("columns"));
         }
         return *columns_;
     }
@@ -116,9 +116,9 @@ class PythonRows final : public sparsegam::Rows {
         std::vector<std::size_t> sizes;
         for (const auto& [a, b] : pairs) sizes.push_back(cells[a].n_cells * cells[b].n_cells);
         const std::size_t size = std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
-        const nb::tuple answer =
-            parts(ask("pairs")(point, as_tuples(cells), as_array(pairs)), 2, "pairs: tables of gradient and curvature");
-        const auto grad = numbers(answer[0], size, "pairs: grad"), curv = numbers(answer[1], size, "pairs: curv");
+        const nb::tuple answer = parts(ask("pair_sums")(point, as_tuples(cells), as_array(pairs)), 2,
+                                       "pair_sums: tables of gradient and curvature");
+        const auto grad = numbers(answer[0], size, "pair_sums: grad"), curv = numbers(answer[1], size, "pair_sums: curv");
         for (std::size_t p = 0, first = 0; p < pairs.size(); first += sizes[p++])
             take(static_cast<Index>(p), std::span(grad).subspan(first, sizes[p]),
                  std::span(curv).subspan(first, sizes[p]));
@@ -177,5 +177,5 @@ class PythonRows final : public sparsegam::Rows {
     }
 
     mutable std::optional<sparsegam::Loss> loss_;
-    mutable std::optional<sparsegam::Columns> columns_;
+    mutable std::optional<sparsegam::ColumnInfo> columns_;
 };

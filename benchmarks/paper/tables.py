@@ -34,7 +34,7 @@ class Fold:
         """Thresholds of each feature: its unique training values but the largest, or quantiles where there are many."""
         from sparsegam import _core
 
-        return [_core.unique_edges(np.ascontiguousarray(column, dtype=float), MAX_BINS) for column in self.train.T]
+        return [_core.bin_edges(np.ascontiguousarray(column, dtype=float), MAX_BINS) for column in self.train.T]
 
     @cached_property
     def matrix(self) -> Matrix:

@@ -52,9 +52,9 @@ Values naive_edges_apart(const Values& values, const Values& edges, Index min_ro
 }
 
 void check_edges(const Values& values, Index max_bins) {
-    const Values edges = unique_edges(values, max_bins);
+    const Values edges = bin_edges(values, max_bins);
     for (Index min_rows : {1, 2, 3, 20})
-        CHECK(unique_edges(values, max_bins, min_rows) == naive_edges_apart(values, edges, min_rows),
+        CHECK(bin_edges(values, max_bins, min_rows) == naive_edges_apart(values, edges, min_rows),
               shown(values) + " with rows between: " + std::to_string(min_rows));
     const std::string where = shown(values) + " in " + std::to_string(max_bins) + " bins: " + shown(edges);
     CHECK(edges == naive_edges(values, max_bins), where);
@@ -93,7 +93,7 @@ void test_all_small_cases() {
         Values prefix;
         each_sequence(alphabet, 5, prefix, [](const Values& values) {
             for (Index max_bins = 1; max_bins <= 5; ++max_bins) check_edges(values, max_bins);
-            check_codes(values, unique_edges(values, 3));
+            check_codes(values, bin_edges(values, 3));
         });
     }
 }
@@ -147,8 +147,8 @@ void test_many_random_values() {
         std::normal_distribution<double> normal(-10.0, spread);
         for (double& v : values) v = round % 2 == 0 ? std::round(normal(engine)) : normal(engine);
         for (Index max_bins : {1, 2, 3, 7, 100, 399, 400, 1000}) check_edges(values, max_bins);
-        check_codes(values, unique_edges(values, 50));
-        check_codes(around(values), unique_edges(values, 1000));
+        check_codes(values, bin_edges(values, 50));
+        check_codes(around(values), bin_edges(values, 1000));
     }
 }
 
@@ -157,7 +157,7 @@ void test_large_whole_numbers() {
     for (int i = 0; i < 300; ++i) stamps.push_back(1.7e18 + 256.0 * (i * 37 % 101));
     for (Index max_bins : {2, 10, 1000}) {
         check_edges(stamps, max_bins);
-        check_codes(stamps, unique_edges(stamps, max_bins));
+        check_codes(stamps, bin_edges(stamps, max_bins));
     }
 }
 
@@ -169,14 +169,14 @@ void test_sixty_thousand_bins() {
     for (double step : {1.0, 0.5}) {
         Values scaled = values;
         for (double& v : scaled) v *= step;
-        const Values edges = unique_edges(scaled, 60000);
+        const Values edges = bin_edges(scaled, 60000);
         CHECK(edges.size() == 59999, "60 000 distinct values");
         std::vector<std::uint16_t> codes(scaled.size());
         bin_codes(std::span<const double>(scaled), std::span<const double>(edges), codes.data());
         bool right = true;
         for (std::size_t i = 0; i < codes.size(); ++i) right &= sorted[codes[i]] * step == scaled[i];
         CHECK(right, "codes of 60 000 distinct values");
-        CHECK(unique_edges(scaled, 1000).size() == 999, "60 000 distinct values in 1000 bins");
+        CHECK(bin_edges(scaled, 1000).size() == 999, "60 000 distinct values in 1000 bins");
     }
 }
 

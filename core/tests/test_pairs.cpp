@@ -148,11 +148,11 @@ struct Naive {
     }
 };
 
-Naive naive(const Table& table, FeaturePair pair, const Product& product) {
+Naive naive(const Table& table, FeaturePair pair, const Interaction& product) {
     Naive sums;
     for (Index i = 0; i < table.n_rows; ++i) {
-        const bool a = holds(table.cells[pair.first], product.part_a, table.cell(pair.first, i));
-        const bool b = holds(table.cells[pair.second], product.part_b, table.cell(pair.second, i));
+        const bool a = holds(table.cells[pair.first], product.condition_a, table.cell(pair.first, i));
+        const bool b = holds(table.cells[pair.second], product.condition_b, table.cell(pair.second, i));
         sums.g[a][b] += table.grad[i];
         sums.d[a][b] += table.curv[i];
     }
@@ -164,16 +164,16 @@ void test_gains(double ridge) {
     const PairTables sums = summed(table, 1);
     for (std::size_t p = 0; p < table.pairs.size(); ++p) {
         const auto [a, b] = table.pairs[p];
-        const ProductRules rules{.per_pair = 1 << 20, .ridge = ridge};
-        const ProductGains gains(table.cells[a], table.cells[b], sums.grad[p], sums.curv[p], rules);
-        std::vector<Product> products;
+        const InteractionRules rules{.per_pair = 1 << 20, .ridge = ridge};
+        const InteractionGains gains(table.cells[a], table.cells[b], sums.grad[p], sums.curv[p], rules);
+        std::vector<Interaction> products;
         gains.append_to(products, static_cast<Index>(p), rules.per_pair);
         for (std::size_t i = 0; i < products.size(); i += 1 + products.size() / 200) {
             const Naive by_rows = naive(table, table.pairs[p], products[i]);
             const double plain = by_rows.plain(ridge), contrast = by_rows.contrast(ridge);
             CHECK_NEAR(products[i].plain, plain, 1e-9 * (1.0 + plain), "plain " + std::to_string(p));
             CHECK_NEAR(products[i].contrast, contrast, 1e-9 * (1.0 + contrast), "contrast " + std::to_string(p));
-            CHECK(gains.best_contrast() >= products[i].contrast, "best");
+            CHECK(gains.best_interaction_gain() >= products[i].contrast, "best");
         }
     }
 }

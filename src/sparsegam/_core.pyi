@@ -1,4 +1,4 @@
-"""The compiled core: bin codes in, sparse additive models out. No policy lives here."""
+"""The compiled core: searches for sparse models over binned or raw columns. Options are checked by the callers."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final, overload
@@ -6,263 +6,350 @@ from typing import Any, Final, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam.arrays import Vector
+from sparsegam.arrays import FloatArray
 
-Ints = NDArray[np.int64]
+IntArray = NDArray[np.int64]
 Codes = NDArray[np.uint8] | NDArray[np.uint16]
 Mask = NDArray[np.bool_]
-Ramps = tuple[Vector, Vector, Ints]
+Ramps = tuple[FloatArray, FloatArray, IntArray]
+"""Ramps of a feature: (bin_centres, bin_ends, knots), see `ThresholdDesign`."""
 
-def unique_edges(values: Vector, max_bins: int, min_rows: int = 1) -> Vector:
-    """Sorted thresholds, every unique value but the largest or quantiles beyond max_bins, with min_rows in each bin."""
+def bin_edges(values: FloatArray, max_bins: int, min_rows: int = 1) -> FloatArray:
+    """Return the sorted thresholds of a feature.
 
-def with_rows_between(rows: Vector, at_least: float) -> Ints:
-    """Which thresholds stay, from the lowest up, so that there are rows enough between any two, given those by bin."""
+    These are all distinct values except the largest, or quantiles if there are more than `max_bins` distinct values.
+    Thresholds are dropped until every bin has at least `min_rows` rows.
+    """
 
-def distinct(values: Vector) -> tuple[Vector, Ints]:
-    """Distinct values in ascending order, and how often each is there; no NaN."""
+def select_thresholds(counts: FloatArray, min_count: float) -> IntArray:
+    """Select thresholds, from the lowest up, such that every remaining bin has at least `min_count` rows.
 
-def bin_codes(values: Vector, edges: Vector) -> Codes:
-    """Bin of each value: the number of edges below it (x <= edges[0] is bin 0). uint8 up to 256 bins, else uint16."""
+    Parameters
+    ----------
+    counts : array of shape (n_thresholds + 1,)
+        Number of rows per bin before the selection.
+    min_count : float
+        Minimum number of rows below the first, between any two, and above the last selected threshold.
+    """
 
-def bin_counts(codes: Codes, n_bins: int, weight: Vector | None = None) -> Vector:
-    """Rows of each bin or, with weights, what they weigh; without the GIL, and without a copy of the codes."""
+def distinct(values: FloatArray) -> tuple[FloatArray, IntArray]:
+    """Return the distinct values in ascending order and their counts; `values` must not contain NaN."""
+
+def bin_codes(values: FloatArray, edges: FloatArray) -> Codes:
+    """Return the bin of each value: the number of edges below it, so that values <= edges[0] are in bin 0.
+
+    The codes are uint8 for up to 256 bins and uint16 otherwise.
+    """
+
+def bin_counts(codes: Codes, n_bins: int, weight: FloatArray | None = None) -> FloatArray:
+    """Return the number of rows per bin, or the sum of their weights. Releases the GIL and does not copy the codes."""
 
 class ThresholdDesign:
-    """Features as bin codes; one column per bin, and one per ramp.
+    """Binned features. Each bin and each ramp of a feature is a column of the design.
 
-    Feature j has n_bins[j] bins. The first n_ordered[j] are ordered, and bin b of them is the column `code <= b`; each
-    later bin is the column `code == b` (a level, a special code, or missing). ramps[j] is None or, in any one unit, the
-    places of the rows of the ordered bins, where these bins end, and the bins at whose ends ramps have their knots:
-    ramp r is the column `min(place - end[knots[r]], 0)`, zero from its knot on. Column ids run over features, then
-    bins, then ramps: column = offset[j] + b.
+    Feature j has n_bins[j] bins, of which the first n_ordered[j] are ordered. An ordered bin b is the column
+    `code <= b`; any other bin is the column `code == b` (a level, a special code or missing).
+
+    ramps[j] is None or a tuple (bin_centres, bin_ends, knots): the mean value and the upper end of each ordered bin, in
+    any unit, and the bins whose upper ends are the knots of ramps. Ramp r is the column
+    `min(centre - end[knots[r]], 0)`, which is zero above its knot.
+
+    Columns are numbered by feature, then bins, then ramps: the column of bin b of feature j is offset[j] + b.
     """
 
     def __init__(
-        self, codes: Sequence[Codes], n_bins: Ints, n_ordered: Ints, ramps: Sequence[Ramps | None] | None = None
+        self, codes: Sequence[Codes], n_bins: IntArray, n_ordered: IntArray, ramps: Sequence[Ramps | None] | None = None
     ) -> None: ...
-    def column_counts(self, features: Ints, weight: Vector | None = None, among: Mask | None = None) -> Vector:
-        """Rows, or those among some, for which each column is 1, or below the knot of a ramp; or what they weigh."""
+    def column_counts(
+        self, features: IntArray, weight: FloatArray | None = None, mask: Mask | None = None
+    ) -> FloatArray:
+        """Return, for each column of some features, the number of rows for which it is 1.
 
-    def row_scores(self, point: Point) -> Vector:
-        """Score of each row, summed in the order of the columns, a feature at a time."""
+        For a ramp, the rows below its knot are counted. With `weight`, the weights of these rows are summed. With
+        `mask`, only rows where the mask is True are counted.
+        """
+
+    def row_scores(self, point: Point) -> FloatArray:
+        """Return the score of each row. The terms are summed in column order, so that results are reproducible."""
 
     n_rows: Final[int]
     n_columns: Final[int]
-    offset: Final[Ints]
+    offset: Final[IntArray]
 
 class Matrix:
     """Raw numeric columns: a contiguous float32 or float64 array, or the arrays of a CSC matrix; not copied."""
 
     @overload
-    def __init__(self, dense: Vector | NDArray[np.float32]) -> None: ...
+    def __init__(self, dense: FloatArray | NDArray[np.float32]) -> None: ...
     @overload
-    def __init__(self, data: Vector, rows: NDArray[np.int32], start: Ints, n_rows: int) -> None: ...
+    def __init__(self, data: FloatArray, rows: NDArray[np.int32], start: IntArray, n_rows: int) -> None: ...
     n_rows: Final[int]
     n_columns: Final[int]
 
-LOSSES: tuple[str, ...]  # that the core has
-
-def loss_derivatives(loss: str, f: float, y: float) -> tuple[float, float, float]:
-    """Loss of one row with score f, its gradient and its curvature in f."""
+LOSSES: tuple[str, ...]
+"""Names of the implemented losses."""
 
 class Point:
-    """One model: intercept, columns and their coefficients; once evaluated its loss (a sum over rows) and its ridge."""
+    """A model: intercept, columns and coefficients; once evaluated, also its loss (a sum over rows) and its ridge."""
 
     def __init__(
-        self, intercept: float, columns: Ints, coef: Vector, *, loss: float = ..., ridge: float = 0.0
+        self, intercept: float, columns: IntArray, coef: FloatArray, *, loss: float = ..., ridge: float = 0.0
     ) -> None: ...
     intercept: Final[float]
-    columns: Final[Ints]
-    coef: Final[Vector]
+    columns: Final[IntArray]
+    coef: Final[FloatArray]
     loss: Final[float]
     ridge: Final[float]
 
-class Columns:
-    """What the columns of a design are like.
+class ColumnInfo:
+    """Kind, mean and norm of each column of a design.
 
-    kind is "step" (x <= t), "level" (any other 0/1 column), "ramp" (min(x - t, 0)) or "raw"; mean and spread (squared
-    norm of the centred column) are weighted; nested are ranges (first, last) of columns that are thresholds of one
-    feature, in ascending order, and nested_ramps, where there are any, the ramps of the same features. knot is the t of
-    each step and ramp of these, in the unit of the ramps, and empty where there are none. shortlist is the number of
-    columns up to which a scan of some costs less than one of all, 0 where none does.
+    Parameters
+    ----------
+    kind : sequence of {"step", "level", "ramp", "raw"}
+        "step" is `x <= t`, "level" any other 0/1 column, "ramp" `min(x - t, 0)` and "raw" a numeric column.
+    mean, centred_sq_norm : arrays of shape (n_columns,)
+        Weighted mean, and weighted squared norm of the column minus its mean.
+    total_weight : float
+        Sum of the sample weights.
+    nested : sequence of (first, last)
+        For each ordered feature, the range of columns that are its steps, in ascending order of the threshold.
+    shortlist : int, default=0
+        Number of columns up to which a scan of selected columns is faster than a scan of all columns; 0 if it never is.
+    nested_ramps : sequence of (first, last), default=()
+        For each entry of `nested`, the range of columns that are the ramps of the same feature.
+    knot : array of shape (n_columns,), default=None
+        Threshold t of each step and ramp in `nested` and `nested_ramps`, in the unit of the ramps. Required if there
+        are ramps, and not allowed otherwise.
     """
 
     def __init__(
         self,
         *,
         kind: Sequence[str],
-        mean: Vector,
-        spread: Vector,
+        mean: FloatArray,
+        centred_sq_norm: FloatArray,
         total_weight: float,
         nested: Sequence[tuple[int, int]],
         shortlist: int = 0,
         nested_ramps: Sequence[tuple[int, int]] = (),
-        knot: Vector | None = None,
+        knot: FloatArray | None = None,
     ) -> None: ...
-    mean: Final[Vector]
-    spread: Final[Vector]
-    ramps: Final[Ints]
-    """Which of them are ramps."""
+    mean: Final[FloatArray]
+    centred_sq_norm: Final[FloatArray]
+    ramps: Final[IntArray]
+    """Indices of the columns that are ramps."""
 
     total_weight: Final[float]
     kind: Final[list[str]]
     nested: Final[list[tuple[int, int]]]
     nested_ramps: Final[list[tuple[int, int]]]
-    knot: Final[Vector]
+    knot: Final[FloatArray]
     shortlist: Final[int]
     def __len__(self) -> int: ...
 
-Cells = tuple[NDArray[np.uint8], int, int]
-"""Coarse cells of a feature: (cell of each bin, n_ordered, n_cells).
+CoarseBins = tuple[NDArray[np.uint8], int, int]
+"""Coarse bins of a feature, for interactions: (coarse bin of each bin, n_ordered, n_coarse).
 
-There are at most 256; the first n_ordered are ordered, as the bins in them are, and the others stand alone. A part is a
-condition on a feature. With m = max(n_ordered - 1, 0), parts p < m are `cell <= p`, those from m to 2 m - 1 are
-`cell > p - m` among the ordered cells, and later ones are `cell == n_ordered + p - 2 m`.
+There are at most 256 coarse bins. The first n_ordered are ordered, and any other is a single level. They define the
+conditions of which interactions are made. With m = max(n_ordered - 1, 0), condition p is `coarse <= p` for p < m,
+`coarse > p - m` among the ordered bins for m <= p < 2 m, and `coarse == n_ordered + p - 2 m` for larger p.
 """
 
 class ScanToken:
-    """What a scan holds for rescans: the curvature of its rows."""
+    """The curvature of each row at the time of a scan, for `rescan`. Valid only for the rows that returned it."""
 
 class Rows:
-    """All that a search asks of the rows. Derive from it to answer in Python; matrices may be flat or not.
+    """Access to the training data for a search. Derive from this class to implement it in Python.
 
-    A derived class has two attributes, `loss` (a name) and `columns` (a Columns), and five methods: `evaluate`,
-    `newton`, `scan`, `rescan` and `groups`, with the arguments and answers of LocalRows; a sixth, `pairs`, is asked of
-    it where products are looked for. Its scan may return any object as the token. Every question names its point;
-    nothing is remembered between them unless the class wants to.
+    A derived class has the attributes `loss` (a name) and `columns` (a ColumnInfo), and the methods `evaluate`,
+    `newton`, `scan`, `rescan` and `groups` with the arguments and return values of LocalRows; `pair_sums` is needed
+    only for interactions. Its `scan` may return any object as the token. Matrices may be returned flat or two-dimensional.
+    Every call passes the point, so that an implementation needs no state.
     """
 
     def __init__(self) -> None: ...
 
 class LocalRows(Rows):
-    """Rows in the memory of this machine, summed by compiled kernels."""
+    """Rows in the memory of this process, summed by compiled kernels."""
 
     loss: Final[str]
-    columns: Final[Columns]
-    def evaluate(self, points: Sequence[Point]) -> Vector:
-        """Loss at each point, in one pass."""
+    columns: Final[ColumnInfo]
+    def evaluate(self, points: Sequence[Point]) -> FloatArray:
+        """Return the loss at each point, in one pass over the rows."""
 
-    def newton(self, point: Point, support: Ints, rough: bool = False) -> tuple[float, Vector, Vector]:
-        """Loss, curvature (flat) and gradient on some columns of the point, intercept first; rough: in floats."""
+    def newton(
+        self, point: Point, support: IntArray, low_precision: bool = False
+    ) -> tuple[float, FloatArray, FloatArray]:
+        """Return the loss, the Hessian (flat) and the gradient for the intercept and some columns of the point.
 
-    def scan(self, point: Point, among: Ints) -> tuple[Any, ...]:
-        """Token, curvature and gradient of the support, then what columns have beside it.
+        With `low_precision`, sums may be computed in float32.
+        """
 
-        That is, of the columns `among` (none: of all), their gradient, their curvature, and their products with the
-        support (columns x (terms + 1), flat); where columns have knots, their moments at last: of a ramp the sum of its
-        values under the curvature, of a step that of the places of its rows.
+    def scan(self, point: Point, columns: IntArray) -> tuple[Any, ...]:
+        """Compute the sums from which every addition, removal and swap is scored.
+
+        Returns a token, the Hessian and the gradient of the support, and, for the given columns (an empty array selects
+        all columns), their gradients, their curvatures and their products with the support (columns x (terms + 1),
+        flat). If there are ramps, a last array contains, for a ramp, the sum of its values weighted by the curvature of
+        the rows, and for a step, the sum of the bin centres of its rows weighted likewise.
         """
 
     def rescan(
-        self, token: ScanToken, point: Point, entered: Ints, among: Ints
-    ) -> tuple[float, Vector, Vector, Vector]:
-        """Sum of gradients; per column gradient, curvature (if 0/1), products with `entered` under the token's."""
+        self, token: ScanToken, point: Point, entered: IntArray, columns: IntArray
+    ) -> tuple[float, FloatArray, FloatArray, FloatArray]:
+        """Compute gradients at a new point and products with new columns, with the curvature of an earlier scan.
 
-    def groups(self, point: Point, columns: Ints) -> tuple[Vector, Vector, Vector, Vector]:
-        """Sums of gradient, curvature and loss over the rows where each 0/1 column is 1; the three over all rows."""
-
-    def pairs(self, point: Point, cells: Sequence[Cells | None], pairs: Ints) -> tuple[Vector, Vector]:
-        """Sums of gradient and of curvature over the cells of two features at once.
-
-        cells has an entry per feature, None where it is in none of the pairs (n_pairs x 2). The tables of the pairs
-        follow each other, each flat, with a line for each cell of the pair's first feature.
+        Returns the sum of the gradient over all rows and, for the given columns (an empty array selects all columns),
+        the gradients and the curvatures (0/1 columns only) at the new point, and the products with the columns
+        `entered` under the curvature stored in the token. A token that does not come from these rows raises a ValueError.
         """
 
-    def slopes(self, point: Point, centred: bool = True) -> tuple[Vector, Vector]:
-        """Slope and curvature of the loss along each column, centred or as it is."""
+    def groups(self, point: Point, columns: IntArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Return sums of gradient, curvature and loss over the rows where each 0/1 column is 1, and over all rows."""
+
+    def pair_sums(
+        self, point: Point, coarse_bins: Sequence[CoarseBins | None], pairs: IntArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the gradient and the curvature summed over the two-dimensional bins of pairs of features.
+
+        `coarse_bins` has one entry per feature, None for features that are in none of the pairs; `pairs` has shape
+        (n_pairs, 2). The tables of all pairs are flattened and concatenated; each has a row for each coarse bin of the
+        first feature of the pair.
+        """
+
+    def slopes(self, point: Point, centred: bool = True) -> tuple[FloatArray, FloatArray]:
+        """Return the slope and the curvature of the loss along each column, centred by its mean or raw."""
 
     def line(self, point: Point, column: int, step: float) -> tuple[float, float, float]:
-        """Loss, slope and curvature after a step along one centred column."""
+        """Return the loss, its slope and its curvature after a step along one centred column."""
 
     def shift(self, start: Point, to: Point, column: int) -> float:
-        """Loss at `to`, which is `start` but for the intercept and the coefficient of one 0/1 column."""
+        """Return the loss at `to`, which differs from `start` in the intercept and the coefficient of a 0/1 column."""
 
 class ThresholdRows(LocalRows):
-    """Rows over bin codes; without weights, all rows weigh one."""
+    """Rows of a threshold design. Without weights, every row has weight one."""
 
     def __init__(
-        self, design: ThresholdDesign, y: Vector, weight: Vector | None, *, loss: str, n_threads: int
+        self, design: ThresholdDesign, y: FloatArray, weight: FloatArray | None, *, loss: str, n_threads: int
     ) -> None: ...
 
 class MatrixRows(LocalRows):
-    """Rows over raw columns; at most about max_bytes are kept beside the matrix."""
+    """Rows of a matrix of raw columns. Caches use about `max_bytes` in addition to the matrix."""
 
     def __init__(
-        self, matrix: Matrix, y: Vector, weight: Vector, *, loss: str, n_threads: int, max_bytes: int = 2**28
+        self, matrix: Matrix, y: FloatArray, weight: FloatArray, *, loss: str, n_threads: int, max_bytes: int = 2**28
     ) -> None: ...
 
-class OwnColumns:
-    """Some columns of a design by the rows' own values.
+class RawColumns:
+    """Selected columns of a threshold design, computed from the raw values of the rows instead of their bins.
 
-    `ramps` has, for each column, None where bins say all there is to say, or (numbers, codes, low, high, knot): a
-    number for each row and None, or for each code and the codes of the rows; where x is held; the knot in the unit of
-    the core.
+    `ramps` has one entry per column: None if the column is determined by the bins, or a tuple (values, codes, low, high,
+    knot). If codes is None, `values` has one value per row, else one per code, and `codes` has the code of each row.
+    Values are clipped to [low, high] and scaled such that low is -1 and high is 0; `knot` is in this unit.
     """
 
-    def __init__(self, design: ThresholdDesign, columns: Ints, ramps: Sequence[tuple[Any, ...] | None]) -> None: ...
-    def scores(self, intercept: float, coef: Vector) -> Vector: ...
+    def __init__(self, design: ThresholdDesign, columns: IntArray, ramps: Sequence[tuple[Any, ...] | None]) -> None: ...
+    def scores(self, intercept: float, coef: FloatArray) -> FloatArray:
+        """Return the score of each row."""
 
-class OwnRows(Rows):
-    """Rows by their own values, for coefficients; `by_bins` are all columns of the design as a search has them."""
+class RawRows(Rows):
+    """Rows for refits on raw values. `binned_info` describes all columns of the design, as binned in the search."""
 
     def __init__(
-        self, columns: OwnColumns, by_bins: Columns, y: Vector, weight: Vector, *, loss: str, n_threads: int
+        self,
+        columns: RawColumns,
+        binned_info: ColumnInfo,
+        y: FloatArray,
+        weight: FloatArray,
+        *,
+        loss: str,
+        n_threads: int,
     ) -> None: ...
     loss: Final[str]
-    columns: Final[Columns]
-    def evaluate(self, points: Sequence[Point]) -> Vector: ...
-    def newton(self, point: Point, support: Ints, rough: bool = False) -> tuple[float, Vector, Vector]: ...
+    columns: Final[ColumnInfo]
+    def evaluate(self, points: Sequence[Point]) -> FloatArray: ...
+    def newton(
+        self, point: Point, support: IntArray, low_precision: bool = False
+    ) -> tuple[float, FloatArray, FloatArray]: ...
 
 class Penalty:
-    """What columns cost: lambda2 and, per column, its share of lambda0, bounds, whether it may enter, its feature.
+    """Penalties on the columns and limits on which of them may be in a model together.
 
-    Bounds are low <= 0 <= high; group is the source feature that a column belongs to. Columns in `always` are in every
-    model and free of lambda0. max_groups and max_per_group limit source features and the terms of one (0: no limit).
-    lambda2 is on unit * w^2 and lambda1 on sqrt(unit) * |w|; without units, these are the spreads of the columns.
-    parents (n_columns x 2) are the source features of products, -1 for columns that are none. Products have groups by
-    pair, which no other column is in: max_per_pair limits the terms of one (0: no limit), max_groups counts the source
-    features of products, too. With the hierarchy "weak" a product stands only beside a plain term of one of its source
-    features, with "strong" of both.
+    Parameters
+    ----------
+    lambda2, lambda1 : float
+        The penalty on the coefficients is the sum over columns of lambda2 * penalty_scale * w^2 +
+        lambda1 * sqrt(penalty_scale) * |w|.
+    cost : array of shape (n_columns,)
+        Factor by which lambda0 is multiplied for each column.
+    low, high : arrays of shape (n_columns,)
+        Bounds of the coefficients, with low <= 0 <= high.
+    allowed : boolean array of shape (n_columns,)
+        Whether a column may enter the model.
+    group : integer array of shape (n_columns,)
+        Source feature of each column; for interactions, a number for each pair of features that no other column has.
+    always : integer array
+        Columns that are in every model and whose cost is zero.
+    max_groups, max_per_group : int, default=0
+        Maximum number of source features, those of interactions included, and of terms per source feature; 0 for no
+        limit.
+    penalty_scale : array of shape (n_columns,), default=None
+        See lambda2. By default `ColumnInfo.centred_sq_norm`.
+    free_intercept : bool, default=True
+        Whether the intercept is fitted; otherwise it is fixed at zero.
+    parents : integer array of shape (n_columns, 2), default=None
+        The two source features of each interaction; -1 for other columns.
+    max_per_pair : int, default=0
+        Maximum number of interactions per pair of features; 0 for no limit.
+    hierarchy : {"none", "weak", "strong"}, default="none"
+        Whether an interaction requires a main effect of one ("weak") or both ("strong") of its features.
     """
 
     def __init__(
         self,
         *,
         lambda2: float,
-        cost: Vector,
-        low: Vector,
-        high: Vector,
+        cost: FloatArray,
+        low: FloatArray,
+        high: FloatArray,
         allowed: Mask,
-        group: Ints,
-        always: Ints,
+        group: IntArray,
+        always: IntArray,
         max_groups: int = 0,
         max_per_group: int = 0,
         lambda1: float = 0.0,
-        unit: Vector | None = None,
+        penalty_scale: FloatArray | None = None,
         free_intercept: bool = True,
-        parents: Ints | None = None,
+        parents: IntArray | None = None,
         max_per_pair: int = 0,
         hierarchy: str = "none",
     ) -> None: ...
-    def with_lambda2(self, lambda2: float) -> Penalty: ...  # the same with another lambda2
-    def with_lambda1(self, lambda1: float) -> Penalty: ...
+    def with_lambda2(self, lambda2: float) -> Penalty:
+        """Return a copy with another lambda2."""
+
+    def with_lambda1(self, lambda1: float) -> Penalty:
+        """Return a copy with another lambda1."""
 
 class Certificate:
-    """What the certified sweep proved: is the model swap 1-OPT, of how many pairs, and how many were line-searched."""
+    """Result of checking all swaps of one term for one column.
+
+    `swap_optimal` is True if no swap improves the model, `pairs` is the number of swaps checked and `line_searches` the
+    number of those that the bounds could not exclude.
+    """
 
     swap_optimal: Final[bool]
     pairs: Final[int]
     line_searches: Final[int]
 
 class Stop:
-    """Ends the searches that it was given to, from another thread: they raise a RuntimeError."""
+    """Cancellation flag: after `set`, searches that received it raise a RuntimeError. Can be set from any thread."""
 
     def __init__(self) -> None: ...
     def set(self) -> None: ...
 
-class Search:
-    """The outcome of a search: its points by size, how it ended and what it cost."""
+class SearchResult:
+    """Models found by a search, in ascending order of size, whether it finished within its time limit, and counters."""
 
     points: Final[list[Point]]
     finished: Final[bool]
@@ -270,26 +357,29 @@ class Search:
     certificate: Final[Certificate | None]
 
 Progress = Callable[[int, float], None]
-"""Called once per path point with (n_terms, objective without lambda0)."""
+"""Callback for each improved model: (n_terms, objective without lambda0)."""
 
 def refit(
     rows: Rows,
     penalty: Penalty,
     point: Point,
     *,
-    held: Ints | None = None,
+    fixed: IntArray | None = None,
     tolerance: float = 1e-9,
-    last_digit: bool = True,
+    full_precision: bool = True,
 ) -> Point:
-    """The best coefficients on the columns of a point; those of the columns `held` stay.
+    """Optimise the coefficients of a model with Newton's method.
 
-    It ends with a step that promised less than the tolerance, a share of the objective; or goes on to the last digit.
+    Coefficients of the columns `fixed` do not change. Iterations end after a step whose predicted relative decrease of
+    the objective is below `tolerance`. With `full_precision`, they continue until convergence to machine precision.
     """
 
-def swap_costs(rows: Rows, penalty: Penalty, point: Point) -> tuple[Vector, Vector]:
-    """Predicted rises of the objective without each term, and with each column in its place (columns x terms, flat).
+def swap_costs(rows: Rows, penalty: Penalty, point: Point) -> tuple[FloatArray, FloatArray]:
+    """Predict the increase of the objective when terms are removed or replaced.
 
-    Second order, the other coefficients re-optimised; infinite where the column would have nothing of its own to say.
+    Returns one value for removing each term, and one for replacing each term by each column (columns x terms, flat).
+    Predictions are of second order, with the other coefficients re-optimised. They are infinite for columns that are
+    collinear with the remaining terms.
     """
 
 def frontier(
@@ -298,18 +388,40 @@ def frontier(
     *,
     max_terms: int,
     start: Sequence[Point] = (),
-    price: float = 0.0,
+    comparison_lambda0: float = 0.0,
     polish: bool = True,
     time_limit: float | None = None,
     callback: Progress | None = None,
     stop: Stop | None = None,
-) -> Search:
-    """The best model found of each size 0..max_terms (points[k] has k terms; fewer where no more columns help).
+) -> SearchResult:
+    """Search for the best model of each size from 0 to max_terms.
 
-    Given models of a neighbouring ridge it starts from those, which takes less time. Where columns differ in cost,
-    price is the lambda0 at which models of one size are compared: the best is the one with the least loss + ridge +
-    price * cost, and its loss may be larger than that of a smaller model. Without polish, coefficients are good to six
-    digits or so.
+    Parameters
+    ----------
+    rows : Rows
+        Training data.
+    penalty : Penalty
+        Costs, bounds and limits of the columns.
+    max_terms : int
+        Largest number of terms. There are fewer models if no further column lowers the objective.
+    start : sequence of Point, default=()
+        Models to start from, for example those found with a similar lambda2. This takes less time than a new search.
+    comparison_lambda0 : float, default=0.0
+        Matters only if columns have different costs. Models of one size are compared by
+        loss + ridge + comparison_lambda0 * cost, so that the loss need not decrease with size.
+    polish : bool, default=True
+        Whether coefficients are refitted to machine precision; otherwise they have about six correct digits.
+    time_limit : float, default=None
+        Seconds after which the search ends with the models found so far.
+    callback : callable, default=None
+        See Progress.
+    stop : Stop, default=None
+        Flag with which another thread can cancel the search.
+
+    Returns
+    -------
+    SearchResult
+        points[k] has k terms.
     """
 
 def fit_at(
@@ -323,78 +435,96 @@ def fit_at(
     time_limit: float | None = None,
     callback: Progress | None = None,
     stop: Stop | None = None,
-) -> Search:
-    """The best model found for one lambda0 (points[-1]), with its certificate where asked for."""
+) -> SearchResult:
+    """Search for the best model at one lambda0. It is points[-1]; with `certify`, all its swaps are checked."""
 
 def swap_path(
     rows: LocalRows,
     penalty: Penalty,
     *,
-    lambda0: Vector,
+    lambda0: FloatArray,
     max_terms: int,
     cuts: str,
     dynamic: bool,
     candidates: int = 50,
     line_steps: int = 10,
-    most_swaps: int = -1,
+    max_swaps: int = -1,
     start: Point | None = None,
     time_limit: float | None = None,
     stop: Stop | None = None,
 ) -> tuple[list[Point], bool, dict[str, int]]:
-    """Points, finished, counts of the paper's swap search at each lambda0 in turn; most_swaps=-1: all that help."""
+    """Run the swap search of the paper for each lambda0 in turn, starting from the previous solution.
 
-class BestProducts:
-    """Products of two conditions that are worth a try, pair by pair, the best first.
-
-    `pair` is the number of the pair, `part_a` and `part_b` the conditions on its first and second feature (see Cells).
-    The gains are falls of the objective: `plain` beside the intercept alone, `contrast` beside both conditions too.
+    Returns the models, whether the search finished within its time limit, and counters. max_swaps=-1 means no limit.
     """
 
-    pair: Final[Ints]
-    part_a: Final[Ints]
-    part_b: Final[Ints]
-    plain: Final[Vector]
-    contrast: Final[Vector]
-    best_contrast: Final[Vector]
-    """Of each pair the largest contrast that any of its products has."""
+class BestInteractions:
+    """Candidate interactions, grouped by pair and sorted by gain.
+
+    `pair` is the index of the pair, `condition_a` and `condition_b` the conditions on its features (see CoarseBins).
+    Gains are predicted decreases of the objective: `marginal_gain` relative to a model with an intercept only, and
+    `interaction_gain` relative to a model that also has both conditions as terms.
+    """
+
+    pair: Final[IntArray]
+    condition_a: Final[IntArray]
+    condition_b: Final[IntArray]
+    marginal_gain: Final[FloatArray]
+    interaction_gain: Final[FloatArray]
+    best_interaction_gain: Final[FloatArray]
+    """Largest interaction_gain of any interaction of each pair."""
 
     def __len__(self) -> int: ...
 
-def best_products(
+def best_interactions(
     rows: Rows,
     point: Point,
-    cells: Sequence[Cells | None],
-    pairs: Ints,
+    coarse_bins: Sequence[CoarseBins | None],
+    pairs: IntArray,
     *,
     per_pair: int,
     ridge: float = 0.0,
     min_curvature: float = 0.0,
     stop: Stop | None = None,
-) -> BestProducts:
-    """Products that gain most at a point: of each pair the best `per_pair` by either gain, or all where it has no more.
+) -> BestInteractions:
+    """Return the interactions with the largest predicted gains at a point.
 
-    Of products whose conditions are of the same kinds with cuts at most one cell apart on both features, only the best
-    is given, unless all are. With per_pair=0, only `best_contrast` is worked out. ridge is added to the curvature of a
-    product (2 lambda2 times its unit), and min_curvature is the least that the rows where it holds must have together,
-    and the others too.
+    Parameters
+    ----------
+    rows : Rows
+        Training data.
+    point : Point
+        Model at which gradient and curvature are computed.
+    coarse_bins, pairs
+        See `LocalRows.pair_sums`.
+    per_pair : int
+        Maximum number of interactions per pair and kind of gain. Of interactions whose conditions are of the same kind
+        and whose thresholds differ by at most one coarse bin, only the best is returned, unless all are. With 0, only
+        `best_interaction_gain` is computed.
+    ridge : float, default=0.0
+        Added to the curvature of an interaction: 2 * lambda2 * penalty_scale.
+    min_curvature : float, default=0.0
+        Minimum of the summed curvature of the rows where an interaction holds, and of all other rows.
+    stop : Stop, default=None
+        Flag with which another thread can cancel the computation.
     """
 
 class LinePoint:
-    """A point on a convex function of one coefficient: where, its value and its slope."""
+    """A point on a convex function of one coefficient: coefficient, value and slope."""
 
     def __init__(self, at: float, value: float, slope: float) -> None: ...
 
 def closed_step(on_grad: float, on_curv: float, off_grad: float, off_curv: float) -> tuple[float, float, float, float]:
-    """Exponential loss: best coefficient of a 0/1 column, shift of the intercept, fall of the loss, worth as a term."""
+    """Return the best coefficient of a 0/1 column under the exponential loss, the intercept shift and two gains."""
 
 def linear_cut(a: LinePoint, b: LinePoint) -> float:
-    """Where the tangents of two points on both sides of the minimum meet: a lower bound on it."""
+    """Return a lower bound on the minimum: the intersection of two tangents."""
 
 def quadratic_cut_one(a: LinePoint, m: float) -> float:
-    """The least of the parabola that touches in a point, where f - m x^2 is convex: a lower bound on the minimum."""
+    """Return a lower bound on the minimum from one point, where f - m x^2 is convex."""
 
 def quadratic_cut_two(a: LinePoint, b: LinePoint, m: float) -> float:
-    """The same from two points on both sides of the minimum."""
+    """Return a lower bound on the minimum from two points, where f - m x^2 is convex."""
 
 def concordant_cut(a: LinePoint, curv: float, r: float) -> float:
-    """A lower bound on the minimum from one point and its curvature, where |f'''| <= r f''; may be minus infinity."""
+    """Return a lower bound on the minimum from one point and its curvature, where |f'''| <= r f''."""

@@ -72,7 +72,7 @@ def ask(rows, support, *, grouped=False):
     point = _core.Point(0.3, support, np.linspace(-0.5, 0.7, support.size))
     answers = {
         "evaluate": rows.evaluate([point]),
-        "spread": rows.columns.spread,
+        "spread": rows.columns.centred_sq_norm,
         "newton": np.concatenate([np.ravel(part) for part in rows.newton(point, support, False)]),
     }
     for name, part in zip(("grad", "curv", "cross"), rows.scan(point, NO_COLUMNS)[3:], strict=True):

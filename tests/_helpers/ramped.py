@@ -81,5 +81,5 @@ def allowing(allowed):
         allowed=allowed,
         group=np.arange(p),
         always=np.zeros(0, dtype=np.int64),
-        unit=None,
+        penalty_scale=None,
     )

@@ -54,10 +54,10 @@ class ReferenceRows(_core.Rows):
         super().__init__()
         self.X, self.y, self.weight, self.loss, self.codes = X, y, weight, loss, codes
         zero_one = bool(np.isin(X, (0, 1)).all())
-        self.columns = _core.Columns(
+        self.columns = _core.ColumnInfo(
             kind=["level" if zero_one else "raw"] * X.shape[1],
             mean=weight @ X / weight.sum(),
-            spread=column_scale(X, weight),
+            centred_sq_norm=column_scale(X, weight),
             total_weight=float(weight.sum()),
             nested=list(nested),
         )
@@ -100,7 +100,7 @@ class ReferenceRows(_core.Rows):
         X = self.X[:, columns]
         return X.T @ g, X.T @ h, X.T @ value, [g.sum(), h.sum(), value.sum()]
 
-    def pairs(self, point, cells, pairs):
+    def pair_sums(self, point, cells, pairs):
         """Sums of gradient and curvature over the cells of two features at once, table after table."""
         _, g, h = self.at(point)
         tables = [np.empty(0)], [np.empty(0)]

@@ -45,7 +45,7 @@ class Line:
 
     @property
     def spread(self):
-        return self.rows_and_start[0].columns.spread
+        return self.rows_and_start[0].columns.centred_sq_norm
 
     @property
     def m(self):

@@ -44,13 +44,13 @@ class Own:
     def columns(self, numbers=None, codes=None):
         numbers = self.x if numbers is None else numbers
         ramps = [(numbers, codes, LOW, HIGH, self.knot(c)) if c in RAMPS else None for c in COLUMNS.tolist()]
-        return _core.OwnColumns(self.core, COLUMNS, ramps)
+        return _core.RawColumns(self.core, COLUMNS, ramps)
 
     def rows(self, loss, n_threads=1, columns=None):
         y = self.y(loss)
         bins = _core.ThresholdRows(self.core, y, self.weight, loss=loss, n_threads=1)
         columns = self.columns() if columns is None else columns
-        return _core.OwnRows(columns, bins.columns, y, self.weight, loss=loss, n_threads=n_threads)
+        return _core.RawRows(columns, bins.columns, y, self.weight, loss=loss, n_threads=n_threads)
 
     def dense(self, loss):
         matrix = _core.Matrix(np.asfortranarray(self.X))
@@ -70,7 +70,7 @@ def penalty():
         allowed=np.ones(6, dtype=bool),
         group=np.arange(6),
         always=np.zeros(0, dtype=np.int64),
-        unit=None,
+        penalty_scale=None,
     )
 
 
@@ -93,7 +93,7 @@ def test_columns_are_measured_by_their_own_values(n):
     columns = own.rows("logistic").columns
     mean = own.weight @ own.X / own.weight.sum()
     np.testing.assert_allclose(columns.mean, mean, rtol=1e-12)
-    np.testing.assert_allclose(columns.spread, own.weight @ (own.X - mean) ** 2, rtol=1e-11)
+    np.testing.assert_allclose(columns.centred_sq_norm, own.weight @ (own.X - mean) ** 2, rtol=1e-11)
     assert columns.kind == ["step", "step", "ramp", "ramp", "level", "level"]
 
 
@@ -110,7 +110,7 @@ def test_a_refit_ends_where_that_on_a_dense_matrix_does(loss):
 def test_any_number_of_threads_gives_the_same_bits(loss):
     own = Own(30_000)
     one, three = (own.rows(loss, n_threads) for n_threads in (1, 3))
-    assert one.columns.spread.tolist() == three.columns.spread.tolist()
+    assert one.columns.centred_sq_norm.tolist() == three.columns.centred_sq_norm.tolist()
     assert one.evaluate([POINT, POINT]).tolist() == three.evaluate([POINT, POINT]).tolist()
     for a, b in zip(one.newton(POINT, POINT.columns), three.newton(POINT, POINT.columns), strict=True):
         np.testing.assert_array_equal(a, b)
@@ -151,19 +151,19 @@ def test_scores_are_those_of_the_columns():
 )
 def test_values_that_are_none_are_refused(ramp, message):
     with pytest.raises(ValueError, match=message):
-        _core.OwnColumns(Own(300).core, np.array([10]), [ramp])
+        _core.RawColumns(Own(300).core, np.array([10]), [ramp])
 
 
 def test_columns_that_are_none_are_refused():
     own = Own(300)
     with pytest.raises(ValueError, match="does not have column 13"):
-        _core.OwnColumns(own.core, np.array([13]), [None])
+        _core.RawColumns(own.core, np.array([13]), [None])
     with pytest.raises(ValueError, match="one entry per column"):
-        _core.OwnColumns(own.core, COLUMNS, [None])
+        _core.RawColumns(own.core, COLUMNS, [None])
     with pytest.raises(ValueError, match="one coefficient per column"):
         own.columns().scores(0.0, np.zeros(2))
     few = own.dense("squared").columns
     with pytest.raises(ValueError, match="the same design"):
-        _core.OwnRows(own.columns(), few, own.target, own.weight, loss="squared", n_threads=1)
+        _core.RawRows(own.columns(), few, own.target, own.weight, loss="squared", n_threads=1)
     with pytest.raises(RuntimeError, match="a search goes by bins"):
         _core.frontier(own.rows("squared"), penalty(), max_terms=2)

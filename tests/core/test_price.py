@@ -19,7 +19,7 @@ def test_where_all_cost_the_same_a_price_changes_no_bit(loss, cost):
     always = problem.candidates[:1].astype(np.int64)
     penalty = problem.penalty(1e-3, cost=np.full(problem.n_columns, cost), always=always)
     without = problem.frontier(max_terms=8, penalty=penalty)
-    assert outcome(problem.frontier(max_terms=8, penalty=penalty, price=7.0)) == outcome(without)
+    assert outcome(problem.frontier(max_terms=8, penalty=penalty, comparison_lambda0=7.0)) == outcome(without)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -32,7 +32,7 @@ def test_the_best_of_each_size_is_that_of_the_lowest_objective(loss, price):
         by_feature = np.repeat(rng.choice([1.0, 2.0], len(KINDS)), problem.n_bins)
         cost = by_feature if seed % 2 else rng.choice([0.5, 1.0, 2.0], problem.n_columns)
         found = all_subsets(problem, 0.01, 4)
-        search = problem.frontier(max_terms=4, penalty=problem.penalty(0.01, cost=cost), price=price)
+        search = problem.frontier(max_terms=4, penalty=problem.penalty(0.01, cost=cost), comparison_lambda0=price)
         for point in search.points:
             k, paid = point.columns.size, price * cost[point.columns].sum()
             best = min(value + price * cost[list(s)].sum() for s, value in found.items() if len(s) == k)
@@ -49,7 +49,9 @@ def test_a_dear_column_must_gain_its_price_more():
     cost = np.ones(problem.n_columns)
     cost[strongest] = 3.0
     penalty = problem.penalty(cost=cost)
-    cheap, dear = (problem.frontier(max_terms=6, penalty=penalty, price=price).points for price in (0.0, 1000.0))
+    cheap, dear = (
+        problem.frontier(max_terms=6, penalty=penalty, comparison_lambda0=price).points for price in (0.0, 1000.0)
+    )
     assert all(strongest in point.columns for point in cheap[1:2])
     assert not any(strongest in point.columns for point in dear)
 
@@ -59,7 +61,9 @@ def test_the_objective_at_the_price_falls_where_cheap_columns_are_left():
     for seed in range(8):
         problem, price = random_problem(seed, "squared", n=60), 4.0
         cost = 1.0 + (np.arange(problem.n_columns) % 3 == 0)
-        points = problem.frontier(max_terms=8, penalty=problem.penalty(1e-3, cost=cost), price=price).points
+        points = problem.frontier(
+            max_terms=8, penalty=problem.penalty(1e-3, cost=cost), comparison_lambda0=price
+        ).points
         objectives = [p.loss + p.ridge + price * (cost[p.columns] - 1).sum() for p in points]
         assert all(np.diff(objectives) <= price + 1e-9)
         assert objectives[3] < objectives[0]
@@ -67,5 +71,5 @@ def test_the_objective_at_the_price_falls_where_cheap_columns_are_left():
 
 @pytest.mark.parametrize("price", [-1.0, np.nan, np.inf])
 def test_a_price_that_is_none_is_refused(price):
-    with pytest.raises(ValueError, match="price must be a number from 0 on"):
-        random_problem(0, "logistic").frontier(max_terms=2, price=price)
+    with pytest.raises(ValueError, match="comparison_lambda0 must be finite and not negative"):
+        random_problem(0, "logistic").frontier(max_terms=2, comparison_lambda0=price)

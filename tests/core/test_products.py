@@ -61,19 +61,19 @@ def expected_gains(problem, cells, pair, ridge):
 @pytest.mark.parametrize("ridge", [0.0, 2.5])
 def test_all_products_with_their_gains(loss, ridge):
     problem, cells, pairs = problem_with_cells(1, loss)
-    best = _core.best_products(problem.rows(), POINT, cells, pairs, per_pair=EVERYTHING, ridge=ridge)
+    best = _core.best_interactions(problem.rows(), POINT, cells, pairs, per_pair=EVERYTHING, ridge=ridge)
     at = 0
     for number, pair in enumerate(pairs):
         expected = expected_gains(problem, cells, pair, ridge)
         mine = {
-            (int(best.part_a[i]), int(best.part_b[i])): (best.plain[i], best.contrast[i])
+            (int(best.condition_a[i]), int(best.condition_b[i])): (best.marginal_gain[i], best.interaction_gain[i])
             for i in np.flatnonzero(best.pair == number)
         }
         assert mine.keys() == expected.keys()
         for key, gains in expected.items():
             np.testing.assert_allclose(mine[key], gains, rtol=1e-8, atol=1e-10, err_msg=str((pair, key)))
         top = max((contrast for _, contrast in expected.values()), default=0.0)
-        assert best.best_contrast[number] == pytest.approx(top, rel=1e-8, abs=1e-10)
+        assert best.best_interaction_gain[number] == pytest.approx(top, rel=1e-8, abs=1e-10)
         at += len(mine)
     assert at == len(best) > 200
 
@@ -97,32 +97,32 @@ def alike(one, other, cells_a, cells_b):
 def test_the_best_of_each_pair_that_differ(per_pair):
     """Greedily, from all of them."""
     problem, cells, pairs = problem_with_cells(2, n=1000)
-    every = _core.best_products(problem.rows(), POINT, cells, pairs, per_pair=EVERYTHING)
-    best = _core.best_products(problem.rows(2), POINT, cells, pairs, per_pair=per_pair)
-    np.testing.assert_array_equal(best.best_contrast, every.best_contrast)
+    every = _core.best_interactions(problem.rows(), POINT, cells, pairs, per_pair=EVERYTHING)
+    best = _core.best_interactions(problem.rows(2), POINT, cells, pairs, per_pair=per_pair)
+    np.testing.assert_array_equal(best.best_interaction_gain, every.best_interaction_gain)
     for number, (a, b) in enumerate(pairs):
         of = np.flatnonzero(every.pair == number)
         if of.size <= per_pair:
             continue
         wanted = []
-        for gains in (every.plain, every.contrast):
+        for gains in (every.marginal_gain, every.interaction_gain):
             chosen = []
             rank = np.floor(gains[of] / (1e-9 * max(gains[of].max(), 1e-300)) + 0.5)
-            for i in of[np.lexsort((every.part_a[of], every.part_b[of], -rank))]:
-                parts = int(every.part_a[i]), int(every.part_b[i])
+            for i in of[np.lexsort((every.condition_a[of], every.condition_b[of], -rank))]:
+                parts = int(every.condition_a[i]), int(every.condition_b[i])
                 if gains[i] > 0 and not any(alike(parts, other, cells[a], cells[b]) for other in chosen):
                     chosen.append(parts)
             wanted += [parts for parts in chosen[:per_pair] if parts not in wanted]
         mine = np.flatnonzero(best.pair == number)
-        assert list(zip(best.part_a[mine].tolist(), best.part_b[mine].tolist(), strict=True)) == wanted
+        assert list(zip(best.condition_a[mine].tolist(), best.condition_b[mine].tolist(), strict=True)) == wanted
 
 
 def test_products_keep_enough_curvature_on_both_sides():
     problem, cells, pairs = problem_with_cells(3)
     _, _, h = ReferenceRows(problem.X, problem.y, problem.weight, problem.loss).at(POINT)
     least = 0.2 * h.sum()
-    best = _core.best_products(problem.rows(), POINT, cells, pairs, per_pair=EVERYTHING, min_curvature=least)
-    mine = set(zip(best.pair.tolist(), best.part_a.tolist(), best.part_b.tolist(), strict=True))
+    best = _core.best_interactions(problem.rows(), POINT, cells, pairs, per_pair=EVERYTHING, min_curvature=least)
+    mine = set(zip(best.pair.tolist(), best.condition_a.tolist(), best.condition_b.tolist(), strict=True))
     expected = set()
     for number, (a, b) in enumerate(pairs):
         for p, x in enumerate(parts_of(problem.codes[a], cells[a])):
@@ -143,49 +143,49 @@ def test_an_interaction_without_main_effects_is_the_best_of_its_pair():
         _core.ThresholdDesign(codes, np.full(4, 8), np.full(4, 8)), y, np.ones(4000), loss="logistic", n_threads=1
     )
     cells, pairs = [(np.arange(8, dtype=np.uint8), 8, 8)] * 4, np.array(list(combinations(range(4), 2)))
-    best = _core.best_products(rows, _core.Point(0.0, pairs[:0, 0], np.empty(0)), cells, pairs, per_pair=2)
-    assert pairs[np.argmax(best.best_contrast)].tolist() == [1, 3]
-    top = np.argmax(best.contrast)
-    assert (best.pair[top], best.part_a[top] % 7, best.part_b[top] % 7) == (4, 2, 5)
+    best = _core.best_interactions(rows, _core.Point(0.0, pairs[:0, 0], np.empty(0)), cells, pairs, per_pair=2)
+    assert pairs[np.argmax(best.best_interaction_gain)].tolist() == [1, 3]
+    top = np.argmax(best.interaction_gain)
+    assert (best.pair[top], best.condition_a[top] % 7, best.condition_b[top] % 7) == (4, 2, 5)
 
 
 def test_rows_in_python_answer_as_the_compiled_ones_do():
     problem, cells, pairs = problem_with_cells(5)
     python = ReferenceRows(problem.X, problem.y, problem.weight, problem.loss, codes=problem.codes)
     mine, expected = (
-        _core.best_products(rows, POINT, cells, pairs, per_pair=2, ridge=0.1) for rows in (python, problem.rows())
+        _core.best_interactions(rows, POINT, cells, pairs, per_pair=2, ridge=0.1) for rows in (python, problem.rows())
     )
-    for name in ("pair", "part_a", "part_b"):
+    for name in ("pair", "condition_a", "condition_b"):
         np.testing.assert_array_equal(getattr(mine, name), getattr(expected, name))
-    for name in ("plain", "contrast", "best_contrast"):
+    for name in ("marginal_gain", "interaction_gain", "best_interaction_gain"):
         np.testing.assert_allclose(getattr(mine, name), getattr(expected, name), rtol=1e-8, atol=1e-12)
 
 
 def test_an_answer_of_the_wrong_shape_is_refused():
     problem, cells, pairs = problem_with_cells()
     rows = ReferenceRows(problem.X, problem.y, problem.weight, problem.loss)
-    rows.pairs = lambda *_: (np.zeros(3), np.zeros(3))
-    with pytest.raises(ValueError, match="a Rows in Python must answer pairs"):
-        _core.best_products(rows, POINT, cells, pairs, per_pair=1)
+    rows.pair_sums = lambda *_: (np.zeros(3), np.zeros(3))
+    with pytest.raises(ValueError, match="a Rows in Python must answer pair_sums"):
+        _core.best_interactions(rows, POINT, cells, pairs, per_pair=1)
 
 
 def test_without_products_only_the_pairs_are_screened():
     problem, cells, pairs = problem_with_cells()
-    best = _core.best_products(problem.rows(), POINT, cells, pairs, per_pair=0)
+    best = _core.best_interactions(problem.rows(), POINT, cells, pairs, per_pair=0)
     assert len(best) == best.pair.size == 0
-    assert best.best_contrast.shape == (len(pairs),)
-    assert best.best_contrast[0] > 0
+    assert best.best_interaction_gain.shape == (len(pairs),)
+    assert best.best_interaction_gain[0] > 0
 
 
 def test_rows_without_curvature_have_no_products():
     """Squared hinge, every row beyond its margin."""
     problem, cells, pairs = problem_with_cells(0, "squared_hinge")
     far = problem_of_one_class(problem)
-    best = _core.best_products(
+    best = _core.best_interactions(
         far, _core.Point(9.0, pairs[:0, 0], np.empty(0)), cells, pairs, per_pair=EVERYTHING, ridge=1.0
     )
     assert len(best) == 0
-    assert not best.best_contrast.any()
+    assert not best.best_interaction_gain.any()
 
 
 def problem_of_one_class(problem):
@@ -197,11 +197,11 @@ def problem_of_one_class(problem):
 def test_sums_beyond_the_range_of_numbers_do_no_harm(wild):
     problem, cells, pairs = problem_with_cells()
     rows = ReferenceRows(problem.X, problem.y, problem.weight, problem.loss, codes=problem.codes)
-    grad, curv = rows.pairs(POINT, cells, pairs)
+    grad, curv = rows.pair_sums(POINT, cells, pairs)
     for answer in ((grad * wild, curv), (grad, curv * wild), (grad * wild, curv * wild)):
         rows.pairs = lambda *_, answer=answer: answer
         for per_pair in (2, EVERYTHING):
-            best = _core.best_products(rows, POINT, cells, pairs, per_pair=per_pair)
+            best = _core.best_interactions(rows, POINT, cells, pairs, per_pair=per_pair)
             assert ((best.pair >= 0) & (best.pair < len(pairs))).all()
 
 
@@ -209,10 +209,10 @@ def test_sums_beyond_the_range_of_numbers_do_no_harm(wild):
 def test_options_out_of_range_are_refused(wrong):
     problem, cells, pairs = problem_with_cells()
     with pytest.raises(ValueError, match="must not be negative"):
-        _core.best_products(problem.rows(), POINT, cells, pairs, **{"per_pair": 1, **wrong})
+        _core.best_interactions(problem.rows(), POINT, cells, pairs, **{"per_pair": 1, **wrong})
 
 
 def test_a_point_of_another_design_is_refused():
     problem, cells, pairs = problem_with_cells()
     with pytest.raises(ValueError, match="does not have column 99"):
-        _core.best_products(problem.rows(), _core.Point(0.0, np.array([99]), np.ones(1)), cells, pairs, per_pair=1)
+        _core.best_interactions(problem.rows(), _core.Point(0.0, np.array([99]), np.ones(1)), cells, pairs, per_pair=1)

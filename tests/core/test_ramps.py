@@ -19,7 +19,7 @@ def test_mean_and_spread(ramped):
     columns = ramped.rows("logistic").columns
     mean = ramped.weight @ ramped.X / ramped.weight.sum()
     np.testing.assert_allclose(columns.mean, mean, rtol=1e-12, atol=1e-14)
-    np.testing.assert_allclose(columns.spread, ramped.weight @ (ramped.X - mean) ** 2, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(columns.centred_sq_norm, ramped.weight @ (ramped.X - mean) ** 2, rtol=1e-10, atol=1e-10)
     assert columns.ramps.tolist() == [j for j, kind in enumerate(ramped.kinds) if kind == "ramp"]
 
 
@@ -48,7 +48,7 @@ def test_nothing_cancels_far_from_the_knot():
     design = _core.ThresholdDesign([codes], np.array([42]), np.array([42]), [(place, place, knots)])
     rows = _core.ThresholdRows(design, np.ones(2000), np.ones(2000), loss="squared", n_threads=1)
     columns = np.column_stack([np.minimum(place[codes] - place[b], 0.0) for b in knots])
-    np.testing.assert_allclose(rows.columns.spread[42:], 2000 * columns.var(axis=0), rtol=1e-9)
+    np.testing.assert_allclose(rows.columns.centred_sq_norm[42:], 2000 * columns.var(axis=0), rtol=1e-9)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -102,9 +102,9 @@ def test_moments_are_asked_for_where_there_are_knots():
     ],
 )
 def test_knots_and_nested_ramps_must_fit_the_columns(wrong, message):
-    given = {"mean": np.zeros(3), "spread": np.ones(3), "total_weight": 1.0, "nested": [(0, 2), (2, 2)]}
+    given = {"mean": np.zeros(3), "centred_sq_norm": np.ones(3), "total_weight": 1.0, "nested": [(0, 2), (2, 2)]}
     with pytest.raises(ValueError, match=message):
-        _core.Columns(kind=["step", "step", "ramp"], **given, **wrong)
+        _core.ColumnInfo(kind=["step", "step", "ramp"], **given, **wrong)
 
 
 @pytest.mark.parametrize(

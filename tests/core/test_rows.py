@@ -71,7 +71,7 @@ def test_points_are_evaluated_together_as_they_are_alone(rows, support, theta):
 
 
 def test_spread_is_the_squared_norm_of_the_centred_columns(rows, problem):
-    for x, spread in zip(problem.X.T, rows.columns.spread, strict=True):
+    for x, spread in zip(problem.X.T, rows.columns.centred_sq_norm, strict=True):
         centred = x - np.average(x, weights=problem.weight)
         assert spread == pytest.approx(np.sum(problem.weight * centred**2), abs=1e-11)
 
@@ -162,13 +162,13 @@ def test_pairs_are_summed_over_the_cells_of_both_features(make, problem, support
     cells[1] = None
     pairs = np.array([[0, 2], [4, 0], [2, 5], [3, 4]])
     _, g, h = oracle(problem).at(point)
-    for mine, sums in zip(rows.pairs(point, cells, pairs), (g, h), strict=True):
+    for mine, sums in zip(rows.pair_sums(point, cells, pairs), (g, h), strict=True):
         expected = []
         for a, b in pairs:
             in_a, in_b = (cells[f][0][problem.codes[f]] for f in (a, b))
             expected += [sums[(in_a == i) & (in_b == j)].sum() for i in range(cells[a][2]) for j in range(cells[b][2])]
         np.testing.assert_allclose(mine, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
-    assert [part.size for part in make(problem).pairs(point, cells, pairs[:0])] == [0, 0]
+    assert [part.size for part in make(problem).pair_sums(point, cells, pairs[:0])] == [0, 0]
 
 
 def cells_of(problem):
@@ -190,8 +190,8 @@ def test_pairs_of_many_rows_have_the_same_bits_on_any_number_of_threads(n_thread
     ]
     pairs = np.array(list(combinations(range(len(cells)), 2)))
     point = point_of([2, 40], [0.1, 0.5, -0.5])
-    mine, single = (problem.rows(n).pairs(point, cells, pairs) for n in (n_threads, 1))
-    for one, other, expected in zip(mine, single, oracle(problem).pairs(point, cells, pairs), strict=True):
+    mine, single = (problem.rows(n).pair_sums(point, cells, pairs) for n in (n_threads, 1))
+    for one, other, expected in zip(mine, single, oracle(problem).pair_sums(point, cells, pairs), strict=True):
         np.testing.assert_array_equal(one, other)
         np.testing.assert_allclose(one, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
 
@@ -214,13 +214,13 @@ def test_pairs_that_are_none_are_refused(change, match):
     problem = random_problem(0, "logistic")
     cells, pairs = change(cells_of(problem), np.array([[0, 2]]))
     with pytest.raises(ValueError, match=match):
-        problem.rows().pairs(point_of([], [0.0]), cells, pairs)
+        problem.rows().pair_sums(point_of([], [0.0]), cells, pairs)
 
 
 @pytest.mark.parametrize("make", ROWS_OF_MATRICES.values(), ids=ROWS_OF_MATRICES.keys())
 def test_raw_columns_have_no_pairs(make, problem):
     with pytest.raises(ValueError, match="no features with bins"):
-        make(problem).pairs(point_of([], [0.0]), cells_of(problem), np.array([[0, 2]]))
+        make(problem).pair_sums(point_of([], [0.0]), cells_of(problem), np.array([[0, 2]]))
 
 
 @pytest.mark.parametrize("make", COMPILED_OF_CODES.values(), ids=COMPILED_OF_CODES.keys())

@@ -264,7 +264,7 @@ def test_two_rows(loss):
 def test_a_feature_with_sixty_thousand_values(max_bins, dtype):
     rng = np.random.default_rng(9)
     x = rng.permutation(60_000) / 4.0
-    edges = _core.unique_edges(x, max_bins)
+    edges = _core.bin_edges(x, max_bins)
     codes = _core.bin_codes(x, edges)
     assert (edges.size, codes.dtype) == (max_bins - 1, dtype)
     score = np.where(x <= 3000, 1.0, -1.0) + (x > 10_000)

@@ -24,7 +24,7 @@ def test_rows_of_a_matrix_keep_the_contract(card, loss):  # noqa: F811
     rows, oracle = rows_of_matrix(card, problem), ReferenceRows(problem.X, problem.y, problem.weight, loss)
     support, entered, among = np.array([4, 0, 9]), np.array([2]), np.array([1, 5])
     point = _core.Point(0.2, support, np.array([0.5, -0.4, 0.3]))
-    np.testing.assert_allclose(rows.columns.spread, oracle.columns.spread, atol=1e-10)
+    np.testing.assert_allclose(rows.columns.centred_sq_norm, oracle.columns.centred_sq_norm, atol=1e-10)
     np.testing.assert_allclose(rows.evaluate([point, point]), oracle.evaluate([point, point]), rtol=1e-13)
     asked = (
         lambda r: r.newton(point, support),

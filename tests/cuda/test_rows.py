@@ -64,7 +64,7 @@ def test_columns_are_what_they_are(rows, problem):
     facts, expected = rows.columns, problem.rows().columns
     assert (facts.kind, facts.nested, facts.shortlist) == (expected.kind, expected.nested, expected.shortlist)
     np.testing.assert_allclose(facts.mean, expected.mean, atol=1e-14)
-    np.testing.assert_allclose(facts.spread, expected.spread, atol=1e-11)
+    np.testing.assert_allclose(facts.centred_sq_norm, expected.centred_sq_norm, atol=1e-11)
     assert facts.total_weight == pytest.approx(expected.total_weight, rel=1e-14)
 
 
@@ -116,8 +116,8 @@ def test_pairs_have_the_sums_over_cells_of_two_features(rows, problem, point):
         cells = cells_of(problem, most)
         pairs = np.array(list(combinations(range(len(cells) - 1), 2))[::-1])
         expected = ReferenceRows(problem.X, problem.y, problem.weight, problem.loss, codes=problem.codes)
-        assert_close(rows.pairs(point, cells, pairs), expected.pairs(point, cells, pairs))
-    assert [tables.size for tables in rows.pairs(point, cells, pairs[:0])] == [0, 0]
+        assert_close(rows.pair_sums(point, cells, pairs), expected.pair_sums(point, cells, pairs))
+    assert [tables.size for tables in rows.pair_sums(point, cells, pairs[:0])] == [0, 0]
 
 
 def test_tables_of_pairs_that_no_block_has_room_for(card):  # noqa: F811
@@ -133,18 +133,20 @@ def test_tables_of_pairs_that_no_block_has_room_for(card):  # noqa: F811
         np.array([[0, 1], [3, 2], [1, 2], [2, 0]]),
         _core.Point(0.1, np.array([7, 400]), np.array([0.4, -0.3])),
     )
-    assert_close(rows_of_codes(card, problem).pairs(point, cells, pairs), problem.rows().pairs(point, cells, pairs))
+    assert_close(
+        rows_of_codes(card, problem).pair_sums(point, cells, pairs), problem.rows().pair_sums(point, cells, pairs)
+    )
 
 
 def test_the_best_products_are_those_of_the_compiled_rows(rows, problem):
     cells, point = cells_of(problem, 6), _core.Point(0.2, np.array([1, 9]), np.array([0.5, -0.4]))
     pairs = np.array(list(combinations(range(len(cells) - 1), 2)))
     mine, expected = (
-        _core.best_products(each, point, cells, pairs, per_pair=3, ridge=0.1) for each in (rows, problem.rows())
+        _core.best_interactions(each, point, cells, pairs, per_pair=3, ridge=0.1) for each in (rows, problem.rows())
     )
-    for name in ("pair", "part_a", "part_b"):
+    for name in ("pair", "condition_a", "condition_b"):
         np.testing.assert_array_equal(getattr(mine, name), getattr(expected, name))
-    np.testing.assert_allclose(mine.plain, expected.plain, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(mine.marginal_gain, expected.marginal_gain, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("numbers", [None, "weights"])
@@ -157,7 +159,9 @@ def test_whatever_rows_have_is_summed_over_cells_of_two_features(card, numbers):
     even = _core.ThresholdRows(
         problem.design, np.ones(200), np.ones(200) if numbers is None else problem.weight, loss="squared", n_threads=1
     )
-    curv = even.pairs(_core.Point(0.0, NO_COLUMNS, np.zeros(0)), cells, pairs)[1]  # of the squared loss: the weights
+    curv = even.pair_sums(_core.Point(0.0, NO_COLUMNS, np.zeros(0)), cells, pairs)[
+        1
+    ]  # of the squared loss: the weights
     np.testing.assert_allclose(sums, curv, rtol=1e-13)
 
 
@@ -185,7 +189,11 @@ def test_answers_are_the_same_bits_whatever_was_asked_before(card, problem, poin
     cells, pairs, answers = cells_of(problem, 3), np.array([[0, 2], [4, 1]]), []
 
     def ask(rows):
-        return [*rows.newton(point, point.columns), *rows.scan(point, NO_COLUMNS)[1:], *rows.pairs(point, cells, pairs)]
+        return [
+            *rows.newton(point, point.columns),
+            *rows.scan(point, NO_COLUMNS)[1:],
+            *rows.pair_sums(point, cells, pairs),
+        ]
 
     for rows in (rows_of_codes(card, problem), rows_of_codes(card, problem)):
         answers.append(ask(rows))
@@ -233,7 +241,7 @@ def test_ramps_are_summed_as_the_core_sums_them(card, loss):  # noqa: F811
     expected = _core.ThresholdRows(design, problem.y, problem.weight, loss=loss, n_threads=1)
     rows = rows_of_codes(card, problem, ramps)
     assert rows.columns.kind == expected.columns.kind
-    np.testing.assert_allclose(rows.columns.spread, expected.columns.spread, atol=1e-6)
+    np.testing.assert_allclose(rows.columns.centred_sq_norm, expected.columns.centred_sq_norm, atol=1e-6)
     first_ramp = int(problem.n_bins[0])
     columns = np.array([first_ramp + 1, 0, first_ramp, 9])
     point = _core.Point(0.2, columns, np.array([0.5, -0.4, 0.3, 0.2]))

@@ -103,8 +103,8 @@ def test_counts_by_column_are_checked(design):
     with pytest.raises(ValueError, match="one entry per row"):
         design.core.column_counts(features, np.ones(4))
     with pytest.raises(ValueError, match="one entry per row"):
-        design.core.column_counts(features, among=np.ones(6, dtype=bool))
-    with pytest.raises(ValueError, match="weighed, or some of them counted"):
+        design.core.column_counts(features, mask=np.ones(6, dtype=bool))
+    with pytest.raises(ValueError, match="pass either weight or mask"):
         design.core.column_counts(features, np.ones(5), np.ones(5, dtype=bool))
     with pytest.raises(ValueError, match="not below its feature's number of bins"):
         _core.bin_counts(design.codes[0], 1)
@@ -119,7 +119,7 @@ def test_rows_of_bins_are_counted_one_by_one(n_bins):
     for counted, wanted in (
         (core.column_counts(np.array([0])), np.bincount(codes, minlength=n_bins)),
         (core.column_counts(np.array([0]), weight), np.bincount(codes, weight, n_bins)),
-        (core.column_counts(np.array([0]), among=among), np.bincount(codes[among], minlength=n_bins)),
+        (core.column_counts(np.array([0]), mask=among), np.bincount(codes[among], minlength=n_bins)),
         (_core.bin_counts(codes, n_bins), np.bincount(codes, minlength=n_bins)),
         (_core.bin_counts(codes, n_bins, weight), np.bincount(codes, weight, n_bins)),
     ):

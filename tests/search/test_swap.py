@@ -48,7 +48,7 @@ def swapped_values(problem, point, lambda2):
     X, ridge = problem.X, problem.ridge(lambda2)
     centred = X - problem.weight @ X / problem.weight.sum()
     columns = np.setdiff1d(problem.candidates, point.columns)
-    columns = columns[problem.rows().columns.spread[columns] > 0]
+    columns = columns[problem.rows().columns.centred_sq_norm[columns] > 0]
     A = centred[:, columns].T[:, :, None]
     penalty = ridge[columns][:, None]
     if problem.loss == "exponential":
@@ -139,7 +139,7 @@ class TestSearch:
         """Surrogate 1-OPT: no term's thresholding step would make it zero."""
         problem = random_problem(5, "logistic", n=120)
         point, _ = search(problem, lambda0=1.0, lambda2=1e-3)
-        steepness = (0.25 + 2e-3) * problem.rows().columns.spread[point.columns]
+        steepness = (0.25 + 2e-3) * problem.rows().columns.centred_sq_norm[point.columns]
         assert (0.5 * steepness * point.coef**2 >= 1.0).all()
 
     def test_the_exponential_keeps_what_pays_by_the_closed_form(self):
@@ -190,9 +190,9 @@ class TestSearch:
         assert without.loss == pytest.approx(with_it.loss, rel=1e-6)
 
     @pytest.mark.parametrize("seed", SEEDS)
-    @pytest.mark.parametrize("most_swaps", [0, -1])
+    @pytest.mark.parametrize("max_swaps", [0, -1])
     @pytest.mark.parametrize("loss", ["logistic", "squared", "squared_hinge"])
-    def test_under_lambda1_it_ends_at_a_surrogate_optimum(self, loss, most_swaps, seed):
+    def test_under_lambda1_it_ends_at_a_surrogate_optimum(self, loss, max_swaps, seed):
         """No thresholding step, with lambda1's share taken from the slope, drops a term or adds a column."""
         rng = np.random.default_rng(seed)
         X = np.asfortranarray(rng.normal(size=(80, 12)) + 0.5)
@@ -202,9 +202,9 @@ class TestSearch:
         low, high = np.where(np.arange(12) == 3, -0.2, -np.inf), np.full(12, np.inf)
         penalty = matrix_penalty(12, lambda1=0.3, low=low, high=high)
         points, _, _ = _core.swap_path(
-            rows, penalty, lambda0=np.array([1.5]), max_terms=12, cuts="linear", dynamic=True, most_swaps=most_swaps
+            rows, penalty, lambda0=np.array([1.5]), max_terms=12, cuts="linear", dynamic=True, max_swaps=max_swaps
         )
-        point, spread = points[0], rows.columns.spread
+        point, spread = points[0], rows.columns.centred_sq_norm
         steepness = {"logistic": 0.25, "squared": 1.0, "squared_hinge": 2.0}[loss] * spread
         share = 0.3 * np.sqrt(spread)
         slope = rows.slopes(point)[0]
@@ -219,9 +219,9 @@ class TestSearch:
 
     def test_none_of_many_swaps_is_coordinate_descent_alone(self):
         problem = random_problem(2, "logistic", n=120)
-        _, counts = search(problem, most_swaps=0)
+        _, counts = search(problem, max_swaps=0)
         assert counts["swaps"] == counts["terms_tried"] == 0
-        _, counts = search(problem, most_swaps=1)
+        _, counts = search(problem, max_swaps=1)
         assert counts["terms_tried"] >= 1 >= counts["swaps"]
 
     def test_it_goes_on_from_a_start(self):

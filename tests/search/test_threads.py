@@ -106,7 +106,7 @@ print("leaving")
 @pytest.mark.parametrize(
     "work",
     [
-        "_core.unique_edges(x, 100)",
+        "_core.bin_edges(x, 100)",
         "_core.bin_codes(x, np.sort(x[:50]))",
         "_core.MatrixRows(matrix, x, x, loss='squared', n_threads=1, max_bytes=2**30)",
     ],

@@ -95,7 +95,7 @@ inline Distinct distinct(std::span<const double> values) {
 // Which thresholds stay, from the lowest up, so that there are rows enough between any two, and beyond the outermost; given
 // how many are in each bin.
 template <class Count>
-std::vector<Index> with_rows_between(std::span<const Count> rows, Count at_least) {
+std::vector<Index> select_thresholds(std::span<const Count> rows, Count at_least) {
     std::vector<Index> kept;
     Count between = 0, above = std::accumulate(rows.begin(), rows.end(), Count(0));
     for (std::size_t bin = 0; bin + 1 < rows.size(); ++bin) {
@@ -130,14 +130,14 @@ inline Distinct at_quantiles(const Distinct& all, Index n_values, Index max_bins
 
 // Thresholds t of the columns `x <= t`: every distinct value but the largest, or where those would make more than max_bins
 // bins, the values at quantiles; of these so many that each bin has at least min_rows.
-inline std::vector<double> unique_edges(std::span<const double> values, Index max_bins, Index min_rows = 1) {
+inline std::vector<double> bin_edges(std::span<const double> values, Index max_bins, Index min_rows = 1) {
     Distinct bins = distinct(values);
     if (static_cast<Index>(bins.values.size()) > max_bins)
         bins = at_quantiles(bins, static_cast<Index>(values.size()), max_bins);
     if (!bins.values.empty()) bins.values.pop_back();
     if (min_rows <= 1) return bins.values;
     std::vector<double> edges;
-    for (Index bin : with_rows_between<Index>(bins.counts, min_rows)) edges.push_back(bins.values[bin]);
+    for (Index bin : select_thresholds<Index>(bins.counts, min_rows)) edges.push_back(bins.values[bin]);
     return edges;
 }
 

@@ -13,7 +13,7 @@
 namespace sparsegam {
 
 // One number per row, read where it is; or one per code, which each row has. Not owned.
-struct OwnNumbers {
+struct RawValues {
     const double* values = nullptr;
     Index stride = 1;
     Codes codes = {};  // none: values are by row
@@ -29,8 +29,8 @@ struct OwnNumbers {
 };
 
 // min(x - t, 0) with x held between low and high, in units of high - low and measured from high, as the bins have it.
-struct OwnRamp {
-    OwnNumbers numbers;
+struct RawRamp {
+    RawValues numbers;
     double low, high, knot;
 
     void fill(Index begin, Index end, double* out) const noexcept {
@@ -47,10 +47,10 @@ struct OwnRamp {
     }
 };
 
-class OwnColumns {
+class RawColumns {
   public:
     // Columns without a ramp of their own are what their bins say.
-    OwnColumns(const ThresholdDesign& design, std::vector<Index> columns, std::vector<std::optional<OwnRamp>> ramps)
+    RawColumns(const ThresholdDesign& design, std::vector<Index> columns, std::vector<std::optional<RawRamp>> ramps)
         : design_(design), columns_(std::move(columns)), ramps_(std::move(ramps)) {
         for (Index column : columns_) by_bin_.emplace_back(design, column);
     }
@@ -90,7 +90,7 @@ class OwnColumns {
 
     const ThresholdDesign& design_;
     std::vector<Index> columns_;
-    std::vector<std::optional<OwnRamp>> ramps_;
+    std::vector<std::optional<RawRamp>> ramps_;
     std::vector<ThresholdDesign::Filler> by_bin_;
 };
 

@@ -24,10 +24,10 @@ struct Nested {
     Index first_ramp = 0, last_ramp = 0;
 };
 
-struct Columns {
+struct ColumnInfo {
     std::vector<ColumnKind> kind;
-    std::vector<double> mean;    // weighted
-    std::vector<double> spread;  // sigma^2: squared weighted norm of the centred column
+    std::vector<double> mean;             // weighted
+    std::vector<double> centred_sq_norm;  // sigma^2: squared weighted norm of the centred column
     std::vector<Nested> nested;
     std::vector<double> knot;  // t of steps and ramps, in the unit of the ramps; empty where there are no ramps
     double total_weight = 0.0;
@@ -42,7 +42,9 @@ struct Columns {
     static bool zero_one(ColumnKind kind) { return kind == ColumnKind::step || kind == ColumnKind::level; }
 
     // How far a unit of coefficient moves a typical score.
-    double reach(Index column) const { return zero_one(column) ? 1.0 : std::sqrt(spread[column] / total_weight); }
+    double reach(Index column) const {
+        return zero_one(column) ? 1.0 : std::sqrt(centred_sq_norm[column] / total_weight);
+    }
 };
 
 }  // namespace sparsegam

@@ -38,7 +38,7 @@ class Exchange {
     void hold_curvature() { models_.hold_curvature(); }
 
     // Refits a point to the last digit.
-    void polish(Point& point) { refit(objective_, point, {.last_digit = true}); }
+    void polish(Point& point) { refit(objective_, point, {.full_precision = true}); }
 
     // The same as well as trials are.
     void refit_roughly(Point& point) { refit(objective_, point, trial_refit(2, infinity)); }

@@ -29,13 +29,15 @@ class Lines {
     double centre(Index c) const { return along_ == Along::centred ? columns_.mean[c] : 0.0; }
 
     // Squared norm of the column as lines go along it.
-    double spread(Index c) const {
+    double centred_sq_norm(Index c) const {
         const double moved = columns_.mean[c] - centre(c);
-        return columns_.spread[c] + columns_.total_weight * moved * moved;
+        return columns_.centred_sq_norm[c] + columns_.total_weight * moved * moved;
     }
 
     // Curvature that a step along the column never meets more of, ridge included.
-    double lipschitz(Index c) const { return objective_.loss().largest_curvature * spread(c) + objective_.ridge(c); }
+    double lipschitz(Index c) const {
+        return objective_.loss().largest_curvature * centred_sq_norm(c) + objective_.ridge(c);
+    }
 
     double reach(Index c) const { return rows_.largest(c, along_); }
     Slopes slopes(const Point& point) { return rows_.slopes(point, along_); }
@@ -127,7 +129,7 @@ class Lines {
     LineRows& rows_;
     Objective& objective_;
     const Penalty& penalty_;
-    const Columns& columns_;
+    const ColumnInfo& columns_;
     Along along_;
 };
 

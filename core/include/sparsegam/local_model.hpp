@@ -138,7 +138,7 @@ class LocalModel final : ScanVisitor {
     // x_a'(h x_b) of two columns of one feature, the inner one first or a step before a ramp. Below its own knot, a ramp is
     // another one plus a constant.
     double product(Index a, Index b) const {
-        const Columns& columns = objective_.columns();
+        const ColumnInfo& columns = objective_.columns();
         if (columns.kind[b] != ColumnKind::ramp) return raw_curv(a);
         if (columns.kind[a] == ColumnKind::ramp)
             return raw_curv(a) + (columns.knot[a] - columns.knot[b]) * moment_[at(a)];

@@ -29,7 +29,7 @@ class Objective {
     Objective(Rows& rows, const Penalty& penalty) : rows_(rows), columns_(rows.columns()), penalty_(penalty) {}
 
     const Penalty& penalty() const { return penalty_; }
-    const Columns& columns() const { return columns_; }
+    const ColumnInfo& columns() const { return columns_; }
     Index n_columns() const { return columns_.size(); }
     const LossTraits& loss() const { return traits(rows_.loss()); }
     Counts& counts() { return counts_; }
@@ -93,7 +93,7 @@ class Objective {
             gram.curv(i, i) += ridge(c);
             gram.grad[i] += ridge(c) * point.coef[s];
             if (point.coef[s] != 0.0) gram.grad[i] += std::copysign(lasso(c), point.coef[s]);
-            if (penalty_.free_intercept && !(columns_.spread[c] > 0.0)) hold(gram, i);  // a second intercept
+            if (penalty_.free_intercept && !(columns_.centred_sq_norm[c] > 0.0)) hold(gram, i);  // a second intercept
         }
     }
 
@@ -115,7 +115,9 @@ class Objective {
 
   private:
     // What a squared coefficient counts for.
-    double unit(Index column) const { return penalty_.unit.empty() ? columns_.spread[column] : penalty_.unit[column]; }
+    double unit(Index column) const {
+        return penalty_.unit.empty() ? columns_.centred_sq_norm[column] : penalty_.unit[column];
+    }
 
     double penalty_on(const Point& point) const {
         double sum = 0.0;
@@ -139,7 +141,7 @@ class Objective {
     }
 
     Rows& rows_;
-    const Columns& columns_;
+    const ColumnInfo& columns_;
     const Penalty& penalty_;
     Point last_;
     Counts counts_;

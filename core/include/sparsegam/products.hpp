@@ -24,49 +24,49 @@
 
 namespace sparsegam {
 
-struct Product {
-    Index pair, part_a, part_b;
-    double plain, contrast;
+struct Interaction {
+    Index pair, condition_a, condition_b;
+    double marginal_gain, interaction_gain;
 };
 
-struct ProductRules {
+struct InteractionRules {
     Index per_pair = 0;          // products wanted of each pair by either gain; at least as many as it has: all of them
     double ridge = 0.0;          // added to a curvature
     double min_curvature = 0.0;  // of the rows where a product holds, and of the others
 };
 
 // The gains of all products of one pair.
-class ProductGains {
+class InteractionGains {
   public:
-    ProductGains(const Cells& a, const Cells& b, std::span<const double> grad, std::span<const double> curv,
-                 const ProductRules& rules)
+    InteractionGains(const Cells& a, const Cells& b, std::span<const double> grad, std::span<const double> curv,
+                     const InteractionRules& rules)
         : a_(a),
           b_(b),
           n_a_(a.n_parts()),
           n_b_(b.n_parts()),
-          plain_(n_a_ * n_b_, not_allowed),
-          contrast_(n_a_ * n_b_, not_allowed) {
+          marginal_(n_a_ * n_b_, not_allowed),
+          interaction_(n_a_ * n_b_, not_allowed) {
         const double total = std::accumulate(curv.begin(), curv.end(), 0.0);
         if (total > 0.0 && total < infinity)
             score(by_part(grad, 1.0 / std::sqrt(total)), by_part(curv, 1.0 / total), total, rules);
     }
 
-    double best_contrast() const {
-        return contrast_.empty() ? 0.0 : std::max(*std::max_element(contrast_.begin(), contrast_.end()), 0.0);
+    double best_interaction_gain() const {
+        return interaction_.empty() ? 0.0 : std::max(*std::max_element(interaction_.begin(), interaction_.end()), 0.0);
     }
 
     // The best products by either gain that differ, each once; or all.
-    void append_to(std::vector<Product>& products, Index pair, Index per_pair) const {
+    void append_to(std::vector<Interaction>& products, Index pair, Index per_pair) const {
         std::vector<Index> chosen;
         if (per_pair >= n_a_ * n_b_) {
             for (Index i = 0; i < n_a_ * n_b_; ++i)
-                if (plain_[i] != not_allowed) chosen.push_back(i);
+                if (marginal_[i] != not_allowed) chosen.push_back(i);
         } else {
-            chosen = best(plain_, per_pair);
-            for (Index i : best(contrast_, per_pair))
+            chosen = best(marginal_, per_pair);
+            for (Index i : best(interaction_, per_pair))
                 if (std::find(chosen.begin(), chosen.end(), i) == chosen.end()) chosen.push_back(i);
         }
-        for (Index i : chosen) products.push_back({pair, i % n_a_, i / n_a_, plain_[i], contrast_[i]});
+        for (Index i : chosen) products.push_back({pair, i % n_a_, i / n_a_, marginal_[i], interaction_[i]});
     }
 
   private:
@@ -101,14 +101,15 @@ class ProductGains {
     }
 
     // In units of the total curvature, so that no product of four sums leaves the range of numbers.
-    void score(const std::vector<double>& g, const std::vector<double>& d, double total, const ProductRules& rules) {
+    void score(const std::vector<double>& g, const std::vector<double>& d, double total,
+               const InteractionRules& rules) {
         const double ridge = rules.ridge / total, least = std::max(rules.min_curvature / total, empty);
         const Index line = n_a_ + 1;
         const double *g_a = g.data() + n_b_ * line, *d_a = d.data() + n_b_ * line;
         for (Index q = 0; q < n_b_; ++q) {
             const double *g_q = g.data() + q * line, *d_q = d.data() + q * line;
             kernels().quadrant_gains({n_a_, g_q, d_q, g_a, d_a, g_q[n_a_], d_q[n_a_], g_a[n_a_], ridge, least, empty},
-                                     plain_.data() + q * n_a_, contrast_.data() + q * n_a_);
+                                     marginal_.data() + q * n_a_, interaction_.data() + q * n_a_);
         }
     }
 
@@ -158,23 +159,23 @@ class ProductGains {
 
     const Cells &a_, &b_;
     Index n_a_, n_b_;
-    std::vector<double> plain_, contrast_;  // a line for each part of the second
+    std::vector<double> marginal_, interaction_;  // a line for each part of the second
 };
 
 // Products worth trying, pair by pair, and for each pair the most that any of its products has to say beside its
 // conditions.
-struct BestProducts {
-    std::vector<Product> products;
-    std::vector<double> best_contrast;
+struct BestInteractions {
+    std::vector<Interaction> products;
+    std::vector<double> best_interaction_gain;
 };
 
-inline BestProducts best_products(Rows& rows, const Point& point, std::span<const Cells> cells,
-                                  std::span<const FeaturePair> pairs, const ProductRules& rules) {
-    std::vector<std::vector<Product>> found(pairs.size());
-    BestProducts best{{}, std::vector<double>(pairs.size(), 0.0)};
+inline BestInteractions best_interactions(Rows& rows, const Point& point, std::span<const Cells> cells,
+                                          std::span<const FeaturePair> pairs, const InteractionRules& rules) {
+    std::vector<std::vector<Interaction>> found(pairs.size());
+    BestInteractions best{{}, std::vector<double>(pairs.size(), 0.0)};
     rows.pairs(point, cells, pairs, [&](Index p, std::span<const double> grad, std::span<const double> curv) {
-        const ProductGains gains(cells[pairs[p].first], cells[pairs[p].second], grad, curv, rules);
-        best.best_contrast[p] = gains.best_contrast();
+        const InteractionGains gains(cells[pairs[p].first], cells[pairs[p].second], grad, curv, rules);
+        best.best_interaction_gain[p] = gains.best_interaction_gain();
         gains.append_to(found[p], p, rules.per_pair);
     });
     for (const auto& some : found) best.products.insert(best.products.end(), some.begin(), some.end());

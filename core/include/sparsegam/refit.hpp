@@ -19,7 +19,7 @@ struct RefitOptions {
     double must_beat = infinity;  // give up once even an optimistic reading of the next step stays above
     Index held = 0;               // leading columns whose coefficients stay as they are
     bool rough = false;           // steps from sums in floats: for trials
-    bool last_digit = false;      // go on beyond the tolerance where that is cheap
+    bool full_precision = false;  // go on beyond the tolerance where that is cheap
 };
 
 // The step d that minimises grad'd + d'Hd/2 with low <= d <= high, by fixing at their bounds the coordinates
@@ -150,14 +150,15 @@ class Damping {
 
     Gram damped(const Point& point, const Gram& gram, Index held) const {
         if (share_ == 0.0) return gram;
-        const Columns& columns = objective_.columns();
+        const ColumnInfo& columns = objective_.columns();
         const double most = share_ * objective_.loss().largest_curvature;
         Gram out = gram;
         out.curv(0, 0) += most * columns.total_weight;
         for (Index s = held; s < point.size(); ++s) {
             const Index c = point.columns[s];
             const double mean = columns.mean[c];
-            out.curv(s - held + 1, s - held + 1) += most * (columns.spread[c] + columns.total_weight * mean * mean);
+            out.curv(s - held + 1, s - held + 1) +=
+                most * (columns.centred_sq_norm[c] + columns.total_weight * mean * mean);
         }
         return out;
     }
@@ -193,8 +194,9 @@ inline void refit(Objective& objective, Point& point, const RefitOptions& option
         // Newton's last step squares the error. For the last digit it goes on while it converges like that; the
         // coefficient of a pure group, which has no optimum, converges step by step and is let go.
         const bool squaring = decrease < 0.05 * last;
-        const bool is_last = n + 1 == options.max_steps ||
-                             (decrease < tolerance && !(options.last_digit && squaring && decrease > 1e-8 * tolerance));
+        const bool is_last =
+            n + 1 == options.max_steps ||
+            (decrease < tolerance && !(options.full_precision && squaring && decrease > 1e-8 * tolerance));
         Point next = moved(point, step, 1.0, options.held);
         if (is_last)
             objective.evaluate(next);

@@ -81,7 +81,7 @@ class Rows {
     virtual ~Rows() = default;
 
     virtual Loss loss() const = 0;
-    virtual const Columns& columns() const = 0;
+    virtual const ColumnInfo& columns() const = 0;
 
     // The loss at each of these points, in one pass.
     virtual std::vector<double> evaluate(std::span<const Point> points) = 0;

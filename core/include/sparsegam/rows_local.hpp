@@ -35,7 +35,7 @@ class LocalRows : public LineRows {
     }
 
     Loss loss() const override { return loss_; }
-    const Columns& columns() const override { return columns_; }
+    const ColumnInfo& columns() const override { return columns_; }
     void set_poll(std::function<void()> poll) override { pool_.ticker().set(std::move(poll)); }
 
     std::vector<double> evaluate(std::span<const Point> points) override {
@@ -136,7 +136,7 @@ class LocalRows : public LineRows {
     std::vector<double> ones_;  // the weights of a block, where none are given
     Loss loss_;
     Pool pool_;
-    Columns columns_;
+    ColumnInfo columns_;
     std::vector<double> grad_, curv_;     // per row, at the point remembered
     std::vector<double> scores_, value_;  // and, once asked for, its scores and losses
     LossSums total_{0.0, 0.0, 0.0};

@@ -121,8 +121,9 @@ class MatrixRows : public LocalRows {
     static constexpr std::size_t least_bytes = std::size_t{1} << 25;  // to remember things in, however small the matrix
     static constexpr Index chunk = 256;          // columns of one product; fixed, so that bits do not depend on threads
     static constexpr Index at_once = 8 * chunk;  // columns handed to a visitor at a time: bounds the memory of a scan
-    static constexpr double few_digits = 1e-6;   // of a sum of squares: a spread below that is summed anew, centred
-    static constexpr Index many_columns = 400;   // from here on a shortlist saves work
+    static constexpr double few_digits =
+        1e-6;  // of a sum of squares: a centred_sq_norm below that is summed anew, centred
+    static constexpr Index many_columns = 400;  // from here on a shortlist saves work
 
     class ColumnScorer final : public Scorer {
       public:
@@ -205,8 +206,9 @@ class MatrixRows : public LocalRows {
         columns_.kind.assign(p, ColumnKind::raw);
         for (Index c = 0; c < p; ++c) {
             columns_.mean.push_back(sums_[c] / total);
-            columns_.spread.push_back(std::max(squares_[c] - sums_[c] * sums_[c] / total, 0.0));
-            if (columns_.spread[c] < few_digits * squares_[c]) columns_.spread[c] = centred_squares(c);
+            columns_.centred_sq_norm.push_back(std::max(squares_[c] - sums_[c] * sums_[c] / total, 0.0));
+            if (columns_.centred_sq_norm[c] < few_digits * squares_[c])
+                columns_.centred_sq_norm[c] = centred_squares(c);
         }
         if (p > many_columns)
             columns_.shortlist = static_cast<Index>(max_bytes_ / 4 / std::max(matrix_.bytes(1), std::size_t{1}));

@@ -17,17 +17,17 @@
 
 namespace sparsegam {
 
-class OwnRows : public Rows {
+class RawRows : public Rows {
   public:
     // What bins say of all columns of the design is true of those that are no ramps, and near enough to start from.
-    OwnRows(const OwnColumns& own, const Columns& by_bins, const double* y, const double* weight, Loss loss,
+    RawRows(const RawColumns& own, const ColumnInfo& binned_info, const double* y, const double* weight, Loss loss,
             Index n_threads)
         : own_(own), y_(y), weight_(weight), loss_(loss), pool_(n_threads) {
-        measure(by_bins);
+        measure(binned_info);
     }
 
     Loss loss() const override { return loss_; }
-    const Columns& columns() const override { return columns_; }
+    const ColumnInfo& columns() const override { return columns_; }
     void set_poll(std::function<void()> poll) override { pool_.ticker().set(std::move(poll)); }
 
     std::vector<double> evaluate(std::span<const Point> points) override {
@@ -66,7 +66,7 @@ class OwnRows : public Rows {
     Groups groups(const Point&, std::span<const Index>) override { refuse(); }
 
   private:
-    static constexpr Index rows = OwnColumns::most_rows;  // of a block
+    static constexpr Index rows = RawColumns::most_rows;  // of a block
     static constexpr Index least_piece = 16 * rows, most_pieces = 64;
 
     [[noreturn]] static void refuse() {
@@ -163,13 +163,13 @@ class OwnRows : public Rows {
     }
 
     // Sums of w d and w d^2 with d = x - m, m the mean by bins, which is near: nothing cancels.
-    void measure(const Columns& by_bins) {
-        columns_.total_weight = by_bins.total_weight;
+    void measure(const ColumnInfo& binned_info) {
+        columns_.total_weight = binned_info.total_weight;
         std::vector<Index> ramps;
         for (Index i = 0; i < own_.size(); ++i) {
             columns_.kind.push_back(own_.kind(i));
-            columns_.mean.push_back(by_bins.mean[own_.column(i)]);
-            columns_.spread.push_back(by_bins.spread[own_.column(i)]);
+            columns_.mean.push_back(binned_info.mean[own_.column(i)]);
+            columns_.centred_sq_norm.push_back(binned_info.centred_sq_norm[own_.column(i)]);
             if (own_.is_own(i)) ramps.push_back(i);
         }
         const Index n = static_cast<Index>(ramps.size());
@@ -190,15 +190,15 @@ class OwnRows : public Rows {
         for (Index r = 0; r < n; ++r) {
             const double shift = sums[2 * r] / columns_.total_weight;
             columns_.mean[ramps[r]] += shift;
-            columns_.spread[ramps[r]] = std::max(sums[2 * r + 1] - shift * sums[2 * r], 0.0);
+            columns_.centred_sq_norm[ramps[r]] = std::max(sums[2 * r + 1] - shift * sums[2 * r], 0.0);
         }
     }
 
-    const OwnColumns& own_;
+    const RawColumns& own_;
     const double *y_, *weight_;
     Loss loss_;
     Pool pool_;
-    Columns columns_;
+    ColumnInfo columns_;
 };
 
 }  // namespace sparsegam

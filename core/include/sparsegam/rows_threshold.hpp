@@ -252,7 +252,7 @@ class ThresholdRows : public LocalRows {
         columns_.total_weight = std::accumulate(weight, weight + n_rows_, 0.0);
         columns_.nested.assign(design_.nested().begin(), design_.nested().end());
         columns_.kind.reserve(design_.n_columns());
-        for (auto* numbers : {&columns_.mean, &columns_.spread}) numbers->reserve(design_.n_columns());
+        for (auto* numbers : {&columns_.mean, &columns_.centred_sq_norm}) numbers->reserve(design_.n_columns());
         if (design_.n_columns() > many_columns) columns_.shortlist = design_.n_columns() / 2;
         for (const Part& part : parts_of({})) {
             design_.sum<double>(channels, part.features, pool_, sums_);
@@ -260,7 +260,7 @@ class ThresholdRows : public LocalRows {
                 columns_.kind.push_back(design_.kind(c));
                 const double sum = sums_of(c)[0], mean = sum / columns_.total_weight;
                 columns_.mean.push_back(mean);
-                columns_.spread.push_back(std::max(sums_of(c)[square(c)] - sum * mean, 0.0));
+                columns_.centred_sq_norm.push_back(std::max(sums_of(c)[square(c)] - sum * mean, 0.0));
             }
         }
         if (design_.has_ramps()) columns_.knot = design_.knots();

@@ -42,7 +42,7 @@ class SwapSearch {
     const Point& search(double lambda0) {
         failures_.clear();
         descent_.descend(lambda0);
-        for (Index n = 0; n != options_.most_swaps && !deadline_.passed(); ++n) {
+        for (Index n = 0; n != options_.max_swaps && !deadline_.passed(); ++n) {
             const Point before = current();
             if (!swap_one()) break;
             descent_.descend(lambda0);
@@ -116,8 +116,8 @@ class SwapSearch {
     std::vector<Index> steepest(const Slopes& slopes, Index left) const {
         auto columns = descent_.outside(left);
         const auto steeper = [&](Index a, Index b) {
-            return slopes.at(a).slope * slopes.at(a).slope * lines_.spread(b) >
-                   slopes.at(b).slope * slopes.at(b).slope * lines_.spread(a);
+            return slopes.at(a).slope * slopes.at(a).slope * lines_.centred_sq_norm(b) >
+                   slopes.at(b).slope * slopes.at(b).slope * lines_.centred_sq_norm(a);
         };
         const Index most =
             options_.candidates == 0 ? Index(columns.size()) : std::min<Index>(options_.candidates, columns.size());

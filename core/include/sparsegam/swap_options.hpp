@@ -12,7 +12,7 @@ struct SwapOptions {
     bool dynamic = true;    // terms that failed least often first; else by column, from the start after each swap
     Index candidates = 50;  // columns tried in place of a term; 0: all
     int line_steps = 10;    // thresholding steps of a line search
-    Index most_swaps = -1;  // swaps made at one lambda0; 0: coordinate descent alone; -1: no limit
+    Index max_swaps = -1;   // swaps made at one lambda0; 0: coordinate descent alone; -1: no limit
 };
 
 // What the search did, in numbers that do not depend on the machine.

@@ -322,13 +322,13 @@ def learn_edges(values: FloatArray, times: ValueCounts, max_bins: int, min_rows:
     weighted way gives the very thresholds that the core finds where each row is there as often as its weight says.
     """
     if times.weight is None and times.rows is None:
-        edges = _core.unique_edges(values, max_bins, min_rows)
+        edges = _core.bin_edges(values, max_bins, min_rows)
         return edges + 0.0  # -0 becomes 0, whichever of the two stood first
     edges = _weighted_edges(values, times.weight, max_bins)
     if min_rows == 1 or edges.size == 0:
         return edges
     rows = np.bincount(_core.bin_codes(values, edges), times.rows, minlength=edges.size + 1)
-    return edges[_core.with_rows_between(rows.astype(np.float64), min_rows)]
+    return edges[_core.select_thresholds(rows.astype(np.float64), min_rows)]
 
 
 def _weighted_edges(values: FloatArray, weight: FloatArray | None, max_bins: int) -> FloatArray:

@@ -90,7 +90,7 @@ class Coefficients:
             allowed=allowed,
             group=every,
             always=always,
-            unit=self._unit(bare),
+            penalty_scale=self._unit(bare),
             free_intercept=bool(self.fit_intercept),
         )
 

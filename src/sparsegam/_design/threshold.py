@@ -132,7 +132,7 @@ class ThresholdDesign:
 
     def held_by(self, rows: NDArray[np.bool_]) -> tuple[FloatArray, float]:
         """Return for how many of some rows each column is 1, and how many they are."""
-        return self.core.column_counts(np.arange(len(self.codes)), among=rows), float(np.count_nonzero(rows))
+        return self.core.column_counts(np.arange(len(self.codes)), mask=rows), float(np.count_nonzero(rows))
 
     def term(self, column: int, coef: float) -> Term:
         """Return a column and its coefficient in the words of the data."""
@@ -224,7 +224,7 @@ class ThresholdDesign:
         features = np.unique(source)
         if not features.size:
             return np.zeros(0, dtype=np.int64)
-        sums = self.core.column_counts(features, among=rows)
+        sums = self.core.column_counts(features, mask=rows)
         width = self.n_bins[features] + self.n_ramps[features]
         moved = np.cumsum(width) - width - self.offset[features]
         found: NDArray[np.int64] = sums[moved[np.searchsorted(features, source)] + columns].astype(np.int64)
@@ -287,9 +287,9 @@ class ThresholdDesign:
             return all(ramps is None or ramps.exact for ramps in self.ramps)
         return all(ramp is None or ramp[0].exact for ramp in map(self._ramp, columns.tolist()))
 
-    def own_columns(self, own: Own, columns: NDArray[np.int64]) -> _core.OwnColumns:
+    def own_columns(self, own: Own, columns: NDArray[np.int64]) -> _core.RawColumns:
         """Return some columns by the rows' own values."""
-        return _core.OwnColumns(self.core, columns, [self._own_ramp(own, column) for column in columns.tolist()])
+        return _core.RawColumns(self.core, columns, [self._own_ramp(own, column) for column in columns.tolist()])
 
     def _own_ramp(self, own: Own, column: int) -> tuple[Any, ...] | None:
         """Return the numbers of a ramp, where it is held, and its knot; None where bins say all there is to say."""
@@ -329,7 +329,7 @@ class ThresholdDesign:
             allowed=self.candidates(rules) if allowed is None else allowed,
             group=self.group.astype(np.int64),
             always=always,
-            unit=unit,
+            penalty_scale=unit,
             max_groups=rules.max_features or 0,
             max_per_group=rules.max_terms_per_feature or 0,
             **self._rules_of_products(),

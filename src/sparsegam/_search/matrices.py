@@ -187,13 +187,13 @@ def _rows(
         return rows, {}, frozenset(), np.ones(matrix.n_columns, dtype=bool)
     means = np.asarray(rows.columns.mean)
     mean_part = np.square(means) * weight.sum()
-    far = np.flatnonzero(mean_part > FAR_FROM_ZERO**2 * rows.columns.spread)
+    far = np.flatnonzero(mean_part > FAR_FROM_ZERO**2 * rows.columns.centred_sq_norm)
     far = far[matrix.is_full(far)]
     if far.size:
         rows = made(matrix.shifted(far, means[far]))
-    varies: NDArray[np.bool_] = rows.columns.spread > NO_VARIATION**2 * mean_part
+    varies: NDArray[np.bool_] = rows.columns.centred_sq_norm > NO_VARIATION**2 * mean_part
     _warn_of_rounding(matrix, np.setdiff1d(far[~varies[far]], demands.always(matrix)))
-    too_far = far[mean_part[far] > TOO_FAR**2 * rows.columns.spread[far]]
+    too_far = far[mean_part[far] > TOO_FAR**2 * rows.columns.centred_sq_norm[far]]
     return rows, dict(zip(far.tolist(), means[far].tolist(), strict=True)), frozenset(too_far.tolist()), varies
 
 

@@ -163,7 +163,7 @@ class _Hunt:
         if self._n_products(pairs) <= self.most:
             per_pair = self.most
         for point in map(problem.units.to_core, self._asked(points)):
-            found = _core.best_products(
+            found = _core.best_interactions(
                 problem.rows,
                 point,
                 self._all_cells(problem.design),
@@ -173,9 +173,14 @@ class _Hunt:
                 min_curvature=self._min_curvature(problem, point),
                 stop=problem.stop,
             )
-            for pair, one in zip(pairs, found.best_contrast.tolist(), strict=True):
+            for pair, one in zip(pairs, found.best_interaction_gain.tolist(), strict=True):
                 best[pair] = max(best.get(pair, 0.0), one * problem.units.loss)
-            columns = (found.pair, found.part_a, found.part_b, np.maximum(found.plain, found.contrast))
+            columns = (
+                found.pair,
+                found.condition_a,
+                found.condition_b,
+                np.maximum(found.marginal_gain, found.interaction_gain),
+            )
             for pair, a, b, worth in zip(*(column.tolist() for column in columns), strict=True):
                 product = self._product(pairs[pair], a, b)
                 if product is not None:

@@ -13,7 +13,7 @@ from sparsegam.arrays import FloatArray
 
 Columns = NDArray[np.int64]
 ORDINARY = Units()
-ROUGH: dict[str, Any] = {"tolerance": 1e-6, "last_digit": False}
+ROUGH: dict[str, Any] = {"tolerance": 1e-6, "full_precision": False}
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ def ridge_penalty(
         allowed=np.ones(p, dtype=bool),
         group=np.arange(p),
         always=np.zeros(0, dtype=np.int64),
-        unit=unit,
+        penalty_scale=unit,
     )
 
 
@@ -119,7 +119,7 @@ def refit(  # noqa: PLR0913
     kept = None if held is None else start.columns[held]
     penalty = penalty_of(rows, ridge, units, ramps)
     point = units.from_core(
-        _core.refit(rows, penalty, units.to_core(start.point), held=kept, **(ROUGH if rough else {}))
+        _core.refit(rows, penalty, units.to_core(start.point), fixed=kept, **(ROUGH if rough else {}))
     )
     order = [point.columns.tolist().index(column) for column in start.columns.tolist()]
     return Support(start.columns, np.append(point.intercept, point.coef[order]), point.loss + point.ridge)

@@ -69,12 +69,12 @@ class Ridge:
         """The factor in the objective, once the rows are known."""
         return float(self.amount)
 
-    def unit(self, columns: _core.Columns, units: Units, ramps: NDArray[np.int64] | None = None) -> FloatArray:
+    def unit(self, columns: _core.ColumnInfo, units: Units, ramps: NDArray[np.int64] | None = None) -> FloatArray:
         """Return what lambda2 is multiplied with beside the square of each coefficient, in the units of the core.
 
         A ramp, whose unit says nothing, counts as the step that varies as much and holds for half of the weight.
         """
-        spread = columns.spread
+        spread = columns.centred_sq_norm
         if self.standardized:
             return spread
         every = np.arange(spread.size)

@@ -74,7 +74,7 @@ def frontier(
         problem.penalty,
         max_terms=problem.max_terms,
         start=list(problem.warm) if start is None else start.in_core,
-        price=problem.size_price,
+        comparison_lambda0=problem.size_price,
         polish=polish,
         time_limit=problem.options.time_limit,
         callback=_in_units(callback, problem.units),

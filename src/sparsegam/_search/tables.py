@@ -39,7 +39,7 @@ from sparsegam.losses import LOSSES
 from sparsegam.parameters import documented, pick
 
 # A step of Newton that promised so small a share of the objective squares what is left: below the last digit.
-LAST_STEP: dict[str, Any] = {"tolerance": 1e-10, "last_digit": False}
+LAST_STEP: dict[str, Any] = {"tolerance": 1e-10, "full_precision": False}
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class OwnValues(ABC):
 class LocalValues(OwnValues):
     """The same in the memory of this machine."""
 
-    by_bins: _core.Columns  # what the columns are like where each bin counts as its mean
+    by_bins: _core.ColumnInfo  # what the columns are like where each bin counts as its mean
     target: FloatArray
     weight: FloatArray
     options: Options
@@ -114,7 +114,7 @@ class LocalValues(OwnValues):
     def rows_of(self, design: Any, columns: NDArray[np.int64]) -> Any:
         """Return the rows of some columns, by their own values."""
         own, loss, n_threads = design.own_columns(self.numbers, columns), self.options.loss, self.options.n_threads
-        return _core.OwnRows(own, self.by_bins, self.target, self.weight, loss=loss, n_threads=n_threads)
+        return _core.RawRows(own, self.by_bins, self.target, self.weight, loss=loss, n_threads=n_threads)
 
 
 @dataclass(frozen=True, eq=False)

@@ -87,7 +87,7 @@ class PathSearch:
 
     def at(self, lambda0: float) -> Solution:
         """Find the model of the next lambda0."""
-        self.descended = self._local(lambda0, self.descended, most_swaps=0)
+        self.descended = self._local(lambda0, self.descended, max_swaps=0)
         starts = [start for start in (self._best, self.descended) if start is not None]
         start = min(starts, key=lambda solution: self.posed.value(solution, lambda0))
         found = self._finished(lambda0, start)
@@ -147,11 +147,11 @@ class PathSearch:
         found = self._exchange(lambda0, start)
         if self.posed.settings.algorithm == "exchange":
             return found
-        found = self._local(lambda0, found, most_swaps=self._most_swaps(found))
+        found = self._local(lambda0, found, max_swaps=self._max_swaps(found))
         self._swapped.add(found.columns.tobytes())
         return found
 
-    def _most_swaps(self, found: Solution) -> int:
+    def _max_swaps(self, found: Solution) -> int:
         asked = self.posed.settings.algorithm == "CDPSI" and found.columns.tobytes() not in self._swapped
         return self.posed.settings.max_swaps if asked else 0
 
@@ -166,7 +166,7 @@ class PathSearch:
         )
         return posed.solution(lambda0, search.points[-1], finished=search.finished)
 
-    def _local(self, lambda0: float, start: Solution | None, most_swaps: int) -> Solution:
+    def _local(self, lambda0: float, start: Solution | None, max_swaps: int) -> Solution:
         """Descend from a model, and swap; the closed form of the exponential loss needs an intercept."""
         posed = self.posed
         if self._closed and not posed.settings.intercept:
@@ -178,7 +178,7 @@ class PathSearch:
             max_terms=posed.column.size,
             cuts="linear" if posed.settings.name == "squared_hinge" else "selfconcordant",
             dynamic=True,
-            most_swaps=most_swaps,
+            max_swaps=max_swaps,
             start=None if start is None else start.point,
         )
         return posed.solution(lambda0, point, finished=finished)

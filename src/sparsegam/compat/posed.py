@@ -209,9 +209,9 @@ def _as_codes(data: Data, settings: Settings, scale: float, *, centred: bool) ->
     codes = code_columns(matrix)
     rows = _core.ThresholdRows(codes.design(), target, weight, loss=settings.name, n_threads=1)
     ones = rows.columns.mean[codes.column] * matrix.n_rows
-    norms = np.sqrt(rows.columns.spread[codes.column] * units.weight if centred else ones)
+    norms = np.sqrt(rows.columns.centred_sq_norm[codes.column] * units.weight if centred else ones)
     norms[norms == 0] = 1.0
-    varies = rows.columns.spread[codes.column] > 0 if settings.intercept else np.ones(p, dtype=bool)
+    varies = rows.columns.centred_sq_norm[codes.column] > 0 if settings.intercept else np.ones(p, dtype=bool)
     low, high = settings.bounds(p)
 
     def spread_out(values: NDArray[Any], other: Any) -> NDArray[Any]:
@@ -227,7 +227,7 @@ def _as_codes(data: Data, settings: Settings, scale: float, *, centred: bool) ->
         allowed=spread_out(varies, other=False),
         group=codes.feature,
         always=np.sort(codes.column[: settings.exclude_first_k]),
-        unit=spread_out(np.square(norms) / units.weight, 0.0),
+        penalty_scale=spread_out(np.square(norms) / units.weight, 0.0),
         free_intercept=settings.intercept,
     )
     return Posed(settings, rows, penalty, units, codes.column, np.zeros(p), norms, scale)

@@ -98,17 +98,17 @@ def added(parts: Iterable[Any]) -> Any:
     return reduce(add, parts)
 
 
-def _columns(about: Sequence[dict[str, Any]]) -> _core.Columns:
+def _columns(about: Sequence[dict[str, Any]]) -> _core.ColumnInfo:
     """Put together what columns are like: means by weight, spreads with what the means differ by."""
     weight = np.array([part["weight"] for part in about])
     total = float(weight.sum())
     mean = added([part["weight"] * part["mean"] for part in about]) / total
     spread = added([part["spread"] + part["weight"] * (part["mean"] - mean) ** 2 for part in about])
     first = about[0]
-    return _core.Columns(
+    return _core.ColumnInfo(
         kind=first["kind"],
         mean=mean,
-        spread=spread,
+        centred_sq_norm=spread,
         total_weight=total,
         nested=first["nested"],
         shortlist=first["shortlist"],

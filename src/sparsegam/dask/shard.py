@@ -26,7 +26,7 @@ from sparsegam.dask.parts import CodedPart
 
 MOST_TOKENS = 4  # scans whose curvature is held; a search has one or two at a time
 
-AnyRows = _core.LocalRows | _core.OwnRows
+AnyRows = _core.LocalRows | _core.RawRows
 PlainPoint = tuple[float, NDArray[np.int64], FloatArray]
 """A point as it travels: intercept, columns, coefficients."""
 
@@ -221,7 +221,7 @@ class Posed:
         """Answer "about", "evaluate" or "newton" on some columns, by the rows' own values."""
         if self._own is None or not np.array_equal(self._own[0], columns):
             own, by_bins, loss = self.design.own_columns(self.numbers, columns), self.rows.columns, self.plan.loss
-            rows = _core.OwnRows(own, by_bins, self.y, self.weight, loss=loss, n_threads=self.n_threads)
+            rows = _core.RawRows(own, by_bins, self.y, self.weight, loss=loss, n_threads=self.n_threads)
             self._own = columns, rows
         answers: dict[str, Callable[..., Any]] = {"about": _about, "evaluate": _evaluate, "newton": _newton}
         return answers[question](self._own[1], *given)
@@ -281,7 +281,7 @@ def _about(rows: AnyRows) -> dict[str, Any]:
     columns = rows.columns
     return {
         "mean": columns.mean,
-        "spread": columns.spread,
+        "spread": columns.centred_sq_norm,
         "weight": columns.total_weight,
         "kind": columns.kind,
         "nested": columns.nested,

@@ -122,7 +122,7 @@ class CudaMatrixRows(_core.Rows):
         self.card.launch("squares", (matrix.shape[1],), THREADS, given)
         return self.card.download(out)
 
-    def _measure(self) -> _core.Columns:
+    def _measure(self) -> _core.ColumnInfo:
         """Gather what columns are like."""
         xp, n = self.card.xp, self.matrix.shape[1]
         weight = xp.ones(self.target.n_rows) if self.target.weight is None else self.target.weight
@@ -132,10 +132,10 @@ class CudaMatrixRows(_core.Rows):
         spread = np.maximum(squares - sums**2 / total, 0.0)
         if (spread < FEW_DIGITS * squares).any():
             spread = np.where(spread < FEW_DIGITS * squares, self._squares(self.matrix, weight, sums / total), spread)
-        return _core.Columns(
+        return _core.ColumnInfo(
             kind=["raw"] * n,
             mean=sums / total,
-            spread=spread,
+            centred_sq_norm=spread,
             total_weight=total,
             nested=[],
             shortlist=n // 2 if n > MANY_COLUMNS else 0,

@@ -103,7 +103,9 @@ class CudaRows(_core.Rows):
             mine, totals = sums[self._positions(columns, features)], self._sums()
             return mine[:, 0], mine[:, 1], mine[:, 2], [totals.grad, totals.curv, totals.value]
 
-    def pairs(self, point: _core.Point, cells: Sequence[Cells | None], pairs: Columns) -> tuple[FloatArray, FloatArray]:
+    def pair_sums(
+        self, point: _core.Point, cells: Sequence[Cells | None], pairs: Columns
+    ) -> tuple[FloatArray, FloatArray]:
         """Sums of gradient and of curvature over the cells of two features at once, table after table."""
         with self.card:
             self._go_to(point)
@@ -238,7 +240,7 @@ class CudaRows(_core.Rows):
 
     # --- facts about columns
 
-    def _measure(self) -> _core.Columns:
+    def _measure(self) -> _core.ColumnInfo:
         """Count the rows of each column, and gather what columns are like by weight."""
         codes, weight = self.codes, self.target.weight
         self.counts, squares = self._weighed(None)
@@ -248,10 +250,10 @@ class CudaRows(_core.Rows):
         first = slice(0, int(codes.n_bins[0]))
         n, bins = int(codes.n_ordered[0]), sums[first]
         total = float(bins[n - 1] + bins[n:].sum()) if n else float(bins.sum())
-        return _core.Columns(
+        return _core.ColumnInfo(
             kind=codes.kinds(),
             mean=sums / total,
-            spread=np.maximum(squares - sums**2 / total, 0.0),
+            centred_sq_norm=np.maximum(squares - sums**2 / total, 0.0),
             total_weight=total,
             nested=codes.nested(),
             nested_ramps=codes.nested_ramps(),

@@ -20,11 +20,11 @@ const Code* checked_codes(const Vector<Code>& codes, Index n_rows, std::size_t n
 }
 
 // A number for each row or, where there are codes, for each code; the arrays are added to those that are kept.
-OwnNumbers numbers_from(nb::handle given, nb::handle codes, Index n_rows, nb::list& kept) {
+RawValues numbers_from(nb::handle given, nb::handle codes, Index n_rows, nb::list& kept) {
     Numbers numbers;
     if (!nb::try_cast(given, numbers, false)) throw std::invalid_argument("own values must be float64");
     kept.append(nb::cast(numbers));
-    OwnNumbers out{numbers.data(), static_cast<Index>(numbers.stride(0)), {}};
+    RawValues out{numbers.data(), static_cast<Index>(numbers.stride(0)), {}};
     if (codes.is_none()) {
         if (static_cast<Index>(numbers.shape(0)) != n_rows)
             throw std::invalid_argument("own values need one number per row");
@@ -44,9 +44,9 @@ OwnNumbers numbers_from(nb::handle given, nb::handle codes, Index n_rows, nb::li
 }
 
 // A ramp from (numbers, codes or None, low, high, knot), or none.
-std::optional<OwnRamp> ramp_from(nb::handle given, Index n_rows, nb::list& kept) {
+std::optional<RawRamp> ramp_from(nb::handle given, Index n_rows, nb::list& kept) {
     if (given.is_none()) return std::nullopt;
-    const OwnRamp ramp{numbers_from(given[0], given[1], n_rows, kept), nb::cast<double>(given[2]),
+    const RawRamp ramp{numbers_from(given[0], given[1], n_rows, kept), nb::cast<double>(given[2]),
                        nb::cast<double>(given[3]), nb::cast<double>(given[4])};
     if (!(ramp.low < ramp.high)) throw std::invalid_argument("a ramp is held between two numbers, the lower one first");
     return ramp;
@@ -54,10 +54,10 @@ std::optional<OwnRamp> ramp_from(nb::handle given, Index n_rows, nb::list& kept)
 
 }  // namespace
 
-BoundOwnColumns::BoundOwnColumns(const nb::object& design, const Vector<Index>& columns, const nb::sequence& ramps)
+BoundRawColumns::BoundRawColumns(const nb::object& design, const Vector<Index>& columns, const nb::sequence& ramps)
     : design_(design) {
     const ThresholdDesign& core = nb::cast<const BoundDesign&>(design).get();
-    std::vector<std::optional<OwnRamp>> own;
+    std::vector<std::optional<RawRamp>> own;
     for (nb::handle given : ramps) own.push_back(ramp_from(given, core.n_rows(), kept_));
     if (own.size() != columns.shape(0)) throw std::invalid_argument("ramps need one entry per column, a ramp or None");
     for (Index c : view(columns))
@@ -66,13 +66,13 @@ BoundOwnColumns::BoundOwnColumns(const nb::object& design, const Vector<Index>& 
     columns_.emplace(core, copied(columns), std::move(own));
 }
 
-void bind_own(nb::module_& m) {
-    nb::class_<BoundOwnColumns>(m, "OwnColumns")
+void bind_raw(nb::module_& m) {
+    nb::class_<BoundRawColumns>(m, "RawColumns")
         .def(nb::init<const nb::object&, Vector<Index>, nb::sequence>(), nb::arg("design"), nb::arg("columns"),
              nb::arg("ramps"))
         .def(
             "scores",
-            [](const BoundOwnColumns& own, double intercept, const Vector<double>& coef) {
+            [](const BoundRawColumns& own, double intercept, const Vector<double>& coef) {
                 if (static_cast<Index>(coef.shape(0)) != own.get().size())
                     throw std::invalid_argument("scores need one coefficient per column");
                 std::vector<double> scores;
