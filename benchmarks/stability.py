@@ -18,20 +18,20 @@ from benchmarks import runner
 from sparsegam import SparseGAMClassifier
 from sparsegam._data.table import read
 from sparsegam.datasets import make_credit
-from sparsegam.inspection._stability import METHODS, Stability, shares_in
+from sparsegam.inspection._stability import METHODS, Stability, selection_frequencies
 
 
 def anew(gam: SparseGAMClassifier, rows: int, samples: int) -> Stability:
     """Look up the steps of a fitted model in models of new rows."""
     tables = [make_credit(rows, seed=seed) for seed in range(1, samples + 1)]
     models = [SparseGAMClassifier().fit(table.frame, table.target).model_ for table in tables]
-    return shares_in(gam.model_, models, read(make_credit(rows).frame), "new", 0.02)
+    return selection_frequencies(gam.model_, models, read(make_credit(rows).frame), "new", 0.02)
 
 
 def line(rows: int, found: Stability, true: Stability) -> dict[str, object]:
     """Return sizes, and how far the shares are from those of new rows."""
-    steps = np.array([[one.share, other.share] for one, other in zip(found.steps, true.steps, strict=True)])
-    features = np.array([[found.features[name], true.features[name]] for name in found.used])
+    steps = np.array([[one.share, other.share] for one, other in zip(found.terms, true.terms, strict=True)])
+    features = np.array([[found.features[name], true.features[name]] for name in found.model_features])
     return {
         "rows": rows,
         "drawn": found.method,

@@ -15,7 +15,7 @@ from sparsegam._data.columns import shortened
 from sparsegam._data.table import read
 from sparsegam._data.target import one_column, weights
 from sparsegam._data.to_frame import as_pandas, frame_of
-from sparsegam._models.notebook import Tabled
+from sparsegam._models.notebook import DisplayedResult, TextTable
 from sparsegam.checks import check_integer
 
 
@@ -42,7 +42,7 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class Comparison(Tabled):
+class Comparison(DisplayedResult):
     """How kinds of models did on the same folds; it prints, and has `to_frame()`.
 
     Attributes
@@ -66,10 +66,9 @@ class Comparison(Tabled):
     def __repr__(self) -> str:
         return f"<Comparison: {', '.join(s.name for s in self.standings)} by {self.measure}>"
 
-    def table(self) -> tuple[list[str], list[list[str]]]:
-        """Return header and rows as text."""
+    def _display(self) -> list[str | TextTable]:
         header = ["model", "size (last fold)", f"{self.measure} ({self._n_folds()} folds)", "fit, s"]
-        return header, [standing.cells() for standing in self.standings]
+        return [TextTable(header, [standing.cells() for standing in self.standings])]
 
     def _n_folds(self) -> int:
         return max(s.scores.size for s in self.standings)

@@ -4,8 +4,8 @@ Colours are those of the page around them: text is inherited, lines are grey hal
 """
 
 import html
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sparsegam._models.layout import aligned
 
@@ -56,18 +56,46 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], *, n_text: int =
     return out if most is None or len(rows) <= most else f"{out}{note(f'and {len(rows) - most} more rows')}"
 
 
-class Tabled(ABC):
-    """A result that is one table: it prints, and notebooks show it."""
+@dataclass(frozen=True)
+class TextTable:
+    """Table of formatted cells: the first `n_text` columns are left-aligned, the others right-aligned.
 
-    @abstractmethod
-    def table(self) -> tuple[list[str], list[list[str]]]:
-        """Return header and rows as text."""
+    Text output has all rows; `max_html_rows` limits the rows shown in a notebook.
+    """
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    n_text: int = 2
+    max_html_rows: int | None = None
+
+
+class DisplayedResult:
+    """Base class of results that consist of sentences and tables, for printing and for notebooks."""
+
+    def _display(self) -> Sequence[str | TextTable]:
+        """Return the sentences and tables in the order of their display."""
+        raise NotImplementedError
 
     def __str__(self) -> str:
-        return aligned(*self.table())
+        """Return one line per sentence, with an empty line before and after each table."""
+        parts = self._display()
+        lines = []
+        for i, part in enumerate(parts):
+            if i and not (isinstance(part, str) and isinstance(parts[i - 1], str)):
+                lines.append("")
+            lines.append(part if isinstance(part, str) else aligned(part.header, part.rows, n_text=part.n_text))
+        return "\n".join(lines)
+
+    def _html_parts(self) -> list[str]:
+        return [
+            note(part)
+            if isinstance(part, str)
+            else table(part.header, part.rows, n_text=part.n_text, most=part.max_html_rows)
+            for part in self._display()
+        ]
 
     def _repr_html_(self) -> str:
-        return fragment(table(*self.table()))
+        return fragment(*self._html_parts())
 
 
 def note(text: str) -> str:

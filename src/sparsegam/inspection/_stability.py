@@ -1,8 +1,8 @@
-"""Which steps come back: a model searched again on samples of its rows, by the settings of its estimator."""
+"""Stability selection: how often the features and terms of a model are selected again on samples of the rows."""
 
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
@@ -16,13 +16,12 @@ from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import check_is_fitted
 
 from sparsegam import _core
-from sparsegam._data.table import read
+from sparsegam._data.table import Table, read
 from sparsegam._data.target import weights
 from sparsegam._data.to_frame import frame_of
 from sparsegam._fit.crossval import threads_per_search
-from sparsegam._models import notebook
 from sparsegam._models.additive import Model
-from sparsegam._models.layout import aligned
+from sparsegam._models.notebook import MOST_ROWS, DisplayedResult, TextTable
 from sparsegam._models.steps import step_numbers
 from sparsegam._models.terms import Condition, Term, part_name
 from sparsegam._search.options import n_threads
@@ -32,24 +31,27 @@ from sparsegam.checks import check_choice, check_integer, check_number, warn
 from sparsegam.choices import SampleMethod
 
 METHODS = get_args(SampleMethod)
-MOST_DRAWS = 100  # until a sample holds two classes
-HALF = 0.5  # of the rows that a step stands on: steps that differ on more are not the same
-RAMPS = 5  # times the tolerance: knots a tenth of the rows apart give ramps more alike than steps a fiftieth apart
-ENDS = (0.05, 0.95)  # of the coefficients that came back
+MAX_DRAWS = 100
+MAX_DIFFERENCE = 0.5
+"""Two terms never match if they differ on more than this share of the rows on the smaller side of the term."""
+RAMP_TOLERANCE = 5
+"""Factor on the tolerance for ramps: two ramps whose knots are a tenth of the rows apart have more similar
+contributions than two steps that are a fiftieth of the rows apart."""
+COEF_QUANTILES = (0.05, 0.95)
 
 
 @dataclass(frozen=True)
-class Returning:
-    """A step, ramp or product of a model, and how it did in the samples.
+class TermStability:
+    """Selection frequency of one term of a model.
 
     Attributes
     ----------
     term : Term
-        The step, ramp or product.
+        A step, a ramp or an interaction of the model.
     share : float
-        Share of the samples in which it came back.
+        Share of the samples in which the term was selected.
     low, high : float or None
-        Between these are nine in ten of its coefficients there; None where it never came back.
+        5 % and 95 % quantiles of its coefficient over these samples; None if it was never selected.
     """
 
     term: Term
@@ -59,29 +61,34 @@ class Returning:
 
 
 @dataclass(frozen=True, repr=False)
-class Stability:
-    """How often each feature and each step of a model comes back in samples of the rows.
+class Stability(DisplayedResult):
+    """Selection frequencies of the features and terms of a model over samples of the rows.
 
     Attributes
     ----------
-    steps : tuple of Returning
-        The steps, ramps and products of the model, in its order.
+    terms : tuple of TermStability
+        Selection frequency of each term, in the order of the model.
     features : dict of str to float
-        Share of the samples in which a feature is used, or a pair of them, as in `age & priors`, has a product: those
-        of the model and any others, the most frequent first.
-    used : tuple of str
-        The features of the model, and its pairs.
+        Share of the samples whose model uses each feature or, under a name such as `age & priors`, an interaction of
+        each pair of features. Contains all features and pairs that were selected at least once, and those of the
+        model, most frequent first.
+    model_features : tuple of str
+        The features and pairs of features in the model.
     n_terms : tuple of int
-        Number of terms in each sample.
+        Number of terms of the model of each sample.
     method : {"half", "bootstrap"}
-        How the rows were drawn.
+        How the samples were drawn.
     tolerance : float
-        Share of the rows on which two steps may differ and still be the same; ramps may on five times as many.
+        Share of the rows on which two matching steps may differ (five times as much for ramps).
+
+    See Also
+    --------
+    stability : Compute the selection frequencies.
     """
 
-    steps: tuple[Returning, ...]
+    terms: tuple[TermStability, ...]
     features: dict[str, float]
-    used: tuple[str, ...]
+    model_features: tuple[str, ...]
     n_terms: tuple[int, ...]
     method: str
     tolerance: float
@@ -91,67 +98,71 @@ class Stability:
         """Number of samples."""
         return len(self.n_terms)
 
-    def to_frame(self, by: str = "step") -> Any:
-        """Return the shares as a frame.
+    def to_frame(self, by: str = "term") -> Any:
+        """Return the selection frequencies as a data frame.
 
         Parameters
         ----------
-        by : {"step", "feature"}
-            A row for each step of the model, or for each feature that came up in any sample.
+        by : {"term", "feature"}, default="term"
+            One row per term of the model, or one row per feature that was selected in any sample.
 
         Returns
         -------
         pandas.DataFrame, polars.DataFrame or pyarrow.Table
-            feature, condition, coef, share, low and high; or feature, in_model and share.
+            Columns feature, condition, coef, share, low and high; or feature, in_model and share.
         """
-        check_choice("by", by, ("step", "feature"))
+        check_choice("by", by, ("term", "feature"))
         if by == "feature":
-            names = list(self.features)
-            in_model = [name in self.used for name in names]
-            return frame_of({"feature": names, "in_model": in_model, "share": list(self.features.values())})
-        terms = [step.term for step in self.steps]
-        columns: dict[str, Any] = {"feature": [part_name(term.part) for term in terms]}
-        columns["condition"] = [term.text() for term in terms]
-        columns["coef"] = [term.coef for term in terms]
-        return frame_of(columns | {name: [getattr(s, name) for s in self.steps] for name in ("share", "low", "high")})
+            in_model = [name in self.model_features for name in self.features]
+            return frame_of(
+                {"feature": list(self.features), "in_model": in_model, "share": list(self.features.values())}
+            )
+        return frame_of(
+            {
+                "feature": [part_name(one.term.part) for one in self.terms],
+                "condition": [one.term.text() for one in self.terms],
+                "coef": [one.term.coef for one in self.terms],
+                "share": [one.share for one in self.terms],
+                "low": [one.low for one in self.terms],
+                "high": [one.high for one in self.terms],
+            }
+        )
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the shares and return the figure; see `sparsegam.plots.plot_stability`."""
+        """Draw the selection frequencies and return the figure; see `sparsegam.plots.plot_stability`."""
         from sparsegam.plots import plot_stability
 
         return plot_stability(self, ax=ax)
 
-    def __str__(self) -> str:
-        return "\n".join([self._head(), aligned(*self._table()), *self._rest()])
-
     def __repr__(self) -> str:
-        return f"<Stability: {self.n} samples, {len(self.steps)} terms>"
+        return f"<Stability: {self.n} samples, {len(self.terms)} terms>"
 
-    def _repr_html_(self) -> str:
-        shown = notebook.table(*self._table(), most=notebook.MOST_ROWS)
-        return notebook.fragment(notebook.note(self._head()), shown, *map(notebook.note, self._rest()))
-
-    def _head(self) -> str:
-        sizes = sorted(self.n_terms)
-        how = "half of the rows each" if self.method == "half" else "as many rows, drawn with replacement"
-        return f"{self.n} samples ({how}): {sizes[0]} to {sizes[-1]} terms, the model has {len(self.steps)}"
-
-    def _rest(self) -> list[str]:
-        """Tell of features that are not in the model, where there are any."""
-        others = [f"{name} {share:.0%}" for name, share in self.features.items() if name not in self.used]
-        more = ", ..." if len(others) > 8 else ""
-        return [f"not in the model, but in samples: {', '.join(others[:8])}{more}"] if others else []
-
-    def _table(self) -> tuple[list[str], list[list[str]]]:
+    def _display(self) -> list[str | TextTable]:
+        how = "each half of the rows" if self.method == "half" else "each as many rows, drawn with replacement"
+        sizes = f"{min(self.n_terms)} to {max(self.n_terms)} terms; the model has {len(self.terms)}"
+        parts: list[str | TextTable] = [f"{self.n} samples ({how}): {sizes}"]
+        header = ["feature x", "condition", "feature selected", "term selected", "coefficient", "90% of samples"]
         rows = []
-        last = ""
-        for step in self.steps:
-            name = part_name(step.term.part)
-            feature = ["", ""] if name == last else [name, f"{self.features.get(name, 0.0):.0%}"]
-            cells = [f"{step.share:.0%}", f"{step.term.coef:+.3f}", _range(step)]
-            rows.append([feature[0], step.term.short(), feature[1], *cells])
-            last = name
-        return ["feature x", "where", "feature is back", "term is back", "adds", "when back, 9 in 10"], rows
+        previous = ""
+        for one in self.terms:
+            name = part_name(one.term.part)
+            first_of_feature = name != previous
+            rows.append(
+                [
+                    name if first_of_feature else "",
+                    one.term.short(),
+                    f"{self.features.get(name, 0.0):.0%}" if first_of_feature else "",
+                    f"{one.share:.0%}",
+                    f"{one.term.coef:+.3f}",
+                    "" if one.low is None else f"{one.low:+.3f} to {one.high:+.3f}",
+                ]
+            )
+            previous = name
+        parts.append(TextTable(header, rows, max_html_rows=MOST_ROWS))
+        others = [f"{name} {share:.0%}" for name, share in self.features.items() if name not in self.model_features]
+        if others:
+            parts.append(f"selected in samples only: {', '.join(others[:8])}{', ...' if len(others) > 8 else ''}")
+        return parts
 
 
 def stability(  # noqa: PLR0913
@@ -169,47 +180,70 @@ def stability(  # noqa: PLR0913
     time_limit: float | None = None,
     verbose: int = 0,
 ) -> Stability:
-    """Fit an estimator to samples of the rows, and say how often each feature and each step of its model comes back.
+    """Refit an estimator on samples of the rows and count how often each feature and each term is selected again.
 
-    A step comes back where the model of a sample has a step of the same feature and direction that differs from it
-    on at most `tolerance` of the rows, and on at most half of the rows that it stands on. For `x <= t` these are the
-    rows between two thresholds: 0.02 is two in a hundred by rank. A ramp comes back as a ramp, never as a step, where
-    at most five times as many rows are between the two knots: ramps so far apart are still more alike than the steps.
-    A product comes back as a product of the same two features, where the rows for which both hold differ as little.
+    A step counts as selected if the refitted model has a step on the same feature, in the same direction, that
+    differs from it on at most `tolerance` of the rows, and on at most half of the rows on its smaller side. For two
+    thresholds, these are the rows between them: `tolerance=0.02` allows thresholds that are two percent of the rows
+    apart. A ramp matches only ramps, and its knot may be five times as far away. An interaction matches interactions
+    of the same two features, compared by the rows on which both conditions hold.
 
     Parameters
     ----------
-    estimator : SparseGAMClassifier, SparseGAMRegressor or one that chooses its size
-        Fitted, with one model; its copies have the same settings, and choose their size anew where it did.
-    X, y : array-like or data frame, and array-like
-        The rows of its fit.
-    n : int
+    estimator : SparseGAMClassifier, SparseGAMRegressor, SparseGAMClassifierCV or SparseGAMRegressorCV
+        Fitted estimator with a single model (two classes or a regression). Copies of it with the same parameters are
+        fitted to the samples; a CV estimator is cross-validated again on each sample.
+    X : array-like or data frame of shape (n_samples, n_features)
+        Training data.
+    y : array-like of shape (n_samples,)
+        Target of the training data.
+    n : int, default=50
         Number of samples.
-    sample_weight : array-like, optional
-        Weights of the rows, as in `fit`.
-    groups : array-like, optional
-        Groups of rows, which are drawn whole; passed to `fit` where a size is chosen.
-    method : {"half", "bootstrap"}
-        Half of the rows each, in pairs that share none; or as many rows as there are, drawn with replacement. Rows that
-        are drawn twice look like evidence to a search for thresholds: models of the bootstrap are two to three times as
-        large as those of new rows, those of halves about as large.
-    tolerance : float
-        Share of the rows on which two steps may differ and still be the same; ramps may on five times as many.
-    random_state : int
-        Seed of the draws; the result depends on nothing else.
-    n_jobs : int, optional
-        Number of threads, shared by the samples; that of the estimator by default.
-    time_limit : float, optional
-        Seconds after which the samples that are done have to do, with a ConvergenceWarning.
-    verbose : int
-        Whether to show a bar.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the rows, as in `fit`. Rows of weight zero are never drawn.
+    groups : array-like of shape (n_samples,), default=None
+        Groups of rows, which are drawn as a whole; also passed to `fit` of a CV estimator.
+    method : {"half", "bootstrap"}, default="half"
+        "half": each sample is half of the rows, and the samples come in pairs without common rows. "bootstrap": each
+        sample has as many rows as the data, drawn with replacement. Repeated rows look like additional evidence to a
+        search over thresholds: bootstrap models have two to three times as many terms as models of independent
+        data, models of halves about as many.
+    tolerance : float, default=0.02
+        Share of the rows on which two matching steps may differ.
+    random_state : int, default=0
+        Seed of the samples. The result does not depend on the number of threads.
+    n_jobs : int, default=None
+        Number of threads, shared by the samples; None uses `n_jobs` of the estimator.
+    time_limit : float, default=None
+        Time limit in seconds. The result has only the samples fitted until then, with a ConvergenceWarning.
+    verbose : int, default=0
+        Show a progress bar if positive.
 
     Returns
     -------
     Stability
-        The shares; it prints, has `to_frame()` and `plot()`.
+        The selection frequencies, which print as a table, with `to_frame()` and `plot()`.
+
+    Raises
+    ------
+    TimeoutError
+        If no sample was fitted within the time limit.
+
+    See Also
+    --------
+    alternatives : Find terms that could replace a term of the model at little cost.
+
+    Examples
+    --------
+    >>> from sparsegam import SparseGAMClassifier
+    >>> from sparsegam.inspection import stability
+    >>> X = [[a] for a in range(20, 60)] * 5
+    >>> y = [int(a > 40) for (a,) in X]
+    >>> gam = SparseGAMClassifier(max_terms=1).fit(X, y)
+    >>> stability(gam, X, y, n=4).features
+    {'x0': 1.0}
     """
-    model = _model_of(estimator)
+    model = _fitted_model(estimator)
     check_integer("n", n, at_least=1)
     check_choice("method", method, METHODS)
     check_number("tolerance", tolerance, at_least=0.0)
@@ -218,39 +252,45 @@ def stability(  # noqa: PLR0913
         check_number("time_limit", time_limit, at_least=0.0)
     jobs = estimator.n_jobs if n_jobs is None else n_jobs
     stop = _core.Stop()
-    samples = _Samples(X, y, sample_weight, groups, method, int(random_state), classes=model.classes is not None)
-    refit = partial(_refit, estimator, samples, threads_per_search(jobs, n), stop)
+    sampler = _Sampler(X, y, sample_weight, groups, method, int(random_state), is_classifier=model.classes is not None)
+    refit = partial(_refit, estimator, sampler, threads_per_search(jobs, n), stop)
     bar = new_bar(verbose, n, "sample")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of the single fits: what they say is in the shares
+        # Warnings about single refits are not useful: the selection frequencies summarise the refits.
+        warnings.simplefilter("ignore")
         tasks = [partial(refit, i) for i in range(n)]
-        done = gather(tasks, min(n_threads(jobs), n), stop=stop, time_limit=time_limit, bar=bar)
-    models = [one for one in done if one is not None]
-    _check_time(len(models), n, time_limit)
-    return shares_in(model, models, read(X), method, float(tolerance))
+        fitted = gather(tasks, min(n_threads(jobs), n), stop=stop, time_limit=time_limit, bar=bar)
+    models = [one for one in fitted if one is not None]
+    if len(models) < n:
+        msg = f"time_limit={time_limit} s ended the search after {len(models)} of {n} samples; raise it or lower n."
+        if not models:
+            raise TimeoutError(msg)
+        warn(msg, ConvergenceWarning)
+    return selection_frequencies(model, models, read(X), method, float(tolerance))
 
 
-def _model_of(estimator: Any) -> Model:
+def _fitted_model(estimator: Any) -> Model:
     check_is_fitted(estimator)
     model = getattr(estimator, "model_", None)
     if not isinstance(model, Model):
         msg = (
-            f"stability is of one additive model, got {type(model).__name__}: of several classes, fit the one that "
-            "matters against the rest (y == label)."
+            f"stability needs an estimator with a single additive model, got a {type(model).__name__}. With several "
+            "classes, fit one class against the rest (y == label)."
         )
         raise ValueError(msg)
     cv = getattr(estimator, "cv", None)
     if not (cv is None or isinstance(cv, Integral) or hasattr(cv, "split")):
         msg = (
-            f"cv lists the rows of its folds, and samples have others ({type(cv).__name__}): use a splitter or an int."
+            f"cv={type(cv).__name__}(...) lists the rows of the folds, which do not exist in samples of the rows. "
+            "Use a splitter or an int."
         )
         raise ValueError(msg)
     return model
 
 
 @dataclass(frozen=True, eq=False)
-class _Samples:
-    """Rows to be drawn from: by number, so that any thread draws the same ones."""
+class _Sampler:
+    """Draws samples of the rows; sample number i is the same in every thread."""
 
     X: Any
     y: Any
@@ -258,133 +298,131 @@ class _Samples:
     groups: Any
     method: str
     seed: int
-    classes: bool
+    is_classifier: bool
 
     def draw(self, i: int) -> tuple[NDArray[np.intp], FloatArray]:
-        """Return the rows of a sample, each once, and how often each is in it."""
+        """Return the distinct rows of sample number i, and how often each was drawn.
+
+        A sample of a classifier that contains a single class is drawn again.
+        """
         labels = np.asarray(self.y).ravel()
-        given = weights(self.sample_weight, labels.size)
-        units = (
-            np.arange(labels.size)
-            if self.groups is None
-            else np.unique(np.asarray(self.groups), return_inverse=True)[1]
-        )
-        for again in range(MOST_DRAWS):
-            times = self._times(i, again, int(units.max()) + 1)[units.ravel()]
-            rows = np.flatnonzero(times * given)
-            seen = labels[rows]
-            if rows.size and not (self.classes and (seen == seen[0]).all()):
+        weight = weights(self.sample_weight, labels.size)
+        units = np.arange(labels.size)
+        if self.groups is not None:
+            units = np.unique(np.asarray(self.groups), return_inverse=True)[1].ravel()
+        for attempt in range(MAX_DRAWS):
+            times = self._times_drawn(i, attempt, int(units.max()) + 1)[units]
+            rows = np.flatnonzero(times * weight)
+            drawn = labels[rows]
+            if rows.size and not (self.is_classifier and (drawn == drawn[0]).all()):
                 return rows, times[rows].astype(np.float64)
-        msg = f"{MOST_DRAWS} samples of the rows held one class only: there are too few of the other to draw from."
+        msg = f"{MAX_DRAWS} samples of the rows contained a single class; the other class has too few rows."
         raise ValueError(msg)
 
-    def _times(self, i: int, again: int, size: int) -> NDArray[np.int64]:
+    def _times_drawn(self, i: int, attempt: int, n_units: int) -> NDArray[np.int64]:
         if self.method == "bootstrap":
-            drawn = np.random.default_rng([self.seed, i, again]).integers(0, size, size)
-            return np.bincount(drawn, minlength=size)
-        order = np.random.default_rng([self.seed, i // 2, again]).permutation(size)
-        times = np.zeros(size, dtype=np.int64)
-        times[order[: size // 2] if i % 2 == 0 else order[size // 2 :]] = 1
+            drawn = np.random.default_rng([self.seed, i, attempt]).integers(0, n_units, n_units)
+            return np.bincount(drawn, minlength=n_units)
+        order = np.random.default_rng([self.seed, i // 2, attempt]).permutation(n_units)
+        times = np.zeros(n_units, dtype=np.int64)
+        times[order[: n_units // 2] if i % 2 == 0 else order[n_units // 2 :]] = 1
         return times
 
 
-def _refit(estimator: Any, samples: _Samples, threads: int, stop: _core.Stop, i: int) -> Model:
-    """Fit a copy of the estimator to a sample; rows that were drawn twice weigh twice, so that no fold shares them."""
-    rows, times = samples.draw(i)
-    copy = clone(estimator).set_params(n_jobs=threads, verbose=0, callback=None)
+def _refit(estimator: Any, sampler: _Sampler, n_jobs: int, stop: _core.Stop, i: int) -> Model:
+    """Fit a copy of the estimator to sample number i.
+
+    A row drawn twice gets twice the weight instead of a second copy, so that copies cannot be in different folds.
+    """
+    rows, times = sampler.draw(i)
+    copy = clone(estimator).set_params(n_jobs=n_jobs, verbose=0, callback=None)
     copy._stop = stop
-    given = {} if samples.groups is None or not hasattr(copy, "cv") else {"groups": np.asarray(samples.groups)[rows]}
-    weight = times if samples.sample_weight is None else times * np.asarray(samples.sample_weight)[rows]
-    copy.fit(_safe_indexing(indexable(samples.X)[0], rows), np.asarray(samples.y).ravel()[rows], weight, **given)
+    groups = {} if sampler.groups is None or not hasattr(copy, "cv") else {"groups": np.asarray(sampler.groups)[rows]}
+    weight = times if sampler.sample_weight is None else times * np.asarray(sampler.sample_weight)[rows]
+    copy.fit(_safe_indexing(indexable(sampler.X)[0], rows), np.asarray(sampler.y).ravel()[rows], weight, **groups)
     model: Model = copy.model_
     return model
 
 
-def _check_time(done: int, n: int, time_limit: float | None) -> None:
-    if done == n:
-        return
-    msg = f"time_limit={time_limit} s ended the search after {done} of {n} samples: raise it, or lower n."
-    if done == 0:
-        raise TimeoutError(msg)
-    warn(msg, ConvergenceWarning)
-
-
-def shares_in(model: Model, models: Sequence[Model], table: Any, method: str, tolerance: float) -> Stability:
-    """Look each step of a model up in others, which samples of the rows or new rows gave."""
-    steps = _Steps(model, step_numbers(model, table), tolerance)
-    found = [steps.found_in(other) for other in models]
-    returning = []
+def selection_frequencies(
+    model: Model, models: Sequence[Model], table: Table, method: str, tolerance: float
+) -> Stability:
+    """Count how often the features and terms of a model occur in other models, compared on the rows of a table."""
+    matcher = _TermMatcher(model, step_numbers(model, table), tolerance)
+    matches = [matcher.match(other) for other in models]
+    terms = []
     for k, term in enumerate(model.terms):
-        coefs = [coef for coefs in found if (coef := coefs[k]) is not None]
-        low, high = np.quantile(coefs, ENDS).tolist() if coefs else (None, None)
-        returning.append(Returning(term, len(coefs) / len(models), low, high))
-    uses = Counter(name for other in models for name in _named(other))
-    used = _named(model)
-    shares = {name: uses[name] / len(models) for name in (*used, *uses)}
-    place = {name: i for i, name in enumerate((*model.feature_names, *shares))}  # pairs come after all features
-    order = sorted(shares, key=lambda name: (-shares[name], place[name]))
+        coefs = [coef for match in matches if (coef := match[k]) is not None]
+        low, high = np.quantile(coefs, COEF_QUANTILES).tolist() if coefs else (None, None)
+        terms.append(TermStability(term, len(coefs) / len(models), low, high))
+    counts = Counter(name for other in models for name in _features_and_pairs(other))
+    model_features = _features_and_pairs(model)
+    names = dict.fromkeys((*model_features, *counts))
+    # Equally frequent features keep the order of the columns, and pairs come after all features.
+    position = {name: i for i, name in enumerate((*model.feature_names, *names))}
+    order = sorted(names, key=lambda name: (-counts[name], position[name]))
+    features = {name: counts[name] / len(models) for name in order}
     sizes = tuple(other.n_terms for other in models)
-    return Stability(tuple(returning), {name: shares[name] for name in order}, used, sizes, method, tolerance)
+    return Stability(tuple(terms), features, model_features, sizes, method, tolerance)
 
 
-def _named(model: Model) -> tuple[str, ...]:
-    """Return the features of a model, and its pairs."""
+def _features_and_pairs(model: Model) -> tuple[str, ...]:
     return (*model.features, *map(part_name, model.pairs))
 
 
-class _Steps:
-    """The terms of a model as the rows for which they hold, to be found again in other models."""
+class _TermMatcher:
+    """Finds the terms of a model in other models, by the rows on which they hold.
+
+    Terms of one feature are compared on the distinct values of the feature, weighted by their numbers of rows;
+    interactions are compared on the rows. A ramp counts as holding below its knot.
+    """
 
     def __init__(self, model: Model, numbers: dict[str, FloatArray], tolerance: float) -> None:
         self.model = model
-        self.numbers, self.ones = numbers, np.ones(next((column.size for column in numbers.values()), 0))
-        self.values = {name: np.unique(column, return_counts=True) for name, column in numbers.items()}
-        self.holds = [self._holds(term) for term in model.terms]
-        self.most = [self._most(term, mine, tolerance) for term, mine in zip(model.terms, self.holds, strict=True)]
+        self.numbers = numbers
+        self.row_counts = np.ones(next((column.size for column in numbers.values()), 0))
+        self.distinct = {name: np.unique(column, return_counts=True) for name, column in numbers.items()}
+        self.masks = [self._mask(term) for term in model.terms]
+        self.limits = [
+            self._max_difference(term, mask, tolerance) for term, mask in zip(model.terms, self.masks, strict=True)
+        ]
 
-    def found_in(self, other: Model) -> list[float | None]:
-        """Return the coefficient of the nearest step that is the same, for each step; None where there is none."""
-        mine = {term.part for term in self.model.terms}
-        theirs = [(term, self._holds(term)) for term in other.terms if term.part in mine]
-        return [self._found(term, k, theirs) for k, term in enumerate(self.model.terms)]
+    def match(self, other: Model) -> list[float | None]:
+        """Return the coefficient of the closest matching term for each term of the model, or None if none matches."""
+        parts = {term.part for term in self.model.terms}
+        candidates = [(term, self._mask(term)) for term in other.terms if term.part in parts]
+        return [self._closest(k, candidates) for k in range(len(self.model.terms))]
 
-    def _found(self, term: Term, k: int, theirs: Sequence[tuple[Term, FloatArray]]) -> float | None:
-        best: tuple[float, float] | None = None
-        for other, holds in theirs:
-            if other.part == term.part and other.condition.is_ramp == term.condition.is_ramp:
-                for gap, coef in self._as_this(term, self.holds[k], other, holds):
-                    if gap <= self.most[k] and coef * term.coef > 0 and (best is None or gap < best[0]):
-                        best = gap, coef
-        return None if best is None else best[1]
-
-    def _as_this(self, term: Term, mine: FloatArray, other: Term, holds: FloatArray) -> Iterator[tuple[float, float]]:
-        """Return on how many rows two terms differ, and the coefficient: as they are, and with a step reversed."""
-        counts = self._counts(term)
-        differ = float(counts @ (mine != holds))
-        yield differ, other.coef
-        if not (term.condition.is_ramp or term.is_product):
-            yield float(counts.sum()) - differ, -other.coef
+    def _closest(self, k: int, candidates: Sequence[tuple[Term, FloatArray]]) -> float | None:
+        term, counts = self.model.terms[k], self._counts(self.model.terms[k])
+        found = []
+        for other, mask in candidates:
+            if other.part != term.part or other.condition.is_ramp != term.condition.is_ramp:
+                continue
+            difference = float(counts @ (self.masks[k] != mask))
+            found.append((difference, other.coef))
+            # A step on the complement of the rows, with the opposite sign, is the same step.
+            if not (term.condition.is_ramp or term.is_product):
+                found.append((float(counts.sum()) - difference, -other.coef))
+        found = [(difference, coef) for difference, coef in found if difference <= self.limits[k]]
+        same_direction = [one for one in found if one[1] * term.coef > 0]
+        return min(same_direction, key=lambda one: one[0])[1] if same_direction else None
 
     def _counts(self, term: Term) -> FloatArray:
-        """Return how many rows each value of a feature stands for; products are held against the rows themselves."""
-        counts: FloatArray = self.ones if term.is_product else self.values[term.feature][1].astype(np.float64)
+        if term.is_product:
+            return self.row_counts
+        counts: FloatArray = self.distinct[term.feature][1].astype(np.float64)
         return counts
 
-    def _holds(self, term: Term) -> FloatArray:
-        """Tell for which values of its feature a term holds, or for which rows: those of a ramp are below its knot."""
+    def _mask(self, term: Term) -> FloatArray:
         if term.is_product:
             return self.model.column_of(term, self.numbers)
         condition = Condition("<=", term.condition.value) if term.condition.is_ramp else term.condition
-        return self.model.column_of(Term(term.feature, condition, 1.0), {term.feature: self.values[term.feature][0]})
+        return self.model.column_of(Term(term.feature, condition, 1.0), {term.feature: self.distinct[term.feature][0]})
 
-    def _most(self, term: Term, holds: FloatArray, tolerance: float) -> float:
-        """Return the most rows on which another term may differ from this one."""
+    def _max_difference(self, term: Term, mask: FloatArray, tolerance: float) -> float:
         counts = self._counts(term)
-        n, total = float(counts @ holds), float(counts.sum())
+        n_holds, n_rows = float(counts @ mask), float(counts.sum())
         if term.condition.is_ramp:
-            return min(RAMPS * tolerance * total, HALF * n)
-        return min(tolerance * total, HALF * min(n, total - n))
-
-
-def _range(step: Returning) -> str:
-    return "" if step.low is None or step.high is None else f"{step.low:+.3f} to {step.high:+.3f}"
+            return min(RAMP_TOLERANCE * tolerance * n_rows, MAX_DIFFERENCE * n_holds)
+        return min(tolerance * n_rows, MAX_DIFFERENCE * min(n_holds, n_rows - n_holds))

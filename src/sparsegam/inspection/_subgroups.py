@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sparsegam._data.columns import Column, from_array, text
 from sparsegam._data.table import Table, position
 from sparsegam._data.to_frame import frame_of
-from sparsegam._models.notebook import Tabled
+from sparsegam._models.notebook import DisplayedResult, TextTable
 from sparsegam._models.outcomes import positives
 from sparsegam._models.scoring import Scores
 from sparsegam._models.steps import as_table
@@ -58,7 +58,7 @@ class Subgroup:
 
 
 @dataclass(frozen=True)
-class Subgroups(Tabled):
+class Subgroups(DisplayedResult):
     """How a model does in each group of rows; it prints, and has `to_frame()`."""
 
     lines: tuple[Subgroup, ...]
@@ -73,8 +73,7 @@ class Subgroups(Tabled):
     def __repr__(self) -> str:
         return f"<Subgroups: {len(self.lines)} of {', '.join(dict.fromkeys(line.name for line in self.lines))}>"
 
-    def table(self) -> tuple[list[str], list[list[str]]]:
-        """Return header and rows as text."""
+    def _display(self) -> list[str | TextTable]:
         header = ["group", "level", "rows", "observed", "predicted", "R²" if self.regression else "AUC"]
         header += [] if self.regression else ["called", "sensitivity", "specificity"]
         rows = []
@@ -82,7 +81,7 @@ class Subgroups(Tabled):
             cells = [line.observed, line.predicted, line.worth, line.called, line.sensitivity, line.specificity]
             told = ["-" if math.isnan(cell) else f"{cell:.3f}" for cell in cells]
             rows.append([line.name, line.level, str(line.rows), *told][: len(header)])
-        return header, rows
+        return [TextTable(header, rows)]
 
 
 def subgroups(model: Scores, X: Any, y: Any, groups: Any, *, threshold: float = 0.5) -> Subgroups:

@@ -141,10 +141,10 @@ def plot_stability(stability: Stability, *, ax: Any = None) -> Any:  # noqa: D41
 def _lines(stability: Stability) -> list[tuple[str, float, bool]]:
     """Return words, share and whether it is a step: each feature of the model, followed by its steps, then others."""
     out: list[tuple[str, float, bool]] = []
-    for name in (name for name in stability.features if name in stability.used):
+    for name in (name for name in stability.features if name in stability.model_features):
         out.append((shortened(name), stability.features[name], False))
-        for step in stability.steps:
+        for step in stability.terms:
             if part_name(step.term.part) == name:
                 out.append((shortened(step.term.short()), step.share, True))
-    others = [name for name in stability.features if name not in stability.used][:MOST_OTHERS]
+    others = [name for name in stability.features if name not in stability.model_features][:MOST_OTHERS]
     return out + [(f"(not in the model) {shortened(name)}", stability.features[name], False) for name in others]

@@ -89,9 +89,9 @@ def _stability_part(material: Material) -> dict[str, Any] | None:
         "method": found.method,
         "tolerance": found.tolerance,
         "n_terms": [min(found.n_terms), max(found.n_terms)],
-        "steps": [_term(material, s.term) | {"share": s.share, "low": s.low, "high": s.high} for s in found.steps],
+        "steps": [_term(material, s.term) | {"share": s.share, "low": s.low, "high": s.high} for s in found.terms],
         "features": found.features,
-        "others": [name for name in found.features if name not in found.used],
+        "others": [name for name in found.features if name not in found.model_features],
     }
 
 
