@@ -77,7 +77,7 @@ def coded(sizes: list[int], n_threads: int) -> tuple[Any, Any]:
     """Return the rows of all parts as codes, as shards on workers have them, and their labels."""
     import pyarrow as pa
 
-    from sparsegam._data.streams import stream_of
+    from sparsegam._data.streams import as_stream
     from sparsegam._design.binning import Binning
     from sparsegam._design.encoding import take_in
 
@@ -86,7 +86,7 @@ def coded(sizes: list[int], n_threads: int) -> tuple[Any, Any]:
         return pa.RecordBatchReader.from_batches(schema, parts)
 
     schema = pa.Schema.from_pandas(part_of(0, 1), preserve_index=False)
-    table, y, _ = take_in(stream_of(reader), "y", None, Binning(special_values=SETTINGS["special_values"]), n_threads)
+    table, y, _ = take_in(as_stream(reader), "y", None, Binning(special_values=SETTINGS["special_values"]), n_threads)
     return table, y
 
 

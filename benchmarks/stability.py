@@ -16,7 +16,7 @@ import pandas as pd
 
 from benchmarks import runner
 from sparsegam import SparseGAMClassifier
-from sparsegam._data.table import read
+from sparsegam._data.table import read_table
 from sparsegam.datasets import make_credit
 from sparsegam.inspection._stability import METHODS, Stability, selection_frequencies
 
@@ -25,7 +25,7 @@ def anew(gam: SparseGAMClassifier, rows: int, samples: int) -> Stability:
     """Look up the steps of a fitted model in models of new rows."""
     tables = [make_credit(rows, seed=seed) for seed in range(1, samples + 1)]
     models = [SparseGAMClassifier().fit(table.frame, table.target).model_ for table in tables]
-    return selection_frequencies(gam.model_, models, read(make_credit(rows).frame), "new", 0.02)
+    return selection_frequencies(gam.model_, models, read_table(make_credit(rows).frame), "new", 0.02)
 
 
 def line(rows: int, found: Stability, true: Stability) -> dict[str, object]:

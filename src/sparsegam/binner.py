@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sparsegam._data.table import Table, read
-from sparsegam._data.target import weights
+from sparsegam._data.table import Table, read_table
+from sparsegam._data.target import read_weights
 from sparsegam._design.binning import Binning, Learner
 from sparsegam.choices import Categorical, SpecialValues
 from sparsegam.parameters import pick
@@ -76,10 +76,10 @@ class ThresholdBinner(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             The fitted transformer.
         """
         table = self._read(X, reset=True)
-        weight = weights(sample_weight, table.n_rows)
+        weight = read_weights(sample_weight, table.n_rows)
         kept = weight > 0
         if not kept.all():
-            table, weight = table.keep(kept), weight[kept]
+            table, weight = table.take(kept), weight[kept]
         learner = Learner(table.labels, pick(Binning, vars(self)), weight)
         self.features_ = [learner.learn(table.column(j), j)[0] for j in range(table.n_columns)]
         return self
@@ -99,7 +99,9 @@ class ThresholdBinner(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         table = self._read(X, reset=False)
-        blocks = [feature.indicators(table.column(j).on(feature.scale)) for j, feature in enumerate(self.features_)]
+        blocks = [
+            feature.indicators(table.column(j).on_scale(feature.scale)) for j, feature in enumerate(self.features_)
+        ]
         return np.concatenate(blocks, axis=1)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
@@ -126,7 +128,7 @@ class ThresholdBinner(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.array(texts, dtype=object)
 
     def _read(self, X: Any, *, reset: bool) -> Table:
-        table = read(X)
+        table = read_table(X)
         source = table.source if isinstance(table.source, np.ndarray) else X
         validate_data(self, source, reset=reset, skip_check_array=True)
         return table

@@ -99,3 +99,9 @@ def optional(module: str, what: str, *, extra: str) -> Any:
             f"{what} need{'' if what.endswith('s') else 's'} {module.split('.')[0]}: pip install 'sparsegam[{extra}]'."
         )
         raise ImportError(msg) from error
+
+
+def quoted(values: Any, most: int = 5) -> str:
+    """Write the first few of many values."""
+    shown = [repr(value) for value in list(values)[:most]]
+    return ", ".join([*shown, "..."] if len(values) > most else shown)

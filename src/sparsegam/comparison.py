@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from sparsegam._cli.outcome import Outcome
 from sparsegam._data.columns import shortened
-from sparsegam._data.table import read
-from sparsegam._data.target import one_column, weights
-from sparsegam._data.to_frame import as_pandas, frame_of
+from sparsegam._data.table import read_table
+from sparsegam._data.target import read_weights, target_vector
+from sparsegam._data.to_frame import make_frame, table_to_pandas
 from sparsegam._models.notebook import DisplayedResult, TextTable
 from sparsegam.checks import check_integer
 
@@ -61,7 +61,7 @@ class Comparison(DisplayedResult):
         rows = self.standings
         means, spreads = zip(*(s.figures or (None, None) for s in rows), strict=True)
         columns: dict[str, Any] = {"model": [s.name for s in rows], self.measure: list(means), "spread": list(spreads)}
-        return frame_of(columns | {"seconds": [s.seconds for s in rows], "size": [s.size for s in rows]})
+        return make_frame(columns | {"seconds": [s.seconds for s in rows], "size": [s.size for s in rows]})
 
     def __repr__(self) -> str:
         return f"<Comparison: {', '.join(s.name for s in self.standings)} by {self.measure}>"
@@ -100,12 +100,12 @@ def compare(
         AUC for classes, R squared for regressions; one thread each.
     """
     check_integer("folds", folds, at_least=2)
-    table = read(X)
-    labels = one_column(y, table.n_rows)
+    table = read_table(X)
+    labels = target_vector(y, table.n_rows)
     classes = _classes(labels, positive)
     if classes is not None:
         labels = np.where(labels == classes[1], classes[1], classes[0])
-    weight = None if sample_weight is None else weights(sample_weight, table.n_rows)
+    weight = None if sample_weight is None else read_weights(sample_weight, table.n_rows)
     outcome = Outcome("y", table, labels, classes, weight=weight)
     standings = compare_outcome(outcome, settings, folds=folds)
     return Comparison(tuple(standings), "R²" if classes is None else "AUC")
@@ -151,7 +151,7 @@ def compare_outcome(outcome: Outcome, settings: dict[str, Any], *, folds: int = 
     if find_spec("pandas") is None:
         msg = "this needs pandas: pip install pandas."
         raise ValueError(msg)
-    X = as_pandas(outcome.table)
+    X = table_to_pandas(outcome.table)
     y = outcome.signs if outcome.classes is None else (outcome.signs > 0).astype(np.int64)
     splitter = KFold if outcome.classes is None else StratifiedKFold
     parts = list(splitter(folds, shuffle=True, random_state=0).split(X, y))

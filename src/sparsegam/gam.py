@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sparsegam._data.table import read
+from sparsegam._data.table import read_table
 from sparsegam._fit.fitting import FitsOne, SparseModel
 from sparsegam._fit.multiclass import OneVsRest
 from sparsegam._fit.outcomes import Classifies, Regresses
@@ -129,7 +129,7 @@ class SparseGAM(SparseModel, Reports):
             warn_of_few_rows(self._models())
 
     def _look_at(self, X: Any) -> None:
-        self._inputs().warn_of_columns(read(X))
+        self._inputs().warn_of_columns(read_table(X))
 
     def _inputs(self) -> Tables:
         return tables_on(vars(self))

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from sparsegam._data.columns import NUMBER, Scale
-from sparsegam._data.table import read
+from sparsegam._data.table import read_table
 from sparsegam._models.additive import Model
 from sparsegam._models.evidence import Evidence
 from sparsegam._models.pairs import pair_of
@@ -73,7 +73,7 @@ def fitted():
 def as_fitted(model, frame, y=None, *, missing="mean", weight=None):
     """The same model, as if it had been fitted to these rows."""
     weight = np.ones(len(frame)) if weight is None else weight
-    numbers = step_numbers(model, read(frame))
+    numbers = step_numbers(model, read_table(frame))
     seen = {
         name: seen_of(
             [one.condition for t in model.terms for one in t.clauses if one.feature == name],

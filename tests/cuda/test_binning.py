@@ -6,7 +6,7 @@ from _helpers.card_rows import card  # noqa: F401
 
 from sparsegam._backends.cuda.binning import bin_column, numbers_of
 from sparsegam._backends.cuda.inputs import on_card
-from sparsegam._data.table import read
+from sparsegam._data.table import read_table
 from sparsegam._design.binning import Binning, Learner
 from sparsegam._design.encoding import bin_table
 
@@ -28,7 +28,7 @@ COLUMNS = {
 @pytest.mark.parametrize("weighted", [False, True], ids=["even", "weighted"])
 @pytest.mark.parametrize("options", [{"max_bins": 20}, {"max_bins": 300, "min_samples_bin": "auto"}], ids=["20", "300"])
 def test_bins_are_those_of_the_core(card, name, weighted, options):  # noqa: F811
-    table = read(COLUMNS[name][:, None])
+    table = read_table(COLUMNS[name][:, None])
     weight = RNG.integers(1, 4, 500).astype(float) if weighted else np.ones(500)
     binning = Binning(special_values=[-9.0, 77.0], **options)
     (feature,), (codes,) = bin_table(table, binning, weight)
@@ -44,7 +44,7 @@ def test_bins_are_those_of_the_core(card, name, weighted, options):  # noqa: F81
 
 def test_numbers_are_in_memory_of_the_card_that_asks(card):  # noqa: F811
     """What a table lends for one question may be filled anew by its own stream as soon as it is let go of."""
-    column = on_card(card, read(COLUMNS["few values"][:, None])).keep(np.arange(100)).column(0)
+    column = on_card(card, read_table(COLUMNS["few values"][:, None])).take(np.arange(100)).column(0)
     with card:
         numbers = numbers_of(card, column)
         assert card.address(numbers) != card.address(column.values)

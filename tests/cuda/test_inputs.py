@@ -7,7 +7,7 @@ from _helpers.card_rows import card, why_no_card  # noqa: F401
 from sparsegam import SparseGAMClassifier, SparseGAMRegressor, SparseLinearRegressor
 from sparsegam._backends.cuda.inputs import table_of
 from sparsegam._data.columns import Column
-from sparsegam._data.table import is_on_card
+from sparsegam._data.table import is_on_device
 
 RNG = np.random.default_rng(0)
 X = np.column_stack([RNG.normal(size=(300, 3)), RNG.integers(0, 5, 300)])
@@ -54,16 +54,16 @@ def here(array):
 
 
 def test_arrays_on_a_card_are_known(put):
-    assert is_on_card(put(X))
-    assert not is_on_card(X)
-    assert not is_on_card([[1.0]])
+    assert is_on_device(put(X))
+    assert not is_on_device(X)
+    assert not is_on_device([[1.0]])
 
 
 @pytest.mark.parametrize("rows", [100, 1000])
 def test_a_look_at_the_first_rows_is_taken_on_this_machine(put, rows):
     table = table_of(put(X))
-    for some, seen in ((table, min(rows, 300)), (table.keep(np.arange(200)), 200)):
-        looks = [start for _, start in some.starts(rows, range(4))]
+    for some, seen in ((table, min(rows, 300)), (table.take(np.arange(200)), 200)):
+        looks = [start for _, start in some.first_rows(rows, range(4))]
         assert {type(start) for start in looks} == {Column}
         np.testing.assert_array_equal([start.values for start in looks], X[:seen].T)
 

@@ -62,24 +62,24 @@ def test_values_read_well(value, expected):
 
 def test_levels_are_looked_up_by_name():
     column = from_objects(["hi", "lo", "top", None], "grade")
-    np.testing.assert_array_equal(column.on(GRADES), [2, 0, UNSEEN, np.nan])
+    np.testing.assert_array_equal(column.on_scale(GRADES), [2, 0, UNSEEN, np.nan])
 
 
 def test_numbers_can_be_levels():
     column = Column("code", NUMBER, np.array([3.0, 1.0, np.nan, 7.0]))
-    np.testing.assert_array_equal(column.on(Scale("category", (1, 3))), [1, 0, np.nan, UNSEEN])
+    np.testing.assert_array_equal(column.on_scale(Scale("category", (1, 3))), [1, 0, np.nan, UNSEEN])
 
 
 def test_days_and_times_meet():
     day, time = DATE.number(date(2020, 1, 2)), DATETIME.number(datetime(2020, 1, 2))
-    assert Column("d", DATE, np.array([day])).on(DATETIME) == time
-    assert Column("d", DATETIME, np.array([time])).on(DATE) == day
+    assert Column("d", DATE, np.array([day])).on_scale(DATETIME) == time
+    assert Column("d", DATETIME, np.array([time])).on_scale(DATE) == day
 
 
 def test_nothing_but_gaps_fits_any_scale():
     column = Column("x", NUMBER, np.array([np.nan]))
     for scale in (GRADES, DATE, BOOLEAN):
-        assert np.isnan(column.on(scale)).all()
+        assert np.isnan(column.on_scale(scale)).all()
 
 
 def test_dates_are_no_categories():

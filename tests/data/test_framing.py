@@ -7,21 +7,21 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from sparsegam._data.to_frame import frame_of
+from sparsegam._data.table import make_frame
 
 COLUMNS = {"name": ["a", "b"], "value": [1.5, None]}
 
 
 def test_the_first_package_that_is_there(monkeypatch):
-    assert isinstance(frame_of(COLUMNS), pd.DataFrame)
+    assert isinstance(make_frame(COLUMNS), pd.DataFrame)
     monkeypatch.setitem(sys.modules, "pandas", None)
-    found = frame_of(COLUMNS)
+    found = make_frame(COLUMNS)
     assert isinstance(found, pl.DataFrame)
     assert found["value"].to_list() == [1.5, None]
     monkeypatch.setitem(sys.modules, "polars", None)
-    found = frame_of(COLUMNS)
+    found = make_frame(COLUMNS)
     assert isinstance(found, pa.Table)
     assert found.column("name").to_pylist() == ["a", "b"]
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ImportError, match="pip install pandas"):
-        frame_of(COLUMNS)
+        make_frame(COLUMNS)

@@ -5,7 +5,7 @@ import pytest
 
 from sparsegam._data import sketches as summaries
 from sparsegam._data.columns import BOOLEAN, DATE, DATETIME, NUMBER, Column, Scale, from_levels, from_objects
-from sparsegam._data.sketches import merged, summary_of
+from sparsegam._data.sketches import merge_summaries, summarise_column
 
 
 def parts_of(values, n_parts, rng):
@@ -18,7 +18,7 @@ def test_distinct_values_are_counted_exactly(n_parts):
     rng = np.random.default_rng(n_parts)
     values = rng.integers(-20, 20, 1000).astype(float)
     values[rng.random(1000) < 0.1] = np.nan
-    found = merged(map(summary_of, parts_of(values, n_parts, rng)))
+    found = merge_summaries(map(summarise_column, parts_of(values, n_parts, rng)))
     expected, counts = np.unique(values[~np.isnan(values)], return_counts=True)
     np.testing.assert_array_equal(found.values, expected)
     np.testing.assert_array_equal(found.counts, counts)
@@ -46,7 +46,7 @@ def test_a_sketch_knows_its_ranks(n_parts, order, monkeypatch):
         values.sort()
     if order == "atoms":
         values = np.where(rng.random(60_000) < 0.4, 0.5, values)
-    found = merged(map(summary_of, parts_of(values, n_parts, rng)))
+    found = merge_summaries(map(summarise_column, parts_of(values, n_parts, rng)))
     assert found.values.size <= 500
     assert not found.is_exact
     assert found.counts.sum() == 60_000
@@ -59,23 +59,23 @@ def test_a_sketch_knows_its_ranks(n_parts, order, monkeypatch):
 
 def test_the_order_of_two_parts_is_no_matter():
     rng = np.random.default_rng(0)
-    one, other = (summary_of(Column("x", NUMBER, rng.normal(size=100))) for _ in range(2))
-    np.testing.assert_array_equal(one.merged(other).values, other.merged(one).values)
+    one, other = (summarise_column(Column("x", NUMBER, rng.normal(size=100))) for _ in range(2))
+    np.testing.assert_array_equal(one.merge(other).values, other.merge(one).values)
 
 
 def test_levels_meet_by_name():
-    one = summary_of(from_levels(["b", "a", None, "b"], "job"))
-    other = summary_of(from_levels(["c", "b"], "job"))
-    both = one.merged(other)
+    one = summarise_column(from_levels(["b", "a", None, "b"], "job"))
+    other = summarise_column(from_levels(["c", "b"], "job"))
+    both = one.merge(other)
     assert both.scale.levels == ("a", "b", "c")
     assert both.counts.tolist() == [1, 3, 1]
     assert both.missing == 1
 
 
 def test_a_part_without_values_takes_any_scale():
-    nothing = summary_of(from_objects([None, None], "job"))
-    some = summary_of(from_levels(["b"], "job"))
-    for both in (nothing.merged(some), some.merged(nothing)):
+    nothing = summarise_column(from_objects([None, None], "job"))
+    some = summarise_column(from_levels(["b"], "job"))
+    for both in (nothing.merge(some), some.merge(nothing)):
         assert both.scale == some.scale
         assert both.missing == 2
 
@@ -85,24 +85,28 @@ def test_a_part_without_values_takes_any_scale():
     [(NUMBER, BOOLEAN, NUMBER), (DATE, DATETIME, DATETIME), (DATETIME, DATE, DATETIME)],
 )
 def test_scales_that_go_together(one, other, expected):
-    both = summary_of(Column("x", one, np.array([1.0]))).merged(summary_of(Column("x", other, np.array([0.0]))))
+    both = summarise_column(Column("x", one, np.array([1.0]))).merge(
+        summarise_column(Column("x", other, np.array([0.0])))
+    )
     assert both.scale == expected
     assert both.n_rows == 2
 
 
 def test_days_become_times():
-    both = summary_of(Column("x", DATE, np.array([1.0]))).merged(summary_of(Column("x", DATETIME, np.array([5.0]))))
+    both = summarise_column(Column("x", DATE, np.array([1.0]))).merge(
+        summarise_column(Column("x", DATETIME, np.array([5.0])))
+    )
     assert both.values.tolist() == [5.0, 86_400_000_000.0]
 
 
 @pytest.mark.parametrize("other", [Scale("category", ("a",)), DATE, Scale("ordered", ("a", "b"))])
 def test_scales_that_do_not_are_refused_by_name(other):
     with pytest.raises(ValueError, match=r"'x' holds numbers in some parts and .* in others: convert"):
-        summary_of(Column("x", NUMBER, np.zeros(1))).merged(summary_of(Column("x", other, np.zeros(1))))
+        summarise_column(Column("x", NUMBER, np.zeros(1))).merge(summarise_column(Column("x", other, np.zeros(1))))
 
 
 def test_too_many_levels_are_refused(monkeypatch):
     monkeypatch.setattr(summaries, "MOST_VALUES", 3)
     monkeypatch.setattr(summaries, "SKETCH_VALUES", 2)
     with pytest.raises(ValueError, match="'id' has more than 3 levels"):
-        summary_of(from_levels(["a", "b", "c", "d"], "id"))
+        summarise_column(from_levels(["a", "b", "c", "d"], "id"))

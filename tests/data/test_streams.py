@@ -12,7 +12,7 @@ from _helpers.mixed_table import mixed_table
 from pyarrow import dataset, parquet
 
 from sparsegam._data import streams
-from sparsegam._data.streams import columns_of, is_stream, stream_of
+from sparsegam._data.streams import as_stream, is_stream, read_columns
 
 FRAME = mixed_table(500)
 ARROW = pa.Table.from_pandas(FRAME, preserve_index=False)
@@ -39,16 +39,16 @@ def folder(tmp_path):
 @pytest.mark.parametrize("rows", [50, 10_000])
 @pytest.mark.parametrize("source", SOURCES)
 def test_all_rows_come_in_their_order_again_and_again(source, rows, folder, monkeypatch):
-    monkeypatch.setattr(streams, "rows_of_piece", lambda _: rows)
+    monkeypatch.setattr(streams, "rows_per_piece", lambda _: rows)
     X = SOURCES[source](folder)
     assert is_stream(X)
-    stream = stream_of(X)
+    stream = as_stream(X)
     assert stream.names == tuple(FRAME.columns)
     for _ in range(2):
         pieces = list(stream.pieces())
         assert len(pieces) == 1 if rows > 500 else len(pieces) >= 4
         assert np.concatenate([piece.values(0) for piece in pieces]).tolist() == FRAME["age"].tolist()
-    age, nothing, y = columns_of(stream, age="age", weight=None, y="y")
+    age, nothing, y = read_columns(stream, age="age", weight=None, y="y")
     assert age.tolist() == FRAME["age"].tolist()
     assert nothing is None
     assert y.tolist() == FRAME["y"].tolist()
@@ -68,12 +68,12 @@ def test_what_is_there_at_once_is_no_stream(X):
 def test_a_reader_can_be_read_once_only():
     assert is_stream(reader())
     with pytest.raises(ValueError, match="can be read once, and a fit reads twice: pass a function that opens it"):
-        stream_of(reader())
+        as_stream(reader())
 
 
 def test_a_function_must_return_a_reader():
     with pytest.raises(ValueError, match=r"must return a pyarrow.RecordBatchReader, got int"):
-        stream_of(lambda: 3)
+        as_stream(lambda: 3)
 
 
 def test_importing_loads_neither_arrow_nor_dask():

@@ -34,7 +34,7 @@ def all_columns(table):
     ids=["pandas", "polars", "pyarrow", "pandas nullable", "pandas arrow"],
 )
 def test_every_frame_gives_the_same_columns_and_names(make):
-    table = frames.read(make(COLUMNS))
+    table = frames.read_table(make(COLUMNS))
     assert (table.n_rows, table.n_columns, table.names) == (3, 3, ("age", "income", "member"))
     np.testing.assert_array_equal(all_columns(table), EXPECTED)
 
@@ -43,7 +43,7 @@ def test_every_frame_gives_the_same_columns_and_names(make):
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_arrays_of_any_type_and_layout(dtype, order):
     X = np.array([[0, 1], [1, 1], [1, 0]]).astype(dtype, order=order)
-    table = frames.read(X)
+    table = frames.read_table(X)
     assert table.names is None
     assert table.labels == ("x0", "x1")
     assert table.column(1).values.dtype == np.float64
@@ -53,42 +53,42 @@ def test_arrays_of_any_type_and_layout(dtype, order):
 
 def test_a_contiguous_float_column_is_not_copied():
     X = np.asfortranarray(np.random.default_rng(0).random((50, 3)))
-    assert np.shares_memory(frames.read(X).column(2).values, X)
+    assert np.shares_memory(frames.read_table(X).column(2).values, X)
 
 
 def test_lists_are_read_as_arrays():
-    np.testing.assert_array_equal(all_columns(frames.read([[1, 2], [3, 4]])), [[1, 2], [3, 4]])
+    np.testing.assert_array_equal(all_columns(frames.read_table([[1, 2], [3, 4]])), [[1, 2], [3, 4]])
 
 
 def test_names_that_are_not_text_go_by_position():
-    table = frames.read(pd.DataFrame(EXPECTED))
+    table = frames.read_table(pd.DataFrame(EXPECTED))
     assert table.names is None
     np.testing.assert_array_equal(all_columns(table), EXPECTED)
 
 
 def test_decimals_and_python_numbers_are_read():
-    table = frames.read(pd.DataFrame({"a": pd.Series([Decimal("1.5"), Decimal(2)], dtype=object)}))
+    table = frames.read_table(pd.DataFrame({"a": pd.Series([Decimal("1.5"), Decimal(2)], dtype=object)}))
     np.testing.assert_array_equal(table.column(0).values, [1.5, 2.0])
 
 
 def test_rows_can_be_left_out():
-    table = frames.read(pd.DataFrame(COLUMNS)).keep(np.array([True, False, True]))
+    table = frames.read_table(pd.DataFrame(COLUMNS)).take(np.array([True, False, True]))
     assert table.n_rows == 2
     np.testing.assert_array_equal(all_columns(table), EXPECTED[[0, 2]])
 
 
 def test_rows_can_be_taken_in_any_order_again_and_again():
-    table = frames.read(pl.DataFrame({"c": ["a", "b", "c", "a"]})).loaded()
-    some = table.keep(np.array([3, 1, 1]))
+    table = frames.read_table(pl.DataFrame({"c": ["a", "b", "c", "a"]})).load()
+    some = table.take(np.array([3, 1, 1]))
     assert some.n_rows == 3
     assert some.column(0).scale.levels == ("a", "b")
-    assert some.keep(np.array([False, True, True])).column(0).scale.levels == ("b",)
+    assert some.take(np.array([False, True, True])).column(0).scale.levels == ("b",)
 
 
 @pytest.mark.parametrize("bad", [np.inf, -np.inf])
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
 def test_infinity_is_refused_by_name(make, bad):
-    table = frames.read(make({"good": [1.0, 2.0], "debt": [np.nan, bad]}))
+    table = frames.read_table(make({"good": [1.0, 2.0], "debt": [np.nan, bad]}))
     with pytest.raises(ValueError, match=r"column 'debt' contains infinity \(row 1; 1 such rows\).*drop"):
         table.column(1)
 
@@ -109,7 +109,7 @@ def test_infinity_is_refused_by_name(make, bad):
     ],
 )
 def test_nulls_of_every_kind_are_nan(frame):
-    np.testing.assert_array_equal(frames.read(frame).column(0).values, [1.0, np.nan])
+    np.testing.assert_array_equal(frames.read_table(frame).column(0).values, [1.0, np.nan])
 
 
 DAYS = [date(2020, 1, 2), None, date(1960, 1, 1)]
@@ -132,7 +132,7 @@ TIMES = [datetime(2020, 1, 2, 12), None, datetime(1960, 1, 1)]
     ],
 )
 def test_dates_are_ordered_numbers_and_read_as_dates(make, kind):
-    column = frames.read(make()).column(0)
+    column = frames.read_table(make()).column(0)
     assert column.scale.kind == kind
     assert np.isnan(column.values[1])
     expected = DAYS if kind == "date" else TIMES
@@ -162,7 +162,7 @@ TEXTS = ["b", None, "a", "b"]
     ],
 )
 def test_text_and_categories_are_the_same_from_every_frame(make):
-    column = frames.read(make()).column(0)
+    column = frames.read_table(make()).column(0)
     assert column.scale == Scale("category", ("a", "b"))
     np.testing.assert_array_equal(column.values, [1, np.nan, 0, 1])
 
@@ -171,31 +171,31 @@ def test_frames_of_pandas_and_narwhals_read_alike_whether_in_one_block_or_not():
     one_block = pd.DataFrame({"a": [1, 2, 3], "b": [3, 1, 2]}, index=[5, 6, 7])
     for frame in (one_block, one_block.assign(b=[0.5, 1.5, 2.5])):
         for given in (frame, nw.from_native(frame)):
-            table = frames.read(given)
+            table = frames.read_table(given)
             assert (table.block is not None) == (frame is one_block)
             assert (table.names, table.shape) == (("a", "b"), (3, 2))
             np.testing.assert_array_equal(all_columns(table), frame)
-            np.testing.assert_array_equal(all_columns(table.keep(np.array([2, 0]))), frame.iloc[[2, 0]])
+            np.testing.assert_array_equal(all_columns(table.take(np.array([2, 0]))), frame.iloc[[2, 0]])
             np.testing.assert_array_equal(table.values(1), frame["b"])
             np.testing.assert_array_equal(table.frame.to_numpy(), frame)
 
 
 def test_scales_are_known_of_columns_that_were_read():
-    table = frames.read(pd.DataFrame({"a": ["x", "y"], "b": [1, 2], "c": [True, False]}))
+    table = frames.read_table(pd.DataFrame({"a": ["x", "y"], "b": [1, 2], "c": [True, False]}))
     assert table.scales == {}
     assert [table.column(j).scale for j in (2, 0)] == [table.scales[2], table.scales[0]]
     assert [*table.scales] == [2, 0]
-    assert table.keep(np.array([0])).scales == {}
+    assert table.take(np.array([0])).scales == {}
 
 
 @pytest.mark.parametrize("n", [2, 3, 4])
 def test_a_look_at_the_first_rows_reads_these_only(n):
     frame = pd.DataFrame({"a": ["z", "y", "x"], "b": [1.0, 2.0, 3.0], "c": [3, 2, 1]})
-    for table in (frames.read(frame), frames.read(frame).loaded(), frames.read(frame[["b", "c"]])):
-        for j, start in table.starts(n, range(table.n_columns)):
-            np.testing.assert_array_equal(start.natural(), table.column(j).natural()[:n])
-    kept = frames.read(frame).keep(np.array([False, True, True]))
-    assert [start.values.size for _, start in kept.starts(1, [0, 2])] == [2, 2]
+    for table in (frames.read_table(frame), frames.read_table(frame).load(), frames.read_table(frame[["b", "c"]])):
+        for j, start in table.first_rows(n, range(table.n_columns)):
+            np.testing.assert_array_equal(start.raw_values(), table.column(j).raw_values()[:n])
+    kept = frames.read_table(frame).take(np.array([False, True, True]))
+    assert [start.values.size for _, start in kept.first_rows(1, [0, 2])] == [2, 2]
 
 
 @pytest.mark.parametrize(
@@ -206,30 +206,30 @@ def test_a_look_at_the_first_rows_reads_these_only(n):
     ],
 )
 def test_ordered_categories_keep_their_order(make):
-    column = frames.read(make()).column(0)
+    column = frames.read_table(make()).column(0)
     assert column.scale == Scale("ordered", ("lo", "mid", "hi"))
     np.testing.assert_array_equal(column.values, [0, np.nan, 2])
 
 
 def test_intervals_go_by_their_text():
-    column = frames.read(pd.DataFrame({"age": pd.cut([1, 9, 5], [0, 5, 10])})).column(0)
+    column = frames.read_table(pd.DataFrame({"age": pd.cut([1, 9, 5], [0, 5, 10])})).column(0)
     assert column.scale == Scale("ordered", ("(0, 5]", "(5, 10]"))
 
 
 def test_levels_may_be_numbers_or_booleans():
     frame = pd.DataFrame({"i": pd.Categorical([2, 1, None]), "b": pd.Categorical([True, False, None])})
-    assert frames.read(frame).column(0).scale.levels == (1, 2)
-    assert frames.read(frame).column(1).scale.levels == (False, True)
+    assert frames.read_table(frame).column(0).scale.levels == (1, 2)
+    assert frames.read_table(frame).column(1).scale.levels == (False, True)
 
 
 def test_rows_of_lists_may_mix_numbers_and_text():
-    table = frames.read([[30, "clerk"], [40, "baker"]])
+    table = frames.read_table([[30, "clerk"], [40, "baker"]])
     assert [table.column(j).scale.kind for j in (0, 1)] == ["number", "category"]
 
 
 def test_an_empty_column_is_missing_numbers():
     for frame in (pl.DataFrame({"a": [None, None]}), pd.DataFrame({"a": [None, None]}), pa.table({"a": [None, None]})):
-        column = frames.read(frame).column(0)
+        column = frames.read_table(frame).column(0)
         assert column.scale.kind == "number"
         assert np.isnan(column.values).all()
 
@@ -249,17 +249,17 @@ def test_an_empty_column_is_missing_numbers():
 )
 def test_columns_that_cannot_be_read_are_refused_by_name(values, message):
     with pytest.raises((ValueError, TypeError), match=message):
-        frames.read(pd.DataFrame({"kind": pd.Series(values, dtype=getattr(values, "dtype", object))})).column(0)
+        frames.read_table(pd.DataFrame({"kind": pd.Series(values, dtype=getattr(values, "dtype", object))})).column(0)
 
 
 @pytest.mark.parametrize("kind", ["f8", "f4", "i8", "u1", "M8[D]", "M8[us]", object, "U1", bool])
 def test_masked_values_are_missing(kind):
     raw = np.array([[1], [2], [3]]).astype("i8" if "M8" in str(kind) else kind).astype(kind)
-    column = frames.read(np.ma.masked_array(raw, mask=[[0], [1], [0]])).column(0)
-    whole = frames.read(raw).column(0)
+    column = frames.read_table(np.ma.masked_array(raw, mask=[[0], [1], [0]])).column(0)
+    whole = frames.read_table(raw).column(0)
     assert column.scale.kind == whole.scale.kind
     assert np.isnan(column.values).tolist() == [False, True, False]
-    assert frames.read(np.ma.masked_array(raw)).column(0).values.tolist() == whole.values.tolist()
+    assert frames.read_table(np.ma.masked_array(raw)).column(0).values.tolist() == whole.values.tolist()
 
 
 @pytest.mark.parametrize(
@@ -267,17 +267,17 @@ def test_masked_values_are_missing(kind):
 )
 def test_times_beyond_the_calendar_are_refused(value, unit):
     with pytest.raises(ValueError, match=r"column .x0. holds .*, which is beyond the calendar"):
-        frames.read(np.array([["2020"], [value]], dtype=f"M8[{unit}]")).column(0)
+        frames.read_table(np.array([["2020"], [value]], dtype=f"M8[{unit}]")).column(0)
 
 
 def test_whole_numbers_of_128_bits_are_numbers():
     frame = pl.DataFrame({"a": [1, 2**100, None]}, schema={"a": pl.Int128})
-    assert frames.read(frame).column(0).values.tolist()[:2] == [1.0, 2.0**100]
+    assert frames.read_table(frame).column(0).values.tolist()[:2] == [1.0, 2.0**100]
     assert read_matrix(frame.drop_nulls()).values.tolist() == [[1.0], [2.0**100]]
 
 
 def test_huge_finite_values_are_no_infinity():
-    assert frames.read(np.full((4, 2), 1e308)).column(0).values.tolist() == [1e308] * 4
+    assert frames.read_table(np.full((4, 2), 1e308)).column(0).values.tolist() == [1e308] * 4
 
 
 @pytest.mark.parametrize(
@@ -296,4 +296,4 @@ def test_huge_finite_values_are_no_infinity():
 )
 def test_wrong_shapes_and_kinds_get_a_clear_error(X, message):
     with pytest.raises(ValueError, match=message):
-        frames.read(X)
+        frames.read_table(X)

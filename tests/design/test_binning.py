@@ -127,14 +127,14 @@ def test_a_bin_without_a_condition_is_an_error(bin_):
 
 def test_tables_are_binned_column_by_column():
     X = np.array([[1, 5], [2, 5], [3, 5]])
-    features, codes = bin_table(frames.read(X), Binning())
+    features, codes = bin_table(frames.read_table(X), Binning())
     assert [feature.name for feature in features] == ["x0", "x1"]
     assert [code.tolist() for code in codes] == [[0, 1, 2], [0, 0, 0]]
 
 
 def test_special_values_given_for_all_columns_go_for_numbers_only():
     X = pd.DataFrame({"n": [-9.0, 1.0, 2.0, -8.0], "b": [True, False, True, True], "c": ["a", "b", "a", "b"]})
-    features, codes = bin_table(frames.read(X), Binning(special_values=[-9, -8, -7], min_category_count=1))
+    features, codes = bin_table(frames.read_table(X), Binning(special_values=[-9, -8, -7], min_category_count=1))
     assert features[0].special_values == (-9.0, -8.0, -7.0)
     assert features[0].edges.tolist() == [1.0]
     assert codes[0].tolist() == [2, 0, 1, 3]
@@ -143,7 +143,7 @@ def test_special_values_given_for_all_columns_go_for_numbers_only():
 
 def test_levels_have_bins_and_rare_ones_share_one():
     X = pd.DataFrame({"job": ["clerk"] * 5 + ["baker"] * 5 + ["smith"] * 4 + ["ranger", None]})
-    (feature,), (codes,) = bin_table(frames.read(X), Binning())
+    (feature,), (codes,) = bin_table(frames.read_table(X), Binning())
     assert (feature.n_ordered, feature.n_bins) == (0, 4)
     assert [str(c.text("job")) for c in feature.conditions().values()] == [
         "job == baker",
@@ -156,7 +156,7 @@ def test_levels_have_bins_and_rare_ones_share_one():
 
 def test_the_most_frequent_levels_are_kept_beyond_max_bins():
     X = pd.DataFrame({"c": list("aabbbccccd")})
-    (feature,), (codes,) = bin_table(frames.read(X), Binning(max_bins=3, min_category_count=1))
+    (feature,), (codes,) = bin_table(frames.read_table(X), Binning(max_bins=3, min_category_count=1))
     assert feature.n_bins == 3
     assert feature.condition(2) == Condition("in", ("a", "d"))
     assert codes.tolist() == [2, 2, 0, 0, 0, 1, 1, 1, 1, 2]
@@ -164,7 +164,7 @@ def test_the_most_frequent_levels_are_kept_beyond_max_bins():
 
 def test_columns_can_be_declared_categories():
     X = pd.DataFrame({"code": [3, 1, 3, 2], "other": [1, 2, 3, 4]})
-    features, _ = bin_table(frames.read(X), Binning(categorical=["code"], min_category_count=1))
+    features, _ = bin_table(frames.read_table(X), Binning(categorical=["code"], min_category_count=1))
     assert features[0].scale == Scale("category", (1, 2, 3))
     assert features[1].scale == NUMBER
 
@@ -173,7 +173,7 @@ def test_thresholds_can_be_given():
     X = pd.DataFrame(
         {"age": [20.0, 30.0, 40.0], "grade": pd.Categorical(["lo", "hi", "mid"], ["lo", "mid", "hi"], ordered=True)}
     )
-    features, _ = bin_table(frames.read(X), Binning(thresholds={"age": [35, 25, 25.0], "grade": ["mid"]}))
+    features, _ = bin_table(frames.read_table(X), Binning(thresholds={"age": [35, 25, 25.0], "grade": ["mid"]}))
     assert features[0].edges.tolist() == [25.0, 35.0]
     assert features[1].condition(0) == Condition("<=", "mid")
 
@@ -185,11 +185,11 @@ def test_thresholds_can_be_given():
 def test_indicators_are_the_conditions(numbers, levels):
     n = min(len(numbers), len(levels))
     X = pl.DataFrame({"x": numbers[:n], "c": levels[:n]}, schema={"x": pl.Float64, "c": pl.String})
-    table = frames.read(X)
+    table = frames.read_table(X)
     features, codes = bin_table(table, Binning(special_values=[-9], min_category_count=1))
     for j, (feature, code) in enumerate(zip(features, codes, strict=True)):
         expected = [code <= b if b < feature.n_ordered else code == b for b in feature.conditions()]
-        found = feature.indicators(table.column(j).on(feature.scale))
+        found = feature.indicators(table.column(j).on_scale(feature.scale))
         np.testing.assert_array_equal(found, np.reshape(expected, (len(expected), n)).T)
 
 
@@ -214,10 +214,10 @@ def test_indicators_are_the_conditions(numbers, levels):
 def test_wrong_options_are_refused_by_name(options, message):
     X = pd.DataFrame({"x": [1.0, 2.0], "c": ["a", "b"]})
     with pytest.raises(ValueError, match=message):
-        bin_table(frames.read(X), Binning(**options))
+        bin_table(frames.read_table(X), Binning(**options))
 
 
 @pytest.mark.parametrize("special", [[np.inf], [object()], (v for v in [1]), np.array(5)])
 def test_special_values_are_refused_without_a_column_of_numbers_too(special):
     with pytest.raises(ValueError, match="special_values"):
-        bin_table(frames.read(pd.DataFrame({"c": ["a", "b"]})), Binning(special_values=special))
+        bin_table(frames.read_table(pd.DataFrame({"c": ["a", "b"]})), Binning(special_values=special))

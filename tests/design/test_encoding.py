@@ -25,7 +25,7 @@ def in_pieces(frame, cuts, max_bytes=None):
     def pieces():
         ends = [0, *cuts, len(frame)]
         for first, last in pairwise(ends):
-            yield frames.Table(np.zeros((0, 0)), 0, 0) if first == last else frames.read(frame.iloc[first:last])
+            yield frames.Table(np.zeros((0, 0)), 0, 0) if first == last else frames.read_table(frame.iloc[first:last])
 
     return Stream(tuple(frame.columns), pieces, max_bytes=max_bytes)
 
@@ -50,10 +50,10 @@ def test_the_bins_of_pieces_are_those_of_the_frame(options, n_threads):
     )
     assert y.tolist() == frame["y"].tolist()
     assert given.tolist() == weight.tolist()
-    expected = frames.read(frame.drop(columns="y"))
+    expected = frames.read_table(frame.drop(columns="y"))
     for rows in (np.arange(700), np.flatnonzero(weight > 1)):
-        mine = bin_table(table.keep(rows), Binning(**options), weight[rows], n_threads)
-        theirs = bin_table(expected.keep(rows), Binning(**options), weight[rows])
+        mine = bin_table(table.take(rows), Binning(**options), weight[rows], n_threads)
+        theirs = bin_table(expected.take(rows), Binning(**options), weight[rows])
         for one, other in zip(mine[0], theirs[0], strict=True):
             assert one.conditions() == other.conditions()
             assert one.scale == other.scale
@@ -72,7 +72,7 @@ def test_codes_that_are_bins_already_are_not_copied():
 def test_codes_that_nobody_asks_for_again_become_bins_where_they_are(max_bytes):
     binning = Binning(max_bins=4, special_values=[-9.0])
     frame = mixed_table(700)
-    expected = bin_table(frames.read(frame.drop(columns="y")), binning)[1]
+    expected = bin_table(frames.read_table(frame.drop(columns="y")), binning)[1]
     table, _, _ = take_in(in_pieces(frame, [50], max_bytes), "y", None, binning, 1)
     before = [column.codes.copy() for column in table.source]
     assert {codes.dtype.itemsize for codes in before} == {1, 2}
@@ -80,7 +80,7 @@ def test_codes_that_nobody_asks_for_again_become_bins_where_they_are(max_bytes):
         np.testing.assert_array_equal(codes, bins)
         np.testing.assert_array_equal(column.codes, old)
     for codes, column, bins in zip(
-        bin_table(table.spent(is_spent=True), binning)[1], table.source, expected, strict=True
+        bin_table(table.with_reusable_codes(allowed=True), binning)[1], table.source, expected, strict=True
     ):
         np.testing.assert_array_equal(codes, bins)
         assert np.shares_memory(codes, column.codes)
@@ -135,7 +135,7 @@ def test_codes_past_the_limit_are_in_a_file_that_is_gone_afterwards(tmp_path, mo
 def changing(frames_in_turn):
     turns = iter(frames_in_turn)
     names = tuple(frames_in_turn[0].columns)
-    return Stream(names, lambda: iter([frames.read(next(turns))]))
+    return Stream(names, lambda: iter([frames.read_table(next(turns))]))
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_parts_with_other_columns_or_types():
     frame = mixed_table(100)
 
     def parts(other):
-        return Stream(tuple(frame.columns), lambda: iter([frames.read(frame), frames.read(other)]))
+        return Stream(tuple(frame.columns), lambda: iter([frames.read_table(frame), frames.read_table(other)]))
 
     with pytest.raises(ValueError, match=r"a part has the columns 'age', 'debt'.*: give all parts the same"):
         take_in(parts(frame.rename(columns={"job": "work"})), "y", None, Binning(), 1)
@@ -195,9 +195,9 @@ def test_blocks_of_zeros_and_ones_are_coded_at_once_as_they_are_one_by_one(kind,
     block = (rng.random((200, 8)) < [0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99, 1.0]).astype(kind)
     if kind is np.bool_ and "special_values" in options:
         options = {}
-    features, codes = bin_table(frames.read(block), Binning(**options))
+    features, codes = bin_table(frames.read_table(block), Binning(**options))
     columns = pd.DataFrame({f"x{j}": block[:, j] for j in range(8)}).assign(text="a")  # types differ: read one by one
-    expected, expected_codes = bin_table(frames.read(columns), Binning(**options))
+    expected, expected_codes = bin_table(frames.read_table(columns), Binning(**options))
     for j, (mine, other) in enumerate(zip(features, expected[:8], strict=True)):
         assert (mine.name, mine.special, mine.missing, mine.scale) == (
             other.name,

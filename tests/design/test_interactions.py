@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from sparsegam import _core
-from sparsegam._data.table import read
+from sparsegam._data.table import read_table
 from sparsegam._design.binning import Binning
 from sparsegam._design.constraints import Constraints, InteractionOptions
 from sparsegam._design.encoding import bin_table
@@ -31,7 +31,7 @@ PRODUCTS = [
 
 
 def plain():
-    features, codes = bin_table(read(FRAME), Binning(), WEIGHT, 1)
+    features, codes = bin_table(read_table(FRAME), Binning(), WEIGHT, 1)
     return ThresholdDesign(features, codes, WEIGHT)
 
 
@@ -54,7 +54,7 @@ def test_columns_are_those_of_the_rows():
     np.testing.assert_array_equal(made.counts[columns(made)], [mask.sum() for mask in held])
     np.testing.assert_allclose(made.shares[columns(made)], [WEIGHT[mask].sum() / WEIGHT.mean() for mask in held])
     for column, mask in zip(columns(made), held, strict=True):
-        own = made.own_columns(OwnNumbers(read(FRAME)), np.array([column]))
+        own = made.own_columns(OwnNumbers(read_table(FRAME)), np.array([column]))
         np.testing.assert_array_equal(own.scores(0.0, np.ones(1)), mask)
     upper = np.arange(60) < 30
     np.testing.assert_array_equal(made.counts_among(columns(made), upper), [(mask & upper).sum() for mask in held])
@@ -74,11 +74,11 @@ def test_a_model_scores_as_the_rows_do_and_knows_its_pairs():
     point = _core.Point(0.125, np.append(columns(made), 1), coef)
     model = made.model(point, "logistic", np.array([0, 1]))
     np.testing.assert_allclose(model.decision_function(FRAME), made.row_scores(point), rtol=0, atol=1e-15)
-    np.testing.assert_allclose(made.scores(read(FRAME), [point])[0], made.row_scores(point), rtol=0, atol=1e-15)
+    np.testing.assert_allclose(made.scores(read_table(FRAME), [point])[0], made.row_scores(point), rtol=0, atol=1e-15)
     assert model.pairs == (("a", "b"), ("a", "c"))
     for pair, function in model.pair_functions().items():
         assert function.shares.sum() == pytest.approx(1.0)
-        numbers = [read(FRAME).column("abc".index(name)).on(model.source_of(name).scale) for name in pair]
+        numbers = [read_table(FRAME).column("abc".index(name)).on_scale(model.source_of(name).scale) for name in pair]
         assert function.mean() == pytest.approx(np.average(function.at(*numbers), weights=WEIGHT))
 
 
@@ -86,7 +86,7 @@ def test_other_rows_with_values_that_no_row_had_are_for_models():
     made = design()
     point = _core.Point(0.0, columns(made), np.ones(3))
     other = FRAME.assign(a=np.nan)
-    assert made.scores(read(other), [point]) is None
+    assert made.scores(read_table(other), [point]) is None
 
 
 def test_that_a_product_fails_is_no_candidate():

@@ -7,7 +7,7 @@ import pytest
 from sparsegam import _core
 from sparsegam._data.columns import NUMBER
 from sparsegam._data.sketches import CodedColumn, Coding
-from sparsegam._data.table import Table, read
+from sparsegam._data.table import Table, read_table
 from sparsegam._design.binning import Binning
 from sparsegam._design.encoding import bin_table
 from sparsegam._design.own import OwnNumbers
@@ -19,7 +19,7 @@ X = np.random.default_rng(0).normal(size=(500, 3))
 
 @pytest.mark.parametrize("given", [X, np.asfortranarray(X), pd.DataFrame(X)])
 def test_floats_are_read_where_they_are(given):
-    numbers, codes = OwnNumbers(read(given)).of(1)
+    numbers, codes = OwnNumbers(read_table(given)).of(1)
     assert codes is None
     assert np.shares_memory(numbers, given)
     np.testing.assert_array_equal(numbers, X[:, 1])
@@ -27,7 +27,7 @@ def test_floats_are_read_where_they_are(given):
 
 @pytest.mark.parametrize("given", [X.astype(np.float32), pd.DataFrame(X).assign(text="a"), (10 * X).astype(np.int64)])
 def test_others_become_floats_once(given):
-    own = OwnNumbers(read(given))
+    own = OwnNumbers(read_table(given))
     numbers, _ = own.of(2)
     assert numbers.dtype == np.float64
     np.testing.assert_array_equal(numbers, np.asarray(given)[:, 2].astype(np.float64))
@@ -36,7 +36,7 @@ def test_others_become_floats_once(given):
 
 def test_kept_rows():
     kept = np.arange(0, 500, 7)
-    np.testing.assert_array_equal(OwnNumbers(read(X).keep(kept)).of(0)[0], X[kept, 0])
+    np.testing.assert_array_equal(OwnNumbers(read_table(X).take(kept)).of(0)[0], X[kept, 0])
 
 
 def test_codes_stay_codes():
@@ -51,7 +51,7 @@ def test_codes_stay_codes():
 def test_scores_are_those_of_the_model(special_values):
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     frame.loc[::7, "a"], frame.loc[::11, "b"] = np.nan, -99.0
-    table = read(frame)
+    table = read_table(frame)
     features, codes = bin_table(table, Binning(max_bins=10, special_values=special_values))
     ramps = learn_ramps(table, features, codes, None, ["both"] * 3)
     design = ThresholdDesign(features, codes, ramps=ramps)

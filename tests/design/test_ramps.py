@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sparsegam._data.table import read
+from sparsegam._data.table import read_table
 from sparsegam._design.binning import Binning
 from sparsegam._design.constraints import Constraints
 from sparsegam._design.encoding import bin_table
@@ -15,7 +15,7 @@ from sparsegam._models.terms import Condition
 
 
 def ramps_of(x, weight=None, **binning):
-    table = read(pd.DataFrame({"x": x}))
+    table = read_table(pd.DataFrame({"x": x}))
     features, codes = bin_table(table, Binning(**binning), weight)
     (ramps,) = learn_ramps(table, features, codes, weight, ["both"])
     return ramps, features[0], codes[0]
@@ -85,7 +85,7 @@ def test_columns_without(x):
 
 def test_missing_and_special_values_are_at_zero():
     x = np.tile(np.append(np.arange(9.0), [np.nan, -99.0]), 20)
-    table = read(pd.DataFrame({"x": x}))
+    table = read_table(pd.DataFrame({"x": x}))
     features, codes = bin_table(table, Binning(special_values=[-99.0]))
     ramps = learn_ramps(table, features, codes, None, ["both"])
     design = ThresholdDesign(features, codes, ramps=ramps)
@@ -99,7 +99,7 @@ def test_missing_and_special_values_are_at_zero():
 
 
 def test_only_ramps_where_so_asked():
-    table = read(pd.DataFrame({"x": np.tile(np.arange(6.0), 20), "two": np.tile([0, 1], 60)}))
+    table = read_table(pd.DataFrame({"x": np.tile(np.arange(6.0), 20), "two": np.tile([0, 1], 60)}))
     features, codes = bin_table(table, Binning())
     ramps = learn_ramps(table, features, codes, None, ["ramps", "ramps"])
     design = ThresholdDesign(features, codes, ramps=ramps, shapes=["ramps", "ramps"])

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from sparsegam import _core
-from sparsegam._data.table import read
+from sparsegam._data.table import read_table
 from sparsegam._design.binning import Binning
 from sparsegam._design.encoding import bin_table
 from sparsegam._design.threshold import ThresholdDesign
@@ -15,7 +15,7 @@ from sparsegam._design.training import N_BUCKETS, band_counts, histogram_of
 def test_counts_are_those_of_the_rows():
     rng = np.random.default_rng(0)
     values = rng.choice([1.0, 2.0, 3.0, 5.0, -9.0, np.nan], 500)
-    table = read(pd.DataFrame({"a": values, "b": rng.normal(size=500)}))
+    table = read_table(pd.DataFrame({"a": values, "b": rng.normal(size=500)}))
     design = ThresholdDesign(*bin_table(table, Binning(special_values={"a": [-9.0]})))
     columns = np.array([1, 4, 5])  # a <= 2, a == -9, a missing
     training = design.training(_core.Point(0.5, columns, np.array([2.0, 0.25, -1.0])))

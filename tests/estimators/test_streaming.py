@@ -176,7 +176,7 @@ def test_codes_are_held_once(files, monkeypatch):
 
 def test_arrow_is_asked_for_its_memory_when_no_piece_is_in_use(files, monkeypatch):
     pool, held = pa.default_memory_pool(), []
-    monkeypatch.setattr(encoding, "hand_back", lambda: held.append(pool.bytes_allocated()))
+    monkeypatch.setattr(encoding, "release_memory", lambda: held.append(pool.bytes_allocated()))
     before = pool.bytes_allocated()
     SparseGAMClassifier(**SETTINGS).fit(streamed(files, "y"), "y")
     assert held == [before]

@@ -12,7 +12,7 @@ from _helpers import engines
 
 from sparsegam import export
 from sparsegam._data.columns import BOOLEAN, DATE, DATETIME, NUMBER, Scale
-from sparsegam._data.table import read
+from sparsegam._data.table import read_table
 from sparsegam._models.additive import Model
 from sparsegam._models.seen import seen_of
 from sparsegam._models.steps import step_model, step_numbers
@@ -80,7 +80,7 @@ def later_model(missing="mean", loss="logistic"):
         subset=[AGE, INCOME, CITY, "grade", "member", "seen", "zone"]
     )
     terms = tuple(t for t in model.terms if t.condition.kind != "missing" or t.feature == "since")
-    table, weight = read(rows), np.random.default_rng(0).uniform(0.5, 2.0, len(rows))
+    table, weight = read_table(rows), np.random.default_rng(0).uniform(0.5, 2.0, len(rows))
     seen = {
         name: seen_of(
             [t.condition for t in terms if t.feature == name],

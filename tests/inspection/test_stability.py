@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GroupKFold
 
 from sparsegam import SparseGAMClassifier, SparseGAMClassifierCV, SparseGAMRegressor
-from sparsegam._data.table import read
+from sparsegam._data.table import read_table
 from sparsegam._models.additive import Model
 from sparsegam._models.terms import Condition, Term
 from sparsegam.inspection._stability import Stability, _Sampler, _TermMatcher, selection_frequencies, stability
@@ -255,7 +255,7 @@ def test_interactions_match_interactions_on_similar_rows():
     against = products.product(("age", products.upto(25.0)), ("priors", products.above(3.0)), -0.5)
     single = Term("age", Condition("<=", 25.0), 0.5)
     others = [replace(model, terms=(term,)) for term in (near, far, against, single, model.terms[2])]
-    found = selection_frequencies(model, others, read(frame), "half", 0.05)
+    found = selection_frequencies(model, others, read_table(frame), "half", 0.05)
     assert found.terms[2].share == 0.4  # the identical term and the one with an adjacent threshold
     assert (found.terms[2].low, found.terms[2].high) == pytest.approx((0.52, 0.88))
     assert found.features["age & priors"] == 0.8

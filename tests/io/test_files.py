@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sparsegam._data.table import read
+from sparsegam._data.table import read_table
 from sparsegam._io import contents
 from sparsegam._io.files import FileError, read_file
-from sparsegam._io.type_inference import guess
+from sparsegam._io.type_inference import infer_column
 
 TEXT = "age,city,member,since,y\n30,Rome,true,2020-01-05,1\n41.5,,false,2021-02-03,0\n,Oslo,true,,1\n"
 
@@ -40,7 +40,7 @@ def values_by_name(table):
     ],
 )
 def test_types_are_guessed(values, kind, numbers):
-    column = guess("x", values)
+    column = infer_column("x", values)
     assert column.scale.kind == kind
     np.testing.assert_array_equal(column.values, numbers)
 
@@ -62,7 +62,7 @@ def test_other_formats_read_as_frames_do(tmp_path, ending):
     file = tmp_path / f"t.{ending}"
     writers = {"parquet": frame.to_parquet, "feather": frame.to_feather, "xlsx": frame.to_excel}
     writers[ending](file, **({"index": False} if ending == "xlsx" else {}))
-    mine, theirs = values_by_name(read_file(file)), values_by_name(read(frame))
+    mine, theirs = values_by_name(read_file(file)), values_by_name(read_table(frame))
     for name, column in theirs.items():
         assert mine[name].scale == column.scale
         np.testing.assert_array_equal(mine[name].values, column.values)

@@ -10,7 +10,7 @@ from _helpers.mixed_table import mixed_table
 from pyarrow import feather, parquet
 
 from sparsegam import scan
-from sparsegam._data.sketches import merged, summary_of
+from sparsegam._data.sketches import merge_summaries, summarise_column
 from sparsegam._io import csv as text_files
 from sparsegam._io.contents import FileError
 from sparsegam._io.files import read_file
@@ -18,13 +18,13 @@ from sparsegam._io.files import read_file
 
 def columns_of(stream):
     pieces = list(stream.pieces())
-    return [merged(summary_of(piece.column(j)) for piece in pieces) for j in range(len(stream.names))]
+    return [merge_summaries(summarise_column(piece.column(j)) for piece in pieces) for j in range(len(stream.names))]
 
 
 def assert_same_columns(stream, table):
     assert stream.names == table.labels
     for j, found in enumerate(columns_of(stream)):
-        expected = summary_of(table.column(j))
+        expected = summarise_column(table.column(j))
         assert found.scale == expected.scale, found.name
         assert found.missing == expected.missing
         np.testing.assert_array_equal(found.values, expected.values)

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from sparsegam import SparseGAMClassifier, gam_path
-from sparsegam._data.table import read
+from sparsegam._data.table import read_table
 from sparsegam._io.files import read_file
-from sparsegam._io.special_codes import codes_of, warn_of_special_codes
+from sparsegam._io.special_codes import find_special_codes, warn_of_special_codes
 from sparsegam.datasets import make_credit, make_recidivism
 
 DATA = Path(os.environ.get("SPARSEGAM_DATA", Path(__file__).parents[3] / "shared" / "data"))
@@ -22,7 +22,7 @@ def told(X):
     """Return what is warned of a table, or None."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        warn_of_special_codes(read(X))
+        warn_of_special_codes(read_table(X))
     return str(said[0].message) if said else None
 
 
@@ -39,7 +39,7 @@ def told(X):
     ],
 )
 def test_codes_are_found(codes, found):
-    assert codes_of(np.append(MONTHS, codes)) == found
+    assert find_special_codes(np.append(MONTHS, codes)) == found
 
 
 @pytest.mark.parametrize(
@@ -58,11 +58,11 @@ def test_codes_are_found(codes, found):
     ],
 )
 def test_other_values_are_left_alone(others):
-    assert codes_of(np.append(MONTHS, others)) == {}
+    assert find_special_codes(np.append(MONTHS, others)) == {}
 
 
 def test_few_values_may_all_be_codes():
-    assert codes_of(np.repeat([-9.0, 1.0, 2.0, 3.0], 50)) == {}
+    assert find_special_codes(np.repeat([-9.0, 1.0, 2.0, 3.0], 50)) == {}
 
 
 def test_the_warning_names_columns_and_remedy():
@@ -119,7 +119,7 @@ def test_one_look_at_all_columns_tells_what_a_look_at_each_does(kind):
     plain[::30, 2] = 99
     table = pd.DataFrame(plain.astype(kind), columns=list("abc"))
     mixed = table.assign(d="text")
-    assert read(table).all_numbers is not None or kind is bool
-    assert read(mixed).all_numbers is None
+    assert read_table(table).numeric_array is not None or kind is bool
+    assert read_table(mixed).numeric_array is None
     assert told(table) == told(mixed)
     assert (told(table) is None) == (kind is bool)

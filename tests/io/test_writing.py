@@ -10,7 +10,7 @@ import threading
 import pytest
 
 from sparsegam._io import writing
-from sparsegam._io.writing import write_whole
+from sparsegam._io.writing import write_atomically
 
 posix = pytest.mark.skipif(os.name != "posix", reason="modes, links and devices of POSIX")
 
@@ -20,8 +20,8 @@ def mode(file):
 
 
 def test_text_and_bytes_arrive_whole(tmp_path):
-    assert write_whole(tmp_path / "a", "zürich\n").read_bytes() == "zürich\n".encode()
-    assert write_whole(str(tmp_path / "a"), b"\x00\r\n").read_bytes() == b"\x00\r\n"
+    assert write_atomically(tmp_path / "a", "zürich\n").read_bytes() == "zürich\n".encode()
+    assert write_atomically(str(tmp_path / "a"), b"\x00\r\n").read_bytes() == b"\x00\r\n"
     assert os.listdir(tmp_path) == ["a"]
 
 
@@ -30,7 +30,7 @@ def test_text_and_bytes_arrive_whole(tmp_path):
 def test_new_files_follow_the_umask(tmp_path, umask, expected):
     before = os.umask(umask)
     try:
-        write_whole(tmp_path / "a", "x")
+        write_atomically(tmp_path / "a", "x")
     finally:
         os.umask(before)
     assert mode(tmp_path / "a") == expected
@@ -42,7 +42,7 @@ def test_files_that_are_there_keep_their_mode(tmp_path, kept):
     file = tmp_path / "a"
     file.write_text("before")
     file.chmod(kept)
-    write_whole(file, "after")
+    write_atomically(file, "after")
     assert (mode(file), file.read_text()) == (kept, "after")
 
 
@@ -53,7 +53,7 @@ def test_links_stay_and_their_target_is_replaced(tmp_path):
     link.symlink_to(target)
     chain.symlink_to("link")
     for text in ("first", "second"):  # at first the link leads nowhere
-        write_whole(chain, text)
+        write_atomically(chain, text)
         assert link.is_symlink()
         assert chain.is_symlink()
         assert target.read_text() == text
@@ -65,7 +65,7 @@ def test_pipes_are_written_to(tmp_path):
     os.mkfifo(pipe)
     reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
     reader.start()
-    write_whole(pipe, "through")
+    write_atomically(pipe, "through")
     reader.join()
     assert read == ["through"]
     assert stat.S_ISFIFO(pipe.stat().st_mode)
@@ -73,7 +73,7 @@ def test_pipes_are_written_to(tmp_path):
 
 @posix
 def test_devices_stay_devices():
-    write_whole("/dev/null", "nothing")
+    write_atomically("/dev/null", "nothing")
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
 
 
@@ -81,7 +81,7 @@ def test_devices_stay_devices():
 @pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1"])
 @pytest.mark.parametrize("to_file", [False, True])
 def test_standard_output_by_name(tmp_path, name, to_file):
-    program = f"from sparsegam._io.writing import write_whole\nwrite_whole({name!r}, 'one\\n')\nprint('two')"
+    program = f"from sparsegam._io.writing import write_atomically\nwrite_atomically({name!r}, 'one\\n')\nprint('two')"
     with (tmp_path / "out").open("wb") as out:
         done = subprocess.run(
             [sys.executable, "-c", program], stdout=out if to_file else subprocess.PIPE, check=True, timeout=60
@@ -100,7 +100,7 @@ def test_a_full_disk_leaves_nothing_behind(tmp_path, monkeypatch, there, failing
         file.write_text("before")
     monkeypatch.setattr(writing.os, failing, full)
     with pytest.raises(OSError, match="No space left") as caught:
-        write_whole(file, "after")
+        write_atomically(file, "after")
     assert caught.value.filename == str(file)
     assert os.listdir(tmp_path) == (["a"] if there else [])
     assert not there or file.read_text() == "before"
@@ -112,14 +112,14 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path, monkeypatch):
 
     monkeypatch.setattr(writing.os, "replace", stop)
     with pytest.raises(KeyboardInterrupt):
-        write_whole(tmp_path / "a", "x")
+        write_atomically(tmp_path / "a", "x")
     assert os.listdir(tmp_path) == []
 
 
 def test_folders_and_folders_that_are_not_there_are_named(tmp_path):
     for file in (tmp_path, tmp_path / "absent" / "a"):
         with pytest.raises(OSError, match="directory") as caught:
-            write_whole(file, "x")
+            write_atomically(file, "x")
         assert caught.value.filename == str(file)
 
 
@@ -129,10 +129,10 @@ def test_files_that_are_protected_stay_as_they_are(tmp_path, monkeypatch):
     file.chmod(0o444)
     monkeypatch.setattr(writing.os, "access", lambda *_: False)  # root may write everywhere
     with pytest.raises(PermissionError):
-        write_whole(file, "after")
+        write_atomically(file, "after")
     assert file.read_text() == "before"
 
 
 @posix
 def test_long_names(tmp_path):
-    assert write_whole(tmp_path / ("n" * 255), "x").read_text() == "x"
+    assert write_atomically(tmp_path / ("n" * 255), "x").read_text() == "x"

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from _helpers import products
 
-from sparsegam._data.table import read
+from sparsegam._data.table import read_table
 from sparsegam._models.cells import cells_of
 from sparsegam._models.steps import step_numbers
 
@@ -19,7 +19,7 @@ def fitted():
 
 def test_rows_are_counted_by_cell(fitted):
     model, frame = fitted
-    cells = cells_of(model, PAIR, step_numbers(model, read(frame)))
+    cells = cells_of(model, PAIR, step_numbers(model, read_table(frame)))
     young, many = frame["age"] <= 25, frame["priors"] > 3
     assert (cells.labels[0][0], cells.labels[1][2]) == ("≤ 25", "> 3")
     assert cells.counts[0, 2] == (young & many).sum()
@@ -48,7 +48,7 @@ def test_values_that_no_row_had_are_not_drawn_unless_rows_have_them(fitted):
     drawn = cells_of(model, PAIR).worth_drawing()
     assert drawn.labels == (("≤ 25", "> 25 to 40", "> 40"), ("≤ 1", "> 1 to 3", "> 3"))
     later = pd.concat([frame, frame.head(1).assign(age=np.nan)])
-    drawn = cells_of(model, PAIR, step_numbers(model, read(later))).worth_drawing()
+    drawn = cells_of(model, PAIR, step_numbers(model, read_table(later))).worth_drawing()
     assert drawn.labels[0][-1] == "missing: no such row was seen"
     assert drawn.counts[-1].sum() == 1
     assert drawn.adds.shape == drawn.errors.shape == drawn.shares.shape == (4, 3)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from _helpers import products
 
-from sparsegam._data.table import read
+from sparsegam._data.table import read_table
 from sparsegam._models.steps import step_numbers
 
 
@@ -18,7 +18,7 @@ def rows():
 
 def test_errors_of_cells_are_those_of_their_rows(rows):
     frame, _, model = rows
-    numbers = step_numbers(model, read(frame))
+    numbers = step_numbers(model, read_table(frame))
     for pair in model.pairs:
         mine = [term for term in model.terms if term.part == pair]
         columns = np.column_stack([model.column_of(term, numbers) for term in mine])
@@ -41,7 +41,7 @@ class Counted:
     """The rows of a frame in counts."""
 
     def __init__(self, model, frame):
-        numbers = step_numbers(model, read(frame))
+        numbers = step_numbers(model, read_table(frame))
         self._bins = {name: (column, np.ones(column.size)) for name, column in numbers.items()}
         each = np.ones(len(frame))
         self._cells = {p: model.cells_of(p).sums(*(numbers[name] for name in p), each) for p in model.pairs}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from _helpers import products
 
-from sparsegam._data.table import read
+from sparsegam._data.table import read_table
 from sparsegam._models.steps import step_model, step_numbers
 
 
@@ -15,7 +15,7 @@ def fitted():
 
 def test_rows_find_the_cells_of_their_pair(fitted):
     model, frame = fitted
-    numbers = step_numbers(model, read(frame))
+    numbers = step_numbers(model, read_table(frame))
     for table, (names, pair) in zip(step_model(model).pairs, model.pair_functions().items(), strict=True):
         found = table.of(numbers)
         np.testing.assert_array_equal(found, pair.at(*(numbers[name] for name in names)))

@@ -11,7 +11,7 @@ import pytest
 from _helpers.browser import one_chromium, opened  # noqa: F401
 
 from sparsegam import SparseGAMClassifier, SparseGAMClassifierCV, SparseGAMRegressor, gam_path
-from sparsegam._io.writing import write_whole
+from sparsegam._io.writing import write_atomically
 from sparsegam.report import write_report
 from sparsegam.report._content import content
 from sparsegam.report._data import Material, Sample
@@ -176,9 +176,9 @@ def test_labels_that_the_model_does_not_know(mixed, tmp_path):
 def test_file_appears_whole_or_not_at_all(tmp_path):
     file = tmp_path / "there" / "r.html"
     with pytest.raises(FileNotFoundError):
-        write_whole(file, "text")
+        write_atomically(file, "text")
     file.parent.mkdir()
-    assert write_whole(file, "text").read_text() == "text"
+    assert write_atomically(file, "text").read_text() == "text"
     assert [f.name for f in file.parent.iterdir()] == ["r.html"]
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from sparsegam import SparseGAMClassifier, SparseGAMClassifierCV, SparseGAMRegressor, gam_path
-from sparsegam._data.table import read
+from sparsegam._data.table import read_table
 from sparsegam._design.binning import Binning
 from sparsegam._design.encoding import bin_table
 from sparsegam._design.threshold import ThresholdDesign
@@ -161,7 +161,7 @@ def test_several_classes_have_products_too():
 
 def test_cells_hold_about_as_many_rows():
     rng = np.random.default_rng(0)
-    table = read(pd.DataFrame({"x": rng.normal(size=5000), "c": rng.integers(0, 60, 5000).astype(str), "b": 1.0}))
+    table = read_table(pd.DataFrame({"x": rng.normal(size=5000), "c": rng.integers(0, 60, 5000).astype(str), "b": 1.0}))
     features, codes = bin_table(table, Binning(), None, 1)
     design = ThresholdDesign(features, codes)
     of_bin, n_ordered, n_cells = cells_of(design, 0)

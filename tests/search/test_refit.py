@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sparsegam._data.table import read
+from sparsegam._data.table import read_table
 from sparsegam._search.options import Options
 from sparsegam._search.refit import Neighbourhood, Support, objective_at, refit
 from sparsegam._search.solver import frontier
@@ -19,7 +19,7 @@ def posed(loss):
     score = 1.5 * (X[:, 0] <= 4) - (X[:, 1] <= 2) + 0.4
     y = np.where(rng.random(500) < 1 / (1 + np.exp(-score)), 1.0, -1.0) if LOSSES[loss].is_classifier else score
     y = y if LOSSES[loss].is_classifier else y + rng.normal(size=500)
-    return Tables.of({}).pose(read(X), y, np.ones(500), Options(loss, LAMBDA2, 4))
+    return Tables.of({}).pose(read_table(X), y, np.ones(500), Options(loss, LAMBDA2, 4))
 
 
 def support_of(point):

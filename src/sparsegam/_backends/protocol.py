@@ -28,7 +28,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
-from sparsegam._data.columns import Rows
 from sparsegam._data.matrix import NumericMatrix
 from sparsegam._data.table import Table
 from sparsegam._design.binning import Binning
@@ -70,9 +69,9 @@ class TrainingData(Generic[Features]):
         """Names of the feature columns."""
         return tuple(self.features.label(j) for j in range(self.features.n_columns))
 
-    def keep(self, rows: Rows) -> "TrainingData[Features]":
+    def keep(self, rows: RowIndex) -> "TrainingData[Features]":
         """Return the data with these rows only."""
-        return TrainingData(self.features.keep(rows), self.target[rows], self.weight[rows])
+        return TrainingData(self.features.take(rows), self.target[rows], self.weight[rows])
 
 
 @dataclass(frozen=True, eq=False)

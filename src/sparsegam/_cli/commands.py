@@ -14,11 +14,11 @@ import numpy as np
 from sparsegam._cli.deploy import export_model, make_scorecard, measure_drift, predict_rows
 from sparsegam._cli.large import is_large, read_rows
 from sparsegam._cli.outcome import Outcome, split_target
-from sparsegam._data.columns import WORDS, Column
+from sparsegam._data.columns import KIND_NAMES, Column
 from sparsegam._data.table import Table
 from sparsegam._design.binning import Binning
 from sparsegam._io.files import read_file
-from sparsegam._io.writing import write_whole
+from sparsegam._io.writing import write_atomically
 from sparsegam._models.additive import Model
 from sparsegam._search.evidence import warn_of_few_rows
 from sparsegam._search.options import Options
@@ -59,7 +59,7 @@ def run_fit(options: Namespace) -> Answer:
     ]
     written = []
     if options.out:
-        written.append(str(write_whole(options.out, found.model.to_json() + "\n")))
+        written.append(str(write_atomically(options.out, found.model.to_json() + "\n")))
     if options.report:
         written.append(str(_write_report(options.report, found.model, outcome, options)))
     text += [f"written: {', '.join(written)}"] if written else []
@@ -146,7 +146,7 @@ def run_example(options: Namespace) -> Answer:
     n_rows = text.count("\n") - 1
     if options.out in (None, "-"):
         return Answer(text.rstrip("\n"), {"rows": n_rows, "text": text})
-    write_whole(options.out, text)
+    write_atomically(options.out, text)
     return Answer(f"{n_rows} simulated loans written: {options.out}", {"rows": n_rows, "written": options.out})
 
 
@@ -317,7 +317,7 @@ def _data_text(name: str, outcome: Outcome) -> str:
     lines = [f"{name}: {outcome.table.n_rows} rows, target {outcome.name} ({target})"]
     by_type: dict[str, list[Column]] = {}
     for column in map(outcome.table.column, range(outcome.table.n_columns)):
-        by_type.setdefault(WORDS[column.scale.kind], []).append(column)
+        by_type.setdefault(KIND_NAMES[column.scale.kind], []).append(column)
     for kind, columns in by_type.items():
         names = ", ".join(column.name for column in columns[:NAMES_SHOWN])
         more = ", ..." if len(columns) > NAMES_SHOWN else ""

@@ -17,8 +17,8 @@ from sklearn.model_selection import train_test_split
 from threadpoolctl import threadpool_limits
 
 from sparsegam import Model, Path, SparseGAMClassifier, gam_path
-from sparsegam._data.table import read
-from sparsegam._io.writing import write_whole
+from sparsegam._data.table import read_table
+from sparsegam._io.writing import write_atomically
 from sparsegam.datasets import AdditiveTruth, Dataset, make_credit
 
 MAX_TERMS = 30
@@ -36,8 +36,9 @@ def main() -> None:
     rows, rows_test = train_test_split(
         np.arange(len(credit.target)), test_size=0.2, random_state=0, stratify=credit.target
     )
-    table = read(credit.data).named(tuple(credit.feature_names))  # as a data frame would do, which not everybody has
-    X, X_test, y, y_test = table.keep(rows), table.keep(rows_test), credit.target[rows], credit.target[rows_test]
+    # A table with names works like a data frame, without requiring pandas.
+    table = read_table(credit.data).with_names(tuple(credit.feature_names))
+    X, X_test, y, y_test = table.take(rows), table.take(rows_test), credit.target[rows], credit.target[rows_test]
     n_thresholds = sum(np.unique(X.values(j)).size - 1 for j in range(X.n_columns))
     _heading("Data")
     print(f"Simulated credit applications: {X.n_rows} rows to fit, {X_test.n_rows} to test, {X.n_columns} features,")
@@ -108,8 +109,8 @@ def _print_contest(
 ) -> None:
     """Print test AUC, seconds to fit and size of the sparse model, of two kinds of boosted trees, and of the truth."""
     data, y = np.asarray(credit.data), credit.target
-    table = read(data).named(tuple(credit.feature_names))
-    auc = roc_auc_score(y[test], model.predict_proba(table.keep(test))[:, 1])
+    table = read_table(data).with_names(tuple(credit.feature_names))
+    auc = roc_auc_score(y[test], model.predict_proba(table.take(test))[:, 1])
     rows = [["sparsegam (BIC)", f"{auc:.4f}", f"{seconds:.2f}", f"{model.n_terms_} steps"]]
     for trees in (GradientBoostingClassifier(random_state=0), HistGradientBoostingClassifier(random_state=0)):
         with threadpool_limits(limits=1):
@@ -143,7 +144,7 @@ def _draw_shapes(shapes: dict[str, Any], credit: Dataset[AdditiveTruth], rows: N
     PICTURE.parent.mkdir(exist_ok=True)
     picture = BytesIO()
     figure.savefig(picture, dpi=130, format="png")
-    write_whole(PICTURE, picture.getvalue())
+    write_atomically(PICTURE, picture.getvalue())
     pyplot.close(figure)
     return f"{len(shapes)} features in use; picture saved to {PICTURE}"
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path as FilePath
 from typing import Any
 
-from sparsegam._io.writing import write_whole
+from sparsegam._io.writing import write_atomically
 
 # The choices are written out, so that `sparsegam --help` need not load what they belong to; a test compares them.
 DIALECTS = ("duckdb", "postgresql", "sqlite", "spark", "bigquery", "tsql")
@@ -109,7 +109,7 @@ def predict_rows(options: Namespace) -> tuple[str, dict[str, Any]]:
     columns = _kept(table, options.keep, tuple(columns)) | columns
     text = _csv(columns)
     if options.out not in (None, "-"):
-        write_whole(options.out, text)
+        write_atomically(options.out, text)
         text = f"{table.n_rows} rows scored; written: {options.out}"
     return text.rstrip("\n"), columns
 
@@ -121,11 +121,11 @@ def probability_name(model: Any) -> str:
 
 def _kept(table: Any, names: list[str], taken: tuple[str, ...]) -> dict[str, list[Any]]:
     """Return columns of a table as they read; None where a value is missing."""
-    from sparsegam._data.columns import shortened
+    from sparsegam.checks import quoted
 
     for name in names:
         if name not in table.labels:
-            msg = f"there is no column {name!r} for --keep: the columns are {shortened(table.labels, 8)}."
+            msg = f"there is no column {name!r} for --keep: the columns are {quoted(table.labels, 8)}."
             raise ValueError(msg)
         if name in taken:
             msg = f"--keep names {name!r}, which the answer has already ({', '.join(taken)}): rename the column."
@@ -173,9 +173,9 @@ def export_model(options: Namespace) -> tuple[str, dict[str, Any]]:
     if options.to == "excel":
         model.to_excel(options.out)
     elif options.to == "onnx":
-        write_whole(options.out, model.to_onnx().SerializeToString())
+        write_atomically(options.out, model.to_onnx().SerializeToString())
     elif options.out not in (None, "-"):
-        write_whole(options.out, _text(model, options))
+        write_atomically(options.out, _text(model, options))
     else:
         text = _text(model, options)
         return text, {"format": options.to, "text": text}
@@ -223,9 +223,9 @@ def _write_card(card: Any, path: FilePath) -> None:
     if path.suffix == ".xlsx":
         card.to_excel(path)
     elif path.suffix == ".json":
-        write_whole(path, json.dumps(card.table(), indent=2))
+        write_atomically(path, json.dumps(card.table(), indent=2))
     elif path.suffix in ENDINGS:
-        write_whole(path, getattr(card, ENDINGS[path.suffix])())
+        write_atomically(path, getattr(card, ENDINGS[path.suffix])())
     else:
         msg = f"cannot write {path}: a scorecard is written as .html, .csv, .xlsx or .json."
         raise ValueError(msg)

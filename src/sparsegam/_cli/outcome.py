@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam._data.columns import Column, shortened, text
+from sparsegam._data.columns import Column, text
 from sparsegam._data.table import Table
-from sparsegam._data.target import check_squares, weights
+from sparsegam._data.target import check_squares, read_weights
+from sparsegam.checks import quoted
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ def split_target(
     options = [("--target", target), *(("--drop", name) for name in drop), ("--weight", weight)]
     for option, name in options:
         if name is not None and name not in names:
-            msg = f"there is no column {name!r} for {option}: the columns are {shortened(names, 8)}."
+            msg = f"there is no column {name!r} for {option}: the columns are {quoted(names, 8)}."
             raise ValueError(msg)
     if weight == target:
         msg = f"--weight {weight} is the target: name the column that says how much each row counts."
@@ -87,7 +88,7 @@ def split_target(
     if not known.any():
         msg = f"the target {target!r} is missing in every row."
         raise ValueError(msg)
-    features = tuple(table.part(j, None if known.all() else known) for j in kept)
+    features = tuple(table.column_rows(j, None if known.all() else known) for j in kept)
     y, classes = _labels(column.take(known), positive)
     rows = Table(features, int(known.sum()), len(kept), names=tuple(names[j] for j in kept))
     each = None if weight is None else _weights(table.column(names.index(weight)).take(known))
@@ -105,7 +106,7 @@ def _weights(column: Column) -> NDArray[np.float64]:
             "such rows): fill in a weight, 0 for rows that shall not count."
         )
         raise ValueError(msg)
-    return weights(column.values, column.values.size)
+    return read_weights(column.values, column.values.size)
 
 
 def _labels(column: Column, positive: str | None) -> tuple[NDArray[Any], tuple[Any, Any] | None]:
@@ -120,7 +121,7 @@ def _labels(column: Column, positive: str | None) -> tuple[NDArray[Any], tuple[A
         return np.array(values, dtype=object)[np.searchsorted(found, column.values)], (values[0], values[1])
     if column.scale.kind != "number":
         msg = (
-            f"the target {column.name!r} has {found.size} labels ({shortened(values, 4)}): name the one whose "
+            f"the target {column.name!r} has {found.size} labels ({quoted(values, 4)}): name the one whose "
             "probability is wanted with --positive."
         )
         raise ValueError(msg)
@@ -133,7 +134,7 @@ def _against_rest(
 ) -> tuple[NDArray[Any], tuple[Any, Any]]:
     at = [i for i, value in enumerate(values) if text(value) == positive]
     if not at:
-        msg = f"--positive {positive} is no label of the target {column.name!r}, which has {shortened(values, 8)}."
+        msg = f"--positive {positive} is no label of the target {column.name!r}, which has {quoted(values, 8)}."
         raise ValueError(msg)
     other = values[1 - at[0]] if len(values) == 2 else f"not {positive}"
     upper = column.values == found[at[0]]

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam.arrays import FloatArray
+from sparsegam.checks import quoted
 
 ScaleKind = Literal["number", "boolean", "date", "datetime", "ordered", "category"]
 SCALE_KINDS: tuple[ScaleKind, ...] = get_args(ScaleKind)
@@ -24,7 +25,7 @@ Value = Level | date | datetime
 UNSEEN = -1.0  # what stands for a level that is none of the scale's
 EPOCH = datetime(1970, 1, 1)  # times are kept in UTC, without saying so
 MICROSECONDS_PER_DAY = 86_400_000_000
-WORDS: dict[ScaleKind, str] = {
+KIND_NAMES: dict[ScaleKind, str] = {
     "number": "numbers",
     "boolean": "booleans",
     "date": "dates",
@@ -106,7 +107,7 @@ class Scale:
 
     def _position(self, value: Any) -> float:
         if value not in self._positions:
-            msg = f"{value!r} is none of its levels ({shortened(self.levels)})."
+            msg = f"{value!r} is none of its levels ({quoted(self.levels)})."
             raise ValueError(msg)
         return float(self._positions[value])
 
@@ -115,12 +116,6 @@ NUMBER = Scale()
 BOOLEAN = Scale("boolean")
 DATE = Scale("date")
 DATETIME = Scale("datetime")
-
-
-def shortened(values: Any, most: int = 5) -> str:
-    """Write the first few of many values."""
-    shown = [repr(value) for value in list(values)[:most]]
-    return ", ".join([*shown, "..."] if len(values) > most else shown)
 
 
 def text(value: Value) -> str:
@@ -159,7 +154,7 @@ def _since_epoch(value: Any) -> float:
     return float(value.astype("datetime64[us]").astype(np.int64))
 
 
-Rows = NDArray[np.bool_] | NDArray[np.intp]
+RowIndex = NDArray[np.bool_] | NDArray[np.intp]
 """A mask or the positions of rows."""
 
 
@@ -171,33 +166,32 @@ class Column:
     scale: Scale
     values: FloatArray
 
-    def take(self, rows: Rows | slice | None) -> "Column":
+    def take(self, rows: RowIndex | slice | None) -> "Column":
         """Return some of the rows; a category keeps only the levels found there."""
         if rows is None:
             return self
         taken = replace(self, values=np.ascontiguousarray(self.values[rows]))
-        return taken.with_seen_levels() if self.scale.kind == "category" else taken
+        return taken.drop_unused_levels() if self.scale.kind == "category" else taken
 
-    def loaded(self, rows: Rows | None) -> "Column":
+    def load(self, rows: RowIndex | None) -> "Column":
         """Return some of the rows, in memory."""
         return self.take(rows)
 
     def as_category(self) -> "Column":
         """Return numbers, booleans or ordered levels as a category without order."""
         if self.scale.is_time:
-            msg = (
-                f"column {self.name!r} holds {WORDS[self.scale.kind]}, which are ordered: leave it out of categorical."
-            )
+            kind = KIND_NAMES[self.scale.kind]
+            msg = f"column {self.name!r} holds {kind}, which are ordered: leave it out of categorical."
             raise ValueError(msg)
         if self.scale.has_levels:
-            return replace(self, scale=Scale("category", self.scale.levels)).with_seen_levels()
+            return replace(self, scale=Scale("category", self.scale.levels)).drop_unused_levels()
         present = ~np.isnan(self.values)
         found, position = np.unique(self.values[present], return_inverse=True)
         values = self.values.copy()
         values[present] = position
         return Column(self.name, Scale("category", tuple(_natural(self.scale, v) for v in found)), values)
 
-    def on(self, scale: Scale) -> FloatArray:
+    def on_scale(self, scale: Scale) -> FloatArray:
         """Return the values as numbers on another scale, that of the column a model was fitted to.
 
         Levels that the scale lacks are UNSEEN. Values of another kind are refused.
@@ -223,7 +217,7 @@ class Column:
         out: FloatArray = table[np.where(np.isnan(self.values), -1, self.values).astype(np.intp)]
         return out
 
-    def natural(self) -> NDArray[Any]:
+    def raw_values(self) -> NDArray[Any]:
         """Return the values as their user knows them: whole numbers, booleans or numbers, else objects."""
         if self.scale.kind == "number":
             whole = self.values.size and np.abs(self.values).max() < 2**53 and (self.values % 1 == 0).all()
@@ -233,7 +227,7 @@ class Column:
         values = [None if number != number else self.scale.value(number) for number in self.values.tolist()]  # noqa: PLR0124
         return np.array(values, dtype=object)
 
-    def with_seen_levels(self) -> "Column":
+    def drop_unused_levels(self) -> "Column":
         """Return a category with the levels of its rows only."""
         present = ~np.isnan(self.values)
         positions = self.values[present].astype(np.intp)
@@ -246,15 +240,15 @@ class Column:
 
     def _refuse(self, scale: Scale) -> None:
         first = self.scale.value(float(self.values[~np.isnan(self.values)][0]))
-        example = f" (such as {shortened(scale.levels, 3)})" if scale.has_levels else ""
+        example = f" (such as {quoted(scale.levels, 3)})" if scale.has_levels else ""
         msg = (
-            f"column {self.name!r} held {WORDS[scale.kind]}{example} when the model was fitted, but now holds "
-            f"{WORDS[self.scale.kind]} (first value {first!r}): convert it to what it was."
+            f"column {self.name!r} held {KIND_NAMES[scale.kind]}{example} when the model was fitted, but now holds "
+            f"{KIND_NAMES[self.scale.kind]} (first value {first!r}): convert it to what it was."
         )
         raise ValueError(msg)
 
 
-def unmasked(array: Any) -> Any:
+def fill_masked(array: Any) -> Any:
     """Return a masked array with its masked values as missing ones, which NumPy itself would bring back to light."""
     if not isinstance(array, np.ma.MaskedArray):
         return array

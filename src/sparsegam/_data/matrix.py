@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn.utils import assert_all_finite, check_array
 
 from sparsegam import _core
-from sparsegam._data.columns import Rows, unmasked
-from sparsegam._data.table import Table, numbers_of, read
+from sparsegam._data.columns import RowIndex, fill_masked
+from sparsegam._data.table import Table, numbers_of, read_table
 from sparsegam.arrays import FloatArray
 
 Dense = FloatArray | NDArray[np.float32]
@@ -69,16 +69,16 @@ class NumericMatrix:
         """Name of column j, x0, x1, ... where there are none."""
         return f"x{j}" if self.names is None else self.names[j]
 
-    def named(self, names: tuple[str, ...] | None) -> "NumericMatrix":
+    def with_names(self, names: tuple[str, ...] | None) -> "NumericMatrix":
         """Return the same matrix with other names for its columns."""
         return replace(self, names=names)
 
-    def keep(self, rows: Rows) -> "NumericMatrix":
+    def take(self, rows: RowIndex) -> "NumericMatrix":
         """Return the same matrix with these rows only: a mask, or positions in any order."""
         values = self.values[rows]
         return replace(self, values=values if self.is_sparse else np.ascontiguousarray(values))
 
-    def loaded(self) -> "NumericMatrix":
+    def load(self) -> "NumericMatrix":
         """Return the matrix: it is in memory already."""
         return self
 
@@ -209,9 +209,9 @@ def _read_sparse(X: Any) -> NumericMatrix:
 
 
 def _read_dense(X: Any) -> NumericMatrix:
-    table = None if isinstance(X, np.ndarray | list | tuple) else read(X)
+    table = None if isinstance(X, np.ndarray | list | tuple) else read_table(X)
     if table is None or isinstance(table.source, np.ndarray):
-        return NumericMatrix(_contiguous(unmasked(X) if table is None else table.source))
+        return NumericMatrix(_contiguous(fill_masked(X) if table is None else table.source))
     return NumericMatrix(_contiguous(_frame_values(table)), table.names)
 
 

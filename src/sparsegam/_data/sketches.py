@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
-from sparsegam._data.columns import DATETIME, MICROSECONDS_PER_DAY, NUMBER, WORDS, Column, Rows, Scale, shortened
+from sparsegam._data.columns import DATETIME, KIND_NAMES, MICROSECONDS_PER_DAY, NUMBER, Column, RowIndex, Scale
 from sparsegam.arrays import FloatArray, blocks
+from sparsegam.checks import quoted
 
 MOST_VALUES = 65_000  # distinct ones that are kept: codes of two bytes, with room for missing and pinned values
 SKETCH_VALUES = 2**15  # entries of a sketch: some thirty to each of a thousand bins
@@ -24,7 +25,7 @@ Ranks = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Summary:
+class ColumnSummary:
     """What is known of a column after some of its rows.
 
     Attributes
@@ -36,9 +37,9 @@ class Summary:
     values : ndarray
         Distinct numbers in ascending order, or some of them; positions of levels.
     counts, below, slack : ndarray of int
-        Rows by entry, and how well these are known: see above.
+        RowIndex by entry, and how well these are known: see above.
     missing : int
-        Rows without a value.
+        RowIndex without a value.
     """
 
     name: str
@@ -59,7 +60,7 @@ class Summary:
         """Whether all distinct values are kept."""
         return not (self.below.any() or self.slack.any())
 
-    def merged(self, other: "Summary") -> "Summary":
+    def merge(self, other: "ColumnSummary") -> "ColumnSummary":
         """Add the summary of other rows of the same column."""
         one, other = _on_one_scale(self, other)
         missing = one.missing + other.missing
@@ -68,29 +69,29 @@ class Summary:
         values = np.union1d(one.values, other.values)
         parts = [_spread(part, values) for part in (one, other)]
         counts, below, slack = (mine + theirs for mine, theirs in zip(*parts, strict=True))
-        return _small_enough(Summary(one.name, one.scale, values, counts, below, slack, missing))
+        return _small_enough(ColumnSummary(one.name, one.scale, values, counts, below, slack, missing))
 
 
-def summary_of(column: Column) -> Summary:
+def summarise_column(column: Column) -> ColumnSummary:
     """Summarise the rows of a column."""
     whole = column.values.size and not np.isnan(column.values.min())
     present = column.values if whole else column.values[~np.isnan(column.values)]
     values, counts = _core.distinct(present)
     nothing = np.zeros(values.size, dtype=np.int64)
     missing = column.values.size - present.size
-    return _small_enough(Summary(column.name, column.scale, values + 0.0, counts, nothing, nothing, missing))
+    return _small_enough(ColumnSummary(column.name, column.scale, values + 0.0, counts, nothing, nothing, missing))
 
 
-def merged(summaries: Iterable[Summary]) -> Summary:
+def merge_summaries(summaries: Iterable[ColumnSummary]) -> ColumnSummary:
     """Add up the summaries of the parts of a column, in their order."""
     parts = iter(summaries)
     total = next(parts)
     for part in parts:
-        total = total.merged(part)
+        total = total.merge(part)
     return total
 
 
-def _spread(part: Summary, values: FloatArray) -> tuple[Ranks, Ranks, Ranks]:
+def _spread(part: ColumnSummary, values: FloatArray) -> tuple[Ranks, Ranks, Ranks]:
     """Return counts, below and slack of a summary at more values than it has.
 
     At a value that is not its own, it counts nothing, but rows of its next entry may be there or below.
@@ -101,14 +102,14 @@ def _spread(part: Summary, values: FloatArray) -> tuple[Ranks, Ranks, Ranks]:
     return np.where(own, counts, 0), np.where(own, below, 0), np.where(own, slack, below + slack)
 
 
-def _small_enough(summary: Summary) -> Summary:
+def _small_enough(summary: ColumnSummary) -> ColumnSummary:
     """Return a summary itself, or a sketch where it has too many values; levels cannot be sketched."""
     if (summary.values.size <= MOST_VALUES and summary.is_exact) or summary.values.size <= SKETCH_VALUES:
         return summary
     if summary.scale.has_levels:
         msg = (
             f"column {summary.name!r} has more than {MOST_VALUES} levels (such as "
-            f"{shortened(summary.scale.levels, 3)}): leave it out, or put its levels into fewer groups first."
+            f"{quoted(summary.scale.levels, 3)}): leave it out, or put its levels into fewer groups first."
         )
         raise ValueError(msg)
     entries = summary.values, summary.counts, summary.below, summary.slack
@@ -136,7 +137,7 @@ def _neighbours_joined(
     return values[kept], counts[kept], below[kept], slack[kept]
 
 
-def _on_one_scale(one: Summary, other: Summary) -> tuple[Summary, Summary]:
+def _on_one_scale(one: ColumnSummary, other: ColumnSummary) -> tuple[ColumnSummary, ColumnSummary]:
     """Return two summaries of a column as numbers on the same scale; one without any value takes any."""
     if one.scale == other.scale or not one.values.size or not other.values.size:
         return one, other
@@ -154,14 +155,14 @@ def common_scale(name: str, one: Scale, other: Scale) -> Scale:
     if kinds <= {"date", "datetime"}:
         return DATETIME
     held = [
-        f"{WORDS[scale.kind]} ({shortened(scale.levels, 3)})" if scale.levels else WORDS[scale.kind]
+        f"{KIND_NAMES[scale.kind]} ({quoted(scale.levels, 3)})" if scale.levels else KIND_NAMES[scale.kind]
         for scale in (one, other)
     ]
     msg = f"column {name!r} holds {held[0]} in some parts and {held[1]} in others: convert it to one of them."
     raise ValueError(msg)
 
 
-def _on(summary: Summary, scale: Scale) -> Summary:
+def _on(summary: ColumnSummary, scale: Scale) -> ColumnSummary:
     if scale.kind == "category":
         place = {level: float(i) for i, level in enumerate(scale.levels)}
         moved = np.array([place[summary.scale.levels[int(i)]] for i in summary.values])
@@ -195,7 +196,7 @@ class Coding:
     is_exact: bool
 
     @classmethod
-    def of(cls, summary: Summary, pinned: FloatArray) -> "Coding":
+    def of(cls, summary: ColumnSummary, pinned: FloatArray) -> "Coding":
         """Take the numbers from a summary of the whole column.
 
         Values that are `pinned` keep a code of their own even in a sketch: special values, and thresholds.
@@ -219,7 +220,7 @@ class Coding:
 
     def codes(self, column: Column) -> Codes:
         """Return the codes of some rows of the column; refuse values that were not there when it was summarised."""
-        values = column.on(self.scale)
+        values = column.on_scale(self.scale)
         present, missing = self.numbers[:-1] if self.has_missing else self.numbers, np.isnan(values)
         some_missing = bool(missing.any())  # most pieces have none, and are not gone over again
         if some_missing and not self.has_missing:
@@ -248,34 +249,34 @@ class CodedColumn:
         What the codes stand for: their numbers, and the scale of these.
     codes : ndarray
         One for each row.
-    is_spent : bool
+    is_reusable : bool
         Whether nobody asks for the codes once they have been looked up, so that the answers may take their place.
     """
 
     coding: Coding
     codes: Codes
-    is_spent: bool = False
+    is_reusable: bool = False
 
     @property
     def name(self) -> str:
         """Its name."""
         return self.coding.name
 
-    def take(self, rows: Rows | slice | None) -> Column:
+    def take(self, rows: RowIndex | slice | None) -> Column:
         """Return some of the rows as numbers; a category keeps only the levels found there."""
         codes = self.codes if rows is None else self.codes[rows]
         column = Column(self.name, self.coding.scale, self.coding.numbers[codes])
-        return column.with_seen_levels() if column.scale.kind == "category" else column
+        return column.drop_unused_levels() if column.scale.kind == "category" else column
 
-    def looked_up(self, table: Codes) -> Codes:
+    def map_codes(self, table: Codes) -> Codes:
         """Return what a table, which has an entry for each code, says of each row."""
         codes, fits = self.codes, table.itemsize <= self.codes.itemsize
-        place = codes.view(table.dtype) if self.is_spent and fits else np.empty(codes.size, table.dtype)
+        place = codes.view(table.dtype) if self.is_reusable and fits else np.empty(codes.size, table.dtype)
         out: Codes = place[: codes.size]
         for rows in blocks(codes.size):
             out[rows] = table[codes[rows]]
         return out
 
-    def loaded(self, rows: Rows | None) -> "CodedColumn":
+    def load(self, rows: RowIndex | None) -> "CodedColumn":
         """Return some of the rows, in memory."""
         return self if rows is None else replace(self, codes=self.codes[rows])

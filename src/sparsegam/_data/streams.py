@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam._data.columns import shortened
-from sparsegam._data.table import Table, read
-from sparsegam.checks import optional
+from sparsegam._data.table import Table, read_table
+from sparsegam.checks import optional, quoted
 
 PIECE_VALUES = 2**22  # of a piece: 32 MB as numbers
 FEWEST_ROWS = 2**12  # of a piece of a table that is very wide
@@ -42,8 +41,8 @@ class Stream:
             if piece.n_rows:
                 if piece.labels != self.names:
                     msg = (
-                        f"a part has the columns {shortened(piece.labels, 8)}, where others have "
-                        f"{shortened(self.names, 8)}: give all parts the same, in the same order."
+                        f"a part has the columns {quoted(piece.labels, 8)}, where others have "
+                        f"{quoted(self.names, 8)}: give all parts the same, in the same order."
                     )
                     raise ValueError(msg)
                 yield piece
@@ -54,7 +53,7 @@ class Stream:
             msg = f"{option} of a stream is the name of one of its columns, got {type(name).__name__}."
             raise ValueError(msg)
         if name not in self.names:
-            msg = f"{option} names the column {name!r}, but the columns are {shortened(self.names, 8)}."
+            msg = f"{option} names the column {name!r}, but the columns are {quoted(self.names, 8)}."
             raise ValueError(msg)
         return self.names.index(name)
 
@@ -71,7 +70,7 @@ def is_stream(X: Any) -> bool:
     return bool(arrow and named) or (callable(X) and not hasattr(X, "__array__") and not isinstance(X, type))
 
 
-def stream_of(X: Any) -> Stream:
+def as_stream(X: Any) -> Stream:
     """Look at what comes in pieces, without reading it."""
     if isinstance(X, Stream):
         return X
@@ -81,27 +80,27 @@ def stream_of(X: Any) -> Stream:
     if isinstance(X, arrow.RecordBatchReader):
         msg = "a RecordBatchReader can be read once, and a fit reads twice: pass a function that opens it."
         raise ValueError(msg)
-    return _of_reader(X, arrow) if callable(X) else of_dataset(X)
+    return _of_reader(X, arrow) if callable(X) else dataset_stream(X)
 
 
-def of_dataset(dataset: Any) -> Stream:
+def dataset_stream(dataset: Any) -> Stream:
     """Return a pyarrow Dataset as a stream."""
     names = tuple(dataset.schema.names)
-    rows = rows_of_piece(len(names))
+    rows = rows_per_piece(len(names))
 
     def pieces() -> Iterator[Table]:
         scanner = dataset.scanner(batch_size=rows, batch_readahead=READ_AHEAD, fragment_readahead=1)
-        return gathered(scanner.to_batches(), rows)
+        return join_batches(scanner.to_batches(), rows)
 
     return Stream(names, pieces)
 
 
-def rows_of_piece(n_columns: int) -> int:
+def rows_per_piece(n_columns: int) -> int:
     """Return the rows that make a piece of a table with so many columns."""
     return max(PIECE_VALUES // max(n_columns, 1), FEWEST_ROWS)
 
 
-def gathered(batches: Any, n_rows: int) -> Iterator[Table]:
+def join_batches(batches: Any, n_rows: int) -> Iterator[Table]:
     """Put batches together until they are a piece: small ones cost more than they hold."""
     import pyarrow as pa
 
@@ -109,13 +108,13 @@ def gathered(batches: Any, n_rows: int) -> Iterator[Table]:
     for batch in batches:
         waiting.append(batch)
         if sum(one.num_rows for one in waiting) >= n_rows:
-            yield read(pa.Table.from_batches(waiting))
+            yield read_table(pa.Table.from_batches(waiting))
             waiting = []
     if any(batch.num_rows for batch in waiting):
-        yield read(pa.Table.from_batches(waiting))
+        yield read_table(pa.Table.from_batches(waiting))
 
 
-def hand_back() -> None:
+def release_memory() -> None:
     """Let Arrow hand back what it read ahead in, once no piece is in use: it would hold on to it during a search."""
     if "pyarrow" in sys.modules:
         sys.modules["pyarrow"].default_memory_pool().release_unused()
@@ -128,18 +127,18 @@ def _of_reader(open_reader: Callable[[], Any], arrow: Any) -> Stream:
         raise ValueError(msg)
     names = tuple(first.schema.names)
     first.close()
-    return Stream(names, lambda: gathered(open_reader(), rows_of_piece(len(names))))
+    return Stream(names, lambda: join_batches(open_reader(), rows_per_piece(len(names))))
 
 
 def _of_lazy_frame(frame: Any) -> Stream:
     names = tuple(frame.collect_schema().names())
-    rows = rows_of_piece(len(names))
+    rows = rows_per_piece(len(names))
     if not hasattr(frame, "collect_batches"):  # of polars before 1.34
         return Stream(names, lambda: _slices(frame, rows))
 
     def pieces() -> Iterator[Table]:
         batches = frame.collect_batches(chunk_size=rows, maintain_order=True)
-        return (read(batch) for batch in batches if batch.height)
+        return (read_table(batch) for batch in batches if batch.height)
 
     return Stream(names, pieces)
 
@@ -147,11 +146,11 @@ def _of_lazy_frame(frame: Any) -> Stream:
 def _slices(frame: Any, rows: int) -> Iterator[Table]:
     start = 0
     while (part := frame.slice(start, rows).collect()).height:
-        yield read(part)
+        yield read_table(part)
         start += part.height
 
 
-def columns_of(stream: Stream, **names: Any) -> list[NDArray[Any] | None]:
+def read_columns(stream: Stream, **names: Any) -> list[NDArray[Any] | None]:
     """Return columns as their user knows them, each named by an option; None for those that are not asked for."""
     places = {option: stream.position(name, option) for option, name in names.items() if name is not None}
     parts: dict[str, list[NDArray[Any]]] = {option: [] for option in places}

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam._data.columns import Column, Rows, Scale, from_array, from_levels, from_objects, unmasked
+from sparsegam._data.columns import Column, RowIndex, Scale, fill_masked, from_array, from_levels, from_objects
 from sparsegam._data.sketches import CodedColumn
 
 SMALL_BYTES = 2**25  # of a frame that may be copied whole where its columns are not beside each other in memory
@@ -25,12 +25,12 @@ class Table:
     source : ndarray, narwhals.DataFrame, pandas.DataFrame or tuple of Column or CodedColumn
         Where the columns are; a frame of pandas where a block has the same.
     n_rows, n_columns : int
-        Its shape; `n_rows` counts the kept rows only.
+        Its shape; `n_rows` counts the row_index rows only.
     names : tuple of str or None
         Column names, or None where columns go by position (arrays, frames with names that are not strings).
     keys : sequence
         What the source calls its columns.
-    kept : ndarray or None
+    row_index : ndarray or None
         Mask or positions of the rows to read; None means all of them.
     block : ndarray or None
         The values of a frame as one array, where it can be had for next to nothing.
@@ -41,7 +41,7 @@ class Table:
     n_columns: int
     names: tuple[str, ...] | None = None
     keys: Sequence[Any] = ()
-    kept: Rows | None = None
+    row_index: RowIndex | None = None
     block: NDArray[Any] | None = None
 
     @property
@@ -53,10 +53,10 @@ class Table:
         """Name of column j."""
         return f"x{j}" if self.names is None else self.names[j]
 
-    def keep(self, rows: Rows) -> "Table":
+    def take(self, rows: RowIndex) -> "Table":
         """Return the same table with these rows only: a mask, or positions in any order."""
-        kept = rows if self.kept is None else _positions(self.kept)[rows]
-        return replace(self, kept=kept, n_rows=int(_positions(rows).size))
+        row_index = rows if self.row_index is None else _positions(self.row_index)[rows]
+        return replace(self, row_index=row_index, n_rows=int(_positions(rows).size))
 
     def __getitem__(self, rows: Any) -> "Table":
         """Return some rows, as arrays do, so that scikit-learn can split a table: a slice, a mask or positions."""
@@ -67,32 +67,32 @@ class Table:
         if np.ndim(rows) != 1:
             msg = f"a table is taken apart by rows, given as a slice, a mask or positions, got {rows!r}."
             raise TypeError(msg)
-        return self.keep(np.asarray(rows))
+        return self.take(np.asarray(rows))
 
-    def named(self, names: tuple[str, ...]) -> "Table":
+    def with_names(self, names: tuple[str, ...]) -> "Table":
         """Return the same table with other names for its columns."""
         return replace(self, names=names)
 
-    def loaded(self) -> "Table":
+    def load(self) -> "Table":
         """Return the same table with all columns read, for those who take different rows of it again and again."""
-        columns = tuple(self._whole_column(j).loaded(self.kept) for j in range(self.n_columns))
-        return replace(self, source=columns, kept=None, block=None)
+        columns = tuple(self._whole_column(j).load(self.row_index) for j in range(self.n_columns))
+        return replace(self, source=columns, row_index=None, block=None)
 
-    def part(self, j: int, rows: Rows | None) -> Column | CodedColumn:
-        """Return some of the kept rows of column j, as codes where it is held as such."""
-        whole = self._whole_column(j).loaded(self.kept)
-        return whole.loaded(rows)
+    def column_rows(self, j: int, rows: RowIndex | None) -> Column | CodedColumn:
+        """Return some of the row_index rows of column j, as codes where it is held as such."""
+        whole = self._whole_column(j).load(self.row_index)
+        return whole.load(rows)
 
-    def coded(self, j: int) -> CodedColumn | None:
-        """Return the kept rows of column j as codes, where it is held as such."""
+    def coded_column(self, j: int) -> CodedColumn | None:
+        """Return the row_index rows of column j as codes, where it is held as such."""
         column = self._whole_column(j) if isinstance(self.source, tuple) else None
-        return column.loaded(self.kept) if isinstance(column, CodedColumn) else None
+        return column.load(self.row_index) if isinstance(column, CodedColumn) else None
 
-    def spent(self, *, is_spent: bool) -> "Table":
+    def with_reusable_codes(self, *, allowed: bool) -> "Table":
         """Return the same table, whose codes may be overwritten by their bins, or may not: see `CodedColumn`."""
         if not isinstance(self.source, tuple):
             return self
-        columns = (replace(c, is_spent=is_spent) if isinstance(c, CodedColumn) else c for c in self.source)
+        columns = (replace(c, is_reusable=allowed) if isinstance(c, CodedColumn) else c for c in self.source)
         return replace(self, source=tuple(columns))
 
     def __repr__(self) -> str:
@@ -104,18 +104,18 @@ class Table:
         return self.n_rows, self.n_columns
 
     def column(self, j: int) -> Column:
-        """Return the kept rows of column j."""
-        return self._whole_column(j).take(self.kept)
+        """Return the row_index rows of column j."""
+        return self._whole_column(j).take(self.row_index)
 
     def values(self, j: int) -> NDArray[Any]:
         """Return column j as its user knows it: numbers of their own type, text and all else as objects."""
         if isinstance(self.source, np.ndarray):
             out: NDArray[Any] = self.source[:, j]
-            return out if self.kept is None else out[self.kept]
+            return out if self.row_index is None else out[self.row_index]
         if isinstance(self.source, tuple):
-            return self.column(j).natural()
-        out = unmasked(self.frame.get_column(self.keys[j]).to_numpy())
-        return out if self.kept is None else out[self.kept]
+            return self.column(j).raw_values()
+        out = fill_masked(self.frame.get_column(self.keys[j]).to_numpy())
+        return out if self.row_index is None else out[self.row_index]
 
     @cached_property
     def frame(self) -> Any:
@@ -125,21 +125,21 @@ class Table:
         return nw.from_native(self.source, eager_only=True)
 
     @property
-    def all_numbers(self) -> NDArray[Any] | None:
+    def numeric_array(self) -> NDArray[Any] | None:
         """All columns as one array of numbers, where they are in one already; None where each wants a look."""
         array = self.array
-        return array if array is not None and array.dtype.kind in "iuf" and self.kept is None else None
+        return array if array is not None and array.dtype.kind in "iuf" and self.row_index is None else None
 
     @cached_property
     def scales(self) -> dict[int, Scale]:
         """Scales of the columns that were read so far: who looks at them again need not read them to know these."""
         return {}
 
-    def starts(self, n: int, columns: Iterable[int]) -> Iterator[tuple[int, Column]]:
+    def first_rows(self, n: int, columns: Iterable[int]) -> Iterator[tuple[int, Column]]:
         """Return the first rows of columns, one by one: a look at them, which costs little however long they are."""
         rows, columns = slice(n), list(columns)
-        if self.kept is not None:
-            return ((j, self._whole_column(j).take(self.kept).take(slice(None))) for j in columns)
+        if self.row_index is not None:
+            return ((j, self._whole_column(j).take(self.row_index).take(slice(None))) for j in columns)
         if n >= self.n_rows or isinstance(self.source, tuple) or not columns:
             return ((j, self._whole_column(j).take(rows)) for j in columns)  # a slice brings what is on a card here
         first = replace(self, source=(self.frame if self.array is None else self.array)[rows], block=None)
@@ -162,7 +162,7 @@ class Table:
         return read
 
 
-def read(X: Any) -> Table:
+def read_table(X: Any) -> Table:
     """Look at an array or a frame without copying it.
 
     Parameters
@@ -198,7 +198,7 @@ def position(key: Any, names: Sequence[str], option: str) -> int:
     raise ValueError(msg)
 
 
-def _positions(rows: Rows) -> NDArray[np.intp]:
+def _positions(rows: RowIndex) -> NDArray[np.intp]:
     return np.flatnonzero(rows) if rows.dtype == np.bool_ else rows.astype(np.intp, copy=False)
 
 
@@ -241,7 +241,7 @@ def _read_array(X: Any) -> Table:
         return Table(X, *X.shape)
     from sklearn.utils import check_array  # here, as it takes a second to import, and others can do without
 
-    X = _from_list(X) if isinstance(X, list | tuple) else unmasked(X)
+    X = _from_list(X) if isinstance(X, list | tuple) else fill_masked(X)
     array = check_array(X, dtype=None, ensure_all_finite=False, input_name="X")
     return Table(array, *array.shape)
 
@@ -352,7 +352,7 @@ def _check_names(names: list[Any]) -> None:
 CUDA = 2  # what DLPack calls a card
 
 
-def is_on_card(X: Any) -> bool:
+def is_on_device(X: Any) -> bool:
     """Tell whether something is an array, a tensor or a frame on a CUDA card: CuPy, PyTorch, JAX, cuDF and the like."""
     if isinstance(X, np.ndarray):
         return False

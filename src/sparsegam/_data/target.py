@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam._data.columns import is_missing, unmasked
+from sparsegam._data.columns import fill_masked, is_missing
 from sparsegam.arrays import FloatArray
 from sparsegam.checks import check_choice
 from sparsegam.losses import LOSSES
@@ -41,7 +41,7 @@ def read_target(
 ) -> Target:
     """Read labels or responses, whichever the loss is of, and the weights of the rows."""
     check_choice("loss", loss, tuple(LOSSES))
-    column, weight = one_column(y, n_rows), weights(sample_weight, n_rows)
+    column, weight = target_vector(y, n_rows), read_weights(sample_weight, n_rows)
     if not LOSSES[loss].is_classifier:
         if class_weight is not None:
             msg = f"class_weight is for labels, and loss={loss!r} has none, got {class_weight!r}: use sample_weight."
@@ -49,12 +49,12 @@ def read_target(
         if positive is not None:
             msg = f"positive names a label, and loss={loss!r} has none, got {positive!r}: use another loss."
             raise ValueError(msg)
-        return Target(None, real(column), weight)
-    classes, signs = binary(column, weight) if positive is None else against_rest(column, weight, positive)
-    return Target(classes, signs, class_weights(class_weight, classes, (signs > 0).astype(np.intp), weight))
+        return Target(None, numeric_target(column), weight)
+    classes, signs = encode_binary(column, weight) if positive is None else encode_one_vs_rest(column, weight, positive)
+    return Target(classes, signs, apply_class_weights(class_weight, classes, (signs > 0).astype(np.intp), weight))
 
 
-def one_column(y: Any, n_rows: int) -> NDArray[Any]:
+def target_vector(y: Any, n_rows: int) -> NDArray[Any]:
     """Return y as a vector of n_rows finite values."""
     from sklearn.utils import assert_all_finite  # here and below, as it takes a second to import
 
@@ -74,7 +74,7 @@ def as_vector(y: Any, *, warn_of_columns: bool = False) -> NDArray[Any]:
         return y
     from sklearn.utils import column_or_1d
 
-    values: NDArray[Any] = column_or_1d(unmasked(y), warn=warn_of_columns)
+    values: NDArray[Any] = column_or_1d(fill_masked(y), warn=warn_of_columns)
     return values
 
 
@@ -100,7 +100,7 @@ def check_labels(y: NDArray[Any]) -> None:
         raise ValueError(msg)
 
 
-def real(y: NDArray[Any]) -> FloatArray:
+def numeric_target(y: NDArray[Any]) -> FloatArray:
     """Return the responses of a regression as float64."""
     from sklearn.utils import assert_all_finite
 
@@ -126,7 +126,7 @@ def check_squares(values: FloatArray, name: str) -> None:
         raise ValueError(msg)
 
 
-def binary(y: NDArray[Any], weight: FloatArray) -> tuple[NDArray[Any], FloatArray]:
+def encode_binary(y: NDArray[Any], weight: FloatArray) -> tuple[NDArray[Any], FloatArray]:
     """Return the two classes in order, and the labels as -1 (the first) and +1 (the second).
 
     Rows without weight do not count. Two comparisons do the work of a sort, which is slow for text.
@@ -142,7 +142,7 @@ def binary(y: NDArray[Any], weight: FloatArray) -> tuple[NDArray[Any], FloatArra
     return classes, np.where(y == classes[1], 1.0, -1.0)
 
 
-def against_rest(y: NDArray[Any], weight: FloatArray, positive: Any) -> tuple[NDArray[Any], FloatArray]:
+def encode_one_vs_rest(y: NDArray[Any], weight: FloatArray, positive: Any) -> tuple[NDArray[Any], FloatArray]:
     """Return the classes with the one that is wanted last, and the labels as -1 and, where they are this one, +1.
 
     Where there are more than two, the others become "not" this one, and both classes text.
@@ -160,22 +160,22 @@ def against_rest(y: NDArray[Any], weight: FloatArray, positive: Any) -> tuple[ND
         raise ValueError(msg)
     label = y[upper][0]
     many = bool(np.any(others != others[0]))
-    classes = np.array([rest_of(label), str(label)]) if many else np.array([others[0], label], dtype=y.dtype)
+    classes = np.array([rest_label(label), str(label)]) if many else np.array([others[0], label], dtype=y.dtype)
     return classes, np.where(upper, 1.0, -1.0)
 
 
-def rest_of(label: Any) -> str:
+def rest_label(label: Any) -> str:
     """Return the name of all labels but one."""
     return f"not {label}"
 
 
-def weights(sample_weight: Any, n_rows: int) -> FloatArray:
+def read_weights(sample_weight: Any, n_rows: int) -> FloatArray:
     """Return one weight per row, not negative and not all zero; ones where none are given."""
     if sample_weight is None:
         return np.ones(n_rows)
     from sklearn.utils import assert_all_finite
 
-    given = np.asarray(unmasked(sample_weight), dtype=np.float64)
+    given = np.asarray(fill_masked(sample_weight), dtype=np.float64)
     if given.shape != (n_rows,):
         msg = f"sample_weight must hold one number per row, got shape {given.shape} for {n_rows} rows."
         raise ValueError(msg)
@@ -190,7 +190,7 @@ def weights(sample_weight: Any, n_rows: int) -> FloatArray:
     return weight
 
 
-def class_weights(
+def apply_class_weights(
     class_weight: Any, classes: NDArray[Any], position: NDArray[np.intp], weight: FloatArray
 ) -> FloatArray:
     """Multiply row weights by those of the classes: a mapping, or "balanced" for equal totals.

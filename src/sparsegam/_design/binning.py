@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
-from sparsegam._data.columns import NUMBER, WORDS, Column, Level, Scale, Value
+from sparsegam._data.columns import KIND_NAMES, NUMBER, Column, Level, Scale, Value
 from sparsegam._data.table import position
 from sparsegam._models.terms import Condition
 from sparsegam.arrays import FloatArray
@@ -309,7 +309,7 @@ class Learner:
         for option, given in (("thresholds", self.cuts), ("special_values", self.special)):
             if j in given:
                 msg = (
-                    f"{option} are given for column {column.name!r}, which holds {WORDS[column.scale.kind]}: "
+                    f"{option} are given for column {column.name!r}, which holds {KIND_NAMES[column.scale.kind]}: "
                     "these have no order; leave it out."
                 )
                 raise ValueError(msg)
@@ -413,7 +413,7 @@ def _numbers(values: Sequence[Any], column: Column, option: str) -> list[float]:
     try:
         return list(dict.fromkeys(column.scale.number(value) for value in values if not _is_nan(value)))
     except (ValueError, TypeError) as error:
-        held = WORDS[column.scale.kind]
+        held = KIND_NAMES[column.scale.kind]
         msg = f"{option} of column {column.name!r} do not fit, which holds {held}: {error}"
         raise ValueError(msg) from error
 

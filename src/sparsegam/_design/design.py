@@ -6,7 +6,7 @@ from typing import Any, Protocol, TypeVar
 from numpy.typing import NDArray
 
 from sparsegam import _core
-from sparsegam._data.columns import Rows
+from sparsegam._data.columns import RowIndex
 from sparsegam._models.scoring import Scores
 from sparsegam.arrays import FloatArray
 
@@ -15,7 +15,7 @@ M_co = TypeVar("M_co", bound=Scores, covariant=True)
 
 
 class Data(Protocol):
-    """Rows as they were read: a Table or a NumericMatrix."""
+    """RowIndex as they were read: a Table or a NumericMatrix."""
 
     @property
     def n_rows(self) -> int:
@@ -25,13 +25,13 @@ class Data(Protocol):
     def source(self) -> Any:
         """Where the columns are; an array where the input was one."""
 
-    def keep(self: D, rows: Rows) -> D:
+    def take(self: D, rows: RowIndex) -> D:
         """Return the same data with these rows only."""
 
-    def loaded(self: D) -> D:
+    def load(self: D) -> D:
         """Return the same data in memory, for those who take different rows of it again and again."""
 
-    def named(self: D, names: Any) -> D:
+    def with_names(self: D, names: Any) -> D:
         """Return the same data with other names for its columns."""
 
 

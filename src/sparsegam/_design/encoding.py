@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from sparsegam import _core
 from sparsegam._data.columns import BOOLEAN, NUMBER, Column, Scale
-from sparsegam._data.sketches import MOST_VALUES, CodedColumn, Coding, Summary, summary_of
-from sparsegam._data.streams import Stream, hand_back
+from sparsegam._data.sketches import MOST_VALUES, CodedColumn, Coding, ColumnSummary, summarise_column
+from sparsegam._data.streams import Stream, release_memory
 from sparsegam._data.table import Table
 from sparsegam._design.binning import Binning, Codes, Feature, Learner, ValueCounts, rows_per_bin
 from sparsegam._io.contents import free_memory
@@ -36,7 +36,7 @@ def bin_table(
     known = {} if at_once is None else at_once.learned(table.labels)
 
     def one(j: int) -> tuple[Feature, Codes]:
-        coded = table.coded(j)
+        coded = table.coded_column(j)
         if coded is not None:
             return learn_coded(learner, coded, j)
         feature, values = learner.learn(table.column(j), j)
@@ -63,7 +63,7 @@ class ZeroOnes:
     def of(cls, table: Table, learner: Learner) -> "ZeroOnes | None":
         """Return the codes of a table's columns, where they can be had all at once."""
         block = table.array
-        if block is None or table.kept is not None or block.dtype.kind not in "iub" or learner.special_everywhere:
+        if block is None or table.row_index is not None or block.dtype.kind not in "iub" or learner.special_everywhere:
             return None
         if block.dtype.kind != "b" and (block.min(initial=0) < 0 or block.max(initial=0) > 1):
             return None
@@ -97,7 +97,7 @@ def learn_coded(learner: Learner, column: CodedColumn, j: int) -> tuple[Feature,
         return feature, column.codes
     table = np.zeros(n_codes, dtype=bins.dtype)
     table[seen] = bins
-    return feature, column.looked_up(table)
+    return feature, column.map_codes(table)
 
 
 def learn_counted(
@@ -113,28 +113,28 @@ def learn_counted(
     seen = np.arange(coding.numbers.size) if times.rows is None else np.flatnonzero(times.rows)
     taken = Column(coding.name, coding.scale, coding.numbers[seen])
     if taken.scale.kind == "category":
-        taken = taken.with_seen_levels()
+        taken = taken.drop_unused_levels()
     feature, values = learner.learn(taken, j, times.take(seen))
     return feature, seen, feature.codes(values)
 
 
-def summarised(pieces: Iterable[Table], columns: Sequence[int], n_threads: int) -> list[Summary]:
+def summarised(pieces: Iterable[Table], columns: Sequence[int], n_threads: int) -> list[ColumnSummary]:
     """Summarise columns of a table that comes in pieces; each piece is added in its turn."""
-    totals: list[Summary] = []
+    totals: list[ColumnSummary] = []
     for piece in pieces:
         found = in_threads(partial(_summary_of, piece), columns, n_threads)
-        totals = [total.merged(one) for total, one in zip(totals, found, strict=True)] if totals else found
+        totals = [total.merge(one) for total, one in zip(totals, found, strict=True)] if totals else found
     if not totals:
         msg = "X has no rows: at least one is required."
         raise ValueError(msg)
     return totals
 
 
-def _summary_of(piece: Table, j: int) -> Summary:
-    return summary_of(piece.column(j))
+def _summary_of(piece: Table, j: int) -> ColumnSummary:
+    return summarise_column(piece.column(j))
 
 
-def codings_of(summaries: Sequence[Summary], binning: Binning) -> list[Coding]:
+def codings_of(summaries: Sequence[ColumnSummary], binning: Binning) -> list[Coding]:
     """Say what the codes of each column stand for; values that the user named keep codes of their own."""
     learner = Learner([summary.name for summary in summaries], binning)
     empty = [Column(summary.name, summary.scale, np.zeros(0)) for summary in summaries]
@@ -176,7 +176,7 @@ def take_in(
             weights.add(rows, piece.values(weight), n_rows)
 
     table = coded_table(stream, columns, binning, n_threads, keep)
-    hand_back()
+    release_memory()
     return table, labels.values(), None if weight is None else weights.values().astype(np.float64)
 
 

@@ -28,13 +28,13 @@ class OwnNumbers:
     def of(self, j: int) -> tuple[FloatArray, Codes | None]:
         """Return column j: by codes where the table has it so."""
         if j not in self._known:
-            coded = self.table.coded(j)
+            coded = self.table.coded_column(j)
             self._known[j] = (self._plain(j), None) if coded is None else (coded.coding.numbers, coded.codes)
         return self._known[j]
 
     def _plain(self, j: int) -> FloatArray:
         """Return a number for each row: a view where all columns are one array of floats."""
-        whole = self.table.all_numbers
+        whole = self.table.numeric_array
         if whole is None or whole.dtype != np.float64:
             return self.table.column(j).values
         out: FloatArray = whole[:, j]

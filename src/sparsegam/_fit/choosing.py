@@ -87,7 +87,7 @@ class ChoosesSize(SparseModel):
         given = {
             "X": X if isinstance(X, Table) else indexable(X)[0],
             "y": labels,
-            "data": data.loaded(),
+            "data": data.load(),
             "target": target.values,
             "weight": target.weight if fit_weight is None else fit_weight,
             "score_weight": None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64),

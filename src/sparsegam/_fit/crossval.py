@@ -53,13 +53,13 @@ class Task:
         self._check_training(train)
         found: list[tuple[Problem[Any], Frontier]] = []
         for pose in self.poses:
-            problem = pose(self.data.keep(train), self.target[train], self.weight[train])
+            problem = pose(self.data.take(train), self.target[train], self.weight[train])
             found += [(problem, search) for search in frontiers(problem, self.ridges, self.callback)]
         test = test[self.weight[test] > 0]
         if test.size == 0:
             msg = "a fold has no row of positive weight to be tested on: use fewer folds."
             raise ValueError(msg)
-        data = self.data.keep(test).loaded()
+        data = self.data.take(test).load()
         X = data if isinstance(self.X, Table) else _safe_indexing(self.X, test)
         with config_context(skip_parameter_validation=True):
             return [self._scored(problem, search, data, X, test) for problem, search in found]

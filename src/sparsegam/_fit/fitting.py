@@ -15,8 +15,8 @@ from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparsegam import _core
-from sparsegam._data.streams import is_stream, stream_of
-from sparsegam._data.table import Table, is_on_card
+from sparsegam._data.streams import as_stream, is_stream
+from sparsegam._data.table import Table, is_on_device
 from sparsegam._data.target import Target, read_target
 from sparsegam._design.design import Data
 from sparsegam._models.seen import score_pieces
@@ -76,15 +76,15 @@ class SparseModel(BaseEstimator):  # type: ignore[misc]
     def _scores(self, X: Any) -> FloatArray:
         """Return the score of each row, after the checks that scikit-learn makes of names."""
         check_is_fitted(self)
-        if is_on_card(X):
+        if is_on_device(X):
             from sparsegam._backends.cuda.predictions import scores_on_card
 
             return scores_on_card(self.model_, X)  # type: ignore[no-any-return]
         if is_stream(X):
-            return score_pieces(self.model_, stream_of(X).pieces())
+            return score_pieces(self.model_, as_stream(X).pieces())
         data: Data = self._inputs().read(X)
         self._check_columns(X, data, reset=False)
-        scores: FloatArray = self.model_.score_table(data.named(self.model_.feature_names))
+        scores: FloatArray = self.model_.score_table(data.with_names(self.model_.feature_names))
         return scores
 
     def _check_columns(self, X: Any, data: Data, *, y: Any = "no_validation", reset: bool) -> None:
@@ -152,7 +152,7 @@ class FitsOne(SparseModel):
         X, y, sample_weight = self._take_in(X, y, sample_weight)
         if in_pieces:  # only this fit has the codes: looked at first, they need not be there twice
             self._look_at(X)
-            X = X.spent(is_spent=True)
+            X = X.with_reusable_codes(allowed=True)
         data = self._fit(X, y, sample_weight)
         self._look_back()
         if not in_pieces:

@@ -10,9 +10,9 @@ from sklearn.base import clone
 from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from sparsegam._data.columns import unmasked
+from sparsegam._data.columns import fill_masked
 from sparsegam._data.table import Table
-from sparsegam._data.target import as_vector, check_labels, class_weights, weights
+from sparsegam._data.target import apply_class_weights, as_vector, check_labels, read_weights
 from sparsegam._models.multiclass import OneVsRestModel
 from sparsegam.arrays import FloatArray
 
@@ -37,11 +37,11 @@ class ManyClasses:
     @classmethod
     def of(cls, y: Any, sample_weight: Any, class_weight: Any) -> "ManyClasses":
         """Read labels and weights."""
-        labels = column_or_1d(unmasked(y), warn=True)
-        weight = weights(sample_weight, len(labels))
+        labels = column_or_1d(fill_masked(y), warn=True)
+        weight = read_weights(sample_weight, len(labels))
         classes = np.unique(labels[weight > 0])
         position = np.clip(np.searchsorted(classes, labels), 0, len(classes) - 1)
-        return cls(labels, classes, weight, class_weights(class_weight, classes, position, weight))
+        return cls(labels, classes, weight, apply_class_weights(class_weight, classes, position, weight))
 
 
 class JoinsClasses:
@@ -78,7 +78,7 @@ class OneVsRest(JoinsClasses):
             vars(self).pop("estimators_", None)
             return super()._fit(X, y, sample_weight)  # type: ignore[misc]
         many = ManyClasses.of(y, sample_weight, self.class_weight)  # type: ignore[attr-defined]
-        X = X.spent(is_spent=False) if isinstance(X, Table) else X  # each class bins it anew
+        X = X.with_reusable_codes(allowed=False) if isinstance(X, Table) else X  # each class bins it anew
         parts = [_part(self) for _ in many.classes]
         data = [
             part._fit(X, many.labels == label, many.fit_weight) for part, label in zip(parts, many.classes, strict=True)

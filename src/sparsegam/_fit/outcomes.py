@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from sparsegam._data.streams import columns_of, is_stream, stream_of
-from sparsegam._data.table import is_on_card
+from sparsegam._data.streams import as_stream, is_stream, read_columns
+from sparsegam._data.table import is_on_device
 from sparsegam._models.outcomes import positives
 from sparsegam.arrays import FloatArray
 from sparsegam.choices import ClassLoss, ClassWeight
@@ -35,7 +35,7 @@ class ScoresStreams:
             The score.
         """
         if is_stream(X):
-            y, sample_weight = columns_of(stream_of(X), y=y, sample_weight=sample_weight)
+            y, sample_weight = read_columns(as_stream(X), y=y, sample_weight=sample_weight)
         score: float = super().score(X, self._as_fitted(y), sample_weight)  # type: ignore[misc]
         return score
 
@@ -94,7 +94,7 @@ class Classifies(ScoresStreams, ClassifierMixin):  # type: ignore[misc]
         scores = self._scores(X)
         best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
         classes = self.classes_[::-1] if self._is_turned() else self.classes_
-        if is_on_card(best):
+        if is_on_device(best):
             from sparsegam._backends.cuda.predictions import labels_on_card
 
             return labels_on_card(classes, best)  # type: ignore[no-any-return]

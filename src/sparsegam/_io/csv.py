@@ -22,7 +22,7 @@ import numpy as np
 from sparsegam._data.columns import Column, from_array
 from sparsegam._data.table import Table
 from sparsegam._io.contents import decoded, named_errors, refuse, unpacked
-from sparsegam._io.type_inference import MISSING, guess, guess_distinct, levels_of
+from sparsegam._io.type_inference import MISSING, category_column, infer_column, infer_from_distinct
 
 DELIMITERS = ",;\t|"
 MOST_COLUMNS = 1_000_000
@@ -40,7 +40,7 @@ def read_csv(file: FilePath, encoding: str) -> Table:
     try:
         names = header(file, next((row for row in rows if row), []))
         columns = _by_a_library(raw, names, delimiter)
-        return table_of(_by_hand(file, rows, names) if columns is None else columns)
+        return make_table(_by_hand(file, rows, names) if columns is None else columns)
     except csv.Error as error:
         refuse(file, f"line {rows.line_num} is no CSV ({error})")
 
@@ -58,7 +58,7 @@ def header(file: FilePath, names: Sequence[str]) -> list[str]:
     return found
 
 
-def table_of(columns: Sequence[Column]) -> Table:
+def make_table(columns: Sequence[Column]) -> Table:
     """Return columns as a table."""
     n_rows = columns[0].values.size if columns else 0
     return Table(tuple(columns), n_rows, len(columns), names=tuple(column.name for column in columns))
@@ -80,7 +80,7 @@ def _by_hand(file: FilePath, rows: Any, names: Sequence[str]) -> list[Column]:
         seen += len(some)
         for column, values in zip(texts, zip(*some, strict=True), strict=True):
             column.extend(values)
-    return [guess(name, values) for name, values in zip(names, texts, strict=True)]
+    return [infer_column(name, values) for name, values in zip(names, texts, strict=True)]
 
 
 def _by_a_library(raw: bytes, names: Sequence[str], delimiter: str) -> list[Column] | None:
@@ -152,7 +152,7 @@ def arrow_column(name: str, texts: Any) -> Column:
         numbers = None
     if numbers is None or compute.any(compute.is_nan(numbers)).as_py():  # it takes nan(x) for a number
         coded = (texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts).dictionary_encode()
-        return guess_distinct(name, coded.dictionary.to_pylist(), coded.indices.to_numpy())
+        return infer_from_distinct(name, coded.dictionary.to_pylist(), coded.indices.to_numpy())
     return from_array(numbers.fill_null(np.nan).to_numpy(), name)
 
 
@@ -170,7 +170,7 @@ def _polars_column(name: str, texts: Any) -> Column:
     absent = bare.str.to_lowercase().is_in(sorted(MISSING))
     numbers = bare.cast(pl.Float64, strict=False).set(absent, None)
     if numbers.null_count() > absent.sum() or numbers.is_nan().any():
-        return guess(name, texts.to_list())
+        return infer_column(name, texts.to_list())
     return from_array(numbers.fill_null(np.nan).to_numpy(), name)
 
 
@@ -189,7 +189,7 @@ class Head:
     names: tuple[str, ...]
 
 
-def head_of(file: FilePath, encoding: str) -> Head:
+def read_head(file: FilePath, encoding: str) -> Head:
     """Read the first line of a CSV file."""
     import pyarrow as pa
 
@@ -216,13 +216,13 @@ class TextFiles:
     def pieces(self) -> Iterator[Table]:
         """Return tables, block by block."""
         for block in self._blocks():
-            yield table_of([self._column(name, texts) for name, texts in block.items()])
+            yield make_table([self._column(name, texts) for name, texts in block.items()])
 
     def _column(self, name: str, texts: Any) -> Column:
         if name not in self._text_columns:
             return arrow_column(name, texts)
         coded = texts.dictionary_encode()
-        return levels_of(name, coded.dictionary.to_pylist(), coded.indices.to_numpy())
+        return category_column(name, coded.dictionary.to_pylist(), coded.indices.to_numpy())
 
     @cached_property
     def _text_columns(self) -> frozenset[str]:

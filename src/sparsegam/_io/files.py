@@ -9,12 +9,12 @@ from importlib.util import find_spec
 from pathlib import Path as FilePath
 from typing import Any
 
-from sparsegam._data.columns import from_objects, shortened
-from sparsegam._data.streams import Stream, of_dataset
-from sparsegam._data.table import Table, read
+from sparsegam._data.columns import from_objects
+from sparsegam._data.streams import Stream, dataset_stream
+from sparsegam._data.table import Table, read_table
 from sparsegam._io.contents import FileError, check_archive, check_file, check_memory, named_errors, refuse, unpacked
-from sparsegam._io.csv import TextFiles, head_of, header, read_csv, table_of
-from sparsegam.checks import check_integer, optional
+from sparsegam._io.csv import TextFiles, header, make_table, read_csv, read_head
+from sparsegam.checks import check_integer, optional, quoted
 
 BYTES_PER_VALUE = 16  # of a Parquet file: as Arrow holds it, and as we do
 
@@ -75,7 +75,7 @@ def _from_arrow(file: FilePath, load: Callable[[Any], Any]) -> Table:
         refuse(file, f"cannot be read ({first})")
     if frame.num_rows == 0:
         refuse(file, "the file has no rows")
-    return read(frame).loaded()
+    return read_table(frame).load()
 
 
 def _read_parquet(file: FilePath, _: str) -> Table:
@@ -116,7 +116,7 @@ def _read_excel(file: FilePath, _: str) -> Table:
         refuse(file, "the first sheet is empty")
     names = header(file, ["" if name is None else str(name) for name in rows[0]])
     values = zip(*rows[1:], strict=True)
-    return table_of([from_objects(list(column), name) for name, column in zip(names, values, strict=False)])
+    return make_table([from_objects(list(column), name) for name, column in zip(names, values, strict=False)])
 
 
 FORMATS = {".parquet": "parquet", ".pq": "parquet", ".feather": "feather", ".arrow": "feather"}
@@ -156,7 +156,7 @@ def scan(
     files = _files(paths)
     kinds = {FORMATS.get(file.suffix.lower(), "csv") for file in files}
     if len(kinds) > 1:
-        msg = f"files must be of one kind, got {shortened([file.name for file in files])}: scan each kind by itself."
+        msg = f"files must be of one kind, got {quoted([file.name for file in files])}: scan each kind by itself."
         raise FileError(msg)
     kind = kinds.pop()
     wanted = None if columns is None else list(columns)
@@ -168,7 +168,7 @@ def _files(paths: Any) -> list[FilePath]:
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     found = [file for path in given for file in _matching(os.fspath(path))]
     if not found:
-        msg = f"there is no file {shortened(given)}: give files, folders or patterns that match some."
+        msg = f"there is no file {quoted(given)}: give files, folders or patterns that match some."
         raise FileError(msg)
     for file in found:
         check_file(file)
@@ -194,7 +194,7 @@ def _arrow_stream(files: Sequence[FilePath], kind: str, columns: list[str] | Non
     whole = dataset.dataset(
         [str(file) for file in files], format=kind, schema=pa.schema([schema.field(n) for n in chosen])
     )
-    stream = of_dataset(whole)
+    stream = dataset_stream(whole)
 
     def pieces() -> Iterator[Table]:
         with named_errors(files):
@@ -241,21 +241,21 @@ def _fits(one: Any, other: Any) -> bool:
 def _check_names(file: FilePath, names: tuple[str, ...], first: FilePath, expected: tuple[str, ...]) -> None:
     absent, more = ([n for n in one if n not in other] for one, other in ((expected, names), (names, expected)))
     if absent or more:
-        what = f"lacks the columns {shortened(absent)}" if absent else f"has the columns {shortened(more)} as well"
+        what = f"lacks the columns {quoted(absent)}" if absent else f"has the columns {quoted(more)} as well"
         refuse(file, f"it {what}, unlike {first.name}: give all files the same columns")
 
 
 def _chosen(names: Sequence[str], columns: list[str] | None) -> list[str]:
     unknown = [name for name in columns or () if name not in names]
     if unknown:
-        msg = f"columns names {shortened(unknown)}, but the columns of the files are {shortened(names, 8)}."
+        msg = f"columns names {quoted(unknown)}, but the columns of the files are {quoted(names, 8)}."
         raise ValueError(msg)
     return list(names) if columns is None else columns
 
 
 def _text_stream(files: Sequence[FilePath], encoding: str, columns: list[str] | None) -> Stream:
     """Return CSV files, whose columns are what all of their text looks like."""
-    heads = [head_of(file, encoding) for file in files]
+    heads = [read_head(file, encoding) for file in files]
     for file, head in zip(files[1:], heads[1:], strict=True):
         _check_names(file, head.names, files[0], heads[0].names)
     text = TextFiles(heads, encoding, _chosen(heads[0].names, columns))

@@ -29,8 +29,8 @@ Codes = dict[float, int]
 def warn_of_special_codes(table: Table, *, told_of: Container[int] = ()) -> None:
     """Warn of columns that look as if they held special codes, all of them in one warning; say how to declare them."""
     found = {}
-    for j, start in table.starts(LOOKED_AT, (j for j in _worth_a_look(table) if j not in told_of)):
-        if start.scale.kind == "number" and (codes := codes_of(start.values)):
+    for j, start in table.first_rows(LOOKED_AT, (j for j in _worth_a_look(table) if j not in told_of)):
+        if start.scale.kind == "number" and (codes := find_special_codes(start.values)):
             found[table.label(j)] = codes
     if not found:
         return
@@ -50,15 +50,15 @@ def warn_of_special_codes(table: Table, *, told_of: Container[int] = ()) -> None
 
 def _worth_a_look(table: Table) -> Iterable[int]:
     """Return all columns or, where one look at all of them tells, those that can hold codes."""
-    if table.all_numbers is None:
+    if table.numeric_array is None:
         only_truth = table.array is not None and table.array.dtype.kind == "b"
         return [] if only_truth else [j for j in range(table.n_columns) if table.scales.get(j, NUMBER) == NUMBER]
-    start = table.all_numbers[:LOOKED_AT]
+    start = table.numeric_array[:LOOKED_AT]
     ends = zip(np.fmin.reduce(start).tolist(), np.fmax.reduce(start).tolist(), strict=True)
     return [j for j, (low, high) in enumerate(ends) if low in NEGATIVE or high in NINES]
 
 
-def codes_of(values: FloatArray) -> Codes:
+def find_special_codes(values: FloatArray) -> Codes:
     """Return the values that look like special codes, each with its number of rows; none for most columns."""
     low, high = np.fmin.reduce(values, initial=np.nan), np.fmax.reduce(values, initial=np.nan)
     if low not in NEGATIVE and high not in NINES:

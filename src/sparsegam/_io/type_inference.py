@@ -18,14 +18,14 @@ LOOKED_AT = 500  # rows at the start of a column that tell whether all of it is 
 TRUTH = {"true": 1.0, "false": 0.0}
 
 
-def guess(name: str, values: Sequence[str]) -> Column:
+def infer_column(name: str, values: Sequence[str]) -> Column:
     """Read a column of text as what all of it looks like."""
     seen: dict[str, int] = {}
     codes = np.fromiter((seen.setdefault(value, len(seen)) for value in values), np.intp, len(values))
-    return guess_distinct(name, list(seen), codes)
+    return infer_from_distinct(name, list(seen), codes)
 
 
-def guess_distinct(name: str, texts: Sequence[str], codes: NDArray[np.integer]) -> Column:
+def infer_from_distinct(name: str, texts: Sequence[str], codes: NDArray[np.integer]) -> Column:
     """Read a column that is given as its distinct texts, and which of them stands in each row."""
     numbers = _as_numbers(texts)
     if numbers is not None:
@@ -33,10 +33,10 @@ def guess_distinct(name: str, texts: Sequence[str], codes: NDArray[np.integer]) 
     found = _as_truth(texts) or _as_times(texts)
     if found is not None:
         return Column(name, found[0], found[1][codes])
-    return levels_of(name, texts, codes)
+    return category_column(name, texts, codes)
 
 
-def levels_of(name: str, texts: Sequence[str], codes: NDArray[np.integer]) -> Column:
+def category_column(name: str, texts: Sequence[str], codes: NDArray[np.integer]) -> Column:
     """Read the same as text, whatever it looks like."""
     levels = from_objects([None if is_missing(text) else text.strip() for text in texts], name)
     return Column(name, levels.scale, levels.values[codes])
@@ -52,7 +52,7 @@ def warn_of_numbers_in_text(table: Table, *, kept_as_text: Container[int] = ()) 
     if table.array is not None and not may_hold_text(table.array):
         return
     columns = (j for j in range(table.n_columns) if j not in kept_as_text and _may_be_numbers(table.scales.get(j)))
-    for j, start in table.starts(LOOKED_AT, columns):
+    for j, start in table.first_rows(LOOKED_AT, columns):
         if _share_of_numbers(start)[0] >= NEARLY_ALL:
             share, n_numbers, n, other = _share_of_numbers(table.column(j))
             if NEARLY_ALL <= share < 1:

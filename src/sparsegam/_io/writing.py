@@ -13,7 +13,7 @@ NAMED_DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
 STANDARD = {"-": 1, "/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
 
 
-def write_whole(file: str | os.PathLike[str], content: str | bytes) -> FilePath:
+def write_atomically(file: str | os.PathLike[str], content: str | bytes) -> FilePath:
     """Write a file beside its place and move it there; where that fails, nothing is left behind or changed.
 
     Parameters
@@ -45,7 +45,7 @@ def save_workbook(book: Any, to: Any) -> None:
         return
     draft = BytesIO()
     book.save(draft)
-    write_whole(to, draft.getvalue())
+    write_atomically(to, draft.getvalue())
 
 
 def _write(name: str, raw: bytes) -> None:

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from sparsegam._data.columns import Scale, Value
-from sparsegam._data.table import Table, read
-from sparsegam._data.to_frame import frame_of
+from sparsegam._data.table import Table, make_frame, read_table
 from sparsegam._models import equation, notebook, schema
 from sparsegam._models.decomposition import SumOfParts
 from sparsegam._models.edits import Edit
@@ -148,7 +147,7 @@ class Model(SumOfParts, Scores, Deployable, Viewable):
 
     def read(self, X: Any) -> Table:
         """Look at rows without copying them."""
-        return read(X)
+        return read_table(X)
 
     def score_table(self, table: Table) -> FloatArray:
         """Return the score of each row of a table that was read already."""
@@ -182,7 +181,7 @@ class Model(SumOfParts, Scores, Deployable, Viewable):
             A column for each of `parts`: the features in use and, behind them, pairs. With
             `baseline(centred=centred)`, a row sums up to its score.
         """
-        table, new = read(X), NewValues()
+        table, new = read_table(X), NewValues()
         columns = list(self._contributions(table, new, centred=centred))
         new.tell(self.missing)
         return np.column_stack(columns) if columns else np.zeros((table.n_rows, 0))
@@ -197,7 +196,7 @@ class Model(SumOfParts, Scores, Deployable, Viewable):
         """
         names = ("feature", "condition", "coef", "standard_error", "n_rows", "n_others", "n_events")
         rows = self.rows()
-        return frame_of({name: [row[name] for row in rows] for name in names})
+        return make_frame({name: [row[name] for row in rows] for name in names})
 
     def rows(self) -> list[dict[str, Any]]:
         """Return each term as a dict of what `to_frame` has in its columns."""
@@ -295,7 +294,7 @@ class Model(SumOfParts, Scores, Deployable, Viewable):
             if name in kept:
                 return kept[name]
             source = self.source_of(name)
-            out = table.column(place[name]).on(source.scale)
+            out = table.column(place[name]).on_scale(source.scale)
             special = [source.scale.number(value) for value in source.special_values]
             new.note(name, count_new(source.seen, source.scale, special, out))
             if name in paired:

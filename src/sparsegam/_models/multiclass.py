@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam._data.to_frame import frame_of
+from sparsegam._data.table import make_frame
 from sparsegam._models import notebook
 from sparsegam._models.methods import Reports
 from sparsegam._models.seen import NewValues
@@ -121,7 +121,7 @@ class OneVsRestModel(Reports):
             for row in model.rows()
         ]
         names = rows[0] if rows else ("class",)
-        return frame_of({name: [row[name] for row in rows] for name in names})
+        return make_frame({name: [row[name] for row in rows] for name in names})
 
     def __str__(self) -> str:
         return self.equation()

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam._data.target import one_column, real, rest_of
+from sparsegam._data.target import numeric_target, rest_label, target_vector
 from sparsegam._models.scoring import Scores
 from sparsegam.arrays import FloatArray
 
@@ -30,7 +30,7 @@ def positives(model: Scores, y: Any) -> NDArray[np.bool_]:
         raise ValueError(msg)
     first, second = (label.item() if hasattr(label, "item") else label for label in model.classes)
     labels = np.asarray(y)
-    if first == rest_of(second):  # of more than two labels, whose others need not be called by that name
+    if first == rest_label(second):  # of more than two labels, whose others need not be called by that name
         return np.asarray(labels.astype(str) == second, dtype=np.bool_)
     upper = np.asarray(labels == second, dtype=np.bool_)
     strange = labels[~upper & np.asarray(labels != first)]
@@ -43,11 +43,11 @@ def positives(model: Scores, y: Any) -> NDArray[np.bool_]:
 
 def events(model: Scores, y: Any, n_rows: int) -> NDArray[np.bool_]:
     """Tell which of n rows are of the second class."""
-    return positives(model, one_column(y, n_rows))
+    return positives(model, target_vector(y, n_rows))
 
 
 def target_of(model: Scores, y: Any, n_rows: int) -> FloatArray:
     """Return what happened as the core takes it: -1 and 1 for the classes of a model, or the responses."""
     if model.classes is None:
-        return real(one_column(y, n_rows))
+        return numeric_target(target_vector(y, n_rows))
     return np.where(events(model, y, n_rows), 1.0, -1.0)

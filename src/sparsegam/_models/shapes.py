@@ -64,7 +64,7 @@ class ShapeFunction:
 
     def __call__(self, x: Any) -> FloatArray:
         """Return the contribution of each value, given as the data has it."""
-        return self.at(from_array(np.asarray(x), "x").on(self.scale))
+        return self.at(from_array(np.asarray(x), "x").on_scale(self.scale))
 
     def at(self, numbers: FloatArray) -> FloatArray:
         """Return the contribution of each value, given as a number on the scale."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sparsegam._data.columns import NUMBER, Scale
-from sparsegam._data.table import Table, read
+from sparsegam._data.table import Table, read_table
 from sparsegam._models.additive import Model
 from sparsegam._models.lookup import positions
 from sparsegam._models.seen import NewValues
@@ -156,13 +156,15 @@ def step_model(model: Any) -> StepModel:
 
 def as_table(X: Any) -> Table:
     """Return what a user passes as a table; one that was read already stays as it is."""
-    return X if isinstance(X, Table) else read(X)
+    return X if isinstance(X, Table) else read_table(X)
 
 
 def step_numbers(model: Model | StepModel, table: Table) -> dict[str, FloatArray]:
     """Return the columns of the features in use, as numbers on the scales of the model."""
     where, scales = positions(model.features, model.feature_names, table), model.scales
-    return {name: table.column(j).on(scales.get(name, NUMBER)) for name, j in zip(model.features, where, strict=True)}
+    return {
+        name: table.column(j).on_scale(scales.get(name, NUMBER)) for name, j in zip(model.features, where, strict=True)
+    }
 
 
 def _plain(label: Any) -> Any:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from sparsegam._data.streams import is_stream
-from sparsegam._data.table import is_on_card
+from sparsegam._data.table import is_on_device
 from sparsegam._data.target import read_target
 from sparsegam._design.design import Data, Design
 from sparsegam._search.options import Options
@@ -50,8 +50,8 @@ def from_card(inputs: Any, X: Any, y: Any, sample_weight: Any, device: Any) -> t
     if is_cuda(device):
         from sparsegam._backends.cuda.inputs import fetched
 
-        return inputs.from_card(X) if is_on_card(X) else X, fetched(y), fetched(sample_weight)
-    if is_on_card(X):
+        return inputs.from_card(X) if is_on_device(X) else X, fetched(y), fetched(sample_weight)
+    if is_on_device(X):
         msg = (
             f"X is on a CUDA card ({type(X).__module__}.{type(X).__name__}): use device='cuda', or copy it here first."
         )

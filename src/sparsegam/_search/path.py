@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam._data.to_frame import frame_of
+from sparsegam._data.table import make_frame
 from sparsegam._design.design import Design
 from sparsegam._models import notebook
 from sparsegam._models.scoring import Scores
@@ -173,7 +173,7 @@ class Path(Generic[M]):
 
     def to_frame(self) -> Any:
         """Return the path as a frame of pandas, of polars where pandas is not installed, or as an Arrow table."""
-        return frame_of(self._columns())
+        return make_frame(self._columns())
 
     def _columns(self) -> dict[str, NDArray[Any]]:
         return {

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
-from sparsegam._data.streams import stream_of
-from sparsegam._data.table import Table, read
+from sparsegam._data.streams import as_stream
+from sparsegam._data.table import Table, read_table
 from sparsegam._design.binning import Binning
 from sparsegam._design.constraints import Constraints, InteractionOptions
 from sparsegam._design.encoding import bin_table, take_in
@@ -180,7 +180,7 @@ class Tables:
 
     def read(self, X: Any) -> Table:
         """Look at an array or a frame without copying it."""
-        return read(X)
+        return read_table(X)
 
     def warn_of_columns(self, table: Table) -> None:
         """Warn of columns that are hardly meant as they will be taken: text full of numbers, codes among numbers."""
@@ -191,17 +191,17 @@ class Tables:
 
     def take_in(self, X: Any, y: Any, sample_weight: Any, n_threads: int) -> tuple[Table, Any, Any]:
         """Read what comes in pieces, as codes; y and sample_weight are names of columns."""
-        return take_in(stream_of(X), y, sample_weight, self.binning, n_threads)
+        return take_in(as_stream(X), y, sample_weight, self.binning, n_threads)
 
     def pose(self, data: Table, y: FloatArray, weight: FloatArray, options: Options) -> TableProblem:
         """Bin the table and hand it to the core; rows without weight are left out, as if they were absent."""
         kept = weight > 0
         if not kept.all():
-            data, y, weight = data.keep(kept), y[kept], weight[kept]
+            data, y, weight = data.take(kept), y[kept], weight[kept]
         units, y_core, weight_core = in_units(y, weight, centred=not LOSSES[options.loss].is_classifier)
         shapes = shapes_of(self.rules.shapes, data.labels)
         if set(shapes) != {"steps"}:  # ramps go by the rows' own values
-            data = data.spent(is_spent=False)
+            data = data.with_reusable_codes(allowed=False)
         features, codes = bin_table(data, self.binning, weight, options.n_threads)
         ramps = learn_ramps(data, features, codes, weight, shapes)
         design = ThresholdDesign(features, codes, weight, missing=self.rules.missing, ramps=ramps, shapes=shapes)

@@ -69,7 +69,7 @@ class Data:
 
     def keep(self, rows: NDArray[Any]) -> "Data":
         """Return the same with these rows only."""
-        return replace(self, matrix=self.matrix.keep(rows), target=self.target[rows])
+        return replace(self, matrix=self.matrix.take(rows), target=self.target[rows])
 
 
 def read_data(X: Any, y: Any, settings: Settings) -> Data:
@@ -192,7 +192,7 @@ def pose(data: Data, settings: Settings) -> Posed:
         norms=norms,
     )
     options = Options(loss=settings.name, lambda2=0.0, max_terms=None)
-    problem = Matrices(demands).pose(matrix.named(None), data.target, np.ones(matrix.n_rows), options)
+    problem = Matrices(demands).pose(matrix.with_names(None), data.target, np.ones(matrix.n_rows), options)
     shift = np.zeros(matrix.n_columns)
     for j, by in problem.design.shift.items():
         shift[j] = by

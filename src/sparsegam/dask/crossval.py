@@ -27,11 +27,11 @@ class RemoteTask(Task):
         table: Any = self.data
         scored: list[Scored] = []
         for pose in self.poses:
-            problem = pose(table.keep(train), self.target, self.weight)
+            problem = pose(table.take(train), self.target, self.weight)
             try:
                 found = frontiers(problem, self.ridges, self.callback)
                 with config_context(skip_parameter_validation=True):
-                    scored += [self._scored_there(problem, search, table.keep(test)) for search in found]
+                    scored += [self._scored_there(problem, search, table.take(test)) for search in found]
             finally:
                 table.cluster.drop(problem.rows.posed)
         return scored
@@ -85,7 +85,7 @@ def all_scores(
     """Return the scores of some rows by each point, with their labels and weights, those of classes left out."""
     bare = Selection(selection.rows, selection.upper)
     y, weight = shard.target(bare)
-    table = shard.table(bare).loaded()
+    table = shard.table(bare).load()
     made = [_core.Point(*point) for point in points]
     if table.n_rows == 0:
         return np.zeros((len(made), 0)), y, weight

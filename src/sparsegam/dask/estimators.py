@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
-from sparsegam._data.target import Target, class_weights
+from sparsegam._data.target import Target, apply_class_weights
 from sparsegam._fit.fitting import FitsOne
 from sparsegam.dask.cluster import Cluster, client_of
 from sparsegam.dask.parts import parts_of
@@ -143,7 +143,7 @@ class DistributedClassifier(Distributed):
         total = sum(table.cluster.ask(Shard.class_weights, len(classes)))
         given = self.class_weight  # type: ignore[attr-defined]
         position = np.arange(len(classes))
-        factors = class_weights(given, classes, position, np.asarray(total)) / np.maximum(total, 1e-300)
+        factors = apply_class_weights(given, classes, position, np.asarray(total)) / np.maximum(total, 1e-300)
         return RemoteTable(table.cluster, factors=factors)
 
 

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam._data.columns import shortened, unmasked
-from sparsegam._data.sketches import Codes, Coding, Summary, summary_of
-from sparsegam._data.table import Table, read
-from sparsegam._data.target import one_column, real
+from sparsegam._data.columns import fill_masked
+from sparsegam._data.sketches import Codes, Coding, ColumnSummary, summarise_column
+from sparsegam._data.table import Table, read_table
+from sparsegam._data.target import numeric_target, target_vector
 from sparsegam.arrays import FloatArray
+from sparsegam.checks import quoted
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class About:
     ----------
     names : tuple of str or None
         Columns; None where they go by position.
-    summaries : tuple of Summary
+    summaries : tuple of ColumnSummary
         What the features hold; none where there are no rows.
     labels : ndarray
         Distinct labels; empty for a regression.
@@ -33,7 +34,7 @@ class About:
     """
 
     names: tuple[str, ...] | None
-    summaries: tuple[Summary, ...]
+    summaries: tuple[ColumnSummary, ...]
     labels: NDArray[Any]
     rows: tuple[int, ...]
     weight: tuple[float, float, float, int]
@@ -100,15 +101,15 @@ def read_part(X: Any, y: Any, weight: Any) -> tuple[Table | None, NDArray[Any], 
     features = X.drop(columns=taken) if taken else X
     if len(features) == 0:
         return None, np.zeros(0), np.zeros(0)
-    table = read(features)
-    return table, one_column(labels, table.n_rows), _weights(each, table.n_rows)
+    table = read_table(features)
+    return table, target_vector(labels, table.n_rows), _weights(each, table.n_rows)
 
 
 def _weights(given: Any, n_rows: int) -> FloatArray:
     """Return the weights of a part, which may all be zero."""
     if given is None:
         return np.ones(n_rows)
-    weight: FloatArray = np.ascontiguousarray(unmasked(given), dtype=np.float64)
+    weight: FloatArray = np.ascontiguousarray(fill_masked(given), dtype=np.float64)
     if weight.shape != (n_rows,):
         msg = f"sample_weight must hold one number per row, got shape {weight.shape} for {n_rows} rows."
         raise ValueError(msg)
@@ -125,10 +126,10 @@ def look_at(X: Any, y: Any, weight: Any, *, classifies: bool) -> About:
         return About(None, (), np.zeros(0), (0,), (0.0, np.inf, 0.0, 0))
     positive = each[each > 0]
     if not classifies:
-        real(labels)
+        numeric_target(labels)
     return About(
         table.names if table.names is not None else tuple(table.labels),
-        tuple(summary_of(table.column(j)) for j in range(table.n_columns)),
+        tuple(summarise_column(table.column(j)) for j in range(table.n_columns)),
         np.unique(labels[each > 0]) if classifies else np.zeros(0),
         (table.n_rows,),
         (float(each.sum()), positive.min(initial=np.inf), positive.max(initial=0.0), positive.size),
@@ -145,11 +146,11 @@ def together(parts: Sequence[About]) -> About:
     for part in known[1:]:
         if part.names != names:
             msg = (
-                f"a part has the columns {shortened(part.names or (), 8)}, where others have "
-                f"{shortened(names or (), 8)}: give all parts the same, in the same order."
+                f"a part has the columns {quoted(part.names or (), 8)}, where others have "
+                f"{quoted(names or (), 8)}: give all parts the same, in the same order."
             )
             raise ValueError(msg)
-        summaries = tuple(one.merged(other) for one, other in zip(summaries, part.summaries, strict=True))
+        summaries = tuple(one.merge(other) for one, other in zip(summaries, part.summaries, strict=True))
     sums, lows, highs, counts = zip(*(part.weight for part in known), strict=True)
     labels = np.unique(np.concatenate([part.labels for part in known if part.labels.size] or [np.zeros(0)]))
     return About(names, summaries, labels, rows, (float(sum(sums)), min(lows), max(highs), sum(counts)))
@@ -163,7 +164,7 @@ def code_part(X: Any, y: Any, weight: Any, codings: Sequence[Coding], classes: N
         return CodedPart(empty, np.zeros(0, dtype=_label_type(classes)), np.zeros(0))
     codes = tuple(coding.codes(table.column(j)) for j, coding in enumerate(codings))
     if classes is None:
-        return CodedPart(codes, real(labels), each)
+        return CodedPart(codes, numeric_target(labels), each)
     place = np.clip(np.searchsorted(classes, labels), 0, len(classes) - 1)  # rows without weight may have any label
     return CodedPart(codes, place.astype(_label_type(classes)), each)
 

@@ -131,7 +131,7 @@ class Shard:
         """Return the rows of a selection as a table."""
         columns = (CodedColumn(coding, codes) for coding, codes in zip(self.codings, self.codes, strict=True))
         names = tuple(coding.name for coding in self.codings)
-        return Table(tuple(columns), self.y.size, len(names), names=names).keep(self.kept(selection))
+        return Table(tuple(columns), self.y.size, len(names), names=names).take(self.kept(selection))
 
 
 @dataclass(frozen=True)

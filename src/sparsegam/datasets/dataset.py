@@ -8,8 +8,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam._data.table import Table, read
-from sparsegam._data.to_frame import as_native
+from sparsegam._data.table import Table, read_table, table_to_frame
 
 
 class Term(NamedTuple):
@@ -91,7 +90,7 @@ class Dataset(Generic[TruthT]):
 
         All that takes rows takes each of these.
         """
-        return as_native(read(self.data).named(tuple(self.feature_names)))
+        return table_to_frame(read_table(self.data).with_names(tuple(self.feature_names)))
 
     def __repr__(self) -> str:
         n, p = self.data.shape

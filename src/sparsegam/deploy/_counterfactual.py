@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from sparsegam._data.columns import UNSEEN, Value, from_objects, text
-from sparsegam._data.table import Table, position, read
-from sparsegam._data.to_frame import frame_of
+from sparsegam._data.table import Table, make_frame, position, read_table
 from sparsegam._models import notebook
 from sparsegam._models.layout import aligned
 from sparsegam._models.step_tables import StepTable
@@ -80,7 +79,7 @@ class Counterfactual:
     def to_frame(self) -> Any:
         """Return the changes as a frame: feature, before, after, step, adds, cost."""
         names = ("feature", "before", "after", "step", "adds", "cost")
-        return frame_of({name: [getattr(change, name) for change in self.changes] for name in names})
+        return make_frame({name: [getattr(change, name) for change in self.changes] for name in names})
 
     def __str__(self) -> str:
         return f"{self._sentence()}\n\n{aligned(*self._table())}" if self.changes else self._sentence()
@@ -173,7 +172,7 @@ def one_row(row: Any, names: Sequence[str]) -> Table:
             msg = f"row has {len(values)} values, but the model was fitted with {len(names)} columns."
             raise ValueError(msg)
         return one_row(dict(zip(names, values, strict=True)), names)
-    table = read(row)
+    table = read_table(row)
     if table.n_rows != 1:
         msg = f"row must be one row, got {table.n_rows}: pass X.iloc[[i]], or X[i:i+1]."
         raise ValueError(msg)

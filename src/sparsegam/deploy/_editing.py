@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sparsegam import _core
 from sparsegam._data.columns import NUMBER, Scale
-from sparsegam._data.target import weights
+from sparsegam._data.target import read_weights
 from sparsegam._models.additive import Model
 from sparsegam._models.edits import Edit
 from sparsegam._models.outcomes import target_of
@@ -235,7 +235,9 @@ def _check_words(name: str, words: Any) -> None:
 
 def _read_rows(model: Model, X: Any, y: Any, sample_weight: Any) -> Rows:
     table = as_table(X)
-    return Rows(step_numbers(model, table), target_of(model, y, table.n_rows), weights(sample_weight, table.n_rows))
+    return Rows(
+        step_numbers(model, table), target_of(model, y, table.n_rows), read_weights(sample_weight, table.n_rows)
+    )
 
 
 def _on_rows(model: Model, terms: tuple[Term, ...], rows: Rows) -> Model:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam._data.to_frame import frame_of
+from sparsegam._data.table import make_frame
 from sparsegam._models import notebook
 from sparsegam._models.step_tables import Numbers, PairTable, StepTable
 from sparsegam._models.steps import StepModel, as_table, step_model, step_numbers
@@ -125,7 +125,7 @@ class Reasons:
         for rank in range(codes.shape[1]):
             columns[f"reason_{rank + 1}"] = codes[:, rank]
             columns[f"lost_{rank + 1}"] = self.lost[:, rank]
-        return frame_of(columns)
+        return make_frame(columns)
 
     def __repr__(self) -> str:
         return f"<Reasons: {len(self)} rows, up to {self.table.k} each>"

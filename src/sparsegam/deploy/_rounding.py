@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam._data.target import weights
+from sparsegam._data.target import read_weights
 from sparsegam._models.additive import Model
 from sparsegam._models.outcomes import events
 from sparsegam._models.steps import as_table, step_numbers
@@ -92,7 +92,7 @@ def patterns_of(model: Model, X: Any, y: Any, sample_weight: Any = None) -> Patt
     numbers = step_numbers(model, table)
     columns = [model.column_of(term, numbers).astype(np.int64) for term in model.terms]
     holds = np.column_stack(columns) if columns else np.zeros((table.n_rows, 0), dtype=np.int64)
-    event, weight = events(model, y, table.n_rows), weights(sample_weight, table.n_rows)
+    event, weight = events(model, y, table.n_rows), read_weights(sample_weight, table.n_rows)
     distinct, position = _distinct(holds)
     size = len(distinct)
     return Patterns(distinct, _sums(position, weight * event, size), _sums(position, weight * ~event, size))

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam._data.table import Table
-from sparsegam._data.target import weights
-from sparsegam._data.to_frame import frame_of
+from sparsegam._data.table import Table, make_frame
+from sparsegam._data.target import read_weights
 from sparsegam._models.additive import Model
 from sparsegam._models.outcomes import events
 from sparsegam._models.steps import StepModel, as_table, step_model
@@ -145,7 +144,7 @@ class Scorecard:
     def to_frame(self) -> Any:
         """Return the lines of `table` as a frame; the base points are `base`."""
         lines = self.table()
-        return frame_of({name: [line[name] for line in lines] for name in (lines[0] if lines else ("feature",))})
+        return make_frame({name: [line[name] for line in lines] for name in (lines[0] if lines else ("feature",))})
 
     def formula(self) -> str:
         """Write how a total becomes a probability."""
@@ -342,7 +341,7 @@ def _shifted(steps: StepModel, options: Scaling) -> StepModel:
 def _reported(card: Scorecard, model: Model, rows: Table, y: Any, sample_weight: Any) -> Scorecard:
     """Add what the rows say: what rounding cost, how many rows each step has, the risk of each total."""
     event = events(model, y, rows.n_rows)
-    weight = weights(sample_weight, event.size)
+    weight = read_weights(sample_weight, event.size)
     total = card.score(rows)
     scored = [(step_model(model), step_model(model).score(rows)), (card.steps, total.astype(np.float64))]
     log_odds = [steps.log_odds(score) for steps, score in scored]

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sparsegam._data.table import read
+from sparsegam._data.table import read_table
 from sparsegam._search.tables import gam_path
 from sparsegam.checks import check_integer
 from sparsegam.deploy._scorecard import Scorecard, best_scorecard
@@ -54,7 +54,7 @@ def small_scorecard(
     if search.get("features_always") is not None:
         msg = "features_always cannot be kept, as a small card gives up terms: leave it out, or use model.scorecard."
         raise ValueError(msg)
-    table = read(X).loaded()
+    table = read_table(X).load()
     path = gam_path(table, y, max_terms=max_terms + SPARE_TERMS, sample_weight=sample_weight, **search)
     models = path.models[max_terms:] or path.models[-1:]
     options = {"method": "small", "max_terms": max_terms, **(scaling or {})}

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from sparsegam._data.columns import UNSEEN
-from sparsegam._data.to_frame import frame_of
+from sparsegam._data.table import make_frame
 from sparsegam._design.training import TENTHS, band_counts, histogram_of
 from sparsegam._models import notebook
 from sparsegam._models.additive import Model
@@ -71,7 +71,7 @@ class Drift:
     def to_frame(self) -> Any:
         """Return a row for each line."""
         rows = [self._row(line) for line in self.lines]
-        return frame_of({name: [row[name] for row in rows] for name in rows[0]})
+        return make_frame({name: [row[name] for row in rows] for name in rows[0]})
 
     def __str__(self) -> str:
         return f"{self._sizes()}\n{aligned(*self._table())}"

@@ -16,9 +16,9 @@ from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import check_is_fitted
 
 from sparsegam import _core
-from sparsegam._data.table import Table, read
-from sparsegam._data.target import weights
-from sparsegam._data.to_frame import frame_of
+from sparsegam._data.table import Table, read_table
+from sparsegam._data.target import read_weights
+from sparsegam._data.to_frame import make_frame
 from sparsegam._fit.crossval import threads_per_search
 from sparsegam._models.additive import Model
 from sparsegam._models.notebook import MOST_ROWS, DisplayedResult, TextTable
@@ -114,10 +114,10 @@ class Stability(DisplayedResult):
         check_choice("by", by, ("term", "feature"))
         if by == "feature":
             in_model = [name in self.model_features for name in self.features]
-            return frame_of(
+            return make_frame(
                 {"feature": list(self.features), "in_model": in_model, "share": list(self.features.values())}
             )
-        return frame_of(
+        return make_frame(
             {
                 "feature": [part_name(one.term.part) for one in self.terms],
                 "condition": [one.term.text() for one in self.terms],
@@ -266,7 +266,7 @@ def stability(  # noqa: PLR0913
         if not models:
             raise TimeoutError(msg)
         warn(msg, ConvergenceWarning)
-    return selection_frequencies(model, models, read(X), method, float(tolerance))
+    return selection_frequencies(model, models, read_table(X), method, float(tolerance))
 
 
 def _fitted_model(estimator: Any) -> Model:
@@ -306,7 +306,7 @@ class _Sampler:
         A sample of a classifier that contains a single class is drawn again.
         """
         labels = np.asarray(self.y).ravel()
-        weight = weights(self.sample_weight, labels.size)
+        weight = read_weights(self.sample_weight, labels.size)
         units = np.arange(labels.size)
         if self.groups is not None:
             units = np.unique(np.asarray(self.groups), return_inverse=True)[1].ravel()

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sparsegam._data.columns import Column, from_array, text
 from sparsegam._data.table import Table, position
-from sparsegam._data.to_frame import frame_of
+from sparsegam._data.to_frame import make_frame
 from sparsegam._models.notebook import DisplayedResult, TextTable
 from sparsegam._models.outcomes import positives
 from sparsegam._models.scoring import Scores
@@ -68,7 +68,7 @@ class Subgroups(DisplayedResult):
     def to_frame(self) -> Any:
         """Return a row for each group."""
         rows = [asdict(line) for line in self.lines]
-        return frame_of({name: [row[name] for row in rows] for name in Subgroup.__dataclass_fields__})
+        return make_frame({name: [row[name] for row in rows] for name in Subgroup.__dataclass_fields__})
 
     def __repr__(self) -> str:
         return f"<Subgroups: {len(self.lines)} of {', '.join(dict.fromkeys(line.name for line in self.lines))}>"

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from sparsegam._data.columns import UNSEEN, text
-from sparsegam._data.table import Table, read
+from sparsegam._data.table import Table, read_table
 from sparsegam._models.additive import Model
 from sparsegam._models.outcomes import positives
 from sparsegam._models.terms import Part
@@ -36,11 +36,11 @@ def plot_contributions(  # noqa: D417
     -------
     {figure}
     """
-    table = read(X)
+    table = read_table(X)
     if not 0 <= row < table.n_rows:
         msg = f"row must be from 0 to {table.n_rows - 1}, got {row}."
         raise ValueError(msg)
-    one = table.keep(np.array([row]))
+    one = table.take(np.array([row]))
     bars = _bars(model, one, model.contributions(one, centred=centred)[0], max_features)
     figure, ax = canvas(ax, width=6.5, height=1.2 + 0.27 * (len(bars) + 1))
     _draw(ax, model, bars, centred=centred)
@@ -66,7 +66,7 @@ def _value(model: Model, table: Table, name: str) -> str:
     scale = model.source_of(name).scale
     names = list(model.feature_names if table.names is None else table.names)
     column = table.column(names.index(name))
-    number = float(column.on(scale)[0])
+    number = float(column.on_scale(scale)[0])
     if np.isnan(number):
         return "missing"
     return "an unseen level" if scale.has_levels and number == UNSEEN else shortened(text(scale.value(number)), 20)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam._data.table import read
+from sparsegam._data.table import read_table
 from sparsegam._models.seen import NewValues
 from sparsegam._models.terms import part_name
 from sparsegam._search.path import Path
@@ -63,7 +63,7 @@ def plot_frontier(path: Path[Any], X: Any = None, y: Any = None, *, n_terms: int
 
 def scores(path: Path[Any], X: Any, y: Any) -> FloatArray:
     """Return the AUC of each model on some rows, or its R squared for a regression."""
-    table, new = read(X).loaded(), NewValues()
+    table, new = read_table(X).load(), NewValues()
     found = np.array([worth(model, model.score_rows(table, new), y) for model in path])
     new.tell(path.models[0].missing)
     return found

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam._data.columns import text
-from sparsegam._data.table import Table, read
+from sparsegam._data.table import Table, read_table
 from sparsegam._models.additive import Model
 from sparsegam._models.cells import Cells, cells_of
 from sparsegam._models.lookup import positions
@@ -72,7 +72,7 @@ def plot_shape(model: Model, feature: str, X: Any = None, *, centred: bool | Non
         msg = f"the model does not use {feature!r}; it uses {list(shapes)}."
         raise ValueError(msg)
     figure, ax = canvas(ax, width=5.0, height=3.2)
-    numbers = _numbers(model, feature, None if X is None else read(X))
+    numbers = _numbers(model, feature, None if X is None else read_table(X))
     _draw(ax, model, feature, shapes[feature], numbers)
     ax.set_ylabel(_adds(model, centred=centred), fontsize=LABEL)
     return figure
@@ -108,7 +108,7 @@ def plot_shapes(  # noqa: D417
     matplotlib.figure.Figure
         The figure.
     """
-    table = None if X is None else read(X)
+    table = None if X is None else read_table(X)
     names = ranked(model, table) if features is None else list(features)
     if ax is None:
         figure, axes = _grid(len(names))
@@ -147,7 +147,7 @@ def _numbers(model: Model, feature: str, table: Table | None) -> FloatArray | No
         return None
     scale = model.shape_functions()[feature].scale
     names = model.feature_names if table.names is None else table.names
-    return table.column(list(names).index(feature)).on(scale)
+    return table.column(list(names).index(feature)).on_scale(scale)
 
 
 def _grid(n: int) -> tuple[Any, list[Any]]:
@@ -356,7 +356,7 @@ def plot_pair(  # noqa: D417
     if pair not in model.pairs:
         msg = f"the model has no products of {pair!r}; it has some of {list(model.pairs)}."
         raise ValueError(msg)
-    found = drawn_cells(model, pair, None if X is None else read(X), centred=centred)
+    found = drawn_cells(model, pair, None if X is None else read_table(X), centred=centred)
     figure, ax = canvas(ax, width=2.2 + 1.0 * len(found.labels[0]), height=1.4 + 0.55 * len(found.labels[1]))
     draw_pair(ax, found, letters=COUNT)
     return figure
@@ -367,7 +367,9 @@ def drawn_cells(model: Model, pair: tuple[str, str], table: Table | None, *, cen
     numbers: dict[str, FloatArray] | None = None
     if table is not None:
         where = positions(pair, model.feature_names, table)
-        numbers = {name: table.column(j).on(model.source_of(name).scale) for name, j in zip(pair, where, strict=True)}
+        numbers = {
+            name: table.column(j).on_scale(model.source_of(name).scale) for name, j in zip(pair, where, strict=True)
+        }
     return cells_of(model, pair, numbers, centred=centred).worth_drawing()
 
 

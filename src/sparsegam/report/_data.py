@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam._data.columns import Column
-from sparsegam._data.table import Table, position, read
-from sparsegam._data.target import class_weights, weights
+from sparsegam._data.table import Table, position, read_table
+from sparsegam._data.target import apply_class_weights, read_weights
 from sparsegam._design.binning import Binning
 from sparsegam._design.constraints import Constraints, InteractionOptions
 from sparsegam._models.additive import Model
@@ -42,11 +42,11 @@ class Sample:
     source: Any = None
 
     @staticmethod
-    def of(X: Any, y: Any, look: Callable[[Any], Any] = read) -> "Sample | None":
+    def of(X: Any, y: Any, look: Callable[[Any], Any] = read_table) -> "Sample | None":
         """Read rows, or return None where there are none."""
         if X is None or y is None:
             return None
-        table, outcome = look(X).loaded(), np.asarray(y)
+        table, outcome = look(X).load(), np.asarray(y)
         if outcome.shape != (table.n_rows,):
             msg = f"X and y must have the same number of rows, got {table.n_rows} and {outcome.shape}."
             raise ValueError(msg)
@@ -54,7 +54,7 @@ class Sample:
 
     def columns(self) -> Table:
         """Return the rows as a table of columns, whatever the model reads."""
-        return self.table if isinstance(self.table, Table) else read(self.source)
+        return self.table if isinstance(self.table, Table) else read_table(self.source)
 
 
 @dataclass(frozen=True)
@@ -202,7 +202,7 @@ class Material:
         if self.train is None:
             return None
         if name not in self._numbers:
-            self._numbers[name] = self.column(self.train, name).on(self.model.source_of(name).scale)
+            self._numbers[name] = self.column(self.train, name).on_scale(self.model.source_of(name).scale)
         return self._numbers[name]
 
     @cached_property
@@ -226,9 +226,9 @@ class Material:
         return out
 
     def _target(self, sample: Sample) -> tuple[FloatArray, FloatArray]:
-        weight = weights(self.sample_weight, sample.table.n_rows)
+        weight = read_weights(self.sample_weight, sample.table.n_rows)
         if self.model.classes is None:
             return np.ascontiguousarray(sample.y, dtype=np.float64), weight
         upper = positives(self.model, sample.y).astype(np.intp)
-        weight = class_weights(self.settings.get("class_weight"), np.array(self.model.classes), upper, weight)
+        weight = apply_class_weights(self.settings.get("class_weight"), np.array(self.model.classes), upper, weight)
         return np.where(upper, 1.0, -1.0), weight

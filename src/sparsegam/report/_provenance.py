@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from sparsegam._data.columns import WORDS, Column, shortened, text
+from sparsegam._data.columns import KIND_NAMES, Column, text
 from sparsegam._data.matrix import NumericMatrix
 from sparsegam._design.binning import Feature
 from sparsegam._models.pieces import pieces_of
 from sparsegam._models.seen import NEW, count_new
 from sparsegam.arrays import FloatArray
+from sparsegam.checks import quoted
 from sparsegam.report._data import Material, Sample
 
 PACKAGES = ("sparsegam", "numpy", "scipy", "scikit-learn")
@@ -36,7 +37,7 @@ def _column(feature: Feature, column: Column, *, used: bool) -> dict[str, Any]:
     return {
         "name": feature.name,
         "used": used,
-        "kind": WORDS[feature.scale.kind],
+        "kind": KIND_NAMES[feature.scale.kind],
         "missing": int(np.isnan(values).sum()),
         "special": ", ".join(text(value) for value in feature.special_values),
         "bins": feature.n_bins,
@@ -49,7 +50,7 @@ def _detail(feature: Feature, column: Column) -> str:
     if present.size == 0:
         return "no value at all"
     if feature.scale.has_levels:
-        return f"{len(feature.scale.levels)} levels: {shortened(feature.scale.levels, 4)}"
+        return f"{len(feature.scale.levels)} levels: {quoted(feature.scale.levels, 4)}"
     ends = (text(feature.scale.value(float(end))) for end in (present.min(), present.max()))
     return " to ".join(ends)
 
@@ -62,7 +63,7 @@ def unseen_part(material: Material) -> dict[str, Any]:
     lines = []
     for name, shape in material.shapes.items():
         trained = material.numbers(name)
-        later = None if material.test is None else material.column(material.test, name).on(shape.scale)
+        later = None if material.test is None else material.column(material.test, name).on_scale(shape.scale)
         kinds = {} if later is None else count_new(shape.seen, shape.scale, shape.special, later)
         ordered = not shape.scale.has_levels and shape.scale.kind != "boolean"
         ends = _ends(trained, shape.special) if ordered and trained is not None else None

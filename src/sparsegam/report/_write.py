@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path as FilePath
 from typing import Any
 
-from sparsegam._io.writing import write_whole
+from sparsegam._io.writing import write_atomically
 from sparsegam._models.additive import Model
 from sparsegam._models.linear import LinearModel
 from sparsegam._models.multiclass import OneVsRestModel
@@ -90,7 +90,7 @@ def write_report(  # noqa: PLR0913
         stability=stability,
         notes=notes,
     )
-    return write_whole(file, page(content(material)))
+    return write_atomically(file, page(content(material)))
 
 
 def _checked(model: Any) -> Any:

@@ -37,7 +37,7 @@ def bin_column(card: Card, learner: Learner, table: Table, j: int, weight: Any) 
     Feature, array of the card
         What was learned, and the codes, with room for `padded` rows.
     """
-    coded = table.coded(j)
+    coded = table.coded_column(j)
     if coded is not None:
         feature, codes = learn_coded(learner, coded, j)
         return feature, _padded(card, codes)

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam._backends.cuda.card import Card
-from sparsegam._data.columns import BOOLEAN, NUMBER, Column, Rows, Scale, check_finite
-from sparsegam._data.table import Table, is_on_card, read
+from sparsegam._data.columns import BOOLEAN, NUMBER, Column, RowIndex, Scale, check_finite
+from sparsegam._data.table import Table, is_on_device, read_table
 from sparsegam.arrays import FloatArray
 
 SLAB = 2**28  # bytes of an array that go to the card at once
@@ -22,7 +22,7 @@ class CardColumn(Column):
 
     card: Card
 
-    def take(self, rows: Rows | slice | None) -> Column:
+    def take(self, rows: RowIndex | slice | None) -> Column:
         """Return some of the rows: on the card but for a slice, which is for a look at the first of them."""
         if rows is None:
             return self
@@ -42,22 +42,22 @@ class CardColumn(Column):
         with self.card:
             return Column(self.name, self.scale, self.card.fetch(self.numbers()))
 
-    def on(self, scale: Scale) -> FloatArray:
+    def on_scale(self, scale: Scale) -> FloatArray:
         """Return the values as numbers on another scale, in the memory of this machine."""
-        return self.host().on(scale)
+        return self.host().on_scale(scale)
 
     def as_category(self) -> Column:
         """Return the values as levels without order."""
         return self.host().as_category()
 
-    def natural(self) -> NDArray[Any]:
+    def raw_values(self) -> NDArray[Any]:
         """Return the values as their user knows them."""
-        return self.host().natural()
+        return self.host().raw_values()
 
 
 def fetched(values: Any) -> Any:
     """Return what is on a card as NumPy's, and all else as it is."""
-    if not is_on_card(values):
+    if not is_on_device(values):
         return values
     if hasattr(values, "to_numpy"):
         return values.to_numpy()
@@ -98,14 +98,14 @@ def _room_needed(table: Table) -> int:
 
 
 def _uploaded(card: Card, table: Table) -> Iterator[Any]:
-    array = table.source if isinstance(table.source, np.ndarray) and table.kept is None else None
+    array = table.source if isinstance(table.source, np.ndarray) and table.row_index is None else None
     with card:
         if array is not None and array.dtype.kind in "iuf" and array.flags.c_contiguous:
             for j, values in enumerate(_by_column(card, array)):
                 yield _column(card, values, table.label(j))
             return
         for j in range(table.n_columns):
-            column = table.coded(j) or table.column(j)
+            column = table.coded_column(j) or table.column(j)
             if isinstance(column, Column) and column.scale.kind != "category":
                 yield CardColumn(column.name, column.scale, card.upload(column.values), card)
             else:
@@ -132,7 +132,7 @@ def _of_frame(card: Card, frame: Any) -> Table:
             missing = {"dtype": "float64", "na_value": np.nan} if series.has_nulls else {}
             columns.append(_column(card, series.to_cupy(**missing), name))
         else:
-            columns.append(read(series.to_frame().to_pandas()).column(0))
+            columns.append(read_table(series.to_frame().to_pandas()).column(0))
     return Table(tuple(columns), len(frame), len(names), names=tuple(names))
 
 

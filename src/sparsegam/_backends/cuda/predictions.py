@@ -57,7 +57,7 @@ def _additive(model: Model, table: Table, new: NewValues) -> Any:
 def _contribution(card: Card, shape: ShapeFunction, column: Column, name: str, new: NewValues) -> Any:
     """Return what a feature adds to the score of each row: `ShapeFunction.at`, with the arrays of a card."""
     if not isinstance(column, CardColumn) or shape.scale.has_levels:
-        return card.upload(shape.at(column.on(shape.scale)))
+        return card.upload(shape.at(column.on_scale(shape.scale)))
     xp, numbers = card.xp, column.numbers()
     piece = xp.searchsorted(card.upload(shape.edges), numbers) if shape.edges.size else xp.zeros(numbers.size, np.int64)
     missing = xp.isnan(numbers)

@@ -78,7 +78,7 @@ class CudaTables(Tables):
         """Bin the table on the card and pose the problem that the card will answer."""
         kept = weight > 0
         if not kept.all():
-            data, y, weight = data.keep(np.flatnonzero(kept)), y[kept], weight[kept]
+            data, y, weight = data.take(np.flatnonzero(kept)), y[kept], weight[kept]
         units, y_core, weight_core = in_units(y, weight, centred=not LOSSES[options.loss].is_classifier)
         card = Card()
         with card:

@@ -7,8 +7,8 @@ import pytest
 from sklearn.model_selection import cross_val_score, train_test_split
 
 from sparsegam import SparseGAMClassifier
-from sparsegam._data import to_frame as native
-from sparsegam._data.table import Table, read
+from sparsegam._data import frames as native
+from sparsegam._data.table import Table, read_table
 from sparsegam.datasets import load_loans, make_credit
 
 PACKAGES = ("pandas", "polars", "pyarrow")
@@ -24,21 +24,21 @@ def without(monkeypatch, *packages):
 def test_columns_come_back_as_they_were(absent, monkeypatch):
     table = load_loans().data
     without(monkeypatch, *PACKAGES[:absent])
-    frame = native.as_native(table)
+    frame = native.table_to_frame(table)
     assert type(frame).__module__.startswith(PACKAGES[absent])
-    back = read(frame)
+    back = read_table(frame)
     assert back.labels == table.labels
     for j in range(table.n_columns):
         before, after = table.column(j), back.column(j)
         assert after.scale.kind == before.scale.kind
         np.testing.assert_array_equal(np.isnan(after.values), np.isnan(before.values))
         known = ~np.isnan(before.values)
-        assert after.natural()[known].tolist() == before.natural()[known].tolist()
+        assert after.raw_values()[known].tolist() == before.raw_values()[known].tolist()
 
 
 def test_a_boolean_with_gaps_is_numbers_in_pandas():
-    table = read(np.array([[True], [None], [False]], dtype=object))
-    values = native.as_pandas(table)["x0"]
+    table = read_table(np.array([[True], [None], [False]], dtype=object))
+    values = native.table_to_pandas(table)["x0"]
     assert values.dtype == np.float64
     assert np.isnan(values[1])
 

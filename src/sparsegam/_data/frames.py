@@ -13,7 +13,7 @@ from sparsegam._data.table import Table
 MAKERS = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}
 
 
-def frame_of(columns: Mapping[str, Any]) -> Any:
+def make_frame(columns: Mapping[str, Any]) -> Any:
     """Return columns as a pandas DataFrame, or for want of pandas as one of polars, or as an Arrow table.
 
     Parameters
@@ -36,22 +36,24 @@ def frame_of(columns: Mapping[str, Any]) -> Any:
     raise ImportError(msg)
 
 
-def as_native(table: Table) -> Any:
+def table_to_frame(table: Table) -> Any:
     """Return a table as a data frame of the first package that is installed; as it is where none is."""
     if find_spec("pandas") is not None:
-        return as_pandas(table)
+        return table_to_pandas(table)
     try:
-        return frame_of({table.label(j): _listed(table, j) for j in range(table.n_columns)})
+        return make_frame({table.label(j): _listed(table, j) for j in range(table.n_columns)})
     except ImportError:
         return table
 
 
-def as_pandas(table: Table) -> Any:
+def table_to_pandas(table: Table) -> Any:
     """Return a table as a pandas DataFrame: categories as such, dates as dates."""
     import pandas as pd
 
     if isinstance(table.source, np.ndarray) and table.source.dtype != object:
-        return pd.DataFrame(table.source if table.kept is None else table.source[table.kept], columns=table.labels)
+        return pd.DataFrame(
+            table.source if table.row_index is None else table.source[table.row_index], columns=table.labels
+        )
     columns = (table.column(j) for j in range(table.n_columns))
     return pd.DataFrame({column.name: _pandas_column(column) for column in columns})
 
@@ -68,7 +70,7 @@ def _pandas_column(column: Column) -> Any:
         return np.where(np.isnan(column.values), np.datetime64("NaT"), whole)
     if column.scale.kind == "boolean" and np.isnan(column.values).any():
         return column.values  # 0, 1 and NaN: an object column would be taken for dates
-    return column.natural()
+    return column.raw_values()
 
 
 def _listed(table: Table, j: int) -> Any:
