@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam._cli.outcome import Outcome
-from sparsegam._data.columns import shortened
+from sparsegam._data.frames import make_frame, table_to_pandas
 from sparsegam._data.table import read_table
 from sparsegam._data.target import read_weights, target_vector
-from sparsegam._data.to_frame import make_frame, table_to_pandas
 from sparsegam._models.notebook import DisplayedResult, TextTable
-from sparsegam.checks import check_integer
+from sparsegam.checks import check_integer, quoted
 
 
 @dataclass(frozen=True)
@@ -116,7 +115,7 @@ def _classes(labels: NDArray[Any], positive: Any) -> tuple[Any, Any] | None:
     found = np.unique(labels).tolist()
     if positive is not None:
         if positive not in found:
-            msg = f"positive={positive!r} is none of the labels, which are {shortened(found)}."
+            msg = f"positive={positive!r} is none of the labels, which are {quoted(found)}."
             raise ValueError(msg)
         others = [label for label in found if label != positive]
         return (others[0] if len(others) == 1 else f"not {positive}", positive)
@@ -124,7 +123,7 @@ def _classes(labels: NDArray[Any], positive: Any) -> tuple[Any, Any] | None:
         return (found[0], found[1])
     if labels.dtype.kind in "iuf":
         return None
-    msg = f"y has {len(found)} labels ({shortened(found)}): name the one that is compared with the rest as positive=."
+    msg = f"y has {len(found)} labels ({quoted(found)}): name the one that is compared with the rest as positive=."
     raise ValueError(msg)
 
 

@@ -7,7 +7,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from sparsegam._data.table import make_frame
+from sparsegam._data.frames import make_frame
 
 COLUMNS = {"name": ["a", "b"], "value": [1.5, None]}
 

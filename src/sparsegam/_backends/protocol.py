@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
+from sparsegam._data.columns import RowIndex
 from sparsegam._data.matrix import NumericMatrix
 from sparsegam._data.table import Table
 from sparsegam._design.binning import Binning

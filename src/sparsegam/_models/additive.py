@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from sparsegam._data.columns import Scale, Value
-from sparsegam._data.table import Table, make_frame, read_table
+from sparsegam._data.frames import make_frame
+from sparsegam._data.table import Table, read_table
 from sparsegam._models import equation, notebook, schema
 from sparsegam._models.decomposition import SumOfParts
 from sparsegam._models.edits import Edit

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam._data.table import make_frame
+from sparsegam._data.frames import make_frame
 from sparsegam._models import notebook
 from sparsegam._models.methods import Reports
 from sparsegam._models.seen import NewValues

@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam._data.table import make_frame
+from sparsegam._data.frames import make_frame
 from sparsegam._design.design import Design
 from sparsegam._models import notebook
 from sparsegam._models.scoring import Scores

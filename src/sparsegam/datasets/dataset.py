@@ -8,7 +8,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam._data.table import Table, read_table, table_to_frame
+from sparsegam._data.frames import table_to_frame
+from sparsegam._data.table import Table, read_table
 
 
 class Term(NamedTuple):

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from sparsegam._data.columns import UNSEEN, Value, from_objects, text
-from sparsegam._data.table import Table, make_frame, position, read_table
+from sparsegam._data.frames import make_frame
+from sparsegam._data.table import Table, position, read_table
 from sparsegam._models import notebook
 from sparsegam._models.layout import aligned
 from sparsegam._models.step_tables import StepTable

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam._data.table import make_frame
+from sparsegam._data.frames import make_frame
 from sparsegam._models import notebook
 from sparsegam._models.step_tables import Numbers, PairTable, StepTable
 from sparsegam._models.steps import StepModel, as_table, step_model, step_numbers

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam._data.table import Table, make_frame
+from sparsegam._data.frames import make_frame
+from sparsegam._data.table import Table
 from sparsegam._data.target import read_weights
 from sparsegam._models.additive import Model
 from sparsegam._models.outcomes import events

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from sparsegam._data.columns import UNSEEN
-from sparsegam._data.table import make_frame
+from sparsegam._data.frames import make_frame
 from sparsegam._design.training import TENTHS, band_counts, histogram_of
 from sparsegam._models import notebook
 from sparsegam._models.additive import Model

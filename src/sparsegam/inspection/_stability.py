@@ -16,9 +16,9 @@ from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import check_is_fitted
 
 from sparsegam import _core
+from sparsegam._data.frames import make_frame
 from sparsegam._data.table import Table, read_table
 from sparsegam._data.target import read_weights
-from sparsegam._data.to_frame import make_frame
 from sparsegam._fit.crossval import threads_per_search
 from sparsegam._models.additive import Model
 from sparsegam._models.notebook import MOST_ROWS, DisplayedResult, TextTable

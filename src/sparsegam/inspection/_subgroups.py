@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam._data.columns import Column, from_array, text
+from sparsegam._data.frames import make_frame
 from sparsegam._data.table import Table, position
-from sparsegam._data.to_frame import make_frame
 from sparsegam._models.notebook import DisplayedResult, TextTable
 from sparsegam._models.outcomes import positives
 from sparsegam._models.scoring import Scores
