@@ -18,7 +18,7 @@ from sparsegam._data.table import read_table
 from sparsegam._models.additive import Model
 from sparsegam._models.terms import Condition, Term
 from sparsegam.inspection._stability import Stability, _Sampler, _TermMatcher, selection_frequencies, stability
-from sparsegam.plots._selection import _lines
+from sparsegam.plots._selection import _stability_bars
 
 
 def make_table(n=600, seed=0):
@@ -262,4 +262,4 @@ def test_interactions_match_interactions_on_similar_rows():
     assert found.features["age"] == 1.0
     assert "age <= 25 and priors > 3" in str(found)
     assert found.to_frame()["feature"].tolist()[2] == "age & priors"
-    assert [line[0] for line in _lines(found)][:2] == ["age", "x <= 30"]
+    assert [line[0] for line in _stability_bars(found)][:2] == ["age", "x <= 30"]

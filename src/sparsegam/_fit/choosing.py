@@ -62,14 +62,14 @@ class ChoosesSize(SparseModel):
 
         {draw}
         """
-        from sparsegam.plots._figure import canvas, plain
+        from sparsegam.plots._figure import get_axes, style_axes
 
-        ax = canvas(ax)[1]
+        ax = get_axes(ax)[1]
         for part, name in self._choices():
             drawn_choice(ax, part.cv_results_, part, name)
         ax.set(xlabel="number of terms", ylabel=f"score ({self.scoring or self._default_scoring})")
         ax.legend(frameon=False)
-        plain(ax)
+        style_axes(ax)
         return ax
 
     def _choices(self) -> list[tuple[Any, str]]:

@@ -1,6 +1,6 @@
-"""Pictures of models with matplotlib: shape functions, pairs, one row, frontier, calibration, ROC curve, stability.
+"""Plots of models with matplotlib, which is imported when the first plot is drawn.
 
-Each function takes `ax=` to draw into and returns the figure.
+Each function draws into the axes given as `ax`, or into a new figure, and returns the figure.
 """
 
 from sparsegam.plots._predictions import plot_calibration, plot_contributions, plot_roc

@@ -1,150 +1,169 @@
-"""The frontier: loss, and score on rows one chooses, against the number of terms."""
+"""Plots for model selection: the loss of each model size, and how stable the selected terms are."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sparsegam._data.table import read_table
+from sparsegam._models.additive import Model
 from sparsegam._models.seen import NewValues
 from sparsegam._models.terms import part_name
 from sparsegam._search.path import Path
 from sparsegam.arrays import FloatArray
 from sparsegam.inspection import Stability
 from sparsegam.inspection._assessment import worth
-from sparsegam.parameters import documented
 from sparsegam.plots._figure import (
     BLUE,
-    COUNT,
+    COUNT_SIZE,
     GREEN,
     GREY,
-    LABEL,
+    LABEL_SIZE,
     ORANGE,
-    PAGE,
+    PAGE_WIDTH,
     PALE,
-    TITLE,
-    canvas,
+    TITLE_SIZE,
+    get_axes,
     new_figure,
-    plain,
-    shortened,
+    shorten,
+    style_axes,
 )
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-def plot_frontier(path: Path[Any], X: Any = None, y: Any = None, *, n_terms: int | None = None, ax: Any = None) -> Any:
-    """Draw the loss of the best model of each size; with rows, the score of each on them too.
+# Features outside the model that are shown in a stability plot, the most frequent first.
+MAX_OTHER_FEATURES = 5
+FEATURE_BAR_HEIGHT, TERM_BAR_HEIGHT = 0.78, 0.44
+
+
+def plot_frontier(
+    path: Path[Any], X: Any = None, y: Any = None, *, n_terms: int | None = None, ax: Any = None
+) -> "Figure":
+    """Draw the training objective of the best model of each size and, given test data, its test score.
 
     Parameters
     ----------
     path : Path
-        The models by size.
-    X, y : array-like or data frame, and array-like, optional
-        Rows to score the models on, such as a test set: AUC for classes, R squared for regressions.
+        The models by number of terms, as returned by `gam_path`.
+    X : array-like or data frame of shape (n_samples, n_features), optional
+        Test data. The second panel shows the AUC (classification) or R² (regression) of each model on them.
+    y : array-like of shape (n_samples,), optional
+        Target of the test data.
     n_terms : int, optional
-        The size chosen, to be marked.
-    ax : matplotlib.axes.Axes or pair of them, optional
-        Where to draw the loss (and the score); a new figure by default.
+        Number of terms to mark with a vertical line.
+    ax : matplotlib.axes.Axes or pair of Axes, optional
+        Axes for the objective and the score. A single axes shows the score if X is given, else the objective.
 
     Returns
     -------
     matplotlib.figure.Figure
         The figure.
     """
-    figure, loss_axes, score_axes = _places(ax, scored=X is not None)
+    figure, loss_axes, score_axes = _panels(ax, with_score=X is not None)
     if loss_axes is not None:
-        _draw_loss(loss_axes, path)
+        _draw_objective(loss_axes, path)
     if score_axes is not None:
-        label = "AUC" if path.models[0].classes is not None else "R²"
-        score_axes.plot(path.n_terms, scores(path, X, y), marker="s", markersize=3.5, color=GREEN, linewidth=1.2)
-        score_axes.set_ylabel(f"{label} on the rows given", fontsize=LABEL)
+        metric = "R²" if path.models[0].classes is None else "AUC"
+        score_axes.plot(path.n_terms, _test_scores(path, X, y), marker="s", markersize=3.5, color=GREEN, linewidth=1.2)
+        score_axes.set_ylabel(f"Test {metric}", fontsize=LABEL_SIZE)
     for axes in (loss_axes, score_axes):
         if axes is not None:
-            _finish(axes, n_terms)
+            _finish_panel(axes, n_terms)
     return figure
 
 
-def scores(path: Path[Any], X: Any, y: Any) -> FloatArray:
-    """Return the AUC of each model on some rows, or its R squared for a regression."""
-    table, new = read_table(X).load(), NewValues()
-    found = np.array([worth(model, model.score_rows(table, new), y) for model in path])
-    new.tell(path.models[0].missing)
-    return found
+def _test_scores(path: Path[Model], X: Any, y: Any) -> FloatArray:
+    """Return the AUC or R² of each model, and warn of new values in X once for all models."""
+    table, new_values = read_table(X).load(), NewValues()
+    scores = np.array([worth(model, model.score_rows(table, new_values), y) for model in path])
+    new_values.tell(path.models[0].missing)
+    return scores
 
 
-def _places(ax: Any, *, scored: bool) -> tuple[Any, Any, Any]:
-    """Return the figure and the axes of loss and score, None for what is not drawn."""
+def _panels(ax: Any, *, with_score: bool) -> "tuple[Figure, Axes | None, Axes | None]":
+    """Return the figure and the axes of objective and score; None for a panel that is not drawn."""
     if ax is not None and np.size(ax) > 1:
         first, second = np.ravel(ax)[:2]
-        return first.figure, first, second if scored else None
-    if ax is None and scored:
-        figure = new_figure(PAGE, 3.2)
+        return first.figure, first, second if with_score else None
+    if ax is None and with_score:
+        figure = new_figure(PAGE_WIDTH, 3.2)
         first, second = figure.subplots(1, 2)
         return figure, first, second
-    figure, axes = canvas(ax)
-    return (figure, None, axes) if scored else (figure, axes, None)
+    figure, axes = get_axes(ax)
+    return (figure, None, axes) if with_score else (figure, axes, None)
 
 
-def _draw_loss(ax: Any, path: Path[Any]) -> None:
-    best = ~np.isnan(path.lambda0)
+def _draw_objective(ax: "Axes", path: Path[Model]) -> None:
+    optimal = ~np.isnan(path.lambda0)
     ax.plot(path.n_terms, path.objective, color=BLUE, linewidth=1.2, marker="o", markersize=4, markerfacecolor="white")
-    ax.plot(path.n_terms[best], path.objective[best], "o", color=BLUE, markersize=4, label="best at some lambda0")
-    ax.set_ylabel("loss and ridge, summed over rows", fontsize=LABEL)
-    ax.legend(frameon=False, fontsize=LABEL)
+    ax.plot(
+        path.n_terms[optimal], path.objective[optimal], "o", color=BLUE, markersize=4, label="Optimal for some lambda0"
+    )
+    ax.set_ylabel("Training objective (loss + ridge)", fontsize=LABEL_SIZE)
+    ax.legend(frameon=False, fontsize=LABEL_SIZE)
 
 
-def _finish(ax: Any, n_terms: int | None) -> None:
+def _finish_panel(ax: "Axes", n_terms: int | None) -> None:
     if n_terms is not None:
-        ax.axvline(n_terms, color=ORANGE, linewidth=1.2, linestyle="--", zorder=0, label=f"chosen: {n_terms} terms")
-        ax.legend(frameon=False, fontsize=LABEL)
-    ax.xaxis.get_major_locator().set_params(integer=True)
-    ax.set_xlabel("number of terms", fontsize=LABEL)
-    plain(ax)
+        ax.axvline(n_terms, color=ORANGE, linewidth=1.2, linestyle="--", zorder=0, label=f"Selected: {n_terms} terms")
+        ax.legend(frameon=False, fontsize=LABEL_SIZE)
+    locator: Any = ax.xaxis.get_major_locator()
+    locator.set_params(integer=True)
+    ax.set_xlabel("Number of terms", fontsize=LABEL_SIZE)
+    style_axes(ax)
 
 
-MOST_OTHERS = 5  # features that only samples have
-TALL, THIN = 0.78, 0.44  # bars of features and of terms
+def plot_stability(stability: Stability, *, ax: "Axes | None" = None) -> "Figure":
+    """Draw the share of resamples in which each feature (pale) and each term (blue) of the model was selected.
 
-
-@documented
-def plot_stability(stability: Stability, *, ax: Any = None) -> Any:  # noqa: D417
-    """Draw the share of samples in which each feature (pale) and each of its terms (blue) came back.
+    The features that were selected most often without being part of the model are shown below.
 
     Parameters
     ----------
     stability : Stability
-        What `stability` of an estimator returned.
-    {ax}
+        The result of the `stability` method of an estimator.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw into; by default those of a new figure.
 
     Returns
     -------
     matplotlib.figure.Figure
-        The figure; features that no term of the model is of, but that samples used often, stand below.
+        The figure.
     """
-    lines = _lines(stability)
-    figure, ax = canvas(ax, width=6.5, height=1.0 + 0.23 * len(lines))
-    for place, (_, share, is_step) in enumerate(lines):
-        colour, height = (BLUE, THIN) if is_step else (PALE, TALL)
-        ax.barh(-place, share, height=height, color=colour, zorder=2)
+    bars = _stability_bars(stability)
+    figure, ax = get_axes(ax, width=6.5, height=1.0 + 0.23 * len(bars))
+    for row, (_, share, is_term) in enumerate(bars):
+        colour, height = (BLUE, TERM_BAR_HEIGHT) if is_term else (PALE, FEATURE_BAR_HEIGHT)
+        ax.barh(-row, share, height=height, color=colour, zorder=2)
         ax.annotate(
-            f"{share:.0%}", (share, -place), (3, 0), textcoords="offset points", va="center", fontsize=COUNT, color=GREY
+            f"{share:.0%}",
+            (share, -row),
+            (3, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=COUNT_SIZE,
+            color=GREY,
         )
-    ax.set_yticks([-place for place in range(len(lines))], [words for words, _, _ in lines])
-    for tick, (_, _, is_step) in zip(ax.get_yticklabels(), lines, strict=True):
-        tick.set_color(BLUE if is_step else "black")
+    ax.set_yticks([-row for row in range(len(bars))], [label for label, _, _ in bars])
+    for tick, (_, _, is_term) in zip(ax.get_yticklabels(), bars, strict=True):
+        tick.set_color(BLUE if is_term else "black")
     ax.set_xlim(0, 1.08)
-    ax.set_ylim(-len(lines) + 0.3, 0.7)
-    ax.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "25 %", "50 %", "75 %", "100 %"])
-    ax.set_xlabel(f"share of {stability.n} samples in which it came back", fontsize=LABEL)
-    ax.set_title("Features (pale) and their terms (blue)", fontsize=TITLE)
-    plain(ax)
+    ax.set_ylim(-len(bars) + 0.3, 0.7)
+    ax.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0%", "25%", "50%", "75%", "100%"])
+    ax.set_xlabel(f"Selection frequency in {stability.n} resamples", fontsize=LABEL_SIZE)
+    ax.set_title("Features (pale) and their terms (blue)", fontsize=TITLE_SIZE)
+    style_axes(ax)
     return figure
 
 
-def _lines(stability: Stability) -> list[tuple[str, float, bool]]:
-    """Return words, share and whether it is a step: each feature of the model, followed by its steps, then others."""
-    out: list[tuple[str, float, bool]] = []
+def _stability_bars(stability: Stability) -> list[tuple[str, float, bool]]:
+    """Return (label, share, is_term): each feature of the model followed by its terms, then other features."""
+    bars: list[tuple[str, float, bool]] = []
     for name in (name for name in stability.features if name in stability.model_features):
-        out.append((shortened(name), stability.features[name], False))
-        for step in stability.terms:
-            if part_name(step.term.part) == name:
-                out.append((shortened(step.term.short()), step.share, True))
-    others = [name for name in stability.features if name not in stability.model_features][:MOST_OTHERS]
-    return out + [(f"(not in the model) {shortened(name)}", stability.features[name], False) for name in others]
+        bars.append((shorten(name), stability.features[name], False))
+        for selected in stability.terms:
+            if part_name(selected.term.part) == name:
+                bars.append((shorten(selected.term.short()), selected.share, True))
+    others = [name for name in stability.features if name not in stability.model_features][:MAX_OTHER_FEATURES]
+    return bars + [(f"(not in the model) {shorten(name)}", stability.features[name], False) for name in others]
