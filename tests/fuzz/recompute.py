@@ -17,7 +17,7 @@ def loss_and_slack(case, view, score, size):
     """The loss of scores, and how far rounding of the scores (sums of numbers of these sizes) may move it."""
     counted = view.weight > 0
     blur = ROUNDING * (size + np.abs(view.y if case.squared else 0.0))
-    each = LOSSES[case.loss].each(view.y, score)
+    each = LOSSES[case.loss].per_row(view.y, score)
     slope = {"squared": np.abs(view.y - score) + blur, "logistic": 1.0, "exponential": each}[case.loss]
     each, slack = np.where(counted, each, 0.0), np.where(counted, slope * blur, 0.0)
     return float(view.weight @ each), float(view.weight @ slack)

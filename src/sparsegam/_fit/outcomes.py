@@ -12,7 +12,7 @@ from sparsegam._data.table import is_on_device
 from sparsegam._models.outcomes import positives
 from sparsegam.arrays import FloatArray
 from sparsegam.choices import ClassLoss, ClassWeight
-from sparsegam.losses import CLASSIFIERS, LOSSES, REGRESSION
+from sparsegam.losses import LOSSES, PROBABILITY_LOSSES, REGRESSION
 from sparsegam.parameters import documented
 
 
@@ -55,12 +55,12 @@ class Classifies(ScoresStreams, ClassifierMixin):  # type: ignore[misc]
     _default_scoring = "neg_log_loss"
 
     def _loss(self) -> str:
+        names = " or ".join(map(repr, PROBABILITY_LOSSES))
         if self.loss == REGRESSION:
             other = type(self).__name__.replace("Classifier", "Regressor")
-            msg = f"loss must be one of {', '.join(map(repr, CLASSIFIERS))}, got {REGRESSION!r}: use {other} for it."
+            msg = f"loss must be {names}, got {REGRESSION!r}: use {other} for it."
             raise ValueError(msg)
-        if self.loss in LOSSES and self.loss not in CLASSIFIERS:
-            names = " or ".join(map(repr, CLASSIFIERS))
+        if self.loss in LOSSES and self.loss not in PROBABILITY_LOSSES:
             msg = f"loss={self.loss!r} has no probabilities, which a classifier gives: use {names}, or linear_path."
             raise ValueError(msg)
         return str(self.loss)

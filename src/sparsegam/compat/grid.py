@@ -7,8 +7,9 @@ import numpy as np
 
 from sparsegam import _core
 from sparsegam.arrays import FloatArray
-from sparsegam.compat.posed import CURVATURE, Data, Posed, Solution, pose
+from sparsegam.compat.posed import Data, Posed, Solution, pose
 from sparsegam.compat.settings import Settings
+from sparsegam.losses import LOSSES
 
 NEGLIGIBLE = 1e-12  # of the first lambda0: less is rounding
 FEW_COLUMNS = 512  # up to which paths are searched again: hardly any time
@@ -202,7 +203,7 @@ class Prices:
         self._posed, self._steepest = posed, steepest
         self._lambda1 = gamma if settings.penalty_in_use == "L0L1" else 0.0
         ridge = gamma if settings.penalty_in_use == "L0L2" else 0.0
-        self._curvature = CURVATURE[settings.name] + 2.0 * ridge
+        self._curvature = LOSSES[settings.name].path_curvature + 2.0 * ridge
         self._before: Solution | None = None
 
     def after(self, last: Solution | None) -> float:

@@ -30,8 +30,7 @@ from sparsegam._search.options import Options
 from sparsegam.arrays import FloatArray
 from sparsegam.compat.codes import code_columns, is_large, is_zero_one
 from sparsegam.compat.settings import Settings
-
-CURVATURE = {"squared": 1.0, "logistic": 0.25, "exponential": 0.25, "squared_hinge": 2.0}  # that lambda paths go by
+from sparsegam.losses import LOSSES
 
 SMOOTHING = (0.001, 0.01, 0.1)  # ridges of starts, as shares of the curvature
 
@@ -132,7 +131,7 @@ class Posed:
 
     def smoothed(self) -> list[_core.Penalty]:
         """Return penalties with more of a ridge, under which other columns come first: starts for a search."""
-        return [self.penalty.with_lambda2(share * CURVATURE[self.settings.name]) for share in SMOOTHING]
+        return [self.penalty.with_lambda2(share * LOSSES[self.settings.name].path_curvature) for share in SMOOTHING]
 
     def price(self, lambda0: float) -> float:
         """Return lambda0 in the units of the core."""

@@ -8,13 +8,10 @@ import numpy as np
 
 from sparsegam.arrays import FloatArray
 from sparsegam.checks import check_boolean, check_choice, check_integer, check_number, shown, warn
+from sparsegam.losses import LOSSES
 
-LOSS = {
-    "SquaredError": "squared",
-    "Logistic": "logistic",
-    "Exponential": "exponential",
-    "SquaredHinge": "squared_hinge",
-}
+# Regression comes first, as in fastsparsegams.
+LOSS = {loss.l0learn_name: loss.name for loss in sorted(LOSSES.values(), key=lambda loss: loss.is_classifier)}
 SUPPORTED_LOSS = tuple(LOSS)
 CLASSIFICATION_LOSS = SUPPORTED_LOSS[1:]
 SUPPORTED_PENALTY = ("L0", "L0L1", "L0L2")

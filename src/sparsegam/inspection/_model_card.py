@@ -80,7 +80,7 @@ def figures(model: Model, X: Any, y: Any) -> dict[str, str]:
         return {"rows": str(n), "R squared": f"{r_squared(score, target):.4f}", "mean squared error": error}
     event = target > 0
     risk = model.probabilities(score)[:, 1]
-    loss = LOSSES[model.loss].each(target, score).mean()
+    loss = LOSSES[model.loss].per_row(target, score).mean()
     return {
         "rows": str(n),
         f"share of {model.classes[1]}": f"{event.mean():.4f}",

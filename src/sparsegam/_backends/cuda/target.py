@@ -42,7 +42,7 @@ class CardTarget:
             even = bool(weight.min() == 1.0) and bool(weight.max() == 1.0)
             self.weight = None if even else xp.asarray(weight, dtype=np.float64)
             ends = (labels, self.y if labels is None else None, self.weight)
-            words = [card.address(array) for array in ends] + [self.n_rows, list(LOSSES).index(loss)]
+            words = [card.address(array) for array in ends] + [self.n_rows, LOSSES[loss].cuda_index]
             self.words = card.upload(np.array(words, dtype=np.int64))
 
     @property

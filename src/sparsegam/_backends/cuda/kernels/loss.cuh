@@ -4,7 +4,8 @@ struct Derivatives {
     double value, grad, curv;
 };
 
-enum : i64 { logistic, exponential, squared, squared_hinge };  // in the order of the core
+// The values are `cuda_index` in losses.py.
+enum : i64 { logistic = 0, exponential = 1, squared = 2, squared_hinge = 3 };
 
 __device__ Derivatives derivatives(i64 loss, double f, double y) {
     if (loss == logistic) {
