@@ -1,19 +1,19 @@
-# The commands of the house. `make demo` and `make test` need python3, a C++20 compiler and make; nothing else.
+# Development commands. `make demo` and `make test` need only python3, a C++20 compiler and make.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-# What bootstrap.sh left for the compiler (empty where the system has Python's headers).
+# Compiler settings written by bootstrap.sh (empty if the Python headers are installed).
 ENV := . ./$(VENV)/build.env &&
 
 SOURCES := CMakeLists.txt pyproject.toml $(shell find bind core -name '*.cpp' -o -name '*.hpp' -o -name 'CMakeLists.txt' 2>/dev/null)
 CXX_FILES := $(shell find bind core src tests -name '*.cpp' -o -name '*.hpp' -o -name '*.cu' -o -name '*.cuh' 2>/dev/null)
 CORE_BUILD := build/core
-# Tests in two processes, which even out what is left; SPREAD= for one, as a debugger wants it. Those of Dask, which have
-# processes of their own and kill some, come after the others.
+# Tests run in two processes; use SPREAD= for a single process, for example with a debugger. The Dask tests start and kill
+# processes of their own, so they run after the others.
 SPREAD := -n 2 --dist worksteal
 
-# The extension under the sanitizers: a build and an environment of its own, which borrows the packages of the other one.
+# The sanitized extension has its own build and environment, which uses the packages of the main environment.
 SANITIZED := build/sanitized
 SANITIZED_TESTS := tests/core tests/search
 SANITIZED_CASES := 300
@@ -31,29 +31,29 @@ demo: $(VENV)/.installed $(VENV)/.demo ## fit, print and plot a model of simulat
 
 test: core-test $(VENV)/.installed $(VENV)/.test $(VENV)/.engines ## run the tests of the C++ core, then those of the package
 	$(BIN)/python -m pytest $(SPREAD) --ignore=tests/dask $(PYTEST_ARGS)
-	$(BIN)/python -m pytest tests/dask $(PYTEST_ARGS) || [ $$? = 5 ] # 5: none was asked for
+	$(BIN)/python -m pytest tests/dask $(PYTEST_ARGS) || [ $$? = 5 ] # exit code 5: no test was selected
 
-core-test: $(VENV)/.build-tools ## build and run the C++ core's own tests
+core-test: $(VENV)/.build-tools ## build and run the tests of the C++ core
 	$(ENV) $(BIN)/cmake -S . -B $(CORE_BUILD) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) \
 	    -DSPARSEGAM_PYTHON=OFF -DSPARSEGAM_TESTS=ON $(CMAKE_FLAGS)
 	$(BIN)/cmake --build $(CORE_BUILD)
 	$(BIN)/ctest --test-dir $(CORE_BUILD) --output-on-failure --no-tests=error $(CTEST_ARGS)
 
-test-cuda: $(VENV)/.installed $(VENV)/.test ## the tests of device="cuda" on this machine's card (needs CuPy)
+test-cuda: $(VENV)/.installed $(VENV)/.test ## tests of device="cuda" on the GPU of this machine (requires CuPy)
 	$(BIN)/python -m pytest tests/cuda -k "not emulated and not lent" $(PYTEST_ARGS)
 
-fuzz: $(VENV)/.installed $(VENV)/.test ## random cases of everything public; FUZZ_ARGS="--cases 10000 --seed 1"
+fuzz: $(VENV)/.installed $(VENV)/.test ## random cases of the public API; FUZZ_ARGS="--cases 10000 --seed 1"
 	$(BIN)/python tests/fuzz $(FUZZ_ARGS)
 
-sanitize: sanitized ## core, extension and random cases under the address and undefined-behaviour sanitizers
+sanitize: sanitized ## run C++ tests, core tests and random cases with the address and undefined-behaviour sanitizers
 	$(MAKE) core-test CORE_BUILD=build/sanitize CMAKE_FLAGS="-DSPARSEGAM_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo"
 	$(SANITIZED_PYTHON) -m pytest -q -o timeout=900 $(SPREAD) $(SANITIZED_TESTS) $(PYTEST_ARGS)
 	$(SANITIZED_PYTHON) tests/fuzz --seconds 300 --cases $(SANITIZED_CASES) $(FUZZ_ARGS)
 
-sanitize-long: $(VENV)/.engines ## the same with the whole test suite and 10 000 cases
+sanitize-long: $(VENV)/.engines ## the same with the whole test suite and 10,000 cases
 	$(MAKE) sanitize SANITIZED_TESTS=tests SANITIZED_CASES=10000
 
-# What a build leaves is used again, so only what changed is compiled; Python's files are copied each time.
+# Builds are incremental; Python files are copied each time.
 sanitized: $(VENV)/.installed $(VENV)/.test $(SANITIZED)/venv/.made
 	$(ENV) $(BIN)/cmake -S . -B $(SANITIZED) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) $$CMAKE_ARGS \
 	    -DPython_EXECUTABLE=$(abspath $(BIN)/python) -DSPARSEGAM_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo
@@ -63,11 +63,11 @@ sanitized: $(VENV)/.installed $(VENV)/.test $(SANITIZED)/venv/.made
 	cp -R src/sparsegam $(SANITIZED)/package
 	$(BIN)/cmake --install $(SANITIZED) --prefix $(SANITIZED)/package
 
-tsan: ## threads of the core under the thread sanitizer
+tsan: ## run the threaded C++ tests with the thread sanitizer
 	$(MAKE) core-test CORE_BUILD=build/tsan CTEST_ARGS="-R 'parallel|threads'" \
 	    CMAKE_FLAGS="-DSPARSEGAM_TSAN=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo"
 
-lint: $(VENV)/.lint ## ruff, clang-format and codespell; changes nothing
+lint: $(VENV)/.lint ## ruff, clang-format, codespell, imports and language; changes nothing
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(if $(CXX_FILES),$(BIN)/clang-format --dry-run -Werror $(CXX_FILES))
@@ -84,10 +84,10 @@ wheel: $(VENV)/.installed ## build the wheel into build/wheel
 	rm -rf build/wheel
 	$(ENV) PATH="$(abspath $(BIN)):$$PATH" $(PIP) wheel --quiet --no-build-isolation --no-deps --wheel-dir build/wheel .
 
-wheel-check: wheel ## install the wheel alone, without a compiler, and run the blocks of the README and of the first page
-	tools/check_wheel.sh build/clean $(BIN)/python build/wheel/*.whl README.md docs/start.md
+wheel-check: wheel ## install only the wheel, without a compiler, and run the examples of README and "Getting started"
+	tools/check_wheel.sh build/clean $(BIN)/python build/wheel/*.whl README.md docs/getting_started.md
 
-format: $(VENV)/.lint ## let ruff and clang-format rewrite the code
+format: $(VENV)/.lint ## format the code with ruff and clang-format
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 	$(if $(CXX_FILES),$(BIN)/clang-format -i $(CXX_FILES))
@@ -95,19 +95,19 @@ format: $(VENV)/.lint ## let ruff and clang-format rewrite the code
 bench: $(VENV)/.installed $(VENV)/.demo $(VENV)/.peers ## run the benchmarks
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)
 
-paper: $(VENV)/.installed $(VENV)/.demo $(VENV)/.peers ## rerun the paper's experiments; ARGS=--resume goes on after a break
+paper: $(VENV)/.installed $(VENV)/.demo $(VENV)/.peers ## repeat the experiments of the paper; ARGS=--resume continues after an interruption
 	$(BIN)/python -m benchmarks.paper $(ARGS)
 
-paper-quick: $(VENV)/.installed $(VENV)/.demo $(VENV)/.peers ## the same on small grids, in minutes
+paper-quick: $(VENV)/.installed $(VENV)/.demo $(VENV)/.peers ## the same on small grids, in a few minutes
 	$(BIN)/python -m benchmarks.paper --quick $(ARGS)
 
-paper-%: $(VENV)/.installed $(VENV)/.demo $(VENV)/.peers ## one part of it: fig3 to fig13, fig5n, d1, models, check
+paper-%: $(VENV)/.installed $(VENV)/.demo $(VENV)/.peers ## one experiment: fig3 to fig13, fig5n, d1, models, check
 	$(BIN)/python -m benchmarks.paper $* $(ARGS)
 
 clean: ## remove the environment and everything built
 	rm -rf $(VENV) build dist demo .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
-# Stamps: each is newer than what it was made from, so a second run does nothing.
+# Stamp files record what is installed, so that a second run does nothing.
 $(VENV)/.environment: tools/bootstrap.sh
 	rm -rf $(VENV)
 	tools/bootstrap.sh $(VENV) $(PYTHON)
@@ -117,7 +117,7 @@ $(VENV)/.build-tools: $(VENV)/.environment
 	$(PIP) install --quiet "scikit-build-core>=0.10" "nanobind>=2.4" "cmake>=3.19" "ninja>=1.10"
 	@touch $@
 
-# Editable, without build isolation: Python edits count at once, and C++ edits recompile only what changed.
+# Editable install without build isolation: Python changes take effect at once, C++ changes recompile only what changed.
 $(VENV)/.installed: $(VENV)/.build-tools $(SOURCES)
 	$(ENV) PATH="$(abspath $(BIN)):$$PATH" $(PIP) install --quiet --no-build-isolation --editable .
 	@touch $@
@@ -130,7 +130,7 @@ $(VENV)/.peers: $(VENV)/.environment benchmarks/requirements.txt
 	$(PIP) install --quiet --requirement benchmarks/requirements.txt
 	@touch $@
 
-# The groups are read from pyproject.toml, so that they are written down once.
+# The dependency groups are read from pyproject.toml.
 $(VENV)/.test $(VENV)/.engines $(VENV)/.lint $(VENV)/.demo $(VENV)/.docs: $(VENV)/.%: $(VENV)/.environment pyproject.toml tools/group.py
 	$(BIN)/python tools/group.py $* >$@.txt
 	$(PIP) install --quiet --requirement $@.txt

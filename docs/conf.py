@@ -1,6 +1,6 @@
-"""How the docs are built: `sphinx-build -W docs build/docs`. Pages are Markdown, the API comes from docstrings.
+"""Sphinx configuration (`sphinx-build -W docs build/docs`): Markdown pages and an API reference made from docstrings.
 
-Every Python and shell block of a page is run while it is read, and what it shows stands below it (`_ext/executed.py`).
+The Python and shell blocks of the pages are executed during the build (`_ext/executed.py`).
 """
 
 import os
@@ -9,7 +9,7 @@ from importlib.metadata import version as installed_version
 from pathlib import Path
 
 os.environ.setdefault("MPLBACKEND", "Agg")
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads that wait for each other take longer on a busy machine
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent / "tools")]
 
@@ -35,7 +35,8 @@ html_static_path = ["_static"]
 html_css_files = ["sparsegam.css"]
 html_show_sourcelink = False
 html_math_renderer = "mathml"
-html_sidebars = {page: [] for page in ("index", "start", "tutorial", "theory", "paper")}  # one page, nothing to list
+# These sections have one page and need no section navigation.
+html_sidebars = {page: [] for page in ("index", "getting_started", "tutorial", "theory", "paper")}
 html_theme_options = {
     "show_prev_next": False,
     "secondary_sidebar_items": ["page-toc"],
@@ -43,16 +44,19 @@ html_theme_options = {
     "navbar_end": ["theme-switcher"],
     "footer_end": [],
     "navigation_with_keys": False,
-    "collapse_navigation": True,  # a page lists its own section only, and is written in a third of the time
+    # Listing only the current section makes the build three times as fast.
+    "collapse_navigation": True,
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "amsmath"]
 myst_heading_anchors = 3
-suppress_warnings = ["myst.xref_missing"]  # ARCHITECTURE.md is included, and its links are those of the repository
+# ARCHITECTURE.md is included; its links refer to the repository.
+suppress_warnings = ["myst.xref_missing"]
 
-default_role = "code"  # `x <= t` in docstrings
+# Single backticks in docstrings, such as `x <= t`, are code.
+default_role = "code"
 autodoc_typehints = "none"
 autodoc_member_order = "groupwise"
 autosummary_generate = True
@@ -61,7 +65,7 @@ numpydoc_class_members_toctree = False
 
 
 def _formulas_are_literal(app, what, name, obj, options, lines):
-    """Mark the indented formulas that open a docstring as literal text, before numpydoc reads its sections."""
+    """Mark indented formulas at the beginning of a docstring as literal text, before numpydoc parses its sections."""
     out, before = [], ""
     for line in lines:
         if line.startswith("    ") and not before.strip() and not any(text.startswith("---") for text in out):
@@ -72,7 +76,7 @@ def _formulas_are_literal(app, what, name, obj, options, lines):
 
 
 def _is_ours(app, what, name, obj, skip, options):
-    """Leave out what scikit-learn gives to every estimator, and fields, which the docstring of their class explains."""
+    """Skip members inherited from scikit-learn, and fields that the class docstring documents."""
     if what != "class" or skip or isinstance(obj, property):
         return None
     home = getattr(obj, "__module__", "") or getattr(getattr(obj, "__func__", None), "__module__", "") or ""

@@ -1,10 +1,10 @@
-"""Runs the Python and shell blocks of Markdown pages, in order, as they are printed.
+"""Run the Python and shell code blocks of Markdown pages in order.
 
-    python tools/blocks.py README.md docs/start.md
+    python tools/blocks.py README.md docs/getting_started.md
 
-Blocks that open with ```python or ```sh run; those of one page share their names and their folder, which is empty at
-the start. ```text, ```console and the like are for reading. The docs show what each block prints, with the same code.
-Needs the standard library only, so that it can judge a bare installation.
+Blocks marked ```python or ```sh are executed. The blocks of a page share their variables and a folder that is empty at
+the start. Blocks marked ```text, ```console and so on are not executed. The documentation displays the results of each
+block with the same code. Only the standard library is used, so that a bare installation can be tested.
 """
 
 import ast
@@ -29,7 +29,7 @@ BLOCK = re.compile(r"^```(python|sh)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 @dataclass
 class Output:
-    """What a block printed, the value of its last line, and why it failed, if it did."""
+    """The text that a block printed, the value of its last expression, and its error message or ""."""
 
     text: str = ""
     value: Any = None
@@ -38,18 +38,18 @@ class Output:
 
 @dataclass
 class Page:
-    """The names and the folder that the blocks of one page share."""
+    """The variables and the working folder that the blocks of a page share."""
 
     folder: Path
     names: dict[str, Any] = field(default_factory=lambda: {"__name__": "__main__"})
 
     def run(self, language: str, code: str) -> Output:
-        """Run one block."""
+        """Run a block."""
         return self._run_python(code) if language == "python" else self._run_shell(code)
 
     def _run_python(self, code: str) -> Output:
         printed, output = io.StringIO(), Output()
-        with _folder(self.folder), _told(printed):
+        with _working_folder(self.folder), _captured(printed):
             try:
                 output.value = self._value(code)
             except BaseException:
@@ -58,7 +58,7 @@ class Page:
         return output
 
     def _value(self, code: str) -> Any:
-        """Run the statements, and return the value of the last where it is an expression."""
+        """Run the statements and return the value of the last one if it is an expression."""
         tree = ast.parse(code)
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
         exec(compile(tree, "block", "exec"), self.names)
@@ -80,13 +80,13 @@ class Page:
 
 
 def blocks(text: str) -> Iterator[tuple[str, str, int]]:
-    """Give language, code and line of each block of a page that runs."""
+    """Yield language, code and line number of each executable block of a page."""
     for found in BLOCK.finditer(text):
         yield found.group(1), found.group(2), text.count("\n", 0, found.start()) + 1
 
 
 @contextlib.contextmanager
-def _folder(folder: Path) -> Iterator[None]:
+def _working_folder(folder: Path) -> Iterator[None]:
     before = Path.cwd()
     os.chdir(folder)
     try:
@@ -96,8 +96,8 @@ def _folder(folder: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _told(printed: io.StringIO) -> Iterator[None]:
-    """Send what is printed, and what is warned of, to one text."""
+def _captured(printed: io.StringIO) -> Iterator[None]:
+    """Redirect standard output, standard error and warnings to one text."""
 
     def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
         printed.write(textwrap.fill(f"{category.__name__}: {message}", 100) + "\n")
@@ -110,7 +110,7 @@ def _told(printed: io.StringIO) -> Iterator[None]:
 
 
 def main(pages: Sequence[str]) -> int:
-    """Run the blocks of pages and print a line for each; return how many failed."""
+    """Run the blocks of pages, print a line for each, and return the number of failures."""
     failed = 0
     for name in pages:
         with tempfile.TemporaryDirectory() as folder:

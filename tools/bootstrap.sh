@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Makes a virtual environment that can compile an extension module, without root: tools/bootstrap.sh .venv [python3]
+# Creates a virtual environment that can compile an extension module, without root: tools/bootstrap.sh .venv [python3]
 #
-# The plain way is tried first. Debian and Ubuntu split Python up, so python3 alone may come without ensurepip
-# (package python3-venv) or without Python.h (python3-dev); both are then fetched with `apt-get download` and
-# unpacked inside the environment. What the compiler has to know about that is left in <venv>/build.env.
+# The standard venv module is tried first. On Debian and Ubuntu, python3 may lack ensurepip (package python3-venv) or
+# Python.h (python3-dev). Both are then downloaded with `apt-get download` and unpacked inside the environment. Compiler
+# settings for this case are written to <venv>/build.env.
 set -euo pipefail
 
 venv=${1:?usage: tools/bootstrap.sh VENV [PYTHON]}
@@ -12,7 +12,7 @@ python=${2:-python3}
 say() { printf 'bootstrap: %s\n' "$*" >&2; }
 die() { printf 'bootstrap: error: %s\n' "$*" >&2; exit 1; }
 
-# Fetches one Debian package and unpacks it into a folder; no root, and no package lists needed beforehand.
+# Downloads one Debian package and unpacks it into a folder, without root and without existing package lists.
 unpack_package() {
     local package=$1 target=$2 scratch
     command -v apt-get >/dev/null && command -v dpkg >/dev/null || return 1
@@ -35,10 +35,10 @@ make_environment() {
     if "$python" -c 'import ensurepip, venv' 2>/dev/null && "$python" -m venv "$venv"; then
         return
     fi
-    say "this Python cannot make a pip of its own; fetching Debian's pip wheel"
+    say "this Python has no ensurepip; downloading the pip wheel of Debian"
     rm -rf "$venv"
     "$python" -m venv --without-pip "$venv" || die "install the package python3-venv, then run again"
-    unpack_package python3-pip-whl "$venv/debian" || die "no pip to be had: install the package python3-venv, then run again"
+    unpack_package python3-pip-whl "$venv/debian" || die "pip could not be installed: install the package python3-venv and run again"
     local wheel
     wheel=$(echo "$venv"/debian/usr/share/python-wheels/pip-*.whl)
     "$venv/bin/python" "$wheel/pip" install --quiet --no-index "$wheel"
@@ -50,7 +50,7 @@ find_headers() {
     include=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("include"))')
     [ -f "$include/Python.h" ] && return
     version=$("$venv/bin/python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
-    say "Python.h is missing; fetching Debian's libpython$version-dev"
+    say "Python.h is missing; downloading libpython$version-dev"
     unpack_package "libpython$version-dev" "$venv/debian" || die "no Python.h: install the package python3-dev, then run again"
     include=$(cd "$venv/debian/usr/include" && pwd)
     [ -f "$include/python$version/Python.h" ] || die "no Python.h: install the package python3-dev, then run again"

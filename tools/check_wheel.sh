@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Installs a wheel as its user would: an environment of its own, nothing compiled, nothing besides its dependencies; then runs
-# the blocks of pages there: tools/check_wheel.sh FOLDER PYTHON WHEEL PAGE ...
+# Installs a wheel and its dependencies into an empty environment, without a compiler, and runs the code blocks of pages there: tools/check_wheel.sh FOLDER PYTHON WHEEL PAGE ...
 set -euo pipefail
 
 folder=$1 python=$2 wheel=$3
@@ -8,12 +7,12 @@ shift 3
 
 rm -rf "$folder"
 "$python" -m venv --without-pip "$folder"
-# no compiler is to be found, and none is asked for: what has no wheel is refused
+# Hide the compiler and refuse packages without a wheel.
 CC=false CXX=false "$python" -m pip --disable-pip-version-check --python "$folder/bin/python" \
     install --quiet --only-binary :all: "$wheel"
 
 "$folder/bin/python" - <<'END'
-# The environment is as bare as it is meant to be, and the package is that of the wheel.
+# Check that optional packages are absent and that the package is imported from the wheel.
 from importlib.util import find_spec
 from pathlib import Path
 import sys

@@ -1,6 +1,7 @@
-"""Print the requirements of one dependency group of pyproject.toml, one a line: python tools/group.py test.
+"""Print the requirements of a dependency group of pyproject.toml, one per line: python tools/group.py test.
 
-For pip before 25.1, which has no `--group`; Python 3.10 has no tomllib, so a regular expression does.
+This replaces `pip install --group`, which needs pip 25.1. The file is parsed with a regular expression because Python
+3.10 has no tomllib.
 """
 
 import re
@@ -11,7 +12,7 @@ PYPROJECT = Path(__file__).parent.parent / "pyproject.toml"
 
 
 def requirements(group: str) -> list[str]:
-    """Requirements listed under one group, those of groups that it includes among them."""
+    """Return the requirements of a group and of the groups that it includes."""
     table = PYPROJECT.read_text(encoding="utf-8").split("[dependency-groups]")[1].split("\n[")[0]
     found = re.search(rf"^{re.escape(group)} = \[\n(.*?)^\]$", table, flags=re.MULTILINE | re.DOTALL)
     if found is None:

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Makes an environment in which a package runs under the sanitizers: tools/sanitized.sh FOLDER PYTHON PACKAGE
+# Creates an environment that runs a package with the sanitizers: tools/sanitized.sh FOLDER PYTHON PACKAGE
 #
-# FOLDER/python is what to run. It finds the package in the folder PACKAGE and everything else where PYTHON has it: folders
-# named in a .pth file are searched, but what stands in their own .pth files (our editable package) is not. Python is not
-# built with the sanitizers, so their runtime, and that of C++ for its exceptions, is loaded ahead of it; other programs
-# that tests start (browsers, databases, Node) must not have it, and some would hang.
+# FOLDER/python is the interpreter to run. It imports the package from the folder PACKAGE and everything else from the
+# environment of PYTHON: directories listed in a .pth file are searched, but their own .pth files (our editable install) are
+# not processed. Python itself is not built with the sanitizers, so their runtime and the C++ runtime are preloaded. Other
+# programs that tests start (browsers, databases, Node) must run without the preloaded libraries; some would hang.
 set -euo pipefail
 
 folder=$1 python=$2 package=$3
@@ -19,14 +19,14 @@ printf '%s\n' "$package" "$borrowed" "import sanitized_start" >"$site/sanitized.
 
 cat >"$folder/python" <<END
 #!/bin/sh
-# Python with the sanitizers' runtime loaded ahead of it.
+# Python with the sanitizer runtime preloaded.
 export LD_PRELOAD="$preload" ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1
 exec "$(cd "$folder" && pwd)/bin/python" "\$@"
 END
 chmod +x "$folder/python"
 
 cat >"$site/sanitized_start.py" <<END
-# Runs as Python starts: other programs go without the runtime, other Pythons go the way of this one.
+# Runs at interpreter start: child programs run without the preloaded libraries, child Pythons with them.
 import os, sys
 os.environ.pop("LD_PRELOAD", None)
 sys.executable = "$(cd "$folder" && pwd)/python"

@@ -1,7 +1,7 @@
-"""Runs the Python and shell blocks of the pages when the docs are built, and puts what they show below each.
+"""Execute the Python and shell blocks of the pages during the build and insert their results.
 
-Text that is printed, the value of a last line (tables as such), every picture that was drawn, and an HTML file that a
-last line names, in a frame. A block that fails is a warning, and so an error of the build.
+Results are printed text, the value of the last expression (as an HTML table if it has one), all figures, and an HTML
+file if the last expression is its path. A block that fails causes a warning, which the build treats as an error.
 """
 
 import base64
@@ -24,7 +24,8 @@ from sphinx.util import logging
 LOGGER = logging.getLogger(__name__)
 COMMENT = re.compile(r"  # (.+)$")
 RESOLUTION = 110
-HIDDEN = "hide-source"  # a class of blocks of which only the output is shown
+# Blocks with this class show only their output.
+HIDDEN = "hide-source"
 SHARED = (
     "matplotlib.pyplot",
     "pandas",
@@ -32,16 +33,17 @@ SHARED = (
     "sparsegam.linear_cv",
     "sparsegam.plots",
 )
-LONGEST = 60  # lines of text that are shown at once; the rest can be unfolded
+# Longer text is folded.
+MAX_LINES = 60
 
 
 class RunBlocks(SphinxTransform):
-    """Runs the blocks of one page, in order, in a folder of their own."""
+    """Run the blocks of a page in order, in a temporary folder."""
 
     default_priority = 400
 
     def apply(self, **_: Any) -> None:
-        """Put the output of each block below it."""
+        """Insert the output of each block below it."""
         found = [node for node in self.document.findall(nodes.literal_block) if _runs(node)]
         if not found or not str(self.env.doc2path(self.env.docname)).endswith(".md"):
             return
@@ -77,7 +79,7 @@ class RunBlocks(SphinxTransform):
             yield from _text(repr(value))
 
     def _frame(self, file: Path) -> nodes.raw:
-        """Copy a file to the site, and show it in a frame."""
+        """Copy a file to the site and show it in a frame."""
         place = Path("_executed", self.env.docname, file.name)
         target = Path(self.app.outdir) / place
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -85,23 +87,23 @@ class RunBlocks(SphinxTransform):
         link = "../" * self.env.docname.count("/") + place.as_posix()
         return _raw(
             f'<iframe class="output-frame" src="{link}" title="{html.escape(file.name)}" loading="lazy"></iframe>'
-            f'<p class="output-link"><a href="{link}">{html.escape(file.name)} by itself</a></p>'
+            f'<p class="output-link"><a href="{link}">{html.escape(file.name)} in a separate tab</a></p>'
         )
 
 
 def _runs(node: nodes.literal_block) -> bool:
-    """Tell whether a block is run: a plain one of these languages, or a `{code-block}` that hides its source."""
+    """Return whether a block is executed: a fenced block, or a `{code-block}` that hides its source."""
     plain = "highlight_args" not in node or HIDDEN in node["classes"]
     return plain and node.get("language") in RUN
 
 
 def _text(text: str) -> Iterator[nodes.Node]:
-    """Give text as it was printed; what is long can be unfolded."""
+    """Yield printed text, folded if it is long."""
     if not text.strip():
         return
     block = nodes.literal_block(text.rstrip(), text.rstrip(), language="text", classes=["output-text"])
     n_lines = text.rstrip().count("\n") + 1
-    if n_lines <= LONGEST:
+    if n_lines <= MAX_LINES:
         yield block
         return
     yield _raw(f'<details class="output-long"><summary>{n_lines} lines</summary>')
@@ -110,13 +112,13 @@ def _text(text: str) -> Iterator[nodes.Node]:
 
 
 def _pictures(code: str) -> Iterator[nodes.Node]:
-    """Give each figure that the block has drawn, and close it."""
+    """Yield all figures that a block has drawn, and close them."""
     from matplotlib import pyplot
 
     for number in pyplot.get_fignums():
         figure, picture = pyplot.figure(number), io.BytesIO()
         figure.savefig(picture, dpi=RESOLUTION, format="png", facecolor="white")
-        words = html.escape(_in_words(figure, code), quote=True)
+        words = html.escape(_alternative_text(figure, code), quote=True)
         data = base64.b64encode(picture.getvalue()).decode("ascii")
         width = round(figure.get_figwidth() * RESOLUTION)
         image = f'<img src="data:image/png;base64,{data}" width="{width}" alt="{words}">'
@@ -124,14 +126,14 @@ def _pictures(code: str) -> Iterator[nodes.Node]:
     pyplot.close("all")
 
 
-def _in_words(figure: Any, code: str) -> str:
-    """Say what a figure shows: the comment of the line that drew it, and the titles or axes of its parts."""
-    told = COMMENT.findall(code.rstrip().splitlines()[-1])
+def _alternative_text(figure: Any, code: str) -> str:
+    """Return the alternative text of a figure: the comment of the last line, and the titles or labels of its axes."""
+    comment = COMMENT.findall(code.rstrip().splitlines()[-1])
     parts = []
     for ax in figure.axes:
         about = ax.get_title() or " by ".join(filter(None, (ax.get_ylabel(), ax.get_xlabel())))
         parts += [about.replace("\n", " ")] if ax.get_visible() and about else []
-    return ". ".join([*told, ", ".join(parts)] if parts else [*told, "Picture drawn by the code above"])
+    return ". ".join([*comment, ", ".join(parts)] if parts else [*comment, "Figure drawn by the code above"])
 
 
 def _raw(text: str) -> nodes.raw:
@@ -139,7 +141,7 @@ def _raw(text: str) -> nodes.raw:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Register the transform; load what most blocks need before processes are made that read pages."""
+    """Register the transform, and import shared modules before the build forks its processes."""
     for name in SHARED:
         import_module(name)
     app.add_transform(RunBlocks)
