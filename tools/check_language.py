@@ -13,7 +13,7 @@ from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-SUFFIXES = set(
+SUFFIXES = set(".py .pyi .md .rst .cpp .hpp .cu .cuh .js .html .css .sh .yml .toml .txt".split())  # noqa: SIM905
     [
         ".py",
         ".pyi",
