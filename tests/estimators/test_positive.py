@@ -11,7 +11,7 @@ from sparsegam import (
     gam_path,
     linear_path,
 )
-from sparsegam.inspection._assessment import assess
+from sparsegam.inspection import assess
 
 RNG = np.random.default_rng(0)
 X = RNG.integers(0, 40, (400, 3)).astype(float)
@@ -51,7 +51,7 @@ def test_more_labels_become_not_this_one():
     assert gam.model_.classes == ("not default", "default")
     assert gam.classes_.tolist() == ["default", "not default"]
     assert gam.score(X, THREE) == new(positive="default").fit(X, Y).score(X, Y)
-    metrics = assess(gam.model_, gam.model_.decision_function(X), THREE)
+    metrics = assess(gam, X, THREE)
     assert metrics[0].value > 0.8
 
 

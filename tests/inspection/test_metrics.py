@@ -1,4 +1,4 @@
-"""Measures against scikit-learn, the interval of the area against simulation."""
+"""Tests of metrics against scikit-learn, SciPy, simulation and their definitions."""
 
 import numpy as np
 import pytest
@@ -7,26 +7,30 @@ from sklearn import metrics
 
 from sparsegam.inspection._metrics import (
     auc,
+    calibration_bins,
+    gain_bands,
     gini,
     ks,
     log_loss,
+    net_benefits,
     r_squared,
     roc_curve,
+    treat_all_benefits,
     weight_of_evidence,
     weighted_auc,
 )
 
 
-def test_auc_and_curve_are_those_of_scikit_learn(draw_scores):
-    score, upper = draw_scores(500, 0)
-    assert auc(score, upper)[0] == pytest.approx(metrics.roc_auc_score(upper, score))
-    false, true, _ = roc_curve(score, upper)
-    expected = metrics.roc_curve(upper, score, drop_intermediate=False)
+def test_auc_and_roc_curve_equal_scikit_learn(draw_scores):
+    score, positive = draw_scores(500, 0)
+    assert auc(score, positive)[0] == pytest.approx(metrics.roc_auc_score(positive, score))
+    false, true, _ = roc_curve(score, positive)
+    expected = metrics.roc_curve(positive, score, drop_intermediate=False)
     np.testing.assert_allclose(false, expected[0])
     np.testing.assert_allclose(true, expected[1])
 
 
-def test_delong_interval_covers_the_truth(draw_scores):
+def test_delong_interval_has_its_nominal_coverage(draw_scores):
     truth = auc(*draw_scores(200_000, 1))[0]
     inside = 0
     for seed in range(200):
@@ -35,31 +39,31 @@ def test_delong_interval_covers_the_truth(draw_scores):
     assert 180 <= inside <= 199
 
 
-def test_weights_stand_for_repeated_rows(draw_scores):
-    score, upper = draw_scores(500, 4)
+def test_weighted_auc_equals_scikit_learn(draw_scores):
+    score, positive = draw_scores(500, 4)
     weight = np.random.default_rng(5).random(500)
-    expected = metrics.roc_auc_score(upper, score, sample_weight=weight)
-    assert weighted_auc(score, upper, weight) == pytest.approx(expected)
-    assert weighted_auc(score, upper, np.ones(500)) == pytest.approx(auc(score, upper)[0])
+    expected = metrics.roc_auc_score(positive, score, sample_weight=weight)
+    assert weighted_auc(score, positive, weight) == pytest.approx(expected)
+    assert weighted_auc(score, positive, np.ones(500)) == pytest.approx(auc(score, positive)[0])
     assert np.isnan(weighted_auc(score, np.ones(500, dtype=bool), weight))
 
 
-def test_losses_are_those_of_scikit_learn(draw_scores):
-    score, upper = draw_scores(500, 6)
-    assert log_loss(score, upper).mean() == pytest.approx(metrics.log_loss(upper, 1 / (1 + np.exp(-score))))
+def test_log_loss_and_r_squared_equal_scikit_learn(draw_scores):
+    score, positive = draw_scores(500, 6)
+    assert log_loss(score, positive).mean() == pytest.approx(metrics.log_loss(positive, 1 / (1 + np.exp(-score))))
     assert r_squared(score, score**2) == pytest.approx(metrics.r2_score(score**2, score))
 
 
-def test_separation_is_that_of_scipy_and_scikit_learn(draw_scores):
-    score, upper = draw_scores(700, 7)
+def test_gini_and_ks_equal_scikit_learn_and_scipy(draw_scores):
+    score, positive = draw_scores(700, 7)
     score = score.round(1)  # ties
-    assert gini(score, upper) == pytest.approx(2 * metrics.roc_auc_score(upper, score) - 1, abs=1e-12)
-    assert ks(score, upper)[0] == pytest.approx(ks_2samp(score[upper], score[~upper]).statistic, abs=1e-12)
-    assert 0.01 < ks(score, upper)[1] < 0.1
+    assert gini(score, positive) == pytest.approx(2 * metrics.roc_auc_score(positive, score) - 1, abs=1e-12)
+    assert ks(score, positive)[0] == pytest.approx(ks_2samp(score[positive], score[~positive]).statistic, abs=1e-12)
+    assert 0.01 < ks(score, positive)[1] < 0.1
     assert np.isnan(ks(score, np.zeros(700, dtype=bool))[0])
 
 
-def test_weight_of_evidence_adds_up_to_the_information_value():
+def test_weight_of_evidence_follows_its_definition():
     rows, events = np.array([50.0, 30.0, 20.0, 5.0]), np.array([5.0, 15.0, 10.0, 0.0])
     woe, iv = weight_of_evidence(rows, events)
     assert woe[0] == pytest.approx(np.log((45 / 75) / (5 / 30)))
@@ -67,3 +71,46 @@ def test_weight_of_evidence_adds_up_to_the_information_value():
     assert np.isnan(woe[3])
     assert iv[3] == 0.0
     assert (iv >= 0).all()
+
+
+def test_gain_bands_contain_all_rows_and_events(draw_scores):
+    score, positive = draw_scores(1003, 0)
+    bands = gain_bands(score, positive)
+    assert len(bands) == 10
+    assert sum(band.rows for band in bands) == 1003
+    assert sum(band.events for band in bands) == positive.sum()
+    assert bands[-1].cumulative_gain == bands[-1].cumulative_share == bands[-1].cumulative_lift == 1.0
+    top = np.argsort(-score)[: bands[0].rows]
+    assert bands[0].rate == pytest.approx(positive[top].mean())
+    assert bands[0].lift == bands[0].cumulative_lift == pytest.approx(positive[top].mean() / positive.mean())
+    np.testing.assert_allclose(
+        [band.cumulative_share for band in bands], np.arange(1, 11) / 10, atol=0.05
+    )  # scores have ties
+
+
+def test_gain_bands_do_not_divide_rows_with_equal_scores():
+    score = np.repeat([3.0, 2.0, 1.0], [10, 80, 10])
+    bands = gain_bands(score, score > 2)
+    assert [band.rows for band in bands] == [10, 80, 10]
+    assert [band.rate for band in bands] == [1.0, 0.0, 0.0]
+    assert len(gain_bands(np.zeros(7), np.arange(7) < 2)) == 1
+
+
+def test_net_benefit_weighs_false_positives_by_the_odds_of_the_threshold(draw_scores):
+    score, positive = draw_scores(500, 1)
+    probability = 1 / (1 + np.exp(-score))
+    thresholds = np.array([0.0, 0.2, 0.5, 0.9])
+    found = net_benefits(probability, positive, thresholds)
+    for value, threshold in zip(found, thresholds, strict=True):
+        called = probability > threshold
+        expected = np.mean(called & positive) - np.mean(called & ~positive) * threshold / (1 - threshold)
+        assert value == pytest.approx(expected)
+    assert found[0] == pytest.approx(treat_all_benefits(positive.mean(), thresholds)[0])
+
+
+def test_calibration_bins_contain_all_rows(draw_scores):
+    score, positive = draw_scores(1000, 3)
+    bins = calibration_bins(1 / (1 + np.exp(-score)), positive.astype(float))
+    assert sum(b.count for b in bins) == 1000
+    assert sum(b.low <= b.predicted <= b.high for b in bins) >= len(bins) - 2
+    assert len(calibration_bins(np.full(50, 0.3), np.zeros(50))) == 1

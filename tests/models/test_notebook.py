@@ -8,7 +8,7 @@ import pytest
 
 from sparsegam import SparseGAMClassifier, SparseLinearClassifier, gam_path
 from sparsegam._models.notebook import STYLE, fragment, table
-from sparsegam.inspection._subgroups import subgroups
+from sparsegam.inspection import subgroups
 
 EVIL = "<b onclick=1>income</b>"
 

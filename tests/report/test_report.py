@@ -109,7 +109,7 @@ def test_the_page_shows_steps_and_which_come_back(mixed, tmp_path, chromium):
         assert cells[3] == f"{gam.terms_[0].n_rows:,}"
         assert page.locator("#stability tbody tr").count() == gam.n_terms_
         shares = page.locator("#stability meter").evaluate_all("all => all.map((one) => one.value)")
-        assert shares[1::2] == [step.share for step in found.steps]
+        assert shares[1::2] == [term.share for term in found.terms]
         assert page.locator("#shapes .band").count() > 0
         assert not wrong
     without = gam.report(tmp_path / "without.html")

@@ -5,12 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sparsegam.inspection._alternatives import alternatives
-    from sparsegam.inspection._assessment import assess, calibration
+    from sparsegam.inspection._assessment import Subgroups, assess, calibration, gains, net_benefit, subgroups
     from sparsegam.inspection._drift import Drift, drift
-    from sparsegam.inspection._gains import gains, net_benefit
     from sparsegam.inspection._model_card import model_card
     from sparsegam.inspection._stability import Stability, stability
-    from sparsegam.inspection._subgroups import Subgroups, subgroups
 
 __all__ = [
     "Drift",
@@ -30,16 +28,16 @@ __all__ = [
 _MODULES = {
     "Drift": "_drift",
     "Stability": "_stability",
-    "Subgroups": "_subgroups",
+    "Subgroups": "_assessment",
     "alternatives": "_alternatives",
     "assess": "_assessment",
     "calibration": "_assessment",
     "drift": "_drift",
-    "gains": "_gains",
+    "gains": "_assessment",
     "model_card": "_model_card",
-    "net_benefit": "_gains",
+    "net_benefit": "_assessment",
     "stability": "_stability",
-    "subgroups": "_subgroups",
+    "subgroups": "_assessment",
 }
 
 

@@ -1,4 +1,11 @@
-"""Measures of scores against what happened: the area under the ROC curve, log loss, R squared."""
+"""Metrics of scores: ranking, losses, calibration bins, gains and net benefit.
+
+In all functions, `score` has one value per row and `positive` is the boolean mask of the rows of the positive class.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,85 +13,135 @@ from numpy.typing import NDArray
 from sparsegam.arrays import FloatArray
 
 
-def roc_curve(score: FloatArray, upper: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return false-positive rate, true-positive rate and threshold at each distinct score, from the highest down."""
+@dataclass(frozen=True)
+class CalibrationBin:
+    """Rows with similar predictions.
+
+    Attributes
+    ----------
+    predicted : float
+        Mean prediction.
+    observed, low, high : float
+        Mean target and its confidence interval.
+    count : int
+        Number of rows.
+    """
+
+    predicted: float
+    observed: float
+    low: float
+    high: float
+    count: int
+
+
+@dataclass(frozen=True)
+class GainBand:
+    """Rows with similar scores; an event is a row of the positive class.
+
+    Attributes
+    ----------
+    rows, events : int
+        Number of rows and of events in the band.
+    rate : float
+        Share of events among the rows of the band.
+    lift : float
+        `rate` divided by the share of events among all rows.
+    cumulative_share : float
+        Share of all rows in this band and the bands of higher scores.
+    cumulative_gain : float
+        Share of all events in these bands.
+    cumulative_lift : float
+        Share of events in these bands, divided by the share of events among all rows.
+    """
+
+    rows: int
+    events: int
+    rate: float
+    lift: float
+    cumulative_share: float
+    cumulative_gain: float
+    cumulative_lift: float
+
+
+def roc_curve(score: FloatArray, positive: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the false positive rate, true positive rate and threshold at each distinct score, in falling order."""
     order = np.argsort(-score, kind="stable")
     ends = np.append(np.flatnonzero(np.diff(score[order])), score.size - 1)
-    hits = np.cumsum(upper[order])[ends]
-    false = ends + 1 - hits
+    true = np.cumsum(positive[order])[ends]
+    false = ends + 1 - true
     start = np.zeros(1)
     return (
         np.concatenate([start, false / max(false[-1], 1)]),
-        np.concatenate([start, hits / max(hits[-1], 1)]),
+        np.concatenate([start, true / max(true[-1], 1)]),
         np.concatenate([[np.inf], score[order][ends]]),
     )
 
 
-def auc(score: FloatArray, upper: NDArray[np.bool_]) -> tuple[float, float]:
+def auc(score: FloatArray, positive: NDArray[np.bool_]) -> tuple[float, float]:
     """Return the area under the ROC curve and its standard error by DeLong's method; ties count one half.
 
-    With mid-ranks R in the pooled sample and r within each class, the placements of the n positives and m negatives are
-    v = (R+ - r+) / m and u = 1 - (R- - r-) / n; the area is mean(v), its variance var(v)/n + var(u)/m.
+    With mid-ranks R in the pooled sample and r within each class, the placements of the n positive and m negative
+    rows are v = (R+ - r+) / m and u = 1 - (R- - r-) / n. The area is mean(v), and its variance var(v)/n + var(u)/m.
     """
-    n, m = int(upper.sum()), int((~upper).sum())
+    n, m = int(positive.sum()), int((~positive).sum())
     if n == 0 or m == 0:
         return float("nan"), float("nan")
-    ranks = _ranks(score)
-    v = (ranks[upper] - _ranks(score[upper])) / m
-    u = 1.0 - (ranks[~upper] - _ranks(score[~upper])) / n
+    ranks = _mid_ranks(score)
+    v = (ranks[positive] - _mid_ranks(score[positive])) / m
+    u = 1.0 - (ranks[~positive] - _mid_ranks(score[~positive])) / n
     variance = (np.var(v, ddof=1) / n if n > 1 else 0.0) + (np.var(u, ddof=1) / m if m > 1 else 0.0)
     return float(v.mean()), float(np.sqrt(variance))
 
 
-def _ranks(values: FloatArray) -> FloatArray:
-    """Return the rank of each value from 1 on; equal values share the middle of theirs."""
+def _mid_ranks(values: FloatArray) -> FloatArray:
     _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
     middle = np.cumsum(counts) - (counts - 1) / 2
     return np.asarray(middle[inverse])
 
 
-def weighted_auc(score: FloatArray, upper: NDArray[np.bool_], weight: FloatArray) -> float:
-    """Return the area under the ROC curve of rows with weights; ties count one half."""
-    _, place = np.unique(score, return_inverse=True)
-    high, low = (np.bincount(place.ravel(), weight * mine) for mine in (upper, ~upper))
+def weighted_auc(score: FloatArray, positive: NDArray[np.bool_], weight: FloatArray) -> float:
+    """Return the area under the ROC curve of weighted rows; ties count one half."""
+    _, rank = np.unique(score, return_inverse=True)
+    high, low = (np.bincount(rank.ravel(), weight * mask) for mask in (positive, ~positive))
     total = high.sum() * low.sum()
     return float(high @ (np.cumsum(low) - low / 2) / total) if total else float("nan")
 
 
-def log_loss(log_odds: FloatArray, upper: NDArray[np.bool_]) -> FloatArray:
-    """Return minus the logarithm of the probability that each row's own class was given."""
-    return np.logaddexp(0.0, np.where(upper, -log_odds, log_odds))
+def gini(score: FloatArray, positive: NDArray[np.bool_]) -> float:
+    """Return the Gini coefficient (accuracy ratio), 2 AUC - 1."""
+    return 2.0 * auc(score, positive)[0] - 1.0
+
+
+def ks(score: FloatArray, positive: NDArray[np.bool_]) -> tuple[float, float]:
+    """Return the Kolmogorov-Smirnov statistic and its standard error.
+
+    The statistic is the largest difference between the true and the false positive rate over all thresholds. The
+    standard error is that of a difference of two proportions at the maximising threshold.
+    """
+    n, m = int(positive.sum()), int((~positive).sum())
+    if n == 0 or m == 0:
+        return float("nan"), float("nan")
+    false, true, _ = roc_curve(score, positive)
+    best = int(np.argmax(np.abs(true - false)))
+    variance = true[best] * (1 - true[best]) / n + false[best] * (1 - false[best]) / m
+    return float(abs(true[best] - false[best])), float(np.sqrt(variance))
+
+
+def log_loss(log_odds: FloatArray, positive: NDArray[np.bool_]) -> FloatArray:
+    """Return the negative log-likelihood of each row."""
+    return np.logaddexp(0.0, np.where(positive, -log_odds, log_odds))
 
 
 def r_squared(score: FloatArray, y: FloatArray) -> float:
-    """Return the share of the variance that is explained; minus the mean squared error where there is none."""
+    """Return the coefficient of determination; for a constant target, 1 minus the mean squared error."""
     return 1.0 - float(np.mean((y - score) ** 2)) / (float(np.var(y)) or 1.0)
 
 
-def gini(score: FloatArray, upper: NDArray[np.bool_]) -> float:
-    """Return the Gini coefficient (accuracy ratio): twice the area under the ROC curve, less one."""
-    return 2.0 * auc(score, upper)[0] - 1.0
-
-
-def ks(score: FloatArray, upper: NDArray[np.bool_]) -> tuple[float, float]:
-    """Return the Kolmogorov-Smirnov statistic, the largest gap between both classes' shares above a score; its error.
-
-    The standard error is that of the difference of two shares, at the score where they differ most.
-    """
-    n, m = int(upper.sum()), int((~upper).sum())
-    if n == 0 or m == 0:
-        return float("nan"), float("nan")
-    false, true, _ = roc_curve(score, upper)
-    at = int(np.argmax(np.abs(true - false)))
-    variance = true[at] * (1 - true[at]) / n + false[at] * (1 - false[at]) / m
-    return float(abs(true[at] - false[at])), float(np.sqrt(variance))
-
-
 def weight_of_evidence(rows: FloatArray, events: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return, for groups of rows, the weight of evidence and what each adds to the information value.
+    """Return the weight of evidence of each group of rows and its part of the information value.
 
-    With the share q of all non-events and the share p of all events that a group has, these are log(q / p) and
-    (q - p) log(q / p). A group without events, or of events alone, has no weight: NaN, and it adds 0.
+    With a share q of all non-events and a share p of all events in a group, these are log(q / p) and
+    (q - p) log(q / p). In a group without events or without non-events they are NaN and 0.
     """
     others = rows - events
     good, bad = others / (others.sum() or 1.0), events / (events.sum() or 1.0)
@@ -92,3 +149,76 @@ def weight_of_evidence(rows: FloatArray, events: FloatArray) -> tuple[FloatArray
     woe = np.full(rows.shape, np.nan)
     woe[both] = np.log(good[both] / bad[both])
     return woe, np.where(both, (good - bad) * np.where(both, woe, 0.0), 0.0)
+
+
+def calibration_bins(
+    predicted: FloatArray, observed: FloatArray, *, n_bins: int = 10, level: float = 0.95
+) -> list[CalibrationBin]:
+    """Group rows by quantiles of their prediction and compare mean prediction and mean target.
+
+    Rows with equal predictions are in the same bin. Intervals are Wilson's for a target of 0 and 1, otherwise normal.
+    """
+    z = NormalDist().inv_cdf(0.5 + level / 2)
+    cuts = np.unique(np.quantile(predicted, np.linspace(0, 1, n_bins + 1)[1:-1]))
+    bin_of = np.searchsorted(cuts, predicted, side="left")
+    is_binary = bool(np.isin(observed, (0.0, 1.0)).all())
+    bins = []
+    for b in np.unique(bin_of).tolist():
+        target = observed[bin_of == b]
+        n, mean = target.size, float(target.mean())
+        if is_binary:
+            centre = (mean + z * z / (2 * n)) / (1 + z * z / n)
+            half_width = z * np.sqrt(mean * (1 - mean) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+        else:
+            centre, half_width = mean, z * float(target.std()) / np.sqrt(n)
+        low, high = float(centre - half_width), float(centre + half_width)
+        bins.append(CalibrationBin(float(predicted[bin_of == b].mean()), mean, low, high, n))
+    return bins
+
+
+def gain_bands(score: FloatArray, positive: NDArray[np.bool_], *, n_bands: int = 10) -> list[GainBand]:
+    """Divide rows into bands of about equal size by falling score; rows with equal scores are in the same band."""
+    order = np.argsort(-score, kind="stable")
+    ends_of_ties = np.append(np.flatnonzero(np.diff(score[order])), score.size - 1) + 1
+    wanted = score.size * np.arange(1, n_bands + 1) / n_bands
+    ends = np.unique(ends_of_ties[np.searchsorted(ends_of_ties, wanted - 0.5)])
+    events = np.cumsum(positive[order])[ends - 1]
+    prevalence, n_events = float(positive.mean()) or 1.0, max(int(positive.sum()), 1)
+    bands = []
+    bounds = zip(pairwise([0, *ends.tolist()]), pairwise([0, *events.tolist()]), strict=True)
+    for (start, end), (before, up_to) in bounds:
+        rate = (up_to - before) / (end - start)
+        bands.append(
+            GainBand(
+                rows=end - start,
+                events=up_to - before,
+                rate=rate,
+                lift=rate / prevalence,
+                cumulative_share=end / score.size,
+                cumulative_gain=up_to / n_events,
+                cumulative_lift=up_to / end / prevalence,
+            )
+        )
+    return bands
+
+
+def count_above(values: FloatArray, thresholds: FloatArray) -> NDArray[np.intp]:
+    """Return the number of values above each threshold."""
+    counts: NDArray[np.intp] = values.size - np.searchsorted(np.sort(values), thresholds, side="right")
+    return counts
+
+
+def net_benefits(probability: FloatArray, positive: NDArray[np.bool_], thresholds: FloatArray) -> FloatArray:
+    """Return the net benefit per row of acting on rows whose probability is above each threshold.
+
+    Net benefit is (true positives - false positives x threshold / (1 - threshold)) / rows.
+    """
+    true, false = (count_above(probability[mask], thresholds) for mask in (positive, ~positive))
+    benefit: FloatArray = (true - false * thresholds / (1 - thresholds)) / probability.size
+    return benefit
+
+
+def treat_all_benefits(prevalence: float, thresholds: FloatArray) -> FloatArray:
+    """Return the net benefit per row of acting on all rows, at each threshold."""
+    benefit: FloatArray = prevalence - (1 - prevalence) * thresholds / (1 - thresholds)
+    return benefit

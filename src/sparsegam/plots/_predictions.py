@@ -9,8 +9,7 @@ from sparsegam._data.table import Table, read_table
 from sparsegam._models.additive import Model
 from sparsegam._models.outcomes import positives
 from sparsegam.arrays import FloatArray
-from sparsegam.inspection._assessment import calibration
-from sparsegam.inspection._metrics import auc, roc_curve
+from sparsegam.inspection._metrics import auc, calibration_bins, roc_curve
 from sparsegam.plots._figure import (
     BLUE,
     COUNT_SIZE,
@@ -160,7 +159,7 @@ def plot_calibration(model: Model, X: Any, y: Any, *, n_bins: int = 10, ax: "Axe
         predicted = model.predict_proba(X)[:, 1]
         observed = positives(model, y).astype(np.float64)
         labels = f"Predicted P({shorten(str(model.classes[1]))})", "Observed proportion"
-    bins = calibration(predicted, observed, n_bins=n_bins)
+    bins = calibration_bins(predicted, observed, n_bins=n_bins)
     counts, edges = np.histogram(predicted, bins=40)
     histogram = ax.inset_axes((0.0, 0.0, 1.0, 0.12), sharex=ax, zorder=0)
     histogram.stairs(counts, edges, fill=True, color=PALE)

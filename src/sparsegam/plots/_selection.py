@@ -11,7 +11,7 @@ from sparsegam._models.terms import part_name
 from sparsegam._search.path import Path
 from sparsegam.arrays import FloatArray
 from sparsegam.inspection import Stability
-from sparsegam.inspection._assessment import worth
+from sparsegam.inspection._assessment import main_metric
 from sparsegam.plots._figure import (
     BLUE,
     COUNT_SIZE,
@@ -76,7 +76,7 @@ def plot_frontier(
 def _test_scores(path: Path[Model], X: Any, y: Any) -> FloatArray:
     """Return the AUC or R² of each model, and warn of new values in X once for all models."""
     table, new_values = read_table(X).load(), NewValues()
-    scores = np.array([worth(model, model.score_rows(table, new_values), y) for model in path])
+    scores = np.array([main_metric(model, model.score_rows(table, new_values), y) for model in path])
     new_values.tell(path.models[0].missing)
     return scores
 

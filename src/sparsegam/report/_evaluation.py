@@ -9,10 +9,15 @@ from sparsegam._models.additive import Model
 from sparsegam._models.outcomes import positives
 from sparsegam._search.path import Path
 from sparsegam.arrays import FloatArray
-from sparsegam.inspection._assessment import assess, calibration, worth
-from sparsegam.inspection._gains import count_above, gains, net_benefit, treat_all
-from sparsegam.inspection._metrics import roc_curve
-from sparsegam.inspection._subgroups import grouped
+from sparsegam.inspection._assessment import assess_scores, main_metric, subgroup_performance
+from sparsegam.inspection._metrics import (
+    calibration_bins,
+    count_above,
+    gain_bands,
+    net_benefits,
+    roc_curve,
+    treat_all_benefits,
+)
 from sparsegam.report._data import Material, Sample
 
 THRESHOLDS = 200
@@ -29,11 +34,11 @@ def quality_part(material: Material) -> dict[str, Any] | None:
     out = {
         "rows": sample.table.n_rows,
         "held_out": material.test is not None,
-        "metrics": [asdict(metric) for metric in assess(material.model, score, sample.y)],
+        "metrics": [asdict(metric) for metric in assess_scores(material.model, score, sample.y)],
     }
     out["groups"] = _groups_part(material, sample, score)
     if material.model.classes is None:
-        bins = calibration(score, np.asarray(sample.y, dtype=np.float64))
+        bins = calibration_bins(score, np.asarray(sample.y, dtype=np.float64))
         return out | {"calibration": [asdict(b) for b in bins], "roc": None, "confusion": None}
     return out | _of_classes(material, sample, score)
 
@@ -43,7 +48,7 @@ def _groups_part(material: Material, sample: Sample, score: FloatArray) -> dict[
     groups = material.notes.groups
     if groups is None:
         return None
-    found = grouped(material.model, sample.columns(), sample.y, score, groups)
+    found = subgroup_performance(material.model, sample.columns(), sample.y, score, groups)
     named = [asdict(line) | {"name": material.notes.named(line.name)[0]} for line in found.lines]
     return {"lines": named, "threshold": found.threshold}
 
@@ -57,12 +62,12 @@ def _of_classes(material: Material, sample: Sample, score: FloatArray) -> dict[s
     acting = thresholds[:-1]  # at one, errors would weigh infinitely much
     return {
         "prevalence": {"events": int(upper.sum()), "share": float(upper.mean())},
-        "gains": [asdict(band) for band in gains(score, upper)],
+        "gains": [asdict(band) for band in gain_bands(score, upper)],
         "benefit": {
-            "model": np.round(net_benefit(probability, upper, acting), 6).tolist(),
-            "all": np.round(treat_all(float(upper.mean()), acting), 6).tolist(),
+            "model": np.round(net_benefits(probability, upper, acting), 6).tolist(),
+            "all": np.round(treat_all_benefits(float(upper.mean()), acting), 6).tolist(),
         },
-        "calibration": [asdict(b) for b in calibration(probability, upper.astype(np.float64))],
+        "calibration": [asdict(b) for b in calibration_bins(probability, upper.astype(np.float64))],
         "roc": {"false": np.round(false[shown], 5).tolist(), "true": np.round(true[shown], 5).tolist()},
         "confusion": {
             "true": count_above(probability[upper], thresholds).tolist(),
@@ -85,7 +90,7 @@ def size_score(material: Material, path: Path[Model]) -> FloatArray | None:
     wanted = near | ~np.isnan(path.lambda0) | (path.n_terms.size <= MANY_SIZES)
     return np.array(
         [
-            worth(model, model.score_rows(sample.table), sample.y) if want else np.nan
+            main_metric(model, model.score_rows(sample.table), sample.y) if want else np.nan
             for model, want in zip(path, wanted.tolist(), strict=True)
         ]
     )

@@ -22,9 +22,9 @@ const percent = (value, digits = 1) => (value === null || value === undefined ? 
 
 function gainsCard(bands) {
   const { svg, x, y, card } = chart("Cumulative gains", [0, 1], [0, 1], "share of rows, highest scores first", `Gains: share of all ${report.classes[1]} found`);
-  svg.append(line([[0, 0], [1, 1]], x, y, "ideal"), line([[0, 0], ...bands.map((band) => [band.upto, band.gain])], x, y, "step"));
-  for (const band of bands) svg.append(draw("circle", { class: "dot", cx: x(band.upto), cy: y(band.gain), r: 3 }, draw("title", {}, `${percent(band.upto, 0)} of the rows: ${percent(band.gain)} of all ${report.classes[1]}, lift ${number(band.total_lift)}`)));
-  const rows = bands.map((band) => [percent(band.upto, 0), count(band.rows), count(band.events), percent(band.rate), fixed(band.lift, 2), percent(band.gain), fixed(band.total_lift, 2)]);
+  svg.append(line([[0, 0], [1, 1]], x, y, "ideal"), line([[0, 0], ...bands.map((band) => [band.cumulative_share, band.cumulative_gain])], x, y, "step"));
+  for (const band of bands) svg.append(draw("circle", { class: "dot", cx: x(band.cumulative_share), cy: y(band.cumulative_gain), r: 3 }, draw("title", {}, `${percent(band.cumulative_share, 0)} of the rows: ${percent(band.cumulative_gain)} of all ${report.classes[1]}, lift ${number(band.cumulative_lift)}`)));
+  const rows = bands.map((band) => [percent(band.cumulative_share, 0), count(band.rows), count(band.events), percent(band.rate), fixed(band.lift, 2), percent(band.cumulative_gain), fixed(band.cumulative_lift, 2)]);
   card.append(folded("Gains and lift as a table", table("Rows from the highest scores down", ["rows up to", "rows", report.classes[1], "rate", "lift", "gain", "lift up to here"], rows)));
   return card;
 }
@@ -49,7 +49,7 @@ function benefitCard(part) {
 
 function groupsTable(part) {
   const classes = report.classes, header = ["group", "of it", "rows", classes ? `share of ${classes[1]}` : "mean observed", "mean predicted", ...(classes ? ["AUC", "interval", "called", "sensitivity", "specificity"] : ["R²"])];
-  const rows = part.lines.map((one) => [one.name, one.level, count(one.rows), ...(classes ? [percent(one.observed), percent(one.predicted), fixed(one.worth), one.low === null ? "–" : `${fixed(one.low)} to ${fixed(one.high)}`, percent(one.called), percent(one.sensitivity), percent(one.specificity)] : [number(one.observed, 4), number(one.predicted, 4), fixed(one.worth)])]);
+  const rows = part.lines.map((one) => [one.name, one.level, count(one.rows), ...(classes ? [percent(one.observed), percent(one.predicted), fixed(one.performance), one.low === null ? "–" : `${fixed(one.low)} to ${fixed(one.high)}`, percent(one.selection_rate), percent(one.sensitivity), percent(one.specificity)] : [number(one.observed, 4), number(one.predicted, 4), fixed(one.performance)])]);
   return table(classes ? `Groups of rows, called ${classes[1]} above ${number(part.threshold)}` : "Groups of rows", header, rows);
 }
 
