@@ -14,24 +14,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SUFFIXES = set(".py .pyi .md .rst .cpp .hpp .cu .cuh .js .html .css .sh .yml .toml .txt".split())  # noqa: SIM905
-    [
-        ".py",
-        ".pyi",
-        ".md",
-        ".rst",
-        ".cpp",
-        ".hpp",
-        ".cu",
-        ".cuh",
-        ".js",
-        ".html",
-        ".css",
-        ".sh",
-        ".yml",
-        ".toml",
-        ".txt",
-    ]
-)
 EXCEPTIONS = ROOT / "tools" / "language_exceptions.txt"
 SKIPPED = {"tools/check_language.py", "tools/language_exceptions.txt"}
 
