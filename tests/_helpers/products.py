@@ -9,9 +9,8 @@ from sparsegam._data.columns import NUMBER, Scale
 from sparsegam._data.table import read_table
 from sparsegam._models.additive import Model
 from sparsegam._models.evidence import Evidence
-from sparsegam._models.pairs import pair_of
+from sparsegam._models.functions import joint_shares, score_function
 from sparsegam._models.seen import seen_of
-from sparsegam._models.steps import step_numbers
 from sparsegam._models.terms import Clause, Condition, Term
 from sparsegam.inspection._drift import profile
 from sparsegam.losses import logistic
@@ -73,7 +72,7 @@ def fitted():
 def as_fitted(model, frame, y=None, *, missing="mean", weight=None):
     """The same model, as if it had been fitted to these rows."""
     weight = np.ones(len(frame)) if weight is None else weight
-    numbers = step_numbers(model, read_table(frame))
+    numbers = score_function(model).columns(read_table(frame))
     seen = {
         name: seen_of(
             [one.condition for t in model.terms for one in t.clauses if one.feature == name],
@@ -85,11 +84,9 @@ def as_fitted(model, frame, y=None, *, missing="mean", weight=None):
         for name, column in numbers.items()
     }
     known = replace(model, missing="last", seen=seen)
-    shares = {}
-    for pair in model.pairs:
-        mine, sources = [t for t in model.terms if t.part == pair], tuple(known.source_of(name) for name in pair)
-        cells = pair_of(mine, sources, new_apart=missing != "last")
-        shares[pair] = cells.sums(*(numbers[name] for name in pair), weight / weight.sum())
+    shares = {
+        pair: joint_shares(known.pair_bins(pair), tuple(numbers[name] for name in pair), weight) for pair in model.pairs
+    }
     known = replace(known, missing=missing, seen_pairs=shares)
     known = known if y is None else known.standing_on(evidence(known, numbers, y))
     return known.remembering(profile(known, frame))

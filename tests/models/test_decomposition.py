@@ -7,7 +7,7 @@ import pytest
 from _helpers import products
 
 from sparsegam._data.table import read_table
-from sparsegam._models.steps import step_numbers
+from sparsegam._models.functions import joint_shares
 
 
 @pytest.fixture(scope="module")
@@ -18,33 +18,35 @@ def rows():
 
 def test_errors_of_cells_are_those_of_their_rows(rows):
     frame, _, model = rows
-    numbers = step_numbers(model, read_table(frame))
+    numbers = model.score_function.columns(read_table(frame))
     for pair in model.pairs:
         mine = [term for term in model.terms if term.part == pair]
         columns = np.column_stack([model.column_of(term, numbers) for term in mine])
         away = columns - columns.mean(axis=0)
         expected = np.sqrt(((away @ model.evidence.covariance[pair]) * away).sum(axis=1))
-        axes = model.cells_of(pair).axes
-        cells = tuple(axis.cells_of(numbers[name]) for axis, name in zip(axes, pair, strict=True))
-        np.testing.assert_allclose(model.cell_errors(pair)[cells], expected)
-    assert np.isnan(model.cell_errors(("age", "priors"))[-1]).all()  # of new values nothing is known
+        cells = tuple(axis.bin_of(numbers[name]) for axis, name in zip(model.pair_bins(pair), pair, strict=True))
+        np.testing.assert_allclose(model.bin_errors(pair)[cells], expected)
+    assert np.isnan(model.bin_errors(("age", "priors"))[0]).all()  # no training row had a missing age
 
 
 def test_errors_are_not_made_up(rows):
     _, _, model = rows
-    assert products.written().cell_errors(("age", "priors")) is None
+    assert products.written().bin_errors(("age", "priors")) is None
     unknown = model.standing_on(replace(model.evidence, covariance=None))
-    assert unknown.cell_errors(("age", "priors")) is None
+    assert unknown.bin_errors(("age", "priors")) is None
 
 
 class Counted:
     """The rows of a frame in counts."""
 
     def __init__(self, model, frame):
-        numbers = step_numbers(model, read_table(frame))
+        numbers = model.score_function.columns(read_table(frame))
         self._bins = {name: (column, np.ones(column.size)) for name, column in numbers.items()}
         each = np.ones(len(frame))
-        self._cells = {p: model.cells_of(p).sums(*(numbers[name] for name in p), each) for p in model.pairs}
+        self._cells = {
+            pair: joint_shares(model.pair_bins(pair), tuple(numbers[name] for name in pair), each) * len(frame)
+            for pair in model.pairs
+        }
 
     def bins(self):
         return self._bins

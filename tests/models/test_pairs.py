@@ -42,7 +42,7 @@ def known():
         "priors": Seen(upto=((1.0, 0.25), (3.0, 0.25)), above=0.25, alone=((-9.0, 0.125),), missing=0.125),
         "colour": Seen(alone=(("red", 0.5), ("green", 0.5))),
     }
-    shares = {pair: np.zeros(model(seen=seen).cells_of(pair).values.shape) for pair in model().pairs}
+    shares = {pair: np.zeros(tuple(map(len, model(seen=seen).pair_bins(pair)))) for pair in model().pairs}
     for table in shares.values():
         table[0, 0] = table[1, 1] = 0.5
     return model(missing="mean", seen=seen, seen_pairs=shares)
@@ -143,7 +143,7 @@ def test_files_with_broken_products_are_refused(old, new, wrong):
 
 
 def test_shares_must_fit_the_cells():
-    with pytest.raises(ValueError, match="a share for each cell"):
+    with pytest.raises(ValueError, match="a share for each bin"):
         model(seen_pairs={("age", "priors"): np.ones((1, 1))})
     with pytest.raises(ValueError, match="age & priors"):
         model(missing="mean", seen=known().seen)

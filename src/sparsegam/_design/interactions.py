@@ -14,7 +14,7 @@ from sparsegam._design.constraints import Constraints, InteractionOptions, Pair
 from sparsegam._design.own import Own
 from sparsegam._design.threshold import ThresholdDesign
 from sparsegam._design.training import Training
-from sparsegam._models.pairs import Source, pair_of
+from sparsegam._models.functions import Bins, bins_of
 from sparsegam._models.terms import Clause, Condition, Term, conditions_of
 from sparsegam.arrays import FloatArray
 
@@ -214,12 +214,10 @@ class ProductDesign(ThresholdDesign):
         return {(a, b): self._sums_of_cells(terms, place[a], place[b], weight) for a, b in pairs}
 
     def _sums_of_cells(self, terms: Sequence[Term], a: int, b: int, weight: FloatArray | None) -> FloatArray:
-        mine = [term for term in terms if term.part == (self.names[a], self.names[b])]
-        pair = pair_of(mine, (self._source(a, terms), self._source(b, terms)), new_apart=self.missing != "last")
-        first, second = (
-            axis.cells_of(self.features[j].representatives()) for axis, j in zip(pair.axes, (a, b), strict=True)
-        )
-        return self._sums_by_two((a, first), (b, second), pair.values.shape, weight)
+        mine = [term.clauses for term in terms if term.part == (self.names[a], self.names[b])]
+        axes = [self._axis(j, terms, [clauses[i].condition for clauses in mine]) for i, j in enumerate((a, b))]
+        first, second = (axis.bin_of(self.features[j].representatives()) for axis, j in zip(axes, (a, b), strict=True))
+        return self._sums_by_two((a, first), (b, second), (len(axes[0]), len(axes[1])), weight)
 
     def _sums_by_two(
         self, one: CellsOf, other: CellsOf, shape: tuple[int, ...], weight: FloatArray | None
@@ -229,10 +227,11 @@ class ProductDesign(ThresholdDesign):
         sums = np.bincount(first * shape[1] + second, weight, shape[0] * shape[1])
         return sums.astype(np.float64).reshape(shape)
 
-    def _source(self, j: int, terms: Sequence[Term]) -> Source:
+    def _axis(self, j: int, terms: Sequence[Term], conditions: Sequence[Condition]) -> Bins:
+        """Return the bins of feature j by the conditions of one pair; the terms of a model say which rows it had."""
         feature = self.features[j]
-        asked = conditions_of(terms)[feature.name]
-        return Source(feature.special_values, feature.scale, self.bins(j).seen(asked))
+        seen = self.bins(j).seen(conditions_of(terms)[feature.name])
+        return bins_of(feature.name, conditions, feature.special_values, feature.scale, seen)
 
     def _ramp(self, column: int) -> Any:
         return None if column >= self._n_plain else self.plain._ramp(column)

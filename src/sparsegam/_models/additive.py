@@ -1,30 +1,33 @@
 """A fitted additive model: an intercept and terms, evaluated with NumPy alone, printed as an equation, kept as JSON."""
 
-from collections.abc import Iterable, Iterator, Mapping
+import math
+from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sparsegam._data.columns import Scale, Value
+from sparsegam._data.columns import NUMBER, Scale, Value
 from sparsegam._data.frames import make_frame
 from sparsegam._data.table import Table, read_table
 from sparsegam._models import equation, notebook, schema
 from sparsegam._models.decomposition import SumOfParts
 from sparsegam._models.edits import Edit
 from sparsegam._models.evidence import Evidence
+from sparsegam._models.functions import Bins, FittedFunction, ScoreFunction, bins_of, feature_function, pair_function
 from sparsegam._models.layout import aligned
-from sparsegam._models.lookup import positions
 from sparsegam._models.methods import Deployable, Viewable
-from sparsegam._models.pairs import regrouped
 from sparsegam._models.profile import Counted, Profile
 from sparsegam._models.scoring import Scores
-from sparsegam._models.seen import RULES, NewValues, Seen, count_new
+from sparsegam._models.seen import RULES, NewValues, Seen
 from sparsegam._models.summary import summary_table
-from sparsegam._models.terms import Term, part_name
+from sparsegam._models.terms import Clause, Condition, Part, Term, part_name
 from sparsegam.arrays import FloatArray
-from sparsegam.checks import check_choice
+from sparsegam.checks import check_boolean, check_choice
+from sparsegam.losses import LOSSES
 from sparsegam.parameters import documented
 
 
@@ -97,16 +100,187 @@ class Model(SumOfParts, Scores, Deployable, Viewable):
                 "is not in seen: use missing='last', or fit the model."
             )
             raise ValueError(msg)
-        for pair in self.pairs:
-            found, shares = self.cells_of(pair).values.shape, self.seen_pairs.get(pair)
-            if shares is not None and shares.shape != found:
-                msg = f"seen_pairs of {part_name(pair)!r} must have a share for each cell, {found}, got {shares.shape}."
+        for pair in self.seen_pairs:
+            found, shares = tuple(map(len, self.pair_bins(pair))), self.seen_pairs[pair]
+            if shares.shape != found:
+                msg = f"seen_pairs of {part_name(pair)!r} must have a share for each bin, {found}, got {shares.shape}."
                 raise ValueError(msg)
 
     @property
     def n_terms(self) -> int:
         """Number of terms."""
         return len(self.terms)
+
+    @cached_property
+    def features(self) -> tuple[str, ...]:
+        """Names of the features in use, in the order of the table."""
+        used = {name for term in self.terms for name in term.features}
+        return tuple(name for name in self.feature_names if name in used)
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """What the score is the sum of: features with terms of their own, in the order of the table, then pairs."""
+        alone = {term.feature for term in self.terms if not term.is_product}
+        return (*(name for name in self.feature_names if name in alone), *self.pairs)
+
+    @cached_property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """Pairs of features that have products."""
+        return tuple(dict.fromkeys((t.feature, t.also.feature) for t in self.terms if t.also is not None))
+
+    def unknown_parts(self) -> list[str]:
+        """Return of which features and pairs the model does not know the rows of the fit."""
+        features = [name for name in self.features if name not in self.seen]
+        return features + [part_name(pair) for pair in self.pairs if pair not in self.seen_pairs]
+
+    def baseline(self, *, centred: bool | None = None) -> float:
+        """Return where contributions start: at the mean score of the rows of the fit, or at the intercept.
+
+        Parameters
+        ----------
+        centred : bool, optional
+            As in `contributions`.
+
+        Returns
+        -------
+        float
+            The score of a row whose contributions are all zero.
+        """
+        if not self.is_centred(centred=centred):
+            return self.intercept
+        return math.fsum([self.intercept, *(function.mean for function in self._functions.values())])
+
+    def is_centred(self, *, centred: bool | None = None) -> bool:
+        """Tell whether contributions are centred, as asked or, for None, where the model knows the rows of its fit."""
+        unknown = self.unknown_parts()
+        if centred is None:
+            return not unknown
+        check_boolean("centred", centred)
+        if centred and unknown:
+            msg = (
+                f"centred=True needs the mean of column {unknown[0]!r} over the rows of the fit, which the model does "
+                "not know: use centred=False, or fit the model again."
+            )
+            raise ValueError(msg)
+        return centred
+
+    @cached_property
+    def _functions(self) -> dict[Part, FittedFunction]:
+        """The functions that the terms add up to, in the order of `parts`; with the intercept they are the score."""
+        terms: dict[Part, list[Term]] = {}
+        for term in self.terms:
+            terms.setdefault(term.part, []).append(term)
+        out: dict[Part, FittedFunction] = {}
+        for part in self.parts:
+            if isinstance(part, str):
+                found = feature_function(terms[part], self._bins(part, [term.condition for term in terms[part]]))
+            else:
+                found = pair_function(terms[part], self.pair_bins(part), self.seen_pairs.get(part))
+            # Exports cannot refuse a row, so missing="error" gives new values the mean as well.
+            out[part] = found if self.missing == "last" else found.with_mean_where_new()
+        return out
+
+    @cached_property
+    def _centred_functions(self) -> dict[Part, FittedFunction]:
+        return {part: function.shifted(-function.mean) for part, function in self._functions.items()}
+
+    def functions(self, *, centred: bool | None = False) -> dict[Part, FittedFunction]:
+        """Return the function of each of `parts`; see `shape_functions` for `centred`."""
+        return self._centred_functions if self.is_centred(centred=centred) else self._functions
+
+    @cached_property
+    def score_function(self) -> ScoreFunction:
+        """The model as a sum of functions."""
+        return ScoreFunction(
+            base=self.intercept,
+            functions=tuple(self._functions.values()),
+            feature_names=self.feature_names,
+            classes=None if self.classes is None else (_plain(self.classes[0]), _plain(self.classes[1])),
+            slope=LOSSES[self.loss].slope,
+            missing=self.missing,
+        )
+
+    def _bins(self, name: str, conditions: Iterable[Condition]) -> Bins:
+        special, scale = self.special_values.get(name, ()), self.scales.get(name, NUMBER)
+        return bins_of(name, conditions, special, scale, self.seen.get(name))
+
+    def pair_bins(self, pair: tuple[str, str]) -> tuple[Bins, Bins]:
+        """Return the bins of both features of a pair."""
+        terms = [term for term in self.terms if term.part == pair]
+        first, second = (self._bins(name, [term.clauses[i].condition for term in terms]) for i, name in enumerate(pair))
+        return first, second
+
+    def scale_of(self, name: str) -> Scale:
+        """Return the scale of a feature."""
+        return self.scales.get(name, NUMBER)
+
+    def importances(self, rows: Counted) -> dict[Part, float]:
+        """Return the mean absolute deviation of each contribution from its mean, over counted rows."""
+        bins, cells = rows.bins(), rows.cells()
+        out: dict[Part, float] = {}
+        for part, function in self._functions.items():
+            if isinstance(part, str):
+                numbers, counts = bins[part]
+                out[part] = importance(function.at(numbers), counts)
+            else:
+                out[part] = importance(function.contributions, cells[part])
+        return out
+
+    def standard_errors(self, part: Part, *numbers: FloatArray) -> FloatArray | None:
+        """Return the standard error of the contribution of each row, minus its mean over the training rows.
+
+        Parameters
+        ----------
+        part : str or pair of str
+            The feature or pair.
+        *numbers : ndarray
+            The values of each feature, as numbers on its scale.
+
+        Returns
+        -------
+        ndarray or None
+            None if the covariance of the coefficients is unknown.
+        """
+        if self.evidence is None:
+            return None
+        function, names = self._functions[part], (part,) if isinstance(part, str) else part
+        terms = [term for term in self.terms if term.part == part]
+        means = self.evidence.shares(self.terms, part)
+        for i, term in enumerate(terms):
+            if term.condition.is_ramp:
+                sample = function.sample
+                means[i] = (
+                    0.0
+                    if sample is None
+                    else math.fsum((sample.shares * self.column_of(term, {names[0]: sample.numbers[0]})).tolist())
+                )
+        columns = dict(zip(names, numbers, strict=True))
+        values = np.column_stack([self.column_of(term, columns) for term in terms])
+        return self.evidence.errors_of(part, values.astype(np.float64), means)
+
+    def bin_errors(self, pair: tuple[str, str]) -> FloatArray | None:
+        """Return `standard_errors` of each bin of a pair; NaN for new values, whose contribution is a mean by rule."""
+        axes = self._functions[pair].axes
+        first, second = np.meshgrid(*(axis.representatives() for axis in axes), indexing="ij")
+        errors = self.standard_errors(pair, first.ravel(), second.ravel())
+        if errors is None:
+            return None
+        out = errors.reshape(first.shape)
+        if self.missing != "last":
+            out[axes[0].is_new, :] = out[:, axes[1].is_new] = np.nan
+        return out
+
+    def column_of(self, term: Term, columns: Mapping[str, FloatArray]) -> FloatArray:
+        """Return a term before its coefficient in each row: 0 or 1, or how far a value is below the knot of a ramp."""
+        if term.condition.is_ramp:
+            unit = replace(term, coef=1.0)
+            return feature_function([unit], self._bins(term.feature, [term.condition])).at(columns[term.feature])
+        holds = [self._holds(clause, columns[clause.feature]) for clause in term.clauses]
+        return np.logical_and.reduce(holds).astype(np.float64)
+
+    def _holds(self, clause: Clause, numbers: FloatArray) -> NDArray[np.bool_]:
+        bins = self._bins(clause.feature, [clause.condition])
+        return bins.holds(clause.condition)[bins.bin_of(numbers)]
 
     def remembering(self, training: Counted | Profile | None) -> "Model":
         """Return the same model with what it shall remember of the rows of its fit."""
@@ -117,12 +291,13 @@ class Model(SumOfParts, Scores, Deployable, Viewable):
     def keeping(self, terms: Iterable[Term]) -> "Model":
         """Return the model with some of its terms, their coefficients as given; it still knows the rows of its fit."""
         bare = replace(self, terms=tuple(terms), missing="last", seen_pairs={})
-        shares: dict[tuple[str, str], FloatArray] = {}
-        for pair, known in self.seen_pairs.items():
-            if pair in bare.pairs:
-                cells = bare.cells_of(pair, new_apart=self.missing != "last")
-                shares[pair] = regrouped(self.cells_of(pair), cells, known)
+        shares = {pair: bare._regrouped(self._functions[pair]) for pair in bare.pairs if pair in self.seen_pairs}
         return replace(bare, missing=self.missing, seen_pairs=shares)
+
+    def _regrouped(self, old: FittedFunction) -> FloatArray:
+        """Return the share of the training rows in each pair of bins, given a function with at least these bins."""
+        function = pair_function((), self.pair_bins(old.key))  # type: ignore[arg-type]
+        return replace(function, sample=old.sample).shares
 
     def standing_on(self, evidence: Evidence | None) -> "Model":
         """Return the same model with what its terms stand on."""
@@ -159,10 +334,7 @@ class Model(SumOfParts, Scores, Deployable, Viewable):
 
     def score_rows(self, table: Table, new: NewValues | None = None) -> FloatArray:
         """Return the score of each row without a word on values that no row of the fit had; `new` takes them down."""
-        score = np.full(table.n_rows, self.intercept)
-        for contribution in self._contributions(table, NewValues() if new is None else new, centred=False):
-            score += contribution
-        return score
+        return self.score_function.score_rows(table, NewValues() if new is None else new)
 
     def contributions(self, X: Any, *, centred: bool | None = None) -> FloatArray:
         """Return what each feature, and each pair with products, adds to the score of each row.
@@ -183,7 +355,8 @@ class Model(SumOfParts, Scores, Deployable, Viewable):
             `baseline(centred=centred)`, a row sums up to its score.
         """
         table, new = read_table(X), NewValues()
-        columns = list(self._contributions(table, new, centred=centred))
+        functions = tuple(self.functions(centred=centred).values())
+        columns = list(replace(self.score_function, functions=functions).contributions(table, new))
         new.tell(self.missing)
         return np.column_stack(columns) if columns else np.zeros((table.n_rows, 0))
 
@@ -285,28 +458,6 @@ class Model(SumOfParts, Scores, Deployable, Viewable):
     def _seen_pairs_to_json(self) -> list[dict[str, Any]]:
         return [{"features": list(pair), "shares": shares.tolist()} for pair, shares in self.seen_pairs.items()]
 
-    def _contributions(self, table: Table, new: NewValues, *, centred: bool | None) -> Iterator[FloatArray]:
-        """Return what each part adds to the score of each row; take down what no row of the fit had."""
-        place = dict(zip(self.features, positions(self.features, self.feature_names, table), strict=True))
-        paired = {name for pair in self.pairs for name in pair}
-        kept: dict[str, FloatArray] = {}  # columns that several parts ask for
-
-        def numbers(name: str) -> FloatArray:
-            if name in kept:
-                return kept[name]
-            source = self.source_of(name)
-            out = table.column(place[name]).on_scale(source.scale)
-            special = [source.scale.number(value) for value in source.special_values]
-            new.note(name, count_new(source.seen, source.scale, special, out))
-            if name in paired:
-                kept[name] = out
-            return out
-
-        for name, shape in self.shape_functions(centred=centred).items():
-            yield shape.at(numbers(name))
-        for (first, second), pair in self.pair_functions(centred=centred).items():
-            yield pair.at(numbers(first), numbers(second))
-
     def _html_parts(self) -> list[str]:
         header, rows = summary_table(self)
         shown = notebook.table(header, rows, most=notebook.MOST_ROWS)
@@ -314,3 +465,15 @@ class Model(SumOfParts, Scores, Deployable, Viewable):
 
     def __repr__(self) -> str:
         return f"<Model: {self.loss}, {self.n_terms} terms of {len(self.features)} features>"
+
+
+def importance(contributions: FloatArray, counts: FloatArray | None = None) -> float:
+    """Return the mean absolute deviation of contributions from their mean, each counted `counts` times."""
+    if not contributions.size:
+        return 0.0
+    mean = np.average(contributions, weights=counts)
+    return float(np.average(np.abs(contributions - mean), weights=counts))
+
+
+def _plain(label: Any) -> Any:
+    return label.item() if hasattr(label, "item") else label

@@ -1,6 +1,5 @@
 """What a model is the sum of: a function of each feature that has terms of its own, and one of each pair."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -9,81 +8,23 @@ import numpy as np
 from sparsegam._data.columns import NUMBER, Scale, Value
 from sparsegam._models.evidence import Evidence
 from sparsegam._models.pairs import PairFunction, Source, pair_of
-from sparsegam._models.pieces import Piece, importance
-from sparsegam._models.profile import Counted
+from sparsegam._models.pieces import Piece
 from sparsegam._models.seen import Seen
 from sparsegam._models.shapes import ShapeFunction, shape_of
-from sparsegam._models.terms import Part, Term, part_name
+from sparsegam._models.terms import Term
 from sparsegam.arrays import FloatArray
-from sparsegam.checks import check_boolean
 
 
 class SumOfParts:
-    """The functions that the terms of an additive model add up to."""
+    """Former representation of the functions of a model, for consumers that do not read `FittedFunction` yet."""
 
-    intercept: float
     terms: tuple[Term, ...]
-    feature_names: tuple[str, ...]
     special_values: Mapping[str, tuple[Value, ...]]
     scales: Mapping[str, Scale]
     missing: str
     seen: Mapping[str, Seen]
     seen_pairs: Mapping[tuple[str, str], FloatArray]
     evidence: Evidence | None
-
-    @property
-    def features(self) -> tuple[str, ...]:
-        """Names of the features in use, in the order of the table."""
-        used = {name for term in self.terms for name in term.features}
-        return tuple(name for name in self.feature_names if name in used)
-
-    @property
-    def parts(self) -> tuple[Part, ...]:
-        """What the score is the sum of: features with terms of their own, in the order of the table, then pairs."""
-        alone = {term.feature for term in self.terms if not term.is_product}
-        return (*(name for name in self.feature_names if name in alone), *self.pairs)
-
-    @property
-    def pairs(self) -> tuple[tuple[str, str], ...]:
-        """Pairs of features that have products."""
-        return tuple(dict.fromkeys((t.feature, t.also.feature) for t in self.terms if t.also is not None))
-
-    def unknown_parts(self) -> list[str]:
-        """Return of which features and pairs the model does not know the rows of the fit."""
-        features = [name for name in self.features if name not in self.seen]
-        return features + [part_name(pair) for pair in self.pairs if pair not in self.seen_pairs]
-
-    def baseline(self, *, centred: bool | None = None) -> float:
-        """Return where contributions start: at the mean score of the rows of the fit, or at the intercept.
-
-        Parameters
-        ----------
-        centred : bool, optional
-            As in `contributions`.
-
-        Returns
-        -------
-        float
-            The score of a row whose contributions are all zero.
-        """
-        if not self.is_centred(centred=centred):
-            return self.intercept
-        means = [shape.mean() for shape in self.shape_functions().values()]
-        return math.fsum([self.intercept, *means, *(pair.mean() for pair in self.pair_functions().values())])
-
-    def is_centred(self, *, centred: bool | None = None) -> bool:
-        """Tell whether contributions are centred, as asked or, for None, where the model knows the rows of its fit."""
-        unknown = self.unknown_parts()
-        if centred is None:
-            return not unknown
-        check_boolean("centred", centred)
-        if centred and unknown:
-            msg = (
-                f"centred=True needs the mean of column {unknown[0]!r} over the rows of the fit, which the model does "
-                "not know: use centred=False, or fit the model again."
-            )
-            raise ValueError(msg)
-        return centred
 
     def shape_functions(self, *, centred: bool | None = False) -> dict[str, ShapeFunction]:
         """Return what each feature in use adds to the score, as a function of its value.
@@ -99,8 +40,8 @@ class SumOfParts:
         dict of str to ShapeFunction
             By feature, in the order of `features`; those of which only products ask are not among them.
         """
-        move = self.is_centred(centred=centred)
-        mine = {name: [t for t in self.terms if t.part == name] for name in self.parts if isinstance(name, str)}
+        move = self.is_centred(centred=centred)  # type: ignore[attr-defined]
+        mine = {name: [t for t in self.terms if t.part == name] for name in self.parts if isinstance(name, str)}  # type: ignore[attr-defined]
         return {name: self._shape(name, terms, move=move) for name, terms in mine.items()}
 
     def pair_functions(self, *, centred: bool | None = False) -> dict[tuple[str, str], PairFunction]:
@@ -116,12 +57,19 @@ class SumOfParts:
         dict of pair of str to PairFunction
             By pair, in the order of `pairs`.
         """
-        move = self.is_centred(centred=centred)
-        return {pair: self._pair(pair, move=move) for pair in self.pairs}
+        move = self.is_centred(centred=centred)  # type: ignore[attr-defined]
+        return {pair: self._pair(pair, move=move) for pair in self.pairs}  # type: ignore[attr-defined]
 
     def _pair(self, pair: tuple[str, str], *, move: bool) -> PairFunction:
         """Add up the products of a pair; where a value is new, whatever the other one is, the pair is at its mean."""
-        found = self.cells_of(pair, self.seen_pairs.get(pair))
+        found = self.cells_of(pair)
+        shares = self.seen_pairs.get(pair)
+        if shares is not None:
+            numbers = (axis.representatives() for axis in self.pair_bins(pair))  # type: ignore[attr-defined]
+            first, second = (axis.cells_of(mine) for axis, mine in zip(found.axes, numbers, strict=True))
+            moved = np.zeros(found.values.shape)
+            np.add.at(moved, np.ix_(first, second), shares)
+            found = replace(found, shares=moved)
         mean = found.mean()
         if self.missing != "last":
             found = found.with_new_at(mean)
@@ -150,15 +98,6 @@ class SumOfParts:
         if self.missing != "last":
             shape = shape.with_new_at(mean)
         return shape.moved(-mean) if move else shape
-
-    def importances(self, rows: Counted) -> dict[Part, float]:
-        """Return the mean distance of what each part adds from its mean, over rows in counts."""
-        bins, cells = rows.bins(), rows.cells()
-        out: dict[Part, float] = {}
-        for name, shape in self.shape_functions().items():
-            numbers, counts = bins[name]
-            out[name] = importance(shape.at(numbers), counts)
-        return out | {key: importance(pair.values, cells[key]) for key, pair in self.pair_functions().items()}
 
     def with_errors(self, feature: str, parts: list[Piece]) -> list[Piece]:
         """Return the pieces of a feature with their standard errors, where these are known."""
@@ -201,17 +140,6 @@ class SumOfParts:
         if self.missing != "last":
             out[found.axes[0].new, :] = out[:, found.axes[1].new] = np.nan
         return out
-
-    def column_of(self, term: Term, numbers: Mapping[str, FloatArray]) -> FloatArray:
-        """Return what a term is before its coefficient in each row, given the columns in use as numbers: 0 or 1.
-
-        A ramp is how far below its knot the value is.
-        """
-        if term.also is None:
-            return self._alone(term).at(numbers[term.feature])
-        sources = self.source_of(term.feature), self.source_of(term.also.feature)
-        product = pair_of([replace(term, coef=1.0)], sources, new_apart=False)
-        return product.at(*(numbers[name] for name in term.features))
 
     def _alone(self, term: Term) -> ShapeFunction:
         """Return the shape of a term with a coefficient of one."""

@@ -41,6 +41,13 @@ class Condition:
         return self.kind == "ramp"
 
     @property
+    def values(self) -> tuple[Value, ...]:
+        """The values of a condition on single values; empty for `x is missing`."""
+        if self.value is None:
+            return ()
+        return self.value if isinstance(self.value, tuple) else (self.value,)
+
+    @property
     def edges(self) -> tuple[Value, ...]:
         """Where what it adds may change, in the order of the feature."""
         if self.kind not in ("<=", ">", "ramp") or self.value is None or isinstance(self.value, tuple):

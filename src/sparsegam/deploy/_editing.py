@@ -11,18 +11,19 @@ from numpy.typing import NDArray
 
 from sparsegam import _core
 from sparsegam._data.columns import NUMBER, Scale
+from sparsegam._data.table import read_table
 from sparsegam._data.target import read_weights
 from sparsegam._models.additive import Model
 from sparsegam._models.edits import Edit
+from sparsegam._models.functions import joint_shares, score_function
 from sparsegam._models.outcomes import target_of
 from sparsegam._models.seen import seen_of
-from sparsegam._models.steps import as_table, step_model, step_numbers
 from sparsegam._models.terms import KINDS, SENSE, Clause, Part, Term, part_name
 from sparsegam._search.refit import Columns, Support, refit
 from sparsegam._search.ridge import Ridge, ridge_of
 from sparsegam.arrays import FloatArray
 from sparsegam.checks import check_number
-from sparsegam.inspection._drift import profile_of_numbers
+from sparsegam.inspection._drift import profile_of_columns
 from sparsegam.inspection._metrics import weighted_auc
 from sparsegam.losses import LOSSES
 
@@ -188,7 +189,7 @@ class Editor:
         self._past.append((before, set(self._fixed)))
         after = replace(after, edits=(*before.edits, edit))
         self.model = after.remembering(
-            profile_of_numbers(step_model(after), self._rows.numbers, self._rows.target.size)
+            profile_of_columns(score_function(after), self._rows.numbers, self._rows.target.size)
         )
         return self.model
 
@@ -234,9 +235,11 @@ def _check_words(name: str, words: Any) -> None:
 
 
 def _read_rows(model: Model, X: Any, y: Any, sample_weight: Any) -> Rows:
-    table = as_table(X)
+    table = read_table(X)
     return Rows(
-        step_numbers(model, table), target_of(model, y, table.n_rows), read_weights(sample_weight, table.n_rows)
+        score_function(model).columns(table),
+        target_of(model, y, table.n_rows),
+        read_weights(sample_weight, table.n_rows),
     )
 
 
@@ -248,12 +251,11 @@ def _on_rows(model: Model, terms: tuple[Term, ...], rows: Rows) -> Model:
     seen = {}
     for name in bare.features:
         asked = [one.condition for term in terms for one in term.clauses if one.feature == name]
-        source = model.source_of(name)
-        seen[name] = seen_of(asked, source.special_values, source.scale, numbers[name], weight)
+        special, scale = model.special_values.get(name, ()), model.scale_of(name)
+        seen[name] = seen_of(asked, special, scale, numbers[name], weight)
     bare, pairs = replace(bare, seen=seen), {}
     for pair in bare.pairs:
-        cells = bare.cells_of(pair, new_apart=model.missing != "last")
-        pairs[pair] = cells.sums(numbers[pair[0]], numbers[pair[1]], weight / weight.sum())
+        pairs[pair] = joint_shares(bare.pair_bins(pair), (numbers[pair[0]], numbers[pair[1]]), weight)
     return replace(bare, missing=model.missing, seen_pairs=pairs)
 
 

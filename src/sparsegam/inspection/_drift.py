@@ -13,13 +13,13 @@ import numpy as np
 
 from sparsegam._data.columns import UNSEEN
 from sparsegam._data.frames import make_frame
+from sparsegam._data.table import read_table
 from sparsegam._design.training import TENTHS, band_counts, histogram_of
 from sparsegam._models import notebook
 from sparsegam._models.additive import Model
+from sparsegam._models.functions import Bins, Columns, FittedFunction, Positions, ScoreFunction, score_function
 from sparsegam._models.layout import aligned
 from sparsegam._models.profile import KINDS, Profile
-from sparsegam._models.step_tables import Position, StepTable
-from sparsegam._models.steps import StepModel, as_table, step_model, step_numbers
 from sparsegam._models.terms import Part, part_name
 from sparsegam.arrays import FloatArray
 
@@ -122,26 +122,30 @@ def profile(
     Profile
         The shares.
     """
-    steps, table = step_model(model), as_table(X)
-    return profile_of_numbers(steps, step_numbers(steps, table), table.n_rows, bands, cuts)
+    score, table = score_function(model), read_table(X)
+    return profile_of_columns(score, score.columns(table), table.n_rows, bands, cuts)
 
 
-def profile_of_numbers(
-    steps: StepModel,
-    numbers: Mapping[str, FloatArray],
+def profile_of_columns(
+    function: ScoreFunction,
+    columns: Columns,
     n_rows: int,
     bands: FloatArray | None = None,
     cuts: Mapping[str, FloatArray] | None = None,
 ) -> Profile:
-    """Count how rows spread, given the columns of the features in use as numbers on their scales."""
-    score = steps.score_numbers(numbers, n_rows)
+    """Return the profile of rows, given the columns of the features in use as numbers on their scales."""
+    score = function.score_columns(columns, n_rows)
     ends = histogram_of(score).bands()[0] if bands is None else bands
     each = np.ones(n_rows)
-    counted = {t.feature: (numbers[t.feature], each) for t in steps.inputs}
+    counted = {name: (columns[name], each) for name in function.features}
     if cuts is None:
-        cuts = {t.feature: _cuts(t, *counted[t.feature], ends=_ends(t)) for t in steps.tables if t.slopes.any()}
-    found = _profile(steps, counted, n_rows, (ends, band_counts(score, ends)), cuts)
-    pairs = {pair.key: np.bincount(pair.find(numbers), minlength=pair.adds.size) / n_rows for pair in steps.pairs}
+        sloped = [one for one in function.of_features if one.has_slopes]
+        cuts = {one.name: _cuts(one, *counted[one.name], ends=one.bins.edges) for one in sloped}
+    found = _profile(function, counted, n_rows, (ends, band_counts(score, ends)), cuts)
+    pairs = {
+        one.key: np.bincount(one.bin_of(columns), minlength=one.contributions.size) / n_rows
+        for one in function.of_pairs
+    }
     return replace(found, pairs=pairs)
 
 
@@ -151,15 +155,15 @@ def training_profile(model: Any) -> Profile | None:
     seen = model.training if isinstance(model, Model) else None
     if seen is None or isinstance(seen, Profile):
         return seen
-    steps, bins, cuts = step_model(model), seen.bins(), {}
-    for table in steps.tables:
-        if table.slopes.any():  # a bin is counted whole: where a piece ends within one, there is no cut
-            numbers, counts = bins[table.feature]
-            cuts[table.feature] = _cuts(table, numbers, counts, ends=np.intersect1d(_ends(table), numbers))
-    found = _profile(steps, bins, seen.n_rows, seen.bands(), cuts)
+    function, bins, cuts = score_function(model), seen.bins(), {}
+    for one in function.of_features:
+        if one.has_slopes:
+            # the bins of the search are counted as a whole: there is no cut at an edge within one of them
+            numbers, counts = bins[one.name]
+            cuts[one.name] = _cuts(one, numbers, counts, ends=np.intersect1d(one.bins.edges, numbers))
+    found = _profile(function, bins, seen.n_rows, seen.bands(), cuts)
     cells = seen.cells()
-    pairs = {pair.key: cells[pair.key][np.ix_(*pair.kept)].ravel() / seen.n_rows for pair in steps.pairs}
-    return replace(found, pairs=pairs)
+    return replace(found, pairs={one.key: cells[one.key].ravel() / seen.n_rows for one in function.of_pairs})
 
 
 def drift(model: Any, X: Any, reference: Any = None) -> Drift:
@@ -181,7 +185,7 @@ def drift(model: Any, X: Any, reference: Any = None) -> Drift:
         A line per feature in use, one per pair of features with products, and one for the score.
     """
     before = _reference(model, reference)
-    _check_fits(step_model(model), before)
+    _check_fits(score_function(model), before)
     now = profile(model, X, bands=before.bands, cuts=before.cuts)
     lines = [
         Moved(name, stability_index(share, now.shares[name]), before.kinds[name], now.kinds[name])
@@ -214,69 +218,62 @@ def _reference(model: Any, reference: Any) -> Profile:
 
 
 def _profile(
-    steps: StepModel,
+    function: ScoreFunction,
     counted: Mapping[str, tuple[FloatArray, FloatArray]],
     n_rows: int,
     bands: tuple[FloatArray, FloatArray],
     cuts: Mapping[str, FloatArray],
 ) -> Profile:
-    """Make shares of numbers that stand for one row each, or for as many as are counted beside them."""
+    """Return the shares of numbers that are each counted once, or as often as the second array says."""
     shares, kinds = {}, {}
-    for table in steps.inputs:
-        numbers, counts = counted[table.feature]
-        mine = cuts.get(table.feature)
-        shares[table.feature] = np.bincount(_parts(table, mine, numbers), counts, _n_parts(table, mine)) / n_rows
-        kinds[table.feature] = _kinds(table, numbers, counts, n_rows)
+    for bins in function.inputs:
+        numbers, counts = counted[bins.feature]
+        mine = cuts.get(bins.feature)
+        found = np.bincount(_intervals(bins, mine, numbers), counts, _n_intervals(bins, mine))
+        shares[bins.feature] = found / n_rows
+        kinds[bins.feature] = _kinds(bins, numbers, counts, n_rows)
     return Profile(n_rows, shares, kinds, bands[0], bands[1] / n_rows, cuts)
 
 
-def _ends(table: StepTable) -> FloatArray:
-    """Return where the steps in the order of a feature end."""
-    return np.array([table.scale.number(one.values[0]) for one in table.steps if one.kind == "upto"])
-
-
-def _cuts(table: StepTable, numbers: FloatArray, counts: FloatArray, *, ends: FloatArray) -> FloatArray:
-    """Cut the order of a feature at these ends, and at those tenths of the rows that are inside straight pieces."""
-    ordered = table.locate(numbers) >= _n_alone(table)
+def _cuts(function: FittedFunction, numbers: FloatArray, counts: FloatArray, *, ends: FloatArray) -> FloatArray:
+    """Return these ends and the tenths of the rows that are inside bins with a slope."""
+    bins = function.bins
+    ordered = bins.bin_of(numbers) >= bins.first_interval
     values, where = np.unique(numbers[ordered], return_inverse=True)
     if not values.size:
         return ends
     upto = np.cumsum(np.bincount(where, counts[ordered]))
     tenths = values[np.searchsorted(upto, upto[-1] * TENTHS)]
-    inside = (table.slopes[table.locate(tenths)] != 0) & (tenths < values[-1])
+    inside = (function.slopes[bins.bin_of(tenths)] != 0) & (tenths < values[-1])
     return np.union1d(ends, tenths[inside])
 
 
-def _parts(table: StepTable, cuts: FloatArray | None, numbers: FloatArray) -> Position:
-    """Return the step that each number is in or, where its order is cut, the part."""
-    step, alone = table.locate(numbers), _n_alone(table)
-    return step if cuts is None else np.where(step < alone, step, alone + np.searchsorted(cuts, numbers))
+def _intervals(bins: Bins, cuts: FloatArray | None, numbers: FloatArray) -> Positions:
+    """Return the bin of each number; with cuts, intervals end at the cuts instead of the edges."""
+    found, first = bins.bin_of(numbers), bins.first_interval
+    return found if cuts is None else np.where(found < first, found, first + np.searchsorted(cuts, numbers))
 
 
-def _n_parts(table: StepTable, cuts: FloatArray | None) -> int:
-    return len(table.steps) if cuts is None else _n_alone(table) + cuts.size + 1
+def _n_intervals(bins: Bins, cuts: FloatArray | None) -> int:
+    return len(bins) if cuts is None else bins.first_interval + cuts.size + 1
 
 
-def _n_alone(table: StepTable) -> int:
-    """Count the steps that are out of the order: those for missing and for single values, which come first."""
-    return sum(one.kind in ("missing", "equal") for one in table.steps)
-
-
-def _kinds(table: StepTable, numbers: FloatArray, counts: FloatArray, n_rows: int) -> dict[str, float]:
-    special = [table.scale.number(v) for step in table.steps if step.kind == "equal" for v in step.values]
-    levels = table.scale.has_levels
+def _kinds(bins: Bins, numbers: FloatArray, counts: FloatArray, n_rows: int) -> dict[str, float]:
     found = {
         "missing": np.isnan(numbers),
-        "special": np.isin(numbers, [] if levels else special),
-        "unseen": (numbers == UNSEEN) & levels,
+        "special": np.isin(numbers, [] if bins.scale.has_levels else bins.special),
+        "unseen": (numbers == UNSEEN) & bins.scale.has_levels,
     }
-    return {kind: float(counts[where].sum()) / n_rows for kind, where in found.items()}  # whole counts: at most 1
+    # counts are whole numbers, so that no share is above 1
+    return {kind: float(counts[where].sum()) / n_rows for kind, where in found.items()}
 
 
-def _check_fits(steps: StepModel, before: Profile) -> None:
-    wanted: dict[Part, int] = {t.feature: _n_parts(t, before.cuts.get(t.feature)) for t in steps.inputs}
-    wanted |= {pair.key: pair.adds.size for pair in steps.pairs}
+def _check_fits(function: ScoreFunction, before: Profile) -> None:
+    wanted: dict[Part, int] = {
+        bins.feature: _n_intervals(bins, before.cuts.get(bins.feature)) for bins in function.inputs
+    }
+    wanted |= {one.key: one.contributions.size for one in function.of_pairs}
     found = {part: share.size for part, share in [*before.shares.items(), *before.pairs.items()]}
     if wanted != found:
-        msg = f"the profile is of another model: it has steps {found}, the model {wanted}. Make it again."
+        msg = f"the profile is of another model: it has bins {found}, the model {wanted}. Make it again."
         raise ValueError(msg)
