@@ -28,7 +28,7 @@ import pandas as pd
 
 from sparsegam import export
 from sparsegam._models.steps import step_model
-from sparsegam.export._excel import letters_of
+from sparsegam.export._excel import column_letters
 
 KEY = "row_id"
 POSTGRESQL_TYPES = {
@@ -286,7 +286,7 @@ def run_excel(model: Any, frame: pd.DataFrame) -> Scores:
         path = Path(folder) / "book.xlsx"
         export.to_excel(model, path, frame)
         solution = formulas.ExcelModel().loads(str(path)).finish().calculate()
-    letters = [letters_of(_width(model) + j) for j in (1, 2)]
+    letters = [column_letters(_width(model) + j) for j in (1, 2)]
     cell = "'[book.xlsx]SCORE'!{}{}"
     found = [
         [float(solution[cell.format(letter, i)].value[0, 0]) for letter in letters] for i in range(2, len(frame) + 2)

@@ -63,8 +63,8 @@ def test_hostile_names_score_as_others_do(engine, evil):
 def test_hostile_names_are_names_in_every_dialect(dialect, evil):
     sqlglot = pytest.importorskip("sqlglot")
     model = hostile_model(evil)
-    if dialect in ("spark", "bigquery") and any(c in evil for c in DIALECTS[dialect].refused):
-        with pytest.raises(ValueError, match="cannot be quoted in this dialect, as it holds the character"):
+    if dialect in ("spark", "bigquery") and any(c in evil for c in DIALECTS[dialect].forbidden):
+        with pytest.raises(ValueError, match="cannot be quoted in this dialect because it contains the character"):
             export.to_sql(model, "rows", dialect=dialect)
         return
     read = {"postgresql": "postgres"}.get(dialect, dialect)

@@ -1,4 +1,4 @@
-"""A JavaScript function that scores one row, for browsers and Node, without dependencies."""
+"""Export to source code of a function that scores one row: Python and JavaScript."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -6,104 +6,21 @@ from datetime import date, datetime, timezone
 from typing import Any
 
 from sparsegam._data.columns import Value
-from sparsegam._models.step_tables import PairTable, StepTable, cells_of
-from sparsegam._models.steps import StepModel, step_model
-from sparsegam.parameters import documented
+from sparsegam._models.step_tables import StepTable, cells_of
+from sparsegam._models.steps import step_model
 
-JS_HELPERS = """// Scores rows: written by sparsegam; needs nothing else.
-function missing(x) {
-  return x === null || x === undefined || (typeof x === "number" && Number.isNaN(x));
-}
-
-// Milliseconds since 1970, in UTC, of a Date or of ISO text; times without a zone are taken for UTC.
-function milliseconds(x) {
-  if (x instanceof Date) return x.getTime();
-  const text = String(x).replace(" ", "T");
-  return Date.parse(text.length > 10 && !/(Z|[+-]\\d\\d:?\\d\\d)$/.test(text) ? text + "Z" : text);
-}
-"""
-EXPORTS = 'if (typeof module !== "undefined") module.exports = { %s };'
-
-
-@documented
-def to_javascript(model: Any) -> str:
-    """Write `score(row)` and, for a classifier, `probability(row)`.
-
-    {scorer}
-
-    Returns
-    -------
-    str
-        Source code, also a CommonJS module. A row is an object; null, undefined and NaN are missing. Times are
-        compared in milliseconds, all that JavaScript has.
-    """
-    steps = step_model(model)
-    body = [line for table in steps.tables for line in _js_feature(table, sums(table, "Number(x)", _js))]
-    pairs = [line for pair in steps.pairs for line in _js_pair(pair)]
-    lines = [JS_HELPERS, "function score(row) {", f"  let total = {_js(steps.base)};"]
-    lines += ["  let x;"] * bool(body or pairs) + ["  let i, j;"] * bool(pairs)
-    lines += [*body, *pairs, "  return total;", "}", ""]
-    names = ["score"] if steps.classes is None else ["score", "probability"]
-    return "\n".join([*lines, *_js_probability(steps), EXPORTS % ", ".join(names), ""])
-
-
-def _js_pair(pair: PairTable) -> list[str]:
-    """Write the cells of both features, and what is added where they meet."""
-    lines = [line for half, results in places(pair) for line in _js_feature(half, results)]
-    return [*lines, f"  total += {json.dumps(pair.adds.tolist())}[i][j];"]
-
-
-def _js_feature(table: StepTable, results: Sequence[str]) -> list[str]:
-    """Write one feature: the first condition that holds has its result."""
-    value = f"row[{_js(table.feature)}]"
-    lines = [f"  x = {value};", f"  if (missing(x)) {results[0]};"]
-    x = "milliseconds(x)" if table.scale.is_time else "Number(x)" if table.rounds else "x"
-    for step, result in list(zip(table.steps, results, strict=True))[1:-1]:
-        asked = [_js(value) for value in step.values]
-        if step.kind == "upto":
-            test = f"{x} <= {asked[0]}"
-        elif table.scale.has_levels:
-            test = f"[{', '.join(asked)}].includes({x})"
-        else:
-            test = " || ".join(f"Number({x}) === Number({one})" for one in asked)
-        lines.append(f"  else if ({test}) {result};")
-    return lines + [f"  else {results[-1]};"] * bool(results[-1])
-
-
-def _js_probability(steps: StepModel) -> list[str]:
-    if steps.classes is None:
-        return []
-    log_odds = f"{_js(steps.shift)} + {_js(steps.slope)} * score(row)"
-    return [
-        f"// Probability of {_js(steps.classes[1])}.",
-        "function probability(row) {",
-        f"  return 0.5 * (1 + Math.tanh(0.5 * ({log_odds})));",
-        "}",
-        "",
-    ]
-
-
-def _js(value: Value) -> str:
-    """Write a value as JSON, in ASCII; without < and >, so that no text ends a script or opens a comment in a page."""
-    if isinstance(value, date):
-        moment = value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)
-        return repr(moment.replace(tzinfo=timezone.utc).timestamp() * 1000)
-    return json.dumps(value).replace("<", "\\u003c").replace(">", "\\u003e")
-
-
-HEADER = '''"""Scores rows: written by sparsegam, needs Python's standard library only."""
+PYTHON_HEADER = '''"""Score rows with a model exported by sparsegam. Requires only the Python standard library."""
 
 import datetime
 import math
-'''
-HELPERS = '''
+
 
 def _missing(x):
     return x is None or x != x
 
 
 def _since(x):
-    """Return the time since 1970, in UTC, of a date, a time or ISO text."""
+    """Return the time since 1970 (UTC) of a date, a datetime or an ISO 8601 string."""
     if isinstance(x, str):
         x = datetime.datetime.fromisoformat(x)
     if not isinstance(x, datetime.datetime):
@@ -111,60 +28,123 @@ def _since(x):
     if x.tzinfo is not None:
         x = x.astimezone(datetime.timezone.utc).replace(tzinfo=None)
     return x - datetime.datetime(1970, 1, 1)
-
-
 '''
 
+JAVASCRIPT_HEADER = """// Score rows with a model exported by sparsegam. Requires no other code.
+function missing(x) {
+  return x === null || x === undefined || (typeof x === "number" && Number.isNaN(x));
+}
 
-@documented
+// Return the milliseconds since 1970 (UTC) of a Date or an ISO 8601 string; a string without a time zone is UTC.
+function milliseconds(x) {
+  if (x instanceof Date) return x.getTime();
+  const text = String(x).replace(" ", "T");
+  return Date.parse(text.length > 10 && !/(Z|[+-]\\d\\d:?\\d\\d)$/.test(text) ? text + "Z" : text);
+}
+"""
+
+
 def to_python(model: Any) -> str:
-    """Write a module with `score(row)` and, for a classifier, `probability(row)`.
+    """Export to a Python module with the function `score(row)` and, for a classifier, `probability(row)`.
 
-    {scorer}
+    Parameters
+    ----------
+    model : Model, Scorecard or fitted estimator
+        The model to export.
 
     Returns
     -------
     str
-        Source code. A row is a mapping from column name to value; None, NaN or an absent name is missing.
+        The source code. A row is a mapping from column names to values; a value that is None, NaN or absent is missing.
     """
     steps = step_model(model)
-    lines = [HEADER.rstrip("\n"), HELPERS.rstrip("\n"), "", "", "def score(row):"]
-    lines.append('    """Return the score of a row, a mapping from column name to value."""')
-    lines.append(f"    total = {steps.base!r}")
+    lines = [PYTHON_HEADER, "", "def score(row):"]
+    lines += [
+        '    """Return the score of a row, a mapping from column names to values."""',
+        f"    total = {steps.base!r}",
+    ]
     for table in steps.tables:
-        lines += _feature(table, sums(table, "float(x)", repr))
+        lines += _python_branches(table, _additions(table, "float(x)", repr))
     for pair in steps.pairs:
-        lines += _pair(pair)
+        for half, variable in zip(pair.halves, "ij", strict=True):
+            lines += _python_branches(half, _cell_assignments(half, variable))
+        lines.append(f"    total += {pair.adds.tolist()!r}[i][j]")
     lines.append("    return total")
-    return "\n".join([*lines, *_probability(steps), ""])
+    if steps.classes is not None:
+        log_odds = f"{steps.shift!r} + {steps.slope!r} * score(row)"
+        lines += ["", "", "def probability(row):", f"    # Probability of {steps.classes[1]!r}"]
+        lines.append(f"    return 0.5 * (1.0 + math.tanh(0.5 * ({log_odds})))")
+    return "\n".join([*lines, ""])
 
 
-def _pair(pair: PairTable) -> list[str]:
-    """Write the cells of both features, and what is added where they meet."""
-    lines = [line for half, results in places(pair) for line in _feature(half, results)]
-    return [*lines, f"    total += {pair.adds.tolist()!r}[i][j]"]
+def to_javascript(model: Any) -> str:
+    """Export to JavaScript with the function `score(row)` and, for a classifier, `probability(row)`.
+
+    Parameters
+    ----------
+    model : Model, Scorecard or fitted estimator
+        The model to export.
+
+    Returns
+    -------
+    str
+        The source code, which runs in browsers and as a CommonJS module in Node. A row is an object; null, undefined
+        and NaN are missing. Times are compared in milliseconds, the resolution of JavaScript dates.
+    """
+    steps = step_model(model)
+    body = [line for table in steps.tables for line in _js_branches(table, _additions(table, "Number(x)", _js))]
+    for pair in steps.pairs:
+        for half, variable in zip(pair.halves, "ij", strict=True):
+            body += _js_branches(half, _cell_assignments(half, variable))
+        body.append(f"  total += {json.dumps(pair.adds.tolist())}[i][j];")
+    lines = [JAVASCRIPT_HEADER, "function score(row) {", f"  let total = {_js(steps.base)};"]
+    lines += ["  let x;"] * bool(body) + ["  let i, j;"] * bool(steps.pairs)
+    lines += [*body, "  return total;", "}", ""]
+    functions = "score"
+    if steps.classes is not None:
+        log_odds = f"{_js(steps.shift)} + {_js(steps.slope)} * score(row)"
+        lines += [f"// Probability of {_js(steps.classes[1])}.", "function probability(row) {"]
+        lines += [f"  return 0.5 * (1 + Math.tanh(0.5 * ({log_odds})));", "}", ""]
+        functions = "score, probability"
+    return "\n".join([*lines, f'if (typeof module !== "undefined") module.exports = {{ {functions} }};', ""])
 
 
-def _feature(table: StepTable, results: Sequence[str]) -> list[str]:
-    """Write one feature: the first condition that holds has its result."""
-    time, x = table.scale.is_time, "float(x)" if table.rounds else "x"
-    others = list(zip(table.steps, results, strict=True))[1:]
-    lines = [f"    x = row.get({table.feature!r})", "    if _missing(x):", f"        {results[0]}"]
-    if time and len(others) > 1:
+def _additions(table: StepTable, number: str, literal: Callable[[Value], str]) -> list[str]:
+    """Return the statement of each step, where `number` is the numeric value of the feature in the target language.
+
+    The statement of the last step is empty if it adds nothing.
+    """
+    statements = []
+    for step in table.steps:
+        line = f" + {literal(step.slope)} * ({number} - {literal(step.values[0])})" if step.slope else ""
+        statements.append(f"total += {literal(step.adds)}{line}")
+    return [*statements[:-1], statements[-1] if table.steps[-1].adds else ""]
+
+
+def _cell_assignments(half: StepTable, variable: str) -> list[str]:
+    return [f"{variable} = {cell}" for cell in cells_of(half)]
+
+
+def _python_branches(table: StepTable, statements: Sequence[str]) -> list[str]:
+    """Write if, elif and else, so that the statement of the first step that holds is executed."""
+    is_time, x = table.scale.is_time, "float(x)" if table.rounds else "x"
+    others = list(zip(table.steps, statements, strict=True))[1:]
+    lines = [f"    x = row.get({table.feature!r})", "    if _missing(x):", f"        {statements[0]}"]
+    if is_time and len(others) > 1:
         lines += ["    else:", "        x = _since(x)"]
-        pad, first = "        ", "if"
+        indent, keyword = "        ", "if"
     else:
-        pad, first = "    ", "elif"
-    for step, result in others[:-1]:
-        asked = [_literal(value, time=time) for value in step.values]
-        test = f"{x} <= {asked[0]}" if step.kind == "upto" else f"{x} in ({', '.join(asked)},)"
-        lines += [f"{pad}{first} {test}:", f"{pad}    {result}"]
-        first = "elif"
-    return lines + [f"{pad}else:", f"{pad}    {results[-1]}"] * bool(results[-1])
+        indent, keyword = "    ", "elif"
+    for step, statement in others[:-1]:
+        literals = [_python_literal(value, is_time=is_time) for value in step.values]
+        test = f"{x} <= {literals[0]}" if step.kind == "upto" else f"{x} in ({', '.join(literals)},)"
+        lines += [f"{indent}{keyword} {test}:", f"{indent}    {statement}"]
+        keyword = "elif"
+    return lines + [f"{indent}else:", f"{indent}    {statements[-1]}"] * bool(statements[-1])
 
 
-def _literal(value: Value, *, time: bool) -> str:
-    if not time:
+def _python_literal(value: Value, *, is_time: bool) -> str:
+    if not is_time:
         return repr(value)
     if not isinstance(value, date):
         msg = f"{value!r} is not a date."
@@ -172,44 +152,25 @@ def _literal(value: Value, *, time: bool) -> str:
     return f"_since({value.isoformat()!r})"
 
 
-def _probability(steps: StepModel) -> list[str]:
-    if steps.classes is None:
-        return []
-    return [
-        "",
-        "",
-        "def probability(row):",
-        f"    # the probability of {steps.classes[1]!r}",
-        f"    return 0.5 * (1.0 + math.tanh(0.5 * ({steps.shift!r} + {steps.slope!r} * score(row))))",
-    ]
+def _js_branches(table: StepTable, statements: Sequence[str]) -> list[str]:
+    """Write if, else if and else, so that the statement of the first step that holds is executed."""
+    lines = [f"  x = row[{_js(table.feature)}];", f"  if (missing(x)) {statements[0]};"]
+    x = "milliseconds(x)" if table.scale.is_time else "Number(x)" if table.rounds else "x"
+    for step, statement in list(zip(table.steps, statements, strict=True))[1:-1]:
+        literals = [_js(value) for value in step.values]
+        if step.kind == "upto":
+            test = f"{x} <= {literals[0]}"
+        elif table.scale.has_levels:
+            test = f"[{', '.join(literals)}].includes({x})"
+        else:
+            test = " || ".join(f"Number({x}) === Number({literal})" for literal in literals)
+        lines.append(f"  else if ({test}) {statement};")
+    return lines + [f"  else {statements[-1]};"] * bool(statements[-1])
 
 
-def sums(table: StepTable, number: str, literal: Callable[[Value], str]) -> list[str]:
-    """Write what each step does; the last one nothing, where it adds nothing.
-
-    Parameters
-    ----------
-    table : StepTable
-        The steps.
-    number : str
-        The value of the row as a number, in the language.
-    literal : callable
-        Writes a value in the language.
-
-    Returns
-    -------
-    list of str
-        A statement for each step.
-    """
-    out = []
-    for step in table.steps:
-        line = f" + {literal(step.slope)} * ({number} - {literal(step.values[0])})" if step.slope else ""
-        out.append(f"total += {literal(step.adds)}{line}")
-    return [*out[:-1], out[-1] if table.steps[-1].adds else ""]
-
-
-def places(pair: PairTable) -> list[tuple[StepTable, list[str]]]:
-    """Write, for the steps of both features of a pair, where they are in its cells: line `i`, column `j`."""
-    return [
-        (half, [f"{name} = {cell}" for cell in cells_of(half)]) for half, name in zip(pair.halves, "ij", strict=True)
-    ]
+def _js(value: Value) -> str:
+    """Return a value as ASCII JSON without < and >, so that no text can close a script element or open a comment."""
+    if isinstance(value, date):
+        moment = value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)
+        return repr(moment.replace(tzinfo=timezone.utc).timestamp() * 1000)
+    return json.dumps(value).replace("<", "\\u003c").replace(">", "\\u003e")

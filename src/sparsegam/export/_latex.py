@@ -1,12 +1,13 @@
-"""LaTeX: the model as a table of steps and an equation, for papers and reports."""
+"""Export to LaTeX: tables of contributions and the equation of the probability."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from sparsegam._models.step_tables import PairTable, StepTable
 from sparsegam._models.steps import StepModel, step_model
 
-SPECIAL = {
+# Brackets and asterisks are escaped because a row that begins with one would be read as an argument of the preceding
+# line break.
+ESCAPES = {
     "\\": r"\textbackslash{}",
     "&": r"\&",
     "%": r"\%",
@@ -19,95 +20,92 @@ SPECIAL = {
     "^": r"\textasciicircum{}",
     "<": r"\textless{}",
     ">": r"\textgreater{}",
-    "[": "{[}",  # a row that begins with [ or * would change the \\ before it
+    "[": "{[}",
     "]": "{]}",
     "*": "{*}",
 }
 
 
 def to_latex(model: Any, *, digits: int = 3) -> str:
-    """Write the model as LaTeX.
+    """Export to LaTeX for reading; numbers are rounded.
 
     Parameters
     ----------
     model : Model, Scorecard or fitted estimator
-        What scores.
-    digits : int
-        Digits after the point; whole numbers have none. It is for reading: numbers are rounded.
+        The model to export.
+    digits : int, default=3
+        Number of decimal places; whole numbers have none.
 
     Returns
     -------
     str
-        A `tabular` of features, steps and what they add, one for each pair with the steps of both, then a displayed
-        equation; no packages are needed.
+        A `tabular` with the contribution of each value of each feature, one for each interaction, and a displayed
+        equation of the probability. No packages are needed.
     """
     steps = step_model(model)
-    rows = [row for table in steps.tables for row in _rows(table, digits)]
-    table = [
+    lines = [
         r"\begin{tabular}{llr}",
         r"\hline",
-        r"Feature & Value & Adds \\",
+        r"Feature & Value & Contribution \\",
         r"\hline",
         rf"Base & & ${_number(steps.base, digits)}$ \\",
-        *rows,
+        *(row for table in steps.tables for row in _feature_rows(table, digits)),
         r"\hline",
         r"\end{tabular}",
     ]
-    pairs = [line for pair in steps.pairs for line in _block(pair, digits)]
-    return "\n".join([*table, *pairs, *_equation(steps, digits), ""])
+    for pair in steps.pairs:
+        lines += _pair_table(pair, digits)
+    return "\n".join([*lines, *_probability(steps, digits), ""])
 
 
-def escaped(text: str) -> str:
-    """Return text of the data so that LaTeX prints it as it is."""
-    return "".join(SPECIAL.get(c, c) for c in " ".join(text.split()) if c.isprintable())
+def _escape(text: str) -> str:
+    return "".join(ESCAPES.get(c, c) for c in " ".join(text.split()) if c.isprintable())
 
 
-def _rows(table: StepTable, digits: int) -> Iterator[str]:
-    for i, (text, step) in enumerate(zip(table.labels(), table.steps, strict=True)):
-        name = escaped(table.feature) if i == 0 else ""
-        shown = _shown(text)
-        line = (
-            f"{_signed(step.slope, digits)} (x - {_number(table.number(step.values[0]), digits)})" if step.slope else ""
-        )
-        yield rf"{name} & {shown} & ${_number(step.adds, digits)}{line}$ \\"
+def _feature_rows(table: StepTable, digits: int) -> list[str]:
+    rows = []
+    for i, (label, step) in enumerate(zip(table.labels(), table.steps, strict=True)):
+        name = _escape(table.feature) if i == 0 else ""
+        line = ""
+        if step.slope:
+            # Slopes may be small and are therefore rounded to significant digits.
+            sign = "-" if step.slope < 0 else "+"
+            end = _number(table.number(step.values[0]), digits)
+            line = f" {sign} {abs(step.slope):.{digits}g} (x - {end})"
+        rows.append(rf"{name} & {_label(label)} & ${_number(step.adds, digits)}{line}$ \\")
+    return rows
 
 
-def _block(pair: PairTable, digits: int) -> list[str]:
-    """Write what a pair adds: the steps of its first feature go down, those of the second across."""
+def _pair_table(pair: PairTable, digits: int) -> list[str]:
+    """Write the first feature as rows and the second as columns."""
     rows, columns = pair.cell_labels()
-    first, second = (escaped(name) for name in pair.key)
+    first, second = (_escape(name) for name in pair.key)
     cells = [" & ".join(f"${_number(value, digits)}$" for value in row) for row in pair.adds.tolist()]
     return [
         "",
         rf"\begin{{tabular}}{{l{'r' * len(columns)}}}",
         r"\hline",
         rf" & \multicolumn{{{len(columns)}}}{{c}}{{{second}}} \\",
-        rf"{first} & {' & '.join(map(_shown, columns))} \\",
+        rf"{first} & {' & '.join(map(_label, columns))} \\",
         r"\hline",
-        *(rf"{_shown(label)} & {row} \\" for label, row in zip(rows, cells, strict=True)),
+        *(rf"{_label(label)} & {row} \\" for label, row in zip(rows, cells, strict=True)),
         r"\hline",
         r"\end{tabular}",
     ]
 
 
-def _shown(label: str) -> str:
-    """Return the words of a step, its comparisons as signs."""
-    return escaped(label).replace(r"\textless{}=", r"$\leq$").replace(r"\textgreater{}", "$>$")
+def _label(label: str) -> str:
+    return _escape(label).replace(r"\textless{}=", r"$\leq$").replace(r"\textgreater{}", "$>$")
 
 
-def _equation(steps: StepModel, digits: int) -> list[str]:
+def _probability(steps: StepModel, digits: int) -> list[str]:
     if steps.classes is None:
         return []
-    label = escaped(str(steps.classes[1]))
+    label = _escape(str(steps.classes[1]))
     shift = "" if steps.shift == 0 else f"{steps.shift:.{digits + 2}g} + "
     slope = "" if steps.slope == 1 else rf"{steps.slope:.{digits + 2}g} \cdot "
     exponent = rf"-({shift}{slope}\mathrm{{score}})"
     return [rf"\[ P(\mbox{{{label}}}) = \frac{{1}}{{1 + \exp({exponent})}} \]"]
-
-
-def _signed(value: float, digits: int) -> str:
-    """Write a slope, which may be small: by its significant digits."""
-    return f" {'-' if value < 0 else '+'} {abs(value):.{digits}g}"
 
 
 def _number(value: float, digits: int) -> str:

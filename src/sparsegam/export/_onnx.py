@@ -1,38 +1,45 @@
-"""ONNX: the model as a graph of standard operators in 64-bit floats, for onnxruntime and its kin."""
+"""Export to ONNX: a graph of standard operators in 64-bit floats."""
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sparsegam._models.step_tables import PairTable, StepTable
 from sparsegam._models.steps import StepModel, step_model
 from sparsegam.arrays import FloatArray
 from sparsegam.checks import optional
-from sparsegam.parameters import documented
 
-OPSET, ML_OPSET, IR_VERSION = 17, 3, 8  # what runtimes of 2022 read
-MISSING_TEXT = ""  # ONNX has no missing text
+# Versions that runtimes released in 2022 or later can read.
+OPSET, ML_OPSET, IR_VERSION = 17, 3, 8
+
+# ONNX has no missing text.
+MISSING_TEXT = ""
 
 
-@documented
 def to_onnx(model: Any) -> Any:
-    """Build an ONNX graph; needs the package onnx, running it needs onnxruntime.
+    """Export to an ONNX graph; requires the package onnx. The graph runs in onnxruntime.
 
-    {scorer}
+    Parameters
+    ----------
+    model : Model, Scorecard or fitted estimator
+        The model to export.
 
     Returns
     -------
     onnx.ModelProto
-        One input of shape (n, 1) per feature in use, by its name: text for categories of text (missing is the empty
-        text), else float64 (missing is NaN; False and True are 0 and 1, dates are days and times microseconds since
-        1970). Outputs `score` and, for a classifier, `probability` of the second class, both float64 of shape (n, 1).
+        The graph. It has an input of shape (n, 1) for each feature of the model, by name: string for text categories,
+        where the empty string is missing, else double, where NaN is missing. False and True are 0 and 1, dates are days
+        since 1970, times are microseconds since 1970. The outputs are `score` and, for a classifier, `probability` of
+        the second class, both double of shape (n, 1).
     """
-    onnx = _import_onnx()
+    for module in ("checker", "helper", "numpy_helper"):
+        optional(f"onnx.{module}", "ONNX export", extra="export")
+    onnx = optional("onnx", "ONNX export", extra="export")
     steps = step_model(model)
     steps.check_inputs("ONNX", taken=("score", "probability"))
-    graph = _Graph(onnx, steps)
     proto = onnx.helper.make_model(
-        graph.build(),
+        _Graph(onnx, steps).build(),
         producer_name="sparsegam",
         ir_version=IR_VERSION,
         opset_imports=[onnx.helper.make_opsetid("", OPSET), onnx.helper.make_opsetid("ai.onnx.ml", ML_OPSET)],
@@ -42,17 +49,16 @@ def to_onnx(model: Any) -> Any:
 
 
 class _Graph:
-    """Collects nodes and constants while the features are written one after another."""
+    """Collect the nodes and constants of a graph; methods that add nodes return the name of the output."""
 
     def __init__(self, onnx: Any, steps: StepModel) -> None:
         self._onnx = onnx
         self._steps = steps
         self._nodes: list[Any] = []
         self._constants: list[Any] = []
-        self._used = set(steps.features)  # names of inputs are taken
+        self._used_names = set(steps.features)
 
     def build(self) -> Any:
-        """Return the whole graph."""
         helper, proto = self._onnx.helper, self._onnx.TensorProto
         total = self._constant(np.array([[self._steps.base]]))
         for table in self._steps.tables:
@@ -74,17 +80,19 @@ class _Graph:
         return helper.make_graph(self._nodes, "sparsegam", inputs, results, self._constants)
 
     def _feature(self, table: StepTable) -> str:
-        return self._by_text(table) if table.scale.is_text else self._by_number(table)
+        return self._text_feature(table) if table.scale.is_text else self._numeric_feature(table)
 
     def _pair(self, pair: PairTable) -> str:
-        """Look up the cell of each feature, and what is added where the two meet."""
-        cells = [self._node("Cast", self._feature(half), to=self._onnx.TensorProto.INT64) for half in pair.halves]
+        """Compute the cell of each feature, and look up the contribution of both cells together."""
+        rows, columns = (
+            self._node("Cast", self._feature(half), to=self._onnx.TensorProto.INT64) for half in pair.halves
+        )
         width = self._constant(np.array([[pair.adds.shape[1]]], dtype=np.int64))
-        place = self._node("Add", self._node("Mul", cells[0], width), cells[1])
-        return self._node("Gather", self._constant(pair.adds.ravel()), place)
+        cell = self._node("Add", self._node("Mul", rows, width), columns)
+        return self._node("Gather", self._constant(pair.adds.ravel()), cell)
 
-    def _by_text(self, table: StepTable) -> str:
-        """Look the text up: the position of its step, then what that adds."""
+    def _text_feature(self, table: StepTable) -> str:
+        """Look up the position of the step of each text, then its contribution."""
         position = {MISSING_TEXT: 0}
         for i, step in enumerate(table.steps):
             position |= {str(level): i for level in step.values}
@@ -98,64 +106,56 @@ class _Graph:
         )
         return self._node("Gather", self._constant(table.adds), found)
 
-    def _by_number(self, table: StepTable) -> str:
-        """Count the thresholds below the value; single values and missing ones then overrule."""
+    def _numeric_feature(self, table: StepTable) -> str:
+        """Count the thresholds below each value; contributions of single and missing values replace the result."""
         x = table.feature
-        uptos = [step for step in table.steps if step.kind == "upto"]
-        adds = np.array([step.adds for step in uptos] + [table.steps[-1].adds])
-        edges = np.array([table.number(step.values[0]) for step in uptos])
-        out = self._of_edges(x, edges, adds) if uptos else self._spread_over(x, float(adds[0]))
+        upto = [step for step in table.steps if step.kind == "upto"]
+        contributions = np.array([step.adds for step in upto] + [table.steps[-1].adds])
+        edges = np.array([table.number(step.values[0]) for step in upto])
+        if upto:
+            total = self._node("Gather", self._constant(contributions), self._position(x, edges))
+        else:
+            total = self._fill_like(x, float(contributions[0]))
         if table.slopes.any():
-            out = self._node("Add", out, self._slopes(x, edges, np.array([step.slope for step in uptos] + [0.0])))
+            total = self._node("Add", total, self._ramps(x, edges, np.array([step.slope for step in upto] + [0.0])))
         for step in table.steps:
             for value in step.values if step.kind == "equal" else ():
                 same = self._node("Equal", x, self._constant(np.array([[table.number(value)]])))
-                out = self._node("Where", same, self._constant(np.array([[step.adds]])), out)
-        absent = self._node("IsNaN", x)
-        return self._node("Where", absent, self._constant(np.array([[table.steps[0].adds]])), out)
+                total = self._node("Where", same, self._constant(np.array([[step.adds]])), total)
+        return self._node("Where", self._node("IsNaN", x), self._constant(np.array([[table.steps[0].adds]])), total)
 
-    def _of_edges(self, x: str, edges: FloatArray, adds: FloatArray) -> str:
-        return self._node("Gather", self._constant(adds), self._position(x, edges))
-
-    def _slopes(self, x: str, edges: FloatArray, slopes: FloatArray) -> str:
-        """Return what the line of its piece adds to each value; infinite ones are on none."""
+    def _ramps(self, x: str, edges: FloatArray, slopes: FloatArray) -> str:
+        """Compute slope * (x - end) on the piece of each value, and 0 where the slope is 0, also for infinite x."""
         position = self._position(x, edges)
         slope = self._node("Gather", self._constant(slopes), position)
-        below = self._node("Sub", x, self._node("Gather", self._constant(np.append(edges, 0.0)), position))
+        difference = self._node("Sub", x, self._node("Gather", self._constant(np.append(edges, 0.0)), position))
         flat = self._node("Equal", slope, self._constant(np.zeros((1, 1))))
-        return self._node("Where", flat, self._constant(np.zeros((1, 1))), self._node("Mul", slope, below))
+        return self._node("Where", flat, self._constant(np.zeros((1, 1))), self._node("Mul", slope, difference))
 
     def _position(self, x: str, edges: FloatArray) -> str:
         above = self._node("Greater", x, self._constant(edges[None, :]))
         counted = self._node("Cast", above, to=self._onnx.TensorProto.INT64)
         return self._node("ReduceSum", counted, self._constant(np.array([1], dtype=np.int64)), keepdims=1)
 
-    def _spread_over(self, x: str, value: float) -> str:
-        """Return a constant with a row per row of x."""
+    def _fill_like(self, x: str, value: float) -> str:
+        """Compute a constant with as many rows as x, by a condition that is always false."""
         never = self._node("And", self._node("IsNaN", x), self._node("Not", self._node("IsNaN", x)))
         constant = self._constant(np.array([[value]]))
         return self._node("Where", never, constant, constant)
 
     def _node(self, operator: str, *inputs: str, **attributes: Any) -> str:
-        name = self._fresh()
+        name = self._new_name()
         self._nodes.append(self._onnx.helper.make_node(operator, list(inputs), [name], **attributes))
         return name
 
-    def _constant(self, value: Any) -> str:
-        name = self._fresh()
-        array = np.asarray(value, dtype=np.int64 if value.dtype == np.int64 else np.float64)
-        self._constants.append(self._onnx.numpy_helper.from_array(array, name))
+    def _constant(self, value: FloatArray | NDArray[np.int64]) -> str:
+        name = self._new_name()
+        self._constants.append(self._onnx.numpy_helper.from_array(value, name))
         return name
 
-    def _fresh(self) -> str:
+    def _new_name(self) -> str:
         name = f"_{len(self._nodes) + len(self._constants)}"
-        while name in self._used:
+        while name in self._used_names:
             name += "_"
-        self._used.add(name)
+        self._used_names.add(name)
         return name
-
-
-def _import_onnx() -> Any:
-    for part in ("checker", "helper", "numpy_helper"):
-        optional(f"onnx.{part}", "ONNX export", extra="export")
-    return optional("onnx", "ONNX export", extra="export")

@@ -1,4 +1,4 @@
-"""SQL: one SELECT that gives score, probability, points and reasons of every row of a table."""
+"""Export to SQL: a SELECT statement that scores every row of a table, in six dialects."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,74 +15,77 @@ from sparsegam.checks import check_choice
 from sparsegam.deploy import ReasonTable
 
 INDENT = "    "
-BREAK = (
-    "\0"  # a line end of the layout, until all is indented: no name or text holds a zero byte, but some hold line ends
-)
-MAX_EXPONENT = 700.0  # PostgreSQL's exp fails beyond 709
+
+# Line breaks of the layout are zero bytes until everything is indented, because names and texts may contain line
+# breaks but never zero bytes.
+BREAK = "\0"
+
+# The exp function of PostgreSQL overflows above 709.
+MAX_EXPONENT = 700.0
+
+# Every SQL parser reads decimal numbers of up to 15 significant digits exactly.
+EXACT_DIGITS = 15
 
 
-def _doubled(text: str) -> str:
+def _quote_doubled(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _backslashed(text: str) -> str:
+def _quote_backslashed(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n").replace("\r", "\\r")
     return f"'{escaped}'"
 
 
-def _national(text: str) -> str:
-    return f"N{_doubled(text)}"
-
-
-SAFE_DIGITS = 15  # which every reader of decimals gets right
+def _quote_national(text: str) -> str:
+    return f"N{_quote_doubled(text)}"
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """One database's way of writing.
+    """The syntax of one database for names, literals and tests for missing values.
 
     Attributes
     ----------
     quotes : pair of str
-        Around names; the second is doubled (or escaped) within them.
+        Opening and closing quote of names. A closing quote within a name is doubled.
     double : str
-        The type of 64-bit floats.
-    string : callable
-        Writes a text.
-    nan : str
-        The condition that a number is NaN, with {x}; empty where there are no NaNs.
+        Type name of 64-bit floats.
+    quote_text : callable
+        Returns a string literal.
+    is_nan : str
+        Condition that a number {x} is NaN; empty if the database has no NaN.
     booleans : pair of str
-        False and True.
+        Literals of False and True.
     date, time : str
-        How dates and times are written, with {}.
-    refused : str
-        Characters that a name cannot hold, however it is quoted.
-    compared : mapping from kind of scale to str
-        What a column of that kind must be wrapped in to be compared, with {x}.
+        Literals of dates and times, with {} for the ISO 8601 text.
+    forbidden : str
+        Characters that a quoted name cannot contain.
+    comparable : mapping from str to str
+        By kind of scale, the expression that makes a column {x} comparable with literals.
     """
 
     quotes: tuple[str, str]
     double: str
-    string: Callable[[str], str] = _doubled
-    nan: str = ""
+    quote_text: Callable[[str], str] = _quote_doubled
+    is_nan: str = ""
     booleans: tuple[str, str] = ("FALSE", "TRUE")
     date: str = "DATE '{}'"
     time: str = "TIMESTAMP '{}'"
-    refused: str = "\0"
-    compared: Mapping[str, str] = field(default_factory=dict)
+    forbidden: str = "\0"
+    comparable: Mapping[str, str] = field(default_factory=dict)
 
     def name(self, name: str) -> str:
-        """Quote a column or table name, so that nothing in it is taken for SQL."""
-        left, right = self.quotes
-        bad = [c for c in name if c in self.refused]
-        if bad or not name:
-            why = f"the character {bad[0]!r}" if bad else "no character at all"
-            msg = f"the name {name!r} cannot be quoted in this dialect, as it holds {why}: rename the column."
+        """Quote the name of a column or table."""
+        opening, closing = self.quotes
+        forbidden = [c for c in name if c in self.forbidden]
+        if forbidden or not name:
+            reason = f"it contains the character {forbidden[0]!r}" if forbidden else "it is empty"
+            msg = f"the name {name!r} cannot be quoted in this dialect because {reason}: rename the column."
             raise ValueError(msg)
-        return f"{left}{name.replace(right, right * 2)}{right}"
+        return f"{opening}{name.replace(closing, closing * 2)}{closing}"
 
     def literal(self, value: Value) -> str:
-        """Write a value of a column."""
+        """Return the literal of a value of a column."""
         if isinstance(value, bool):
             return self.booleans[value]
         if isinstance(value, str):
@@ -91,55 +94,53 @@ class Dialect:
             return self.time.format(value.isoformat(sep=" "))
         if isinstance(value, date):
             return self.date.format(value.isoformat())
-        return number(value)
+        return number_literal(value)
 
     def text(self, text: str) -> str:
-        """Write a text, so that nothing in it is taken for SQL."""
+        """Return a string literal."""
         if "\0" in text:
-            msg = f"the text {text!r} holds a zero byte, which SQL cannot write: rename the level."
+            msg = f"the text {text!r} contains a zero byte, which SQL cannot represent: rename the level."
             raise ValueError(msg)
-        return self.string(text)
+        return self.quote_text(text)
 
     def column(self, name: str, scale: Scale) -> str:
-        """Write a column so that it can be compared with literals."""
+        """Return an expression of a column that can be compared with literals."""
         kind = "text" if scale.is_text else scale.kind
-        return self.compared.get(kind, "{x}").format(x=self.name(name))
+        return self.comparable.get(kind, "{x}").format(x=self.name(name))
 
     def missing(self, name: str, scale: Scale) -> str:
-        """Write the condition that a value is missing: NULL or, for numbers, NaN."""
+        """Return the condition that a value is missing: NULL or, in numeric columns, NaN."""
         quoted = self.name(name)
-        nan = f" OR {self.nan.format(x=quoted)}" if self.nan and _of_numbers(scale) else ""
-        return f"{quoted} IS NULL{nan}"
+        has_numeric_levels = scale.has_levels and not any(isinstance(level, str | bool) for level in scale.levels)
+        may_be_nan = self.is_nan and (scale.kind == "number" or has_numeric_levels)
+        return f"{quoted} IS NULL" + (f" OR {self.is_nan.format(x=quoted)}" if may_be_nan else "")
 
     def as_double(self, expression: str) -> str:
-        """Write a conversion to a 64-bit float."""
+        """Return the expression converted to a 64-bit float."""
         return f"CAST({expression} AS {self.double})"
 
 
-def _of_numbers(scale: Scale) -> bool:
-    """Tell whether a column holds numbers, which may be NaN: as such, or as levels."""
-    levels = scale.has_levels and not any(isinstance(level, str | bool) for level in scale.levels)
-    return scale.kind == "number" or levels
+def number_literal(value: float) -> str:
+    """Return a literal that the database reads as exactly this number.
 
-
-def number(value: float) -> str:
-    """Write a number to the bit: whole ones as integers, others in scientific form, which is nowhere a decimal.
-
-    Of those that need 16 digits, the shortest that Python reads as the number may be half a bit away from it, and
-    SQLite, whose last bit is not always right, reads one in forty thousand as its neighbour: 17 are closer.
+    Whole numbers are written as integers, all others in scientific notation, because databases may read a number with
+    a decimal point as a fixed-point decimal. The shortest decimal that Python reads exactly may lie half a unit in the
+    last place away from the number. SQLite, whose last bit is not always correct, reads one in 40,000 such decimals as
+    a neighbouring number. With 17 digits, the error of the decimal is too small for that.
     """
     if value == int(value) and abs(value) < 1e15:
         return str(int(value))
     digits = repr(float(value))
-    if sum(character.isdigit() for character in digits.partition("e")[0]) > SAFE_DIGITS:
+    if sum(character.isdigit() for character in digits.partition("e")[0]) > EXACT_DIGITS:
         digits = format(float(value), ".17g")
     return digits if "e" in digits else f"{digits}e0"
 
 
+# BigQuery: a backslash escapes in names, a doubled ` does not, and a dot separates names.
 DIALECTS = {
-    "duckdb": Dialect(('"', '"'), "DOUBLE", nan="isnan(CAST({x} AS DOUBLE))"),
+    "duckdb": Dialect(('"', '"'), "DOUBLE", is_nan="isnan(CAST({x} AS DOUBLE))"),
     "postgresql": Dialect(
-        ('"', '"'), "double precision", nan="CAST({x} AS double precision) = CAST('NaN' AS double precision)"
+        ('"', '"'), "double precision", is_nan="CAST({x} AS double precision) = CAST('NaN' AS double precision)"
     ),
     "sqlite": Dialect(
         ('"', '"'),
@@ -147,33 +148,27 @@ DIALECTS = {
         booleans=("0", "1"),
         date="strftime('%Y-%m-%d %H:%M:%f', '{}')",
         time="strftime('%Y-%m-%d %H:%M:%f', '{}')",
-        compared=dict.fromkeys(("date", "datetime"), "strftime('%Y-%m-%d %H:%M:%f', {x})"),
+        comparable=dict.fromkeys(("date", "datetime"), "strftime('%Y-%m-%d %H:%M:%f', {x})"),
     ),
-    "spark": Dialect(("`", "`"), "DOUBLE", _backslashed, nan="isnan(CAST({x} AS DOUBLE))", refused="\0\\"),
+    "spark": Dialect(("`", "`"), "DOUBLE", _quote_backslashed, is_nan="isnan(CAST({x} AS DOUBLE))", forbidden="\0\\"),
     "bigquery": Dialect(
         ("`", "`"),
         "FLOAT64",
-        _backslashed,
-        nan="IS_NAN(CAST({x} AS FLOAT64))",
+        _quote_backslashed,
+        is_nan="IS_NAN(CAST({x} AS FLOAT64))",
         time="DATETIME '{}'",
-        refused="\0\\`.\n\r",  # backslashes escape in its names, a doubled ` does not, and a dot ends one
+        forbidden="\0\\`.\n\r",
     ),
     "tsql": Dialect(
         ("[", "]"),
         "float",
-        _national,
+        _quote_national,
         booleans=("0", "1"),
         date="CAST('{}' AS date)",
         time="CAST('{}' AS datetime2)",
-        compared={"text": "{x} COLLATE Latin1_General_100_BIN2"},
+        comparable={"text": "{x} COLLATE Latin1_General_100_BIN2"},
     ),
 }
-
-
-def dialect_of(name: str) -> Dialect:
-    """Return a dialect by its name."""
-    check_choice("dialect", name, tuple(DIALECTS))
-    return DIALECTS[name]
 
 
 def to_sql(
@@ -185,124 +180,123 @@ def to_sql(
     points: Any = None,
     reasons: ReasonTable | None = None,
 ) -> str:
-    """Write a query that scores every row of a table.
+    """Export to a SQL query that scores every row of a table.
 
     Parameters
     ----------
     model : Model, Scorecard or fitted estimator
-        What scores.
+        The model to export.
     table : str
-        Name of the table, with dots between schema and table.
-    dialect : {"duckdb", "postgresql", "sqlite", "spark", "bigquery", "tsql"}
+        Name of the table, with a dot between schema and table.
+    dialect : {"duckdb", "postgresql", "sqlite", "spark", "bigquery", "tsql"}, default="duckdb"
         The database.
-    keep : sequence of str
-        Columns to pass through, such as the key of a row; SQL promises no order of rows.
+    keep : sequence of str, default=()
+        Columns of the table to include in the result, such as a key. SQL does not guarantee the order of the rows.
     points : Scorecard, optional
-        Adds its total as the column `points`.
+        Adds the total of this scorecard as the column `points`.
     reasons : ReasonTable, optional
-        Adds `reason_1`, `reason_2` and so on: codes of the features that cost most, NULL where there are fewer.
+        Adds reason codes as the columns `reason_1`, `reason_2` and so on: the codes of the features that lower the
+        score most, NULL if there are fewer.
 
     Returns
     -------
     str
-        The query, with the columns of `keep`, `score`, `probability` (of the second class; not for regressions),
-        `points` and reasons.
+        The query. Its columns are `keep`, `score`, `probability` (of the second class, for classifiers only), `points`
+        and the reasons.
 
     Notes
     -----
-    NULL is missing, and so is NaN where a database has it. SQLite needs its mathematical functions for `probability`,
-    dates as ISO text, and compares text as bytes. Databases that ignore case or trailing blanks in comparisons may
-    take other texts for a level.
+    NULL and NaN are missing values. SQLite must be built with mathematical functions for `probability`; dates must be
+    stored as ISO 8601 text, and text is compared bytewise. In databases that ignore case or trailing blanks in
+    comparisons, a text may match a level that differs from it in these.
     """
-    steps, way = step_model(model), dialect_of(dialect)
-    columns = [f"source.{way.name(name)}" for name in keep]
-    columns.append(f"{_sum(steps, way)} AS score")
+    check_choice("dialect", dialect, tuple(DIALECTS))
+    steps, syntax = step_model(model), DIALECTS[dialect]
+    columns = [f"source.{syntax.name(name)}" for name in keep]
+    columns.append(f"{_score(steps, syntax)} AS score")
     if points is not None:
-        columns.append(f"{_sum(step_model(points), way)} AS points")
+        columns.append(f"{_score(step_model(points), syntax)} AS points")
     if reasons is not None:
-        each = zip(reasons.steps.parts, reasons.lost, reasons.rates, reasons.said, strict=True)
-        for j, (part, lost, rates, said) in enumerate(each):
-            columns.append(f"{_case(part, way, _lines(part, way, lost, rates))} AS lost_{j}")
-            columns.append(f"{_case(part, way, [way.text(code) for code, _ in said])} AS code_{j}")
-    source = ".".join(way.name(part) for part in table.split("."))
-    inner = f"SELECT{BREAK}{_indented(columns)}{BREAK}FROM {source} AS source"
-    outer = [f"scored.{way.name(name)}" for name in keep] + ["scored.score"]
-    outer += [] if steps.classes is None else [f"{_probability(steps, way)} AS probability"]
-    outer += [] if points is None else ["scored.points"]
-    outer += [] if reasons is None else [f"{_reason(reasons, i)} AS reason_{i + 1}" for i in range(reasons.k)]
-    parts = ["SELECT", _indented(outer), "FROM (", _shifted(inner), ") AS scored"]
-    return BREAK.join(parts).replace(BREAK, "\n")
+        parts = zip(reasons.steps.parts, reasons.lost, reasons.rates, reasons.said, strict=True)
+        for j, (part, lost, rates, codes) in enumerate(parts):
+            columns.append(f"{_case(part, syntax, _results(part, syntax, lost, rates))} AS lost_{j}")
+            columns.append(f"{_case(part, syntax, [syntax.text(code) for code, _ in codes])} AS code_{j}")
+    source = ".".join(syntax.name(part) for part in table.split("."))
+    inner = f"SELECT{BREAK}{_indent_columns(columns)}{BREAK}FROM {source} AS source"
+    outer = [f"scored.{syntax.name(name)}" for name in keep] + ["scored.score"]
+    if steps.classes is not None:
+        outer.append(f"{_probability(steps, syntax)} AS probability")
+    if points is not None:
+        outer.append("scored.points")
+    if reasons is not None:
+        outer += [f"{_reason(len(reasons.lost), i)} AS reason_{i + 1}" for i in range(reasons.k)]
+    return BREAK.join(["SELECT", _indent_columns(outer), "FROM (", _indent(inner), ") AS scored"]).replace(BREAK, "\n")
 
 
-def _sum(steps: StepModel, way: Dialect) -> str:
-    parts = [way.as_double(number(steps.base))]
-    parts += [_case(part, way, _lines(part, way, part.adds.ravel(), part.slopes)) for part in steps.parts]
-    return f"{BREAK}  + ".join(parts)
+def _score(steps: StepModel, syntax: Dialect) -> str:
+    summands = [syntax.as_double(number_literal(steps.base))]
+    for part in steps.parts:
+        summands.append(_case(part, syntax, _results(part, syntax, part.adds.ravel(), part.slopes)))
+    return f"{BREAK}  + ".join(summands)
 
 
-def _case(part: StepTable | PairTable, way: Dialect, results: Sequence[str]) -> str:
-    """Write one feature: the result of the first condition that holds; or a pair: that of the cells of both."""
-    if isinstance(part, PairTable):
-        return _nested(part, way, results)
-    lines = [f"WHEN {_condition(part, i, way)} THEN {results[i]}" for i in range(len(part.steps) - 1)]
-    return f"CASE {' '.join(lines)} ELSE {results[-1]} END"
-
-
-def _nested(pair: PairTable, way: Dialect, results: Sequence[str]) -> str:
-    """Write the second feature within each step of the first, where it matters there."""
-    width = pair.adds.shape[1]
+def _case(part: StepTable | PairTable, syntax: Dialect, results: Sequence[str]) -> str:
+    """Return a CASE expression with the result of the step, or of the cell of an interaction, that a row is in."""
+    if isinstance(part, StepTable):
+        branches = [f"WHEN {_condition(part, i, syntax)} THEN {results[i]}" for i in range(len(part.steps) - 1)]
+        return f"CASE {' '.join(branches)} ELSE {results[-1]} END"
+    # The second feature is tested within each cell of the first in which it makes a difference.
+    width = part.adds.shape[1]
     rows = [results[i : i + width] for i in range(0, len(results), width)]
-    cells = cells_of(pair.second)
-    inner = [row[0] if len({*row}) == 1 else _case(pair.second, way, [row[c] for c in cells]) for row in rows]
-    return _case(pair.first, way, [inner[c] for c in cells_of(pair.first)])
+    cells = cells_of(part.second)
+    inner = [row[0] if len({*row}) == 1 else _case(part.second, syntax, [row[c] for c in cells]) for row in rows]
+    return _case(part.first, syntax, [inner[c] for c in cells_of(part.first)])
 
 
-def _lines(part: StepTable | PairTable, way: Dialect, values: FloatArray, slopes: FloatArray) -> list[str]:
-    """Write what each step gives: a number, or a line through it at the upper end."""
-    out = [number(value) for value in values]
-    if isinstance(part, PairTable):
-        return out
-    for i in np.flatnonzero(slopes):
-        column = way.as_double(way.column(part.feature, part.scale))
-        out[i] = f"{out[i]} + {number(slopes[i])} * ({column} - {way.literal(part.steps[i].values[0])})"
-    return out
+def _results(part: StepTable | PairTable, syntax: Dialect, values: FloatArray, slopes: FloatArray) -> list[str]:
+    """Return the result of each step: a number or, on a ramp, its value at the upper end plus slope * (x - end)."""
+    results = [number_literal(value) for value in values]
+    if isinstance(part, StepTable):
+        for i in np.flatnonzero(slopes):
+            x = syntax.as_double(syntax.column(part.feature, part.scale))
+            end = syntax.literal(part.steps[i].values[0])
+            results[i] = f"{results[i]} + {number_literal(slopes[i])} * ({x} - {end})"
+    return results
 
 
-def _condition(table: StepTable, i: int, way: Dialect) -> str:
+def _condition(table: StepTable, i: int, syntax: Dialect) -> str:
     step = table.steps[i]
     if step.kind == "missing":
-        return way.missing(table.feature, table.scale)
-    column = way.column(table.feature, table.scale)
-    column = way.as_double(column) if table.rounds else column
-    asked = [way.literal(value) for value in step.values]
+        return syntax.missing(table.feature, table.scale)
+    column = syntax.column(table.feature, table.scale)
+    column = syntax.as_double(column) if table.rounds else column
+    literals = [syntax.literal(value) for value in step.values]
     if step.kind == "upto":
-        return f"{column} <= {asked[0]}"
-    return f"{column} = {asked[0]}" if len(asked) == 1 else f"{column} IN ({', '.join(asked)})"
+        return f"{column} <= {literals[0]}"
+    return f"{column} = {literals[0]}" if len(literals) == 1 else f"{column} IN ({', '.join(literals)})"
 
 
-def _probability(steps: StepModel, way: Dialect) -> str:
-    """Write the logistic function; log odds that could be too large for EXP are cut."""
-    log_odds = f"({number(steps.shift)} + {number(steps.slope)} * scored.score)"
+def _probability(steps: StepModel, syntax: Dialect) -> str:
+    log_odds = f"({number_literal(steps.shift)} + {number_literal(steps.slope)} * scored.score)"
     if max(abs(steps.shift + steps.slope * end) for end in steps.range()) > MAX_EXPONENT:
-        limit = number(MAX_EXPONENT)
-        cut = f"WHEN {log_odds} > {limit} THEN {limit} WHEN {log_odds} < -{limit} THEN -{limit}"
-        log_odds = f"(CASE {cut} ELSE {log_odds} END)"
-    return f"1 / (1 + EXP(-{way.as_double(log_odds)}))"
+        limit = number_literal(MAX_EXPONENT)
+        branches = f"WHEN {log_odds} > {limit} THEN {limit} WHEN {log_odds} < -{limit} THEN -{limit}"
+        log_odds = f"(CASE {branches} ELSE {log_odds} END)"
+    return f"1 / (1 + EXP(-{syntax.as_double(log_odds)}))"
 
 
-def _reason(reasons: ReasonTable, rank: int) -> str:
-    """Write the code of the feature that so many others go before: larger losses, or equal ones of earlier features."""
-    n = len(reasons.lost)
-    lines = []
+def _reason(n: int, rank: int) -> str:
+    """Return the code of the feature with exactly `rank` larger losses; of equal losses, the first counts as larger."""
+    branches = []
     for j in range(n):
-        before = [f"CASE WHEN lost_{i} {'>=' if i < j else '>'} lost_{j} THEN 1 ELSE 0 END" for i in range(n) if i != j]
-        lines.append(f"WHEN lost_{j} > 0 AND {' + '.join(before) or '0'} = {rank} THEN code_{j}")
-    return f"CASE {' '.join(lines)} END" if lines else "NULL"
+        larger = [f"CASE WHEN lost_{i} {'>=' if i < j else '>'} lost_{j} THEN 1 ELSE 0 END" for i in range(n) if i != j]
+        branches.append(f"WHEN lost_{j} > 0 AND {' + '.join(larger) or '0'} = {rank} THEN code_{j}")
+    return f"CASE {' '.join(branches)} END" if branches else "NULL"
 
 
-def _indented(columns: Sequence[str]) -> str:
-    return f",{BREAK}".join(_shifted(column) for column in columns)
+def _indent_columns(columns: Sequence[str]) -> str:
+    return f",{BREAK}".join(_indent(column) for column in columns)
 
 
-def _shifted(text: str) -> str:
+def _indent(text: str) -> str:
     return BREAK.join(INDENT + line for line in text.split(BREAK))
