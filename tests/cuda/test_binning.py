@@ -1,11 +1,11 @@
-"""Thresholds and codes from a card are those of the core, for all that a column may hold."""
+"""Thresholds and codes from a device are those of the core, for all that a column may hold."""
 
 import numpy as np
 import pytest
-from _helpers.card_rows import card  # noqa: F401
+from _helpers.device_rows import device  # noqa: F401
 
-from sparsegam._backends.cuda.binning import bin_column, numbers_of
-from sparsegam._backends.cuda.inputs import on_card
+from sparsegam._backends.cuda.binning import bin_column, device_numbers
+from sparsegam._backends.cuda.inputs import move_to_device
 from sparsegam._data.table import read_table
 from sparsegam._design.binning import Binning, Learner
 from sparsegam._design.encoding import bin_table
@@ -27,25 +27,25 @@ COLUMNS = {
 @pytest.mark.parametrize("name", COLUMNS)
 @pytest.mark.parametrize("weighted", [False, True], ids=["even", "weighted"])
 @pytest.mark.parametrize("options", [{"max_bins": 20}, {"max_bins": 300, "min_samples_bin": "auto"}], ids=["20", "300"])
-def test_bins_are_those_of_the_core(card, name, weighted, options):  # noqa: F811
+def test_bins_are_those_of_the_core(device, name, weighted, options):  # noqa: F811
     table = read_table(COLUMNS[name][:, None])
     weight = RNG.integers(1, 4, 500).astype(float) if weighted else np.ones(500)
     binning = Binning(special_values=[-9.0, 77.0], **options)
     (feature,), (codes,) = bin_table(table, binning, weight)
     learner = Learner(table.labels, binning, weight)
-    with card:
-        by_weight = card.upload(weight) if weighted else None
-        for data in (table, on_card(card, table)):
-            mine, found = bin_column(card, learner, data, 0, by_weight)
+    with device:
+        by_weight = device.upload(weight) if weighted else None
+        for data in (table, move_to_device(device, table)):
+            mine, found = bin_column(device, learner, data, 0, by_weight)
             np.testing.assert_array_equal(mine.edges, feature.edges)
             assert (mine.special, mine.missing, mine.n_bins) == (feature.special, feature.missing, feature.n_bins)
-            np.testing.assert_array_equal(card.fetch(found)[:500], codes)
+            np.testing.assert_array_equal(device.fetch(found)[:500], codes)
 
 
-def test_numbers_are_in_memory_of_the_card_that_asks(card):  # noqa: F811
+def test_numbers_are_in_memory_of_the_card_that_asks(device):  # noqa: F811
     """What a table lends for one question may be filled anew by its own stream as soon as it is let go of."""
-    column = on_card(card, read_table(COLUMNS["few values"][:, None])).take(np.arange(100)).column(0)
-    with card:
-        numbers = numbers_of(card, column)
-        assert card.address(numbers) != card.address(column.values)
-        np.testing.assert_array_equal(card.fetch(numbers), COLUMNS["few values"][:100])
+    column = move_to_device(device, read_table(COLUMNS["few values"][:, None])).take(np.arange(100)).column(0)
+    with device:
+        numbers = device_numbers(device, column)
+        assert device.address(numbers) != device.address(column.values)
+        np.testing.assert_array_equal(device.fetch(numbers), COLUMNS["few values"][:100])

@@ -1,11 +1,11 @@
-"""Data that is on a card already is read where it is, and predictions stay there."""
+"""Data that is on a device already is read where it is, and predictions stay there."""
 
 import numpy as np
 import pytest
-from _helpers.card_rows import card, why_no_card  # noqa: F401
+from _helpers.device_rows import device, why_no_device  # noqa: F401
 
 from sparsegam import SparseGAMClassifier, SparseGAMRegressor, SparseLinearRegressor
-from sparsegam._backends.cuda.inputs import table_of
+from sparsegam._backends.cuda.inputs import read_device_table
 from sparsegam._data.columns import Column
 from sparsegam._data.table import is_on_device
 
@@ -15,7 +15,7 @@ Y = (X[:, 0] + (X[:, 3] <= 2) + RNG.normal(size=300) > 0.5).astype(int)
 
 
 class Lent:
-    """A NumPy array that says it is on a card."""
+    """A NumPy array that says it is on a device."""
 
     def __init__(self, array):
         self.array = array
@@ -28,11 +28,11 @@ class Lent:
 
 
 def made(kind):
-    """Return what puts arrays onto the card, as a library would."""
+    """Return what puts arrays onto the device, as a library would."""
     if kind == "lent":
         return Lent
-    if why_no_card():
-        pytest.skip(why_no_card())
+    if why_no_device():
+        pytest.skip(why_no_device())
     module = pytest.importorskip(kind)
     if kind == "torch":
         return lambda array: module.as_tensor(array, device="cuda")
@@ -43,9 +43,9 @@ def made(kind):
 
 
 @pytest.fixture(params=["lent", "cupy", "torch", "jax"])
-def put(request, card):  # noqa: F811
-    if (request.param == "lent") != (card.name == "emulated"):
-        pytest.skip("arrays of a card go with a card")
+def put(request, device):  # noqa: F811
+    if (request.param == "lent") != (device.name == "emulated"):
+        pytest.skip("arrays of a device go with a device")
     return made(request.param)
 
 
@@ -61,7 +61,7 @@ def test_arrays_on_a_card_are_known(put):
 
 @pytest.mark.parametrize("rows", [100, 1000])
 def test_a_look_at_the_first_rows_is_taken_on_this_machine(put, rows):
-    table = table_of(put(X))
+    table = read_device_table(put(X))
     for some, seen in ((table, min(rows, 300)), (table.take(np.arange(200)), 200)):
         looks = [start for _, start in some.first_rows(rows, range(4))]
         assert {type(start) for start in looks} == {Column}

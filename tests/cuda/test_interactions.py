@@ -1,10 +1,10 @@
-"""Products on a card: the same terms as on cores, whatever is asked of pairs, and what models know of cells."""
+"""Products on a device: the same terms as on cores, whatever is asked of pairs, and what models know of cells."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from _helpers.card_rows import card, fit_on_both  # noqa: F401
-from _helpers.emulated_card import EmulatedCard
+from _helpers.device_rows import device, fit_on_both  # noqa: F401
+from _helpers.emulated_device import EmulatedDevice
 
 from sparsegam import SparseGAMClassifier, SparseGAMClassifierCV, SparseGAMRegressor, gam_path
 from sparsegam._backends.cuda import tables
@@ -52,7 +52,7 @@ OPTIONS = {
 
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS.keys())
 @pytest.mark.parametrize("weighted", [False, True], ids=["even", "weighted"])
-def test_products_are_the_same_on_a_card(card, rows, options, weighted):  # noqa: F811
+def test_products_are_the_same_on_a_card(device, rows, options, weighted):  # noqa: F811
     frame, labels, weight, _ = rows
     mine, theirs = fit_on_both(SparseGAMClassifier, frame, labels, weight if weighted else None, **options)
     assert_same(mine, theirs)
@@ -65,12 +65,12 @@ def test_products_are_the_same_on_a_card(card, rows, options, weighted):  # noqa
         np.testing.assert_allclose(mine.model_.seen_pairs[pair], shares, rtol=1e-12)
 
 
-def test_a_regression_has_the_same_products_on_a_card(card, rows):  # noqa: F811
+def test_a_regression_has_the_same_products_on_a_card(device, rows):  # noqa: F811
     frame, _, weight, response = rows
     assert_same(*fit_on_both(SparseGAMRegressor, frame, 1000 + 50 * response, weight, interactions=2))
 
 
-def test_frontiers_have_the_same_products_on_a_card(card, rows):  # noqa: F811
+def test_frontiers_have_the_same_products_on_a_card(device, rows):  # noqa: F811
     frame, labels, *_ = rows
     given, options = (frame[["age", "priors"]], labels), {"max_terms": 2, "max_bins": 3, "interactions": 1}
     mine, theirs = (gam_path(*given, device=device, **options) for device in ("cuda", "cpu"))
@@ -78,7 +78,7 @@ def test_frontiers_have_the_same_products_on_a_card(card, rows):  # noqa: F811
     assert words(mine.at(n_terms=2).terms) == words(theirs.at(n_terms=2).terms)
 
 
-def test_folds_are_scored_with_their_products_on_a_card(card, rows):  # noqa: F811
+def test_folds_are_scored_with_their_products_on_a_card(device, rows):  # noqa: F811
     frame, labels, *_ = rows
     options = {"max_terms": 1, "cv": 2, "lambda2": 1e-2, "max_bins": 3, "interactions": 1}
     mine, theirs = fit_on_both(SparseGAMClassifierCV, frame[["age", "priors"]], labels, **options)
@@ -86,7 +86,7 @@ def test_folds_are_scored_with_their_products_on_a_card(card, rows):  # noqa: F8
 
 
 def test_products_that_have_no_room_on_the_card_are_refused(monkeypatch, rows):
-    monkeypatch.setattr(tables, "Card", lambda: EmulatedCard(free=150_000, total=160_000))
+    monkeypatch.setattr(tables, "Device", lambda: EmulatedDevice(free=150_000, total=160_000))
     frame, labels, *_ = rows
     SparseGAMClassifier(device="cuda", max_terms=1).fit(frame, labels)
     with pytest.raises(MemoryError, match="300 rows of 4 columns"):

@@ -1,10 +1,10 @@
-"""Rows on a card keep the contract of Rows: the sums of the oracle, the same bits each time, searches that agree."""
+"""Rows on a device keep the contract of Rows: the sums of the oracle, the same bits each time, searches that agree."""
 
 from itertools import combinations
 
 import numpy as np
 import pytest
-from _helpers.card_rows import card, padded_codes, rows_of_codes  # noqa: F401
+from _helpers.device_rows import device, padded_codes, rows_of_codes  # noqa: F401
 from _helpers.problems import LOSSES, narrow, problem_of, random_problem
 from _helpers.ramped import Ramped, allowing
 from _helpers.reference import ReferenceRows
@@ -22,8 +22,8 @@ def problem(request):
 
 
 @pytest.fixture
-def rows(card, problem):  # noqa: F811
-    return rows_of_codes(card, problem)
+def rows(device, problem):  # noqa: F811
+    return rows_of_codes(device, problem)
 
 
 @pytest.fixture(params=SUPPORTS, ids=len)
@@ -120,7 +120,7 @@ def test_pairs_have_the_sums_over_cells_of_two_features(rows, problem, point):
     assert [tables.size for tables in rows.pair_sums(point, cells, pairs[:0])] == [0, 0]
 
 
-def test_tables_of_pairs_that_no_block_has_room_for(card):  # noqa: F811
+def test_tables_of_pairs_that_no_block_has_room_for(device):  # noqa: F811
     """256 x 256 cells take 1 MB; codes of two bytes; most rows in one cell."""
     rng, n = np.random.default_rng(5), 9000
     n_bins = np.array([300, 5000, 256, 3])
@@ -134,7 +134,7 @@ def test_tables_of_pairs_that_no_block_has_room_for(card):  # noqa: F811
         _core.Point(0.1, np.array([7, 400]), np.array([0.4, -0.3])),
     )
     assert_close(
-        rows_of_codes(card, problem).pair_sums(point, cells, pairs), problem.rows().pair_sums(point, cells, pairs)
+        rows_of_codes(device, problem).pair_sums(point, cells, pairs), problem.rows().pair_sums(point, cells, pairs)
     )
 
 
@@ -150,12 +150,12 @@ def test_the_best_products_are_those_of_the_compiled_rows(rows, problem):
 
 
 @pytest.mark.parametrize("numbers", [None, "weights"])
-def test_whatever_rows_have_is_summed_over_cells_of_two_features(card, numbers):  # noqa: F811
+def test_whatever_rows_have_is_summed_over_cells_of_two_features(device, numbers):  # noqa: F811
     problem = random_problem(3, "logistic", n=200)
-    with card:
-        given = None if numbers is None else card.upload(problem.weight)
+    with device:
+        given = None if numbers is None else device.upload(problem.weight)
     cells, pairs = cells_of(problem, 4), np.array([[0, 4], [2, 1]])
-    sums = rows_of_codes(card, problem).pair_sums_of(given, cells, pairs)
+    sums = rows_of_codes(device, problem).weighted_pair_sums(given, cells, pairs)
     even = _core.ThresholdRows(
         problem.design, np.ones(200), np.ones(200) if numbers is None else problem.weight, loss="squared", n_threads=1
     )
@@ -165,7 +165,7 @@ def test_whatever_rows_have_is_summed_over_cells_of_two_features(card, numbers):
     np.testing.assert_allclose(sums, curv, rtol=1e-13)
 
 
-def test_rows_are_joined_by_columns_of_zeros_and_ones(card, problem):  # noqa: F811
+def test_rows_are_with_binary_features_columns_of_zeros_and_ones(device, problem):  # noqa: F811
     extra = [np.random.default_rng(8).integers(0, 2, problem.y.size) for _ in range(3)]
     joined = problem_of(
         [*problem.codes, *extra],
@@ -175,9 +175,9 @@ def test_rows_are_joined_by_columns_of_zeros_and_ones(card, problem):  # noqa: F
         np.append(problem.n_bins, [2, 2, 2]),
         np.append(problem.n_ordered, [0, 0, 0]),
     )
-    with card:
-        codes = [padded_codes(card, code.astype(np.uint8)) for code in extra]
-    rows = rows_of_codes(card, problem).joined_by(codes)
+    with device:
+        codes = [padded_codes(device, code.astype(np.uint8)) for code in extra]
+    rows = rows_of_codes(device, problem).with_binary_features(codes)
     columns = np.array([joined.n_columns - 1, 0, joined.n_columns - 3])
     point = _core.Point(0.2, columns, np.array([0.5, -0.4, 0.3]))
     assert rows.columns.kind == joined.rows().columns.kind
@@ -185,7 +185,7 @@ def test_rows_are_joined_by_columns_of_zeros_and_ones(card, problem):  # noqa: F
     assert_close(rows.scan(point, NO_COLUMNS)[1:], oracle(joined).scan(point, NO_COLUMNS)[1:])
 
 
-def test_answers_are_the_same_bits_whatever_was_asked_before(card, problem, point):  # noqa: F811
+def test_answers_are_the_same_bits_whatever_was_asked_before(device, problem, point):  # noqa: F811
     cells, pairs, answers = cells_of(problem, 3), np.array([[0, 2], [4, 1]]), []
 
     def ask(rows):
@@ -195,7 +195,7 @@ def test_answers_are_the_same_bits_whatever_was_asked_before(card, problem, poin
             *rows.pair_sums(point, cells, pairs),
         ]
 
-    for rows in (rows_of_codes(card, problem), rows_of_codes(card, problem)):
+    for rows in (rows_of_codes(device, problem), rows_of_codes(device, problem)):
         answers.append(ask(rows))
         rows.evaluate([moved(point)])
         rows.groups(point, np.array([1]))
@@ -206,7 +206,7 @@ def test_answers_are_the_same_bits_whatever_was_asked_before(card, problem, poin
 
 
 @pytest.mark.parametrize("loss", ["logistic", "squared"])
-def test_all_widths_of_features_and_more_terms_than_a_word_has_bits(card, loss):  # noqa: F811
+def test_all_widths_of_features_and_more_terms_than_a_word_has_bits(device, loss):  # noqa: F811
     """Codes of one and two bytes; more bins than shared memory has room for; 0/1 columns; most rows in one bin."""
     rng, n = np.random.default_rng(3), 6000
     n_bins = np.array([2, 300, 5000, 40, 256, 1000])
@@ -217,7 +217,7 @@ def test_all_widths_of_features_and_more_terms_than_a_word_has_bits(card, loss):
     problem = problem_of(narrowed, y, loss, rng.integers(1, 4, n), n_bins, np.array([0, 300, 4990, 40, 200, 1000]))
     columns = np.sort(rng.choice(problem.n_columns, 70, replace=False))
     point = _core.Point(0.1, columns, rng.normal(size=70) / 5)
-    rows, expected = rows_of_codes(card, problem), problem.rows()
+    rows, expected = rows_of_codes(device, problem), problem.rows()
     np.testing.assert_allclose(
         rows.evaluate([point, moved(point)]), expected.evaluate([point, moved(point)]), rtol=1e-13
     )
@@ -232,14 +232,14 @@ def test_all_widths_of_features_and_more_terms_than_a_word_has_bits(card, loss):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_ramps_are_summed_as_the_core_sums_them(card, loss):  # noqa: F811
+def test_ramps_are_summed_as_the_core_sums_them(device, loss):  # noqa: F811
     problem = random_problem(7, loss, n=200)
     n = int(problem.n_ordered[0])
     end = np.linspace(-0.75, 0.0, n)
     ramps = [(end - 0.05, end, np.array([1, n - 1])), *[None] * (len(problem.codes) - 1)]
     design = _core.ThresholdDesign(problem.codes, problem.n_bins, problem.n_ordered, ramps)
     expected = _core.ThresholdRows(design, problem.y, problem.weight, loss=loss, n_threads=1)
-    rows = rows_of_codes(card, problem, ramps)
+    rows = rows_of_codes(device, problem, ramps)
     assert rows.columns.kind == expected.columns.kind
     np.testing.assert_allclose(rows.columns.centred_sq_norm, expected.columns.centred_sq_norm, atol=1e-6)
     first_ramp = int(problem.n_bins[0])
@@ -258,9 +258,9 @@ def test_ramps_are_summed_as_the_core_sums_them(card, loss):  # noqa: F811
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_a_search_ends_where_the_compiled_rows_end(card, loss):  # noqa: F811
+def test_a_search_ends_where_the_compiled_rows_end(device, loss):  # noqa: F811
     problem = random_problem(11, loss, n=150)
-    rows, penalty = rows_of_codes(card, problem), problem.penalty(lambda2=1e-3)
+    rows, penalty = rows_of_codes(device, problem), problem.penalty(lambda2=1e-3)
     mine = _core.fit_at(rows, penalty, lambda0=0.8, max_terms=6).points
     theirs = problem.fit_at(0.8, max_terms=6, penalty=penalty, certify=False).points
     for one, other in zip(mine, theirs, strict=True):
@@ -268,10 +268,10 @@ def test_a_search_ends_where_the_compiled_rows_end(card, loss):  # noqa: F811
 
 
 @pytest.mark.parametrize(("loss", "lambda0"), [("logistic", 24.0), ("squared", 12.0)])
-def test_two_ramps_that_pay_only_together_are_found(card, loss, lambda0):  # noqa: F811
+def test_two_ramps_that_pay_only_together_are_found(device, loss, lambda0):  # noqa: F811
     valley = Ramped.valley()
     problem = problem_of(valley.codes, valley.y(loss), loss, valley.weight, valley.n_bins, valley.n_ordered)
-    rows = rows_of_codes(card, problem, valley.ramps)
+    rows = rows_of_codes(device, problem, valley.ramps)
     assert rows.columns.nested_ramps == valley.rows(loss).columns.nested_ramps
     np.testing.assert_array_equal(rows.columns.knot, valley.rows(loss).columns.knot)
     mine, theirs = (

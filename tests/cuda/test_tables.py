@@ -1,10 +1,10 @@
-"""Models of tables on a card are those of the same tables on cores; what does not fit is refused with its size."""
+"""Models of tables on a device are those of the same tables on cores; what does not fit is refused with its size."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from _helpers.card_rows import card, fit_on_both  # noqa: F401
-from _helpers.emulated_card import EmulatedCard
+from _helpers.device_rows import device, fit_on_both  # noqa: F401
+from _helpers.emulated_device import EmulatedDevice
 
 from sparsegam import SparseGAMClassifier, SparseGAMClassifierCV, SparseGAMRegressor, gam_path
 from sparsegam._backends.cuda import tables
@@ -51,7 +51,7 @@ def assert_same(one, other):
     ids=["default", "special values", "exponential", "rules", "ramps", "certified"],
 )
 @pytest.mark.parametrize("weighted", [False, True], ids=["even", "weighted"])
-def test_a_classifier_is_the_same_on_a_card(card, rows, options, weighted):  # noqa: F811
+def test_a_classifier_is_the_same_on_a_card(device, rows, options, weighted):  # noqa: F811
     frame, labels, weight, _ = rows
     mine, theirs = fit_on_both(SparseGAMClassifier, frame, labels, weight if weighted else None, **options)
     assert_same(mine, theirs)
@@ -63,18 +63,18 @@ def test_a_classifier_is_the_same_on_a_card(card, rows, options, weighted):  # n
     np.testing.assert_allclose(mine.predict_proba(frame), theirs.predict_proba(frame), atol=1e-6)
 
 
-def test_a_regression_is_the_same_on_a_card(card, rows):  # noqa: F811
+def test_a_regression_is_the_same_on_a_card(device, rows):  # noqa: F811
     frame, _, weight, response = rows
     assert_same(*fit_on_both(SparseGAMRegressor, frame, 1000 + 50 * response, weight))
 
 
-def test_frontiers_are_the_same_on_a_card(card, rows):  # noqa: F811
+def test_frontiers_are_the_same_on_a_card(device, rows):  # noqa: F811
     frame, labels, *_ = rows
     mine, theirs = (gam_path(frame, labels, device=device, max_terms=2, max_bins=10) for device in ("cuda", "cpu"))
     np.testing.assert_allclose(mine.loss, theirs.loss, rtol=1e-7)
 
 
-def test_cross_validation_chooses_the_same_on_a_card(card, rows):  # noqa: F811
+def test_cross_validation_chooses_the_same_on_a_card(device, rows):  # noqa: F811
     frame, labels, *_ = rows
     options = {"max_terms": 2, "cv": 2, "lambda2": 1e-2, "max_bins": 10}
     mine, theirs = fit_on_both(SparseGAMClassifierCV, frame, labels, **options)
@@ -82,7 +82,7 @@ def test_cross_validation_chooses_the_same_on_a_card(card, rows):  # noqa: F811
     assert (mine.best_n_terms_, mine.best_lambda2_) == (theirs.best_n_terms_, theirs.best_lambda2_)
 
 
-def test_several_classes_are_fitted_on_a_card(card, rows):  # noqa: F811
+def test_several_classes_are_fitted_on_a_card(device, rows):  # noqa: F811
     frame, labels, *_ = rows
     classes = np.where(frame["late"], "late", labels)
     mine, theirs = fit_on_both(SparseGAMClassifier, frame, classes, max_terms=3)
@@ -90,18 +90,18 @@ def test_several_classes_are_fitted_on_a_card(card, rows):  # noqa: F811
 
 
 def test_a_table_too_large_for_the_card_is_refused_with_both_sizes(monkeypatch, rows):
-    monkeypatch.setattr(tables, "Card", lambda: EmulatedCard(free=12_000, total=50_000))
-    with pytest.raises(MemoryError, match=r"240 rows of 5 columns need 0\.0 GB on the card, which has 0\.0 GB"):
+    monkeypatch.setattr(tables, "Device", lambda: EmulatedDevice(free=12_000, total=50_000))
+    with pytest.raises(MemoryError, match=r"240 rows of 5 columns need 0\.0 GB on the device, which has 0\.0 GB"):
         SparseGAMClassifier(device="cuda").fit(rows[0], rows[1])
 
 
 def test_values_that_do_not_fit_beside_their_codes_go_to_the_card_one_column_at_a_time(monkeypatch, rows):
-    monkeypatch.setattr(tables, "Card", lambda: EmulatedCard(free=20_000, total=50_000))
+    monkeypatch.setattr(tables, "Device", lambda: EmulatedDevice(free=20_000, total=50_000))
     frame, labels, *_ = rows
     assert_same(*fit_on_both(SparseGAMClassifier, frame, labels))
 
 
-def test_what_a_card_cannot_do_is_refused(card, rows):  # noqa: F811
+def test_what_a_card_cannot_do_is_refused(device, rows):  # noqa: F811
     with pytest.raises(ValueError, match="runs on device='cpu' only"):
         SparseGAMClassifier(device="cuda", search="swap").fit(rows[0], rows[1])
     with pytest.raises(ValueError, match="device must be one of 'cpu', 'cuda', got 'gpu'"):

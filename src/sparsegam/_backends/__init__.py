@@ -1,1 +1,1 @@
-"""Where the rows of a fit are kept: this machine, a CUDA device or a Dask cluster."""
+"""Where the rows of a fit are stored and summed: in memory, on a CUDA device, or on a Dask cluster."""

@@ -349,15 +349,15 @@ def _check_names(names: list[Any]) -> None:
         raise ValueError(msg)
 
 
-CUDA = 2  # what DLPack calls a card
+DLPACK_CUDA = 2  # device type of CUDA memory in the DLPack standard
 
 
 def is_on_device(X: Any) -> bool:
-    """Tell whether something is an array, a tensor or a frame on a CUDA card: CuPy, PyTorch, JAX, cuDF and the like."""
+    """Return whether X is an array, tensor or data frame in CUDA memory (CuPy, PyTorch, JAX, cuDF), without imports."""
     if isinstance(X, np.ndarray):
         return False
     if type(X).__module__.split(".")[0] == "cudf":
         return True
     if not hasattr(X, "__dlpack_device__"):
         return hasattr(X, "__cuda_array_interface__")
-    return int(X.__dlpack_device__()[0]) == CUDA
+    return int(X.__dlpack_device__()[0]) == DLPACK_CUDA

@@ -20,7 +20,7 @@ from sparsegam._data.table import Table, is_on_device
 from sparsegam._data.target import Target, read_target
 from sparsegam._design.design import Data
 from sparsegam._models.seen import score_pieces
-from sparsegam._search.inputs import Inputs, from_card
+from sparsegam._search.inputs import Inputs, from_device
 from sparsegam._search.options import DEFAULT_MAX_TERMS, Options, n_threads
 from sparsegam._search.price import check_lambda0, mean_weight, warn_of_weights
 from sparsegam._search.problem import Problem, prepared
@@ -56,7 +56,7 @@ class SparseModel(BaseEstimator):  # type: ignore[misc]
     def _take_in(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
         """Read what comes in pieces, once for all that is asked of it; return all else as it is."""
         if not is_stream(X):
-            return from_card(self._inputs(), X, y, sample_weight, self.device)
+            return from_device(self._inputs(), X, y, sample_weight, self.device)
         return self._inputs().take_in(X, y, sample_weight, n_threads(self.n_jobs))
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[Data, Target]:
@@ -77,9 +77,9 @@ class SparseModel(BaseEstimator):  # type: ignore[misc]
         """Return the score of each row, after the checks that scikit-learn makes of names."""
         check_is_fitted(self)
         if is_on_device(X):
-            from sparsegam._backends.cuda.predictions import scores_on_card
+            from sparsegam._backends.cuda.predictions import device_scores
 
-            return scores_on_card(self.model_, X)  # type: ignore[no-any-return]
+            return device_scores(self.model_, X)  # type: ignore[no-any-return]
         if is_stream(X):
             return score_pieces(self.model_, as_stream(X).pieces())
         data: Data = self._inputs().read(X)

@@ -95,9 +95,9 @@ class Classifies(ScoresStreams, ClassifierMixin):  # type: ignore[misc]
         best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
         classes = self.classes_[::-1] if self._is_turned() else self.classes_
         if is_on_device(best):
-            from sparsegam._backends.cuda.predictions import labels_on_card
+            from sparsegam._backends.cuda.predictions import device_labels
 
-            return labels_on_card(classes, best)  # type: ignore[no-any-return]
+            return device_labels(classes, best)  # type: ignore[no-any-return]
         labels: NDArray[Any] = classes[best]
         return labels
 

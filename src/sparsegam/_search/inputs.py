@@ -40,21 +40,19 @@ class Inputs(Protocol[T, D_co]):
 
 
 def is_cuda(device: Any) -> bool:
-    """Tell whether a fit shall run on a CUDA card; refuse other names than the two there are."""
+    """Tell whether a fit shall run on a CUDA device; refuse other names than the two there are."""
     check_choice("device", device, DEVICES)
     return bool(device == CUDA)
 
 
-def from_card(inputs: Any, X: Any, y: Any, sample_weight: Any, device: Any) -> tuple[Any, Any, Any]:
-    """Take what is on a card as a fit on it reads it; return all else as it is."""
+def from_device(inputs: Any, X: Any, y: Any, sample_weight: Any, device: Any) -> tuple[Any, Any, Any]:
+    """Take what is on a device as a fit on it reads it; return all else as it is."""
     if is_cuda(device):
-        from sparsegam._backends.cuda.inputs import fetched
+        from sparsegam._backends.cuda.inputs import to_host
 
-        return inputs.from_card(X) if is_on_device(X) else X, fetched(y), fetched(sample_weight)
+        return inputs.from_device(X) if is_on_device(X) else X, to_host(y), to_host(sample_weight)
     if is_on_device(X):
-        msg = (
-            f"X is on a CUDA card ({type(X).__module__}.{type(X).__name__}): use device='cuda', or copy it here first."
-        )
+        msg = f"X is on a CUDA device ({type(X).__module__}.{type(X).__name__}): use device='cuda', or copy it to the host."
         raise ValueError(msg)
     return X, y, sample_weight
 
@@ -63,7 +61,7 @@ def search_inputs(kind: type[P], inputs: Inputs[Any, Any], X: Any, y: Any, given
     """Read the data, pose the problem and search its frontier; return the data with it."""
     start, options = time.monotonic(), pick(Options, given)
     sample_weight = given["sample_weight"]
-    X, y, sample_weight = from_card(inputs, X, y, sample_weight, given["device"])
+    X, y, sample_weight = from_device(inputs, X, y, sample_weight, given["device"])
     if is_stream(X):
         X, y, sample_weight = inputs.take_in(X, y, sample_weight, options.n_threads)
     data = inputs.read(X)

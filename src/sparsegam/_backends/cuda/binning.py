@@ -1,14 +1,13 @@
-"""Bins of columns on a card: thresholds from a sort there, the very ones that the core would find, and codes."""
+"""Bins of columns on a device: the same thresholds and codes as the core computes, from values sorted on the device."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam._backends.cuda.card import Card
-from sparsegam._backends.cuda.codes import padded
-from sparsegam._backends.cuda.inputs import CardColumn
-from sparsegam._backends.cuda.target import THREADS
+from sparsegam._backends.cuda.device import Device
+from sparsegam._backends.cuda.inputs import DeviceColumn
+from sparsegam._backends.cuda.layouts import THREADS, padded_size
 from sparsegam._data.columns import Column
 from sparsegam._data.table import Table
 from sparsegam._design.binning import MAX_BINS_UINT8, Feature, Learner, ValueCounts
@@ -16,123 +15,127 @@ from sparsegam._design.encoding import learn_coded
 from sparsegam.arrays import FloatArray
 
 
-def bin_column(card: Card, learner: Learner, table: Table, j: int, weight: Any) -> tuple[Feature, Any]:
-    """Learn and code column j, on the card where it is there or holds ordered numbers.
+def bin_column(device: Device, learner: Learner, table: Table, j: int, weight: Any) -> tuple[Feature, Any]:
+    """Learn the bins of column j and encode it, on the device unless it holds levels or is stored as codes.
 
     Parameters
     ----------
-    card : Card
-        The card.
+    device : Device
+        The device.
     learner : Learner
-        Knows what the user chose.
+        Learns bins from distinct values.
     table : Table
         The table.
     j : int
-        Which column.
-    weight : array of the card or None
-        Weights of the rows, where thresholds depend on them.
+        Position of the column.
+    weight : device array or None
+        Weights of the rows, None if the thresholds do not depend on them.
 
     Returns
     -------
-    Feature, array of the card
-        What was learned, and the codes, with room for `padded` rows.
+    Feature, device array
+        The bins, and the codes with `padded_size(n_rows)` entries.
     """
     coded = table.coded_column(j)
     if coded is not None:
         feature, codes = learn_coded(learner, coded, j)
-        return feature, _padded(card, codes)
+        return feature, upload_padded(device, codes)
     column = table.column(j)
     if column.scale.kind == "category" or j in learner.forced:
-        here = column.host() if isinstance(column, CardColumn) else column
-        feature, values = learner.learn(here, j)
-        return feature, _padded(card, feature.codes(values))
-    numbers = numbers_of(card, column)
+        feature, values = learner.learn(column.host() if isinstance(column, DeviceColumn) else column, j)
+        return feature, upload_padded(device, feature.codes(values))
+    numbers = device_numbers(device, column)
     special = np.array(learner.special_of(column, j))
-    values, times = summary(card, numbers, special, int(learner.binning.max_bins), weight)
-    feature, _ = learner.learn(Column(column.name, column.scale, values), j, times)
-    return feature, codes_of(card, feature, numbers)
+    values, counts = _summarise(device, numbers, special, int(learner.binning.max_bins), weight)
+    feature, _ = learner.learn(Column(column.name, column.scale, values), j, counts)
+    return feature, encode_numbers(device, feature, numbers)
 
 
-def numbers_of(card: Card, column: Column) -> Any:
-    """Return the numbers of a column as doubles on the card, in memory of this card's own stream.
+def device_numbers(device: Device, column: Column) -> Any:
+    """Return the numbers of a column as float64, in memory that belongs to the stream of this device.
 
-    Some rows of a column may be there for this question alone, in memory of the stream that their table came by: once
-    they are let go of, that stream fills it anew without waiting for this one.
+    Selected rows of a column are allocated on the stream of their table. That stream may reuse the memory as soon as
+    the selection is released, without waiting for work of this stream, so the numbers are copied.
     """
-    if not isinstance(column, CardColumn):
-        return card.upload(column.values)
-    numbers = card.xp.array(column.values, dtype=np.float64)
-    card.wait()
+    if not isinstance(column, DeviceColumn):
+        return device.upload(column.values)
+    numbers = device.xp.array(column.values, dtype=np.float64)
+    device.wait()
     return numbers
 
 
-def codes_of(card: Card, feature: Feature, numbers: Any) -> Any:
-    """Return the bin of each number, on the card."""
-    xp, n_rows = card.xp, int(numbers.size)
-    narrow = feature.n_bins <= MAX_BINS_UINT8
-    codes = xp.zeros(padded(n_rows), dtype=np.uint8 if narrow else np.uint16)
-    edges, special = (card.upload(np.append(part, 0.0)) for part in (feature.edges, feature.special))
+def encode_numbers(device: Device, feature: Feature, numbers: Any) -> Any:
+    """Return the bin of each number as a device array with `padded_size` entries."""
+    xp, n_rows = device.xp, int(numbers.size)
+    has_8_bits = feature.n_bins <= MAX_BINS_UINT8
+    codes = xp.zeros(padded_size(n_rows), dtype=np.uint8 if has_8_bits else np.uint16)
+    # A trailing zero keeps the arrays from being empty.
+    edges, special = (device.upload(np.append(part, 0.0)) for part in (feature.edges, feature.special))
     missing = feature.n_bins - 1 if feature.missing else feature.n_ordered - 1
-    blocks = min(-(-n_rows // THREADS), 64 * card.n_processors)
-    given = (numbers, n_rows, edges, feature.edges.size, special, len(feature.special), missing, codes)
-    card.launch("bin_values_8" if narrow else "bin_values_16", (blocks,), THREADS, given)
+    n_blocks = min(-(-n_rows // THREADS), 64 * device.n_processors)
+    arguments = (numbers, n_rows, edges, feature.edges.size, special, len(feature.special), missing, codes)
+    device.launch("bin_values_8" if has_8_bits else "bin_values_16", (n_blocks,), THREADS, arguments)
     return codes
 
 
-def summary(
-    card: Card, numbers: Any, special: FloatArray, max_bins: int, weight: Any
-) -> tuple[FloatArray, ValueCounts]:
-    """Return a few values that thresholds are learned from as from all, and what each counts for.
+def upload_padded(device: Device, codes: NDArray[Any]) -> Any:
+    """Upload codes with zeros behind them, up to `padded_size` entries."""
+    padded = np.zeros(padded_size(codes.size), dtype=codes.dtype)
+    padded[: codes.size] = codes
+    return device.upload(padded)
 
-    These are all distinct values or, beyond max_bins, those at the quantiles that `learn_edges` would choose, and the
-    largest; special values and NaN, where there are any, stand behind them.
+
+def _summarise(
+    device: Device, numbers: Any, special: FloatArray, max_bins: int, weight: Any
+) -> tuple[FloatArray, ValueCounts]:
+    """Return few values from which a learner finds the same thresholds as from all numbers, with their counts.
+
+    These are all distinct values or, if there are more than max_bins, the largest value and those at the quantiles that
+    `learn_edges` uses. Special values and NaN that occur follow at the end.
     """
-    xp = card.xp
-    apart = xp.isnan(numbers)
-    extra = [(np.nan, apart)] if bool(apart.any()) else []
+    xp = device.xp
+    is_unordered = xp.isnan(numbers)
+    unordered = [(np.nan, is_unordered)] if bool(is_unordered.any()) else []
     for value in special.tolist():
-        mine = numbers == value
-        extra += [(value, mine)] if bool(mine.any()) else []
-        apart = apart | mine
-    ordered = numbers[~apart] if extra else numbers
-    held = weight if weight is None or not extra else weight[~apart]
-    values, rows, weights = _ordered_summary(card, ordered, held, max_bins)
-    for value, mine in extra:
-        values, rows = np.append(values, value), np.append(rows, float(xp.count_nonzero(mine)))
+        is_value = numbers == value
+        if bool(is_value.any()):
+            unordered.append((value, is_value))
+            is_unordered = is_unordered | is_value
+    ordered = numbers[~is_unordered] if unordered else numbers
+    ordered_weight = weight if weight is None or not unordered else weight[~is_unordered]
+    values, rows, weights = _summarise_ordered(device, ordered, ordered_weight, max_bins)
+    for value, is_value in unordered:
+        values, rows = np.append(values, value), np.append(rows, float(xp.count_nonzero(is_value)))
         if weight is not None:
-            weights = np.append(weights, float(weight[mine].sum()))
+            weights = np.append(weights, float(weight[is_value].sum()))
     return values, ValueCounts(rows if weight is None else weights, rows)
 
 
-def _ordered_summary(card: Card, numbers: Any, weight: Any, max_bins: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return values to learn from, and the rows and the weight up to each and above the one before it."""
-    xp = card.xp
+def _summarise_ordered(
+    device: Device, numbers: Any, weight: Any, max_bins: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the selected values, and the number and weight of the rows above the value before and up to each."""
+    xp = device.xp
     if numbers.size == 0:
         return np.zeros(0), np.zeros(0), np.zeros(0)
     order = None if weight is None else xp.argsort(numbers)
-    ranked = xp.sort(numbers) if order is None else numbers[order]
-    last = xp.flatnonzero(xp.append(ranked[1:] != ranked[:-1], True))  # row of each distinct value
-    below = (last + 1).astype(np.float64) if order is None else xp.cumsum(weight[order])[last]
-    picked = _picked(card, below, max_bins)
-    at = last[picked]
-    upto = card.fetch(below[picked])
-    rows = np.diff(card.fetch(at) + 1.0, prepend=0.0)
-    return card.fetch(ranked[at]), rows, np.diff(upto, prepend=0.0)
+    ordered = xp.sort(numbers) if order is None else numbers[order]
+    last_row = xp.flatnonzero(xp.append(ordered[1:] != ordered[:-1], True))  # last row of each distinct value
+    cumulative = (last_row + 1).astype(np.float64) if order is None else xp.cumsum(weight[order])[last_row]
+    selected = _select_distinct(device, cumulative, max_bins)
+    last_row = last_row[selected]
+    rows = np.diff(device.fetch(last_row) + 1.0, prepend=0.0)
+    return device.fetch(ordered[last_row]), rows, np.diff(device.fetch(cumulative[selected]), prepend=0.0)
 
 
-def _picked(card: Card, below: Any, max_bins: int) -> Any:
-    """Return which distinct values are kept: all, or those at quantiles and the largest (see `learn_edges`)."""
-    n_distinct = int(below.size)
+def _select_distinct(device: Device, cumulative: Any, max_bins: int) -> Any:
+    """Return the positions of the distinct values to use, given the cumulative weights (see `learn_edges`)."""
+    n_distinct = int(cumulative.size)
     if n_distinct <= max_bins:
-        return card.xp.arange(n_distinct)
-    wanted = np.arange(1, max_bins)
-    share = float(below[-1]) / max_bins
-    found: NDArray[np.int64] = card.fetch(card.xp.searchsorted(below, card.upload(share * wanted)))
-    found = np.maximum.accumulate(found - wanted) + wanted  # a value is one threshold only
-    return card.upload(np.append(found[found < n_distinct - 1], n_distinct - 1))
-
-
-def _padded(card: Card, codes: NDArray[Any]) -> Any:
-    room = np.zeros(padded(codes.size), dtype=codes.dtype)
-    room[: codes.size] = codes
-    return card.upload(room)
+        return device.xp.arange(n_distinct)
+    quantiles = np.arange(1, max_bins)
+    step = float(cumulative[-1]) / max_bins
+    found: NDArray[np.int64] = device.fetch(device.xp.searchsorted(cumulative, device.upload(step * quantiles)))
+    # Each value is used once: positions that coincide move up.
+    found = np.maximum.accumulate(found - quantiles) + quantiles
+    return device.upload(np.append(found[found < n_distinct - 1], n_distinct - 1))

@@ -1,4 +1,4 @@
-"""A threshold design whose rows are on a card: what is counted of them is counted there."""
+"""A threshold design whose rows are on a device: what is counted of them is counted there."""
 
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
-from sparsegam._backends.cuda.binning import codes_of, numbers_of
-from sparsegam._backends.cuda.inputs import CardColumn
-from sparsegam._backends.cuda.rows import CudaRows
+from sparsegam._backends.cuda.binning import device_numbers, encode_numbers
+from sparsegam._backends.cuda.inputs import DeviceColumn
+from sparsegam._backends.cuda.rows import CudaThresholdRows
 from sparsegam._data.table import Table
 from sparsegam._design.binning import Codes, Feature
 from sparsegam._design.constraints import Constraints, InteractionOptions
@@ -24,15 +24,15 @@ NO_ROWS = np.zeros(0)
 
 
 class CudaDesign(ThresholdDesign):
-    """Columns over bin codes on a card.
+    """Columns over bin codes on a device.
 
     Parameters
     ----------
     features : sequence of Feature
         One per source column.
-    rows : CudaRows
+    rows : CudaThresholdRows
         The rows.
-    weight : array of the card or None
+    weight : array of the device or None
         Their weights, on average one; None where all are the same.
     rules : Constraints
         What is demanded of models.
@@ -43,7 +43,7 @@ class CudaDesign(ThresholdDesign):
     def __init__(
         self,
         features: Sequence[Feature],
-        rows: CudaRows,
+        rows: CudaThresholdRows,
         weight: Any,
         rules: Constraints,
         shaped: tuple[Sequence[Ramps | None], Sequence[str]],
@@ -59,7 +59,7 @@ class CudaDesign(ThresholdDesign):
 
     def sums(self, weight: Any = None) -> FloatArray:
         """Sum the weights of the rows for which each column is 1; without weights, count them."""
-        sums = self.rows.counts if weight is None else self.rows.sums_of(self._weight)
+        sums = self.rows.counts if weight is None else self.rows.column_sums(self._weight)
         return self._with_ramps_counted(sums)
 
     def _with_ramps_counted(self, sums: FloatArray) -> FloatArray:
@@ -71,27 +71,27 @@ class CudaDesign(ThresholdDesign):
         return np.concatenate([part for both in zip(held, ramped, strict=True) for part in both])
 
     def row_scores(self, point: _core.Point, own: Any = None) -> Any:
-        """Return the score of each row, on the card."""
+        """Return the score of each row, on the device."""
         score = self.rows.scores(point)
         if own is not None and not self.is_exact(point.columns):
-            self._correct_on_card(score, own.table, point, self.codes)
+            self._correct_on_device(score, own.table, point, self.codes)
         return score
 
     def histogram(self, point: _core.Point, own: Any = None) -> Histogram:
         """Count the scores of the rows in buckets."""
-        card = self.rows.card
-        with card:
+        device = self.rows.device
+        with device:
             score = self.row_scores(point, own)
             low, high = float(score.min()), float(score.max())
             place = ((score - low) * (N_BUCKETS * INSIDE / (high - low or 1.0))).astype(np.int64)
-            return Histogram(low, high, card.fetch(card.xp.bincount(place, minlength=N_BUCKETS)))
+            return Histogram(low, high, device.fetch(device.xp.bincount(place, minlength=N_BUCKETS)))
 
     def held_by(self, rows: Any) -> tuple[FloatArray, float]:
         """Return for how many rows of the second class each column is 1, and how many they are."""
         if self._events is None:
-            with self.rows.card:
+            with self.rows.device:
                 upper = (self.rows.target.y > 0).astype(np.float64)
-                held = self._with_ramps_counted(self.rows.sums_of(upper))
+                held = self._with_ramps_counted(self.rows.column_sums(upper))
                 self._events = held, float(upper.sum())
         return self._events
 
@@ -106,73 +106,73 @@ class CudaDesign(ThresholdDesign):
     def scores(self, data: Table, points: Sequence[_core.Point]) -> FloatArray | None:
         """Score other rows by the bins of this design, all points at once; None where a value is of no bin."""
         tables = [self.bin_tables(point.columns, point.coef) for point in points]
-        card, codes = self.rows.card, dict[int, Any]()
-        with card:
+        device, codes = self.rows.device, dict[int, Any]()
+        with device:
             for j in sorted({j for table in tables for j in table}):
                 codes[j] = self._codes_in(data, j, codes)
                 if codes[j] is None:
                     return None
-            out = card.xp.empty((len(points), data.n_rows))
+            out = device.xp.empty((len(points), data.n_rows))
             for i, (point, table) in enumerate(zip(points, tables, strict=True)):
                 out[i] = point.intercept
                 for j, by_bin in table.items():
-                    out[i] += card.upload(by_bin)[codes[j]]
+                    out[i] += device.upload(by_bin)[codes[j]]
                 if not self.is_exact(point.columns):
-                    self._correct_on_card(out[i], data, point, codes)
-            return card.fetch(out)
+                    self._correct_on_device(out[i], data, point, codes)
+            return device.fetch(out)
 
     def _codes_in(self, data: Table, j: int, _known: Mapping[int, Any]) -> Any:
-        """Return the bins of other rows on the card; None where a value is of no bin, or of one without a row."""
-        feature, column, card = self.features[j], data.column(j), self.rows.card
-        if not isinstance(column, CardColumn):
+        """Return the bins of other rows on the device; None where a value is of no bin, or of one without a row."""
+        feature, column, device = self.features[j], data.column(j), self.rows.device
+        if not isinstance(column, DeviceColumn):
             found = feature.codes_of(column)
-            return None if found is None or not self._had_rows(j, found) else card.upload(found)
-        numbers = numbers_of(card, column)
+            return None if found is None or not self._had_rows(j, found) else device.upload(found)
+        numbers = device_numbers(device, column)
         if column.scale.kind != feature.scale.kind or feature.bin_of_level is not None:
             return None
-        if not feature.missing and bool(card.xp.isnan(numbers).any()):
+        if not feature.missing and bool(device.xp.isnan(numbers).any()):
             return None
-        codes = codes_of(card, feature, numbers)[: data.n_rows]
-        counted = card.fetch(card.xp.bincount(codes, minlength=feature.n_bins))
+        codes = encode_numbers(device, feature, numbers)[: data.n_rows]
+        counted = device.fetch(device.xp.bincount(codes, minlength=feature.n_bins))
         empty = self.counts[self.bins_of(j)][feature.n_ordered :] == 0
         return None if (counted[feature.n_ordered :][empty] > 0).any() else codes
 
-    def _correct_on_card(self, score: Any, data: Table, point: _core.Point, codes: Any) -> None:
+    def _correct_on_device(self, score: Any, data: Table, point: _core.Point, codes: Any) -> None:
         """Put the rows' own values into scores that went by the means of bins."""
-        card = self.rows.card
+        device = self.rows.device
         for column, coef in zip(point.columns.tolist(), point.coef.tolist(), strict=True):
             j, ramp = int(self.source[column]), self._ramp(column)
             if ramp is None or ramp[0].exact:
                 continue
             mine = codes[j][: score.size]
-            by_bin = card.upload(ramp[0].by_bin(ramp[1], int(self.n_bins[j])))[mine]
+            by_bin = device.upload(ramp[0].by_bin(ramp[1], int(self.n_bins[j])))[mine]
             own = self._ramp_values(ramp, data, j)
-            score += coef * card.xp.where(mine < int(self.n_ordered[j]), own - by_bin, 0.0)
+            score += coef * device.xp.where(mine < int(self.n_ordered[j]), own - by_bin, 0.0)
 
     def _ramp_values(self, ramp: tuple[Ramps, int], data: Table, j: int) -> Any:
         """Return what a ramp is for the numbers of a column, in the unit of the core."""
-        card, (ramps, r) = self.rows.card, ramp
-        numbers = numbers_of(card, data.column(j))
-        held = (card.xp.clip(numbers, ramps.low, ramps.high) - ramps.high) / ramps.width
-        return card.xp.minimum(held - float(ramps.end[ramps.knots[r]]), 0.0)
+        device, (ramps, r) = self.rows.device, ramp
+        numbers = device_numbers(device, data.column(j))
+        held = (device.xp.clip(numbers, ramps.low, ramps.high) - ramps.high) / ramps.width
+        return device.xp.minimum(held - float(ramps.end[ramps.knots[r]]), 0.0)
 
     def matrix(self, table: Table, columns: NDArray[np.int64]) -> Any:
-        """Return some columns by the rows' own values, on the card, one after the other in memory."""
-        card = self.rows.card
-        out = card.xp.empty((table.n_rows, columns.size), order="F")
+        """Return some columns by the rows' own values, on the device, one after the other in memory."""
+        device = self.rows.device
+        out = device.xp.empty((table.n_rows, columns.size), order="F")
         for i, column in enumerate(columns.tolist()):
             j, ramp = int(self.source[column]), self._ramp(column)
             codes = self.codes[j][: table.n_rows]
             if ramp is None:
-                out[:, i] = card.upload(self.bin_tables(columns[i : i + 1], np.ones(1))[j])[codes]
+                out[:, i] = device.upload(self.bin_tables(columns[i : i + 1], np.ones(1))[j])[codes]
             else:
                 own = self._ramp_values(ramp, table, j)
-                out[:, i] = card.xp.where(codes < int(self.n_ordered[j]), own, 0.0)
+                out[:, i] = device.xp.where(codes < int(self.n_ordered[j]), own, 0.0)
         return out
 
 
 class CudaProductDesign(ProductDesign, CudaDesign):
-    """Columns over bin codes on a card, and behind them those of products.
+    """Columns over bin codes on a device, and behind them those of products.
 
     Parameters
     ----------
@@ -185,16 +185,16 @@ class CudaProductDesign(ProductDesign, CudaDesign):
     """
 
     def __init__(self, plain: CudaDesign, products: Sequence[Interaction], interactions: InteractionOptions) -> None:
-        with plain.rows.card:
+        with plain.rows.device:
             super().__init__(plain, products, interactions, plain._weight)
 
     def _in_core(self, codes: Sequence[Codes]) -> Any:
         """Let the codes of products join the rows; nothing that was counted by column holds for these."""
-        self.rows, self._events = self.rows.joined_by(codes[len(self.features) :]), None
+        self.rows, self._events = self.rows.with_binary_features(codes[len(self.features) :]), None
         return super()._in_core(codes)
 
     def _sums_of_products(self, codes: Sequence[Codes], weight: Any = None) -> FloatArray:
-        sums = self.rows.counts if weight is None else self.rows.sums_of(weight)
+        sums = self.rows.counts if weight is None else self.rows.column_sums(weight)
         return sums[self._n_plain :]
 
     def _sums_by_two(self, one: CellsOf, other: CellsOf, shape: tuple[int, ...], weight: Any) -> FloatArray:
@@ -202,4 +202,4 @@ class CudaProductDesign(ProductDesign, CudaDesign):
         cells: list[Any] = [None] * len(self.features)
         for (j, of_bin), count in zip((one, other), shape, strict=True):
             cells[j] = of_bin, 0, count
-        return self.rows.pair_sums_of(weight, cells, np.array([[one[0], other[0]]])).reshape(shape)
+        return self.rows.weighted_pair_sums(weight, cells, np.array([[one[0], other[0]]])).reshape(shape)

@@ -1,7 +1,7 @@
 // kernels/binning.cu: the bin of each value of a numeric column.
 
-// What the core's bin_codes and the extra bins of a Feature give: the number of edges below the value; special values, and
-// missing ones, have bins of their own after the ordered ones.
+// Computes the same codes as the core's bin_codes and `Feature.codes_of`: the bin of an ordered value is the number of
+// edges below it. Special values have bins of their own after the n_edges + 1 ordered ones. NaN gets the bin `missing`.
 template <class Code>
 __device__ void bin_values(const double* values, i64 n_rows, const double* edges, i64 n_edges, const double* special,
                            i64 n_special, i64 missing, Code* codes) {

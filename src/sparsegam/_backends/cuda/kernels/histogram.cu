@@ -1,309 +1,333 @@
-// kernels/histogram.cu: sums per bin of what each row carries, in fixed point, and the columns those sums stand for.
+// kernels/histogram.cu: sums of row values by bin, in fixed point, and the sums by column that follow from them.
 //
-// Rows carry floats. A channel is scaled by a power of two, so that its largest number takes `precision` bits, rounded to
-// whole numbers and added up as such: in any order the sums are the same bits.
+// Rows carry float values. A channel (one kind of value) is multiplied by a power of two such that its largest absolute
+// value has `precision` bits, rounded to integers and added. Sums of integers have the same bits in any order.
 
-struct Base {
-    const float* values;  // null: each row counts one
-    const double* most;   // the largest |value|
+// Values of all rows; see RowValues in layouts.py.
+struct RowValues {
+    const float* values;  // null: 1 for each row
+    const double* max;    // largest absolute value
     i64 is_signed;
 };
 
+// What is accumulated; see Channels in layouts.py. The channels are the base values, then the curvature of the rows of
+// each 0/1 column, then the curvature times each ramp.
 struct Channels {
-    Base base[3];  // gradient, curvature, loss
-    Base held;     // what marked columns carry
-    const u32* marks;
-    const u32* flip;  // bits that stand for the complement of a column
-    const float* reals;
-    i64 stride;  // between words of marks, and between real columns
-    i64 n_base, n_bits, n_reals, precision, n_rows;
+    RowValues base[3];  // gradient, curvature, loss
+    RowValues curvature;
+    const u32* bits;
+    const u32* inverted;  // columns whose complement is in `bits`
+    const float* ramps;
+    i64 stride;  // distance between the words of bits, and between ramps
+    i64 n_base, n_bits, n_ramps, precision, n_rows;
 
-    __device__ i64 count() const { return n_base + n_bits + n_reals; }
+    __device__ i64 count() const { return n_base + n_bits + n_ramps; }
 };
 
-constexpr int largest_exponent = 120;
+constexpr int max_exponent = 120;
 
-// The power of two that takes numbers up to `most` below 2^precision.
-__device__ float scale_of(const Base& base, i64 precision) {
-    if (!base.values) return 1.0f;
+// The power of two that scales values to less than 2^precision.
+__device__ float scale_of(const RowValues& values, i64 precision) {
+    if (!values.values) return 1.0f;
     int exponent;
-    frexp(*base.most, &exponent);
-    const i64 wanted = *base.most > 0.0 ? precision - exponent : 0;
-    return ldexpf(1.0f, static_cast<int>(smaller(wanted, largest_exponent)));
+    frexp(*values.max, &exponent);
+    const i64 wanted = *values.max > 0.0 ? precision - exponent : 0;
+    return ldexpf(1.0f, static_cast<int>(smaller(wanted, max_exponent)));
 }
 
-// Signed numbers are moved up by 2^precision, which is taken off again for each row of a bin.
-struct Scaled {
+// Converts values to fixed point. Signed values are shifted by 2^precision to be non-negative; the shift is subtracted
+// again from each sum, once for each of its rows.
+struct FixedPoint {
     const float* values;
     float scale;
     u32 offset;
 
-    __device__ Scaled(const Base& base, i64 precision)
-        : values(base.values), scale(scale_of(base, precision)), offset(base.is_signed ? 1u << precision : 0u) {}
+    __device__ FixedPoint(const RowValues& values_, i64 precision)
+        : values(values_.values),
+          scale(scale_of(values_, precision)),
+          offset(values_.is_signed ? 1u << precision : 0u) {}
 
     __device__ u32 fixed(float value) const { return static_cast<u32>(__float2int_rn(value * scale)) + offset; }
     __device__ float4 read(i64 row) const {
-        return values ? reinterpret_cast<const float4*>(values)[row / at_once] : float4{1.0f, 1.0f, 1.0f, 1.0f};
+        return values ? reinterpret_cast<const float4*>(values)[row / rows_at_once] : float4{1.0f, 1.0f, 1.0f, 1.0f};
     }
 };
 
-// Words: n_listed, n_groups; the features asked for; where the sums of each begin; of each group of channels whether it
-// has those of the base, and its marks and reals.
+// Channels that a block accumulates; see `channel_groups` in layouts.py.
 struct Group {
-    i64 has_base, word, first_bit, n_bits, first_real, n_reals;
+    i64 has_base, word, first_bit, n_bits, first_ramp, n_ramps;
 
-    __device__ i64 count(const Channels& channels) const { return (has_base ? channels.n_base : 0) + n_bits + n_reals; }
-    // Where the c-th channel of the group stands among all.
-    __device__ i64 place(const Channels& channels, i64 c) const {
+    __device__ i64 count(const Channels& channels) const { return (has_base ? channels.n_base : 0) + n_bits + n_ramps; }
+    // Position among all channels of the c-th channel of the group.
+    __device__ i64 position(const Channels& channels, i64 c) const {
         const i64 own_base = has_base ? channels.n_base : 0;
         if (c < own_base) return c;
         if (c < own_base + n_bits) return channels.n_base + word * 32 + first_bit + c - own_base;
-        return channels.n_base + channels.n_bits + first_real + c - own_base - n_bits;
+        return channels.n_base + channels.n_bits + first_ramp + c - own_base - n_bits;
     }
 };
 
-struct Listed {
+// Features whose sums are wanted. Layout: n_features and n_groups; the features (n_features words); where the sums of
+// each start, and where all end (n_features + 1 words); the groups (6 words each). The sums of a feature have an entry
+// for each bin and, within a bin, for each channel.
+struct Request {
     i64 n_features, n_groups;
-    const i64 *features, *first_cell;
+    const i64 *features, *first_sum;
     const Group* groups;
 };
 
-__device__ Listed listed_of(const i64* words) {
-    Listed out;
+__device__ Request request_of(const i64* words) {
+    Request out;
     out.n_features = words[0], out.n_groups = words[1];
     out.features = words + 2;
-    out.first_cell = out.features + out.n_features;
-    out.groups = reinterpret_cast<const Group*>(out.first_cell + out.n_features + 1);
+    out.first_sum = out.features + out.n_features;
+    out.groups = reinterpret_cast<const Group*>(out.first_sum + out.n_features + 1);
     return out;
 }
 
-// Sums of a block. A whole number is the sum of a low and a high part, and each has a word of its own in shared memory: both
-// are added without waiting for what was there, and neither overflows while a block has few enough rows (`most_rows`).
-// There are as many copies as there is room for, so that threads that meet in one bin meet in several cells.
-struct Cells {
+// Sums of a block in shared memory. An integer is split into a low part of `shift` bits and a high part, each of which is
+// added to a 32-bit word: 32-bit atomic additions without a result are fast, and neither word overflows while a block has
+// few enough rows (`Summation._pieces` in passes.py). There are as many copies of the sums as fit, and consecutive
+// threads use different copies, so that threads with the same bin rarely collide.
+struct SharedSums {
     u32 *low, *high;
-    int copies, copy, shift;
+    int n_copies, copy, shift;
 
-    __device__ Cells(i64 room, i64 n_cells, i64 precision)
-        : low(reinterpret_cast<u32*>(shared)), copies(32), shift(static_cast<int>(precision) / 2 + 1) {
-        while (copies > 1 && n_cells * copies * 2 * sizeof(u32) > room) copies /= 2;
-        high = low + n_cells * copies;
-        copy = threadIdx.x % copies;
-        for (i64 i = threadIdx.x; i < n_cells * copies * 2; i += blockDim.x) low[i] = 0;
+    __device__ SharedSums(i64 shared_bytes, i64 n_sums, i64 precision)
+        : low(reinterpret_cast<u32*>(shared)), n_copies(32), shift(static_cast<int>(precision) / 2 + 1) {
+        while (n_copies > 1 && n_sums * n_copies * 2 * sizeof(u32) > shared_bytes) n_copies /= 2;
+        high = low + n_sums * n_copies;
+        copy = threadIdx.x % n_copies;
+        for (i64 i = threadIdx.x; i < n_sums * n_copies * 2; i += blockDim.x) low[i] = 0;
         __syncthreads();
     }
-    __device__ void add(int cell, u32 value) {
-        const int at = cell * copies + copy;
-        atomicAdd(low + at, value & ((1u << shift) - 1u));
-        atomicAdd(high + at, value >> shift);
+    __device__ void add(int sum, u32 value) {
+        const int i = sum * n_copies + copy;
+        atomicAdd(low + i, value & ((1u << shift) - 1u));
+        atomicAdd(high + i, value >> shift);
     }
-    // The same for four rows at once; zeros are left out.
-    __device__ void add(const int (&cell)[at_once], const u32 (&value)[at_once]) {
+    // Adds the values of four rows; zeros are skipped.
+    __device__ void add(const int (&sum)[rows_at_once], const u32 (&value)[rows_at_once]) {
 #pragma unroll
-        for (int q = 0; q < at_once; ++q)
-            if (value[q]) add(cell[q], value[q]);
+        for (int q = 0; q < rows_at_once; ++q)
+            if (value[q]) add(sum[q], value[q]);
     }
-    __device__ u64 sum(i64 cell) const {
+    __device__ u64 total(i64 sum) const {
         u64 out = 0;
-        for (int c = 0; c < copies; ++c)
-            out += (static_cast<u64>(high[cell * copies + c]) << shift) + low[cell * copies + c];
+        for (int c = 0; c < n_copies; ++c)
+            out += (static_cast<u64>(high[sum * n_copies + c]) << shift) + low[sum * n_copies + c];
         return out;
     }
 };
 
-// Sums by bin that all blocks share, for features of more bins than a block has room for.
-struct FarCells {
+// Sums in global memory, shared by all blocks, for features with more bins than fit into shared memory.
+struct GlobalSums {
     u64* sums;
     int n_bins, n_channels;
     const Channels& channels;
     const Group& group;
 
-    __device__ void add(const int (&cell)[at_once], const u32 (&value)[at_once]) {
-        for (int q = 0; q < at_once; ++q)
+    __device__ void add(const int (&sum)[rows_at_once], const u32 (&value)[rows_at_once]) {
+        for (int q = 0; q < rows_at_once; ++q)
             if (value[q]) {
-                const i64 c = cell[q] / n_bins, bin = cell[q] % n_bins;
-                atomicAdd(sums + bin * n_channels + group.place(channels, c), static_cast<u64>(value[q]));
+                const i64 c = sum[q] / n_bins, bin = sum[q] % n_bins;
+                atomicAdd(sums + bin * n_channels + group.position(channels, c), static_cast<u64>(value[q]));
             }
     }
 };
 
-// What four rows carry of one channel, as whole numbers; rows past the last carry nothing.
-struct Four {
-    u32 value[at_once];
+// Fixed-point values of four rows in one channel; rows beyond the last have the value zero.
+struct FourValues {
+    u32 value[rows_at_once];
 
-    __device__ Four(const Scaled& scaled, const float4& four, int count) {
-        const float read[at_once] = {four.x, four.y, four.z, four.w};
+    __device__ FourValues(const FixedPoint& fixed_point, const float4& four, int n_rows) {
+        const float values[rows_at_once] = {four.x, four.y, four.z, four.w};
 #pragma unroll
-        for (int q = 0; q < at_once; ++q) value[q] = q < count ? scaled.fixed(read[q]) : 0u;
+        for (int q = 0; q < rows_at_once; ++q) value[q] = q < n_rows ? fixed_point.fixed(values[q]) : 0u;
     }
 };
 
-template <class To>
-__device__ void add_channel(To& cells, int first_cell, const u32 (&bins)[at_once], const Four& four) {
-    const int cell[at_once] = {first_cell + static_cast<int>(bins[0]), first_cell + static_cast<int>(bins[1]),
-                               first_cell + static_cast<int>(bins[2]), first_cell + static_cast<int>(bins[3])};
-    cells.add(cell, four.value);
+// Adds four values to the sums of one channel, which start at `first_sum`.
+template <class Sums>
+__device__ void add_channel(Sums& sums, int first_sum, const u32 (&bins)[rows_at_once], const FourValues& four) {
+    const int sum[rows_at_once] = {first_sum + static_cast<int>(bins[0]), first_sum + static_cast<int>(bins[1]),
+                                   first_sum + static_cast<int>(bins[2]), first_sum + static_cast<int>(bins[3])};
+    sums.add(sum, four.value);
 }
 
-// One mark of each of the four rows at a time.
-template <class To>
-__device__ void add_marked(To& cells, int first_cell, int n_bins, const u32 (&bins)[at_once], u32 (&left)[at_once],
-                           const Four& four) {
-    while (left[0] | left[1] | left[2] | left[3]) {
-        int cell[at_once];
-        u32 value[at_once];
+// Adds four values to the sums of the 0/1 columns whose bits are set: in each step, one column of each of the four rows.
+template <class Sums>
+__device__ void add_columns(Sums& sums, int first_sum, int n_bins, const u32 (&bins)[rows_at_once],
+                            u32 (&columns)[rows_at_once], const FourValues& four) {
+    while (columns[0] | columns[1] | columns[2] | columns[3]) {
+        int sum[rows_at_once];
+        u32 value[rows_at_once];
 #pragma unroll
-        for (int q = 0; q < at_once; ++q) {
-            cell[q] = first_cell + (__ffs(left[q]) - 1) * n_bins + static_cast<int>(bins[q]);
-            value[q] = left[q] ? four.value[q] : 0u;
-            left[q] &= left[q] - 1;
+        for (int q = 0; q < rows_at_once; ++q) {
+            sum[q] = first_sum + (__ffs(columns[q]) - 1) * n_bins + static_cast<int>(bins[q]);
+            value[q] = columns[q] ? four.value[q] : 0u;
+            columns[q] &= columns[q] - 1;
         }
-        cells.add(cell, value);
+        sums.add(sum, value);
     }
 }
 
-template <class To>
+// Adds the rows [begin, end) to the sums of a group of channels, which has an entry for each channel and, within a
+// channel, for each bin.
+template <class Sums>
 __device__ void add_rows(const Feature& feature, const Channels& channels, const Group& group, i64 begin, i64 end,
-                         To& cells) {
+                         Sums& sums) {
     const int n_bins = static_cast<int>(feature.n_bins), n_bits = static_cast<int>(group.n_bits);
     const int n_base = group.has_base ? static_cast<int>(channels.n_base) : 0;
-    const Scaled first(channels.base[0], channels.precision), second(channels.base[1], channels.precision);
-    const Scaled third(channels.base[2], channels.precision), held(channels.held, channels.precision);
-    const u32* marks = channels.marks + group.word * channels.stride;
-    const u32 asked = n_bits == 32 ? ~0u : (1u << n_bits) - 1u;
-    for (i64 row = begin + threadIdx.x * at_once; row < end; row += blockDim.x * at_once) {
-        u32 bins[at_once];
-        read_codes(reinterpret_cast<const void*>(feature.codes), feature.wide, row, bins);
-        const int count = static_cast<int>(smaller(at_once, end - row));
-        const bool carries = n_bits + group.n_reals > 0;
+    const FixedPoint first(channels.base[0], channels.precision), second(channels.base[1], channels.precision);
+    const FixedPoint third(channels.base[2], channels.precision), curvature(channels.curvature, channels.precision);
+    const u32* bits = channels.bits + group.word * channels.stride;
+    const u32 mask = n_bits == 32 ? ~0u : (1u << n_bits) - 1u;
+    for (i64 row = begin + threadIdx.x * rows_at_once; row < end; row += blockDim.x * rows_at_once) {
+        u32 bins[rows_at_once];
+        read_codes(reinterpret_cast<const void*>(feature.codes), feature.is_16_bit, row, bins);
+        const int n_rows = static_cast<int>(smaller(rows_at_once, end - row));
+        const bool needs_curvature = n_bits + group.n_ramps > 0;
         const float4 one = n_base > 0 ? first.read(row) : float4{}, two = n_base > 1 ? second.read(row) : float4{};
-        const float4 own = carries ? held.read(row) : float4{};
-        const uint4 words = n_bits > 0 ? reinterpret_cast<const uint4*>(marks)[row / at_once] : uint4{};
-        if (n_base > 0) add_channel(cells, 0, bins, Four(first, one, count));
-        if (n_base > 1) add_channel(cells, n_bins, bins, Four(second, two, count));
-        if (n_base > 2) add_channel(cells, 2 * n_bins, bins, Four(third, third.read(row), count));
+        const float4 h = needs_curvature ? curvature.read(row) : float4{};
+        const uint4 words = n_bits > 0 ? reinterpret_cast<const uint4*>(bits)[row / rows_at_once] : uint4{};
+        if (n_base > 0) add_channel(sums, 0, bins, FourValues(first, one, n_rows));
+        if (n_base > 1) add_channel(sums, n_bins, bins, FourValues(second, two, n_rows));
+        if (n_base > 2) add_channel(sums, 2 * n_bins, bins, FourValues(third, third.read(row), n_rows));
         if (n_bits > 0) {
-            u32 left[at_once] = {words.x >> group.first_bit & asked, words.y >> group.first_bit & asked,
-                                 words.z >> group.first_bit & asked, words.w >> group.first_bit & asked};
-            add_marked(cells, n_base * n_bins, n_bins, bins, left, Four(held, own, count));
+            u32 columns[rows_at_once] = {words.x >> group.first_bit & mask, words.y >> group.first_bit & mask,
+                                         words.z >> group.first_bit & mask, words.w >> group.first_bit & mask};
+            add_columns(sums, n_base * n_bins, n_bins, bins, columns, FourValues(curvature, h, n_rows));
         }
-        for (i64 r = 0; r < group.n_reals; ++r) {
-            const float* real = channels.reals + (group.first_real + r) * channels.stride + row;
-            const float4 times{own.x * real[0], own.y * real[1], own.z * real[2], own.w * real[3]};
-            add_channel(cells, static_cast<int>(n_base + n_bits + r) * n_bins, bins, Four(held, times, count));
+        for (i64 r = 0; r < group.n_ramps; ++r) {
+            const float* ramp = channels.ramps + (group.first_ramp + r) * channels.stride + row;
+            const float4 weighted{h.x * ramp[0], h.y * ramp[1], h.z * ramp[2], h.w * ramp[3]};
+            const int first_sum = static_cast<int>(n_base + n_bits + r) * n_bins;
+            add_channel(sums, first_sum, bins, FourValues(curvature, weighted, n_rows));
         }
     }
 }
 
-// A block for each feature, piece of the rows and group of channels; blocks of one piece are neighbours, so that what its
-// rows carry is read from memory once.
+// Sums by bin. The grid has a block for each feature, piece of the rows and group of channels. Blocks of the same piece
+// run at about the same time, so that the row values are read from memory once and then found in the cache.
 extern "C" __global__ void __launch_bounds__(512, 3)
-    histogram(const Design* design, const Channels* channels_, const i64* words, i64 rows_per_piece, i64 room,
+    histogram(const Design* design, const Channels* channels_, const i64* words, i64 rows_per_piece, i64 shared_bytes,
               u64* sums) {
     const Channels channels = *channels_;
-    const Listed listed = listed_of(words);
-    const Feature feature = design->features[listed.features[blockIdx.x]];
-    const Group group = listed.groups[blockIdx.z];
-    const i64 n_bins = feature.n_bins, n_cells = group.count(channels) * n_bins;
+    const Request request = request_of(words);
+    const Feature feature = design->features[request.features[blockIdx.x]];
+    const Group group = request.groups[blockIdx.z];
+    const i64 n_bins = feature.n_bins, n_sums = group.count(channels) * n_bins;
     const i64 begin = blockIdx.y * rows_per_piece, end = smaller(begin + rows_per_piece, channels.n_rows);
-    Cells cells(room, n_cells, channels.precision);
-    add_rows(feature, channels, group, begin, end, cells);
+    SharedSums block_sums(shared_bytes, n_sums, channels.precision);
+    add_rows(feature, channels, group, begin, end, block_sums);
     __syncthreads();
-    u64* out = sums + listed.first_cell[blockIdx.x];
-    for (i64 cell = threadIdx.x; cell < n_cells; cell += blockDim.x) {
-        const u64 sum = cells.sum(cell);
-        if (sum) atomicAdd(out + cell % n_bins * channels.count() + group.place(channels, cell / n_bins), sum);
+    u64* out = sums + request.first_sum[blockIdx.x];
+    for (i64 i = threadIdx.x; i < n_sums; i += blockDim.x) {
+        const u64 total = block_sums.total(i);
+        if (total) atomicAdd(out + i % n_bins * channels.count() + group.position(channels, i / n_bins), total);
     }
 }
 
-// The same where a block has no room for the sums of a feature.
+// Sums by bin of features whose sums do not fit into shared memory.
 extern "C" __global__ void __launch_bounds__(512, 3)
-    histogram_far(const Design* design, const Channels* channels_, const i64* words, i64 rows_per_piece, u64* sums) {
+    histogram_global(const Design* design, const Channels* channels_, const i64* words, i64 rows_per_piece, u64* sums) {
     const Channels channels = *channels_;
-    const Listed listed = listed_of(words);
-    const Feature feature = design->features[listed.features[blockIdx.x]];
-    const Group group = listed.groups[blockIdx.z];
+    const Request request = request_of(words);
+    const Feature feature = design->features[request.features[blockIdx.x]];
+    const Group group = request.groups[blockIdx.z];
     const i64 begin = blockIdx.y * rows_per_piece, end = smaller(begin + rows_per_piece, channels.n_rows);
-    FarCells cells{sums + listed.first_cell[blockIdx.x], static_cast<int>(feature.n_bins),
-                   static_cast<int>(channels.count()), channels, group};
-    add_rows(feature, channels, group, begin, end, cells);
+    GlobalSums global_sums{sums + request.first_sum[blockIdx.x], static_cast<int>(feature.n_bins),
+                           static_cast<int>(channels.count()), channels, group};
+    add_rows(feature, channels, group, begin, end, global_sums);
 }
 
-// The sum of a channel in a bin, with signs and complements put right, still in whole numbers.
-__device__ i64 whole(const Design& design, const Channels& channels, const Feature& feature, const u64* sums, i64 bin,
-                     i64 c) {
-    const u64* mine = sums + bin * channels.count();
+// The sum of channel c in a bin, in fixed point, without the offset of signed values and with inverted columns restored:
+// the curvature of the rows of a column is the curvature of all rows of the bin minus that of the complement.
+__device__ i64 bin_sum(const Design& design, const Channels& channels, const Feature& feature, const u64* sums, i64 bin,
+                       i64 c) {
+    const u64* of_bin = sums + bin * channels.count();
     const i64 bit = c - channels.n_base;
     if (c < channels.n_base && channels.base[c].is_signed)
-        return static_cast<i64>(mine[c]) - (design.bin_rows[feature.first_bin + bin] << channels.precision);
-    if (bit >= 0 && bit < channels.n_bits && channels.flip[bit / 32] >> (bit % 32) & 1)
-        return static_cast<i64>(mine[1] - mine[c]);
-    return static_cast<i64>(mine[c]);
+        return static_cast<i64>(of_bin[c]) - (design.rows_by_bin[feature.first_bin + bin] << channels.precision);
+    if (bit >= 0 && bit < channels.n_bits && channels.inverted[bit / 32] >> (bit % 32) & 1)
+        return static_cast<i64>(of_bin[1] - of_bin[c]);
+    return static_cast<i64>(of_bin[c]);
 }
 
+// The factor that converts sums of channel c from fixed point. Ramps are at most zero and stored as absolute values.
 __device__ double unit_of(const Channels& channels, i64 c) {
-    const Base& base = c < channels.n_base ? channels.base[c] : channels.held;
-    const double scale = scale_of(base, channels.precision);
-    return (c < channels.n_base + channels.n_bits ? 1.0 : -1.0) /
-           scale;  // real columns are ramps, which are below zero
+    const RowValues& values = c < channels.n_base ? channels.base[c] : channels.curvature;
+    const double sign = c < channels.n_base + channels.n_bits ? 1.0 : -1.0;
+    return sign / scale_of(values, channels.precision);
 }
 
-// Ramps of a feature, as the core sums them: from a knot to the next, d further up, S = sum c, L = sum (x - t) c and
-// Q = sum (x - t)^2 h become S, L - d S and Q - 2 d L + d^2 S; of a step, the places of its rows under the curvature. One
-// thread does it: knots are few.
+// Sums over the ramps of a feature, computed as in the core by one thread, as knots are few. Let t be the upper edge of
+// the current bin, v the values of channel c, and the sums be over all rows up to t:
+//
+//     S = sum v,   L = sum (x - t) v,   Q = sum (x - t)^2 v.
+//
+// When t moves up by d, they become S, L - d S and Q - 2 d L + d^2 S. The rows of the next bin, at its centre, then add v,
+// z v and z^2 v with z = centre - t. At a knot, L is the sum for the ramp and, for c = 1 (the curvature), Q its squared
+// norm. For each step and c = 1, the sum of the bin centres times v is stored as well.
 __device__ void sum_ramps(const Design& design, const Channels& channels, const Feature& feature, const u64* sums,
                           i64 c, double* out, i64 stride) {
-    const double unit = unit_of(channels, c), *place = design.place + feature.ramps, *end = design.end + feature.ramps;
+    const double unit = unit_of(channels, c);
+    const double *centre = design.centre + feature.first_ramp, *edge = design.edge + feature.first_ramp;
     const i64 n_ramps = feature.n_columns - feature.n_bins;
-    double sum = 0.0, line = 0.0, square = 0.0, moment = 0.0, last_end = end[0];
+    double S = 0.0, L = 0.0, Q = 0.0, moment = 0.0, last_edge = edge[0];
     for (i64 bin = 0, ramp = 0; bin < feature.n_ordered; ++bin) {
-        const double mine = whole(design, channels, feature, sums, bin, c) * unit;
-        const double d = end[bin] - last_end, z = place[bin] - end[bin];
-        square += d * (d * sum - 2.0 * line) + z * z * mine;
-        line += z * mine - d * sum;
-        sum += mine;
-        last_end = end[bin];
-        moment += place[bin] * mine;
+        const double v = bin_sum(design, channels, feature, sums, bin, c) * unit;
+        const double d = edge[bin] - last_edge, z = centre[bin] - edge[bin];
+        Q += d * (d * S - 2.0 * L) + z * z * v;
+        L += z * v - d * S;
+        S += v;
+        last_edge = edge[bin];
+        moment += centre[bin] * v;
         if (c == 1) out[bin * stride + channels.count()] = moment;
-        if (ramp == n_ramps || design.knots[feature.knots + ramp] != bin) continue;
-        double* to = out + (feature.n_bins + ramp++) * stride;
-        to[c] = line;
-        if (c == 1) to[channels.count()] = square;
+        if (ramp == n_ramps || design.knot[feature.first_knot + ramp] != bin) continue;
+        double* of_ramp = out + (feature.n_bins + ramp++) * stride;
+        of_ramp[c] = L;
+        if (c == 1) of_ramp[channels.count()] = Q;
     }
 }
 
-// A block for each feature and channel: prefix sums over its ordered bins, the others as they are, then its ramps. Columns
-// follow each other in `out`, `stride` numbers each; where there are ramps, the last one is for their own squares, and for
-// the moments of steps.
-extern "C" __global__ void columns_of_bins(const Design* design_, const Channels* channels_, const i64* words,
-                                           const i64* first_column, i64 stride, const u64* sums, double* out) {
-    __shared__ i64 parts[2][most_threads];
+// Converts sums by bin to sums by column, one block for each feature and channel: prefix sums over the ordered bins, the
+// sums of the other bins, then the ramps. `out` has `stride` entries for each column, one for each channel; if the design
+// has ramps, a last entry holds the squared norms of ramps and the moments of steps (see `sum_ramps`).
+//
+// Each thread adds a range of consecutive bins; a prefix sum over the threads (Hillis and Steele) gives where each starts.
+extern "C" __global__ void sums_by_column(const Design* design_, const Channels* channels_, const i64* words,
+                                          const i64* first_column, i64 stride, const u64* sums, double* out) {
+    __shared__ i64 prefix[2][max_threads];
     const Design design = *design_;
     const Channels channels = *channels_;
-    const Listed listed = listed_of(words);
-    const Feature feature = design.features[listed.features[blockIdx.x]];
+    const Request request = request_of(words);
+    const Feature feature = design.features[request.features[blockIdx.x]];
     const i64 c = blockIdx.y;
-    const u64* mine = sums + listed.first_cell[blockIdx.x];
-    double* to = out + first_column[blockIdx.x] * stride;
+    const u64* of_feature = sums + request.first_sum[blockIdx.x];
+    double* columns = out + first_column[blockIdx.x] * stride;
     const double unit = unit_of(channels, c);
-    const i64 share = (feature.n_ordered + blockDim.x - 1) / blockDim.x;
-    const i64 begin = smaller(threadIdx.x * share, feature.n_ordered), end = smaller(begin + share, feature.n_ordered);
-    i64 own = 0;
-    for (i64 bin = begin; bin < end; ++bin) own += whole(design, channels, feature, mine, bin, c);
-    int side = 0;
-    parts[0][threadIdx.x] = own;
+    const i64 bins_per_thread = (feature.n_ordered + blockDim.x - 1) / blockDim.x;
+    const i64 begin = smaller(threadIdx.x * bins_per_thread, feature.n_ordered);
+    const i64 end = smaller(begin + bins_per_thread, feature.n_ordered);
+    i64 of_thread = 0;
+    for (i64 bin = begin; bin < end; ++bin) of_thread += bin_sum(design, channels, feature, of_feature, bin, c);
+    int current = 0;
+    prefix[0][threadIdx.x] = of_thread;
     __syncthreads();
-    for (int apart = 1; apart < blockDim.x; apart *= 2, side = 1 - side) {
-        const i64 before = threadIdx.x >= apart ? parts[side][threadIdx.x - apart] : 0;
-        parts[1 - side][threadIdx.x] = parts[side][threadIdx.x] + before;
+    for (int distance = 1; distance < blockDim.x; distance *= 2, current = 1 - current) {
+        const i64 before = threadIdx.x >= distance ? prefix[current][threadIdx.x - distance] : 0;
+        prefix[1 - current][threadIdx.x] = prefix[current][threadIdx.x] + before;
         __syncthreads();
     }
-    i64 upto = parts[side][threadIdx.x] - own;
+    i64 cumulative = prefix[current][threadIdx.x] - of_thread;
     for (i64 bin = begin; bin < end; ++bin) {
-        upto += whole(design, channels, feature, mine, bin, c);
-        to[bin * stride + c] = upto * unit;
+        cumulative += bin_sum(design, channels, feature, of_feature, bin, c);
+        columns[bin * stride + c] = cumulative * unit;
     }
     for (i64 bin = feature.n_ordered + threadIdx.x; bin < feature.n_bins; bin += blockDim.x)
-        to[bin * stride + c] = whole(design, channels, feature, mine, bin, c) * unit;
-    if (feature.ramps >= 0 && threadIdx.x == 0) sum_ramps(design, channels, feature, mine, c, to, stride);
+        columns[bin * stride + c] = bin_sum(design, channels, feature, of_feature, bin, c) * unit;
+    if (feature.first_ramp >= 0 && threadIdx.x == 0)
+        sum_ramps(design, channels, feature, of_feature, c, columns, stride);
 }

@@ -1,6 +1,7 @@
-"""A card without a card: the kernels compiled as C++ for this machine, and NumPy in the place of CuPy.
+"""Emulation of a CUDA device: the kernels compiled as C++ for the host, and NumPy in place of CuPy.
 
-Whatever runs on a Card runs on it, slowly and bit for bit the same but for the last digits of exp and log.
+Everything that runs on a Device runs on an EmulatedDevice, slowly. The results have the same bits except for the last
+digits of exp and log.
 """
 
 import ctypes
@@ -13,21 +14,28 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sparsegam._backends.cuda.card import names, source
+from sparsegam._backends.cuda.device import kernel_names, kernel_source
 
 HERE = Path(__file__).parent
-MOST_THREADS = 16  # of a block: kernels must not mind, and fibers are slow
+MAX_THREADS = 16  # Kernels must work with any number of threads in a block, and emulated threads are slow.
 
 
 @cache
 def library():
-    """Compile the kernels for this machine."""
+    """Compile the kernels for the host and load them."""
     compiler = shutil.which("g++") or shutil.which("clang++")
     if compiler is None:
-        pytest.skip("no C++ compiler to build the emulated card with")
-    listed = "\n".join(f'{{"{name}", emulator::maker({name})}},' for name in names())
-    code = f'#include "emulated_card.hpp"\n{source()}\nstatic std::map<std::string, emulator::Maker>& kernels() {{\n'
-    code += f"static std::map<std::string, emulator::Maker> all{{\n{listed}\n}};\nreturn all;\n}}\n"
+        pytest.skip("no C++ compiler to build the emulated device with")
+    entries = "\n".join(f'{{"{name}", emulator::maker({name})}},' for name in kernel_names())
+    code = f"""#include "emulated_device.hpp"
+{kernel_source()}
+static std::map<std::string, emulator::Maker>& kernels() {{
+    static std::map<std::string, emulator::Maker> all{{
+{entries}
+    }};
+    return all;
+}}
+"""
     folder = Path(tempfile.mkdtemp(prefix="sparsegam-"))
     (folder / "kernels.cpp").write_text(code, encoding="utf-8")
     command = [compiler, "-std=c++20", "-O2", "-shared", "-fPIC", "-I", str(HERE), "-ffp-contract=off"]
@@ -37,8 +45,8 @@ def library():
     return loaded
 
 
-class EmulatedCard:
-    """What a Card can do, done here."""
+class EmulatedDevice:
+    """The interface of Device, implemented on the host."""
 
     xp = np
     n_processors = 2
@@ -65,27 +73,27 @@ class EmulatedCard:
         return np.array(array)
 
     def wait(self):
-        pass
+        self._sent.clear()
 
-    def wait_for_all(self):
+    def wait_for_all_streams(self):
         pass
 
     def fetch(self, array):
         return np.array(array)
 
     def download(self, array):
-        self._sent.clear()
+        self.wait()
         return np.array(array)
 
     def send(self, words):
         self._sent.append(np.array(words))
         return self._sent[-1].ctypes.data
 
-    def launch(self, name, grid, threads, given, shared_bytes=0):
+    def launch(self, name, grid, threads, arguments, shared_bytes=0):
         assert shared_bytes <= self.shared_bytes
-        values = [each.ctypes.data if isinstance(each, np.ndarray) else int(each) for each in given]
-        held = [ctypes.c_int64(value) for value in values]
-        pointers = (ctypes.c_void_p * len(held))(*(ctypes.addressof(value) for value in held))
+        values = [each.ctypes.data if isinstance(each, np.ndarray) else int(each) for each in arguments]
+        words = [ctypes.c_int64(value) for value in values]
+        pointers = (ctypes.c_void_p * len(words))(*(ctypes.addressof(word) for word in words))
         sizes = (ctypes.c_uint32 * 3)(*(*grid, 1, 1)[:3])
-        few = min(threads, MOST_THREADS)
-        assert library().launch(name.encode(), sizes, few, ctypes.c_size_t(shared_bytes), pointers) == 0
+        n_threads = min(threads, MAX_THREADS)
+        assert library().launch(name.encode(), sizes, n_threads, ctypes.c_size_t(shared_bytes), pointers) == 0

@@ -1,7 +1,7 @@
-// tests/emulated_card.hpp: just enough of CUDA to run the kernels on this machine, one block at a time.
+// tests/_helpers/emulated_device.hpp: the part of CUDA that the kernels use, implemented on the host, one block at a time.
 //
-// Each thread of a block is a fiber; __syncthreads() hands over to the next one. So every kernel runs as it is written,
-// barriers included, where there is no card; what it cannot show are races, for which there is compute-sanitizer.
+// Each thread of a block is a fiber, and __syncthreads() switches to the next one. Every kernel therefore runs unchanged,
+// including its barriers. Race conditions cannot be found in this way; compute-sanitizer finds them on a CUDA device.
 #pragma once
 
 #include <ucontext.h>
@@ -21,7 +21,7 @@
 #define __shared__ static
 #define __launch_bounds__(...)
 
-struct Three {
+struct Index {
     unsigned x, y, z;
 };
 struct uchar4 {
@@ -37,7 +37,7 @@ struct float4 {
     float x, y, z, w;
 };
 
-static Three threadIdx, blockIdx, blockDim, gridDim;
+static Index threadIdx, blockIdx, blockDim, gridDim;
 static unsigned char* shared;
 
 static inline int __ffs(unsigned bits) { return __builtin_ffs(static_cast<int>(bits)); }
@@ -75,7 +75,7 @@ static void run_fiber() {
     swapcontext(&fibers[current].context, &scheduler);
 }
 
-static void start(unsigned t) {
+static void prepare_fiber(unsigned t) {
     Fiber& fiber = fibers[t];
     fiber.done = false;
     getcontext(&fiber.context);
@@ -87,48 +87,48 @@ static void start(unsigned t) {
 
 static void run_block(unsigned threads) {
     if (fibers.size() < threads) fibers.resize(threads);
-    for (unsigned t = 0; t < threads; ++t) start(t);
-    for (unsigned left = threads; left > 0;)
+    for (unsigned t = 0; t < threads; ++t) prepare_fiber(t);
+    for (unsigned n_running = threads; n_running > 0;)
         for (unsigned t = 0; t < threads; ++t) {
             if (fibers[t].done) continue;
             current = t;
             threadIdx = {t, 0, 0};
             swapcontext(&scheduler, &fibers[t].context);
-            if (fibers[t].done) --left;
+            if (fibers[t].done) --n_running;
         }
 }
 
 template <class... Args, std::size_t... I>
-std::function<void()> bound(void (*kernel)(Args...), void** given, std::index_sequence<I...>) {
-    return [=] { kernel(*static_cast<Args*>(given[I])...); };
+std::function<void()> call_with(void (*kernel)(Args...), void** arguments, std::index_sequence<I...>) {
+    return [=] { kernel(*static_cast<Args*>(arguments[I])...); };
 }
 
 using Maker = std::function<std::function<void()>(void**)>;
 
 template <class... Args>
 Maker maker(void (*kernel)(Args...)) {
-    return [=](void** given) { return bound(kernel, given, std::index_sequence_for<Args...>()); };
+    return [=](void** arguments) { return call_with(kernel, arguments, std::index_sequence_for<Args...>()); };
 }
 
 }  // namespace emulator
 
 static inline void __syncthreads() {
-    const unsigned mine = emulator::current;
-    swapcontext(&emulator::fibers[mine].context, &emulator::scheduler);
-    threadIdx = {mine, 0, 0};
+    const unsigned self = emulator::current;
+    swapcontext(&emulator::fibers[self].context, &emulator::scheduler);
+    threadIdx = {self, 0, 0};
 }
 
 static std::map<std::string, emulator::Maker>& kernels();
 
 extern "C" int launch(const char* name, const unsigned* grid, unsigned threads, std::size_t shared_bytes,
-                      void** given) {
+                      void** arguments) {
     const auto found = kernels().find(name);
     if (found == kernels().end()) return 1;
-    std::vector<double> room(shared_bytes / sizeof(double) + 2);
-    shared = reinterpret_cast<unsigned char*>(room.data());
+    std::vector<double> buffer(shared_bytes / sizeof(double) + 2);
+    shared = reinterpret_cast<unsigned char*>(buffer.data());
     blockDim = {threads, 1, 1};
     gridDim = {grid[0], grid[1], grid[2]};
-    emulator::body = found->second(given);
+    emulator::body = found->second(arguments);
     for (unsigned z = 0; z < grid[2]; ++z)
         for (unsigned y = 0; y < grid[1]; ++y)
             for (unsigned x = 0; x < grid[0]; ++x) {

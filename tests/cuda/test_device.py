@@ -1,4 +1,4 @@
-"""A card that is not there is told of; fits at once do not meet; Ctrl-C ends a fit, and the card goes on."""
+"""A device that is not there is told of; fits at once do not meet; Ctrl-C ends a fit, and the device goes on."""
 
 import builtins
 import signal
@@ -8,12 +8,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from _helpers.card_rows import card, open_card  # noqa: F401
+from _helpers.device_rows import device, open_device  # noqa: F401
 
 from sparsegam import SparseGAMClassifier
 from sparsegam._backends.cuda import tables
-from sparsegam._backends.cuda.card import Card, names
-from sparsegam._backends.cuda.rows import CudaRows
+from sparsegam._backends.cuda.device import Device, kernel_names
+from sparsegam._backends.cuda.rows import CudaThresholdRows
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(600, 5)).round(1)
@@ -26,20 +26,20 @@ def test_without_cupy_the_remedy_is_told(monkeypatch):
         SparseGAMClassifier(device="cuda").fit(X, Y)
 
 
-class NoCardError(RuntimeError):
+class NoDeviceError(RuntimeError):
     """What CuPy raises where the driver finds nothing."""
 
 
 def none_found():
     msg = "cudaErrorNoDevice"
-    raise NoCardError(msg)
+    raise NoDeviceError(msg)
 
 
 @pytest.mark.parametrize("count", [lambda: 0, none_found], ids=["none", "an error"])
 def test_without_a_card_the_remedy_is_told(monkeypatch, count):
-    runtime = SimpleNamespace(getDeviceCount=count, CUDARuntimeError=NoCardError)
+    runtime = SimpleNamespace(getDeviceCount=count, CUDARuntimeError=NoDeviceError)
     monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=SimpleNamespace(runtime=runtime)))
-    with pytest.raises(RuntimeError, match=r"found no CUDA card.*use device='cpu'"):
+    with pytest.raises(RuntimeError, match=r"found no CUDA device.*use device='cpu'"):
         SparseGAMClassifier(device="cuda").fit(X, Y)
 
 
@@ -55,13 +55,13 @@ def test_importing_an_estimator_loads_no_card(monkeypatch):
 
 
 def test_every_kernel_has_a_name():
-    assert {"histogram", "losses_8", "joint_counts", "bin_values_16"} < set(names())
-    assert len(set(names())) == len(names())
+    assert {"histogram", "losses_8", "joint_counts", "bin_values_16"} < set(kernel_names())
+    assert len(set(kernel_names())) == len(kernel_names())
 
 
-def test_ctrl_c_ends_a_fit_and_the_card_goes_on(card, monkeypatch):  # noqa: F811
+def test_ctrl_c_ends_a_fit_and_the_card_goes_on(device, monkeypatch):  # noqa: F811
     before = SparseGAMClassifier(device="cuda", max_terms=4).fit(X, Y)
-    scan, handler = CudaRows.scan, signal.signal(signal.SIGINT, signal.default_int_handler)
+    scan, handler = CudaThresholdRows.scan, signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def interrupted(self, *given):
         signal.raise_signal(signal.SIGINT)
@@ -69,7 +69,7 @@ def test_ctrl_c_ends_a_fit_and_the_card_goes_on(card, monkeypatch):  # noqa: F81
 
     try:
         with monkeypatch.context() as patched:
-            patched.setattr(CudaRows, "scan", interrupted)
+            patched.setattr(CudaThresholdRows, "scan", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 SparseGAMClassifier(device="cuda", max_terms=4).fit(X, Y)
     finally:
@@ -79,7 +79,7 @@ def test_ctrl_c_ends_a_fit_and_the_card_goes_on(card, monkeypatch):  # noqa: F81
 
 
 def test_two_fits_at_once_give_what_they_give_alone():
-    open_card("cuda")
+    open_device("cuda")
 
     def fitted(seed):
         rows = np.random.default_rng(seed).permutation(600)[:400]
@@ -91,7 +91,7 @@ def test_two_fits_at_once_give_what_they_give_alone():
 
 
 def test_fits_leave_no_memory_behind():
-    pool = open_card("cuda").xp.get_default_memory_pool()
+    pool = open_device("cuda").xp.get_default_memory_pool()
     held = []
     for _ in range(30):
         SparseGAMClassifier(device="cuda", max_terms=3).fit(X, Y)
@@ -101,7 +101,7 @@ def test_fits_leave_no_memory_behind():
 
 
 def test_streams_are_used_again():
-    open_card("cuda")
-    streams = {Card().stream.ptr for _ in range(20)}
+    open_device("cuda")
+    streams = {Device().stream.ptr for _ in range(20)}
     assert len(streams) < 4
-    assert tables.Card is Card
+    assert tables.Device is Device
