@@ -52,7 +52,8 @@ def from_device(inputs: Any, X: Any, y: Any, sample_weight: Any, device: Any) ->
 
         return inputs.from_device(X) if is_on_device(X) else X, to_host(y), to_host(sample_weight)
     if is_on_device(X):
-        msg = f"X is on a CUDA device ({type(X).__module__}.{type(X).__name__}): use device='cuda', or copy it to the host."
+        found = f"{type(X).__module__}.{type(X).__name__}"
+        msg = f"X is on a CUDA device ({found}): use device='cuda', or copy it to the host."
         raise ValueError(msg)
     return X, y, sample_weight
 
