@@ -1,13 +1,14 @@
-"""Runs every export where it is meant to run: databases, Node, onnxruntime, PMML engines, spreadsheets.
+"""Engines that run the exports: databases, Node, onnxruntime, PMML engines and spreadsheets.
 
-Each engine takes a model and a pandas frame with a column `row_id` beside the features, and returns the scores and the
-probabilities of the rows in order. An engine that is not installed raises Absent with the reason.
+Each engine takes a model and a pandas frame with a column `row_id` and the features. It returns the scores and the
+probabilities of the rows in the order of `row_id`. An engine that is not installed raises EngineNotInstalled.
 """
 
 from __future__ import annotations
 
 import csv
 import datetime
+import functools
 import importlib.util
 import io
 import json
@@ -44,12 +45,12 @@ TIMES = ("timestamp", "date")
 Scores = tuple[np.ndarray, np.ndarray]
 
 
-class Absent(Exception):  # noqa: N818  (no error: a reason to skip)
-    """Why an engine cannot run here."""
+class EngineNotInstalled(Exception):  # noqa: N818
+    """The reason to skip the tests of an engine; not an error."""
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Rows as dicts of plain Python values, None where missing."""
+    """Return the rows as dicts of plain Python values; None is missing."""
     columns = {name: [_plain(value) for value in frame[name].tolist()] for name in frame}
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
@@ -61,24 +62,23 @@ def _plain(value: Any) -> Any:
 
 
 def run_duckdb(model: Any, frame: pd.DataFrame) -> Scores:
-    """Score in DuckDB."""
     duckdb = _module("duckdb")
     with duckdb.connect() as connection:
-        connection.register("rows_seen", frame)
-        connection.execute('CREATE TABLE "the rows" AS SELECT * FROM rows_seen')
+        connection.register("rows_view", frame)
+        connection.execute('CREATE TABLE "the rows" AS SELECT * FROM rows_view')
         found = connection.execute(export.to_sql(model, "the rows", dialect="duckdb", keep=[KEY])).fetchall()
-    return _in_order(found)
+    return _by_row_id(found)
 
 
 def run_sqlite(model: Any, frame: pd.DataFrame) -> Scores:
-    """Score in SQLite, as Python brings it."""
+    """Score in the SQLite of the Python standard library."""
     connection = sqlite3.connect(":memory:")
     try:
         connection.execute("SELECT exp(1.0)")
     except sqlite3.OperationalError as error:
         connection.close()
-        reason = f"this SQLite has no mathematical functions ({error})"
-        raise Absent(reason) from None
+        reason = f"SQLite was built without mathematical functions ({error})"
+        raise EngineNotInstalled(reason) from None
     names = ", ".join('"' + name.replace('"', '""') + '"' for name in frame)
     connection.execute(f'CREATE TABLE "the rows" ({names})')
     places = ", ".join("?" * frame.shape[1])
@@ -86,11 +86,11 @@ def run_sqlite(model: Any, frame: pd.DataFrame) -> Scores:
     connection.executemany(f'INSERT INTO "the rows" VALUES ({places})', rows)
     found = connection.execute(export.to_sql(model, "the rows", dialect="sqlite", keep=[KEY])).fetchall()
     connection.close()
-    return _in_order(found)
+    return _by_row_id(found)
 
 
 def run_postgresql(model: Any, frame: pd.DataFrame) -> Scores:
-    """Score in a PostgreSQL server started for this."""
+    """Score in a temporary PostgreSQL server."""
     with postgresql() as psql:
         names = {name: '"' + name.replace('"', '""') + '"' for name in frame}
         types = ", ".join(f"{names[name]} {_sql_type(frame[name], POSTGRESQL_TYPES)}" for name in frame)
@@ -100,16 +100,16 @@ def run_postgresql(model: Any, frame: pd.DataFrame) -> Scores:
         script = f'CREATE TABLE "the rows" ({types});\n'
         script += f'\\copy "the rows" FROM STDIN WITH (FORMAT csv)\n{text.getvalue()}\\.\n'
         script += f"COPY ({query}) TO STDOUT WITH (FORMAT csv);\n"
-        answer = psql(script)
-    return _in_order([[float(cell) for cell in row] for row in csv.reader(io.StringIO(answer)) if len(row) == 3])
+        output = psql(script)
+    return _by_row_id([[float(cell) for cell in row] for row in csv.reader(io.StringIO(output)) if len(row) == 3])
 
 
 def run_spark(model: Any, frame: pd.DataFrame) -> Scores:
-    """Score in Spark, on this machine."""
+    """Score in a local Spark session."""
     _module("pyspark")
     if shutil.which("java") is None:
         reason = "java is not installed"
-        raise Absent(reason)
+        raise EngineNotInstalled(reason)
     from pyspark.sql import SparkSession
 
     settings = {"spark.ui.enabled": "false", "spark.sql.session.timeZone": "UTC", "spark.sql.shuffle.partitions": "1"}
@@ -117,44 +117,44 @@ def run_spark(model: Any, frame: pd.DataFrame) -> Scores:
     for name, value in settings.items():
         builder = builder.config(name, value)
     types = {name: _sql_type(frame[name], SPARK_TYPES) for name in frame}
-    # times go in as text, so that no time zone of this machine comes between
+    # Times are passed as text, so that the local time zone has no effect.
     texts = ", ".join(f"`{name}` {'string' if t in TIMES else t}" for name, t in types.items())
     rows = [[_iso(value) for value in row.values()] for row in records(frame)]
     columns = [f"CAST(`{name}` AS {t}) AS `{name}`" for name, t in types.items()]
     session = builder.getOrCreate()
     try:
         session.sparkContext.setLogLevel("ERROR")
-        session.createDataFrame(rows, texts).selectExpr(*columns).createOrReplaceTempView("rows_seen")
-        found = session.sql(export.to_sql(model, "rows_seen", dialect="spark", keep=[KEY])).collect()
+        session.createDataFrame(rows, texts).selectExpr(*columns).createOrReplaceTempView("rows_view")
+        found = session.sql(export.to_sql(model, "rows_view", dialect="spark", keep=[KEY])).collect()
     finally:
         session.stop()
-    return _in_order([list(row) for row in found])
+    return _by_row_id([list(row) for row in found])
 
 
 def run_bigquery(model: Any, frame: pd.DataFrame) -> Scores:
-    """Score in DuckDB, by the query for BigQuery as sqlglot reads it: BigQuery itself cannot be had."""
-    return _translated(model, frame, "bigquery")
+    """Translate the BigQuery query with sqlglot and run it in DuckDB, because BigQuery cannot run locally."""
+    return _run_translated(model, frame, "bigquery")
 
 
 def run_tsql(model: Any, frame: pd.DataFrame) -> Scores:
-    """Score in DuckDB, by the query for SQL Server as sqlglot reads it; booleans are bits there, and NaN is NULL."""
+    """Translate the SQL Server query with sqlglot and run it in DuckDB, with booleans as bits and NaN as NULL."""
     bits = {name: frame[name].map({True: 1, False: 0}) for name in frame if set(frame[name]) <= {True, False, None}}
-    return _translated(model, frame.assign(**bits).replace({np.nan: None}), "tsql")
+    return _run_translated(model, frame.assign(**bits).replace({np.nan: None}), "tsql")
 
 
-def _translated(model: Any, frame: pd.DataFrame, dialect: str) -> Scores:
-    """Parse a query in its dialect, which fails where it is none, and run it in DuckDB's."""
+def _run_translated(model: Any, frame: pd.DataFrame, dialect: str) -> Scores:
+    """Parse a query in its dialect, which fails if it is invalid, and run its translation in DuckDB."""
     duckdb, sqlglot = _module("duckdb"), _module("sqlglot")
     tree = sqlglot.parse_one(export.to_sql(model, "the rows", dialect=dialect, keep=[KEY]), read=dialect)
     tree = tree.transform(lambda node: _for_duckdb(sqlglot.exp, node))
     with duckdb.connect() as connection:
-        connection.register("rows_seen", frame)
-        connection.execute('CREATE TABLE "the rows" AS SELECT * FROM rows_seen')
-        return _in_order(connection.execute(tree.sql(dialect="duckdb")).fetchall())
+        connection.register("rows_view", frame)
+        connection.execute('CREATE TABLE "the rows" AS SELECT * FROM rows_view')
+        return _by_row_id(connection.execute(tree.sql(dialect="duckdb")).fetchall())
 
 
 def _for_duckdb(exp: Any, node: Any) -> Any:
-    """Put right what sqlglot leaves: DuckDB compares bytes and has one kind of text; float has 53 bits in T-SQL."""
+    """Adapt a node that sqlglot does not translate: collations, national strings and the 64-bit FLOAT of T-SQL."""
     if isinstance(node, exp.Collate):
         return node.this.transform(lambda inner: _for_duckdb(exp, inner))
     if isinstance(node, exp.National):
@@ -164,7 +164,7 @@ def _for_duckdb(exp: Any, node: Any) -> Any:
 
 
 def run_python(model: Any, frame: pd.DataFrame) -> Scores:
-    """Score by the dependency-free Python module, in an interpreter that has no other packages."""
+    """Score with the exported Python module."""
     code = export.to_python(model)
     names: dict[str, Any] = {}
     exec(compile(code, "scorer", "exec"), names)
@@ -173,11 +173,10 @@ def run_python(model: Any, frame: pd.DataFrame) -> Scores:
 
 
 def run_javascript(model: Any, frame: pd.DataFrame) -> Scores:
-    """Score in Node."""
     node = shutil.which("node")
     if node is None:
         reason = "node is not installed"
-        raise Absent(reason)
+        raise EngineNotInstalled(reason)
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "scorer.js").write_text(export.to_javascript(model))
         (Path(folder) / "rows.json").write_text(json.dumps(records(frame), default=_iso))
@@ -191,13 +190,12 @@ def run_javascript(model: Any, frame: pd.DataFrame) -> Scores:
 
 
 def run_json(model: Any, frame: pd.DataFrame) -> Scores:
-    """Score by the model read back from its JSON."""
+    """Score with the model after a round trip through JSON."""
     again = type(model).from_json(model.to_json())
     return again.decision_function(frame), again.predict_proba(frame)[:, 1]
 
 
 def run_onnx(model: Any, frame: pd.DataFrame) -> Scores:
-    """Score in onnxruntime."""
     onnxruntime = _module("onnxruntime")
     _module("onnx")
     session = onnxruntime.InferenceSession(
@@ -209,27 +207,27 @@ def run_onnx(model: Any, frame: pd.DataFrame) -> Scores:
 
 
 def run_pmml(model: Any, frame: pd.DataFrame) -> Scores:
-    """Score in PMML4S, through pypmml."""
+    """Score in PMML4S, which pypmml wraps."""
     pypmml = _module("pypmml")
     if shutil.which("java") is None:
         reason = "java is not installed"
-        raise Absent(reason)
+        raise EngineNotInstalled(reason)
     found = pmml_rows(pypmml.Model.fromString(export.to_pmml(model)), model, frame)
     return found["score"].to_numpy(dtype=float), found["probability"].to_numpy(dtype=float)
 
 
 def pmml_rows(scorer: Any, model: Any, frame: pd.DataFrame) -> pd.DataFrame:
-    """All outputs of a PMML document for the rows of a frame."""
+    """Return all outputs of a PMML document for the rows of a frame."""
     tables = step_model(model).inputs
     columns = [_tensor(frame[t.feature], t.scale, missing_text=None).ravel().tolist() for t in tables]
     rows = [[_plain(value) for value in row] for row in zip(*columns, strict=True)]
-    # pypmml writes frames with 10 digits; its own call takes all of them
-    answer = json.loads(scorer.call("predict", json.dumps({"columns": [t.feature for t in tables], "data": rows})))
-    return pd.DataFrame(answer["data"], columns=answer["columns"])
+    # The data frame interface of pypmml rounds to 10 digits; `call` does not.
+    result = json.loads(scorer.call("predict", json.dumps({"columns": [t.feature for t in tables], "data": rows})))
+    return pd.DataFrame(result["data"], columns=result["columns"])
 
 
 def pmml_schema() -> Any:
-    """The XML Schema of PMML 4.4, out of the jars that some Python packages bring (nothing of them is imported)."""
+    """Return the XML Schema of PMML 4.4 from the jar files of a Python package, without importing the package."""
     etree = _module("lxml.etree").etree
     for package in ("jpmml_evaluator", "sklearn2pmml"):
         spec = importlib.util.find_spec(package)
@@ -237,33 +235,43 @@ def pmml_schema() -> Any:
             for jar in Path(folder).rglob("pmml-model-[0-9]*.jar"):
                 with zipfile.ZipFile(jar) as archive:
                     return etree.XMLSchema(etree.fromstring(archive.read("pmml.xsd")))
-    reason = "neither jpmml_evaluator nor sklearn2pmml is installed, which bring the schema of PMML"
-    raise Absent(reason)
+    reason = "neither jpmml_evaluator nor sklearn2pmml is installed, which contain the schema of PMML"
+    raise EngineNotInstalled(reason)
 
 
 def run_jpmml(model: Any, frame: pd.DataFrame) -> Scores:
-    """Score in JPMML-Evaluator, row by row."""
+    """Score row by row in JPMML-Evaluator."""
     jpmml = _module("jpmml_evaluator")
     if shutil.which("java") is None:
         reason = "java is not installed"
-        raise Absent(reason)
+        raise EngineNotInstalled(reason)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.pmml"
         path.write_text(export.to_pmml(model))
-        evaluator = jpmml.make_evaluator(str(path), backend="py4j").verify()
+        evaluator = jpmml.make_evaluator(str(path), backend=_jpmml_backend()).verify()
     columns = {t.feature: _tensor(frame[t.feature], t.scale, missing_text=None) for t in step_model(model).inputs}
     rows = zip(*(map(_plain, values.ravel().tolist()) for values in columns.values()), strict=True)
     found = [evaluator.evaluate(dict(zip(columns, row, strict=True))) for row in rows]
     return np.array([one["score"] for one in found]), np.array([one["probability"] for one in found])
 
 
+@functools.cache
+def _jpmml_backend() -> Any:
+    """Start Java once per process. By default it would keep running when the tests end."""
+    from jpmml_evaluator import _classpath
+    from jpmml_evaluator.py4j import Py4JBackend
+    from py4j.java_gateway import JavaGateway
+
+    return Py4JBackend(JavaGateway.launch_gateway(classpath=os.pathsep.join(_classpath([])), die_on_exit=True))
+
+
 def run_libreoffice(model: Any, frame: pd.DataFrame) -> Scores:
-    """Score by the workbook's formulas, in LibreOffice without a window."""
+    """Score with the formulas of the workbook in LibreOffice."""
     office = shutil.which("soffice") or shutil.which("libreoffice")
     openpyxl = _module("openpyxl")
     if office is None:
         reason = "LibreOffice is not installed"
-        raise Absent(reason)
+        raise EngineNotInstalled(reason)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "book.xlsx"
         export.to_excel(model, path, frame)
@@ -273,20 +281,20 @@ def run_libreoffice(model: Any, frame: pd.DataFrame) -> Scores:
         book = openpyxl.load_workbook(Path(folder) / "out" / "book.xlsx", data_only=True, read_only=True)
         found = list(book["Score"].iter_rows(min_row=2, max_row=len(frame) + 1, values_only=True))
         book.close()
-    width = _width(model)
+    width = _n_columns_before_score(model)
     scores = np.array([row[width : width + 2] for row in found], dtype=float)
     return scores[:, 0], scores[:, 1]
 
 
 def run_excel(model: Any, frame: pd.DataFrame) -> Scores:
-    """Score by the workbook's formulas, in the engine `formulas` (slow: few rows)."""
+    """Score with the formulas of the workbook in the Python package `formulas`, which is slow."""
     formulas = _module("formulas")
     _module("openpyxl")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "book.xlsx"
         export.to_excel(model, path, frame)
         solution = formulas.ExcelModel().loads(str(path)).finish().calculate()
-    letters = [column_letters(_width(model) + j) for j in (1, 2)]
+    letters = [column_letters(_n_columns_before_score(model) + j) for j in (1, 2)]
     cell = "'[book.xlsx]SCORE'!{}{}"
     found = [
         [float(solution[cell.format(letter, i)].value[0, 0]) for letter in letters] for i in range(2, len(frame) + 2)
@@ -295,8 +303,8 @@ def run_excel(model: Any, frame: pd.DataFrame) -> Scores:
     return scores[:, 0], scores[:, 1]
 
 
-def _width(model: Any) -> int:
-    """Number of columns of a workbook before the score: values, then what they add."""
+def _n_columns_before_score(model: Any) -> int:
+    """Return the number of columns before the score: the features and their contributions."""
     steps = step_model(model)
     return len(steps.inputs) + len(steps.parts)
 
@@ -321,12 +329,12 @@ ENGINES: dict[str, Callable[[Any, pd.DataFrame], Scores]] = {
 
 @contextmanager
 def postgresql() -> Iterator[Callable[[str], str]]:
-    """Start a server in a folder of its own, reached through a socket there; gives a function that runs psql."""
+    """Start a server in a temporary folder and yield a function that runs a psql script."""
     programs = sorted(Path("/usr/lib/postgresql").glob("*/bin")) or [Path(shutil.which("initdb") or "none").parent]
     initdb, control = programs[-1] / "initdb", programs[-1] / "pg_ctl"
     if not initdb.exists():
-        reason = "PostgreSQL's server is not installed"
-        raise Absent(reason)
+        reason = "the PostgreSQL server is not installed"
+        raise EngineNotInstalled(reason)
     as_user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o777)
@@ -345,8 +353,8 @@ def postgresql() -> Iterator[Callable[[str], str]]:
             run(initdb, "-D", data, "-A", "trust", "-U", "postgres", "--no-sync", "-E", "UTF8", "--locale=C")
             run(control, "-D", data, "-l", log, "-w", "-o", f"-c listen_addresses= -k {folder} -F", "start")
         except (RuntimeError, OSError) as error:
-            reason = f"PostgreSQL does not start here ({error})"
-            raise Absent(reason) from None
+            reason = f"PostgreSQL does not start ({error})"
+            raise EngineNotInstalled(reason) from None
         try:
             yield lambda script: run(
                 "psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-h", folder, "-U", "postgres", text=script
@@ -360,10 +368,10 @@ def _module(name: str) -> Any:
         return __import__(name)
     except ImportError:
         reason = f"{name} is not installed"
-        raise Absent(reason) from None
+        raise EngineNotInstalled(reason) from None
 
 
-def _in_order(rows: list[Any]) -> Scores:
+def _by_row_id(rows: list[Any]) -> Scores:
     found = np.array(sorted(rows), dtype=float)
     return found[:, 1], found[:, 2]
 
@@ -380,7 +388,7 @@ def _sql_type(column: pd.Series, types: dict[type, str]) -> str:
 
 
 def _tensor(column: pd.Series, scale: Any, missing_text: Any = "") -> np.ndarray:
-    """A column as ONNX and PMML take it: text, or a number on the scale."""
+    """Return a column as ONNX and PMML expect it: text, or numbers on the scale."""
     values = [_plain(value) for value in column.tolist()]
     if scale.is_text:
         return np.array([missing_text if v is None else v for v in values], dtype=object)[:, None]

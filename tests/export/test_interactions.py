@@ -1,4 +1,4 @@
-"""Exports of models with products: run where they are meant to run, they score like decision_function."""
+"""Exports of models with interactions score like decision_function."""
 
 import json
 import warnings
@@ -11,14 +11,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from _helpers import engines, products
-from _helpers.products import as_fitted, product
-from export.test_export import (
+from _helpers.export_models import (
     AGE,
     CITY,
     DIGITS,
-    FEW,
     INCOME,
     LEVELS,
+    MAX_ROWS,
     additive_model,
     check_pmml_reasons,
     in_engines,
@@ -26,6 +25,7 @@ from export.test_export import (
     random_table,
     run,
 )
+from _helpers.products import as_fitted, product
 from export.test_hostile_names import HOSTILE
 
 import sparsegam.export
@@ -37,7 +37,9 @@ from sparsegam.deploy import reason_table, scorecard
 
 TOLERANCE = 1e-12
 MOMENT = datetime(2021, 5, 6, 7, 8, 9)
-HOURS = "hours"  # of which products alone ask
+
+# A feature that occurs in interactions only.
+HOURS = "hours"
 
 
 PRODUCTS = (
@@ -59,7 +61,7 @@ PRODUCTS = (
 
 
 def pair_model():
-    """The additive model of the other exports, and products of all kinds of columns."""
+    """Return the model of the other tests with interactions of all kinds of columns."""
     model = additive_model()
     names = (*model.feature_names, HOURS)
     return replace(model, terms=(*model.terms, *PRODUCTS), feature_names=names)
@@ -72,8 +74,8 @@ def pair_table(n, seed=0, digits=17):
     return random_table(n, seed, digits=digits).assign(**{HOURS: np.array(hours)[rng.integers(len(hours), size=n)]})
 
 
-def later_model(missing="mean"):
-    """The same model as if its rows had missing values of `since` only, no code -8 and no new level."""
+def fitted_pair_model(missing="mean"):
+    """Return the model as if fitted to data with missing values in `since` only, without code -8 and new levels."""
     model, rows = pair_model(), pair_table(6000, seed=5)
     rows = rows[rows[AGE].ne(-8) & rows[CITY].isin(LEVELS) & rows["zone"].ne(4)].dropna(
         subset=[name for name in rows if name != "since"]
@@ -85,15 +87,15 @@ def later_model(missing="mean"):
 
 def scores(model, frame):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of unseen levels
+        warnings.simplefilter("ignore")
         return model.decision_function(frame), model.predict_proba(frame)[:, 1]
 
 
 @pytest.mark.parametrize(("engine", "made"), in_engines("mean", "by hand", "last"))
-def test_every_export_scores_products_alike(engine, made):
-    model = pair_model() if made == "by hand" else later_model(made)
+def test_exports_score_interactions_like_decision_function(engine, made):
+    model = pair_model() if made == "by hand" else fitted_pair_model(made)
     digits = DIGITS.get(engine, 17)
-    frame = pair_table(FEW.get(engine, 2000) // 2, digits=digits)
+    frame = pair_table(MAX_ROWS.get(engine, 2000) // 2, digits=digits)
     if made != "by hand":
         frame["grade"] = pick(np.random.default_rng(1), ["A", "B", "C", None, "Z"], len(frame))
     expected, probability = scores(model, frame)
@@ -103,8 +105,8 @@ def test_every_export_scores_products_alike(engine, made):
 
 
 @pytest.mark.parametrize("engine", ["duckdb", "python", "javascript", "onnx", "pmml"])
-def test_scorecards_with_products_are_exported_as_models_are(engine):
-    model, frame = later_model(), pair_table(200)
+def test_exports_of_scorecards_with_interactions_score_like_the_scorecard(engine):
+    model, frame = fitted_pair_model(), pair_table(200)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         card = scorecard(model, method="plain")
@@ -115,9 +117,9 @@ def test_scorecards_with_products_are_exported_as_models_are(engine):
 
 
 @pytest.mark.parametrize("baseline", ["max", "mean", "median"])
-def test_sql_gives_the_reasons_of_pairs(baseline):
+def test_to_sql_gives_the_reasons_of_interactions(baseline):
     duckdb = pytest.importorskip("duckdb")
-    model, frame = later_model(), pair_table(300)
+    model, frame = fitted_pair_model(), pair_table(300)
     texts = {(AGE, INCOME): ("R1", "young and poor"), ((AGE, HOURS), ("<= 30", "<= 12.5")): ("R2", "young, few hours")}
     table = reason_table(model, k=3, baseline=baseline, texts=texts)
     with duckdb.connect() as connection:
@@ -130,29 +132,29 @@ def test_sql_gives_the_reasons_of_pairs(baseline):
     assert {"R1", "R2"} <= {*expected.ravel().tolist()}
 
 
-def test_pmml_engines_give_the_reasons_of_pairs():
-    model, frame = later_model(), pair_table(200)
+def test_to_pmml_gives_the_reasons_of_interactions():
+    model, frame = fitted_pair_model(), pair_table(200)
     check_pmml_reasons(model, frame, reason_table(model, k=1))
 
 
-def test_documents_with_products_obey_their_schemas():
+def test_documents_with_interactions_are_valid_in_their_schemas():
     etree, jsonschema = pytest.importorskip("lxml.etree"), pytest.importorskip("jsonschema")
     try:
-        of_pmml = engines.pmml_schema()
-    except engines.Absent as reason:
+        pmml_schema = engines.pmml_schema()
+    except engines.EngineNotInstalled as reason:
         pytest.skip(str(reason))
-    of_json = json.loads((Path(sparsegam.export.__file__).parent / "model.schema.json").read_text())
+    json_schema = json.loads((Path(sparsegam.export.__file__).parent / "model.schema.json").read_text())
     rows, labels = products.table()
-    for model in (pair_model(), later_model(), products.as_fitted(products.written(), rows, labels)):
-        of_pmml.assertValid(etree.fromstring(export.to_pmml(model).encode()))
+    for model in (pair_model(), fitted_pair_model(), products.as_fitted(products.written(), rows, labels)):
+        pmml_schema.assertValid(etree.fromstring(export.to_pmml(model).encode()))
         content = json.loads(model.to_json())
-        jsonschema.validate(content, of_json)
+        jsonschema.validate(content, json_schema)
         with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate(content | {"version": 4}, of_json)
+            jsonschema.validate(content | {"version": 4}, json_schema)
 
 
 def hostile_pair(evil):
-    """A model whose two features, one of them with a level of the same text, have products only."""
+    """Return a model with interactions only, whose first feature and a level have the same hostile name."""
     first = product((evil, Condition("<=", 2.0)), ("c", Condition("==", evil)), 0.5)
     other = product((evil, Condition(">", 2.0)), ("c", Condition("in", ("k", "l"))), -0.25)
     scales = {"c": Scale("category", ("k", "l", evil, "z"))}
@@ -160,7 +162,7 @@ def hostile_pair(evil):
 
 
 @pytest.mark.parametrize("engine", ["python", "javascript", "json", "onnx", "duckdb", "sqlite"])
-def test_hostile_names_in_products_score_as_others_do(engine):
+def test_exports_with_hostile_names_in_interactions_score_like_decision_function(engine):
     for evil in HOSTILE:
         model = hostile_pair(evil)
         frame = pd.DataFrame({engines.KEY: range(4), evil: [1.0, 3.0, 1.0, np.nan], "c": [evil, "k", "z", None]})
@@ -169,7 +171,7 @@ def test_hostile_names_in_products_score_as_others_do(engine):
 
 
 @pytest.mark.parametrize("evil", HOSTILE)
-def test_hostile_names_in_products_stay_text(evil):
+def test_exports_escape_hostile_names_in_interactions(evil):
     model = hostile_pair(evil)
     source = export.to_latex(model)
     assert source.count(r"\begin{tabular}") == source.count(r"\end{tabular}") == 2
@@ -181,7 +183,7 @@ def test_hostile_names_in_products_stay_text(evil):
     assert not [tag for tag in ("</script", "<script", "<img", "<!--") if tag in model.card()]
 
 
-def test_a_pair_is_a_block_in_latex():
+def test_to_latex_writes_an_interaction_as_a_table():
     text = export.to_latex(products.written())
     assert r"\multicolumn{4}{c}{priors}" in text
     assert r"$>$ 40 & $-0.400$ & $0$ & $0$ & $0$ \\" in text

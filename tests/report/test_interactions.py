@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from _helpers import products
-from _helpers.browser import one_chromium, opened  # noqa: F401
+from _helpers.browser import launch_chromium, opened  # noqa: F401
 from report.test_report import FILL
 
 from sparsegam.report import write_report

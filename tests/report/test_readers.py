@@ -7,7 +7,7 @@ import subprocess
 import numpy as np
 import pandas as pd
 import pytest
-from _helpers.browser import one_chromium, opened  # noqa: F401
+from _helpers.browser import launch_chromium, opened  # noqa: F401
 from report.test_report import FILL, SPECIAL, make_mixed
 
 from sparsegam import SparseGAMClassifier, SparseGAMRegressor, SparseLinearClassifier, SparseLinearRegressor

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from _helpers.browser import one_chromium, opened  # noqa: F401
+from _helpers.browser import launch_chromium, opened  # noqa: F401
 
 from sparsegam import SparseGAMClassifier, SparseGAMClassifierCV, SparseGAMRegressor, gam_path
 from sparsegam._io.writing import write_atomically
