@@ -1,4 +1,4 @@
-"""What is written runs: blocks of pages (here the README; the docs run theirs when they are built), and docstrings."""
+"""Examples run: code blocks of the README (those of the docs run when they are built), and docstrings."""
 
 import doctest
 import os
@@ -26,29 +26,29 @@ COMMAND = shutil.which("sparsegam", path=f"{Path(sys.executable).parent}{os.path
 
 @pytest.fixture
 def tools(monkeypatch):
-    """The module that runs blocks, which stands beside the package."""
+    """Import tools/blocks.py."""
     monkeypatch.syspath_prepend(str(ROOT / "tools"))
     return import_module("blocks")
 
 
 def run(tools, text, folder):
-    """Run the blocks of a page; return what each gave."""
+    """Run the code blocks of a page and return their outputs."""
     page = tools.Page(folder)
     return [page.run(language, code) for language, code, _ in tools.blocks(text)]
 
 
-def test_blocks_of_a_page_share_names_and_folder(tools, tmp_path):
+def test_blocks_of_a_page_share_variables_and_folder(tools, tmp_path):
     codes = ("python\nn = open('x.txt', 'w').write('7')", "sh\ncat x.txt", "python\nprint('n is')\nn")
     first, second, third = run(tools, "".join(f"```{code}\n```\n\n" for code in codes), tmp_path)
     assert (first.value, second.text, third.text, third.value) == (None, "7", "n is\n", 1)
     assert [first.error, second.error, third.error] == ["", "", ""]
 
 
-def test_other_blocks_are_for_reading(tools):
+def test_other_languages_are_not_executed(tools):
     assert list(tools.blocks("```console\n$ rm -r /\n```\n\n```text\nno\n```\n\n```\nnothing\n```\n")) == []
 
 
-def test_failures_are_told(tools, tmp_path, capsys):
+def test_main_reports_failing_blocks(tools, tmp_path, capsys):
     text = (
         "```python\n1 / 0\n```\n\n```sh\nfalse | true\n```\n\n```python\nimport warnings; warnings.warn('look')\n```\n"
     )
@@ -63,39 +63,39 @@ def test_failures_are_told(tools, tmp_path, capsys):
 
 
 @pytest.mark.skipif(COMMAND is None, reason="the command sparsegam is not installed beside this interpreter")
-def test_blocks_of_the_readme_run(tools, tmp_path):
+def test_readme_examples_run(tools, tmp_path):
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     outputs = run(tools, text, tmp_path)
     assert [output.error for output in outputs if output.error] == []
-    assert outputs[0].text == text.split("```text\n")[1].split("```")[0]  # what it says that is printed
+    assert outputs[0].text == text.split("```text\n")[1].split("```")[0]  # the README shows the actual output
 
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES], ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_python_of_a_page_is_python(page, tools):
+def test_python_blocks_compile(page, tools):
     for language, code, line in tools.blocks(page.read_text(encoding="utf-8")):
         if language == "python":
             compile(code, f"{page.name}:{line}", "exec")
 
 
-def test_pictures_of_pages_have_words():
+def test_images_have_alternative_texts():
     for page in PAGES:
         assert "![](" not in page.read_text(encoding="utf-8"), page
 
 
-def test_links_of_the_readme_are_absolute():
+def test_readme_links_are_absolute():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     targets = [part.split(")")[0] for part in text.split("](")[1:]]
     assert targets
     assert all(target.startswith("https://") for target in targets)
 
 
-def test_every_public_name_has_a_page():
+def test_api_reference_lists_every_public_name():
     listed = (ROOT / "docs" / "api" / "index.rst").read_text(encoding="utf-8")
     for name in sparsegam.__all__:
         assert f"~sparsegam.{name}\n" in listed, name
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_examples_of_docstrings(name):
+def test_docstring_examples(name):
     result = doctest.testmod(import_module(name))
     assert result.failed == 0

@@ -1,4 +1,4 @@
-"""The study of new rows: its folds, its store that a run can go on from, failures as results, its summary."""
+"""The benchmark on held-out rows: folds, resumable results, failures recorded as results, and the summary."""
 
 import argparse
 import os
@@ -68,12 +68,12 @@ def run(*contenders, resume=False, again=(), order="none"):
 
 
 class TestFolds:
-    def test_all_rows_are_tested_once(self):
+    def test_every_row_is_in_one_test_fold(self):
         tested = pd.concat([fold.test.frame for fold in folds(rows(), 3, "none")])
         assert sorted(tested["number"]) == sorted(rows().frame["number"])
 
     @pytest.mark.parametrize("order", ["label", "feature"])
-    def test_ordered_ones_hold_the_same_rows(self, order):
+    def test_sorted_tables_have_the_same_rows(self, order):
         for fold, shuffled in zip(folds(rows(), 3, order), folds(rows(), 3, "none"), strict=True):
             key = fold.train.y if order == "label" else fold.train.frame["number"].to_numpy()
             assert (np.diff(key) >= 0).all()
@@ -81,49 +81,49 @@ class TestFolds:
             np.testing.assert_array_equal(fold.train.y, fold.train.frame["number"] > 0.5)
             pd.testing.assert_frame_equal(fold.test.frame, shuffled.test.frame)
 
-    def test_shuffled_ones_hold_the_same_rows(self):
+    def test_shuffled_tables_have_the_same_rows(self):
         fold, plain = folds(rows(), 2, "shuffled")[0], folds(rows(), 2, "none")[0]
         assert fold.train.frame["number"].tolist() != plain.train.frame["number"].tolist()
         assert sorted(fold.train.frame["number"]) == sorted(plain.train.frame["number"])
         np.testing.assert_array_equal(fold.train.y, fold.train.frame["number"] > 0.5)
 
-    def test_tables_go_by_different_names(self, tmp_path):
+    def test_table_names_are_unique(self, tmp_path):
         assert len(tables(tmp_path)) >= 20
 
 
 @needs_fork
 class TestRuns:
-    def test_what_fails_or_dies_is_a_row(self, results):
+    def test_failures_are_recorded(self, results):
         table = run("fails", "dies", "linear").set_index(["contender", "fold"])["status"]
         assert table["fails", 0] == "ValueError: on purpose"
         assert table["dies", 1] == "ended with status 3"
         assert table["linear", 0] == "ok"
 
-    def test_what_is_done_is_kept_and_what_failed_is_not(self, results):
+    def test_resume_keeps_results_and_repeats_failures(self, results):
         first = run("fails", "linear")
         second = run("fails", "linear", resume=True)
         assert len(second) == 4
         both = [table[table["contender"] == "linear"]["seconds"].tolist() for table in (first, second)]
         assert both[0] == both[1]
 
-    def test_contenders_can_be_run_anew_by_name(self, results):
+    def test_again_repeats_the_named_contender(self, results):
         first, second = run("linear"), run("linear", resume=True, again=["linear"])
         assert len(first) == len(second) == 2
         assert first["seconds"].tolist() != second["seconds"].tolist()
 
-    def test_other_orders_stay(self, results):
+    def test_results_of_other_orders_are_kept(self, results):
         run("linear")
         assert len(run("linear", order="label")) == 4
 
     @pytest.mark.parametrize("name", ["cv", "default", "former-default"])
-    def test_ours_has_terms(self, results, name):
+    def test_sparsegam_results_have_terms(self, results, name):
         table = run(name)
         assert table["status"].eq("ok").all()
         assert table["n_terms"].ge(1).all()
 
 
 class TestSummary:
-    def test_differences_are_paired(self, results, capsys):
+    def test_summary_uses_paired_differences(self, results, capsys):
         known = {"order": "none", "folds": 2, "kind": "binary", "n": 9, "p": 1, "n_terms": 1, "lambda2": 0.0}
         known |= {"seconds": 1.0, "status": "ok", "loss": 1.0}
         scores = {"ebm": [0.8, 0.6], "cv": [0.79, 0.6], "default": [0.8, 0.6], "former-default": [0.7, 0.7]}
@@ -138,7 +138,7 @@ class TestSummary:
         assert summary.loc["cv", ["behind_0.003", "behind_0.006"]].tolist() == [1, 0]
         assert "default minus former-default: mean +0.0000" in capsys.readouterr().out
 
-    def test_orders_are_compared_with_shuffled_rows(self):
+    def test_summary_compares_orders_with_shuffled_rows(self):
         known = {"contender": "cv", "folds": 2, "table": "small"}
         chosen = [{"order": "shuffled", "score": 0.8, "n_terms": 9}, {"order": "label", "score": 0.5, "n_terms": 0}]
         (line,) = newrows_summary.ordered_against_shuffled(pd.DataFrame([known | row for row in chosen]))

@@ -1,4 +1,4 @@
-"""The paper's experiments: their grids, their stores that a run can go on from, their checks, L0Learn's border."""
+"""The experiments of the paper: grids, resumable results, checks of the claims, and the interface to L0Learn."""
 
 import json
 import os
@@ -24,14 +24,14 @@ WHOLE = Scale(quick=False)
 
 @pytest.fixture
 def paper(tmp_path, monkeypatch):
-    """A folder of results of its own."""
+    """Return an empty folder for results."""
     for module in (runner, check):
         monkeypatch.setattr(module, "PAPER", tmp_path)
     return tmp_path
 
 
-class Answering:
-    """A worker that notes what it was asked."""
+class RecordingWorker:
+    """A worker that records the commands it receives."""
 
     data = None
 
@@ -50,7 +50,7 @@ def cells(*methods):
 
 class TestGrids:
     @pytest.mark.parametrize("figure", ["fig3", "fig6", "fig7"])
-    def test_times_are_taken_at_every_pair_of_prices_in_five_folds(self, figure):
+    def test_grid_has_all_penalties_and_five_folds(self, figure):
         grid = list(FIGURES[figure](WHOLE))
         assert {cell.lambda0 for cell in grid} == {0.8, 1, 2, 3, 4, 5, 6, 7}
         assert {cell.lambda2 for cell in grid} == {0.0, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1, 10}
@@ -65,32 +65,32 @@ class TestGrids:
         assert shapes == {0.9, 0.7, 0.5, 0.3, 0.1, 0.001}
         assert {cell.shape for cell in grid if cell.method.startswith("MCP")} == {1.5, 25.0}
 
-    def test_no_two_cells_of_a_figure_share_a_key(self):
+    def test_cell_keys_are_unique(self):
         for figure in FIGURES.values():
             keys = [cell.key for cell in figure(WHOLE)]
             assert len(keys) == len(set(keys))
 
 
 class TestResume:
-    def test_what_is_done_is_not_run_again(self, paper):
-        runner.run("fig4", cells("exchange", "exchange, certified"), Answering(), resume=False)
-        worker = Answering()
+    def test_resume_skips_finished_cells(self, paper):
+        runner.run("fig4", cells("exchange", "exchange, certified"), RecordingWorker(), resume=False)
+        worker = RecordingWorker()
         table = runner.run("fig4", cells("exchange", "exchange, certified", "swap, dynamic"), worker, resume=True)
         assert worker.asked == ["swap, dynamic"]
         assert len(table) == 3
         assert len(pd.read_csv(paper / "fig4.csv")) == 3
 
-    def test_without_it_everything_is(self, paper):
-        runner.run("fig4", cells("exchange"), Answering(), resume=False)
-        worker = Answering()
+    def test_without_resume_all_cells_run(self, paper):
+        runner.run("fig4", cells("exchange"), RecordingWorker(), resume=False)
+        worker = RecordingWorker()
         runner.run("fig4", cells("exchange"), worker, resume=False)
         assert worker.asked == ["exchange"]
 
-    def test_a_line_that_was_cut_short_is_one_cell_lost(self, paper):
-        runner.run("fig4", cells("exchange", "swap, dynamic"), Answering(), resume=False)
+    def test_truncated_line_loses_one_cell(self, paper):
+        runner.run("fig4", cells("exchange", "swap, dynamic"), RecordingWorker(), resume=False)
         store = paper / "fig4.jsonl"
         store.write_text(store.read_text()[:-20])
-        worker = Answering()
+        worker = RecordingWorker()
         runner.run("fig4", cells("exchange", "swap, dynamic"), worker, resume=True)
         assert worker.asked == ["swap, dynamic"]
         assert [json.loads(line)["cell"]["method"] for line in store.read_text().splitlines()] == [
@@ -98,31 +98,31 @@ class TestResume:
             "swap, dynamic",
         ]
 
-    def test_what_failed_is_run_again(self, paper):
-        runner.run("fig4", cells("exchange"), Answering({"failed": "no"}), resume=False)
-        worker = Answering()
+    def test_resume_repeats_failed_cells(self, paper):
+        runner.run("fig4", cells("exchange"), RecordingWorker({"failed": "no"}), resume=False)
+        worker = RecordingWorker()
         table = runner.run("fig4", cells("exchange"), worker, resume=True)
         assert worker.asked == ["exchange"]
         assert table["n_terms"].tolist() == [1]
 
-    def test_a_method_that_changed_is_run_again_by_name(self, paper):
+    def test_again_repeats_the_named_method(self, paper):
         both = cells("exchange", "exchange, certified", "swap, dynamic")
-        runner.run("fig4", both, Answering(), resume=False)
-        worker = Answering()
+        runner.run("fig4", both, RecordingWorker(), resume=False)
+        worker = RecordingWorker()
         runner.run("fig4", both, worker, resume=True, again=("exchange",))
         assert worker.asked == ["exchange", "exchange, certified"]
 
-    def test_cells_of_another_scale_stay_out_of_the_table(self, paper):
-        runner.run("fig4", [Cell("classification", 0, "swap, dynamic", points=5)], Answering(), resume=False)
-        table = runner.run("fig4", [Cell("classification", 0, "swap, dynamic")], Answering(), resume=True)
+    def test_table_ignores_cells_of_other_runs(self, paper):
+        runner.run("fig4", [Cell("classification", 0, "swap, dynamic", points=5)], RecordingWorker(), resume=False)
+        table = runner.run("fig4", [Cell("classification", 0, "swap, dynamic")], RecordingWorker(), resume=True)
         assert table["points"].tolist() == [40]
 
-    def test_a_process_that_dies_has_another_try(self, monkeypatch):
+    def test_crashed_worker_is_retried(self, monkeypatch):
         worker, replies = runner.Worker(None), iter([{"died": -11}, {"rows": []}])
         monkeypatch.setattr(worker, "_ask", lambda _: next(replies))
         assert worker.ask(cells("exchange")[0]) == {"rows": [], "crashes": [-11]}
 
-    def test_but_only_one(self, monkeypatch):
+    def test_crashed_worker_is_retried_once_only(self, monkeypatch):
         worker = runner.Worker(None)
         monkeypatch.setattr(worker, "_ask", lambda _: {"died": -11})
         assert "ended 2 times" in worker.ask(cells("exchange")[0])["failed"]
@@ -138,25 +138,25 @@ class TestCheck:
         check.equal_sizes("fig5", pd.DataFrame([row for group in rows for row in group]))
         return capsys.readouterr().out
 
-    def test_being_behind_at_equal_size_is_said(self, capsys):
+    def test_lower_auc_at_equal_size_is_reported(self, capsys):
         said = self.said(capsys, path_rows("exchange", 0.70), path_rows("LASSO", 0.71))
         assert "behind by more than 0.005 at 1 of 1 sizes; at worst +0.0100" in said
 
-    def test_a_hair_is_not(self, capsys):
+    def test_small_differences_are_not_reported(self, capsys):
         said = self.said(capsys, path_rows("exchange", 0.70), path_rows("LASSO", 0.704))
         assert "at 0 of 1 sizes" in said
 
-    def test_sizes_that_are_not_equal_are_not_compared(self, capsys):
+    def test_different_sizes_are_not_compared(self, capsys):
         assert not self.said(capsys, path_rows("exchange", 0.70), path_rows("LASSO", 0.9, n_terms=4))
 
-    def test_nor_those_of_few_folds(self, capsys):
+    def test_sizes_of_few_folds_are_not_compared(self, capsys):
         assert not self.said(capsys, path_rows("exchange", 0.70), path_rows("LASSO", 0.9, folds=2))
 
-    def test_of_two_models_of_a_size_the_one_that_fits_better_counts(self, capsys):
+    def test_the_better_fit_of_a_size_is_used(self, capsys):
         lucky = path_rows("LASSO", 0.9, loss=2.0)
         assert "at 0 of 1" in self.said(capsys, path_rows("exchange", 0.70), path_rows("LASSO", 0.70), lucky)
 
-    def test_an_objective_above_another_is_said(self, capsys):
+    def test_higher_objective_is_reported(self, capsys):
         row = {"fold": 0, "loss_name": "logistic", "lambda2": 0.0, "lambda0": 5.0}
         rows = [
             {**row, "method": "exchange", "objective": 10.1},
@@ -202,14 +202,14 @@ class TestL0Learn:
         X, y = rng.normal(size=(20, 4)), np.arange(20) % 2.0
         return Fold(("a", "b", "c", "d"), X, y, X, y, linear=True)
 
-    def test_it_is_left_out_in_one_line_where_it_is_not(self, fake_r, tmp_path, monkeypatch):
+    def test_l0learn_is_skipped_with_a_message_if_not_installed(self, fake_r, tmp_path, monkeypatch):
         fake_r(status=1)
         assert 'install.packages("L0Learn")' in l0learn.missing()
         monkeypatch.setenv("PATH", str(tmp_path / "nowhere"))
         l0learn.missing.cache_clear()
         assert "R is not installed" in l0learn.missing()
 
-    def test_models_come_back_with_columns_counted_from_zero(self, fake_r, fold):
+    def test_l0learn_columns_are_zero_based(self, fake_r, fold):
         fake_r()
         assert l0learn.missing() is None
         empty, two = l0learn.fit(fold, Cell("x", 0, "L0Learn", lambda2=1e-3), 60)
@@ -217,7 +217,7 @@ class TestL0Learn:
         assert (two.columns.tolist(), two.coef.tolist(), two.intercept) == ([0, 2], [1.5, -2.0], 0.125)
         assert (two.seconds, two.lambda2) == (0.5, 1e-3)
 
-    def test_what_r_says_is_in_the_error(self, fake_r, fold):
+    def test_error_contains_the_message_of_r(self, fake_r, fold):
         fake_r()
         with pytest.raises(RuntimeError, match="no such price"):
             next(l0learn.fit(fold, Cell("x", 0, "L0Learn", lambda0=9.0), 60))

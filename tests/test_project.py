@@ -1,4 +1,4 @@
-"""What surrounds the package: one version everywhere, groups that are read as TOML means them, pages that exist."""
+"""The project metadata: one version everywhere, dependency groups, and links to existing files."""
 
 import re
 import subprocess
@@ -20,12 +20,12 @@ VERSION = re.search(r'^version = "(.+)"$', PYPROJECT, flags=re.MULTILINE).group(
         ("CHANGELOG.md", "- {}\n"),
     ],
 )
-def test_the_version_is_the_same_everywhere(file, text):
+def test_version_is_the_same_in_all_files(file, text):
     assert text.format(VERSION) in (ROOT / file).read_text(encoding="utf-8")
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="tomllib came with Python 3.11")
-def test_groups_are_read_as_toml_means_them():
+def test_group_script_agrees_with_tomllib():
     import tomllib
 
     groups = tomllib.loads(PYPROJECT)["dependency-groups"]
@@ -40,19 +40,19 @@ def test_groups_are_read_as_toml_means_them():
         assert sorted(printed.split("\n")[:-1]) == sorted(meant(name))
 
 
-def test_an_unknown_group_is_refused():
+def test_group_script_refuses_unknown_groups():
     command = [sys.executable, str(ROOT / "tools" / "group.py"), "nobody"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "no dependency group 'nobody'" in done.stderr
 
 
-def test_those_who_install_the_package_get_no_tools_of_ours():
+def test_extras_contain_no_development_tools():
     extras = PYPROJECT.split("[project.optional-dependencies]")[1].split("\n[")[0]
     assert not re.search(r"pytest|ruff|sphinx", extras)
 
 
-def test_links_to_files_of_the_repository_lead_somewhere():
+def test_repository_links_point_to_existing_files():
     base = "https://github.com/sparsegam/sparsegam/"
     for page in (ROOT / "README.md", ROOT / "pyproject.toml"):
         for kind, path in re.findall(base + r"(blob|tree)/main/([\w./-]+)", page.read_text(encoding="utf-8")):

@@ -1,4 +1,4 @@
-"""Every subset and every swap, tried one by one: what the search and its certificate are held against."""
+"""Enumerate all subsets and all swaps of small problems, for comparison with the search and its certificates."""
 
 from functools import partial
 from itertools import combinations
@@ -10,11 +10,11 @@ from _helpers.reference import derivatives
 MAX_STEPS = 60
 
 
-@np.errstate(over="ignore", invalid="ignore")  # far steps are taken back
+@np.errstate(over="ignore", invalid="ignore")  # overflow in long steps is handled by the line search
 def minimise(problem, A, offset, ridge):
-    """Minimise sum_i s_i loss(y_i, offset_i + a_i'theta) + ridge'theta^2 m times at once, by damped Newton.
+    """Minimise sum_i s_i loss(y_i, offset_i + a_i'theta) + ridge'theta^2 for m problems at once, by damped Newton.
 
-    A is (m, n, q), offset (m, n), ridge (m, q). Return the m lowest values.
+    A has shape (m, n, q), offset (m, n) and ridge (m, q). Return the m minima.
     """
     lowest, going = np.empty(len(A)), np.arange(len(A))
     theta = np.zeros((len(A), A.shape[2]))
@@ -33,7 +33,7 @@ def minimise(problem, A, offset, ridge):
 
 
 def _evaluate(problem, A, offset, ridge, theta):
-    """Objective of each problem, and each row's gradient and curvature."""
+    """Return the objective of each problem, and the gradient and curvature of each row."""
     score = offset + np.matmul(A, theta[:, :, None])[:, :, 0]
     value, grad, curv = derivatives(problem.y, score, problem.loss)
     objective = value @ problem.weight + (ridge * theta**2).sum(1)
@@ -43,13 +43,13 @@ def _evaluate(problem, A, offset, ridge, theta):
 def _newton_step(A, ridge, theta, grad, curv):
     slope = np.matmul(grad[:, None, :], A)[:, 0] + 2 * ridge * theta
     hessian = np.matmul((A * curv[:, :, None]).transpose(0, 2, 1), A)
-    diagonal = np.einsum("mqq->mq", hessian)  # a view
+    diagonal = np.einsum("mqq->mq", hessian)  # a view of the diagonals
     diagonal += 2 * ridge + 1e-9 * diagonal.max(1, keepdims=True) + 1e-100
     return -np.linalg.solve(hessian, slope[:, :, None])[:, :, 0]
 
 
 def _move(evaluate, theta, step, state):
-    """Halve each problem's step until its objective does not rise; stay where it does not fall."""
+    """Halve the step of each problem until its objective does not increase; keep the old point if none helps."""
     length = np.ones(len(theta))
     for _ in range(30):
         after = evaluate(theta + length[:, None] * step)
@@ -64,7 +64,7 @@ def _move(evaluate, theta, step, state):
 
 
 def all_subsets(problem, lambda2, max_terms):
-    """Objective of every subset of up to max_terms candidate columns, refitted: {columns: objective}."""
+    """Return {columns: objective} for every subset of up to max_terms candidate columns, after a refit."""
     X, ridge, n = problem.X, problem.ridge(lambda2), len(problem.y)
     found = {}
     for k in range(max_terms + 1):
@@ -79,13 +79,13 @@ def all_subsets(problem, lambda2, max_terms):
 
 
 def best_of_each_size(found):
-    """The lowest objective among subsets of each size."""
+    """Return the lowest objective among the subsets of each size."""
     sizes = range(max(map(len, found)) + 1)
     return np.array([min(value for subset, value in found.items() if len(subset) == k) for k in sizes])
 
 
 def greedy(found):
-    """The objectives of forward selection: each time the column that helps most, with the others refitted."""
+    """Return the objectives of forward selection, with a refit after each column."""
     chosen, values = frozenset(), [found[()]]
     while len(values) <= max(map(len, found)):
         steps = {subset: value for subset, value in found.items() if len(subset) == len(values)}
@@ -99,9 +99,9 @@ def greedy(found):
 
 
 def all_swaps(problem, point, lambda2):
-    """For every term j and other candidate c: the objective with c in place of j, intercept and c's coefficient free.
+    """Return the objective after each swap of a term j for a candidate c, optimising intercept and coefficient of c.
 
-    The other coefficients stay as they are. Return an array (terms, columns); NaN where c may not enter.
+    The other coefficients are fixed. The result has shape (terms, columns), with NaN where c may not enter.
     """
     X, ridge = problem.X, problem.ridge(lambda2)
     columns = np.setdiff1d(problem.candidates, point.columns)

@@ -1,4 +1,4 @@
-"""Random problems, and the objective of fastsparsegams by its definition: what models of the grid are held against."""
+"""Random problems and the objective of fastsparsegams by its definition, for tests of the compatibility modules."""
 
 import numpy as np
 import scipy.sparse as sp
@@ -43,7 +43,7 @@ def loss_sum(loss, y, f):
 
 
 def objective(X, y, loss, theta, lambda_0, *, l1=0.0, l2=0.0, intercept=True, free=0):
-    """Loss and penalties of one model, theta = (intercept, coefficients), on columns and targets of norm one."""
+    """Return the loss plus penalties of theta = (intercept, coefficients), for columns and targets of norm one."""
     scale = target_norm(loss, y, intercept=intercept)
     v = theta[1:] * norms(X, intercept=intercept) / scale
     fitted = loss_sum(loss, y, X @ theta[1:] + theta[0]) / scale**2

@@ -1,4 +1,4 @@
-"""Rows of a sparse linear model with correlated columns, and the estimator of a loss."""
+"""Data from a sparse linear model with correlated columns, and the estimator class for a loss."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""A table with all that a column may be: numbers, special and missing values, booleans, dates, times, text, levels."""
+"""A table with every type of column: numbers, special and missing values, booleans, dates, times, text, categories."""
 
 import numpy as np
 import pandas as pd
@@ -30,7 +30,7 @@ def mixed_table(n, seed=0):
 
 
 def with_outcomes(frame):
-    """The same table with a response, weights and labels of three classes."""
+    """Return the table with a numeric target, weights and labels of three classes."""
     n, rng = len(frame), np.random.default_rng(5)
     frame["amount"] = frame["income"].fillna(2.0) + (frame["age"] > 40) + rng.normal(size=n)
     frame["w"] = rng.choice([0.0, 1.0, 2.5], n)

@@ -20,7 +20,7 @@ def close_figures():
 
 @pytest.fixture(scope="module", name="mixed_data")
 def make_mixed_data():
-    """Numbers with missing and special values, a category, a date and a boolean."""
+    """Return a table with numbers, missing and special values, a category, a date and a boolean."""
     rng = np.random.default_rng(0)
     n = 500
     frame = pd.DataFrame({f"x{j}": rng.integers(0, 30, n).astype(float) for j in range(12)})

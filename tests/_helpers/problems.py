@@ -1,4 +1,4 @@
-"""Small threshold problems for the core: random bin codes and labels, their expanded columns, and what columns cost."""
+"""Small threshold problems for tests of the core: random bin codes and labels, their 0/1 columns, and penalties."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,7 +15,7 @@ KINDS = ((4, 4), (3, 0), (6, 5), (2, 2), (5, 3), (1, 1))
 
 @dataclass(frozen=True)
 class Problem:
-    """Bin codes, labels, weights and a loss, with all that the core and the oracle need of them."""
+    """Bin codes, labels, weights and a loss, with everything the core and the reference implementation need."""
 
     codes: tuple
     n_bins: np.ndarray
@@ -26,11 +26,11 @@ class Problem:
 
     @cached_property
     def X(self):  # noqa: N802
-        """The expanded 0/1 columns."""
+        """All 0/1 columns."""
         return expand(self.codes, self.n_bins, self.n_ordered)
 
     def expanded(self, columns):
-        """Some of them."""
+        """Return some of the 0/1 columns."""
         found = np.empty((len(self.y), len(columns)))
         for i, column in enumerate(columns):
             feature = int(np.searchsorted(self.offset, column, side="right")) - 1
@@ -52,7 +52,7 @@ class Problem:
 
     @property
     def candidates(self):
-        """Columns without the last ordered bin of each feature, which is constant or the complement of later bins."""
+        """Return all columns except the last ordered bin of each feature, which is redundant."""
         last = (self.offset + self.n_ordered - 1)[self.n_ordered > 0]
         return np.setdiff1d(np.arange(self.n_columns), last)
 
@@ -64,7 +64,7 @@ class Problem:
         return _core.ThresholdRows(self.design, self.y, self.weight, loss=self.loss, n_threads=n_threads)
 
     def penalty(self, lambda2=0.0, **changes):
-        """What columns cost: all alike, free in sign, every candidate allowed, unless said otherwise."""
+        """Return the penalty of the columns: by default equal, without sign constraints, all candidates allowed."""
         p = self.n_columns
         columns = {
             "cost": np.ones(p),
@@ -84,7 +84,7 @@ class Problem:
         return _core.fit_at(rows, penalty, lambda0=lambda0, max_terms=max_terms, **options)
 
     def repeated(self, times):
-        """Each row as often as `times` says, all of weight one."""
+        """Return the problem with rows repeated `times` times and unit weights."""
         return replace(
             self,
             codes=tuple(np.repeat(code, times) for code in self.codes),
@@ -94,19 +94,19 @@ class Problem:
 
 
 def narrow(codes, n_bins):
-    """Codes in the type that the core wants for so many bins."""
+    """Return codes in the integer type that the core expects for this number of bins."""
     return np.ascontiguousarray(codes, dtype=np.uint8 if n_bins <= 256 else np.uint16)
 
 
 def labels(rng, score, loss):
-    """Labels drawn around a score."""
+    """Return random labels given a score."""
     if loss == "squared":
         return score + rng.normal(size=score.size)
     return np.where(rng.random(score.size) < 1 / (1 + np.exp(-score)), 1.0, -1.0)
 
 
 def problem_of(codes, y, loss="logistic", weight=None, n_bins=None, n_ordered=None):
-    """A problem from given codes; all bins are ordered unless said otherwise."""
+    """Return a problem with given codes; by default all bins are ordered."""
     n_bins = np.array([np.max(code) + 1 for code in codes] if n_bins is None else n_bins, dtype=np.int64)
     return Problem(
         codes=tuple(narrow(code, bins) for code, bins in zip(codes, n_bins, strict=True)),
@@ -119,7 +119,7 @@ def problem_of(codes, y, loss="logistic", weight=None, n_bins=None, n_ordered=No
 
 
 def random_problem(seed, loss, *, n=60, kinds=KINDS, strength=1.0, weighted=True):
-    """Features of these kinds, correlated with each other, and labels that a few of their columns explain."""
+    """Return a problem with correlated features, and labels that depend on a few of their columns."""
     rng = np.random.default_rng(seed)
     n_bins, n_ordered = np.array(kinds).T
     shared = rng.normal(size=n)

@@ -1,4 +1,4 @@
-"""Models with products, written by hand, and as if they had been fitted to some rows."""
+"""Models with interactions: written by hand, and with the statistics of a fit."""
 
 from dataclasses import replace
 
@@ -19,7 +19,7 @@ COLOURS = Scale("category", ("red", "green", "blue"))
 
 
 def product(first, second, coef):
-    """A product of two clauses, each a feature and a condition."""
+    """Return an interaction of two conditions, each a pair of feature and condition."""
     return Term(*first, coef, Clause(*second))
 
 
@@ -42,7 +42,7 @@ TERMS = (
 
 
 def table(n=600, seed=0):
-    """Rows, and what happened: more often where the products hold."""
+    """Return rows and labels that depend on the interactions."""
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(
         {
@@ -58,19 +58,19 @@ def table(n=600, seed=0):
 
 
 def written():
-    """A model that knows no rows."""
+    """Return a model without statistics of training data."""
     names = ("age", "priors", "colour", "unused", "hours")
     return Model(-0.3, TERMS, names, "logistic", ("no", "yes"), scales={"colour": COLOURS})
 
 
 def fitted():
-    """The model as if it had been fitted to the table, and the table."""
+    """Return a model with the statistics of a fit, and its data."""
     frame, y = table()
     return as_fitted(written(), frame, y), frame
 
 
 def as_fitted(model, frame, y=None, *, missing="mean", weight=None):
-    """The same model, as if it had been fitted to these rows."""
+    """Return the model with the statistics of a fit to these rows."""
     weight = np.ones(len(frame)) if weight is None else weight
     numbers = score_function(model).columns(read_table(frame))
     seen = {
@@ -93,7 +93,7 @@ def as_fitted(model, frame, y=None, *, missing="mean", weight=None):
 
 
 def evidence(model, numbers, y):
-    """What its terms stand on: Wald's covariances of a logistic model."""
+    """Return its term statistics, with the Wald covariance of a logistic model."""
     event = np.asarray(y) == model.classes[1]
     columns = np.column_stack([np.ones(event.size), *(model.column_of(t, numbers) for t in model.terms)])
     risk = logistic(columns @ np.array([model.intercept, *(t.coef for t in model.terms)]))

@@ -1,4 +1,4 @@
-"""Features with steps and ramps: codes, the same as plain columns, labels and weights."""
+"""Features with steps and ramps: bin codes, the corresponding plain columns, labels and weights."""
 
 import numpy as np
 
@@ -29,7 +29,7 @@ class Ramped:
 
     @classmethod
     def valley(cls):
-        """Rows whose response falls and then rises with the first feature: two ramps say so, and neither does alone."""
+        """Return a problem whose target falls and then rises with the first feature, which needs two ramps."""
         out = cls(3, kinds=((25, 25, 3), (30, 30, 3), (3, 0, 0)))
         place = out.ramps[0][0][out.codes[0]]
         score = 3 * np.abs(place - np.median(place)) + 0.2 * np.random.default_rng(3).normal(size=place.size)
@@ -47,7 +47,7 @@ class Ramped:
         return _core.ThresholdRows(design, self.y(loss), self.weight, loss=loss, n_threads=1)
 
     def moments(self, loss, point):
-        """1'(h x) of each ramp, and the same of the places of the rows of each step; of levels there is none."""
+        """Return 1'(h x) of each ramp, and the corresponding sums of bin centres for each step; levels have none."""
         _, _, h = ReferenceRows(self.X, self.y(loss), self.weight, loss).at(point)
         out = h @ self.X
         first = 0
@@ -66,12 +66,12 @@ class Ramped:
 
     @property
     def is_ramp(self):
-        """Ramps of which there is something to say."""
+        """Return which columns are ramps with data below their knots."""
         return (np.array(self.kinds) == "ramp") & (self.X.std(axis=0) > 0)
 
 
 def allowing(allowed):
-    """What columns cost, where only some may enter."""
+    """Return the penalty with only some columns allowed."""
     p = allowed.size
     return _core.Penalty(
         lambda2=0.01,

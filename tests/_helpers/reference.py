@@ -1,6 +1,6 @@
-"""The oracle: Rows in NumPy on expanded columns, written to be read, not to be fast; the compiled search runs on it.
+"""Reference implementation of Rows in NumPy on expanded 0/1 columns. The compiled search can run on it.
 
-Penalty throughout: sum_j ridge_j w_j^2 with ridge_j = lambda2 * scale_j, scale_j = sum_i s_i (x_ij - mean_j)^2.
+The ridge is sum_j ridge_j w_j^2 with ridge_j = lambda2 * scale_j and scale_j = sum_i s_i (x_ij - mean_j)^2.
 """
 
 from itertools import combinations
@@ -13,7 +13,7 @@ RIDGE_FLOOR = 1e-10
 
 
 def expand(codes, n_bins, n_ordered):
-    """0/1 columns of all features, feature by feature: `code <= b` for ordered bins b, `code == b` for later ones."""
+    """Return the 0/1 columns of all features: `code <= b` for ordered bins b, `code == b` for the others."""
     columns = [
         code <= b if b < ordered else code == b
         for code, bins, ordered in zip(codes, n_bins, n_ordered, strict=True)
@@ -23,7 +23,7 @@ def expand(codes, n_bins, n_ordered):
 
 
 def derivatives(y, f, loss):
-    """Loss of each row, its gradient and its curvature in f."""
+    """Return loss, gradient and curvature of each row with respect to its score."""
     if loss == "logistic":
         p = 0.5 * (1 + np.tanh(0.5 * f))
         return np.logaddexp(0, -y * f), p - (y > 0), p * (1 - p)
@@ -37,17 +37,16 @@ def derivatives(y, f, loss):
 
 
 def column_scale(X, weight):
-    """Squared weighted norm of the centred columns: sigma_j^2."""
+    """Return sigma_j^2, the squared weighted norms of the centred columns."""
     mean = weight @ X / weight.sum()
     return weight @ (X - mean) ** 2
 
 
 class ReferenceRows(_core.Rows):
-    """What every `Rows` must answer. `nested` are ranges of columns that are thresholds of one feature.
+    """The operations of `Rows`. `nested` are ranges of columns that are thresholds of the same feature.
 
-    The bin codes of the features are needed for `pairs` alone.
-
-    A class written in Python: `_core.frontier` and `_core.fit_at` ask its methods without knowing.
+    The bin codes of the features are needed for `pair_sums` only. This class also shows how to implement `Rows` in
+    Python: `_core.frontier` and `_core.fit_at` call its methods.
     """
 
     def __init__(self, X, y, weight, loss, nested=(), codes=()):
@@ -63,45 +62,45 @@ class ReferenceRows(_core.Rows):
         )
 
     def at(self, point):
-        """Loss, gradient and curvature of each row at a point."""
+        """Return loss, gradient and curvature of each row at a point."""
         scores = point.intercept + self.X[:, point.columns] @ point.coef
         return [self.weight * part for part in derivatives(self.y, scores, self.loss)]
 
     def support(self, columns):
-        """Matrix A = [1, X_S]."""
+        """Return the matrix A = [1, X_S]."""
         return np.column_stack([np.ones(len(self.y)), self.X[:, columns]])
 
     def evaluate(self, points):
-        """Loss at each point."""
+        """Return the loss at each point."""
         return np.array([self.at(point)[0].sum() for point in points])
 
     def newton(self, point, support, rough=False):
-        """Loss, A' diag(h) A and A'g."""
+        """Return the loss, A' diag(h) A and A'g."""
         value, g, h = self.at(point)
         A = self.support(support)
         return value.sum(), A.T @ (h[:, None] * A), A.T @ g
 
     def scan(self, point, among):
-        """The curvature to be held; A' diag(h) A and A'g; for every column G = x'g, D = x'(h x), B = A'(h x)."""
+        """Return the token (curvatures), A' diag(h) A, A'g, and for each column x'g, x'(h x) and A'(h x)."""
         _, g, h = self.at(point)
         A, X = self.support(point.columns), self.X[:, self.asked(among)]
         hX = h[:, None] * X
         return h, A.T @ (h[:, None] * A), A.T @ g, X.T @ g, (X * hX).sum(0), hX.T @ A
 
     def rescan(self, held, point, entered, among):
-        """1'g; for every column x'g and x'(h x) now, and its products with those entered, under the held curvature."""
+        """Return 1'g, and for each column x'g, x'(h x) and its products with `entered` under the frozen curvature."""
         _, g, h = self.at(point)
         X = self.X[:, self.asked(among)]
         return g.sum(), X.T @ g, (X**2).T @ h, (X * held[:, None]).T @ self.X[:, entered]
 
     def groups(self, point, columns):
-        """Sums of gradient, curvature and loss over the rows where each 0/1 column is 1, and over all."""
+        """Return the sums of gradient, curvature and loss over the rows of each 0/1 column, and over all rows."""
         value, g, h = self.at(point)
         X = self.X[:, columns]
         return X.T @ g, X.T @ h, X.T @ value, [g.sum(), h.sum(), value.sum()]
 
     def pair_sums(self, point, cells, pairs):
-        """Sums of gradient and curvature over the cells of two features at once, table after table."""
+        """Return the sums of gradient and curvature over the cells of pairs of features."""
         _, g, h = self.at(point)
         tables = [np.empty(0)], [np.empty(0)]
         for a, b in pairs:
@@ -112,7 +111,7 @@ class ReferenceRows(_core.Rows):
         return tuple(np.concatenate(table) for table in tables)
 
     def asked(self, among):
-        """Columns that a question is about: none named means all."""
+        """Return the selected columns; an empty selection means all."""
         return among if len(among) else np.arange(self.X.shape[1])
 
 
@@ -134,7 +133,7 @@ def refit(X, y, weight, loss, ridge, max_iter=100):
 
 
 def best_subsets(X, y, weight, loss, lambda2, max_terms):
-    """For k = 0..max_terms the best (objective, columns, theta) over all subsets of k columns."""
+    """Return the best (objective, columns, theta) among all subsets of k columns, for k = 0..max_terms."""
     ridge = lambda2 * column_scale(X, weight)
     best = []
     for k in range(max_terms + 1):
@@ -147,7 +146,7 @@ def best_subsets(X, y, weight, loss, lambda2, max_terms):
 
 
 def _line_search(rows, columns, theta, step, quadratic, objective):
-    """Halve the step until the objective falls; stay where it does not."""
+    """Halve the step until the objective decreases; return the old point if none does."""
     for t in 0.5 ** np.arange(30):
         new = theta + t * step
         value = rows.evaluate([_core.Point(new[0], columns, new[1:].copy())])[0] + quadratic @ new**2

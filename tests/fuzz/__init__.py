@@ -1,1 +1,1 @@
-"""Random cases for everything public: nothing may crash, hang or lie. `python tests/fuzz --help` says how to run it."""
+"""Random tests of the whole public API. `python tests/fuzz --help` lists the options."""

@@ -1,4 +1,4 @@
-"""A case as a call: an estimator is fitted or a path searched, and what comes out is looked at alike."""
+"""Turn a case into a call of an estimator or path function, and present the fitted models in one form."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ FUNCTIONS = {
 
 
 def public(kind: str) -> Any:
-    """The class or function of a kind."""
+    """Return the public class or function of this name."""
     return FUNCTIONS[kind] if kind in FUNCTIONS else getattr(sparsegam, kind)
 
 
 def known_options(kind: str) -> set[str]:
-    """Options that a kind has."""
+    """Return the option names of an estimator or path function."""
     return set(inspect.signature(public(kind)).parameters) - {"X", "y", "sample_weight"}
 
 
 @dataclass(eq=False)
 class Call:
-    """What is called, and with what; harms change it before it is made."""
+    """The function or class to call and its arguments, which a corruption may change before the call."""
 
     kind: str
     X: Any
@@ -50,11 +50,11 @@ class Call:
         return known_options(self.kind)
 
     def plain_options(self) -> None:
-        """Drop options that name columns: the table is another one now."""
+        """Drop options that refer to columns, because X was replaced."""
         self.options = {k: v for k, v in self.options.items() if k in ("loss", "lambda0", "lambda2", "max_terms")}
 
     def make(self) -> Any:
-        """Fit, or search the path."""
+        """Call the function, or construct and fit the estimator."""
         if self.kind in FUNCTIONS:
             return self.thing(self.X, self.y, sample_weight=self.weight, **self.options)
         estimator = self.thing(**self.options)
@@ -65,7 +65,7 @@ class Call:
 
 @dataclass(eq=False)
 class View:
-    """One model of what was fitted, with the labels and weights that it was fitted to."""
+    """One fitted model with the labels and weights that it was fitted to."""
 
     model: Any
     objective: float
@@ -73,13 +73,13 @@ class View:
     lambda0: float
     lambda2: float
     standardized: bool
-    y: np.ndarray  # -1 and 1, or responses
+    y: np.ndarray  # -1 and 1, or a numeric target
     weight: np.ndarray
 
 
 @dataclass(eq=False)
 class Fitted:
-    """A case that was fitted: the estimator or path, and its models."""
+    """A fitted case: the estimator or path and its models."""
 
     case: Any
     call: Call
@@ -88,7 +88,7 @@ class Fitted:
 
 
 def call_of(case, rows=None, order=None, **changes) -> Call:
-    """The call of a case, with rows, columns and options of one's choice."""
+    """Return the call of a case for selected rows and columns and changed options."""
     weight = case.weight if case.weight is None or rows is None else case.weight[rows]
     given = {**case.options, **changes}
     n = case.n if rows is None else len(rows)
@@ -96,13 +96,13 @@ def call_of(case, rows=None, order=None, **changes) -> Call:
 
 
 def fitted(case, rows=None, order=None, **changes) -> Fitted:
-    """Make the call of a case."""
+    """Run a case for selected rows and columns and changed options."""
     call = call_of(case, rows, order, **changes)
-    return looked_at(case, call, call.make(), rows)
+    return collected(case, call, call.make(), rows)
 
 
-def looked_at(case, call, thing, rows=None) -> Fitted:
-    """Take apart what a call gave."""
+def collected(case, call, thing, rows=None) -> Fitted:
+    """Collect the models of a fitted estimator or path."""
     out = Fitted(case, call, thing)
     if case.kind == "ThresholdBinner":
         return out
@@ -148,7 +148,7 @@ def signs(model, y):
 
 
 def balanced(y, weight):
-    """Weights times those of the classes, all of which then have the same total."""
+    """Return the sample weights multiplied by balanced class weights."""
     classes = np.unique(y[weight > 0])
     out = weight.copy()
     for label in classes:

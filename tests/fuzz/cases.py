@@ -1,4 +1,4 @@
-"""A case: one estimator or path with its options and data, all of it drawn from one number."""
+"""Generate a random case (an estimator or path function, its options and its data) from a seed."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ KINDS = {
 }
 SIZES = ((1, 2), (2, 3), (3, 13), (13, 80), (80, 400), (2000, 2001))
 SHARES = (0.02, 0.03, 0.2, 0.5, 0.23, 0.02)
-WEAK = 1e-6  # ridge that leaves coefficients of separable rows to grow
-FREE = 0.05  # price at which all terms are taken that there may be
-TINY = 13  # rows below which a fold may lack a class
+WEAK = 1e-6  # with a weaker ridge, coefficients of separable data grow very large
+FREE = 0.05  # below this penalty nearly all candidate terms are selected
+TINY = 13  # with fewer rows, a fold may lack a class
 
 
 @dataclass(eq=False)
 class Case:
-    """One case; `refusal` is what may be wrong with it: "" for nothing, else the case may or must be refused."""
+    """One case. `doubts` are reasons why it may be refused; with a `harm` it must be refused."""
 
     seed: int
     kind: str
@@ -48,7 +48,7 @@ class Case:
     y_as: str = "array"
     how: dict[str, str] = field(default_factory=dict)
     doubts: list[str] = field(default_factory=list)
-    harm: Any = None  # a corruption, out of `hostile`
+    harm: Any = None  # a function of `hostile` that corrupts the call
 
     @property
     def n(self) -> int:
@@ -75,24 +75,24 @@ class Case:
         return self.options.get("time_limit") is not None
 
     @property
-    def is_tame(self) -> bool:
-        """Whether numbers are of ordinary sizes, and coefficients finite without a ridge to hold them.
+    def is_well_conditioned(self) -> bool:
+        """Whether all numbers have ordinary magnitudes and all coefficients are finite.
 
-        Elsewhere a search finds its way through rounding, or among models that fit all alike.
+        In other cases the search depends on rounding errors or on ties between equally good models.
         """
         wild = ("scaled", "far_from_zero", "heavy_tailed", "constant")
         mild = self.how.get("weight") not in ("huge", "tiny", "wide") and self.how.get("y") not in ("scaled", "offset")
         columns = not self.is_linear or not any(word in column.kind for column in self.columns for word in wild)
-        return self.n >= 20 and mild and columns and self.is_held
+        return self.n >= 20 and mild and columns and self.is_bounded
 
     @property
-    def n_weighing(self) -> int:
-        """Number of rows that weigh anything."""
+    def n_positive_weight(self) -> int:
+        """Number of rows with positive weight."""
         return self.n if self.weight is None else int(np.count_nonzero(np.asarray(self.weight) > 0))
 
     @property
-    def is_held(self) -> bool:
-        """Whether coefficients are finite: labels that a model tells apart drive them on and on without a ridge."""
+    def is_bounded(self) -> bool:
+        """Whether coefficients are finite: without a ridge, those of separable classes diverge."""
         apart = self.how.get("y", "").startswith(("rare", "separable"))
         return self.squared or (bool(np.min(self.options.get("lambda2", 1e-3)) > WEAK) and not apart)
 
@@ -102,7 +102,7 @@ class Case:
 
     @property
     def names(self) -> list[str]:
-        """Names of the columns, as models call them."""
+        """Names of the columns, as used by models."""
         if self.layout in layouts.FRAMES:
             return [column.name for column in self.columns]
         return [f"x{j}" for j in range(len(self.columns))]
@@ -111,7 +111,7 @@ class Case:
         return self.names.index(key) if isinstance(key, str) else int(key)
 
     def table(self, rows=None, order=None):
-        """X, with rows and columns of one's choice."""
+        """Return X for selected rows and columns."""
         columns = self.columns if order is None else [self.columns[j] for j in order]
         return layouts.build([column.take(rows) for column in columns], self.layout)
 
@@ -119,7 +119,7 @@ class Case:
         return targets.wrap(self.y if rows is None or self.y is None else self.y[rows], self.y_as)
 
     def describe(self) -> str:
-        """What the case is, to be read by a person."""
+        """Return a readable description of the case."""
         kinds = ", ".join(f"{name!r}: {column.kind}" for name, column in zip(self.names, self.columns, strict=True))
         lines = [
             f"case {self.seed}: {self.kind}, {self.loss}, {self.n} rows as {self.layout}",
@@ -135,7 +135,7 @@ class Case:
 
 
 def draw_case(seed: int) -> Case:
-    """The case of a seed."""
+    """Return the case of a seed."""
     rng = np.random.default_rng([20260, seed])
     kind = str(rng.choice(list(KINDS), p=np.array(list(KINDS.values())) / sum(KINDS.values())))
     linear = "inear" in kind
@@ -151,14 +151,14 @@ def draw_case(seed: int) -> Case:
         most=layouts.MOST.get(layout, 1e50),
         binary_only=linear and loss == "exponential",
     )
-    columns = [_as_held(column, layout) for column in columns]
+    columns = [_in_precision_of(column, layout) for column in columns]
     case = Case(seed, kind, loss, columns, layout, None, None, {})
     _draw_target(rng, case)
     draw = options.Draw(rng, columns, layout in layouts.FRAMES, loss)
     case.options = _draw_options(draw, case)
     case.doubts = list(_doubts(case))
     if rng.random() < 0.02:
-        case.options |= options.far_option(draw, known_options(kind))
+        case.options |= options.extreme_option(draw, known_options(kind))
         case.doubts.append("an option is far beyond any use")
     return case
 
@@ -179,8 +179,8 @@ def _draw_shape(rng, kind):
     return n, p
 
 
-def _as_held(column, layout):
-    """The column as it is once a layout has taken digits away, so that NumPy sees what the search sees."""
+def _in_precision_of(column, layout):
+    """Return the column after conversion to the precision of its layout, which the search uses too."""
     if column.values.dtype.kind != "f":
         return column
     values = column.values
@@ -199,7 +199,7 @@ def _draw_target(rng, case):
         case.how["weight"], case.weight = targets.draw_weights(rng, case.n)
         return
     if case.squared:
-        case.how["y"], case.y = targets.draw_responses(rng, score)
+        case.how["y"], case.y = targets.draw_numeric_target(rng, score)
     else:
         many = "Classifier" in case.kind and rng.random() < 0.15
         n_classes = int(rng.integers(3, 5)) if many else 2
@@ -217,31 +217,31 @@ def _draw_options(draw, case):
     if "swap" in case.kind:
         asked = {} if case.is_linear else options.table_options(draw)
         for name in ("shapes", "interactions", "interaction_cost", "hierarchy", "max_terms_per_pair"):
-            asked.pop(name, None)  # the paper's search has steps alone
+            asked.pop(name, None)  # The search of the paper supports steps only.
         return out | asked | options.swap_path_options(draw)
-    out |= options.ridge_options(draw) | options.run_options(draw)
+    out |= options.ridge_options(draw) | options.runtime_options(draw)
     out |= options.linear_options(draw) if case.is_linear else options.table_options(draw)
     if case.is_path or case.is_cv:
         out["max_terms"] = int(draw.one_of(0, 1, 3, 10))
     else:
-        out |= options.price_options(draw)
+        out |= options.penalty_options(draw)
     if case.is_cv:
         out |= {"cv": int(draw.one_of(2, 3)), "rule": draw.one_of("one_se", "best")}
     elif not case.is_linear and not case.is_path:
         out |= options.search_options(draw, squared=case.squared)
     if not case.squared and ("Classifier" in case.kind or case.kind == "linear_path") and draw.some(0.1):
         out["class_weight"] = "balanced"
-    most = _most_terms(out)
+    most = _max_terms(out)
     if most is not None:
         out["max_terms"] = min(most if out.get("max_terms") is None else out["max_terms"], most)
     return out
 
 
-def _most_terms(given):
-    """How many terms a case may have that could take more than a minute, as it fits several times.
+def _max_terms(given):
+    """Return the largest number of terms for cases that could take more than a minute.
 
-    Terms that are free are all taken, and "aic" takes hundreds too: ten seconds a fit. A proof refits every term
-    against every column: without ridge, where coefficients of separable rows go on growing, in a hundred steps each.
+    Without a penalty, or with "aic", hundreds of terms are selected and one fit takes ten seconds. A certificate refits
+    every term against every column, which is slow without a ridge if the coefficients of separable data diverge.
     """
     if given.get("certify"):
         ridge = given.get("lambda2", 1)
@@ -252,7 +252,7 @@ def _most_terms(given):
 
 
 def _doubts(case):
-    """Why a case that is drawn from what is allowed may still be refused."""
+    """Yield reasons why a case with valid options may still be refused."""
     weight = np.ones(case.n) if case.weight is None else case.weight
     if not weight.any():
         yield "no row has weight"

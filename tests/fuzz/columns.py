@@ -1,4 +1,4 @@
-"""Columns of random tables: plain ones, and those that real tables hurt with."""
+"""Generate columns of random tables, both ordinary and difficult."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NAMES = ("x", "age", 'net "income"', "city's", "größe", "a b", "x <= 1", "scor
 
 @dataclass(frozen=True, eq=False)
 class RawColumn:
-    """A column before it is put into an array or a frame: its name, what it is, its values."""
+    """A column before it is stored in an array or data frame."""
 
     name: str
     kind: str
@@ -73,14 +73,14 @@ STEPS_ONLY = {function.__name__: function for function in (with_zeros_of_both_si
 
 
 def numbers(rng, n, *, most=1e50, among=None):
-    """A column of numbers of a random kind, none beyond `most`."""
+    """Return a numeric column of a random kind with absolute values up to `most`."""
     kinds = NUMBERS if among is None else among
     kind = str(rng.choice(list(kinds)))
     return kind, np.clip(kinds[kind](rng, n), -most, most)
 
 
 def with_missing(rng, values):
-    """The same with some values missing, now and then all of them."""
+    """Return the column with some, and occasionally all, values missing."""
     values = values.copy()
     values[rng.random(values.size) < rng.choice([0.05, 0.5, 1.0], p=[0.6, 0.35, 0.05])] = np.nan
     return values
@@ -110,7 +110,7 @@ OTHERS = {"text": text, "category": text, "ordered": text, "booleans": booleans,
 
 
 def draw_columns(rng, n, p, *, kinds, missing, most=1e50, binary_only=False):
-    """Columns of the kinds that a container can hold; some are copies of earlier ones."""
+    """Return columns of the kinds that a container supports; some are duplicates."""
     names = _names(rng, p)
     drawn: list[RawColumn] = []
     for name in names:

@@ -1,4 +1,4 @@
-"""The command line on a random table: a file is fitted, scored and exported, or refused in one line."""
+"""Run the command line on a random table: fit, predict and export, or refuse the input with one line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from fuzz import layouts
 from fuzz.columns import draw_columns
-from fuzz.targets import draw_labels, draw_responses, name_labels, signal
+from fuzz.targets import draw_labels, draw_numeric_target, name_labels, signal
 from sparsegam._cli.main import main
 
 SIZES = (1, 2, 12, 60, 200)
@@ -26,7 +26,7 @@ ODD = (
 
 
 def run_commands(rng):
-    """Run a few commands on one table; return what is wrong, or nothing."""
+    """Run several commands on one table; return an error message or None."""
     with tempfile.TemporaryDirectory() as folder:
         table, spoiled = Path(folder) / "table.csv", rng.random() < 0.2
         _write(rng, table)
@@ -52,7 +52,11 @@ def _write(rng, path):
     columns = draw_columns(rng, n, int(rng.integers(1, 5)), kinds=layouts.holds("pandas"), missing=True)
     frame = layouts.build(columns, "pandas")
     score = signal(rng, columns, n)
-    y = draw_responses(rng, score)[1] if rng.random() < 0.4 else name_labels(rng, draw_labels(rng, score, 2)[1], 2)[1]
+    y = (
+        draw_numeric_target(rng, score)[1]
+        if rng.random() < 0.4
+        else name_labels(rng, draw_labels(rng, score, 2)[1], 2)[1]
+    )
     frame.assign(**{"the target": y}).to_csv(path, index=False)
 
 
@@ -73,12 +77,12 @@ def _options(rng, *, spoiled):
 
 
 def _run(words):
-    """Run one command; return its exit code, and what is wrong with how it ended."""
+    """Run one command; return its exit code and an error message or None."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
             code = main(words)
-        except SystemExit as stop:  # of argparse
+        except SystemExit as stop:  # raised by argparse
             code = stop.code
     said = err.getvalue()
     if code not in (0, 1, 2):
@@ -86,7 +90,7 @@ def _run(words):
     if "this is a bug" in said or "Traceback" in said:
         return code, f"{words}: {said[-300:]}"
     if code and not said.strip():
-        return code, f"{words}: failed without a word"
+        return code, f"{words}: failed without a message"
     if code == 0 and "--json" in words:
         json.loads(out.getvalue())
     return code, None

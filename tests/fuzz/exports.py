@@ -1,4 +1,4 @@
-"""Exports of a model, run on the values where they could differ: thresholds, their neighbours, missing ones."""
+"""Compare exports with the model at critical values: thresholds, their neighbours, missing values."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ import pandas as pd
 from sparsegam import export
 from sparsegam._models.terms import Condition
 
-AGREE = 1e-9  # relative to the numbers added up
+AGREE = 1e-9  # relative to the sum of absolute contributions
 NODE = shutil.which("node")
-MOST = 40  # rows
+MOST = 40  # number of rows
 SMALLEST = 1e-15
 
 
 def check_exports(case, model, rng):
-    """Return what is wrong, or nothing; the format is drawn, as each takes time."""
+    """Compare one randomly chosen export format with the model; return an error message or None."""
     rows = edge_rows(model, rng)
     frame = pd.DataFrame({name: [row[name] for row in rows] for name in model.features}, dtype=object)
     if not model.features:
@@ -46,7 +46,7 @@ def check_exports(case, model, rng):
 
 
 def check_counterfactual(model, rng):
-    """What is wrong with the changes that lead a row of edge values to the other class."""
+    """Check that a counterfactual of a random row reaches the other class; return an error message or None."""
     row = edge_rows(model, rng)[0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -62,7 +62,7 @@ def check_counterfactual(model, rng):
 
 
 def edge_rows(model, rng):
-    """Rows of values at and beside the thresholds of a model, its levels and a new one, special and missing values."""
+    """Return rows with thresholds of a model and their neighbours, known and new levels, special and missing values."""
     by_feature = {name: _edges(model, name) for name in model.features}
     rows = [{name: values[rng.integers(len(values))] for name, values in by_feature.items()} for _ in range(MOST)]
     return rows or [{}]
@@ -81,7 +81,7 @@ def _edges(model, name):
 
 
 def ordered_values(model, name):
-    """Values at and beside the thresholds of a feature, in their order; none of them special, missing or new."""
+    """Return the thresholds of a feature and their neighbours in increasing order, without special values."""
     source, found = model.source_of(name), {}
     special = {source.scale.number(value) for value in source.special_values}
     for value in _edges(model, name):
@@ -101,12 +101,12 @@ def _around(condition: Condition):
 
 
 def _reach(condition: Condition):
-    """Return what a unit of coefficient adds at most."""
+    """Return the largest absolute value of a term's column."""
     return max(abs(condition.value), abs(condition.low)) * 2 if condition.is_ramp else 1.0
 
 
 def _are_literals(model):
-    """Tell whether SQLite reads all thresholds to the last digit: of numbers with large exponents, it does not."""
+    """Return whether SQLite parses all thresholds exactly, which it does not for very large or small exponents."""
     asked = [edge for term in model.terms for edge in term.condition.edges if isinstance(edge, float)]
     return all(edge == 0 or SMALLEST < abs(edge) < 1 / SMALLEST for edge in asked)
 

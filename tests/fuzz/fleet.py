@@ -1,4 +1,4 @@
-"""The parent: hands seeds to workers, notices those that die or hang, and starts new ones in their place."""
+"""Run cases in worker processes, detect crashes and hangs, and restart workers."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 TESTS = Path(__file__).parents[1]
-START = 120  # seconds that a worker may take to import everything
+START = 120  # seconds for a worker to import all modules
 
 
 @dataclass
 class Settings:
-    """How to run: seconds that a case may take, and what is asked of it."""
+    """Settings of a run: time limit per case and the properties to check."""
 
     seconds: float = 60.0
     everything: bool = False
@@ -31,13 +31,13 @@ class Settings:
 
 
 def command(settings):
-    """What a worker is started with."""
+    """Return the command that starts a worker."""
     return [sys.executable, "-m", "fuzz.worker", json.dumps(vars(settings))]
 
 
 @dataclass
 class Worker:
-    """One process, started when it is first needed."""
+    """A worker process, started when it is first needed."""
 
     settings: Settings
     process: Any = None
@@ -45,7 +45,7 @@ class Worker:
     buffer: bytes = b""
 
     def run(self, seed):
-        """Run one case; where the worker dies or hangs, the result says so."""
+        """Run one case; a crash or hang of the worker is reported in the result."""
         fresh = self.process is None
         if fresh:
             self._start()
@@ -85,7 +85,7 @@ class Worker:
         self.buffer = b""
 
     def _answer(self, seconds):
-        """One line of the worker; None where it takes too long, empty where it is gone."""
+        """Return one line of output, None after the time limit, or b"" if the worker ended."""
         end = time.monotonic() + seconds
         while b"\n" not in self.buffer:
             ready, _, _ = select.select([self.process.stdout], [], [], max(end - time.monotonic(), 0))
@@ -117,7 +117,7 @@ class Worker:
 
 
 def run_all(seeds, n_workers, settings, on_result):
-    """Run cases on a few workers; `on_result` hears of each as it ends."""
+    """Run cases on several workers and call `on_result` with each result."""
     waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
     for seed in seeds:
         waiting.put(seed)

@@ -1,4 +1,4 @@
-"""What is wrong with an invalid case: each function spoils the arguments of a call in one way."""
+"""Corrupt the arguments of a valid call in one way, so that the call must be refused."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ BAD = {
 }
 """Values that an option must refuse."""
 
-ONLY_FOR = {"cuts": "search", "order": "search"}  # options that are read with another one only
+ONLY_FOR = {"cuts": "search", "order": "search"}  # options that are only used together with another option
 
 
 def wrong_option(rng, call):
@@ -166,8 +166,8 @@ def odd_weights(rng, call):
     return call
 
 
-def harms_for(case):
-    """The harms that make sense for a case."""
+def corruptions_for(case):
+    """Return the corruptions that apply to a case."""
     out = [wrong_option, wrong_option, wrong_option, infinite_cell, odd_cell, odd_shape, odd_container, odd_weights]
     if case.kind != "ThresholdBinner":
         out.append(odd_target)

@@ -1,11 +1,11 @@
-"""What does not hold yet: a run leaves it out, and says so, unless `--everything` is asked for. Empty, to stay so."""
+"""Known failures, which a run skips and lists unless `--everything` is given. Both collections should stay empty."""
 
 from __future__ import annotations
 
-PROPERTIES_TO_COME: dict[str, str] = {}  # by name, with what is wrong
-CASES_TO_COME = ()  # functions of a case and its call, whose docstrings say what is wrong
+KNOWN_PROPERTY_FAILURES: dict[str, str] = {}  # property name and reason
+KNOWN_CASE_FAILURES = ()  # functions of a case and its call; their docstrings give the reason
 
 
-def left_out(case, call):
-    """The name of what is known not to hold and would come up in a case; nothing where there is none."""
-    return next((function.__name__ for function in CASES_TO_COME if function(case, call)), None)
+def known_failure(case, call):
+    """Return the name of the known failure that a case would trigger, or None."""
+    return next((function.__name__ for function in KNOWN_CASE_FAILURES if function(case, call)), None)

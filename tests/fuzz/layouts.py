@@ -1,4 +1,4 @@
-"""The containers that columns are put into: arrays of every layout and type, lists, frames, sparse matrices."""
+"""Store columns in containers: arrays of all layouts and types, lists, data frames and sparse matrices."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ LAYOUTS = ("C", "F", "strided", "reversed", "odd strides", "unaligned", "read-on
 ARRAYS = (*LAYOUTS, "float32", "int", "bool", "big-endian", "list")
 TABLES = (*ARRAYS, "object", *FRAMES)
 MATRICES = (*ARRAYS, *FRAMES, *SPARSE)
-MOST = {"float32": 1e30, "int": 1e9, "csc32": 1e30}  # the largest number that a layout is given
+MOST = {"float32": 1e30, "int": 1e9, "csc32": 1e30}  # largest absolute value by layout
 
 
 def holds(layout):
-    """The kinds of columns beside numbers that a layout can hold."""
+    """Return the kinds of non-numeric columns that a layout supports."""
     if layout in FRAMES:
         return tuple(OTHERS)
     return ("text",) if layout == "object" else ()
 
 
 def build(columns, layout):
-    """Put columns into a container."""
+    """Store columns in a container."""
     if layout in FRAMES:
         return {"pandas": _pandas, "polars": _polars, "arrow": _arrow}[layout](columns)
     if layout == "object":
@@ -55,14 +55,14 @@ def _array(values, layout):
 
 
 def _odd_strides(values):
-    """An axis of length one may have any stride: x[:, None] has zero."""
+    """Return an array with an unusual stride on an axis of length one, such as the zero stride of x[:, None]."""
     if values.shape[1] == 1:
         return values[:, 0].copy()[:, None]
     return values[0].copy()[None, :] if values.shape[0] == 1 else np.asfortranarray(values)[::-1][::-1]
 
 
 def _unaligned(values):
-    """Numbers that begin one byte off, as in a message that was unpacked."""
+    """Return an array that starts at an unaligned address, like a view into a message."""
     out = np.ndarray(values.shape, values.dtype, bytearray(values.nbytes + 1), offset=1)
     out[...] = values
     return out
@@ -87,7 +87,7 @@ def _sparse(values, layout):
 
 
 def _with_stored_zeros(values):
-    """All cells of the first column are stored, zeros too."""
+    """Return a sparse matrix that stores all values of the first column, including zeros."""
     rows, columns = np.nonzero(values)
     zeros = np.flatnonzero(values[:, 0] == 0)
     at = (np.append(rows, zeros), np.append(columns, np.zeros_like(zeros)))

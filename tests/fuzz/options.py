@@ -1,4 +1,4 @@
-"""Random options: every one that a user may set, within what is allowed, each set now and then."""
+"""Generate random valid options."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CHANCE = 0.2
 
 @dataclass(frozen=True, eq=False)
 class Draw:
-    """What options are drawn for: the generator, the columns by the names that options may use, and the loss."""
+    """The random generator, the columns as options may name them, and the loss."""
 
     rng: np.random.Generator
     columns: list
@@ -23,12 +23,12 @@ class Draw:
         return self.rng.random() < chance
 
     def key(self, j):
-        """A column as options name it: by position, or by name where there are names."""
+        """Return a column as options refer to it: by position, or by name if columns have names."""
         name = self.columns[j].name if self.named else f"x{j}"
         return name if self.rng.random() < 0.5 else int(j)
 
     def pick(self, most=None):
-        """Positions of a few columns."""
+        """Return the positions of a few columns."""
         p = len(self.columns)
         size = self.rng.integers(1, min(p, most or p) + 1)
         return [int(j) for j in self.rng.permutation(p)[:size]]
@@ -37,7 +37,7 @@ class Draw:
         return values[self.rng.integers(len(values))]
 
 
-def price_options(draw):
+def penalty_options(draw):
     out = {}
     if draw.some(0.7):
         out["lambda0"] = draw.one_of("aic", "bic", 0.0, 0.1, 1.0, 5.0, 1e-12, 1e6, 2)
@@ -50,7 +50,7 @@ def ridge_options(draw):
     return {"lambda2": draw.one_of(0.0, 1e-8, 1e-3, 0.1, 10.0, 1e8)} if draw.some(0.5) else {}
 
 
-def run_options(draw):
+def runtime_options(draw):
     out = {}
     if draw.some(0.1):
         out["n_jobs"] = int(draw.one_of(1, 2))
@@ -72,17 +72,17 @@ FAR = {
     "lambda2": 1e308,
     "time_limit": 1e300,
 }
-"""Values far beyond any use: to be taken or refused in words."""
+"""Extremely large values, which must be accepted or refused with a clear message."""
 
 
-def far_option(draw, known):
-    """One option out of those that a call knows, far beyond any use."""
+def extreme_option(draw, known):
+    """Return one option with an extremely large value."""
     name = str(draw.rng.choice([name for name in FAR if name in known]))
     return {name: FAR[name]}
 
 
 def table_options(draw):
-    """Options of tables that ask something of models."""
+    """Return options of additive models that restrict the terms."""
     makers = {
         "max_features": lambda: int(draw.one_of(1, 2, 5)),
         "max_terms_per_feature": lambda: int(draw.one_of(1, 2, 3)),
@@ -92,19 +92,21 @@ def table_options(draw):
         "min_samples_bin": lambda: int(draw.one_of(1, 2, 10, 1000)),
         "shapes": lambda: _shapes(draw),
         "interactions": lambda: _interactions(draw),
-        "missing": lambda: draw.one_of("mean", "last"),  # "error" refuses rows of weight 0, which properties predict
+        "missing": lambda: draw.one_of(
+            "mean", "last"
+        ),  # "error" would refuse rows of weight 0 when properties predict them
         "features_always": lambda: [draw.key(j) for j in draw.pick(2)],
     }
     out = {name: make() for name, make in makers.items() if draw.some(0.12)}
     if {"features_always", "features_never"} <= set(out):
         del out["features_never"]
     if "interactions" in out:
-        out |= product_options(draw)
+        out |= interaction_options(draw)
     return out | binning_options(draw)
 
 
-def product_options(draw):
-    """Options of tables about products."""
+def interaction_options(draw):
+    """Return options for interactions."""
     makers = {
         "interaction_cost": lambda: draw.one_of("auto", 0.0, 1.0, 3),
         "hierarchy": lambda: draw.one_of(None, "weak", "strong"),
@@ -121,7 +123,7 @@ def _interactions(draw):
 
 
 def binning_options(draw):
-    """Options of tables about bins."""
+    """Return options for binning."""
     makers = {
         "max_bins": lambda: int(draw.one_of(2, 3, 10, 255, 256, 257, 65536)),
         "thresholds": lambda: _by_number(draw, lambda v: _thresholds(draw, v)),
@@ -130,7 +132,7 @@ def binning_options(draw):
         "min_category_count": lambda: int(draw.one_of(1, 2, 5, 100)),
     }
     out = {name: make() for name, make in makers.items() if draw.some(0.12)}
-    if "categorical" in out:  # these would be options of an order that a category has not
+    if "categorical" in out:  # Thresholds and special values require numeric columns.
         for name in ("thresholds", "special_values"):
             out.pop(name, None)
     return out
@@ -179,10 +181,14 @@ def _specials(draw):
 
 
 def search_options(draw, *, squared):
-    """The choice of a search, with what goes with it."""
+    """Return options that select a search algorithm."""
     if not draw.some(0.25):
         return {"certify": True} if draw.some(0.15) else {}
-    out = {"search": "swap", "max_terms": int(draw.one_of(1, 5, 15)), **swap_options(draw)}  # more take minutes
+    out = {
+        "search": "swap",
+        "max_terms": int(draw.one_of(1, 5, 15)),
+        **swap_options(draw),
+    }  # larger models take minutes
     if squared:
         out["lambda0"] = draw.one_of(0.1, 1.0, 5.0)
     if draw.loss == "exponential":
@@ -199,7 +205,7 @@ def swap_options(draw):
 
 
 def swap_path_options(draw):
-    """Options of the paths of the swap search."""
+    """Return options of the paths of the swap search."""
     prices = draw.one_of(5.0, [5.0, 1.0], [0.1, 2.0, 2.0], (0.0,), 1, [1e-9, 1e9])
     out = {"lambda0": prices, "lambda2": draw.one_of(0.0, 1e-3, [0.0, 0.1], 10.0), **swap_options(draw)}
     if draw.loss == "exponential":
@@ -208,13 +214,15 @@ def swap_path_options(draw):
         out["candidates"] = int(draw.one_of(0, 1, 3, 10**6))
     if draw.some():
         out["line_steps"] = int(draw.one_of(1, 2, 100))
-    slow = out.get("candidates") == 10**6 and out.get("line_steps") == 100  # every column of every term, line by line
+    slow = (
+        out.get("candidates") == 10**6 and out.get("line_steps") == 100
+    )  # every column of every term is line-searched
     out["max_terms"] = int(draw.one_of(0, 1, 3, 10, 15)) if not slow else 3
     return out
 
 
 def linear_options(draw):
-    """Options of coefficients."""
+    """Return options of linear models."""
     makers = {
         "lambda1": lambda: draw.one_of(0.0, 1e-6, 0.1, 10.0),
         "standardize": lambda: False,

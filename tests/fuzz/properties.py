@@ -1,4 +1,4 @@
-"""What must hold of every case that was fitted: one small function each, which returns what is wrong, or nothing."""
+"""Properties of every fitted case. Each function returns an error message or None."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from fuzz.exports import check_counterfactual, check_exports, edge_rows, ordered
 from fuzz.options import NOT_ORDERED
 from sparsegam._models.terms import SENSE
 
-EXACT = 1e-6  # share of the objective by which sums in another order may differ
-TERMS_TO_CHANGE = 25  # of a model whose rows are led elsewhere: with hundreds of levels the search is long
-NOTHING = 1e-9  # share of the loss of a constant that counts as nothing
+EXACT = 1e-6  # relative difference of objectives due to the order of summation
+TERMS_TO_CHANGE = 25  # counterfactuals of larger models with hundreds of levels are slow
+NOTHING = 1e-9  # relative to the loss of a constant model
 
 
 def finite_outputs(run, rng):
-    """Coefficients, objectives, scores, probabilities: all are numbers."""
+    """Coefficients, objectives, scores and probabilities are finite."""
     X = run.call.X
     for view in run.views:
         numbers = [view.objective, view.loss, view.model.intercept, *recompute.coefs_of(view.model)]
@@ -35,7 +35,7 @@ def finite_outputs(run, rng):
 
 
 def objective_recomputed(run, rng):
-    """`objective_` and `loss_` are what NumPy finds, from scores, terms and options."""
+    """`objective_` and `loss_` equal the values that NumPy computes from scores, terms and options."""
     X = run.call.X
     for view in run.views:
         columns = recompute.columns_of(run.case, view, X)
@@ -52,7 +52,7 @@ def objective_recomputed(run, rng):
 
 
 def limits_kept(run, rng):
-    """No model has more terms, features or terms of a feature than allowed, nor a feature that it must not have."""
+    """Models respect the maximum numbers of terms and features and contain no excluded feature."""
     given, case = run.call.options, run.case
     for view in run.views:
         most = given.get("max_terms")
@@ -67,7 +67,7 @@ def limits_kept(run, rng):
 
 
 def _beyond_limits(given, case, terms):
-    """What is wrong with the features and pairs of a model; products count among those of their pair."""
+    """Return an error message if features or pairs of a model violate a limit; interactions count for their pair."""
     used = {name for term in terms for name in term.features}
     if len(used) > (given.get("max_features") or np.inf):
         return f"{len(used)} features, max_features is {given['max_features']}"
@@ -84,8 +84,8 @@ def _beyond_limits(given, case, terms):
     return f"products of {alone[0]} without the terms that hierarchy={given['hierarchy']!r} wants" if alone else None
 
 
-def demands_met(run, rng):
-    """Features that must be in are in; directions and bounds are kept; terms hold for enough rows."""
+def constraints_met(run, rng):
+    """Required features are included, directions and bounds are respected, and terms hold for enough rows."""
     case = run.case
     for view in run.views:
         wrong = _wrong_of_columns(run, view) if case.is_linear else _wrong_of_features(run, view)
@@ -133,14 +133,14 @@ def _directions(case, monotone):
     return {case.names[case.position(key)]: words.get(value, value) for key, value in named}
 
 
-def counterfactuals_lead_there(run, rng):
-    """The changes that lead a row to the other class do so."""
+def counterfactuals_reach_target(run, rng):
+    """Counterfactual changes lead to the other class."""
     models = [view.model for view in run.views if view.model.features and view.model.n_terms <= TERMS_TO_CHANGE]
     return check_counterfactual(models[rng.integers(len(models))], rng) if models else None
 
 
-def monotone_to_the_bit(run, rng):
-    """Scores never go against the direction of a feature, whatever the others are: not by the last digit."""
+def exactly_monotone(run, rng):
+    """Scores are exactly monotone in every feature with a direction."""
     model = run.views[rng.integers(len(run.views))].model
     for name, way in _directions(run.case, run.call.options.get("monotone")).items():
         ladder = ordered_values(model, name) if name in model.features and way else []
@@ -148,12 +148,12 @@ def monotone_to_the_bit(run, rng):
             frame = pd.DataFrame([row | {name: value} for value in ladder], dtype=object)
             steps = way * np.diff(model.decision_function(frame))
             if steps.min() < 0:
-                return f"the score goes by {steps.min()} against the direction of {name} in {row}"
+                return f"the score changes by {steps.min()} against the direction of {name} in {row}"
     return None
 
 
 def predicts_by_score(run, rng):
-    """`predict` is what the scores say, `n_terms_` and the like are those of the model."""
+    """`predict` is consistent with the scores, and `n_terms_` and similar attributes with the model."""
     thing, X = run.thing, run.call.X
     if run.case.is_path:
         sizes = [view.model.n_terms for view in run.views]
@@ -170,7 +170,7 @@ def predicts_by_score(run, rng):
 
 
 def inputs_unchanged(run, rng):
-    """Nothing that was passed in was written to."""
+    """The input data are not modified."""
     again = run.case.table()
     if (
         isinstance(again, np.ndarray)
@@ -183,7 +183,7 @@ def inputs_unchanged(run, rng):
 
 
 def pickles(run, rng):
-    """What comes back from a pickle predicts the same."""
+    """Pickled and restored estimators predict the same."""
     again = pickle.loads(pickle.dumps(run.thing))
     if run.case.is_path:
         return None if again.models == run.thing.models else "models differ after a pickle"
@@ -192,13 +192,13 @@ def pickles(run, rng):
 
 
 def exports_agree(run, rng):
-    """JSON, Python, SQL and JavaScript score as decision_function does, at thresholds and beside them too."""
+    """JSON, Python, SQL and JavaScript give the same scores as decision_function, also at thresholds."""
     model = run.views[rng.integers(len(run.views))].model
     return check_exports(run.case, model, rng)
 
 
 def binner_columns(run, rng):
-    """Every 0/1 column is named, and holds zeros and ones."""
+    """Every 0/1 column has a name and contains only zeros and ones."""
     found = run.thing.transform(run.call.X)
     names = run.thing.get_feature_names_out()
     if found.shape != (run.case.n, len(names)):
@@ -206,44 +206,44 @@ def binner_columns(run, rng):
     return None if set(np.unique(found).tolist()) <= {0, 1} else "values other than 0 and 1"
 
 
-ALWAYS = (finite_outputs, objective_recomputed, limits_kept, demands_met, predicts_by_score, inputs_unchanged)
+ALWAYS = (finite_outputs, objective_recomputed, limits_kept, constraints_met, predicts_by_score, inputs_unchanged)
 SOMETIMES = (
     refits.same_bits_for_threads,
-    refits.same_bits_again,
+    refits.same_bits_repeated,
     pickles,
     refits.row_order,
     refits.column_order,
     refits.weights_are_rows,
     refits.units_of_y,
     exports_agree,
-    counterfactuals_lead_there,
-    monotone_to_the_bit,
+    counterfactuals_reach_target,
+    exactly_monotone,
 )
 EVERY = {function.__name__: function for function in (*ALWAYS, *SOMETIMES, binner_columns)}
 
 
 def apply_to(case):
-    """The properties that a case can be asked for."""
+    """Return the properties that apply to a case."""
     if case.kind == "ThresholdBinner":
         return [binner_columns, inputs_unchanged]
     timed = case.is_timed
     conditions = {
         "same_bits_for_threads": not timed,
-        "same_bits_again": not timed,
-        # the paper's search goes from where its first gradient points to, and stays near
-        "row_order": not timed and not case.is_cv and not case.is_swap and case.is_tame,
-        "column_order": not timed and not case.is_cv and not case.is_swap and case.is_tame,
-        "weights_are_rows": _repeats(case) and not timed and not case.is_swap and case.is_held,
+        "same_bits_repeated": not timed,
+        # The search of the paper depends strongly on its first gradients and is not invariant to the order.
+        "row_order": not timed and not case.is_cv and not case.is_swap and case.is_well_conditioned,
+        "column_order": not timed and not case.is_cv and not case.is_swap and case.is_well_conditioned,
+        "weights_are_rows": _repeats(case) and not timed and not case.is_swap and case.is_bounded,
         "units_of_y": case.squared and not timed and not case.is_cv and case.how["y"] != "whole",
         "exports_agree": not case.is_linear,
-        "counterfactuals_lead_there": not case.is_linear and not case.squared,
-        "monotone_to_the_bit": not case.is_linear and bool(case.options.get("monotone")),
+        "counterfactuals_reach_target": not case.is_linear and not case.squared,
+        "exactly_monotone": not case.is_linear and bool(case.options.get("monotone")),
     }
     return [function for function in (*ALWAYS, *SOMETIMES) if conditions.get(function.__name__, True)]
 
 
 def _repeats(case):
-    """Whether weights are numbers of rows, and nothing else counts rows."""
+    """Return whether weights are equivalent to repeated rows."""
     counts_rows = {"min_samples_bin", "min_category_count", "categorical", "class_weight"}
     categories = any(column.kind in NOT_ORDERED for column in case.columns)
     rows_count = bool(counts_rows & set(case.options)) or categories

@@ -1,4 +1,4 @@
-"""The objective of a model in NumPy, from what it predicts and the terms it shows."""
+"""Compute the objective of a model in NumPy from its predictions and terms."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import scipy.sparse as sp
 from sparsegam._design.constraints import INTERACTION_COST
 from sparsegam.losses import LOSSES
 
-ROUNDING = 1e-13  # of a score, relative to the numbers that are added up to it
+ROUNDING = 1e-13  # rounding error of a score, relative to the sum of absolute contributions
 
 
 def loss_and_slack(case, view, score, size):
-    """The loss of scores, and how far rounding of the scores (sums of numbers of these sizes) may move it."""
+    """Return the loss of scores and the effect of rounding errors of the scores on it."""
     counted = view.weight > 0
     blur = ROUNDING * (size + np.abs(view.y if case.squared else 0.0))
     each = LOSSES[case.loss].per_row(view.y, score)
@@ -24,7 +24,7 @@ def loss_and_slack(case, view, score, size):
 
 
 def columns_of(case, view, X):
-    """The column of each term, from its centre where it has one, and its coefficient."""
+    """Return the centred column and the coefficient of each term."""
     if case.is_linear:
         model = view.model
         dense = dense_of(case, X)[:, list(model.columns)] - np.array(model.centres or 0.0)
@@ -41,7 +41,7 @@ def coefs_of(model):
 
 
 def constant_loss(case, view):
-    """The loss of the best constant, or nearly."""
+    """Return the approximate loss of the best constant model."""
     if not case.squared:
         return float(view.weight.sum() * np.log(2))
     mean = view.weight @ view.y / view.weight.sum() if case.options.get("fit_intercept", True) else 0.0
@@ -49,7 +49,7 @@ def constant_loss(case, view):
 
 
 def start_of(model):
-    """What the parts of a score are added to."""
+    """Return the value to which the contributions are added."""
     return model.centre_score if getattr(model, "centres", ()) else model.intercept
 
 
@@ -64,30 +64,32 @@ def dense_of(case, X):
 
 
 def spread(column, weight):
-    """sigma^2: squared weighted norm of the centred column; exactly zero for one that is constant."""
+    """Return sigma^2, the squared weighted norm of the centred column, which is exactly zero for a constant column."""
     held = column[weight > 0]
     if held.size and (held == held[0]).all():
-        return 0.0  # the mean of equal numbers may be off by a digit, which lambda1=1e308 does not forgive
+        return 0.0  # the mean of equal numbers may have a rounding error, which lambda1=1e308 would amplify
     mean = weight @ column / weight.sum()
     return float(weight @ (column - mean) ** 2)
 
 
 def penalty(case, view, columns):
-    """Ridge and lasso of the coefficients."""
+    """Return the ridge and lasso penalties of the coefficients."""
     lambda1 = float(case.options.get("lambda1", 0.0))
     total = 0.0
     for term, (column, coef) in enumerate(columns):
         if coef == 0.0:
-            continue  # it costs nothing, at any price
+            continue  # it has no penalty
         unit = spread(column, view.weight) if view.standardized else 1.0
         if not view.standardized and not case.is_linear and view.model.terms[term].condition.is_ramp:
-            unit = 4 * spread(column, view.weight) / view.weight.sum()  # a ramp counts as a step of half the weight
+            unit = (
+                4 * spread(column, view.weight) / view.weight.sum()
+            )  # a ramp is penalised like a step that holds for half of the weight
         total += view.lambda2 * unit * np.square(coef) + lambda1 * np.sqrt(unit) * abs(coef)
     return total
 
 
 def cost(case, view):
-    """How many prices the terms of a model cost: their number, but for factors and free columns."""
+    """Return the total penalty in units of lambda0: the number of terms, adjusted for feature costs."""
     if case.is_linear:
         free = {case.position(key) for key in case.options.get("unpenalized") or ()}
         return sum(j not in free for j in view.model.columns)

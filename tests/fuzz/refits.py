@@ -1,4 +1,4 @@
-"""What must hold between a case and the same fitted again: on other threads, in another order, in other units."""
+"""Properties that compare a fit with a second one: with other threads, row orders, column orders and units."""
 
 from __future__ import annotations
 
@@ -7,40 +7,41 @@ import numpy as np
 from fuzz import recompute
 from fuzz.calls import fitted
 
-NEARLY = 0.01  # share of the objective by which searches may differ that see the same data in another order
-# Below that, many models fit alike, and which of them a search ends at is chance: 125 rows with 11 terms were seen with
-# two optima, both of them proved to be swap 1-OPT, that differ by 1.03 percent.
+NEARLY = 0.01  # relative difference of objectives for the same data in another order
+# With fewer rows per term many models fit equally well, and the result of a search depends on rounding. For 125 rows
+# and
+# 11 terms, two models that were both proved to be swap 1-OPT had objectives that differ by 1.03 percent.
 ROWS_PER_TERM = 12
 
 
 def same_bits_for_threads(run, rng):
-    """One thread and two give the very same models."""
+    """One and two threads give identical models."""
     one, two = (fitted(run.case, n_jobs=n) for n in (1, 2))
-    return _different(one, two)
+    return _models_differ(one, two)
 
 
-def same_bits_again(run, rng):
-    """The same call gives the very same models."""
-    return _different(run, fitted(run.case))
+def same_bits_repeated(run, rng):
+    """The same call gives identical models."""
+    return _models_differ(run, fitted(run.case))
 
 
 def row_order(run, rng):
-    """The order of the rows does not matter, but for ties."""
-    run = _at_its_price(run)
-    return _not_nearly(run, fitted(run.case, rows=rng.permutation(run.case.n), **_price_of(run)))
+    """The order of the rows does not matter, except for ties."""
+    run = _at_found_lambda0(run)
+    return _objectives_differ(run, fitted(run.case, rows=rng.permutation(run.case.n), **_price_of(run)))
 
 
 def column_order(run, rng):
-    """The order of the columns does not matter, but for ties."""
-    run, case = _at_its_price(run), run.case
+    """The order of the columns does not matter, except for ties."""
+    run, case = _at_found_lambda0(run), run.case
     order = rng.permutation(len(case.columns))
-    return _not_nearly(run, fitted(case, order=order, **_reordered(case, order), **_price_of(run)))
+    return _objectives_differ(run, fitted(case, order=order, **_reordered(case, order), **_price_of(run)))
 
 
-def _at_its_price(run):
-    """The same fit with the price that was found by name: one that is settled again, with the model, may be another.
+def _at_found_lambda0(run):
+    """Return the call with the numeric lambda0 that was found, because a second search could converge to another one.
 
-    Of several classes, each has its own: they are all fitted at that of the first.
+    With several classes, the lambda0 of the first class is used for all.
     """
     named = isinstance(getattr(run.thing, "lambda0", None), str) and not run.case.is_cv
     return fitted(run.case, lambda0=run.views[0].lambda0) if named else run
@@ -51,7 +52,7 @@ def _price_of(run):
 
 
 def _reordered(case, order):
-    """Options that name columns by position, or hold one value for each, for columns in another order."""
+    """Return the options for columns in another order."""
     place = {int(j): i for i, j in enumerate(order)}
     moved = {}
     for name, value in case.options.items():
@@ -69,27 +70,27 @@ def _reordered(case, order):
 
 
 def weights_are_rows(run, rng):
-    """A whole weight is the same as the row so many times."""
+    """An integer weight is equivalent to repeating the row."""
     case = run.case
     times = case.weight.astype(np.int64)
     rows = np.repeat(np.arange(case.n), times)
-    one = {} if case.is_linear else {"min_samples_bin": 1}  # by default a bin asks for rows, whatever they weigh
+    one = {} if case.is_linear else {"min_samples_bin": 1}  # the default of min_samples_bin counts rows, not weights
     run = fitted(case, **one)
     weight, case.weight = case.weight, None
     try:
         repeated = fitted(case, rows=rows, **one)
     finally:
         case.weight = weight
-    return _not_nearly(run, repeated)
+    return _objectives_differ(run, repeated)
 
 
 def units_of_y(run, rng):
-    """With y times a power of two, a regression's model is the same model in other units, to the bit."""
+    """Multiplying y by a power of two scales a regression model exactly."""
     case = run.case
     k = int(rng.choice([-20, -3, 5, 30]))
     options = _in_units(case.options, 2.0**k)
     if not np.isfinite(np.hstack([np.ravel(options.get(name, 0.0)) for name in ("lambda0", "lambda1")])).all():
-        return None  # a price beyond floats in these units
+        return None  # the penalty overflows in these units
     y, case.y = case.y, case.y * 2.0**k
     try:
         scaled = fitted(case, **options)
@@ -117,24 +118,24 @@ def _numbers(model):
     return np.array([model.intercept, *recompute.coefs_of(model)])
 
 
-def _different(one, two):
+def _models_differ(one, two):
     for a, b in zip(one.views, two.views, strict=False):
         if a.objective != b.objective or a.model != b.model:
             return f"objective {a.objective!r} and {b.objective!r}, {a.model.n_terms} and {b.model.n_terms} terms"
     return None if len(one.views) == len(two.views) else f"{len(one.views)} and {len(two.views)} models"
 
 
-def _not_nearly(one, two):
-    """Compare objectives of the same models: those of one price, or of one size."""
+def _objectives_differ(one, two):
+    """Compare the objectives of models with the same penalty or the same size."""
     case = one.case
     by_size = (case.is_path and "swap" not in case.kind) or case.is_cv
     others = {view.model.n_terms if by_size else k: view for k, view in enumerate(two.views)}
     for k, view in enumerate(one.views):
         other = others.get(view.model.n_terms if by_size else k)
-        if other is None or view.model.n_terms * ROWS_PER_TERM > case.n_weighing:
+        if other is None or view.model.n_terms * ROWS_PER_TERM > case.n_positive_weight:
             continue
         a, b = view.objective, other.objective
-        one_row = recompute.constant_loss(case, view) / case.n  # local optima may differ by a row's worth
+        one_row = recompute.constant_loss(case, view) / case.n  # local optima may differ by the loss of one row
         slack = one_row + _rounding(one, view)
         if abs(a - b) > NEARLY * max(abs(a), abs(b)) + slack:
             return f"objective {a!r} and {b!r}, {view.model.n_terms} and {other.model.n_terms} terms"
@@ -142,7 +143,7 @@ def _not_nearly(one, two):
 
 
 def _rounding(run, view):
-    """How far rounding of scores may move the loss, where numbers are far from zero."""
+    """Return the effect of rounding errors on the loss, which matters for columns far from zero."""
     columns = recompute.columns_of(run.case, view, run.call.X)
     size = abs(recompute.start_of(view.model)) + sum(np.abs(column * coef) for column, coef in columns)
     with np.errstate(over="ignore"):

@@ -1,4 +1,4 @@
-"""Random labels, responses and weights: of every type, easy and degenerate."""
+"""Generate random labels, numeric targets and weights, both ordinary and degenerate."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LABELS = {
 
 
 def signal(rng, columns, n):
-    """A score that a few of the columns explain."""
+    """Return a score that depends on a few of the columns."""
     score = np.zeros(n)
     for column in columns[:3]:
         codes = np.unique(column.values.astype(str), return_inverse=True)[1].astype(np.float64)
@@ -24,7 +24,7 @@ def signal(rng, columns, n):
 
 
 def draw_labels(rng, score, n_classes):
-    """Labels of a few classes as indices: drawn from the score, told apart by it, or at random."""
+    """Return class indices: noisy, separable, random, or with a rare class."""
     how = str(rng.choice(["noisy", "separable", "random", "rare"], p=[0.6, 0.2, 0.1, 0.1]))
     n = score.size
     if how == "random":
@@ -40,14 +40,14 @@ def draw_labels(rng, score, n_classes):
 
 
 def name_labels(rng, index, n_classes):
-    """The labels themselves, in one of their types."""
+    """Return class labels of a random type."""
     kinds = [kind for kind, labels in LABELS.items() if len(labels) >= n_classes]
     kind = str(rng.choice(kinds))
     return kind, np.array(LABELS[kind])[index]
 
 
-def draw_responses(rng, score):
-    """Responses around the score, exact ones, constants, and all of these in other units."""
+def draw_numeric_target(rng, score):
+    """Return a numeric target: noisy, exact, constant, scaled, shifted or rounded."""
     how = str(rng.choice(["noisy", "exact", "constant", "scaled", "offset", "whole"], p=[0.4, 0.1, 0.1, 0.2, 0.1, 0.1]))
     n = score.size
     y = score + rng.normal(size=n)
@@ -63,7 +63,7 @@ def draw_responses(rng, score):
 
 
 def draw_weights(rng, n):
-    """Weights of the rows, or none."""
+    """Return sample weights, or None."""
     kinds = ["none", "uniform", "whole", "zeros", "huge", "tiny", "wide", "same"]
     how = str(rng.choice(kinds, p=[0.5, 0.1, 0.15, 0.05, 0.05, 0.05, 0.05, 0.05]))
     made = {
@@ -80,7 +80,7 @@ def draw_weights(rng, n):
 
 
 def wrapped(rng, values):
-    """The same values as an array, a list or a series; what was chosen is told."""
+    """Return a random container for y: an array, a list or a series."""
     how = str(rng.choice(["array", "list", "series", "column"], p=[0.7, 0.1, 0.1, 0.1]))
     return how if how != "column" else "array"
 

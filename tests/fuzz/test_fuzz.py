@@ -1,4 +1,4 @@
-"""A short pass of random cases, and what the rest relies on: a case is its seed, and lost workers are noticed."""
+"""Run a few random cases and test the fuzzer: cases are determined by their seed, and lost workers are detected."""
 
 import os
 import subprocess
@@ -19,21 +19,22 @@ def run(*arguments):
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
-def test_nothing_crashes_hangs_or_lies():
+def test_random_cases_pass():
     done = run("--cases", "150", "--seconds", "100", "--workers", str(min(os.cpu_count() or 1, 2)))
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-# A search from a point that was never evaluated, where any finite value counted as better, and went on for ever; refits
-# of scores so large that the curvature was gone, the same.
+# In the first case a search started from a point without a loss, so any finite value was accepted and the search did
+# not
+# end. In the second, refits of extremely large scores with zero curvature did not end.
 @pytest.mark.parametrize("seed", [72004958, 84030863])
-def test_what_once_failed(seed):
+def test_cases_that_failed_before_pass(seed):
     done = run("--case", str(seed))
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_a_case_is_its_seed(seed):
+def test_a_case_is_determined_by_its_seed(seed):
     one, two = draw_case(seed), draw_case(seed)
     assert one.describe() == two.describe()
     for a, b in zip(one.columns, two.columns, strict=True):
@@ -49,12 +50,12 @@ def test_a_case_is_its_seed(seed):
         ("import time; time.sleep(60)", "no_hang", "more than 0.5 s"),
     ],
 )
-def test_a_lost_worker_is_noticed(monkeypatch, program, property_, said):
+def test_lost_workers_are_detected(monkeypatch, program, property_, said):
     monkeypatch.setattr(fleet, "START", 0)
     monkeypatch.setattr(fleet, "command", lambda settings: [sys.executable, "-c", program])
-    heard = []
-    fleet.run_all([7], 1, fleet.Settings(seconds=0.5 if property_ == "no_hang" else 30), heard.append)
-    (result,) = heard
+    results = []
+    fleet.run_all([7], 1, fleet.Settings(seconds=0.5 if property_ == "no_hang" else 30), results.append)
+    (result,) = results
     assert result["seed"] == 7
     ((name, message),) = result["failed"]
     assert name == property_

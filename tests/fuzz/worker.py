@@ -1,4 +1,4 @@
-"""A worker: reads seeds, one a line, and answers each with what became of its case."""
+"""Worker process: reads seeds from standard input, one per line, and writes one result per line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fuzz.running import run_case
 
 
 def work(settings):
-    """Answer until there are no more seeds; where a case takes too long, say where it was."""
+    """Run cases until there are no more seeds; print the traceback of cases that take too long."""
     answers, sys.stdout = sys.stdout, sys.stderr
     faulthandler.enable()
     for line in sys.stdin:
