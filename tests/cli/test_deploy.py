@@ -9,7 +9,7 @@ from sparsegam._cli import deploy
 from sparsegam._cli.main import main
 from sparsegam._io import writing
 from sparsegam.datasets import make_credit
-from sparsegam.deploy import _scaling as scaling
+from sparsegam.deploy import _scorecard as scaling
 from sparsegam.export._sql import DIALECTS
 
 

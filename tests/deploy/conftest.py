@@ -1,4 +1,4 @@
-"""The rows that cards and edits are made on."""
+"""Data of the deployment tests."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Scorecards: points searched together, conventions kept, nothing lost on the way to the table."""
+"""Tests of scorecards: scaling, statistics, output formats, small scorecards and interactions."""
 
 import csv
 import io
@@ -11,28 +11,26 @@ from _helpers import products
 from sparsegam import SparseGAMClassifier, gam_path
 from sparsegam._models.additive import Model
 from sparsegam._models.terms import Condition, Term
-from sparsegam.deploy._rounding import Patterns, fit_lines, patterns_of, round_small, round_to_line
-from sparsegam.deploy._scorecard import best_scorecard, scorecard
+from sparsegam.deploy import best_scorecard, scorecard, small_scorecard
+from sparsegam.deploy._rounding import patterns_of, round_small
+
+SPECIAL = [-7, -8, -9]
 
 
 @pytest.fixture(scope="module")
 def model(credit):
     X, y = credit
-    return gam_path(X, y, max_terms=12, special_values=[-7, -8, -9]).at(n_terms=12)
+    return gam_path(X, y, max_terms=12, special_values=SPECIAL).at(n_terms=12)
 
 
-def log_loss(patterns, log_odds):
-    return float(patterns.loss(np.asarray(log_odds, dtype=float)[:, None])[0])
-
-
-def test_pdo_means_what_it_says(model, credit):
+def test_pdo_scaling_has_the_given_odds(model, credit):
     card = scorecard(model, *credit, pdo=20, odds=50, base_points=600)
     odds_of_good = 1 / card.steps.probability(np.array([600.0, 620.0])) - 1
     np.testing.assert_allclose(odds_of_good, [50, 100])
 
 
-def test_worked_example():
-    # log odds of "bad" are -ln 50 without the term: 600 points; twice the odds of "bad" where it holds: 20 fewer
+def test_scorecard_equals_a_worked_example():
+    # Without the term, log-odds are -ln 50, which is 600 points; the term doubles the odds, which costs 20 points.
     model = Model(-np.log(50), (Term("x", Condition("<=", 1.0), np.log(2)),), ("x",), "logistic", ("good", "bad"))
     card = scorecard(model)
     assert (card.base, card.score([[0], [2], [None]]).tolist()) == (600, [580, 600, 600])
@@ -40,14 +38,14 @@ def test_worked_example():
     assert riskier.score([[0], [2]]).tolist() == [620, 600]
 
 
-def test_min_max_spans_the_range(model, credit):
+def test_min_max_scaling_covers_the_range(model, credit):
     low, high = scorecard(model, *credit, method="min_max", lowest=300, highest=850).steps.range()
     assert abs(low - 300) <= model.n_terms
     assert abs(high - 850) <= model.n_terms
 
 
 @pytest.mark.parametrize("options", [{}, {"base": "folded"}, {"nonnegative": True}, {"method": "plain"}])
-def test_totals_and_probabilities_follow_the_model(model, credit, options):
+def test_scorecard_approximates_the_probabilities_of_the_model(model, credit, options):
     X, y = credit
     card = scorecard(model, X, y, **options)
     difference = card.predict_proba(X)[:, 1] - model.predict_proba(X)[:, 1]
@@ -59,7 +57,7 @@ def test_totals_and_probabilities_follow_the_model(model, credit, options):
         assert card.base == 0
 
 
-def test_small_points_are_small_and_keep_their_sign(model, credit):
+def test_small_points_are_bounded_and_have_the_sign_of_the_coefficient(model, credit):
     X, y = credit
     points, _, b = round_small(patterns_of(model, X, y), np.array([t.coef for t in model.terms]), 5)
     assert np.abs(points).max() <= 5
@@ -70,42 +68,13 @@ def test_small_points_are_small_and_keep_their_sign(model, credit):
     assert card.rounding.auc_before - card.rounding.auc_after < 0.005
 
 
-def test_small_points_are_the_best_of_all():
-    rng = np.random.default_rng(0)
-    holds = np.array(list(itertools.product([0, 1], repeat=3)))
-    events, others = rng.integers(1, 50, 8).astype(float), rng.integers(1, 50, 8).astype(float)
-    patterns = Patterns(holds, events, others)
-    found, a, b = round_small(patterns, np.array([0.4, 0.9, -0.6]), 2)
-    box = np.array(list(itertools.product(range(3), range(3), range(-2, 1))))
-    assert fit_lines(patterns, found[None, :])[0][0] == pytest.approx(fit_lines(patterns, box)[0].min(), abs=1e-8)
-    assert log_loss(patterns, a + b * (holds @ found)) == pytest.approx(fit_lines(patterns, found[None])[0][0])
-
-
 def test_small_points_have_no_common_divisor(credit):
     X, y = credit
     model = gam_path(X, y, max_terms=1).at(n_terms=1)
     assert {row["points"] for row in scorecard(model, X, y, method="small").table()} <= {-1, 0, 1}
 
 
-def test_rounding_together_is_no_worse_than_one_by_one(model, credit):
-    patterns = patterns_of(model, *credit)
-    exact = 3.3 * np.array([model.intercept, *(t.coef for t in model.terms)])
-    holds = np.column_stack([np.ones(len(patterns.holds)), patterns.holds])
-    together = round_to_line(patterns, exact, 0.0, 1 / 3.3)
-    nearest = np.rint(exact)
-    assert np.abs(together - exact).max() < 1
-    assert log_loss(patterns, holds @ together / 3.3) <= log_loss(patterns, holds @ nearest / 3.3)
-
-
-def test_rows_of_patterns_add_up(model, credit):
-    X, y = credit
-    weight = np.linspace(0.5, 2, len(y))
-    patterns = patterns_of(model, X, y, weight)
-    assert patterns.total == pytest.approx(weight.sum())
-    assert patterns.events.sum() == pytest.approx(weight[y == 1].sum())
-
-
-def test_risk_table_counts_every_row(model, credit):
+def test_risk_bands_contain_all_rows(model, credit):
     X, y = credit
     card = scorecard(model, X, y)
     assert sum(line.rows for line in card.risks) == len(y)
@@ -113,7 +82,7 @@ def test_risk_table_counts_every_row(model, credit):
     assert all(a.high < b.low for a, b in itertools.pairwise(card.risks))
 
 
-def test_shown_everywhere(model, credit, tmp_path):
+def test_scorecard_prints_and_exports_to_html_csv_and_excel(model, credit, tmp_path):
     card = scorecard(model, *credit)
     text, page = str(card), card.to_html()
     rows = list(csv.DictReader(io.StringIO(card.to_csv())))
@@ -121,14 +90,14 @@ def test_shown_everywhere(model, credit, tmp_path):
     assert (rows[0]["feature"], rows[0]["step"], rows[0]["points"]) == ("", "base", str(card.base))
     assert float(rows[2]["rows"]) == card.table()[1]["rows"]
     assert "AUC" in text
-    assert "fall with the risk of 1" in text
+    assert "fall with the probability of 1" in text
     assert "<script" not in page
     openpyxl = pytest.importorskip("openpyxl")
     card.to_excel(tmp_path / "card.xlsx")
     assert openpyxl.load_workbook(tmp_path / "card.xlsx")["Scorecard"]["C2"].value == card.base
 
 
-def test_steps_say_what_they_stand_on(model, credit):
+def test_scorecard_reports_rows_events_and_weight_of_evidence(model, credit):
     X, y = credit
     card = scorecard(model, X, y)
     frame = card.to_frame()
@@ -147,7 +116,7 @@ def test_steps_say_what_they_stand_on(model, credit):
     assert scorecard(model).information_values == {}
 
 
-def test_style_holds_for_the_card_alone(model, credit):
+def test_notebook_style_applies_to_the_scorecard_only(model, credit):
     shown = scorecard(model, *credit)._repr_html_()
     style = shown.partition("<style>")[2].partition("</style>")[0]
     rules = [rule.partition("{")[0] for rule in style.split("}") if rule.strip()]
@@ -157,7 +126,7 @@ def test_style_holds_for_the_card_alone(model, credit):
     assert "<html" not in shown
 
 
-def test_text_of_the_data_is_escaped():
+def test_html_and_csv_escape_text_of_the_data():
     evil = "=cmd|' /C calc'!A0<script>"
     model = Model(0.0, (Term(evil, Condition("<=", 1.0), 1.0),), (evil,), "logistic", ("a", "b"))
     card = scorecard(model)
@@ -165,7 +134,7 @@ def test_text_of_the_data_is_escaped():
     assert "'=cmd" in card.to_csv()
 
 
-def test_wrong_options_are_refused(model, credit):
+def test_scorecard_rejects_invalid_options(model, credit):
     X, y = credit
     with pytest.raises(ValueError, match="method must be one of"):
         scorecard(model, X, y, method="woe")
@@ -179,36 +148,25 @@ def test_wrong_options_are_refused(model, credit):
         scorecard(model, X, y, base="folded", nonnegative=True, base_points=-5000)
 
 
-def test_exponential_loss_has_twice_the_slope(credit):
+def test_exponential_loss_uses_its_log_odds_slope(credit):
     X, y = credit
     model = SparseGAMClassifier(loss="exponential", lambda0=20).fit(X, y).model_
     card = scorecard(model, X, y)
     assert np.abs(card.predict_proba(X) - model.predict_proba(X)).max() < 0.05
 
 
-def test_fewer_terms_for_a_card_by_hand(credit):
+def test_best_scorecard_is_not_worse_than_the_model_of_the_same_size(credit):
     X, y = credit
     path = gam_path(X, y, max_terms=9)
     card = scorecard(path.at(n_terms=9), X, y, method="small", max_terms=5)
     steps = sum(step.kind in ("equal", "upto") for table in card.steps.tables for step in table.steps)
     assert steps <= 5
     best = best_scorecard(path.models[5:10], X, y, method="small", max_terms=5)
-    alone = scorecard(path.at(n_terms=5), X, y, method="small")
-    assert best.rounding.log_loss_after <= alone.rounding.log_loss_after
+    single = scorecard(path.at(n_terms=5), X, y, method="small")
+    assert best.rounding.log_loss_after <= single.rounding.log_loss_after
 
 
-def test_terms_are_chosen_for_whole_points():
-    rng = np.random.default_rng(1)
-    holds = np.array(list(itertools.product([0, 1], repeat=4)))
-    patterns = Patterns(holds, rng.integers(1, 60, 16).astype(float), rng.integers(1, 60, 16).astype(float))
-    found, _, _ = round_small(patterns, np.array([0.4, 0.9, -0.6, 0.2]), 2, max_terms=2)
-    box = np.array(list(itertools.product(range(3), range(3), range(-2, 1), range(3))))
-    box = box[np.count_nonzero(box, axis=1) <= 2]
-    assert np.count_nonzero(found) <= 2
-    assert fit_lines(patterns, found[None, :])[0][0] == pytest.approx(fit_lines(patterns, box)[0].min(), abs=1e-8)
-
-
-def test_what_no_row_had_gets_the_points_of_the_mean(model, credit):
+def test_values_absent_from_training_get_the_mean_points(model, credit):
     X, y = credit
     name = next(n for n, seen in model.seen.items() if not seen.missing)
     for options in ({}, {"nonnegative": True}, {"base": "folded"}, {"method": "small", "max_points": 3}):
@@ -230,7 +188,7 @@ def test_what_no_row_had_gets_the_points_of_the_mean(model, credit):
 @pytest.mark.parametrize(
     "options", [{}, {"nonnegative": True}, {"base": "folded"}, {"method": "small", "max_terms": 4}]
 )
-def test_points_of_pairs_add_up(options):
+def test_points_of_interactions_add_up_to_the_total(options):
     frame, y = products.table()
     model = products.as_fitted(products.written(), frame, y)
     card = scorecard(model, frame, y, **options)
@@ -246,7 +204,7 @@ def test_points_of_pairs_add_up(options):
         assert min(line["points"] for line in lines) == 0
 
 
-def test_a_pair_is_a_block_of_points():
+def test_scorecard_prints_interactions_as_tables():
     frame, y = products.table()
     card = scorecard(products.as_fitted(products.written(), frame, y), frame, y)
     lines = str(card).splitlines()
@@ -256,7 +214,69 @@ def test_a_pair_is_a_block_of_points():
     worst = points["age: <= 25; priors: > 3"]
     assert young[0].strip() == "<= 25"
     assert young[3].strip() == f"{worst['points']} ({worst['rows']:.0f})"
-    assert "those of each pair where its line and its column meet" in str(card)
-    assert card.to_html().count("<table>") == 1 + 3 + 1  # features, pairs, risks
+    assert "the points of the cell of each pair of features" in str(card)
+    assert card.to_html().count("<table>") == 1 + 3 + 1  # features, pairs, risk bands
     assert len(list(csv.reader(io.StringIO(card.to_csv())))) == 2 + len(card.table())
     assert card.information_values.keys() == {"age", "priors", "age & priors", "age & hours", "hours & colour"}
+
+
+def n_terms(card):
+    """Return the number of distinct points of consecutive steps, and of missing and special values in training."""
+    return sum(
+        int(np.count_nonzero(np.diff([s.adds for s in t.steps if s.kind in ("upto", "rest")])))
+        + sum(s.adds != 0 for s in t.steps if s.kind in ("missing", "equal") and not s.new)
+        for t in card.steps.tables
+    )
+
+
+@pytest.mark.parametrize("max_terms", [1, 3, 5])
+def test_small_scorecard_respects_max_terms_and_max_points(credit, max_terms):
+    card = small_scorecard(*credit, max_terms=max_terms, scaling={"max_points": 3}, special_values=SPECIAL)
+    assert 1 <= n_terms(card) <= max_terms
+    assert card.rounding.n_rows == 3000
+    steps = [np.diff([s.adds for s in t.steps if s.kind in ("upto", "rest")]) for t in card.steps.tables]
+    assert max(abs(np.concatenate(steps)), default=0) <= 3
+
+
+def test_small_scorecard_is_not_worse_than_rounding_the_best_model(credit):
+    card = small_scorecard(*credit, max_terms=4, lambda2=1e-2, special_values=SPECIAL)
+    model = gam_path(*credit, max_terms=4, lambda2=1e-2, special_values=SPECIAL).at(n_terms=4)
+    rounded = scorecard(model, *credit, method="small", max_terms=4)
+    assert card.rounding.log_loss_after <= rounded.rounding.log_loss_after + 1e-9
+
+
+def test_small_scorecard_passes_options_to_search_and_scaling(credit):
+    X, y = credit
+    first = small_scorecard(X, y, special_values=SPECIAL).features[0]
+    card = small_scorecard(X, y, special_values=SPECIAL, features_never=[first], scaling={"nonnegative": True})
+    assert first not in card.features
+    assert min(row["points"] for row in card.table()) == 0
+    safer = small_scorecard(X, y, max_terms=1, scaling={"direction": "higher_is_safer"})
+    assert np.corrcoef(safer.score(X), safer.predict_proba(X)[:, 1])[0, 1] < 0
+
+
+def test_small_scorecard_uses_sample_weight(credit):
+    X, y = credit
+    twice = small_scorecard(X, y, max_terms=2, sample_weight=np.full(len(y), 2.0))
+    assert twice.table()[0]["points"] == small_scorecard(X, y, max_terms=2).table()[0]["points"]
+    assert sum(line.rows for line in twice.risks) == 2 * len(y)
+
+
+def test_small_scorecard_of_data_with_fewer_possible_terms():
+    card = small_scorecard([[0], [0], [1], [1], [1], [0]], [0, 0, 1, 1, 0, 1], max_terms=5)
+    assert n_terms(card) == 1
+
+
+def test_small_scorecard_rejects_unsupported_options(credit):
+    with pytest.raises(ValueError, match="features_always cannot be kept"):
+        small_scorecard(*credit, features_always=[0])
+    with pytest.raises(ValueError, match="max_terms must be"):
+        small_scorecard(*credit, max_terms=0)
+    with pytest.raises(ValueError, match="needs a classification model"):
+        small_scorecard(*credit, loss="squared")
+
+
+def test_small_scorecard_of_constant_features_has_no_terms():
+    card = small_scorecard([[1], [1], [1], [1]], [0, 1, 0, 1], max_terms=2)
+    assert card.features == ()
+    assert card.predict_proba([[1]])[0].tolist() == [0.5, 0.5]

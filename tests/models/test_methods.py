@@ -7,7 +7,7 @@ import pytest
 
 from sparsegam import Model, SparseGAMClassifier, export, plots, report
 from sparsegam.deploy import Editor, reason_table
-from sparsegam.deploy._scaling import Scaling
+from sparsegam.deploy._scorecard import Scaling
 from sparsegam.inspection import drift, model_card
 from sparsegam.inspection._drift import training_profile
 

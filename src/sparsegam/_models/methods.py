@@ -42,10 +42,26 @@ class Deployable:
         nonnegative: bool = False,
     ) -> "Scorecard":
         """Return the model as whole points; see `sparsegam.deploy.scorecard` for the options."""
-        scaling = {name: value for name, value in locals().items() if name not in ("self", "X", "y", "sample_weight")}
         from sparsegam.deploy import scorecard
 
-        return scorecard(self, X, y, sample_weight=sample_weight, **scaling)
+        return scorecard(
+            self,
+            X,
+            y,
+            sample_weight=sample_weight,
+            method=method,
+            pdo=pdo,
+            odds=odds,
+            base_points=base_points,
+            lowest=lowest,
+            highest=highest,
+            multiplier=multiplier,
+            max_points=max_points,
+            max_terms=max_terms,
+            direction=direction,
+            base=base,
+            nonnegative=nonnegative,
+        )
 
     def reason_codes(
         self: Any,

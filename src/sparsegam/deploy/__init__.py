@@ -3,8 +3,7 @@
 from sparsegam.deploy._counterfactual import Counterfactual, counterfactual
 from sparsegam.deploy._editing import Editor
 from sparsegam.deploy._reasons import Reasons, ReasonTable, reason_codes, reason_table
-from sparsegam.deploy._scorecard import Scorecard, best_scorecard, scorecard
-from sparsegam.deploy._small import small_scorecard
+from sparsegam.deploy._scorecard import Scorecard, best_scorecard, scorecard, small_scorecard
 
 __all__ = [
     "Counterfactual",

@@ -1,14 +1,15 @@
-"""Whole numbers in place of coefficients: searched together for the lowest log loss, not rounded one by one.
+"""Integer points for the terms of a model: ramps become ranges, and the points are optimised for the log loss.
 
     minimise over integers p   sum_i s_i log(1 + exp(-y_i (a + b (p_0 + sum_j p_j phi_j(x_i)))))
 
-The line (a, b) from points to log odds is either given (a scale of points that users know) or fitted anew for every p
-(small numbers to be added up by hand, whose multiplier is free).
+The line (a, b) from total points to log-odds is either given by the scaling of the scorecard, or fitted for each
+vector of points (small points that are added up by hand).
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,34 +18,43 @@ from numpy.typing import NDArray
 from sparsegam._data.target import read_weights
 from sparsegam._models.additive import Model
 from sparsegam._models.outcomes import events
+from sparsegam._models.seen import Seen
+from sparsegam._models.shapes import ShapeFunction
 from sparsegam._models.steps import as_table, step_numbers
+from sparsegam._models.terms import Condition, Term
 from sparsegam.arrays import FloatArray
 from sparsegam.losses import logistic
 
 Points = NDArray[np.int64]
-Line = tuple[FloatArray, FloatArray]
+Histograms = tuple[FloatArray, FloatArray, FloatArray]
+"""The possible totals, and the weight of both classes at each total: one row per vector of points."""
 LossOf = Callable[[Points], FloatArray]
-"""The loss of each of several vectors of points, one per row."""
+"""Log loss per row of each vector of points; the vectors are the rows of the argument."""
 
 N_MULTIPLIERS = 60
-KEPT_STARTS = 6
-NEWTON_STEPS = 25
-HALVINGS = 6
-SETTLED = 1e-9  # change of the log loss per row below which a fit of the line has ended
-MAX_PAIRED = 25  # terms up to which two points are moved at once
-FEW_CELLS = 4_000_000  # patterns x candidates to look at in one go
+N_STARTS = 6
+MAX_NEWTON_STEPS = 25
+MAX_HALVINGS = 6
+TOLERANCE = 1e-9
+"""Changes of the log loss per row below this value end a search."""
+MAX_PAIRED_TERMS = 25
+"""Maximum number of terms for which all pairs of changes are tried."""
+MAX_CELLS = 4_000_000
+"""Maximum number of patterns times candidates that are evaluated at once."""
+MAX_RANGES = 10
+"""Maximum number of ranges of one linear piece."""
 
 
 @dataclass(frozen=True)
 class Patterns:
-    """Rows that answer all terms alike, taken together.
+    """Rows grouped by the terms that hold.
 
     Attributes
     ----------
     holds : ndarray of shape (n_patterns, n_terms)
-        Which terms hold.
-    events, others : ndarray
-        Total weight of the rows of the second class, and of the first.
+        1 where a term holds, otherwise 0.
+    events, others : ndarray of shape (n_patterns,)
+        Total weight of the rows of the positive and of the negative class.
     """
 
     holds: Points
@@ -57,138 +67,141 @@ class Patterns:
         return float(self.events.sum() + self.others.sum())
 
     def loss(self, log_odds: FloatArray) -> FloatArray:
-        """Return the log loss per row, given the log odds of each pattern in a column per candidate."""
+        """Return the log loss per row of each column of `log_odds`, which has one row per pattern."""
         events, others = self.events[:, None], self.others[:, None]
-        out: FloatArray = (events * np.logaddexp(0, -log_odds) + others * np.logaddexp(0, log_odds)).sum(axis=0)
-        return out / self.total
+        loss: FloatArray = (events * np.logaddexp(0, -log_odds) + others * np.logaddexp(0, log_odds)).sum(axis=0)
+        return loss / self.total
 
 
 @dataclass(frozen=True)
-class Box:
-    """The least and the largest number of points of each term."""
+class Bounds:
+    """Minimum and maximum points of each term."""
 
     low: Points
     high: Points
 
-    def held(self, points: Points) -> "Box":
-        """Return the box in which terms without points stay without."""
-        return Box(np.where(points, self.low, 0), np.where(points, self.high, 0))
+    def on_support(self, points: Points) -> "Bounds":
+        """Return the bounds in which terms without points keep zero points."""
+        return Bounds(np.where(points, self.low, 0), np.where(points, self.high, 0))
 
     def neighbours(self, points: Points, *, pairs: bool) -> Points:
-        """Return all vectors that differ in one term (or in two) by one point."""
-        one = np.vstack([np.eye(points.size, dtype=np.int64), -np.eye(points.size, dtype=np.int64)])
-        moves = one
+        """Return all vectors within the bounds that differ by one point in one term, or in two terms."""
+        moves = np.vstack([np.eye(points.size, dtype=np.int64), -np.eye(points.size, dtype=np.int64)])
         if pairs:
-            first, second = np.triu_indices(len(one), 1)
-            moves = (one[first] + one[second])[first % points.size != second % points.size]
-        found = points + moves
-        good: Points = found[((found >= self.low) & (found <= self.high)).all(axis=1)]
-        return good
+            first, second = np.triu_indices(len(moves), 1)
+            moves = (moves[first] + moves[second])[first % points.size != second % points.size]
+        moved = points + moves
+        inside: Points = moved[((moved >= self.low) & (moved <= self.high)).all(axis=1)]
+        return inside
 
 
 def patterns_of(model: Model, X: Any, y: Any, sample_weight: Any = None) -> Patterns:
-    """Collect the rows of a table by the terms that hold."""
+    """Group the rows of a table by the terms of a model that hold."""
     table = as_table(X)
     numbers = step_numbers(model, table)
     columns = [model.column_of(term, numbers).astype(np.int64) for term in model.terms]
     holds = np.column_stack(columns) if columns else np.zeros((table.n_rows, 0), dtype=np.int64)
     event, weight = events(model, y, table.n_rows), read_weights(sample_weight, table.n_rows)
-    distinct, position = _distinct(holds)
-    size = len(distinct)
-    return Patterns(distinct, _sums(position, weight * event, size), _sums(position, weight * ~event, size))
+    position = np.zeros(len(holds), dtype=np.intp)
+    patterns = holds[:1]
+    if columns:
+        # Sorting packed bits is much faster than sorting the rows of an integer matrix.
+        packed = np.packbits(holds.astype(np.uint8), axis=1)
+        keys = np.ascontiguousarray(packed).view(np.dtype((np.void, packed.shape[1]))).ravel()
+        _, first, position = np.unique(keys, return_index=True, return_inverse=True)
+        patterns = holds[first]
+    n = len(patterns)
+    return Patterns(patterns, _sums(position.ravel(), weight * event, n), _sums(position.ravel(), weight * ~event, n))
 
 
 def round_to_line(patterns: Patterns, exact: FloatArray, a: float, b: float) -> Points:
-    """Round each number up or down, all together, for the lowest loss on a given line; the first is the base."""
+    """Round each exact value up or down such that log-odds a + b * total have the lowest log loss.
+
+    The first value is the base points.
+    """
     holds = np.column_stack([np.ones(len(patterns.holds), dtype=np.int64), patterns.holds])
 
     def loss_of(points: Points) -> FloatArray:
-        return _in_pieces(points, len(holds), lambda some: patterns.loss(a + b * (holds @ some.T)))
+        return _in_chunks(points, len(holds), lambda chunk: patterns.loss(a + b * (holds @ chunk.T)))
 
-    box = Box(np.floor(exact).astype(np.int64), np.ceil(exact).astype(np.int64))
-    return descend(np.rint(exact).astype(np.int64), box, loss_of, pairs=False)
+    bounds = Bounds(np.floor(exact).astype(np.int64), np.ceil(exact).astype(np.int64))
+    return descend(np.rint(exact).astype(np.int64), bounds, loss_of, pairs=False)
 
 
 def round_small(
     patterns: Patterns, coef: FloatArray, max_points: int, max_terms: int | None = None
 ) -> tuple[Points, float, float]:
-    """Search points of at most `max_points` in size, none against the sign of its coefficient; and their line.
+    """Search for small integer points that have the signs of the coefficients.
 
     Parameters
     ----------
     patterns : Patterns
-        The rows.
-    coef : ndarray
-        Coefficients, in units of log odds.
+        Rows grouped by terms.
+    coef : ndarray of shape (n_terms,)
+        Coefficients on the scale of log-odds.
     max_points : int
-        Largest number of points.
+        Maximum absolute number of points of a term.
     max_terms : int, optional
-        Largest number of terms that get points; the terms are chosen for whole points, not for real coefficients.
+        Maximum number of terms with points. The terms that are kept are the best ones with integer points.
 
     Returns
     -------
-    points, a, b : ndarray, float, float
-        The points of each term; log odds = a + b * total.
+    points : ndarray of shape (n_terms,)
+        The points, without a common divisor.
+    a, b : float
+        log-odds = a + b * total.
     """
 
     def loss_of(points: Points) -> FloatArray:
-        return _in_pieces(points, len(patterns.holds), lambda some: fit_lines(patterns, some)[0])
+        return _in_chunks(points, len(patterns.holds), lambda chunk: fit_lines(patterns, chunk)[0])
 
-    box = Box(np.where(coef < 0, -max_points, 0), np.where(coef > 0, max_points, 0))
-    starts = _multiples(coef, max_points)
-    starts = starts[np.argsort(loss_of(starts), kind="stable")[:KEPT_STARTS]]
-    ends = np.unique([descend(start, box, loss_of, pairs=False) for start in starts], axis=0)
+    bounds = Bounds(np.where(coef < 0, -max_points, 0), np.where(coef > 0, max_points, 0))
+    starts = _rounded_multiples(coef, max_points)
+    starts = starts[np.argsort(loss_of(starts), kind="stable")[:N_STARTS]]
+    ends = np.unique([descend(start, bounds, loss_of, pairs=False) for start in starts], axis=0)
     best = ends[np.argmin(loss_of(ends))]
     if max_terms is not None:
-        best, box = thin_out(best, box, loss_of, max_terms)
-    best = descend(best, box, loss_of, pairs=best.size <= MAX_PAIRED)
-    best //= max(int(np.gcd.reduce(best)), 1)  # 2 and 4 say no more than 1 and 2, and are harder to add
+        best, bounds = _limit_terms(best, bounds, loss_of, max_terms)
+    best = descend(best, bounds, loss_of, pairs=best.size <= MAX_PAIRED_TERMS)
+    best //= max(int(np.gcd.reduce(best)), 1)
     _, a, b = fit_lines(patterns, best[None, :])
     return best, float(a[0]), float(b[0])
 
 
-def thin_out(points: Points, box: Box, loss_of: LossOf, max_terms: int) -> tuple[Points, Box]:
-    """Take points from the terms that matter least, one by one, then exchange terms while that helps.
+def _limit_terms(points: Points, bounds: Bounds, loss_of: LossOf, max_terms: int) -> tuple[Points, Bounds]:
+    """Remove the points of the least useful terms one by one, then swap terms while that lowers the loss.
 
-    Returns
-    -------
-    points, box : ndarray, Box
-        The points, and the box in which all other terms are held at zero.
+    Returns the points, and bounds in which all other terms have zero points.
     """
     while np.count_nonzero(points) > max_terms:
         fewer = np.array([np.where(np.arange(points.size) == j, 0, points) for j in np.flatnonzero(points)])
         points = fewer[np.argmin(loss_of(fewer))]
-        points = descend(points, box.held(points), loss_of, pairs=False)
+        points = descend(points, bounds.on_support(points), loss_of, pairs=False)
     while True:
-        found = _exchanges(points, box)
-        best = found[np.argmin(loss_of(found))] if len(found) else points
-        if loss_of(best[None, :])[0] >= loss_of(points[None, :])[0] - SETTLED:
-            return points, box.held(points)
-        points = descend(best, box.held(best), loss_of, pairs=False)
+        swaps = []
+        for j in np.flatnonzero(points):
+            for c in np.flatnonzero(points == 0):
+                for value in range(int(bounds.low[c]), int(bounds.high[c]) + 1):
+                    swapped = points.copy()
+                    swapped[j] = 0
+                    swapped[c] = value
+                    swaps.append(swapped)
+        best = np.array(swaps)[np.argmin(loss_of(np.array(swaps)))] if swaps else points
+        if loss_of(best[None, :])[0] >= loss_of(points[None, :])[0] - TOLERANCE:
+            return points, bounds.on_support(points)
+        points = descend(best, bounds.on_support(best), loss_of, pairs=False)
 
 
-def _exchanges(points: Points, box: Box) -> Points:
-    """Return all vectors in which one term gives its points up and another gets some."""
-    found = []
-    for j in np.flatnonzero(points):
-        for c in np.flatnonzero(points == 0):
-            for p in range(int(box.low[c]), int(box.high[c]) + 1):
-                new = points.copy()
-                new[j], new[c] = 0, p
-                found.append(new)
-    return np.array(found, dtype=np.int64).reshape(len(found), points.size)
-
-
-def descend(points: Points, box: Box, loss_of: LossOf, *, pairs: bool) -> Points:
-    """Move to the best neighbour as long as one is better; try pairs of moves where no single one helps."""
+def descend(points: Points, bounds: Bounds, loss_of: LossOf, *, pairs: bool) -> Points:
+    """Move to the best neighbour while it lowers the loss; with `pairs`, try two changes where no single one does."""
     loss = float(loss_of(points[None, :])[0])
     paired = False
     while True:
-        found = box.neighbours(points, pairs=paired)
-        losses = loss_of(found) if len(found) else np.array([np.inf])
+        candidates = bounds.neighbours(points, pairs=paired)
+        losses = loss_of(candidates) if len(candidates) else np.array([np.inf])
         best = int(np.argmin(losses))
-        if losses[best] < loss - SETTLED:
-            points, loss, paired = found[best], float(losses[best]), False
+        if losses[best] < loss - TOLERANCE:
+            points, loss, paired = candidates[best], float(losses[best]), False
         elif pairs and not paired and points.size > 1:
             paired = True
         else:
@@ -196,107 +209,169 @@ def descend(points: Points, box: Box, loss_of: LossOf, *, pairs: bool) -> Points
 
 
 def fit_lines(patterns: Patterns, points: Points) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Fit log odds = a + b * total to each vector of points, by Newton's method on the few totals there are.
+    """Fit log-odds = a + b * total to each vector of points by damped Newton steps on the histogram of totals.
 
     Returns
     -------
-    loss, a, b : ndarray
-        Log loss per row and the line, for each vector.
+    loss, a, b : ndarray of shape (n_vectors,)
+        Log loss per row, and the line.
     """
-    totals, events, others = _histograms(patterns, points)
+    totals = (patterns.holds @ points.T).T
+    lowest, width = int(totals.min()), int(np.ptp(totals)) + 1
+    cell = (totals - lowest + width * np.arange(len(points))[:, None]).ravel()
+    shape = (len(points), width)
+    events, others = (
+        _sums(cell, np.tile(weight, len(points)), len(points) * width).reshape(shape)
+        for weight in (patterns.events, patterns.others)
+    )
+    histograms = np.arange(lowest, lowest + width, dtype=np.float64), events, others
     rate = patterns.events.sum() / patterns.total
     a = np.full(len(points), np.log(rate / (1 - rate)))
     b = np.zeros(len(points))
-    loss = _histogram_loss(a, b, totals, events, others)
-    for _ in range(NEWTON_STEPS):
-        da, db = _newton_step(a, b, totals, events, others)
-        step, new = _damped(loss, partial(_loss_along, (a, b), (da, db), (totals, events, others)))
-        a, b, gain, loss = a + step * da, b + step * db, loss - new, new
-        if gain.max() < SETTLED * patterns.total / 10:
+    loss = _line_loss(a, b, histograms)
+    for _ in range(MAX_NEWTON_STEPS):
+        da, db = _newton_step(a, b, histograms)
+        step = np.ones(loss.size)
+        for _ in range(MAX_HALVINGS):
+            new = _line_loss(a + step * da, b + step * db, histograms)
+            worse = new > loss
+            if not worse.any():
+                break
+            step = np.where(worse, 0.5 * step, step)
+        # A step that raises the loss after all halvings is not made.
+        step, new = np.where(worse, 0.0, step), np.where(worse, loss, new)
+        gain = loss - new
+        a, b, loss = a + step * da, b + step * db, new
+        if gain.max() < TOLERANCE * patterns.total / 10:
             break
     return loss / patterns.total, a, b
-
-
-def _histograms(patterns: Patterns, points: Points) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the possible totals, and the weight of both classes at each (a row per vector of points)."""
-    totals = (patterns.holds @ points.T).T
-    low, width = int(totals.min()), int(np.ptp(totals)) + 1
-    cell = (totals - low + width * np.arange(len(points))[:, None]).ravel()
-    shape = (len(points), width)
-    events = _sums(cell, np.tile(patterns.events, len(points)), len(points) * width).reshape(shape)
-    others = _sums(cell, np.tile(patterns.others, len(points)), len(points) * width).reshape(shape)
-    return np.arange(low, low + width, dtype=np.float64), events, others
 
 
 def _sums(position: NDArray[np.integer[Any]], weight: FloatArray, size: int) -> FloatArray:
     return np.bincount(position, weight, size).astype(np.float64, copy=False)
 
 
-def _histogram_loss(
-    a: FloatArray, b: FloatArray, totals: FloatArray, events: FloatArray, others: FloatArray
-) -> FloatArray:
-    z = a[:, None] + b[:, None] * totals
-    out: FloatArray = (events * np.logaddexp(0, -z) + others * np.logaddexp(0, z)).sum(axis=1)
-    return out
+def _line_loss(a: FloatArray, b: FloatArray, histograms: Histograms) -> FloatArray:
+    totals, events, others = histograms
+    log_odds = a[:, None] + b[:, None] * totals
+    loss: FloatArray = (events * np.logaddexp(0, -log_odds) + others * np.logaddexp(0, log_odds)).sum(axis=1)
+    return loss
 
 
-def _loss_along(
-    start: Line, way: Line, histogram: tuple[FloatArray, FloatArray, FloatArray], step: FloatArray
-) -> FloatArray:
-    return _histogram_loss(start[0] + step * way[0], start[1] + step * way[1], *histogram)
-
-
-def _damped(loss: FloatArray, loss_at: Callable[[FloatArray], FloatArray]) -> tuple[FloatArray, FloatArray]:
-    """Halve the steps that would raise the loss, and take none where that does not help; also return the loss there."""
-    step = np.ones(loss.size)
-    for _ in range(HALVINGS):
-        new = loss_at(step)
-        worse = new > loss
-        if not worse.any():
-            return step, new
-        step = np.where(worse, 0.5 * step, step)
-    return np.where(worse, 0.0, step), np.where(worse, loss, new)
-
-
-def _newton_step(
-    a: FloatArray, b: FloatArray, totals: FloatArray, events: FloatArray, others: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+def _newton_step(a: FloatArray, b: FloatArray, histograms: Histograms) -> tuple[FloatArray, FloatArray]:
+    totals, events, others = histograms
     p = logistic(a[:, None] + b[:, None] * totals)
     residual = p * (events + others) - events
     curvature = p * (1 - p) * (events + others)
     g0, g1 = residual.sum(axis=1), residual @ totals
-    h00, h01, h11 = curvature.sum(axis=1), curvature @ totals, curvature @ totals**2
-    h00, h11 = h00 + 1e-9, h11 + 1e-9  # points that are all zero leave b free
+    # The small ridge determines b if all points are zero.
+    h00, h01, h11 = curvature.sum(axis=1) + 1e-9, curvature @ totals, curvature @ totals**2 + 1e-9
     determinant = h00 * h11 - h01**2
     return -(h11 * g0 - h01 * g1) / determinant, -(h00 * g1 - h01 * g0) / determinant
 
 
-def _multiples(coef: FloatArray, max_points: int) -> Points:
-    """Round the coefficients after many multipliers; those that grow too large are cut to `max_points`.
+def _rounded_multiples(coef: FloatArray, max_points: int) -> Points:
+    """Return the distinct roundings of many multiples of the coefficients, clipped to `max_points`.
 
-    The multipliers run from where the largest coefficient gets its first point to where the median gets the most: one
-    large coefficient (of a rare group, say) must not crush the others.
+    The multipliers range from the one that gives the largest coefficient its first point to the one that gives the
+    median coefficient `max_points`. One large coefficient, of a rare group for example, thus does not force all
+    others to zero.
     """
     sizes = np.abs(coef[coef != 0])
     if sizes.size == 0:
         return np.zeros((1, coef.size), dtype=np.int64)
     multipliers = np.geomspace(0.5 / sizes.max(), (max_points + 0.499) / np.median(sizes), N_MULTIPLIERS)
     rounded = np.rint(coef * multipliers[:, None]).clip(-max_points, max_points)
-    found: Points = np.unique(rounded.astype(np.int64), axis=0)
-    return found
+    distinct: Points = np.unique(rounded.astype(np.int64), axis=0)
+    return distinct
 
 
-def _distinct(holds: Points) -> tuple[Points, NDArray[np.intp]]:
-    """Return the distinct rows of a 0/1 matrix and which of them each row is; bits are packed to be sorted fast."""
-    packed = np.packbits(holds.astype(np.uint8), axis=1)
-    if packed.shape[1] == 0:
-        return holds[:1], np.zeros(len(holds), dtype=np.intp)
-    keys = np.ascontiguousarray(packed).view(np.dtype((np.void, packed.shape[1]))).ravel()
-    _, first, position = np.unique(keys, return_index=True, return_inverse=True)
-    return holds[first], position.ravel()
-
-
-def _in_pieces(points: Points, n_patterns: int, loss_of: LossOf) -> FloatArray:
-    """Look at many candidates a few at a time, so that memory stays small."""
-    size = max(1, FEW_CELLS // max(n_patterns, 1))
+def _in_chunks(points: Points, n_patterns: int, loss_of: LossOf) -> FloatArray:
+    size = max(1, MAX_CELLS // max(n_patterns, 1))
     return np.concatenate([loss_of(points[i : i + size]) for i in range(0, len(points), size)])
+
+
+def replace_ramps(model: Model, n_ranges: Callable[[float], int]) -> Model:
+    """Return a model of steps in which every linear piece is cut into ranges of equal width.
+
+    The contribution of a range is that of the piece at the middle of the range. The training data are assumed to be
+    evenly spread within a piece.
+
+    Parameters
+    ----------
+    model : Model
+        The model.
+    n_ranges : callable
+        Returns the maximum number of ranges of a piece, given the absolute change of its contribution.
+
+    Returns
+    -------
+    Model
+        The model itself if it has no ramps.
+    """
+    if not any(term.condition.is_ramp for term in model.terms):
+        return model
+    terms: list[Term] = []
+    seen = dict(model.seen)
+    for name, shape in model.shape_functions().items():
+        own = [term for term in model.terms if term.part == name]
+        if not shape.has_slopes:
+            terms += own
+            continue
+        ranges = list(_ranges(shape, n_ranges))
+        terms += _steps(name, ranges)
+        terms += [term for term in own if term.condition.kind not in ("<=", "ramp")]
+        if name in seen:
+            seen[name] = _divide_shares(seen[name], shape, [end for end, _ in ranges])
+    terms += [term for term in model.terms if term.is_product]
+    return replace(model, terms=tuple(terms), seen=seen)
+
+
+def _ranges(shape: ShapeFunction, n_ranges: Callable[[float], int]) -> Iterator[tuple[float, float]]:
+    """Return the upper end and the contribution of each range."""
+    ends = shape.edges.tolist()
+    yield ends[0], float(shape.values[0])
+    pieces = zip(pairwise(ends), shape.starts[1:-1].tolist(), shape.values[1:-1].tolist(), strict=True)
+    for (low, high), start, value in pieces:
+        n = min(max(n_ranges(abs(value - start)), 1), MAX_RANGES) if value != start else 1
+        for left, right in pairwise([low, *_round_cuts(low, high, n), high]):
+            yield right, start + (value - start) * ((left + right) / 2 - low) / (high - low)
+
+
+def _round_cuts(low: float, high: float, n: int) -> list[float]:
+    """Return the cuts between n ranges of about the same width, rounded as far as they stay distinct.
+
+    Between integers, the cuts are integers, because the feature may have integer values only.
+    """
+    is_integer = low.is_integer() and high.is_integer()
+    n = min(n, int(high - low)) if is_integer else n
+    if n <= 1:
+        return []
+    width = (high - low) / n
+    digits = -math.floor(math.log10(width))
+    cuts = np.unique(np.round(low + width * np.arange(1, n), min(digits, 0) if is_integer else digits))
+    inside: list[float] = cuts[(cuts > low) & (cuts < high)].tolist()
+    return inside
+
+
+def _steps(name: str, ranges: list[tuple[float, float]]) -> Iterator[Term]:
+    """Return the steps whose sum is the contribution of each range."""
+    above = [contribution for _, contribution in ranges[1:]] + [0.0]
+    for (end, contribution), beyond in zip(ranges, above, strict=True):
+        if contribution != beyond:
+            yield Term(name, Condition("<=", end), contribution - beyond)
+
+
+def _divide_shares(seen: Seen, shape: ShapeFunction, ends: list[float]) -> Seen:
+    """Divide the share of the training data in each piece among its ranges, in proportion to their width.
+
+    Thresholds of interactions between the ends of ranges are kept.
+    """
+    known = [shape.scale.number(value) for value, _ in seen.upto]
+    upto = []
+    for low, end in pairwise([-math.inf, *sorted({*ends, *known})]):
+        i = int(np.searchsorted(known, end))
+        first = known[i - 1] if i else -math.inf
+        part = 1.0 if known[i] == end and low <= first else (end - max(low, first)) / (known[i] - first)
+        upto.append((end, seen.upto[i][1] * part))
+    return replace(seen, upto=tuple(upto), means=())

@@ -1,37 +1,99 @@
-"""Scorecards: whole points per feature step, what they lose against the model, and the risk that a total stands for."""
+"""Scorecards: integer points per step of a model, the loss by rounding, and the probability of each total."""
 
+import csv
+import io
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from functools import partial
 from operator import add
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam._data.frames import make_frame
-from sparsegam._data.table import Table
+from sparsegam._data.table import Table, read_table
 from sparsegam._data.target import read_weights
+from sparsegam._io.writing import save_workbook
 from sparsegam._models.additive import Model
+from sparsegam._models.notebook import DisplayedResult, TextTable, page
 from sparsegam._models.outcomes import events
 from sparsegam._models.steps import StepModel, as_table, step_model
+from sparsegam._search.tables import gam_path
 from sparsegam.arrays import FloatArray
-from sparsegam.deploy._ladder import laddered
-from sparsegam.deploy._rounding import Patterns, Points, patterns_of, round_small, round_to_line
-from sparsegam.deploy._scaling import Scaling
+from sparsegam.checks import check_boolean, check_choice, check_integer, check_number, check_xml_text, optional
+from sparsegam.choices import PointsDirection, PointsMethod
+from sparsegam.deploy._rounding import Patterns, Points, patterns_of, replace_ramps, round_small, round_to_line
 from sparsegam.inspection._metrics import log_loss, weight_of_evidence, weighted_auc
 from sparsegam.losses import LOSSES
 
 if TYPE_CHECKING:
     from sparsegam.deploy._counterfactual import Counterfactual
 
-MAX_RISK_LINES = 25  # totals that are listed one by one; more are put into bands
+METHODS = get_args(PointsMethod)
+DIRECTIONS = {"higher_is_safer": -1, "higher_is_riskier": 1}
+BASES = ("apart", "folded")
+MAX_RISK_BANDS = 25
+EXTRA_TERMS = 5
+"""Terms searched beyond the size of a small scorecard, so that rounding can drop the least useful ones."""
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """Conversion of log-odds to points; the attributes are the scaling parameters of `scorecard`."""
+
+    method: str = "pdo"
+    pdo: float = 20.0
+    odds: float = 50.0
+    base_points: float = 600.0
+    lowest: int = 300
+    highest: int = 850
+    multiplier: float = 100.0
+    max_points: int = 5
+    max_terms: int | None = None
+    direction: str | None = None
+    base: str = "apart"
+    nonnegative: bool = False
+
+    def __post_init__(self) -> None:
+        check_choice("method", self.method, METHODS)
+        check_choice("base", self.base, BASES)
+        if self.direction is not None:
+            check_choice("direction", self.direction, tuple(DIRECTIONS))
+        for name, value in (("pdo", self.pdo), ("odds", self.odds), ("multiplier", self.multiplier)):
+            check_number(name, value, at_least=0.0)
+            if value == 0:
+                msg = f"{name} must be above zero, got 0."
+                raise ValueError(msg)
+        check_integer("max_points", self.max_points, at_least=1)
+        if self.max_terms is not None:
+            check_integer("max_terms", self.max_terms, at_least=1)
+        check_boolean("nonnegative", self.nonnegative)
+        if not self.lowest < self.highest:
+            msg = f"lowest must be below highest, got {self.lowest!r} and {self.highest!r}."
+            raise ValueError(msg)
+
+    @property
+    def sign(self) -> int:
+        """1 if points rise with the probability of the positive class, -1 if they fall."""
+        default = "higher_is_riskier" if self.method == "small" else "higher_is_safer"
+        return DIRECTIONS[self.direction or default]
+
+    def line(self, low: float, high: float) -> tuple[float, float]:
+        """Return factor and offset of points = offset + factor * sign * log-odds, for log-odds from low to high."""
+        if self.method == "pdo":
+            factor = self.pdo / math.log(2)
+            return factor, self.base_points - factor * math.log(self.odds)
+        if self.method == "min_max":
+            factor = (self.highest - self.lowest) / (high - low or 1.0)
+            return factor, self.lowest - factor * min(self.sign * low, self.sign * high)
+        return self.multiplier, 0.0
 
 
 @dataclass(frozen=True)
 class Rounding:
-    """What whole points cost: area under the ROC curve and log loss per row, before and after."""
+    """AUC and log loss per row of the model (before) and of its scorecard (after)."""
 
     n_rows: int
     auc_before: float
@@ -47,8 +109,12 @@ class Rounding:
 
 
 @dataclass(frozen=True)
-class RiskLine:
-    """Totals from `low` to `high`: how many rows and events were there, their rate, and the risk of the formula."""
+class RiskBand:
+    """Rows with totals from `low` to `high`.
+
+    `rows` and `events` are weighted counts, `rate` is the observed share of events, and `risk` the mean probability
+    of the positive class by the formula of the scorecard.
+    """
 
     low: int
     high: int
@@ -57,28 +123,31 @@ class RiskLine:
     rate: float
     risk: float
 
-    def cells(self) -> list[str]:
-        """Return the line as text: totals, rows, events, rate and risk."""
-        totals = str(self.low) if self.low == self.high else f"{self.low} to {self.high}"
-        return [totals, f"{self.rows:.0f}", f"{self.events:.0f}", f"{self.rate:.1%}", f"{self.risk:.1%}"]
 
+@dataclass(frozen=True, repr=False)
+class Scorecard(DisplayedResult):
+    """Integer points for the steps of each feature; the total gives the probability of the positive class.
 
-@dataclass(frozen=True)
-class Scorecard:
-    """Base points and whole points per step; `steps` holds them, and all exports take a scorecard for a model.
+    Made by `scorecard`, `best_scorecard`, `small_scorecard` or `Model.scorecard`. The functions of `sparsegam.export`,
+    `reason_codes` and `counterfactual` accept a scorecard in place of a model. It prints as a table.
 
     Attributes
     ----------
     steps : StepModel
-        The points, and the line from a total to the log odds of the second class.
+        The points of each step, and the line from the total to log-odds of the positive class.
     scaling : Scaling
-        How it was asked for.
+        The scaling parameters.
     rounding : Rounding or None
-        What the whole numbers cost, where rows were given.
+        AUC and log loss before and after rounding; None if the scorecard was made without data.
     counts, events : tuple of ndarray
-        Rows in each step, by feature, then in each cell, by pair, where rows were given, and those of the second class.
-    risks : tuple of RiskLine
-        Totals and their risk, where rows were given.
+        Weighted number of rows and of rows of the positive class: for each feature, then for each pair of features
+        with interactions, one value per step or cell. Empty if the scorecard was made without data.
+    risks : tuple of RiskBand
+        Observed and predicted risk of bands of totals. Empty if the scorecard was made without data.
+
+    See Also
+    --------
+    scorecard : Convert a model to a scorecard.
     """
 
     steps: StepModel
@@ -86,7 +155,7 @@ class Scorecard:
     rounding: Rounding | None = None
     counts: tuple[FloatArray, ...] = ()
     events: tuple[FloatArray, ...] = ()
-    risks: tuple[RiskLine, ...] = ()
+    risks: tuple[RiskBand, ...] = ()
 
     @property
     def base(self) -> int:
@@ -98,59 +167,98 @@ class Scorecard:
         """The features that have points."""
         return self.steps.features
 
+    @property
+    def information_values(self) -> dict[str, float]:
+        """Information value of each feature and each pair of features; empty if made without data."""
+        names = [part.name for part in self.steps.parts] if self.counts else []
+        return {name: sum(line["iv"] for line in self._statistics(j)) for j, name in enumerate(names)}
+
     def score(self, X: Any) -> Points:
-        """Return the total points of each row."""
+        """Return the total points of each row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Data.
+
+        Returns
+        -------
+        ndarray of int of shape (n_samples,)
+            Totals, including the base points.
+        """
         return np.rint(self.steps.score(X)).astype(np.int64)
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Return the probability of each class, one column per class."""
-        upper = self.steps.probability(self.steps.score(X))
-        return np.column_stack([1.0 - upper, upper])
+        """Return the probabilities of both classes.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Data.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            The positive class is last.
+        """
+        positive = self.steps.probability(self.steps.score(X))
+        return np.column_stack([1.0 - positive, positive])
+
+    def formula(self) -> str:
+        """Return the formula from the total to the probability of the positive class."""
+        label = "event" if self.steps.classes is None else self.steps.classes[1]
+        return f"P({label}) = 1 / (1 + exp(-({self.steps.shift:.6g} {self.steps.slope:+.6g} x points)))"
 
     def table(self) -> list[dict[str, Any]]:
-        """Return the card as rows with feature, step and points.
+        """Return one dict per step with feature, step and points.
 
-        Where rows were given, also how many a step has, their share of all, the events among them and their rate, the
-        weight of evidence (None without events or without others) and what the step adds to the information value.
+        If the scorecard was made with data, also rows, share, events and event_rate of the step, its weight of
+        evidence woe (None without events or without non-events) and its part iv of the information value.
         """
-        rows: list[dict[str, Any]] = []
+        lines: list[dict[str, Any]] = []
         for j, part in enumerate(self.steps.parts):
-            counted = self._counted(j) if self.counts else [{}] * part.adds.size
-            for text, points, more in zip(part.labels(), part.adds.ravel().tolist(), counted, strict=True):
-                rows.append({"feature": part.name, "step": text, "points": int(points)} | more)
-        return rows
-
-    def _counted(self, j: int) -> list[dict[str, Any]]:
-        rows, events = self.counts[j], self.events[j]
-        woe, iv = weight_of_evidence(rows, events)
-        each = zip(rows.tolist(), events.tolist(), woe.tolist(), iv.tolist(), strict=True)
-        return [
-            {
-                "rows": n,
-                "share": n / float(rows.sum()),
-                "events": upper,
-                "event_rate": upper / n if n else None,
-                "woe": None if math.isnan(weight) else weight,
-                "iv": adds,
-            }
-            for n, upper, weight, adds in each
-        ]
-
-    @property
-    def information_values(self) -> dict[str, float]:
-        """The information value of each feature over its steps, and of each pair, where rows were given."""
-        names = [part.name for part in self.steps.parts] if self.counts else []
-        return {name: sum(line["iv"] for line in self._counted(j)) for j, name in enumerate(names)}
+            statistics = self._statistics(j) if self.counts else [{}] * part.adds.size
+            for label, points, more in zip(part.labels(), part.adds.ravel().tolist(), statistics, strict=True):
+                lines.append({"feature": part.name, "step": label, "points": int(points)} | more)
+        return lines
 
     def to_frame(self) -> Any:
-        """Return the lines of `table` as a frame; the base points are `base`."""
+        """Return `table` as a data frame; the base points are not included."""
         lines = self.table()
         return make_frame({name: [line[name] for line in lines] for name in (lines[0] if lines else ("feature",))})
 
-    def formula(self) -> str:
-        """Write how a total becomes a probability."""
-        label = "event" if self.steps.classes is None else self.steps.classes[1]
-        return f"P({label}) = 1 / (1 + exp(-({self.steps.shift:.6g} {self.steps.slope:+.6g} x points)))"
+    def to_html(self) -> str:
+        """Return the scorecard as an HTML page without scripts."""
+        return page("Scorecard", *self._html_parts())
+
+    def to_csv(self) -> str:
+        """Return the base points and the lines of `table` as CSV."""
+        header, *lines = self._spreadsheet()
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerows([header, ["", "base", self.base, *[""] * (len(header) - 3)], *lines])
+        return out.getvalue()
+
+    def to_excel(self, path: Any) -> None:
+        """Write the scorecard, the risk table and notes to an Excel workbook; needs openpyxl."""
+        openpyxl = optional("openpyxl", "workbooks", extra="excel")
+        book = openpyxl.Workbook()
+        sheet = book.active
+        sheet.title = "Scorecard"
+        header, *lines = self._spreadsheet()
+        for line in [header, ["base points", "", self.base], *lines]:
+            for cell in line[:2]:
+                check_xml_text(str(cell), "Excel")
+            sheet.append(line)
+        if self.risks:
+            risks = book.create_sheet("Risk")
+            risks.append(["from", "to", "rows", "events", "observed", "risk"])
+            for band in self.risks:
+                risks.append(astuple(band))
+        about = book.create_sheet("About")
+        for note in self._notes():
+            about.append([note])
+        save_workbook(book, path)
 
     def counterfactual(
         self,
@@ -161,146 +269,313 @@ class Scorecard:
         directions: Mapping[str, str] | None = None,
         cost: str | Mapping[str, float] | None = None,
     ) -> "Counterfactual":
-        """Return the cheapest changes that bring a row to as many points; see `sparsegam.deploy._counterfactual`."""
+        """Return the cheapest changes that bring a row to `target` points; see `sparsegam.deploy.counterfactual`."""
         from sparsegam.deploy._counterfactual import counterfactual
 
         return counterfactual(self, row, target=target, fixed=fixed, directions=directions, cost=cost)
-
-    def to_html(self) -> str:
-        """Return the card as a page of its own, to be read or printed."""
-        from sparsegam.deploy._scorecard_view import to_html
-
-        return to_html(self)
-
-    def to_csv(self) -> str:
-        """Return the card as CSV text."""
-        from sparsegam.deploy._scorecard_view import to_csv
-
-        return to_csv(self)
-
-    def to_excel(self, path: Any) -> None:
-        """Write the card as a workbook; needs openpyxl."""
-        from sparsegam.deploy._scorecard_view import to_excel
-
-        to_excel(self, path)
-
-    def __str__(self) -> str:
-        from sparsegam.deploy._scorecard_view import to_text
-
-        return to_text(self)
 
     def __repr__(self) -> str:
         low, high = self.steps.range()
         return f"<Scorecard: {len(self.features)} features, {low:.0f} to {high:.0f} points>"
 
-    def _repr_html_(self) -> str:
-        from sparsegam.deploy._scorecard_view import to_notebook
+    def _statistics(self, j: int) -> list[dict[str, Any]]:
+        rows, events = self.counts[j], self.events[j]
+        woe, iv = weight_of_evidence(rows, events)
+        return [
+            {
+                "rows": n,
+                "share": n / float(rows.sum()),
+                "events": n_events,
+                "event_rate": n_events / n if n else None,
+                "woe": None if math.isnan(weight) else weight,
+                "iv": value,
+            }
+            for n, n_events, weight, value in zip(
+                rows.tolist(), events.tolist(), woe.tolist(), iv.tolist(), strict=True
+            )
+        ]
 
-        return to_notebook(self)
+    def _spreadsheet(self) -> list[list[Any]]:
+        header = ["feature", "step", "points"]
+        if self.counts:
+            header += ["rows", "share", "events", "event_rate", "woe", "iv"]
+        return [header, *([_safe_cell(line[name]) for name in header] for line in self.table())]
+
+    def _display(self) -> list[str | TextTable]:
+        """Return the points of features, a table per pair of features, notes, and the risk table."""
+        header, rows = ["feature", "step", "points"], []
+        if self.counts:
+            header += ["rows", "share", "events", "event rate", "WoE", "IV"]
+        if self.base:
+            rows.append(["base points", "", str(self.base), *[""] * (len(header) - 3)])
+        previous = ""
+        for line in self.table()[: sum(len(table.steps) for table in self.steps.tables)]:
+            cells = ["" if line["feature"] == previous else line["feature"], line["step"], str(line["points"])]
+            previous = line["feature"]
+            if self.counts:
+                cells += [f"{line['rows']:.0f}", f"{line['share']:.1%}", f"{line['events']:.0f}"]
+                cells.append("" if line["event_rate"] is None else f"{line['event_rate']:.1%}")
+                cells.append("" if line["woe"] is None else f"{line['woe']:+.3f}")
+                cells.append(f"{line['iv']:.4f}")
+            rows.append(cells)
+        parts: list[str | TextTable] = [TextTable(header, rows)]
+        for j, pair in enumerate(self.steps.pairs, start=len(self.steps.tables)):
+            first, second = pair.key
+            down, across = pair.cell_labels()
+            points = [f"{value:.0f}" for value in pair.adds.ravel().tolist()]
+            if self.counts:
+                points = [f"{cell} ({n:.0f})" for cell, n in zip(points, self.counts[j].tolist(), strict=True)]
+            title = f"{first} (down), {second} (across): points{' (rows)' if self.counts else ''}"
+            rows = [[label, *points[i * len(across) : (i + 1) * len(across)]] for i, label in enumerate(down)]
+            parts.append(TextTable([title, *across], rows, n_text=1))
+        parts += self._notes()
+        if self.risks:
+            rows = [
+                [
+                    str(band.low) if band.low == band.high else f"{band.low} to {band.high}",
+                    f"{band.rows:.0f}",
+                    f"{band.events:.0f}",
+                    f"{band.rate:.1%}",
+                    f"{band.risk:.1%}",
+                ]
+                for band in self.risks
+            ]
+            parts.append(TextTable(["points", "rows", "events", "observed", "risk"], rows, n_text=1))
+        return parts
+
+    def _notes(self) -> list[str]:
+        label = "" if self.steps.classes is None else self.steps.classes[1]
+        low, high = self.steps.range()
+        base = "the base points and " if self.base else ""
+        pairs = ", and the points of the cell of each pair of features" if self.steps.pairs else ""
+        rise = "rise" if self.scaling.sign > 0 else "fall"
+        add_up = f"Add {base}the points of the first line that applies for each feature{pairs}."
+        totals = f"Totals range from {low:.0f} to {high:.0f} and {rise} with the probability of {label!r}."
+        notes = [f"{add_up} {totals}", self.formula()]
+        if self.rounding is not None:
+            notes.append(f"Rounding, {self.rounding}.")
+        if self.counts:
+            ordered = sorted(self.information_values.items(), key=lambda item: -item[1])
+            notes.append("Information values: " + ", ".join(f"{name} {value:.3f}" for name, value in ordered) + ".")
+        return notes
 
 
-def scorecard(model: Model, X: Any = None, y: Any = None, *, sample_weight: Any = None, **scaling: Any) -> Scorecard:
-    """Turn a classification model into whole points.
+def scorecard(  # noqa: PLR0913
+    model: Model,
+    X: Any = None,
+    y: Any = None,
+    *,
+    sample_weight: Any = None,
+    method: PointsMethod = "pdo",
+    pdo: float = 20.0,
+    odds: float = 50.0,
+    base_points: float = 600.0,
+    lowest: int = 300,
+    highest: int = 850,
+    multiplier: float = 100.0,
+    max_points: int = 5,
+    max_terms: int | None = None,
+    direction: PointsDirection | None = None,
+    base: Literal["apart", "folded"] = "apart",
+    nonnegative: bool = False,
+) -> Scorecard:
+    """Convert a classification model to integer points.
 
     Parameters
     ----------
     model : Model
-        The model.
-    X, y : table and labels, optional
-        Rows on which the roundings are searched together for the lowest log loss, usually those of the fit. Without
-        them every coefficient is rounded by itself, and nothing can be reported.
-    sample_weight : array-like, optional
+        A classification model. Its ramps become ranges of constant points.
+    X : array-like or data frame of shape (n_samples, n_features), default=None
+        Usually the training data. Points are optimised together for the lowest log loss on these rows, and the
+        scorecard reports counts, AUC and risk. Without data each coefficient is rounded independently.
+    y : array-like of shape (n_samples,), default=None
+        True labels.
+    sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
-    **scaling
-        The attributes of Scaling: `method`, `pdo`, `odds`, `base_points`, `lowest`, `highest`, `multiplier`,
-        `max_points`, `max_terms`, `direction`, `base`, `nonnegative`.
+    method : {"pdo", "min_max", "plain", "small"}, default="pdo"
+        "pdo": `base_points` correspond to odds of `odds` to 1, and `pdo` more points double the odds. "min_max": the
+        possible totals range from `lowest` to `highest`. "plain": `multiplier` points per unit of log-odds. "small":
+        at most `max_points` points per term, for totals that are added up by hand; needs X and y.
+    pdo, odds, base_points : float, default=20, 50, 600
+        Points that double the odds, and the odds at the base points, for `method="pdo"`.
+    lowest, highest : int, default=300, 850
+        Range of totals for `method="min_max"`.
+    multiplier : float, default=100
+        Points per unit of log-odds for `method="plain"`.
+    max_points : int, default=5
+        Maximum absolute number of points of a term for `method="small"`.
+    max_terms : int, default=None
+        Maximum number of terms for `method="small"`.
+    direction : {"higher_is_safer", "higher_is_riskier"}, default=None
+        Whether points fall or rise with the probability of the positive class. None is "higher_is_safer", as in
+        credit scoring, but "higher_is_riskier" for `method="small"`, as in medicine.
+    base : {"apart", "folded"}, default="apart"
+        Whether base points are a separate line or are distributed evenly over the features.
+    nonnegative : bool, default=False
+        Shift the points of each feature such that its lowest is zero; the base points compensate.
 
     Returns
     -------
     Scorecard
-        The card.
+        The scorecard, which prints as a table.
+
+    See Also
+    --------
+    best_scorecard : Choose the best of several models.
+    small_scorecard : Search for a small scorecard directly from data.
+
+    Examples
+    --------
+    >>> from sparsegam import SparseGAMClassifier
+    >>> from sparsegam.deploy import scorecard
+    >>> X = [[a] for a in range(20, 60)]
+    >>> y = [int(a > 40) ^ (a % 7 == 0) for (a,) in X]
+    >>> card = scorecard(SparseGAMClassifier(max_terms=1).fit(X, y).model_, X, y)
+    >>> card.score([[30], [50]]).tolist()
+    [502, 478]
     """
-    options = Scaling(**scaling)
-    _check_classes(model)
+    options = Scaling(
+        method=method,
+        pdo=pdo,
+        odds=odds,
+        base_points=base_points,
+        lowest=lowest,
+        highest=highest,
+        multiplier=multiplier,
+        max_points=max_points,
+        max_terms=max_terms,
+        direction=direction,
+        base=base,
+        nonnegative=nonnegative,
+    )
     if (X is None) != (y is None) or (X is None and options.method == "small"):
-        msg = "a scorecard needs both X and y (method='small' always does): pass the rows of the fit."
+        msg = "a scorecard needs both X and y, or none of them unless method='small'; pass the training data."
         raise ValueError(msg)
     if X is None:
-        stepped = _laddered(model, options)
-        return _card(stepped, *_points(stepped, None, options), options)
-    rows = as_table(X)
-    return _reported(*best_rounding([model], rows, y, sample_weight, options), rows, y, sample_weight)
+        stepped = _without_ramps(model, options)
+        return _with_points(stepped, *_points(stepped, None, options), options)
+    return _best([model], as_table(X), y, sample_weight, options)
 
 
 def best_scorecard(models: Iterable[Model], X: Any, y: Any, *, sample_weight: Any = None, **scaling: Any) -> Scorecard:
-    """Make a scorecard of each of several models and return the one with the lowest log loss on the rows.
+    """Convert several models to scorecards and return the one with the lowest log loss.
 
-    For small points: terms that are best with real coefficients need not be best with points from -5 to 5, so that a
-    card of ten terms may be found in a model of fifteen (`max_terms=10`).
+    The terms that are best with real coefficients need not be the best ones with small integer points. A scorecard of
+    ten terms (`max_terms=10`) may come from a model of fifteen.
 
     Parameters
     ----------
     models : iterable of Model
-        The models, such as those of a path.
-    X, y : table and labels
-        The rows.
-    sample_weight : array-like, optional
+        Classification models, such as `path.models[5:10]`.
+    X : array-like or data frame of shape (n_samples, n_features)
+        Usually the training data.
+    y : array-like of shape (n_samples,)
+        True labels.
+    sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
     **scaling
-        The attributes of Scaling.
+        Scaling parameters of `scorecard`.
 
     Returns
     -------
     Scorecard
-        The best card.
+        The best scorecard.
+
+    See Also
+    --------
+    small_scorecard : Also search for the models.
     """
-    rows = as_table(X)
-    return _reported(*best_rounding(models, rows, y, sample_weight, Scaling(**scaling)), rows, y, sample_weight)
+    return _best(models, as_table(X), y, sample_weight, Scaling(**scaling))
 
 
-def best_rounding(
-    models: Iterable[Model], rows: Table, y: Any, sample_weight: Any, options: Scaling
-) -> tuple[Scorecard, Model]:
-    """Round each of several models; return the card with the lowest log loss, without a report, and its model."""
-    best, lowest = None, math.inf
+def small_scorecard(
+    X: Any,
+    y: Any,
+    *,
+    max_terms: int = 5,
+    sample_weight: Any = None,
+    scaling: dict[str, Any] | None = None,
+    **search: Any,
+) -> Scorecard:
+    """Search for a scorecard of few terms and small integer points.
+
+    The best models of `max_terms` and of a few more terms are searched and rounded; rounding drops the terms that are
+    least useful with integer points. The scorecard with the lowest log loss is returned.
+
+    Parameters
+    ----------
+    X : array-like or data frame of shape (n_samples, n_features)
+        Training data.
+    y : array-like of shape (n_samples,)
+        Labels of two classes.
+    max_terms : int, default=5
+        Maximum number of terms.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the rows.
+    scaling : dict, default=None
+        Parameters `max_points` (default 5), `direction`, `nonnegative` and `base` of `scorecard`.
+    **search
+        Parameters of `gam_path`, such as `special_values`, `monotone`, `features_never` or `lambda2`.
+
+    Returns
+    -------
+    Scorecard
+        The scorecard.
+
+    See Also
+    --------
+    scorecard : Convert a fitted model.
+
+    Examples
+    --------
+    >>> from sparsegam.deploy import small_scorecard
+    >>> X = [[a] for a in range(20, 60)]
+    >>> card = small_scorecard(X, [int(a > 40) ^ (a % 7 == 0) for (a,) in X], max_terms=1)
+    >>> [(line["step"], line["points"]) for line in card.table()]
+    [('missing: no such row was seen', -1), ('<= 42', -1), ('> 42', 0)]
+    """
+    check_integer("max_terms", max_terms, at_least=1)
+    if search.get("features_always") is not None:
+        msg = "features_always cannot be kept, because rounding drops terms; remove it or use model.scorecard."
+        raise ValueError(msg)
+    table = read_table(X).load()
+    path = gam_path(table, y, max_terms=max_terms + EXTRA_TERMS, sample_weight=sample_weight, **search)
+    models = path.models[max_terms:] or path.models[-1:]
+    options: dict[str, Any] = {"method": "small", "max_terms": max_terms} | (scaling or {})
+    return _best(models, table, y, sample_weight, Scaling(**options))
+
+
+def _best(models: Iterable[Model], table: Table, y: Any, sample_weight: Any, options: Scaling) -> Scorecard:
+    """Return the scorecard with the lowest log loss, with its statistics on the rows of the table."""
+    best: tuple[Scorecard, Model] | None = None
+    lowest = math.inf
     for model in models:
-        _check_classes(model)
-        stepped = _laddered(model, options)
-        patterns = patterns_of(stepped, rows, y, sample_weight)
+        stepped = _without_ramps(model, options)
+        patterns = patterns_of(stepped, table, y, sample_weight)
         points, a, b = _points(stepped, patterns, options)
         loss = float(patterns.loss((a + b * (points[0] + patterns.holds @ points[1:]))[:, None])[0])
         if best is None or loss < lowest:
-            best, lowest = (_card(stepped, points, a, b, options), model), loss
+            best, lowest = (_with_points(stepped, points, a, b, options), model), loss
     if best is None:
-        msg = "models is empty: pass at least one, such as path.models[5:10]."
+        msg = "models is empty; pass at least one model, such as path.models[5:10]."
         raise ValueError(msg)
-    return best
+    return _with_statistics(*best, table, y, sample_weight)
 
 
-def _check_classes(model: Model) -> None:
+def _without_ramps(model: Model, options: Scaling) -> Model:
+    """Replace ramps by ranges that differ by about a point, or by `max_points` ranges for small points."""
     if model.classes is None:
-        msg = "a scorecard needs a classification model; this one is a regression: its predictions are in units of y."
+        msg = "a scorecard needs a classification model, got a regression."
         raise ValueError(msg)
-
-
-def _laddered(model: Model, options: Scaling) -> Model:
-    """Cut ramps into ranges of a point or more each, or of as many as small points can tell apart."""
+    if options.method == "small":
+        return replace_ramps(model, lambda _: options.max_points)
     slope = LOSSES[model.loss].slope
     factor, _ = options.line(*(slope * end for end in step_model(model).range()))
-    if options.method == "small":
-        return laddered(model, lambda _: options.max_points)
-    return laddered(model, lambda rise: round(abs(factor * slope * rise)))
-
-
-def _card(model: Model, points: Points, a: float, b: float, options: Scaling) -> Scorecard:
-    steps = step_model(_pointed(model, points))
-    # what no row of the fit had has the mean of the points, which need not be whole
-    whole = replace(steps.changed([lambda adds: float(round(adds))] * len(steps.parts)), slope=b, shift=a)
-    return Scorecard(_shifted(whole, options), options)
+    return replace_ramps(model, lambda change: round(abs(factor * slope * change)))
 
 
 def _points(model: Model, patterns: Patterns | None, options: Scaling) -> tuple[Points, float, float]:
-    """Return base and points of each term, and the line from totals to log odds of the second class."""
+    """Return the points (base points first), and the line from the total to log-odds of the positive class."""
     slope = LOSSES[model.loss].slope
     coef = slope * np.array([term.coef for term in model.terms], dtype=np.float64)
     if options.method == "small" and patterns is not None:
@@ -315,64 +590,87 @@ def _points(model: Model, patterns: Patterns | None, options: Scaling) -> tuple[
     return points, a, b
 
 
-def _pointed(model: Model, points: Points) -> Model:
-    """Put points in place of coefficients; terms that got none are gone."""
+def _with_points(model: Model, points: Points, a: float, b: float, options: Scaling) -> Scorecard:
+    """Return the scorecard with these points for the intercept and the terms of a model; terms without points go."""
     terms = (replace(term, coef=float(p)) for term, p in zip(model.terms, points[1:], strict=True))
-    return replace(model, intercept=float(points[0])).keeping(term for term in terms if term.coef)
+    pointed = replace(model, intercept=float(points[0])).keeping(term for term in terms if term.coef)
+    steps = step_model(pointed)
+    # Values that did not occur in training are scored at the mean, which need not be an integer.
+    steps = replace(steps.changed([lambda adds: float(round(adds))] * len(steps.parts)), slope=b, shift=a)
+    return Scorecard(_move_base(steps, options), options)
 
 
-def _shifted(steps: StepModel, options: Scaling) -> StepModel:
-    """Move points between the base and the features, as asked for; totals stay, but that `small` starts from zero."""
-    moves = [-int(part.adds.min()) if options.nonnegative else 0 for part in steps.parts]
-    base = int(steps.base) - sum(moves)
+def _move_base(steps: StepModel, options: Scaling) -> StepModel:
+    """Move points between the base points and the features for `nonnegative` and `base`.
+
+    Totals stay the same, except for small points: their totals start from zero and the line is shifted.
+    """
+    shifts = [-int(part.adds.min()) if options.nonnegative else 0 for part in steps.parts]
+    base = int(steps.base) - sum(shifts)
     shift = steps.shift
     if options.method == "small":
         base, shift = 0, steps.shift + steps.slope * base
-    if options.base == "folded" and moves:
-        each, left = divmod(base, len(moves))
-        moves = [move + each + (j < left) for j, move in enumerate(moves)]
+    if options.base == "folded" and shifts:
+        each, rest = divmod(base, len(shifts))
+        shifts = [value + each + (j < rest) for j, value in enumerate(shifts)]
         base = 0
-    moved = replace(steps.changed([partial(add, move) for move in moves]), base=float(base), shift=shift)
+    moved = replace(steps.changed([partial(add, value) for value in shifts]), base=float(base), shift=shift)
     if options.nonnegative and options.base == "folded" and min((p.adds.min() for p in moved.parts), default=0) < 0:
-        msg = "the base points are too low to keep all steps at zero or above: raise base_points, or use base='apart'."
+        msg = "the base points are too low for nonnegative=True; raise base_points or use base='apart'."
         raise ValueError(msg)
     return moved
 
 
-def _reported(card: Scorecard, model: Model, rows: Table, y: Any, sample_weight: Any) -> Scorecard:
-    """Add what the rows say: what rounding cost, how many rows each step has, the risk of each total."""
-    event = events(model, y, rows.n_rows)
+def _with_statistics(card: Scorecard, model: Model, table: Table, y: Any, sample_weight: Any) -> Scorecard:
+    """Add the loss by rounding, the rows and events of each step, and the risk of bands of totals."""
+    event = events(model, y, table.n_rows)
     weight = read_weights(sample_weight, event.size)
-    total = card.score(rows)
-    scored = [(step_model(model), step_model(model).score(rows)), (card.steps, total.astype(np.float64))]
-    log_odds = [steps.log_odds(score) for steps, score in scored]
-    auc = [weighted_auc(odds, event, weight) for odds in log_odds]
-    loss = [float(np.average(log_loss(odds, event), weights=weight)) for odds in log_odds]
-    located = list(zip(card.steps.locate(rows), card.steps.parts, strict=True))
-    counts, upper = (
-        tuple(np.bincount(where, mine, part.adds.size).astype(np.float64) for where, part in located)
-        for mine in (weight, weight * event)
+    total = card.score(table)
+    before = step_model(model).log_odds(step_model(model).score(table))
+    after = card.steps.log_odds(total.astype(np.float64))
+    aucs = [weighted_auc(log_odds, event, weight) for log_odds in (before, after)]
+    losses = [float(np.average(log_loss(log_odds, event), weights=weight)) for log_odds in (before, after)]
+    located = list(zip(card.steps.locate(table), card.steps.parts, strict=True))
+    counts, positive_counts = (
+        tuple(np.bincount(where, mass, part.adds.size).astype(np.float64) for where, part in located)
+        for mass in (weight, weight * event)
     )
-    risks = tuple(_risk_lines(card, total, event, weight))
-    return replace(card, rounding=Rounding(event.size, *auc, *loss), counts=counts, events=upper, risks=risks)
+    return replace(
+        card,
+        rounding=Rounding(event.size, *aucs, *losses),
+        counts=counts,
+        events=positive_counts,
+        risks=tuple(_risk_bands(card, total, event, weight)),
+    )
 
 
-def _risk_lines(card: Scorecard, total: Points, event: NDArray[np.bool_], weight: FloatArray) -> list[RiskLine]:
-    lines = []
-    for low, high in _bands(np.unique(total), card.scaling):
+def _risk_bands(card: Scorecard, total: Points, event: NDArray[np.bool_], weight: FloatArray) -> list[RiskBand]:
+    """Return one band per total, or bands of equal width if there are more than MAX_RISK_BANDS totals."""
+    totals, options = np.unique(total), card.scaling
+    if totals.size <= MAX_RISK_BANDS:
+        limits = [(int(t), int(t)) for t in totals]
+    else:
+        width = max(math.ceil(float(np.ptp(totals)) / MAX_RISK_BANDS), 1)
+        if options.method == "pdo":
+            width = max(round(options.pdo), width)
+        start = int(totals[0]) // width * width
+        limits = [(low, low + width - 1) for low in range(start, int(totals[-1]) + 1, width)]
+    bands = []
+    for low, high in limits:
         inside = (total >= low) & (total <= high)
-        rows, events = float(weight[inside].sum()), float(weight[inside & event].sum())
+        rows, n_events = float(weight[inside].sum()), float(weight[inside & event].sum())
         if rows:
-            mean = np.average(card.steps.probability(total[inside].astype(np.float64)), weights=weight[inside])
-            lines.append(RiskLine(low, high, rows, events, events / rows, float(mean)))
-    return lines
+            risk = np.average(card.steps.probability(total[inside].astype(np.float64)), weights=weight[inside])
+            bands.append(RiskBand(low, high, rows, n_events, n_events / rows, float(risk)))
+    return bands
 
 
-def _bands(totals: Points, options: Scaling) -> Sequence[tuple[int, int]]:
-    """List the totals one by one where they are few, else in bands of equal width."""
-    if totals.size <= MAX_RISK_LINES:
-        return [(int(t), int(t)) for t in totals]
-    wide = math.ceil(float(np.ptp(totals)) / MAX_RISK_LINES)
-    width = max(round(options.pdo), wide) if options.method == "pdo" else max(wide, 1)
-    start = int(totals[0]) // width * width
-    return [(low, low + width - 1) for low in range(start, int(totals[-1]) + 1, width)]
+def _safe_cell(value: Any) -> Any:
+    """Quote text that a spreadsheet would read as a formula; text such as "-9" is a number and stays."""
+    if not isinstance(value, str) or value[:1] not in ("=", "+", "-", "@", "\t", "\r"):
+        return value
+    try:
+        float(value)
+    except ValueError:
+        return f"'{value}"
+    return value
