@@ -4,8 +4,8 @@
 
 #include <tuple>
 
-#include "sparsegam/cuts.hpp"
-#include "sparsegam/exponential.hpp"
+#include "sparsegam/paper/cuts.hpp"
+#include "sparsegam/paper/lines.hpp"
 
 namespace nb = nanobind;
 using namespace sparsegam;

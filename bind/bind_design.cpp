@@ -12,8 +12,7 @@
 #include "released.hpp"
 #include "sparsegam/binning.hpp"
 #include "sparsegam/column_counts.hpp"
-#include "sparsegam/column_dense.hpp"
-#include "sparsegam/column_sparse.hpp"
+#include "sparsegam/matrix.hpp"
 
 using namespace sparsegam;
 
@@ -56,8 +55,8 @@ nb::object bin_edges_of(const Vector<double>& values, Index max_bins, Index min_
     return as_numpy(std::move(edges));
 }
 
-nb::object select_thresholds_of(const Vector<double>& rows, double at_least) {
-    return as_numpy(select_thresholds(view(rows), at_least));
+nb::object select_thresholds_of(const Vector<double>& rows, double min_count) {
+    return as_numpy(select_thresholds(view(rows), min_count));
 }
 
 template <class Code>
@@ -92,14 +91,14 @@ nb::object bin_counts_of(nb::handle codes, Index n_bins, const std::optional<Vec
 }
 
 nb::object column_counts_of(const BoundDesign& bound, const Vector<Index>& features,
-                            const std::optional<Vector<double>>& weight, const std::optional<Vector<bool>>& among) {
+                            const std::optional<Vector<double>>& weight, const std::optional<Vector<bool>>& mask) {
     const ThresholdDesign& design = bound.get();
     const Counting counting{weight ? view(*weight) : std::span<const double>(),
-                            among ? view(*among) : std::span<const bool>()};
+                            mask ? view(*mask) : std::span<const bool>()};
     const auto one_each = [&](std::size_t n) { return n == static_cast<std::size_t>(design.n_rows()); };
-    if ((weight && !one_each(counting.weight.size())) || (among && !one_each(counting.among.size())))
+    if ((weight && !one_each(counting.weight.size())) || (mask && !one_each(counting.mask.size())))
         throw std::invalid_argument("weight and mask must have one entry per row");
-    if (weight && among) throw std::invalid_argument("pass either weight or mask, not both");
+    if (weight && mask) throw std::invalid_argument("pass either weight or mask, not both");
     for (Index f : view(features))
         if (f < 0 || f >= design.n_features())
             throw std::invalid_argument("the design does not have feature " + std::to_string(f));
@@ -131,12 +130,12 @@ namespace {
 // Ramps from (place, end, knots), or none.
 Ramps ramps_from(nb::handle given, Index n_ordered) {
     if (given.is_none()) return {};
-    const auto [place, end, knots] = nb::cast<std::tuple<Vector<double>, Vector<double>, Vector<Index>>>(given);
-    const auto places = view(place), ends = view(end);
+    const auto [centre, end, knots] = nb::cast<std::tuple<Vector<double>, Vector<double>, Vector<Index>>>(given);
+    const auto places = view(centre), ends = view(end);
     const auto at = view(knots);
     Ramps ramps{{places.begin(), places.end()}, {ends.begin(), ends.end()}, {at.begin(), at.end()}};
     if (static_cast<Index>(places.size()) != n_ordered || static_cast<Index>(ends.size()) != n_ordered)
-        throw std::invalid_argument("ramps need a place and an end of every ordered bin");
+        throw std::invalid_argument("ramps need a centre and an end of every ordered bin");
     for (Index b = 0; b < n_ordered; ++b)
         if (!(places[b] <= ends[b] && (b == 0 || ends[b - 1] <= places[b])))
             throw std::invalid_argument("places and ends of ordered bins must not fall");

@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "cells.hpp"
-#include "sparsegam/products.hpp"
+#include "coarse_bins.hpp"
+#include "sparsegam/interactions.hpp"
 #include "stop.hpp"
 
 using namespace sparsegam;
@@ -19,7 +19,7 @@ nb::object column(const BestInteractions& best, T Interaction::* member) {
     return as_numpy(std::move(values));
 }
 
-BestInteractions find_best_interactions(Rows& rows, const Point& point, const nb::sequence& cells,
+BestInteractions find_best_interactions(Rows& rows, const Point& point, const nb::sequence& coarse_bins,
                                         const PairArray& pairs, Index per_pair, double ridge, double min_curvature,
                                         const std::optional<Stop>& stop) {
     for (Index c : point.columns)
@@ -27,7 +27,7 @@ BestInteractions find_best_interactions(Rows& rows, const Point& point, const nb
             throw std::invalid_argument("the design does not have column " + std::to_string(c));
     if (per_pair < 0 || !(ridge >= 0.0) || !(min_curvature >= 0.0))
         throw std::invalid_argument("per_pair, ridge and min_curvature must not be negative");
-    const auto in = cells_from(cells);
+    const auto in = coarse_bins_from(coarse_bins);
     const auto asked = pairs_from(pairs);
     const Released released;
     rows.set_poll(poll_of(stop));

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "cells.hpp"
+#include "coarse_bins.hpp"
 #include "sparsegam/penalty.hpp"
 
 using namespace sparsegam;
@@ -69,7 +69,7 @@ std::vector<FeaturePair> checked_parents(const PairArray& given, std::span<const
         const auto [first, second] = parents[c];
         if (second != none && (first < 0 || second < 0 || first == second || features.count(group[c]) > 0))
             throw std::invalid_argument("column " + std::to_string(c) +
-                                        " is no product: it needs two features and the group of their pair");
+                                        " is no interaction: it needs two features and the group of their pair");
     }
     return parents;
 }
@@ -92,15 +92,15 @@ void bind_penalty(nb::module_& m) {
             [](Penalty* self, double lambda2, const Vector<double>& cost, const Vector<double>& low,
                const Vector<double>& high, const Vector<bool>& allowed, const Vector<Index>& group,
                const Vector<Index>& always, Index max_groups, Index max_per_group, double lambda1,
-               const std::optional<Vector<double>>& unit, bool free_intercept, const std::optional<PairArray>& parents,
-               Index max_per_pair, const std::string& hierarchy) {
+               const std::optional<Vector<double>>& penalty_scale, bool free_intercept,
+               const std::optional<PairArray>& parents, Index max_per_pair, const std::string& hierarchy) {
                 Penalty penalty = make_penalty(lambda2, cost, low, high, allowed, group, always);
                 penalty.max_groups = max_groups;
                 penalty.max_per_group = max_per_group;
                 penalty.lambda1 = lambda1;
-                if (unit) {
-                    check_columns(*unit, cost.shape(0));
-                    penalty.unit = copied(*unit);
+                if (penalty_scale) {
+                    check_columns(*penalty_scale, cost.shape(0));
+                    penalty.penalty_scale = copied(*penalty_scale);
                 }
                 penalty.free_intercept = free_intercept;
                 if (parents) penalty.parents = checked_parents(*parents, view(group));

@@ -13,21 +13,21 @@ using Numbers = Aligned<const double, nb::ndim<1>, nb::device::cpu>;  // with ga
 template <class Code>
 const Code* checked_codes(const Vector<Code>& codes, Index n_rows, std::size_t n_numbers) {
     const auto all = view(codes);
-    if (static_cast<Index>(all.size()) != n_rows) throw std::invalid_argument("own values need one code per row");
+    if (static_cast<Index>(all.size()) != n_rows) throw std::invalid_argument("raw values need one code per row");
     if (!all.empty() && *std::max_element(all.begin(), all.end()) >= n_numbers)
-        throw std::invalid_argument("a code of own values is not below the count of their numbers");
+        throw std::invalid_argument("a code of raw values is not below the count of their numbers");
     return all.data();
 }
 
 // A number for each row or, where there are codes, for each code; the arrays are added to those that are kept.
 RawValues numbers_from(nb::handle given, nb::handle codes, Index n_rows, nb::list& kept) {
     Numbers numbers;
-    if (!nb::try_cast(given, numbers, false)) throw std::invalid_argument("own values must be float64");
+    if (!nb::try_cast(given, numbers, false)) throw std::invalid_argument("raw values must be float64");
     kept.append(nb::cast(numbers));
     RawValues out{numbers.data(), static_cast<Index>(numbers.stride(0)), {}};
     if (codes.is_none()) {
         if (static_cast<Index>(numbers.shape(0)) != n_rows)
-            throw std::invalid_argument("own values need one number per row");
+            throw std::invalid_argument("raw values need one number per row");
         return out;
     }
     if (numbers.shape(0) > 1 && out.stride != 1) throw std::invalid_argument("numbers of codes must be contiguous");
@@ -38,7 +38,7 @@ RawValues numbers_from(nb::handle given, nb::handle codes, Index n_rows, nb::lis
         out.codes.wide = checked_codes(wide, n_rows, numbers.shape(0));
         kept.append(nb::cast(wide));
     } else {
-        throw std::invalid_argument("codes of own values must be uint8 or uint16");
+        throw std::invalid_argument("codes of raw values must be uint8 or uint16");
     }
     return out;
 }
@@ -57,13 +57,13 @@ std::optional<RawRamp> ramp_from(nb::handle given, Index n_rows, nb::list& kept)
 BoundRawColumns::BoundRawColumns(const nb::object& design, const Vector<Index>& columns, const nb::sequence& ramps)
     : design_(design) {
     const ThresholdDesign& core = nb::cast<const BoundDesign&>(design).get();
-    std::vector<std::optional<RawRamp>> own;
-    for (nb::handle given : ramps) own.push_back(ramp_from(given, core.n_rows(), kept_));
-    if (own.size() != columns.shape(0)) throw std::invalid_argument("ramps need one entry per column, a ramp or None");
+    std::vector<std::optional<RawRamp>> raw;
+    for (nb::handle given : ramps) raw.push_back(ramp_from(given, core.n_rows(), kept_));
+    if (raw.size() != columns.shape(0)) throw std::invalid_argument("ramps need one entry per column, a ramp or None");
     for (Index c : view(columns))
         if (c < 0 || c >= core.n_columns())
             throw std::invalid_argument("the design does not have column " + std::to_string(c));
-    columns_.emplace(core, copied(columns), std::move(own));
+    columns_.emplace(core, copied(columns), std::move(raw));
 }
 
 void bind_raw(nb::module_& m) {
@@ -72,13 +72,13 @@ void bind_raw(nb::module_& m) {
              nb::arg("ramps"))
         .def(
             "scores",
-            [](const BoundRawColumns& own, double intercept, const Vector<double>& coef) {
-                if (static_cast<Index>(coef.shape(0)) != own.get().size())
+            [](const BoundRawColumns& raw, double intercept, const Vector<double>& coef) {
+                if (static_cast<Index>(coef.shape(0)) != raw.get().size())
                     throw std::invalid_argument("scores need one coefficient per column");
                 std::vector<double> scores;
                 {
                     const Released released;
-                    scores = own.get().scores(intercept, view(coef));
+                    scores = raw.get().scores(intercept, view(coef));
                 }
                 return as_numpy(std::move(scores));
             },

@@ -44,9 +44,9 @@ BoundMatrixRows::BoundMatrixRows(const Matrix& matrix, nb::object&& owner, Label
       owner_(std::move(owner)),
       labels_(std::move(labels)) {}
 
-BoundRawRows::BoundRawRows(const RawColumns& own, const ColumnInfo& binned_info, nb::object&& owner, Labels&& labels,
+BoundRawRows::BoundRawRows(const RawColumns& raw, const ColumnInfo& binned_info, nb::object&& owner, Labels&& labels,
                            Loss loss, Index n_threads)
-    : RawRows(own, binned_info, labels.y.data(), labels.weights(), loss, checked_threads(n_threads)),
+    : RawRows(raw, binned_info, labels.y.data(), labels.weights(), loss, checked_threads(n_threads)),
       owner_(std::move(owner)),
       labels_(std::move(labels)) {}
 
@@ -75,11 +75,11 @@ struct ScanArrays final : ScanVisitor {
     std::vector<double> grad, curv, cross, moment;
     Index size = 0;
 
-    void take_gram(Gram taken) override {
+    void visit_gram(Gram taken) override {
         gram = std::move(taken);
         size = gram.curv.size();
     }
-    void take_block(const Block& block) override {
+    void visit_block(const Block& block) override {
         for (std::size_t c = 0; c < block.columns.size(); ++c) {
             grad.push_back(block.grad[c]);
             if (block.curv.data) curv.push_back(block.curv[c]);
@@ -112,17 +112,17 @@ nb::object evaluate(Rows& rows, const std::vector<Point>& points) {
     return as_numpy(released([&] { return rows.evaluate(points); }));
 }
 
-nb::tuple newton(Rows& rows, const Point& point, const Vector<Index>& support, bool rough) {
+nb::tuple newton(Rows& rows, const Point& point, const Vector<Index>& support, bool low_precision) {
     const auto& at = checked(rows, point);
     const auto on = checked(rows, support);
-    const Newton answer = released([&] { return rows.newton(at, on, rough); });
+    const NewtonSums answer = released([&] { return rows.newton(at, on, low_precision); });
     return nb::make_tuple(answer.loss, as_numpy(flat(answer.gram.curv)), array(answer.gram.grad));
 }
 
-nb::tuple scan(LocalRows& rows, const Point& point, const Vector<Index>& among) {
+nb::tuple scan(LocalRows& rows, const Point& point, const Vector<Index>& selected) {
     ScanArrays sums;
     const auto& at = checked(rows, point);
-    const auto asked = checked(rows, among);
+    const auto asked = checked(rows, selected);
     Token token = released([&] { return rows.scan(at, asked, sums); });
     const nb::tuple answer =
         nb::make_tuple(BoundToken{std::move(token)}, as_numpy(flat(sums.gram.curv)), array(sums.gram.grad),
@@ -131,28 +131,28 @@ nb::tuple scan(LocalRows& rows, const Point& point, const Vector<Index>& among) 
 }
 
 nb::tuple rescan(LocalRows& rows, const BoundToken& token, const Point& point, const Vector<Index>& entered,
-                 const Vector<Index>& among) {
+                 const Vector<Index>& selected) {
     ScanArrays sums;
     sums.size = static_cast<Index>(entered.shape(0));
     const auto& at = checked(rows, point);
-    const auto in = checked(rows, entered), asked = checked(rows, among);
+    const auto in = checked(rows, entered), asked = checked(rows, selected);
     const double total = released(
-        [&] { return rows.rescan(*token.held, at, in, asked, [&](const Block& block) { sums.take_block(block); }); });
+        [&] { return rows.rescan(*token.held, at, in, asked, [&](const Block& block) { sums.visit_block(block); }); });
     return nb::make_tuple(total, array(sums.grad), array(sums.curv), array(sums.cross));
 }
 
 nb::tuple groups(LocalRows& rows, const Point& point, const Vector<Index>& columns) {
     const auto& at = checked(rows, point);
     const auto asked = checked(rows, columns);
-    const Groups all = released([&] { return rows.groups(at, asked); });
+    const GroupSums all = released([&] { return rows.groups(at, asked); });
     return nb::make_tuple(array(all.grad), array(all.curv), array(all.loss),
                           as_numpy(std::vector<double>{all.total_grad, all.total_curv, all.total_loss}));
 }
 
 // Tables one after the other, each by lines of the first feature's cells.
-nb::tuple pairs(LocalRows& rows, const Point& point, const nb::sequence& cells, const PairArray& features) {
+nb::tuple pairs(LocalRows& rows, const Point& point, const nb::sequence& coarse_bins, const PairArray& features) {
     const auto& at = checked(rows, point);
-    const auto in = cells_from(cells);
+    const auto in = coarse_bins_from(coarse_bins);
     const auto asked = pairs_from(features);
     std::vector<std::vector<double>> grad(asked.size()), curv(asked.size());
     released([&] {
@@ -199,7 +199,7 @@ ColumnKind kind_named(const std::string& name) {
 using Ranges = std::vector<std::pair<Index, Index>>;
 
 // Steps and ramps of the same features; ramps of none where nothing is said of them.
-std::vector<Nested> nested_from(const Ranges& steps, const Ranges& ramps, Index n_columns) {
+std::vector<NestedColumns> nested_from(const Ranges& steps, const Ranges& ramps, Index n_columns) {
     const auto outside = [&](const auto& range) {
         return range.first < 0 || range.second < range.first || range.second > n_columns;
     };
@@ -207,7 +207,7 @@ std::vector<Nested> nested_from(const Ranges& steps, const Ranges& ramps, Index 
         throw std::invalid_argument("nested names columns that there are not");
     if (!ramps.empty() && ramps.size() != steps.size())
         throw std::invalid_argument("nested_ramps must have one entry for each of nested");
-    std::vector<Nested> out;
+    std::vector<NestedColumns> out;
     for (std::size_t i = 0; i < steps.size(); ++i) {
         out.push_back({steps[i].first, steps[i].second});
         if (!ramps.empty()) out.back().first_ramp = ramps[i].first, out.back().last_ramp = ramps[i].second;
@@ -216,9 +216,9 @@ std::vector<Nested> nested_from(const Ranges& steps, const Ranges& ramps, Index 
 }
 
 // Of steps, or of ramps.
-Ranges ranges(const ColumnInfo& columns, Index Nested::* first, Index Nested::* last) {
+Ranges ranges(const ColumnInfo& columns, Index NestedColumns::* first, Index NestedColumns::* last) {
     Ranges out;
-    for (const Nested& range : columns.nested) out.emplace_back(range.*first, range.*last);
+    for (const NestedColumns& range : columns.nested) out.emplace_back(range.*first, range.*last);
     return out;
 }
 
@@ -235,7 +235,7 @@ ColumnInfo make_columns(const std::vector<std::string>& kind, const Vector<doubl
     columns.shortlist = shortlist;
     columns.nested = nested_from(nested, nested_ramps, columns.size());
     columns.knot = knot;
-    const auto has_ramps = [](const Nested& range) { return range.first_ramp < range.last_ramp; };
+    const auto has_ramps = [](const NestedColumns& range) { return range.first_ramp < range.last_ramp; };
     const bool ramped = std::any_of(columns.nested.begin(), columns.nested.end(), has_ramps);
     if (ramped ? knot.size() != kind.size() : !knot.empty())
         throw std::invalid_argument(
@@ -293,9 +293,11 @@ void bind_rows(nb::module_& m) {
                          for (ColumnKind kind : c.kind) names.emplace_back(name_of(kind));
                          return names;
                      })
-        .def_prop_ro("nested", [](const ColumnInfo& c) { return ranges(c, &Nested::first, &Nested::last); })
-        .def_prop_ro("nested_ramps",
-                     [](const ColumnInfo& c) { return ranges(c, &Nested::first_ramp, &Nested::last_ramp); })
+        .def_prop_ro("nested",
+                     [](const ColumnInfo& c) { return ranges(c, &NestedColumns::first, &NestedColumns::last); })
+        .def_prop_ro(
+            "nested_ramps",
+            [](const ColumnInfo& c) { return ranges(c, &NestedColumns::first_ramp, &NestedColumns::last_ramp); })
         .def_prop_ro("knot", [](const ColumnInfo& c) { return array(c.knot); })
         .def("__len__", &ColumnInfo::size);
     nb::class_<BoundToken>(m, "ScanToken");
@@ -343,14 +345,14 @@ void bind_rows(nb::module_& m) {
             "__init__",
             [](BoundRawRows* self, nb::object columns, const ColumnInfo& binned_info, Vector<double> y,
                Vector<double> weight, const std::string& loss, Index n_threads) {
-                const RawColumns& own = nb::cast<const BoundRawColumns&>(columns).get();
-                Labels labels(own.n_rows(), y, weight);
-                for (Index i = 0; i < own.size(); ++i)
-                    if (own.column(i) >= binned_info.size())
+                const RawColumns& raw = nb::cast<const BoundRawColumns&>(columns).get();
+                Labels labels(raw.n_rows(), y, weight);
+                for (Index i = 0; i < raw.size(); ++i)
+                    if (raw.column(i) >= binned_info.size())
                         throw std::invalid_argument("binned_info must be about the columns of the same design");
                 const Loss named = loss_named(loss);
                 const Released released;
-                new (self) BoundRawRows(own, binned_info, std::move(columns), std::move(labels), named, n_threads);
+                new (self) BoundRawRows(raw, binned_info, std::move(columns), std::move(labels), named, n_threads);
             },
             nb::arg("columns"), nb::arg("binned_info"), nb::arg("y"), nb::arg("weight"), nb::kw_only(), nb::arg("loss"),
             nb::arg("n_threads"))

@@ -14,8 +14,8 @@
 
 #include "bound.hpp"
 #include "released.hpp"
-#include "sparsegam/path.hpp"
-#include "sparsegam/swap.hpp"
+#include "sparsegam/frontier.hpp"
+#include "sparsegam/paper/swap.hpp"
 #include "stop.hpp"
 
 using namespace sparsegam;
@@ -39,7 +39,7 @@ void end_all() {
 Progress progress_of(const nb::object& callback) {
     if (callback.is_none()) return {};
     return [callback = &callback](Index n_terms, double value) {
-        nb::gil_scoped_acquire held;
+        nb::gil_scoped_acquire gil;
         (*callback)(n_terms, value);
     };
 }
@@ -55,9 +55,9 @@ void check_search(const Rows& rows, const Penalty& penalty, Index max_terms) {
     if (fixed > max_terms)
         throw std::invalid_argument(std::to_string(fixed) + " columns are in every model, but max_terms is " +
                                     std::to_string(max_terms));
-    if (!Limits(penalty, penalty.always).products_stand())
+    if (!Limits(penalty, penalty.always).hierarchy_holds())
         throw std::invalid_argument(
-            "a product in every model needs the plain terms that hierarchy asks for there, too");
+            "a interaction in every model needs the plain terms that hierarchy asks for there, too");
 }
 
 // The model that every search starts from must have a loss, or nothing can be compared with it.
@@ -83,14 +83,14 @@ void check_start_of(const Rows& rows, const Penalty& penalty, const Point& point
     if (!std::all_of(point.columns.begin(), point.columns.end(), enters) ||
         !std::all_of(penalty.always.begin(), penalty.always.end(), is_in))
         throw std::invalid_argument("a model to start from has columns that may not enter, or lacks one that must");
-    if (!Limits(penalty, point.columns).products_stand())
+    if (!Limits(penalty, point.columns).hierarchy_holds())
         throw std::invalid_argument(
-            "a model to start from has a product without the plain terms that hierarchy asks for");
+            "a model to start from has a interaction without the plain terms that hierarchy asks for");
 }
 
 Search outcome(const Frontier& found, const Objective& objective) {
     Search search;
-    for (Index k = 0; k < found.reached(); ++k)
+    for (Index k = 0; k < found.n_sizes(); ++k)
         if (found.known(k)) search.points.push_back(found.at(k));
     search.finished = found.finished();
     search.counts = objective.counts();
@@ -143,30 +143,30 @@ Search fit_at(Rows& rows, const Penalty& penalty, double lambda0, Index max_term
 }
 
 // The point with its held columns in front, where a refit leaves them alone.
-Point held_first(const Point& point, std::span<const Index> held) {
+Point fixed_first(const Point& point, std::span<const Index> fixed) {
     Point out = point;
     out.columns.clear();
     out.coef.clear();
     for (const bool in_front : {true, false})
         for (Index s = 0; s < point.size(); ++s)
-            if ((std::find(held.begin(), held.end(), point.columns[s]) != held.end()) == in_front) {
+            if ((std::find(fixed.begin(), fixed.end(), point.columns[s]) != fixed.end()) == in_front) {
                 out.columns.push_back(point.columns[s]);
                 out.coef.push_back(point.coef[s]);
             }
     return out;
 }
 
-Point refit_point(Rows& rows, const Penalty& penalty, const Point& point, const std::optional<Vector<Index>>& held,
+Point refit_point(Rows& rows, const Penalty& penalty, const Point& point, const std::optional<Vector<Index>>& fixed,
                   double tolerance, bool full_precision) {
     check_columns(rows, penalty);
     check_point(rows, point);
-    Point fitted = held ? held_first(point, view(*held)) : point;
-    Index n_held = 0;
-    if (held)
-        for (Index c : view(*held)) n_held += fitted.has(c);
+    Point fitted = fixed ? fixed_first(point, view(*fixed)) : point;
+    Index n_fixed = 0;
+    if (fixed)
+        for (Index c : view(*fixed)) n_fixed += fitted.has(c);
     const Released released;
     Objective objective(rows, penalty);
-    refit(objective, fitted, {.share = tolerance, .held = n_held, .full_precision = full_precision});
+    refit(objective, fitted, {.share = tolerance, .n_fixed = n_fixed, .full_precision = full_precision});
     return fitted;
 }
 

@@ -9,7 +9,7 @@
 
 #include "arrays.hpp"
 #include "sparsegam/rows_matrix.hpp"
-#include "sparsegam/rows_own.hpp"
+#include "sparsegam/rows_raw.hpp"
 #include "sparsegam/rows_threshold.hpp"
 
 class BoundDesign {
@@ -85,7 +85,7 @@ class BoundMatrixRows final : public sparsegam::MatrixRows {
 
 class BoundRawRows final : public sparsegam::RawRows {
   public:
-    BoundRawRows(const sparsegam::RawColumns& own, const sparsegam::ColumnInfo& binned_info, nb::object&& owner,
+    BoundRawRows(const sparsegam::RawColumns& raw, const sparsegam::ColumnInfo& binned_info, nb::object&& owner,
                  Labels&& labels, sparsegam::Loss loss, sparsegam::Index n_threads);
 
   private:

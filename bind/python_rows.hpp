@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "arrays.hpp"
-#include "cells.hpp"
+#include "coarse_bins.hpp"
 #include "sparsegam/rows.hpp"
 
 // Whatever Python object a scan returned.
@@ -63,40 +63,42 @@ class PythonRows final : public sparsegam::Rows {
         return numbers(ask("evaluate")(asked), points.size(), "evaluate: one loss per point");
     }
 
-    sparsegam::Newton newton(const Point& point, std::span<const Index> support, bool rough) override {
+    sparsegam::NewtonSums newton(const Point& point, std::span<const Index> support, bool low_precision) override {
         nb::gil_scoped_acquire gil;
-        const nb::tuple answer = parts(ask("newton")(point, array(support), rough), 3, "newton: loss, curv, grad");
+        const nb::tuple answer =
+            parts(ask("newton")(point, array(support), low_precision), 3, "newton: loss, curv, grad");
         return {nb::cast<double>(answer[0]), gram(answer[1], answer[2], support.size() + 1)};
     }
 
-    sparsegam::Token scan(const Point& point, std::span<const Index> among, sparsegam::ScanVisitor& visitor) override {
+    sparsegam::Token scan(const Point& point, std::span<const Index> selected,
+                          sparsegam::ScanVisitor& visitor) override {
         nb::gil_scoped_acquire gil;
         const bool ramped = !columns().knot.empty();
-        const nb::tuple answer = parts(ask("scan")(point, array(among)), ramped ? 7 : 6,
+        const nb::tuple answer = parts(ask("scan")(point, array(selected)), ramped ? 7 : 6,
                                        ramped ? "scan: token, support curv and grad, then grad, curv, cross, moment"
                                               : "scan: token, support curv and grad, then grad, curv, cross");
         const std::size_t size = point.columns.size() + 1;
-        visitor.take_gram(gram(answer[1], answer[2], size));
-        const auto columns = asked(among);
+        visitor.visit_gram(gram(answer[1], answer[2], size));
+        const auto columns = asked(selected);
         const auto moment = ramped ? numbers(answer[6], columns.size(), "moment") : std::vector<double>();
         take(answer[3], answer[4], answer[5], columns, size, [&](sparsegam::Block block) {
             if (ramped) block.moment = {moment.data(), 1};
-            visitor.take_block(block);
+            visitor.visit_block(block);
         });
         return std::make_shared<PythonToken>(nb::borrow<nb::object>(answer[0]));
     }
 
     double rescan(const sparsegam::ScanToken& token, const Point& point, std::span<const Index> entered,
-                  std::span<const Index> among, const sparsegam::TakeBlock& take_block) override {
+                  std::span<const Index> selected, const sparsegam::BlockCallback& visit_block) override {
         nb::gil_scoped_acquire gil;
         const nb::tuple answer =
-            parts(ask("rescan")(static_cast<const PythonToken&>(token).held, point, array(entered), array(among)), 4,
+            parts(ask("rescan")(static_cast<const PythonToken&>(token).held, point, array(entered), array(selected)), 4,
                   "rescan: total gradient, then grad, curv, cross");
-        take(answer[1], answer[2], answer[3], asked(among), entered.size(), take_block);
+        take(answer[1], answer[2], answer[3], asked(selected), entered.size(), visit_block);
         return nb::cast<double>(answer[0]);
     }
 
-    sparsegam::Groups groups(const Point& point, std::span<const Index> columns) override {
+    sparsegam::GroupSums groups(const Point& point, std::span<const Index> columns) override {
         nb::gil_scoped_acquire gil;
         const nb::tuple answer = parts(ask("groups")(point, array(columns)), 4, "groups: grad, curv, loss, totals");
         const auto totals = numbers(answer[3], 3, "groups: totals of gradient, curvature and loss");
@@ -109,16 +111,17 @@ class PythonRows final : public sparsegam::Rows {
                 totals[2]};
     }
 
-    void pairs(const Point& point, std::span<const sparsegam::Cells> cells,
-               std::span<const sparsegam::FeaturePair> pairs, const sparsegam::TakePair& take) override {
-        sparsegam::check_pairs(cells, pairs);
+    void pairs(const Point& point, std::span<const sparsegam::CoarseBins> coarse_bins,
+               std::span<const sparsegam::FeaturePair> pairs, const sparsegam::PairCallback& take) override {
+        sparsegam::check_pairs(coarse_bins, pairs);
         nb::gil_scoped_acquire gil;
         std::vector<std::size_t> sizes;
-        for (const auto& [a, b] : pairs) sizes.push_back(cells[a].n_cells * cells[b].n_cells);
+        for (const auto& [a, b] : pairs) sizes.push_back(coarse_bins[a].n_coarse * coarse_bins[b].n_coarse);
         const std::size_t size = std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
-        const nb::tuple answer = parts(ask("pair_sums")(point, as_tuples(cells), as_array(pairs)), 2,
+        const nb::tuple answer = parts(ask("pair_sums")(point, as_tuples(coarse_bins), as_array(pairs)), 2,
                                        "pair_sums: tables of gradient and curvature");
-        const auto grad = numbers(answer[0], size, "pair_sums: grad"), curv = numbers(answer[1], size, "pair_sums: curv");
+        const auto grad = numbers(answer[0], size, "pair_sums: grad"),
+                   curv = numbers(answer[1], size, "pair_sums: curv");
         for (std::size_t p = 0, first = 0; p < pairs.size(); first += sizes[p++])
             take(static_cast<Index>(p), std::span(grad).subspan(first, sizes[p]),
                  std::span(curv).subspan(first, sizes[p]));
@@ -155,8 +158,8 @@ class PythonRows final : public sparsegam::Rows {
         return out;
     }
 
-    std::vector<Index> asked(std::span<const Index> among) const {
-        if (!among.empty()) return {among.begin(), among.end()};
+    std::vector<Index> asked(std::span<const Index> selected) const {
+        if (!selected.empty()) return {selected.begin(), selected.end()};
         std::vector<Index> all(columns().size());
         for (std::size_t c = 0; c < all.size(); ++c) all[c] = static_cast<Index>(c);
         return all;
@@ -165,15 +168,15 @@ class PythonRows final : public sparsegam::Rows {
     // Hands over the sums of some columns; curv may be None where it is not that of 0/1 columns.
     template <class Take>
     static void take(nb::handle grad, nb::handle curv, nb::handle cross, const std::vector<Index>& columns,
-                     std::size_t size, const Take& take_block) {
+                     std::size_t size, const Take& visit_block) {
         const std::size_t n = columns.size();
         const auto slopes = numbers(grad, n, "grad"), products = numbers(cross, n * size, "cross");
         const auto curvature = curv.is_none() ? std::vector<double>() : numbers(curv, n, "curv");
-        take_block(sparsegam::Block{columns,
-                                    {slopes.data(), 1},
-                                    {curvature.empty() ? nullptr : curvature.data(), 1},
-                                    products.data(),
-                                    static_cast<Index>(size)});
+        visit_block(sparsegam::Block{columns,
+                                     {slopes.data(), 1},
+                                     {curvature.empty() ? nullptr : curvature.data(), 1},
+                                     products.data(),
+                                     static_cast<Index>(size)});
     }
 
     mutable std::optional<sparsegam::Loss> loss_;

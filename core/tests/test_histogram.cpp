@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "check.hpp"
-#include "sparsegam/column_threshold.hpp"
 #include "sparsegam/histogram.hpp"
 #include "sparsegam/score_tables.hpp"
 #include "sparsegam/support_design.hpp"
+#include "sparsegam/threshold_design.hpp"
 
 using namespace sparsegam;
 
@@ -86,9 +86,9 @@ void check_histograms(std::size_t n_features, Index n_channels) {
     std::vector<double> channels(table.n_rows * stride);
     for (auto& c : channels) c = whole(50);
     std::vector<double> sums(table.n_columns * stride, 0.0);
-    std::vector<Counted> counted;
-    for (const Feature& f : table.features) counted.push_back({f.codes, f.n_bins, sums.data() + f.offset * stride});
-    Histograms<Real> histograms(std::move(counted), stride);
+    std::vector<HistogramTarget> targets;
+    for (const Feature& f : table.features) targets.push_back({f.codes, f.n_bins, sums.data() + f.offset * stride});
+    Histograms<Real> histograms(std::move(targets), stride);
     for (auto [begin, end] : {std::pair<Index, Index>{0, 100}, {100, 101}, {101, 333}}) {
         const std::vector<Real> rows(channels.begin() + begin * stride, channels.begin() + end * stride);
         histograms.add(begin, end, rows.data());
@@ -111,28 +111,28 @@ void test_histograms() {
 
 // Ramps from the sums per bin, and row by row: [c, h, ...], and behind them the square of each under h.
 void test_ramps() {
-    constexpr Index n_bins = 9, n_ordered = 7, stride = 4, own = 3;
+    constexpr Index n_bins = 9, n_ordered = 7, stride = 4, moment_channel = 3;
     Feature feature{.n_bins = n_bins, .n_ordered = n_ordered};
     feature.ramps = {
         {-1.0, -0.75, -0.5, -0.5, -0.25, -0.125, 0.0}, {-1.0, -0.625, -0.5, -0.375, -0.25, 0.0, 0.0}, {1, 3, 5}};
     std::vector<double> sums(feature.n_columns() * stride, 0.0), bins;
-    for (Index i = 0; i < n_bins * stride; ++i) sums[i] = i % stride == own ? 0.0 : whole(50);
+    for (Index i = 0; i < n_bins * stride; ++i) sums[i] = i % stride == moment_channel ? 0.0 : whole(50);
     bins = sums;
-    feature.columns_from_bins(sums.data(), stride, own);
+    feature.columns_from_bins(sums.data(), stride, moment_channel);
     for (Index r = 0; r < feature.ramps.size(); ++r) {
         double expected[stride] = {0.0, 0.0, 0.0, 0.0};
         for (Index b = 0; b < n_ordered; ++b) {
             const double value = feature.ramps.value(r, b);
-            for (Index c = 0; c < own; ++c) expected[c] += value * bins[b * stride + c];
-            expected[own] += value * value * bins[b * stride + 1];
+            for (Index c = 0; c < moment_channel; ++c) expected[c] += value * bins[b * stride + c];
+            expected[moment_channel] += value * value * bins[b * stride + 1];
         }
         for (Index c = 0; c < stride; ++c)
             CHECK(std::abs(sums[(n_bins + r) * stride + c] - expected[c]) < 1e-12, "ramp " + std::to_string(r));
     }
     double places = 0.0;
     for (Index b = 0; b < n_ordered; ++b) {
-        places += feature.ramps.place[b] * bins[b * stride + 1];
-        CHECK(std::abs(sums[b * stride + own] - places) < 1e-12, "places up to bin " + std::to_string(b));
+        places += feature.ramps.centre[b] * bins[b * stride + 1];
+        CHECK(std::abs(sums[b * stride + moment_channel] - places) < 1e-12, "places up to bin " + std::to_string(b));
     }
 }
 
@@ -282,7 +282,7 @@ void test_support_design() {
     const std::vector<double> ones(table.n_rows, 1.0);
     const auto values = [&](const ThresholdDesign& from, Index column) {
         std::vector<double> out(table.n_rows);
-        ThresholdDesign::Filler(from, column).fill(0, table.n_rows, ones.data(), 1, out.data());
+        ThresholdDesign::ColumnFiller(from, column).fill(0, table.n_rows, ones.data(), 1, out.data());
         return out;
     };
     for (int round = 0; round < 100; ++round) {
@@ -290,12 +290,13 @@ void test_support_design() {
         std::iota(support.begin(), support.end(), Index{0});
         std::shuffle(support.begin(), support.end(), random_engine);
         support.resize(round % 40);
-        const SupportDesign own(design, support);
-        CHECK(own.is_of(support), "the support it was made of");
+        const SupportDesign moment_channel(design, support);
+        CHECK(moment_channel.is_of(support), "the support it was made of");
         const Index most = static_cast<Index>(support.size()) + design.n_features() + design.feature(0).n_columns();
-        CHECK(own.design().n_columns() <= most, "few bins");
+        CHECK(moment_channel.design().n_columns() <= most, "few bins");
         for (std::size_t s = 0; s < support.size(); ++s)
-            CHECK(values(own.design(), own.columns()[s]) == values(design, support[s]), "column of a support");
+            CHECK(values(moment_channel.design(), moment_channel.columns()[s]) == values(design, support[s]),
+                  "column of a support");
     }
 }
 

@@ -18,7 +18,7 @@ std::mt19937_64 random_engine(5);
 Index below(Index n) { return static_cast<Index>(random_engine() % n); }
 
 // Four features of three columns each, and two products of every pair of them.
-Penalty with_products() {
+Penalty with_interactions() {
     Penalty penalty;
     constexpr Index n_features = 4;
     for (Index f = 0; f < n_features; ++f)
@@ -43,14 +43,14 @@ bool holds(const Penalty& penalty, const std::vector<Index>& columns) {
     for (Index c : columns) {
         ++terms[penalty.group[c]];
         const Index group = penalty.group[c];
-        const auto [a, b] = penalty.is_product(c) ? penalty.parents[c] : std::pair(group, group);
+        const auto [a, b] = penalty.is_interaction(c) ? penalty.parents[c] : std::pair(group, group);
         sources.insert({a, b});
     }
     if (penalty.max_groups > 0 && static_cast<Index>(sources.size()) > penalty.max_groups) return false;
     return std::all_of(columns.begin(), columns.end(), [&](Index c) {
-        const Index most = penalty.is_product(c) ? penalty.max_per_pair : penalty.max_per_group;
+        const Index most = penalty.is_interaction(c) ? penalty.max_per_pair : penalty.max_per_group;
         if (most > 0 && terms[penalty.group[c]] > most) return false;
-        if (!penalty.is_product(c) || penalty.hierarchy == Hierarchy::none) return true;
+        if (!penalty.is_interaction(c) || penalty.hierarchy == Hierarchy::none) return true;
         const bool one = terms[penalty.parents[c].first] > 0, other = terms[penalty.parents[c].second] > 0;
         return penalty.hierarchy == Hierarchy::strong ? one && other : one || other;
     });
@@ -66,7 +66,7 @@ void check_moves(const Penalty& penalty, const std::vector<Index>& columns, cons
     const Limits limits(penalty, columns);
     const Index p = static_cast<Index>(penalty.group.size());
     const auto is_in = [&](Index c) { return std::find(columns.begin(), columns.end(), c) != columns.end(); };
-    CHECK(limits.products_stand(), where);
+    CHECK(limits.hierarchy_holds(), where);
     std::vector<Index> left{none};
     left.insert(left.end(), columns.begin(), columns.end());
     for (Index dropped : left) {
@@ -85,7 +85,7 @@ void check_moves(const Penalty& penalty, const std::vector<Index>& columns, cons
 // Random supports that keep the rules, grown a column at a time.
 void test_rules(Hierarchy hierarchy) {
     for (int trial = 0; trial < 300; ++trial) {
-        Penalty penalty = with_products();
+        Penalty penalty = with_interactions();
         penalty.hierarchy = hierarchy;
         penalty.max_groups = below(4);
         penalty.max_per_group = below(3);
@@ -101,14 +101,14 @@ void test_rules(Hierarchy hierarchy) {
 }
 
 void test_broken() {
-    Penalty penalty = with_products();
+    Penalty penalty = with_interactions();
     penalty.hierarchy = Hierarchy::weak;
     const std::vector<Index> alone{12};  // a product of the first two features
-    CHECK(!Limits(penalty, alone).products_stand(), "weak, alone");
-    CHECK(Limits(penalty, std::vector<Index>{12, 4}).products_stand(), "weak, beside one");
+    CHECK(!Limits(penalty, alone).hierarchy_holds(), "weak, alone");
+    CHECK(Limits(penalty, std::vector<Index>{12, 4}).hierarchy_holds(), "weak, beside one");
     penalty.hierarchy = Hierarchy::strong;
-    CHECK(!Limits(penalty, std::vector<Index>{12, 4}).products_stand(), "strong, beside one");
-    CHECK(Limits(penalty, std::vector<Index>{12, 4, 0}).products_stand(), "strong, beside both");
+    CHECK(!Limits(penalty, std::vector<Index>{12, 4}).hierarchy_holds(), "strong, beside one");
+    CHECK(Limits(penalty, std::vector<Index>{12, 4, 0}).hierarchy_holds(), "strong, beside both");
 }
 
 }  // namespace

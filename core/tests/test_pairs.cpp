@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "check.hpp"
+#include "sparsegam/interactions.hpp"
 #include "sparsegam/pair_sums.hpp"
-#include "sparsegam/products.hpp"
 #include "tables.hpp"
 
 using namespace sparsegam;
@@ -25,19 +25,19 @@ struct Table {
     std::vector<std::vector<std::uint8_t>> narrow;
     std::vector<std::vector<std::uint16_t>> wide;
     std::vector<Feature> features;
-    std::vector<Cells> cells;
+    std::vector<CoarseBins> coarse_bins;
     std::vector<double> grad, curv;
     std::vector<FeaturePair> pairs;
     Index n_rows;
 
     explicit Table(Index rows) : n_rows(rows) {
-        for (auto [n_bins, n_ordered, n_cells] : {std::tuple<Index, Index, Index>{5, 5, 5},
-                                                  {300, 296, 36},
-                                                  {4, 0, 4},
-                                                  {1, 1, 1},
-                                                  {256, 255, 256},
-                                                  {700, 0, 9}})
-            add(n_bins, n_ordered, n_cells);
+        for (auto [n_bins, n_ordered, n_coarse] : {std::tuple<Index, Index, Index>{5, 5, 5},
+                                                   {300, 296, 36},
+                                                   {4, 0, 4},
+                                                   {1, 1, 1},
+                                                   {256, 255, 256},
+                                                   {700, 0, 9}})
+            add(n_bins, n_ordered, n_coarse);
         for (Index i = 0; i < n_rows; ++i) {
             grad.push_back(uniform(-1.0, 1.0));
             curv.push_back(uniform(0.0, 0.25));
@@ -49,12 +49,12 @@ struct Table {
 
     Index cell(Index f, Index row) const {
         const Codes& codes = features[f].codes;
-        return cells[f].of_bin[codes.narrow ? codes.narrow[row] : codes.wide[row]];
+        return coarse_bins[f].of_bin[codes.narrow ? codes.narrow[row] : codes.wide[row]];
     }
 
   private:
     // The bins that stand alone are the last ones, and so are their cells.
-    void add(Index n_bins, Index n_ordered, Index n_cells) {
+    void add(Index n_bins, Index n_ordered, Index n_coarse) {
         Feature feature;
         feature.n_bins = n_bins, feature.n_ordered = n_ordered;
         if (n_bins <= 256)
@@ -62,12 +62,12 @@ struct Table {
         else
             feature.codes.wide = wide.emplace_back(random_codes<std::uint16_t>(n_bins)).data();
         features.push_back(feature);
-        Cells in{{}, n_ordered == 0 ? 0 : n_cells - (n_bins - n_ordered), n_cells};
+        CoarseBins in{{}, n_ordered == 0 ? 0 : n_coarse - (n_bins - n_ordered), n_coarse};
         for (Index b = 0; b < n_bins; ++b)
-            in.of_bin.push_back(static_cast<std::uint8_t>(n_ordered == 0  ? b % n_cells
+            in.of_bin.push_back(static_cast<std::uint8_t>(n_ordered == 0  ? b % n_coarse
                                                           : b < n_ordered ? b * in.n_ordered / n_ordered
-                                                                          : b - n_bins + n_cells));
-        cells.push_back(in);
+                                                                          : b - n_bins + n_coarse));
+        coarse_bins.push_back(in);
     }
 
     template <class Code>
@@ -87,7 +87,7 @@ PairTables summed(const Table& table, Index n_threads) {
     Pool pool(n_threads);
     PairTables out{std::vector<std::vector<double>>(table.pairs.size()),
                    std::vector<std::vector<double>>(table.pairs.size())};
-    PairSums(design, table.cells, table.pairs)
+    PairSums(design, table.coarse_bins, table.pairs)
         .sum(table.grad.data(), table.curv.data(), pool, [&](Index p, auto grad, auto curv) {
             CHECK(out.grad[p].empty(), "a pair that comes twice");
             out.grad[p].assign(grad.begin(), grad.end());
@@ -103,8 +103,8 @@ void test_sums(Index n_rows) {
     CHECK(one.grad == two.grad && one.curv == two.curv, "two threads");
     for (std::size_t p = 0; p < table.pairs.size(); ++p) {
         const auto [a, b] = table.pairs[p];
-        const Index width = table.cells[b].n_cells;
-        std::vector<double> grad(table.cells[a].n_cells * width, 0.0), curv(grad);
+        const Index width = table.coarse_bins[b].n_coarse;
+        std::vector<double> grad(table.coarse_bins[a].n_coarse * width, 0.0), curv(grad);
         for (Index i = 0; i < n_rows; ++i) {
             grad[table.cell(a, i) * width + table.cell(b, i)] += table.grad[i];
             curv[table.cell(a, i) * width + table.cell(b, i)] += table.curv[i];
@@ -118,24 +118,24 @@ void test_sums(Index n_rows) {
 }
 
 // Does a part hold, by its number?
-bool holds(const Cells& cells, Index part, Index cell) {
-    const Index cuts = std::max(cells.n_ordered - 1, Index{0});
+bool holds(const CoarseBins& coarse_bins, Index part, Index cell) {
+    const Index cuts = std::max(coarse_bins.n_ordered - 1, Index{0});
     if (part < cuts) return cell <= part;
-    if (part < 2 * cuts) return cell > part - cuts && cell < cells.n_ordered;
-    return cell == cells.n_ordered + part - 2 * cuts;
+    if (part < 2 * cuts) return cell > part - cuts && cell < coarse_bins.n_ordered;
+    return cell == coarse_bins.n_ordered + part - 2 * cuts;
 }
 
 // The four sums of a product and the gains that they are said to have.
 struct Naive {
     double g[2][2] = {}, d[2][2] = {};
 
-    double plain(double ridge) const {
+    double marginal_gain(double ridge) const {
         const double total = d[0][0] + d[0][1] + d[1][0] + d[1][1], grad = g[0][0] + g[0][1] + g[1][0] + g[1][1];
         const double slope = g[1][1] - grad * d[1][1] / total;
         return slope * slope / (2.0 * (d[1][1] * (1.0 - d[1][1] / total) + ridge));
     }
 
-    double contrast(double ridge) const {
+    double interaction_gain(double ridge) const {
         double c = 0.0, sum = 0.0;
         for (int i : {0, 1})
             for (int j : {0, 1}) {
@@ -151,8 +151,8 @@ struct Naive {
 Naive naive(const Table& table, FeaturePair pair, const Interaction& product) {
     Naive sums;
     for (Index i = 0; i < table.n_rows; ++i) {
-        const bool a = holds(table.cells[pair.first], product.condition_a, table.cell(pair.first, i));
-        const bool b = holds(table.cells[pair.second], product.condition_b, table.cell(pair.second, i));
+        const bool a = holds(table.coarse_bins[pair.first], product.condition_a, table.cell(pair.first, i));
+        const bool b = holds(table.coarse_bins[pair.second], product.condition_b, table.cell(pair.second, i));
         sums.g[a][b] += table.grad[i];
         sums.d[a][b] += table.curv[i];
     }
@@ -165,15 +165,18 @@ void test_gains(double ridge) {
     for (std::size_t p = 0; p < table.pairs.size(); ++p) {
         const auto [a, b] = table.pairs[p];
         const InteractionRules rules{.per_pair = 1 << 20, .ridge = ridge};
-        const InteractionGains gains(table.cells[a], table.cells[b], sums.grad[p], sums.curv[p], rules);
+        const InteractionGains gains(table.coarse_bins[a], table.coarse_bins[b], sums.grad[p], sums.curv[p], rules);
         std::vector<Interaction> products;
         gains.append_to(products, static_cast<Index>(p), rules.per_pair);
         for (std::size_t i = 0; i < products.size(); i += 1 + products.size() / 200) {
             const Naive by_rows = naive(table, table.pairs[p], products[i]);
-            const double plain = by_rows.plain(ridge), contrast = by_rows.contrast(ridge);
-            CHECK_NEAR(products[i].plain, plain, 1e-9 * (1.0 + plain), "plain " + std::to_string(p));
-            CHECK_NEAR(products[i].contrast, contrast, 1e-9 * (1.0 + contrast), "contrast " + std::to_string(p));
-            CHECK(gains.best_interaction_gain() >= products[i].contrast, "best");
+            const double marginal_gain = by_rows.marginal_gain(ridge),
+                         interaction_gain = by_rows.interaction_gain(ridge);
+            CHECK_NEAR(products[i].marginal_gain, marginal_gain, 1e-9 * (1.0 + marginal_gain),
+                       "marginal_gain " + std::to_string(p));
+            CHECK_NEAR(products[i].interaction_gain, interaction_gain, 1e-9 * (1.0 + interaction_gain),
+                       "interaction_gain " + std::to_string(p));
+            CHECK(gains.best_interaction_gain() >= products[i].interaction_gain, "best");
         }
     }
 }
@@ -183,17 +186,17 @@ void test_quadrants() {
     const std::vector<double> grad{0.2, -0.1, 0.0, 0.3, 0.1}, curv{0.25, 0.1, 0.0, 0.5, 0.999},
         grad_b{0.3, 0.1, 0.1, 0.3, 0.2}, curv_b{0.5, 0.4, 0.3, 0.5, 1.0};
     for (const auto& [name, kernels] : tables()) {
-        std::vector<double> plain(5), contrast(5);
+        std::vector<double> marginal_gain(5), interaction_gain(5);
         const QuadrantArgs args{5,   grad.data(), curv.data(), grad_b.data(), curv_b.data(), 0.1,
                                 0.6, -0.2,        0.01,        0.01,          1e-9};
-        kernels->quadrant_gains(args, plain.data(), contrast.data());
+        kernels->quadrant_gains(args, marginal_gain.data(), interaction_gain.data());
         for (int q : {0, 1, 3}) {
             const Naive by_hand{{{-0.2 - 0.1 - grad_b[q] + grad[q], grad_b[q] - grad[q]}, {0.1 - grad[q], grad[q]}},
                                 {{1.0 - 0.6 - curv_b[q] + curv[q], curv_b[q] - curv[q]}, {0.6 - curv[q], curv[q]}}};
-            CHECK_NEAR(plain[q], by_hand.plain(0.01), 1e-12, name);
-            CHECK_NEAR(contrast[q], by_hand.contrast(0.01), 1e-12, name);
+            CHECK_NEAR(marginal_gain[q], by_hand.marginal_gain(0.01), 1e-12, name);
+            CHECK_NEAR(interaction_gain[q], by_hand.interaction_gain(0.01), 1e-12, name);
         }
-        for (int q : {2, 4}) CHECK(plain[q] == -1.0 && contrast[q] == -1.0, name);
+        for (int q : {2, 4}) CHECK(marginal_gain[q] == -1.0 && interaction_gain[q] == -1.0, name);
     }
 }
 

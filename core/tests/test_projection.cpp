@@ -38,7 +38,7 @@ struct Problem {
         return out;
     }
 
-    Projection beside(std::vector<Index> support, Index room) const {
+    Projection beside(std::vector<Index> support, Index capacity) const {
         support.insert(support.begin(), -1);
         const Index size = static_cast<Index>(support.size());
         Symmetric curvature(size);
@@ -52,7 +52,7 @@ struct Problem {
             diagonal.push_back(product(c, c) + ridge);
             for (Index s : support) cross.push_back(product(s, c));
         }
-        Projection out(std::move(curvature), p, room, p);
+        Projection out(std::move(curvature), p, capacity, p);
         out.add({columns, {}, {}, cross.data(), size}, diagonal, std::vector<double>(size, 1.0));
         return out;
     }
@@ -61,9 +61,9 @@ struct Problem {
 void check_same(const Projection& found, const Projection& expected, const std::string& what) {
     CHECK(found.size() == expected.size(), what + ": size");
     for (Index c : found.columns()) {
-        const Index i = found.place(c), j = expected.place(c);
+        const Index i = found.slot(c), j = expected.slot(c);
         CHECK_NEAR(found.curv(i), expected.curv(j), 1e-4, what + ": V");
-        CHECK_NEAR(found.own(i), expected.own(j), 1e-8, what + ": V beside the intercept");
+        CHECK_NEAR(found.intercept_curv(i), expected.intercept_curv(j), 1e-8, what + ": V beside the intercept");
         for (Index s = 0; s < found.size(); ++s)  // in the units of the coefficients, which is what moves need
             CHECK_NEAR(found.q(i)[s] * found.scale(s), expected.q(j)[s] * expected.scale(s), 1e-5, what + ": Q");
     }
@@ -87,21 +87,21 @@ void test_join_and_leave() {
     }
 }
 
-void test_narrowed() {
+void test_restricted_to() {
     const Problem problem(9);
-    Projection found = problem.beside({2, 7}, 0).narrowed(std::vector<Index>{2, 3, 7, 12}, 2);
-    CHECK(found.place(4) == none && found.columns().size() == 4, "narrowed: columns");
-    CHECK(found.has_room(), "narrowed: room");
+    Projection found = problem.beside({2, 7}, 0).restricted_to(std::vector<Index>{2, 3, 7, 12}, 2);
+    CHECK(found.slot(4) == none && found.columns().size() == 4, "restricted_to: columns");
+    CHECK(found.has_capacity(), "restricted_to: capacity");
     std::vector<double> products;
     for (Index c : found.columns()) products.push_back(problem.product(12, c));
-    found.join(found.place(12), products);
-    check_same(found, problem.beside({2, 7, 12}, 0), "narrowed and joined");
+    found.join(found.slot(12), products);
+    check_same(found, problem.beside({2, 7, 12}, 0), "restricted_to and joined");
 }
 
 }  // namespace
 
 int main() {
     test_join_and_leave();
-    test_narrowed();
+    test_restricted_to();
     return finish("projection");
 }

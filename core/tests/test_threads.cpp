@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "sparsegam/path.hpp"
+#include "sparsegam/frontier.hpp"
 #include "sparsegam/rows_threshold.hpp"
 
 using namespace sparsegam;
@@ -65,10 +65,10 @@ std::vector<Point> searched(const Table& table, Loss loss, Index n_threads) {
     Objective objective(rows, penalty);
     Frontier found(objective, 4, Deadline(), {});
     found.search_all();
-    Frontier priced(objective, 6, Deadline(), {});
-    priced.search_at(20.0, true);
-    std::vector<Point> points{priced.at(priced.best_size(20.0))};
-    for (Index k = 0; k < found.reached(); ++k)
+    Frontier at_lambda0(objective, 6, Deadline(), {});
+    at_lambda0.search_at(20.0, true);
+    std::vector<Point> points{at_lambda0.at(at_lambda0.best_size(20.0))};
+    for (Index k = 0; k < found.n_sizes(); ++k)
         if (found.known(k)) points.push_back(found.at(k));
     return points;
 }

@@ -164,8 +164,8 @@ class Rows:
 
     A derived class has the attributes `loss` (a name) and `columns` (a ColumnInfo), and the methods `evaluate`,
     `newton`, `scan`, `rescan` and `groups` with the arguments and return values of LocalRows; `pair_sums` is needed
-    only for interactions. Its `scan` may return any object as the token. Matrices may be returned flat or
-    two-dimensional. Every call passes the point, so that an implementation needs no state.
+    only for interactions. Its `scan` may return any object as the token. Matrices may be flat or two-dimensional. Every
+    call passes the point, so that an implementation needs no state.
     """
 
     def __init__(self) -> None: ...
@@ -202,8 +202,7 @@ class LocalRows(Rows):
 
         Returns the sum of the gradient over all rows and, for the given columns (an empty array selects all columns),
         the gradients and the curvatures (0/1 columns only) at the new point, and the products with the columns
-        `entered` under the curvature stored in the token. A token that does not come from these rows raises a
-        ValueError.
+        `entered` under the curvature stored in the token. A token of other rows raises a ValueError.
         """
 
     def groups(self, point: Point, columns: IntArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
@@ -246,8 +245,8 @@ class RawColumns:
     """Selected columns of a threshold design, computed from the raw values of the rows instead of their bins.
 
     `ramps` has one entry per column: None if the column is determined by the bins, or a tuple (values, codes, low,
-    high, knot). If codes is None, `values` has one value per row, else one per code, and `codes` has the code of each
-    row. Values are clipped to [low, high] and scaled such that low is -1 and high is 0; `knot` is in this unit.
+    high, knot). If codes is None, `values` has one value per row, else one per code, and `codes` has the code of each row.
+    Values are clipped to [low, high] and scaled such that low is -1 and high is 0; `knot` is in this unit.
     """
 
     def __init__(self, design: ThresholdDesign, columns: IntArray, ramps: Sequence[tuple[Any, ...] | None]) -> None: ...

@@ -95,14 +95,14 @@ inline Distinct distinct(std::span<const double> values) {
 // Which thresholds stay, from the lowest up, so that there are rows enough between any two, and beyond the outermost; given
 // how many are in each bin.
 template <class Count>
-std::vector<Index> select_thresholds(std::span<const Count> rows, Count at_least) {
+std::vector<Index> select_thresholds(std::span<const Count> rows, Count min_count) {
     std::vector<Index> kept;
     Count between = 0, above = std::accumulate(rows.begin(), rows.end(), Count(0));
     for (std::size_t bin = 0; bin + 1 < rows.size(); ++bin) {
         between += rows[bin];
         above -= rows[bin];
-        if (between < at_least) continue;
-        if (above < at_least) break;
+        if (between < min_count) continue;
+        if (above < min_count) break;
         kept.push_back(static_cast<Index>(bin));
         between = 0;
     }

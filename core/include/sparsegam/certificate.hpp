@@ -12,10 +12,10 @@
 #include <optional>
 #include <vector>
 
-#include "deadline.hpp"
 #include "limits.hpp"
 #include "refit.hpp"
 #include "tuning.hpp"
+#include "types.hpp"
 
 namespace sparsegam {
 
@@ -63,7 +63,7 @@ class Sweep {
     // Where a coefficient has diverged (separable data without ridge), line searches may stop short: nothing is claimed.
     bool none_diverged() const {
         for (Index s = 0; s < point_.size(); ++s) {
-            if (std::abs(point_.coef[s]) > 0.9 * objective_.farthest(point_.columns[s])) return false;
+            if (std::abs(point_.coef[s]) > 0.9 * objective_.max_coef(point_.columns[s])) return false;
         }
         return true;
     }
@@ -80,7 +80,7 @@ class Sweep {
     // The point without its j-th term, at its best intercept: the bounds are sharp near a group's best shift.
     Point without(Index j) {
         Point dropped = point_.without(j);
-        refit(objective_, dropped, {.tolerance = min_improvement_, .held = dropped.size()});
+        refit(objective_, dropped, {.tolerance = min_improvement_, .n_fixed = dropped.size()});
         return dropped;
     }
 
@@ -112,8 +112,8 @@ class Sweep {
     // Raises the lower bounds on both groups' losses with the sums at this shift, keeps the columns still
     // open, and returns the shift that their least certain groups ask for, in the middle.
     double raise_bounds(const Point& shifted, double shift, std::vector<Index>& open) {
-        const Groups all = objective_.groups(shifted, open);
-        const auto gain = objective_.loss().shift_gain;
+        const GroupSums all = objective_.groups(shifted, open);
+        const auto gain = objective_.loss().max_shift_gain;
         std::vector<double> targets;
         std::vector<Index> still_open;
         for (std::size_t i = 0; i < open.size(); ++i) {
@@ -136,7 +136,7 @@ class Sweep {
     std::optional<Point> line_search(const Point& dropped, Index column) {
         Point next = dropped.with(column, 0.0);
         // To the end: a proof does not give up early.
-        refit(objective_, next, {.tolerance = 0.1 * min_improvement_, .max_steps = 100, .held = dropped.size()});
+        refit(objective_, next, {.tolerance = 0.1 * min_improvement_, .max_steps = 100, .n_fixed = dropped.size()});
         if (next.value() < must_beat(column)) return next;
         return std::nullopt;
     }

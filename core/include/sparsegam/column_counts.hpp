@@ -14,9 +14,9 @@ namespace sparsegam {
 // What rows count for: their weights, added in the order of the rows; or some of them one each; or all of them.
 struct Counting {
     std::span<const double> weight;
-    std::span<const bool> among;
+    std::span<const bool> mask;
 
-    Index of(std::size_t row) const { return among.empty() ? 1 : among[row]; }
+    Index of(std::size_t row) const { return mask.empty() ? 1 : mask[row]; }
 };
 
 // Rows of each of two bins, of which there are often hundreds of features.
@@ -70,20 +70,13 @@ inline std::vector<double> column_counts(const ThresholdDesign& design, std::spa
         else
             add_rows(std::span(feature.codes.wide, n_rows), feature.n_bins, counting, mine);
         std::partial_sum(mine, mine + feature.n_ordered, mine);
-        const auto& place = feature.ramps.place;
+        const auto& centre = feature.ramps.centre;
         for (Index r = 0; r < feature.ramps.size(); ++r) {
-            const auto below = std::lower_bound(place.begin(), place.end(), feature.ramps.knot(r)) - place.begin();
+            const auto below = std::lower_bound(centre.begin(), centre.end(), feature.ramps.knot(r)) - centre.begin();
             mine[feature.n_bins + r] = below == 0 ? 0.0 : mine[below - 1];
         }
     }
     return all;
-}
-
-// Of each feature by itself: sums are then the same whatever is counted together.
-inline std::vector<double> row_scores(const ThresholdDesign& design, const Point& point) {
-    std::vector<double> scores(design.n_rows());
-    ScoreTables(design, std::span(&point, 1), ScoreTables::Joint::no).score(0, design.n_rows(), 0, scores.data());
-    return scores;
 }
 
 }  // namespace sparsegam

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "certificate.hpp"
-#include "deadline.hpp"
 #include "model_cache.hpp"
 #include "move_list.hpp"
+#include "types.hpp"
 
 namespace sparsegam {
 
@@ -35,7 +35,7 @@ class Exchange {
     bool out_of_time() const { return deadline_.passed(); }
 
     // Looks at all columns may hold the curvature of an earlier one (model_cache.hpp).
-    void hold_curvature() { models_.hold_curvature(); }
+    void cache_curvature() { models_.cache_curvature(); }
 
     // Refits a point to the last digit.
     void polish(Point& point) { refit(objective_, point, {.full_precision = true}); }
@@ -44,42 +44,43 @@ class Exchange {
     void refit_roughly(Point& point) { refit(objective_, point, trial_refit(2, infinity)); }
 
     void go_to(const Point& point) {
-        moved_to(point);
+        set_current(point);
         failed_.clear();
     }
 
     // Makes moves that lower loss + ridge + lambda0 * terms by enough until none does and no refit is worth as much. Most
     // looks are cheap ones (model_cache.hpp); before a thorough one ends, there was a full scan at this support.
     void improve(MoveRules rules) {
-        rules.min_gain = std::max(min_promise(), rules.min_gain);
+        rules.min_gain = std::max(min_predicted_gain(), rules.min_gain);
         for (int refits = 0; !deadline_.passed();) {
-            if (make_any_or_look(rules)) {
+            if (make_move_or_request_scan(rules)) {
                 refits = 0;
                 continue;
             }
-            if (++refits <= tuning::refits_in_a_row && refit_if_worth(rules.min_gain)) continue;
-            if (rules.add && rules.thorough && (make_doubtful_addition(rules) || make_doubtful_drop(rules))) continue;
+            if (++refits <= tuning::max_consecutive_refits && refit_if_worthwhile(rules.min_gain)) continue;
+            if (rules.add && rules.require_full_scan && (try_optimistic_addition(rules) || try_diverged_drop(rules)))
+                continue;
             return;
         }
     }
 
     // Swaps until none helps, among the columns in the shortlist or, if thorough, among all.
-    void swap_all(bool thorough, double lambda0, double min_gain = 0.0) {
+    void swap_all(bool require_full_scan, double lambda0, double min_gain = 0.0) {
         const MoveRules rules{
-            .lambda0 = lambda0, .min_gain = std::max(min_promise(), min_gain), .add = false, .drop = false};
+            .lambda0 = lambda0, .min_gain = std::max(min_predicted_gain(), min_gain), .add = false, .drop = false};
         for (int refits = 0; !deadline_.passed();) {
-            if (make_any(list().best(rules), rules) || (thorough && ask_for_full_scan())) {
+            if (try_moves(move_list().best(rules), rules) || (require_full_scan && request_full_scan())) {
                 refits = 0;
                 continue;
             }
-            if (++refits <= tuning::refits_in_a_row && refit_if_worth(rules.min_gain)) continue;
+            if (++refits <= tuning::max_consecutive_refits && refit_if_worthwhile(rules.min_gain)) continue;
             return;
         }
     }
 
     // The best-looking addition, whatever it is worth. False when no column is left that would help at all.
     bool grow() {
-        const auto moves = list().best(additions());
+        const auto moves = move_list().best(additions());
         return !moves.empty() && make(moves.front(), local_model());
     }
 
@@ -87,10 +88,10 @@ class Exchange {
     // swaps will put right what they got wrong, the first will do.
     bool grow_greedily() {
         if (objective_.loss().constant_curvature || objective_.columns().shortlist > 0) return grow();
-        const auto moves = list().best(additions());
+        const auto moves = move_list().best(additions());
         std::vector<Point> points;
-        for (std::size_t m = 0; m < std::min(moves.size(), tuning::greedy_tries); ++m)
-            points.push_back(taken(local_model().step_of(moves[m]), penalty_, local_model().refitted()));
+        for (std::size_t m = 0; m < std::min(moves.size(), tuning::greedy_trials); ++m)
+            points.push_back(apply_step(local_model().step_of(moves[m]), penalty_, local_model().refitted()));
         Point best;
         for (Point& next : points) {
             refit(objective_, next, trial_refit(8, best.value()));
@@ -103,18 +104,19 @@ class Exchange {
 
     // The best-looking pair of nested columns, where it promises to come below a value.
     bool grow_by_two(double below) {
-        const auto moves = list().best_pairs({.min_gain = std::max(current_.value() - below, min_promise())});
+        const auto moves =
+            move_list().best_pairs({.min_gain = std::max(current_.value() - below, min_predicted_gain())});
         return !moves.empty() && make(moves.front(), local_model());
     }
 
     // The best of all models that have one column more than one of these, as predicted; then refitted.
-    std::vector<Point> grown(const std::vector<Point>& from, std::size_t most) {
+    std::vector<Point> grow_beam(const std::vector<Point>& from, std::size_t most) {
         std::vector<std::pair<double, Point>> found;
         for (const Point& point : from) {
             if (deadline_.passed()) break;
             go_to(point);
-            for (const Move& move : list().best_additions(most)) {
-                const Point next = taken(local_model().step_of(move), penalty_, local_model().refitted());
+            for (const Move& move : move_list().best_additions(most)) {
+                const Point next = apply_step(local_model().step_of(move), penalty_, local_model().refitted());
                 const auto is_same = [&](const auto& other) { return same_support(other.second, next); };
                 if (std::none_of(found.begin(), found.end(), is_same))
                     found.emplace_back(current_.value() - move.gain, next);
@@ -145,10 +147,11 @@ class Exchange {
     }
 
   private:
-    double min_promise() const { return tuning::promises * min_improvement_; }
-    MoveRules additions() const { return {.min_gain = min_promise(), .drop = false, .swap = false}; }
+    double min_predicted_gain() const { return tuning::prediction_margin * min_improvement_; }
+    MoveRules additions() const { return {.min_gain = min_predicted_gain(), .drop = false, .swap = false}; }
     RefitOptions trial_refit(int max_steps, double must_beat) const {
-        return {.tolerance = 0.1 * min_improvement_, .max_steps = max_steps, .must_beat = must_beat, .rough = true};
+        return {
+            .tolerance = 0.1 * min_improvement_, .max_steps = max_steps, .must_beat = must_beat, .low_precision = true};
     }
 
     const LocalModel& local_model() {
@@ -159,9 +162,9 @@ class Exchange {
         return *model_;
     }
 
-    MoveList list() { return {objective_, local_model(), current_, failed_, max_terms_}; }
+    MoveList move_list() { return {objective_, local_model(), current_, failed_, max_terms_}; }
 
-    void moved_to(Point point) {
+    void set_current(Point point) {
         if (point.size() != current_.size()) failed_.clear();
         current_ = std::move(point);
         model_ = nullptr;
@@ -169,9 +172,9 @@ class Exchange {
     }
 
     // The next model will be that of a full scan. False when there was one at this support.
-    bool ask_for_full_scan() {
+    bool request_full_scan() {
         if (full_scan_done_) return false;
-        models_.renew();
+        models_.invalidate();
         model_ = nullptr;
         return true;
     }
@@ -179,36 +182,36 @@ class Exchange {
     // --- trials
 
     // Makes a move, or asks for a full scan where none is left to make; false when there is neither.
-    bool make_any_or_look(const MoveRules& rules) {
-        if (make_any_listed(rules)) return true;
-        const bool pairs_first = rules.add && current_.size() > tuning::scan_is_dear;
-        if (pairs_first && make_any(list().best_pairs(rules), rules)) return true;
-        if (rules.thorough && ask_for_full_scan()) return true;
-        return rules.add && make_any(list().best_pairs(rules), rules);
+    bool make_move_or_request_scan(const MoveRules& rules) {
+        if (try_listed_moves(rules)) return true;
+        const bool pairs_first = rules.add && current_.size() > tuning::expensive_scan_terms;
+        if (pairs_first && try_moves(move_list().best_pairs(rules), rules)) return true;
+        if (rules.require_full_scan && request_full_scan()) return true;
+        return rules.add && try_moves(move_list().best_pairs(rules), rules);
     }
 
     // Makes one of the most promising moves. Where a coefficient has diverged, floats resolve little of the curvature that is
     // left of it, and promises may be far off: then the next best have their turn.
-    bool make_any_listed(const MoveRules& rules) {
-        Tried tried = Tried::far_off;
-        for (int n = 0; n < tuning::lists_far_off && tried == Tried::far_off; ++n)
-            tried = tried_any(list().best(rules), rules);
-        return tried == Tried::made;
+    bool try_listed_moves(const MoveRules& rules) {
+        Outcome outcome = Outcome::poor_predictions;
+        for (int n = 0; n < tuning::max_retries && outcome == Outcome::poor_predictions; ++n)
+            outcome = evaluate_moves(move_list().best(rules), rules);
+        return outcome == Outcome::improved;
     }
 
-    bool make_any(const std::vector<Move>& moves, const MoveRules& rules) {
-        return tried_any(moves, rules) == Tried::made;
+    bool try_moves(const std::vector<Move>& moves, const MoveRules& rules) {
+        return evaluate_moves(moves, rules) == Outcome::improved;
     }
 
-    enum class Tried { made, missed, far_off };
+    enum class Outcome { improved, failed, poor_predictions };
 
     // Makes the best of what these moves offer, alone or several together; where none is good enough as predicted,
     // refits those that miss by less than they promised. Far off: worse by more than the first of them promised to gain.
-    Tried tried_any(const std::vector<Move>& moves, const MoveRules& rules) {
-        if (moves.empty()) return Tried::missed;
+    Outcome evaluate_moves(const std::vector<Move>& moves, const MoveRules& rules) {
+        if (moves.empty()) return Outcome::failed;
         const LocalModel& model = local_model();
         const double must_beat = objective_.penalised(current_, rules.lambda0) - model.refit_gain() - min_improvement_;
-        std::vector<Point> points = trials_of(moves, model);
+        std::vector<Point> points = trial_points(moves, model);
         objective_.evaluate(points);
         objective_.counts().trials += static_cast<Index>(points.size());
         const auto value = [&](const Point& point) { return objective_.penalised(point, rules.lambda0); };
@@ -216,32 +219,32 @@ class Exchange {
                                            [&](const Point& a, const Point& b) { return value(a) < value(b); });
         if (value(*best) < must_beat) {
             ++objective_.counts().moves;
-            moved_to(std::move(*best));
-            return Tried::made;
+            set_current(std::move(*best));
+            return Outcome::improved;
         }
-        const bool far_off = value(points[0]) > objective_.penalised(current_, rules.lambda0) + moves[0].gain;
+        const bool poor_predictions = value(points[0]) > objective_.penalised(current_, rules.lambda0) + moves[0].gain;
         for (std::size_t m = 0; m < tried_alone(moves) && !deadline_.passed(); ++m) {
-            if (refit_trial(points[m], rules.lambda0, must_beat, moves[m].gain)) return Tried::made;
-            failed_.note(moves[m], current_);
+            if (refit_trial(points[m], rules.lambda0, must_beat, moves[m].gain)) return Outcome::improved;
+            failed_.record(moves[m], current_);
         }
-        return far_off && !deadline_.passed() ? Tried::far_off : Tried::missed;
+        return poor_predictions && !deadline_.passed() ? Outcome::poor_predictions : Outcome::failed;
     }
 
     static std::size_t tried_alone(const std::vector<Move>& moves) {
-        return std::min(moves.size(), tuning::moves_tried);
+        return std::min(moves.size(), tuning::moves_tried_alone);
     }
 
     // Where the first few moves lead alone, and the first with ever more of the others beside it.
-    std::vector<Point> trials_of(const std::vector<Move>& moves, const LocalModel& model) const {
+    std::vector<Point> trial_points(const std::vector<Move>& moves, const LocalModel& model) const {
         std::vector<Step> steps;
         for (const Move& move : moves) steps.push_back(model.step_of(move));
         std::vector<Point> points;
         for (std::size_t m = 0; m < tried_alone(moves); ++m)
-            points.push_back(taken(steps[m], penalty_, model.refitted()));
+            points.push_back(apply_step(steps[m], penalty_, model.refitted()));
         Point together = points[0];
         for (std::size_t m = 1, joined = 1; m < steps.size(); ++m) {
             if (!applies(steps[m], together)) continue;
-            together = taken(steps[m], penalty_, together);
+            together = apply_step(steps[m], penalty_, together);
             if (tuning::is_tried_together(++joined) || m + 1 == steps.size()) points.push_back(together);
         }
         return points;
@@ -258,26 +261,26 @@ class Exchange {
     }
 
     // Refits an evaluated point that misses what it must beat by less than it promised; goes there if that is enough.
-    bool refit_trial(Point& point, double lambda0, double must_beat, double promise) {
+    bool refit_trial(Point& point, double lambda0, double must_beat, double predicted_gain) {
         const double terms = lambda0 * penalty_.cost_of(point), missing = point.value() + terms - must_beat;
-        if (missing >= 0.0 && missing < promise) refit(objective_, point, trial_refit(4, must_beat - terms));
+        if (missing >= 0.0 && missing < predicted_gain) refit(objective_, point, trial_refit(4, must_beat - terms));
         if (!(point.value() + terms < must_beat)) {
             ++objective_.counts().failed;
             return false;
         }
         ++objective_.counts().moves;
-        moved_to(std::move(point));
+        set_current(std::move(point));
         return true;
     }
 
     // On nearly pure groups the quadratic model may promise too little.
-    bool make_doubtful_addition(const MoveRules& rules) {
+    bool try_optimistic_addition(const MoveRules& rules) {
         if (current_.size() >= max_terms_) return false;
         const LocalModel& model = local_model();
         std::vector<Point> points;
-        for (const Move& move : list().doubtful_additions(rules)) {
-            points.push_back(taken(model.step_of(move), penalty_, model.refitted()));
-            failed_.note(move, current_);  // until it is made
+        for (const Move& move : move_list().optimistic_additions(rules)) {
+            points.push_back(apply_step(model.step_of(move), penalty_, model.refitted()));
+            failed_.record(move, current_);  // until it is made
         }
         objective_.evaluate(points);
         objective_.counts().trials += static_cast<Index>(points.size());
@@ -289,9 +292,9 @@ class Exchange {
 
     // What it would cost to drop a coefficient that has diverged, only the rows know: its group has no curvature left. The
     // others hardly depend on it, so that they, or they and the intercept, stay where they are, before a refit.
-    bool make_doubtful_drop(const MoveRules& rules) {
+    bool try_diverged_drop(const MoveRules& rules) {
         std::vector<Point> points;
-        for (const Move& move : list().doubtful_drops()) {
+        for (const Move& move : move_list().diverged_drops()) {
             points.push_back(current_.without(move.drop));
             points.push_back(points.back());
             points.back().intercept += current_.coef[move.drop];
@@ -300,7 +303,7 @@ class Exchange {
         objective_.counts().trials += static_cast<Index>(points.size());
         std::stable_sort(points.begin(), points.end(),
                          [](const Point& a, const Point& b) { return a.value() < b.value(); });
-        points.resize(std::min(points.size(), tuning::doubts));
+        points.resize(std::min(points.size(), tuning::max_optimistic_trials));
         const double must_beat = objective_.penalised(current_, rules.lambda0) - rules.min_gain;
         return std::any_of(points.begin(), points.end(), [&](Point& point) {
             return !deadline_.passed() && refit_trial(point, rules.lambda0, must_beat, rules.lambda0);
@@ -308,7 +311,7 @@ class Exchange {
     }
 
     // Re-optimises the support where the model says that it is worth as much.
-    bool refit_if_worth(double min_gain) {
+    bool refit_if_worthwhile(double min_gain) {
         if (local_model().refit_gain() < min_gain) return false;
         const bool seen = full_scan_done_;
         Point refitted = local_model().refitted();
@@ -331,18 +334,18 @@ class Exchange {
 
     bool make(const Move& move, const LocalModel& model) {
         ++objective_.counts().trials;
-        Point next = start_of(model.step_of(move), model);
-        const bool made = refit_trial(next, 0.0, infinity, infinity);
+        Point next = start_point(model.step_of(move), model);
+        const bool improved = refit_trial(next, 0.0, infinity, infinity);
         failed_.clear();
-        return made;
+        return improved;
     }
 
     // Where a step leads, as predicted; where that is worse than leaving the other coefficients alone (one that has
     // diverged leaves no curvature to go by), a refit from there.
-    Point start_of(const Step& step, const LocalModel& model) {
+    Point start_point(const Step& step, const LocalModel& model) {
         const Step plain{
             .dropped = step.dropped, .added = step.added, .added_coef = std::vector(step.added.size(), 0.0)};
-        std::vector<Point> points{taken(step, penalty_, model.refitted()), taken(plain, penalty_, current_)};
+        std::vector<Point> points{apply_step(step, penalty_, model.refitted()), apply_step(plain, penalty_, current_)};
         objective_.evaluate(points);
         if (step.dropped == none && points[0].value() < current_.value()) return points[0];
         if (points[0].value() < points[1].value()) return points[0];

@@ -67,12 +67,12 @@ struct Codes {
 // Ramps of a feature: min(x - t, 0) for knots t at the upper ends of some of its ordered bins. Rows count as being where
 // those of their bin are on average: each ramp is a function of the bin.
 struct Ramps {
-    std::vector<double> place, end;  // of each ordered bin: where its rows are, at most where it ends
-    std::vector<Index> knots;        // bins with a knot at their end, in ascending order
+    std::vector<double> centre, end;  // of each ordered bin: where its rows are, at most where it ends
+    std::vector<Index> knots;         // bins with a knot at their end, in ascending order
 
     Index size() const { return static_cast<Index>(knots.size()); }
     double knot(Index ramp) const { return end[knots[ramp]]; }
-    double value(Index ramp, Index bin) const { return bin <= knots[ramp] ? place[bin] - knot(ramp) : 0.0; }
+    double value(Index ramp, Index bin) const { return bin <= knots[ramp] ? centre[bin] - knot(ramp) : 0.0; }
 };
 
 // One feature: its first n_ordered bins are ordered (bin b is the column `code <= b`), the later ones stand
@@ -92,8 +92,8 @@ struct Feature {
     // Sums per bin become sums per column: prefix sums over the ordered bins, those of ramps, the others as they are. The
     // second channel is the curvature; where there are ramps, the one at `own` is for what it makes of the columns: a
     // ramp's own square, and the sum of the places of a step.
-    void columns_from_bins(double* histogram, Index stride, Index own) const {
-        if (ramps.size() > 0) sum_ramps(histogram, stride, own);
+    void columns_from_bins(double* histogram, Index stride, Index moment_channel) const {
+        if (ramps.size() > 0) sum_ramps(histogram, stride, moment_channel);
         for (Index b = 1; b < n_ordered; ++b)
             for (Index c = 0; c < stride; ++c) histogram[b * stride + c] += histogram[(b - 1) * stride + c];
     }
@@ -110,12 +110,12 @@ struct Feature {
   private:
     // From a knot to the next, d further up, S = sum c, L = sum (x - t) c and Q = sum (x - t)^2 h over the bins so far become
     // S, L - d S and Q - 2 d L + d^2 S: sums of one sign, whatever the knots, so that nothing cancels.
-    void sum_ramps(double* histogram, Index stride, Index own) const {
+    void sum_ramps(double* histogram, Index stride, Index moment_channel) const {
         constexpr Index h = 1;
         std::vector<double> sum(stride, 0.0), line(stride, 0.0);
         double square = 0.0, last_end = ramps.end[0];
         for (Index b = 0, ramp = 0; b < n_ordered; ++b) {
-            const double d = ramps.end[b] - last_end, z = ramps.place[b] - ramps.end[b];
+            const double d = ramps.end[b] - last_end, z = ramps.centre[b] - ramps.end[b];
             double* mine = histogram + b * stride;
             square += d * (d * sum[h] - 2.0 * line[h]) + z * z * mine[h];
             for (Index c = 0; c < stride; ++c) {
@@ -123,17 +123,17 @@ struct Feature {
                 sum[c] += mine[c];
             }
             last_end = ramps.end[b];
-            mine[own] = ramps.place[b] * mine[h];
+            mine[moment_channel] = ramps.centre[b] * mine[h];
             if (ramp == ramps.size() || ramps.knots[ramp] != b) continue;
             double* to = histogram + (n_bins + ramp++) * stride;
             std::copy(line.begin(), line.end(), to);
-            to[own] = square;
+            to[moment_channel] = square;
         }
     }
 };
 
 // What is counted: codes, how many bins they have, and where the sums per bin go.
-struct Counted {
+struct HistogramTarget {
     Codes codes;
     Index n_bins;
     double* sums;
@@ -143,10 +143,11 @@ struct Counted {
 template <class Real>
 class Histograms {
   public:
-    Histograms(std::vector<Counted> counted, Index stride) : counted_(std::move(counted)), stride_(stride) {
-        std::stable_partition(counted_.begin(), counted_.end(), [](const Counted& c) { return c.codes.narrow; });
+    Histograms(std::vector<HistogramTarget> targets, Index stride) : targets_(std::move(targets)), stride_(stride) {
+        std::stable_partition(targets_.begin(), targets_.end(),
+                              [](const HistogramTarget& c) { return c.codes.narrow; });
         Index size = 0;
-        for (const Counted& c : counted_) {
+        for (const HistogramTarget& c : targets_) {
             start_.push_back(size);
             size += c.n_bins * stride;
         }
@@ -155,9 +156,9 @@ class Histograms {
 
     // Adds the channels of rows [begin, end).
     void add(Index begin, Index end, const Real* channels) noexcept {
-        for (std::size_t f = 0; f < counted_.size();) {
-            const std::size_t at_once = together(f);
-            if (counted_[f].codes.narrow)
+        for (std::size_t f = 0; f < targets_.size();) {
+            const std::size_t at_once = batch_size(f);
+            if (targets_[f].codes.narrow)
                 add_some<std::uint8_t>(f, at_once, begin, end, channels);
             else
                 add_some<std::uint16_t>(f, at_once, begin, end, channels);
@@ -167,37 +168,37 @@ class Histograms {
 
     // Hands the sums over, and starts anew.
     void flush() noexcept {
-        for (std::size_t f = 0; f < counted_.size(); ++f) {
+        for (std::size_t f = 0; f < targets_.size(); ++f) {
             const Real* from = bins_.data() + start_[f];
-            double* to = counted_[f].sums;
-            for (Index i = 0; i < counted_[f].n_bins * stride_; ++i) to[i] += static_cast<double>(from[i]);
+            double* to = targets_[f].sums;
+            for (Index i = 0; i < targets_[f].n_bins * stride_; ++i) to[i] += static_cast<double>(from[i]);
         }
         std::fill(bins_.begin(), bins_.end(), Real(0));
     }
 
   private:
-    static constexpr std::size_t most = 4;
+    static constexpr std::size_t max_batch = 4;
 
     // Four of the same code width, or one.
-    std::size_t together(std::size_t f) const noexcept {
+    std::size_t batch_size(std::size_t f) const noexcept {
         const bool four =
-            f + most <= counted_.size() && !counted_[f].codes.narrow == !counted_[f + most - 1].codes.narrow;
-        return four ? most : 1;
+            f + max_batch <= targets_.size() && !targets_[f].codes.narrow == !targets_[f + max_batch - 1].codes.narrow;
+        return four ? max_batch : 1;
     }
 
     template <class Code>
     void add_some(std::size_t first, std::size_t count, Index begin, Index end, const Real* channels) noexcept {
-        const Code* codes[most];
-        Real* bins[most];
+        const Code* codes[max_batch];
+        Real* bins[max_batch];
         for (std::size_t f = 0; f < count; ++f) {
-            codes[f] = counted_[first + f].codes.template as<Code>() + begin;
+            codes[f] = targets_[first + f].codes.template as<Code>() + begin;
             bins[f] = bins_.data() + start_[first + f];
         }
         kernels().histogram<Real, Code>().accumulate(static_cast<Index>(count), end - begin, codes, stride_, channels,
                                                      bins);
     }
 
-    std::vector<Counted> counted_;
+    std::vector<HistogramTarget> targets_;
     Index stride_;
     std::vector<Index> start_;
     std::vector<Real> bins_;

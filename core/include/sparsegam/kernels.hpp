@@ -7,7 +7,6 @@
 #pragma once
 
 #include "kernels_dense.hpp"
-#include "kernels_inline.hpp"
 
 namespace sparsegam::SPARSEGAM_ARCH {
 
@@ -80,8 +79,8 @@ struct SquaredRow {
 struct SquaredHingeRow {
     SPARSEGAM_INLINE Row at(double f, double y) {
         const double rest = 1.0 - y * f;
-        const double short_of = rest > 0.0 ? rest : 0.0;
-        return {short_of * short_of, -2.0 * y * short_of, rest > 0.0 ? 2.0 : 0.0};
+        const double violation = rest > 0.0 ? rest : 0.0;
+        return {violation * violation, -2.0 * y * violation, rest > 0.0 ? 2.0 : 0.0};
     }
 };
 

@@ -2,9 +2,32 @@
 // kernels.hpp, which says how it is compiled.
 #pragma once
 
-#include "kernels_inline.hpp"
+#include <math.h>  // C's: its functions are not instantiated anywhere
+
+#include <cstdint>
+#include <cstring>
+
+#include "kernel_table.hpp"
+
+#ifndef SPARSEGAM_ARCH
+#error "define SPARSEGAM_ARCH before including kernels.hpp"
+#endif
+
+#if defined(_MSC_VER)
+#define SPARSEGAM_INLINE static __forceinline
+#else
+#define SPARSEGAM_INLINE static inline __attribute__((always_inline))
+#endif
 
 namespace sparsegam::SPARSEGAM_ARCH {
+
+#if defined(_MSC_VER)
+SPARSEGAM_INLINE float root(float x) { return sqrtf(x); }
+SPARSEGAM_INLINE double root(double x) { return sqrt(x); }
+#else
+SPARSEGAM_INLINE float root(float x) { return __builtin_sqrtf(x); }
+SPARSEGAM_INLINE double root(double x) { return __builtin_sqrt(x); }
+#endif
 
 // out[c] = q_c'x
 static void dots(ColumnArgs a, const double* __restrict x, double* __restrict out) noexcept {

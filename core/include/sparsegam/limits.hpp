@@ -20,11 +20,11 @@ class Limits {
         for (Index c : columns) {
             ++terms_[penalty.group[c]];
             for_each_source(c, [&](Index feature) { ++uses_[feature]; });
-            if (penalty.hierarchy != Hierarchy::none && penalty.is_product(c)) products_.push_back(c);
+            if (penalty.hierarchy != Hierarchy::none && penalty.is_interaction(c)) interactions_.push_back(c);
         }
-        for (Index p : products_)
+        for (Index p : interactions_)
             for_each_source(p, [&](Index feature) {
-                if (count(terms_, feature) == 1) needed_.push_back(feature);
+                if (count(terms_, feature) == 1) required_.push_back(feature);
             });
     }
 
@@ -32,14 +32,16 @@ class Limits {
     bool allow(Index dropped, Index added, Index n_added = 1) const {
         if (!penalty_.limited()) return true;
         return allow_in_group(dropped, added, n_added) && allow_source(dropped, added) &&
-               (!penalty_.is_product(added) || stands(added, dropped, added)) && others_stand(dropped, added);
+               (!penalty_.is_interaction(added) || has_main_effects(added, dropped, added)) &&
+               interactions_keep_main_effects(dropped, added);
     }
 
-    bool may_drop(Index column) const { return others_stand(column, none); }
+    bool may_drop(Index column) const { return interactions_keep_main_effects(column, none); }
 
     // Has every product the plain terms that it needs?
-    bool products_stand() const {
-        return std::all_of(products_.begin(), products_.end(), [&](Index p) { return stands(p, none, none); });
+    bool hierarchy_holds() const {
+        return std::all_of(interactions_.begin(), interactions_.end(),
+                           [&](Index p) { return has_main_effects(p, none, none); });
     }
 
   private:
@@ -51,13 +53,13 @@ class Limits {
     template <class Take>
     void for_each_source(Index column, const Take& take) const {
         if (column == none) return;
-        if (!penalty_.is_product(column)) return take(penalty_.group[column]);
+        if (!penalty_.is_interaction(column)) return take(penalty_.group[column]);
         take(penalty_.parents[column].first);
         take(penalty_.parents[column].second);
     }
 
     bool allow_in_group(Index dropped, Index added, Index n_added) const {
-        const Index most = penalty_.is_product(added) ? penalty_.max_per_pair : penalty_.max_per_group;
+        const Index most = penalty_.is_interaction(added) ? penalty_.max_per_pair : penalty_.max_per_group;
         if (most == 0) return true;
         const Index group = penalty_.group[added], left = dropped != none && penalty_.group[dropped] == group;
         return count(terms_, group) - left + n_added <= most;
@@ -77,23 +79,27 @@ class Limits {
 
     // Do the products on the support still stand after one column has left and another has joined? Most columns are not
     // the last plain term of a feature that products need.
-    bool others_stand(Index dropped, Index added) const {
-        if (dropped == none || needed_.empty() || penalty_.is_product(dropped) || !is_needed(penalty_.group[dropped]))
+    bool interactions_keep_main_effects(Index dropped, Index added) const {
+        if (dropped == none || required_.empty() || penalty_.is_interaction(dropped) ||
+            !is_required(penalty_.group[dropped]))
             return true;
-        return std::all_of(products_.begin(), products_.end(), [&](Index p) { return stands(p, dropped, added); });
+        return std::all_of(interactions_.begin(), interactions_.end(),
+                           [&](Index p) { return has_main_effects(p, dropped, added); });
     }
 
-    bool is_needed(Index feature) const { return std::find(needed_.begin(), needed_.end(), feature) != needed_.end(); }
+    bool is_required(Index feature) const {
+        return std::find(required_.begin(), required_.end(), feature) != required_.end();
+    }
 
-    bool stands(Index product, Index dropped, Index added) const {
+    bool has_main_effects(Index interaction, Index dropped, Index added) const {
         if (penalty_.hierarchy == Hierarchy::none) return true;
-        const auto [first, second] = penalty_.parents[product];
-        const bool one = plain_terms(first, dropped, added) > 0, other = plain_terms(second, dropped, added) > 0;
+        const auto [first, second] = penalty_.parents[interaction];
+        const bool one = n_main_effects(first, dropped, added) > 0, other = n_main_effects(second, dropped, added) > 0;
         return penalty_.hierarchy == Hierarchy::strong ? one && other : one || other;
     }
 
     // Products have groups of their own.
-    Index plain_terms(Index feature, Index dropped, Index added) const {
+    Index n_main_effects(Index feature, Index dropped, Index added) const {
         const auto is_in = [&](Index column) { return column != none && penalty_.group[column] == feature; };
         return count(terms_, feature) - is_in(dropped) + is_in(added);
     }
@@ -101,8 +107,8 @@ class Limits {
     const Penalty& penalty_;
     std::unordered_map<Index, Index> terms_;  // of each group
     std::unordered_map<Index, Index> uses_;   // of each source feature, by plain terms and products
-    std::vector<Index> products_;             // that need others
-    std::vector<Index> needed_;               // source features of theirs that have one plain term
+    std::vector<Index> interactions_;         // that need others
+    std::vector<Index> required_;             // source features of theirs that have one plain term
 };
 
 }  // namespace sparsegam

@@ -42,31 +42,31 @@ inline Derivatives squared_loss(double f, double y) { return {0.5 * (f - y) * (f
 
 // y in {-1, 1}: max(1 - y f, 0)^2, whose curvature is 2 or 0
 inline Derivatives squared_hinge_loss(double f, double y) {
-    const double short_of = std::max(1.0 - y * f, 0.0);
-    return {short_of * short_of, -2.0 * y * short_of, short_of > 0.0 ? 2.0 : 0.0};
+    const double violation = std::max(1.0 - y * f, 0.0);
+    return {violation * violation, -2.0 * y * violation, violation > 0.0 ? 2.0 : 0.0};
 }
 
 // The most that the loss of a group of rows can fall when their scores are all shifted by the same amount,
 // from the group's sums of gradient, curvature and loss. For the logistic loss, |f'''| <= f'' gives
 // f(d) >= f + G d + D (exp(-|d|) + |d| - 1), whose minimum is D psi(|G| / D) below f,
 // psi(u) = u + (1 - u) log(1 - u) for u < 1; beyond, only the loss itself limits the fall.
-inline double logistic_shift_gain(double grad, double curv, double value) {
+inline double logistic_max_shift_gain(double grad, double curv, double value) {
     if (curv <= 0.0) return std::max(value, 0.0);
     const double u = std::abs(grad) / curv;
     return u < 1.0 ? std::min(curv * (u + (1.0 - u) * std::log1p(-u)), value) : value;
 }
 
 // Exact for these two: the exponential loss ends at twice the geometric mean of what it has on either label.
-inline double exponential_shift_gain(double grad, double curv, double) {
+inline double exponential_max_shift_gain(double grad, double curv, double) {
     return curv - std::sqrt(std::max(curv * curv - grad * grad, 0.0));
 }
 
-inline double squared_shift_gain(double grad, double curv, double value) {
+inline double squared_max_shift_gain(double grad, double curv, double value) {
     return curv <= 0.0 ? std::max(value, 0.0) : 0.5 * grad * grad / curv;
 }
 
 // A curvature that may end at once bounds nothing: a group can lose no more than it has.
-inline double squared_hinge_shift_gain(double, double, double value) { return std::max(value, 0.0); }
+inline double squared_hinge_max_shift_gain(double, double, double value) { return std::max(value, 0.0); }
 
 // How many times its quadratic model's promise a shift of a group of rows gains, from u = |gradient| / curvature.
 // Exponential: 1 - sqrt(1 - u^2) against u^2 / 2; a pure group (u = 1) gains twice the promise.
@@ -83,12 +83,12 @@ inline double exponential_step_factor(double u) {
 }
 
 // And at most: psi(u) above against u^2 / 2.
-inline double logistic_most_gain_factor(double u) {
+inline double logistic_max_gain_factor(double u) {
     if (u < 1e-3) return 1.0;
-    return u < 1.0 ? 2.0 * logistic_shift_gain(u, 1.0, 1.0) / (u * u) : 2.0;
+    return u < 1.0 ? 2.0 * logistic_max_shift_gain(u, 1.0, 1.0) / (u * u) : 2.0;
 }
 
-inline double as_promised(double) { return 1.0; }
+inline double no_correction(double) { return 1.0; }
 
 struct LossTraits {
     Loss loss;
@@ -96,15 +96,17 @@ struct LossTraits {
     Derivatives (*derivatives)(double f, double y);
     double self_concordance;   // |l'''| <= this * l'' in f; infinite where l'' jumps
     double largest_curvature;  // l'' never exceeds this
-    double (*shift_gain)(double grad, double curv, double value);
-    double (*gain_factor)(double u) = as_promised;  // of a group, beyond the quadratic model
-    double (*step_factor)(double u) = as_promised;
-    double (*most_gain_factor)(double u) = as_promised;  // where the quadratic model may promise too little
+    double (*max_shift_gain)(double grad, double curv, double value);
+    double (*gain_factor)(double u) = no_correction;  // of a group, beyond the quadratic model
+    double (*step_factor)(double u) = no_correction;
+    double (*max_gain_factor)(double u) = no_correction;  // where the quadratic model may promise too little
     bool constant_curvature = false;  // l'' is the same everywhere: the quadratic model is the loss itself
     bool multiplicative = false;      // a shift of the score multiplies the loss of a row, which is its curvature too
 
     // How fast curvature dies out along a score that runs away; not at all where it ends, as scores then stay.
-    double decay() const { return self_concordance < std::numeric_limits<double>::infinity() ? self_concordance : 0.0; }
+    double curvature_decay() const {
+        return self_concordance < std::numeric_limits<double>::infinity() ? self_concordance : 0.0;
+    }
 };
 
 inline constexpr std::array<LossTraits, n_losses> loss_table{{
@@ -113,14 +115,14 @@ inline constexpr std::array<LossTraits, n_losses> loss_table{{
      .derivatives = logistic_loss,
      .self_concordance = 1.0,
      .largest_curvature = 0.25,
-     .shift_gain = logistic_shift_gain,
-     .most_gain_factor = logistic_most_gain_factor},
+     .max_shift_gain = logistic_max_shift_gain,
+     .max_gain_factor = logistic_max_gain_factor},
     {.loss = Loss::exponential,
      .name = "exponential",
      .derivatives = exponential_loss,
      .self_concordance = 1.0,
      .largest_curvature = std::numeric_limits<double>::infinity(),
-     .shift_gain = exponential_shift_gain,
+     .max_shift_gain = exponential_max_shift_gain,
      .gain_factor = exponential_gain_factor,
      .step_factor = exponential_step_factor,
      .multiplicative = true},
@@ -129,14 +131,14 @@ inline constexpr std::array<LossTraits, n_losses> loss_table{{
      .derivatives = squared_loss,
      .self_concordance = 0.0,
      .largest_curvature = 1.0,
-     .shift_gain = squared_shift_gain,
+     .max_shift_gain = squared_max_shift_gain,
      .constant_curvature = true},
     {.loss = Loss::squared_hinge,
      .name = "squared_hinge",
      .derivatives = squared_hinge_loss,
      .self_concordance = std::numeric_limits<double>::infinity(),
      .largest_curvature = 2.0,
-     .shift_gain = squared_hinge_shift_gain},
+     .max_shift_gain = squared_hinge_max_shift_gain},
 }};
 
 constexpr const LossTraits& traits(Loss loss) { return loss_table[static_cast<std::size_t>(loss)]; }

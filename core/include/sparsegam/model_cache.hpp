@@ -9,8 +9,8 @@
 #include <optional>
 #include <vector>
 
-#include "chooser.hpp"
 #include "local_model.hpp"
+#include "shortlist.hpp"
 
 namespace sparsegam {
 
@@ -21,113 +21,116 @@ class ModelCache {
     // From now on the model of all columns follows the search, too, and chooses shortlists for the price of gradients: for
     // a search of many models, where no single look has the last word. A shortlist is always scanned. Where curvature is
     // constant, rows are not asked for scans anyway.
-    void hold_curvature() { holds_ = !objective_.loss().constant_curvature; }
+    void cache_curvature() { caches_curvature_ = !objective_.loss().constant_curvature; }
 
     // The model of a point, whose columns are put into the model's order.
     const LocalModel& at(Point& point) {
-        if (!follow(point)) look(point);
+        if (!move_to(point)) scan(point);
         return *model_;
     }
 
     // The next model will be about all columns, or about a shortlist chosen from all of them.
-    void renew() {
+    void invalidate() {
         shortlist_.clear();
         model_ = nullptr;
-        listed_.reset();
-        if (!holds_) all_.reset();
+        shortlist_model_.reset();
+        if (!caches_curvature_) full_model_.reset();
     }
 
     // Is the model that of a full scan at its very point, or of a scan of those that a look at all of them chose there?
-    bool from_full_scan() const { return (is_of_all() || chosen_here_) && model_->age() == 0; }
+    bool from_full_scan() const { return (is_full() || chosen_here_) && model_->age() == 0; }
 
   private:
-    bool is_of_all() const { return all_ && model_ == &*all_; }
+    bool is_full() const { return full_model_ && model_ == &*full_model_; }
 
-    Index room(const Point& point) const {
-        const Index most = std::clamp(tuning::room_in_all / std::max(objective_.n_columns(), Index{1}),
-                                      tuning::least_room, tuning::most_room);
+    Index capacity(const Point& point) const {
+        const Index most = std::clamp(tuning::full_model_floats / std::max(objective_.n_columns(), Index{1}),
+                                      tuning::min_capacity, tuning::max_capacity);
         return std::clamp(max_terms_ - point.size() + 1, Index{1}, most);
     }
 
     static bool is_old(const LocalModel& model) {
-        return model.age() >= tuning::oldest_model || model.follows() >= tuning::most_follows;
+        return model.age() >= tuning::max_model_age || model.n_moves() >= tuning::max_moves;
     }
 
-    bool follow(Point& point) {
+    bool move_to(Point& point) {
         if (!model_ || is_old(*model_)) return false;
-        if (is_of_all() && !shortlist_.empty()) {
-            listed_.emplace(all_->narrowed(shortlist_, room(point)));
-            model_ = &*listed_;
-            if (!holds_) all_.reset();
+        if (is_full() && !shortlist_.empty()) {
+            shortlist_model_.emplace(full_model_->restricted_to(shortlist_, capacity(point)));
+            model_ = &*shortlist_model_;
+            if (!caches_curvature_) full_model_.reset();
         }
         chosen_here_ = false;
-        return model_->follow(point);
+        return model_->move_to(point);
     }
 
-    void look(Point& point) {
-        if (!lists(point.columns)) renew();
+    void scan(Point& point) {
+        if (!includes_all(point.columns)) invalidate();
         const bool choose = shortlist_.empty() && objective_.columns().shortlist > 0;
-        chosen_here_ = choose && (choose_by_parts(point) || choose_again(point));
+        chosen_here_ = choose && (choose_by_parts(point) || choose_with_cached_curvature(point));
         if (!shortlist_.empty()) {
-            listed_.reset();  // before the next is made: of many columns, it is large
-            model_ = &listed_.emplace(objective_, point, shortlist_, room(point));
+            shortlist_model_.reset();  // before the next is made: of many columns, it is large
+            model_ = &shortlist_model_.emplace(objective_, point, shortlist_, capacity(point));
             return;
         }
         chosen_here_ = false;
-        all_.reset();
-        model_ = &all_.emplace(objective_, point, shortlist_, choose && !holds_ ? 0 : room(point));
-        if (choose) choose_from_all(point);
+        full_model_.reset();
+        model_ =
+            &full_model_.emplace(objective_, point, shortlist_, choose && !caches_curvature_ ? 0 : capacity(point));
+        if (choose) choose_from_full_model(point);
     }
 
     // By the model of all columns from an earlier look, the curvature held; false where it cannot be.
-    bool choose_again(Point& point) {
-        if (!holds_ || !all_ || all_->age() >= tuning::oldest_of_all || !all_->follow(point)) return false;
-        choose_from_all(point);
+    bool choose_with_cached_curvature(Point& point) {
+        if (!caches_curvature_ || !full_model_ || full_model_->age() >= tuning::max_full_model_age ||
+            !full_model_->move_to(point))
+            return false;
+        choose_from_full_model(point);
         return true;
     }
 
-    void choose_from_all(const Point& point) {
-        Chooser chooser(objective_, point);
-        chooser.look_at(*all_);
-        shortlist_ = kept(chooser.columns());
+    void choose_from_full_model(const Point& point) {
+        ShortlistBuilder builder(objective_, point);
+        builder.add_candidates(*full_model_);
+        shortlist_ = usable(builder.columns());
     }
 
     // Columns whose model is of a size that can be borne.
-    static Index part_columns(const Point& point) { return tuning::room_in_all / (point.size() + 1); }
+    static Index part_columns(const Point& point) { return tuning::full_model_floats / (point.size() + 1); }
 
     bool choose_by_parts(const Point& point) {
         if (part_columns(point) >= objective_.n_columns()) return false;
-        Chooser chooser(objective_, point);
+        ShortlistBuilder builder(objective_, point);
         std::vector<Index> part;
-        const Index at_once = tuning::room_in_part / (point.size() + 1);
+        const Index at_once = tuning::part_model_floats / (point.size() + 1);
         for (Index c = 0; c < objective_.n_columns(); ++c) {
             part.push_back(c);
             if (static_cast<Index>(part.size()) < at_once && c + 1 < objective_.n_columns()) continue;
-            chooser.look_at(LocalModel(objective_, point, part, 0));
+            builder.add_candidates(LocalModel(objective_, point, part, 0));
             part.clear();
         }
-        shortlist_ = kept(chooser.columns());
+        shortlist_ = usable(builder.columns());
         return true;
     }
 
     // A shortlist that is too long to save work is none.
-    std::vector<Index> kept(std::vector<Index> columns) const {
+    std::vector<Index> usable(std::vector<Index> columns) const {
         if (static_cast<Index>(columns.size()) > objective_.columns().shortlist) columns.clear();
         return columns;
     }
 
-    bool lists(const std::vector<Index>& columns) const {
+    bool includes_all(const std::vector<Index>& columns) const {
         return std::all_of(columns.begin(), columns.end(),
                            [&](Index c) { return std::binary_search(shortlist_.begin(), shortlist_.end(), c); });
     }
 
     Objective& objective_;
     Index max_terms_;
-    std::optional<LocalModel> all_, listed_;  // models of all columns and of the shortlist
-    LocalModel* model_ = nullptr;             // that of the two which is in use
-    bool holds_ = false;                      // may a look at all columns hold the curvature of an earlier one
-    bool chosen_here_ = false;                // was the shortlist chosen at the point that its model is a scan of
-    std::vector<Index> shortlist_;            // what scans are about; none: all columns
+    std::optional<LocalModel> full_model_, shortlist_model_;  // models of all columns and of the shortlist
+    LocalModel* model_ = nullptr;                             // that of the two which is in use
+    bool caches_curvature_ = false;  // may a look at all columns hold the curvature of an earlier one
+    bool chosen_here_ = false;       // was the shortlist chosen at the point that its model is a scan of
+    std::vector<Index> shortlist_;   // what scans are about; none: all columns
 };
 
 }  // namespace sparsegam

@@ -21,19 +21,19 @@ struct MoveRules {
     double lambda0 = 0.0;
     double min_gain = 0.0;
     bool add = true, drop = true, swap = true;
-    bool thorough = true;  // does a full scan have the last word
+    bool require_full_scan = true;  // does a full scan have the last word
 };
 
 // Moves that were tried in vain at this support size, with what they had promised.
 class FailedMoves {
   public:
-    void note(const Move& move, const Point& point) { promised_[key(move, point)] = move.gain; }
-    void clear() { promised_.clear(); }
+    void record(const Move& move, const Point& point) { predicted_[key(move, point)] = move.gain; }
+    void clear() { predicted_.clear(); }
 
     // A move that failed is not tried again until it looks twice as good.
-    bool rule_out(const Move& move, const Point& point) const {
-        const auto at = promised_.find(key(move, point));
-        return at != promised_.end() && move.gain < 2.0 * at->second;
+    bool excludes(const Move& move, const Point& point) const {
+        const auto at = predicted_.find(key(move, point));
+        return at != predicted_.end() && move.gain < 2.0 * at->second;
     }
 
   private:
@@ -43,7 +43,7 @@ class FailedMoves {
         return {move.drop == none ? none : point.columns[move.drop], move.add, move.also};
     }
 
-    std::map<Key, double> promised_;
+    std::map<Key, double> predicted_;
 };
 
 // Lists what a local model has to offer at its point.
@@ -56,30 +56,30 @@ class MoveList {
           model_(model),
           point_(point),
           failed_(failed),
-          room_(std::max(max_terms - point.size(), Index{0})),
+          n_free_(std::max(max_terms - point.size(), Index{0})),
           limits_(penalty_, point.columns) {}
 
     // Additions, drops and swaps.
     std::vector<Move> best(const MoveRules& rules) const {
         std::vector<Move> moves;
         if (rules.drop) list_drops(rules, moves);
-        if ((rules.add && room_ > 0) || (rules.swap && point_.size() > 0)) list_columns(rules, moves);
-        return most_promising(std::move(moves), rules.min_gain);
+        if ((rules.add && n_free_ > 0) || (rules.swap && point_.size() > 0)) list_columns(rules, moves);
+        return select_best(std::move(moves), rules.min_gain);
     }
 
     // Pairs of nested columns that gain enough together.
     std::vector<Move> best_pairs(const MoveRules& rules) const {
-        if (room_ < 2) return {};
+        if (n_free_ < 2) return {};
         std::vector<Move> moves;
         const NestedPairs pairs(model_);
-        for (const Nested& range : objective_.columns().nested)
-            if (range.first < range.last && model_.knows(range.first))
-                pairs.best_of(range, rules.lambda0 + rules.min_gain, moves);
+        for (const NestedColumns& range : objective_.columns().nested)
+            if (range.first < range.last && model_.includes(range.first))
+                pairs.append_best_pairs(range, rules.lambda0 + rules.min_gain, moves);
         for (Move& m : moves) m.gain -= rules.lambda0 * (penalty_.cost[m.add] + penalty_.cost[m.also]);
         std::erase_if(moves, [&](const Move& m) {
             return point_.has(m.add) || point_.has(m.also) || !limits_.allow(none, m.add, 2);
         });
-        return most_promising(std::move(moves), rules.min_gain);
+        return select_best(std::move(moves), rules.min_gain);
     }
 
     // The additions that gain most, whatever they are like, in no order.
@@ -96,14 +96,14 @@ class MoveList {
     }
 
     // Additions that may gain enough though they do not promise it, best first, with what they may gain.
-    std::vector<Move> doubtful_additions(const MoveRules& rules) const {
+    std::vector<Move> optimistic_additions(const MoveRules& rules) const {
         const auto enough = [&](Index c) { return rules.lambda0 * penalty_.cost[c] + rules.min_gain; };
-        const auto move_of = [&](Index c) { return Move{.add = c, .gain = model_.most_add_gain(c) - enough(c)}; };
-        TopColumns top(tuning::doubts);
+        const auto move_of = [&](Index c) { return Move{.add = c, .gain = model_.max_add_gain(c) - enough(c)}; };
+        TopColumns top(tuning::max_optimistic_trials);
         for (Index c : model_.columns()) {
             const Move move = move_of(c);
             if (move.gain > 0.0 && !(model_.add_gain(c) > enough(c)) && penalty_.allowed[c] && !point_.has(c) &&
-                limits_.allow(none, c) && !failed_.rule_out(move, point_))
+                limits_.allow(none, c) && !failed_.excludes(move, point_))
                 top.offer(move.gain, c);
         }
         std::vector<Index> columns;
@@ -114,7 +114,7 @@ class MoveList {
     }
 
     // Drops of coefficients that have diverged.
-    std::vector<Move> doubtful_drops() const {
+    std::vector<Move> diverged_drops() const {
         std::vector<Move> moves;
         for (Index s = 0; s < point_.size(); ++s)
             if (may_drop(s) && model_.has_diverged(s)) moves.push_back({.drop = s});
@@ -150,28 +150,28 @@ class MoveList {
         for (Index c : point_.columns) taken[c] = 1;
         for (Index c : model_.columns()) {
             if (taken[c] || !penalty_.allowed[c]) continue;
-            const double price = rules.lambda0 * penalty_.cost[c];
-            if (rules.add && room_ > 0 && limits_.allow(none, c))
-                if (const double gain = model_.add_gain(c) - price; gain > rules.min_gain)
+            const double term_penalty = rules.lambda0 * penalty_.cost[c];
+            if (rules.add && n_free_ > 0 && limits_.allow(none, c))
+                if (const double gain = model_.add_gain(c) - term_penalty; gain > rules.min_gain)
                     moves.push_back({.add = c, .gain = gain});
             if (!rules.swap || k == 0) continue;
-            if (!(model_.swap_gains(c, costs.data(), gains.data()) - price > rules.min_gain)) continue;
+            if (!(model_.swap_gains(c, costs.data(), gains.data()) - term_penalty > rules.min_gain)) continue;
             for (Index s = 0; penalty_.limited() && s < k; ++s)
                 if (!limits_.allow(point_.columns[s], c)) gains[s] = -std::numeric_limits<float>::infinity();
             const auto best = std::max_element(gains.begin(), gains.begin() + k);
-            if (*best - price > rules.min_gain)
-                moves.push_back({.drop = best - gains.begin(), .add = c, .gain = *best - price});
+            if (*best - term_penalty > rules.min_gain)
+                moves.push_back({.drop = best - gains.begin(), .add = c, .gain = *best - term_penalty});
         }
     }
 
     // The best few that differ.
-    std::vector<Move> most_promising(std::vector<Move> moves, double min_gain) const {
-        std::erase_if(moves, [&](const Move& m) { return !(m.gain > min_gain) || failed_.rule_out(m, point_); });
+    std::vector<Move> select_best(std::vector<Move> moves, double min_gain) const {
+        std::erase_if(moves, [&](const Move& m) { return !(m.gain > min_gain) || failed_.excludes(m, point_); });
         const auto shown = std::min<std::size_t>(moves.size(), 20 * tuning::moves_listed);
         std::partial_sort(moves.begin(), moves.begin() + shown, moves.end(), Ranked(moves));
         std::vector<Move> chosen;
         for (std::size_t m = 0; m < shown && chosen.size() < tuning::moves_listed; ++m)
-            if (std::none_of(chosen.begin(), chosen.end(), [&](const Move& c) { return alike(c, moves[m]); }))
+            if (std::none_of(chosen.begin(), chosen.end(), [&](const Move& c) { return similar(c, moves[m]); }))
                 chosen.push_back(moves[m]);
         return chosen;
     }
@@ -193,8 +193,8 @@ class MoveList {
     };
 
     // Neighbouring thresholds of one feature for the same term are one idea; where columns are few, none are.
-    bool alike(const Move& a, const Move& b) const {
-        const Index near = std::min(tuning::neighbourhood, objective_.n_columns() / tuning::columns_per_neighbour);
+    bool similar(const Move& a, const Move& b) const {
+        const Index near = std::min(tuning::similar_distance, objective_.n_columns() / tuning::columns_per_neighbour);
         return a.drop == b.drop && a.add != none && b.add != none && penalty_.group[a.add] == penalty_.group[b.add] &&
                std::abs(a.add - b.add) < near;
     }
@@ -204,7 +204,7 @@ class MoveList {
     const LocalModel& model_;
     const Point& point_;
     const FailedMoves& failed_;
-    Index room_;
+    Index n_free_;
     Limits limits_;
 };
 

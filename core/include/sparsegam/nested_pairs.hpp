@@ -23,29 +23,29 @@ class NestedPairs {
     }
 
     // For the inner columns of a feature, the outer one with which each gains most, if that is enough.
-    void best_of(const Nested& range, double min_gain, std::vector<Move>& moves) const {
+    void append_best_pairs(const NestedColumns& range, double min_gain, std::vector<Move>& moves) const {
         const Index n = range.last - range.first;
         if (range.first_ramp == range.last_ramp && !two_usable(range.first, range.last)) return;
-        const Side steps = side(range.first, range.last);
+        const ColumnBlock steps = column_block(range.first, range.last);
         if (n > 1) append_steps(steps, min_gain, moves);
         if (range.first_ramp == range.last_ramp) return;
-        const Side ramps = side(range.first_ramp, range.last_ramp);
+        const ColumnBlock ramps = column_block(range.first_ramp, range.last_ramp);
         append_with_ramps(ramps, ramps, min_gain, moves);
-        append_with_ramps(steps.every(1 + n / tuning::pairs_scored), ramps, min_gain, moves);
+        append_with_ramps(steps.every_nth(1 + n / tuning::max_paired_columns), ramps, min_gain, moves);
     }
 
   private:
     // What pairs need of columns that follow each other, or of every few-th.
-    struct Side {
+    struct ColumnBlock {
         Index first = 0, apart = 1, size = 0;
         std::vector<float> grad, curv, raw, usable, q, cross;  // q and cross, which is B, have `size` numbers a column
 
         Index count() const { return static_cast<Index>(grad.size()); }
         Index column(Index i) const { return first + i * apart; }
 
-        Side every(Index nth) const {
+        ColumnBlock every_nth(Index nth) const {
             if (nth == 1) return *this;
-            Side out{.first = first, .apart = nth, .size = size};
+            ColumnBlock out{.first = first, .apart = nth, .size = size};
             for (Index i = 0; i < count(); i += nth) {
                 out.grad.push_back(grad[i]);
                 out.curv.push_back(curv[i]);
@@ -59,56 +59,57 @@ class NestedPairs {
     };
 
     // Some columns of a side that follow each other in it.
-    struct Part {
-        const Side& side;
+    struct ColumnRange {
+        const ColumnBlock& column_block;
         Index begin, end;
         Index count() const { return end - begin; }
     };
-    static Part whole(const Side& side) { return {side, 0, side.count()}; }
+    static ColumnRange whole(const ColumnBlock& column_block) { return {column_block, 0, column_block.count()}; }
 
     // A 0/1 feature has one step only, and tables may have hundreds of them.
     bool two_usable(Index first, Index last) const {
         Index usable = 0;
-        for (Index c = first; c < last && usable < 2; ++c) usable += model_.pair_facts(c).usable;
+        for (Index c = first; c < last && usable < 2; ++c) usable += model_.pair_stats(c).usable;
         return usable == 2;
     }
 
-    Side side(Index first, Index last) const {
-        Side out{.first = first, .size = size_};
+    ColumnBlock column_block(Index first, Index last) const {
+        ColumnBlock out{.first = first, .size = size_};
         for (Index c = first; c < last; ++c) {
-            const auto facts = model_.pair_facts(c);
-            out.grad.push_back(facts.grad);
-            out.curv.push_back(facts.curv);
-            out.raw.push_back(facts.raw);
-            out.usable.push_back(facts.usable);
-            out.q.insert(out.q.end(), facts.q, facts.q + size_);
+            const auto stats = model_.pair_stats(c);
+            out.grad.push_back(stats.grad);
+            out.curv.push_back(stats.curv);
+            out.raw.push_back(stats.raw);
+            out.usable.push_back(stats.usable);
+            out.q.insert(out.q.end(), stats.q, stats.q + size_);
         }
         out.cross.resize(out.q.size());
         multiply(size_, last - first, size_, curvature_.data(), out.q.data(), out.cross.data());
         return out;
     }
 
-    void append_steps(const Side& steps, double min_gain, std::vector<Move>& moves) const {
-        const Index every = 1 + (steps.count() - 1) / tuning::pairs_scored;
-        if (every > 1) append_near(steps, min_gain, moves);
-        const Side coarse = steps.every(every);
+    void append_steps(const ColumnBlock& steps, double min_gain, std::vector<Move>& moves) const {
+        const Index every_nth = 1 + (steps.count() - 1) / tuning::max_paired_columns;
+        if (every_nth > 1) append_near(steps, min_gain, moves);
+        const ColumnBlock coarse = steps.every_nth(every_nth);
         std::vector<Move> found;
-        append_best(whole(coarse), whole(coarse), min_gain, found);
-        if (every > 1) refine(steps, every, min_gain, found);
+        append_best_of_ranges(whole(coarse), whole(coarse), min_gain, found);
+        if (every_nth > 1) refine(steps, every_nth, min_gain, found);
         moves.insert(moves.end(), found.begin(), found.end());
     }
 
     // B_a'Q_b for all columns of both, inner by inner.
-    std::vector<float> adjusted(const Part& inner, const Part& outer) const {
+    std::vector<float> adjusted(const ColumnRange& inner, const ColumnRange& outer) const {
         std::vector<float> out(inner.count() * outer.count());
-        multiply(outer.count(), inner.count(), size_, outer.side.q.data() + outer.begin * size_,
-                 inner.side.cross.data() + inner.begin * size_, out.data(), true);
+        multiply(outer.count(), inner.count(), size_, outer.column_block.q.data() + outer.begin * size_,
+                 inner.column_block.cross.data() + inner.begin * size_, out.data(), true);
         return out;
     }
 
-    void append_best(const Part& inner, const Part& outer, double min_gain, std::vector<Move>& moves) const {
+    void append_best_of_ranges(const ColumnRange& inner, const ColumnRange& outer, double min_gain,
+                               std::vector<Move>& moves) const {
         const auto shared = adjusted(inner, outer);
-        const Side &in = inner.side, &out = outer.side;
+        const ColumnBlock &in = inner.column_block, &out = outer.column_block;
         std::vector<float> gains(outer.count());
         for (Index a = inner.begin; a < inner.end; ++a) {
             if (in.usable[a] == 0.0f) continue;
@@ -129,7 +130,8 @@ class NestedPairs {
     }
 
     // The same where the outer column is a ramp: two columns beside the support, solved together.
-    void append_with_ramps(const Side& inner, const Side& ramps, double min_gain, std::vector<Move>& moves) const {
+    void append_with_ramps(const ColumnBlock& inner, const ColumnBlock& ramps, double min_gain,
+                           std::vector<Move>& moves) const {
         const auto shared = adjusted(whole(inner), whole(ramps));
         for (Index a = 0; a < inner.count(); ++a) {
             if (inner.usable[a] == 0.0f) continue;
@@ -137,7 +139,8 @@ class NestedPairs {
             for (Index b = 0; b < ramps.count(); ++b) {
                 if (ramps.usable[b] == 0.0f || ramps.column(b) <= inner.column(a)) continue;
                 const double with_a =
-                    (model_.product(inner.column(a), ramps.column(b)) - shared[a * ramps.count() + b]) / inner.curv[a];
+                    (model_.cross_curvature(inner.column(a), ramps.column(b)) - shared[a * ramps.count() + b]) /
+                    inner.curv[a];
                 const double grad = ramps.grad[b] - with_a * inner.grad[a];
                 const double curv = ramps.curv[b] - with_a * with_a * inner.curv[a];
                 if (!(curv > tuning::collinear * ramps.curv[b])) continue;
@@ -149,27 +152,27 @@ class NestedPairs {
     }
 
     // All pairs of a block of columns with itself and the next.
-    void append_near(const Side& steps, double min_gain, std::vector<Move>& moves) const {
-        for (Index first = 0; first < steps.count(); first += tuning::pairs_near) {
-            const Index last = std::min(first + tuning::pairs_near, steps.count());
-            const Index beyond = std::min(last + tuning::pairs_near, steps.count());
-            append_best({steps, first, last}, {steps, first, beyond}, min_gain, moves);
+    void append_near(const ColumnBlock& steps, double min_gain, std::vector<Move>& moves) const {
+        for (Index first = 0; first < steps.count(); first += tuning::pair_block) {
+            const Index last = std::min(first + tuning::pair_block, steps.count());
+            const Index beyond = std::min(last + tuning::pair_block, steps.count());
+            append_best_of_ranges({steps, first, last}, {steps, first, beyond}, min_gain, moves);
         }
     }
 
     // The best pairs again, among the columns that the coarse look passed over on either side.
-    void refine(const Side& steps, Index every, double min_gain, std::vector<Move>& moves) const {
+    void refine(const ColumnBlock& steps, Index every_nth, double min_gain, std::vector<Move>& moves) const {
         const std::size_t shown = std::min(moves.size(), tuning::pairs_refined);
         std::partial_sort(moves.begin(), moves.begin() + shown, moves.end(), [](const Move& a, const Move& b) {
             return std::pair(-a.gain, a.add) < std::pair(-b.gain, b.add);
         });
-        const auto around = [&](Index column) -> Part {
+        const auto neighbours = [&](Index column) -> ColumnRange {
             const Index i = column - steps.first;
-            return {steps, std::max(i - every + 1, Index{0}), std::min(i + every, steps.count())};
+            return {steps, std::max(i - every_nth + 1, Index{0}), std::min(i + every_nth, steps.count())};
         };
         std::vector<Move> fine;
         for (std::size_t m = 0; m < shown; ++m)
-            append_best(around(moves[m].add), around(moves[m].also), min_gain, fine);
+            append_best_of_ranges(neighbours(moves[m].add), neighbours(moves[m].also), min_gain, fine);
         moves.insert(moves.end(), fine.begin(), fine.end());
     }
 

@@ -18,7 +18,7 @@
 namespace sparsegam {
 
 // Takes a coordinate out of a Newton step: it stays where it is.
-inline void hold(Gram& gram, Index i) {
+inline void fix_coordinate(Gram& gram, Index i) {
     for (Index j = 0; j < gram.curv.size(); ++j) gram.curv(i, j) = gram.curv(j, i) = 0.0;
     gram.curv(i, i) = 1.0;
     gram.grad[i] = 0.0;
@@ -36,14 +36,14 @@ class Objective {
     const Counts& counts() const { return counts_; }
 
     // Beyond this a coefficient without a finite optimum (a pure group of rows, no ridge) gains nothing more.
-    double farthest(Index column) const {
-        const double reach = loss().decay() * columns_.reach(column);
-        return reach > 0.0 ? tuning::diverged / reach : infinity;
+    double max_coef(Index column) const {
+        const double score_scale = loss().curvature_decay() * columns_.score_scale(column);
+        return score_scale > 0.0 ? tuning::diverged / score_scale : infinity;
     }
 
-    double ridge(Index column) const { return 2.0 * penalty_.lambda2 * unit(column); }  // as curvature
+    double ridge(Index column) const { return 2.0 * penalty_.lambda2 * penalty_scale(column); }  // as curvature
     double lasso(Index column) const {
-        return penalty_.lambda1 > 0.0 ? penalty_.lambda1 * std::sqrt(unit(column)) : 0.0;
+        return penalty_.lambda1 > 0.0 ? penalty_.lambda1 * std::sqrt(penalty_scale(column)) : 0.0;
     }
 
     double penalised(const Point& point, double lambda0) const {
@@ -76,47 +76,48 @@ class Objective {
     // Evaluates a point, and returns what Newton needs to move its coefficients from the `held`-th on, penalties
     // included. A coefficient does not change its sign within a step (newton_step sees to it), so lambda1 is a constant
     // slope.
-    Gram newton(Point& point, bool rough, Index held = 0) {
+    Gram newton(Point& point, bool low_precision, Index n_fixed = 0) {
         ++counts_.newtons;
-        Newton answer = rows_.newton(point, std::span(point.columns).subspan(held), rough);
+        NewtonSums answer = rows_.newton(point, std::span(point.columns).subspan(n_fixed), low_precision);
         point.loss = answer.loss;
         point.ridge = penalty_on(point);
         remember(point);
-        add_penalties(point, answer.gram, held);
+        add_penalties(point, answer.gram, n_fixed);
         return std::move(answer.gram);
     }
 
-    void add_penalties(const Point& point, Gram& gram, Index held = 0) const {
-        if (!penalty_.free_intercept) hold(gram, 0);
-        for (Index s = held; s < point.size(); ++s) {
-            const Index i = s - held + 1, c = point.columns[s];
+    void add_penalties(const Point& point, Gram& gram, Index n_fixed = 0) const {
+        if (!penalty_.free_intercept) fix_coordinate(gram, 0);
+        for (Index s = n_fixed; s < point.size(); ++s) {
+            const Index i = s - n_fixed + 1, c = point.columns[s];
             gram.curv(i, i) += ridge(c);
             gram.grad[i] += ridge(c) * point.coef[s];
             if (point.coef[s] != 0.0) gram.grad[i] += std::copysign(lasso(c), point.coef[s]);
-            if (penalty_.free_intercept && !(columns_.centred_sq_norm[c] > 0.0)) hold(gram, i);  // a second intercept
+            if (penalty_.free_intercept && !(columns_.centred_sq_norm[c] > 0.0))
+                fix_coordinate(gram, i);  // a second intercept
         }
     }
 
-    Token scan(const Point& point, std::span<const Index> among, ScanVisitor& visitor) {
+    Token scan(const Point& point, std::span<const Index> selected, ScanVisitor& visitor) {
         ++counts_.scans;
-        return rows_.scan(point, among, visitor);
+        return rows_.scan(point, selected, visitor);
     }
 
     double rescan(const ScanToken& token, const Point& point, std::span<const Index> entered,
-                  std::span<const Index> among, const TakeBlock& take) {
+                  std::span<const Index> selected, const BlockCallback& take) {
         ++counts_.rescans;
-        return rows_.rescan(token, point, entered, among, take);
+        return rows_.rescan(token, point, entered, selected, take);
     }
 
-    Groups groups(const Point& point, std::span<const Index> columns) {
+    GroupSums groups(const Point& point, std::span<const Index> columns) {
         ++counts_.groups;
         return rows_.groups(point, columns);
     }
 
   private:
     // What a squared coefficient counts for.
-    double unit(Index column) const {
-        return penalty_.unit.empty() ? columns_.centred_sq_norm[column] : penalty_.unit[column];
+    double penalty_scale(Index column) const {
+        return penalty_.penalty_scale.empty() ? columns_.centred_sq_norm[column] : penalty_.penalty_scale[column];
     }
 
     double penalty_on(const Point& point) const {

@@ -10,22 +10,22 @@
 #include <string>
 #include <vector>
 
-#include "column_threshold.hpp"
 #include "parallel.hpp"
 #include "rows.hpp"
+#include "threshold_design.hpp"
 
 namespace sparsegam {
 
 class PairSums {
   public:
-    PairSums(const ThresholdDesign& design, std::span<const Cells> cells, std::span<const FeaturePair> pairs)
-        : design_(design), cells_(cells), pairs_(pairs) {
+    PairSums(const ThresholdDesign& design, std::span<const CoarseBins> coarse_bins, std::span<const FeaturePair> pairs)
+        : design_(design), coarse_bins_(coarse_bins), pairs_(pairs) {
         check_bins();
-        check_pairs(cells, pairs);
+        check_pairs(coarse_bins, pairs);
     }
 
     // Each table is summed by one thread in the order of the rows: the same bits for any number of threads.
-    void sum(const double* grad, const double* curv, Pool& pool, const TakePair& take) const {
+    void sum(const double* grad, const double* curv, Pool& pool, const PairCallback& take) const {
         const Index count = static_cast<Index>(pairs_.size());
         pool.run((count + at_once - 1) / at_once, [&](Index task) {
             const Index first = task * at_once, last = std::min(first + at_once, count);
@@ -37,9 +37,9 @@ class PairSums {
     static constexpr Index block = 8192;  // rows: 128 kB of gradient and curvature
     static constexpr Index at_once = 8;   // pairs of a task
 
-    void sum_some(Index first, Index last, const double* grad, const double* curv, const TakePair& take) const {
+    void sum_some(Index first, Index last, const double* grad, const double* curv, const PairCallback& take) const {
         std::vector<std::vector<double>> tables;  // gradient and curvature side by side
-        for (Index p = first; p < last; ++p) tables.emplace_back(2 * n_cells(p), 0.0);
+        for (Index p = first; p < last; ++p) tables.emplace_back(2 * n_coarse(p), 0.0);
         for (Index begin = 0; begin < design_.n_rows(); begin += block) {
             const Index end = std::min(begin + block, design_.n_rows());
             for (Index p = first; p < last; ++p) add(pairs_[p], begin, end, grad, curv, tables[p - first].data());
@@ -59,8 +59,9 @@ class PairSums {
     void add(const FeaturePair& pair, Index begin, Index end, const double* grad, const double* curv,
              double* table) const noexcept {
         const auto with = [&](const auto* a, const auto* b) {
-            const std::uint8_t *row = cells_[pair.first].of_bin.data(), *place = cells_[pair.second].of_bin.data();
-            const Index width = cells_[pair.second].n_cells;
+            const std::uint8_t *row = coarse_bins_[pair.first].of_bin.data(),
+                               *place = coarse_bins_[pair.second].of_bin.data();
+            const Index width = coarse_bins_[pair.second].n_coarse;
             for (Index i = begin; i < end; ++i) {
                 double* cell = table + 2 * (row[a[i]] * width + place[b[i]]);
                 cell[0] += grad[i];
@@ -74,16 +75,18 @@ class PairSums {
             b.narrow ? with(a.wide, b.narrow) : with(a.wide, b.wide);
     }
 
-    std::size_t n_cells(Index pair) const {
-        return static_cast<std::size_t>(cells_[pairs_[pair].first].n_cells * cells_[pairs_[pair].second].n_cells);
+    std::size_t n_coarse(Index pair) const {
+        return static_cast<std::size_t>(coarse_bins_[pairs_[pair].first].n_coarse *
+                                        coarse_bins_[pairs_[pair].second].n_coarse);
     }
 
     void check_bins() const {
-        if (static_cast<Index>(cells_.size()) != design_.n_features())
-            throw std::invalid_argument("cells need one entry per feature: got " + std::to_string(cells_.size()) +
-                                        " for " + std::to_string(design_.n_features()));
+        if (static_cast<Index>(coarse_bins_.size()) != design_.n_features())
+            throw std::invalid_argument("coarse_bins need one entry per feature: got " +
+                                        std::to_string(coarse_bins_.size()) + " for " +
+                                        std::to_string(design_.n_features()));
         for (Index f = 0; f < design_.n_features(); ++f) {
-            const Index n_bins = design_.feature(f).n_bins, given = static_cast<Index>(cells_[f].of_bin.size());
+            const Index n_bins = design_.feature(f).n_bins, given = static_cast<Index>(coarse_bins_[f].of_bin.size());
             if (given != 0 && given != n_bins)
                 throw std::invalid_argument("feature " + std::to_string(f) + " needs a cell for each of its " +
                                             std::to_string(n_bins) + " bins, got " + std::to_string(given));
@@ -91,7 +94,7 @@ class PairSums {
     }
 
     const ThresholdDesign& design_;
-    std::span<const Cells> cells_;
+    std::span<const CoarseBins> coarse_bins_;
     std::span<const FeaturePair> pairs_;
 };
 

@@ -18,7 +18,7 @@ enum class Hierarchy { none, weak, strong };
 // are given.
 struct Penalty {
     double lambda2 = 0.0, lambda1 = 0.0;
-    std::vector<double> unit;                 // u_j; none: the spreads
+    std::vector<double> penalty_scale;        // u_j; none: the spreads
     bool free_intercept = true;               // or is it held at zero
     std::vector<double> cost;                 // a column's share of lambda0
     std::vector<double> low, high;            // low <= 0 <= high: sign bounds make monotone shapes; none: no bounds
@@ -37,8 +37,8 @@ struct Penalty {
     bool limited() const {
         return max_groups > 0 || max_per_group > 0 || max_per_pair > 0 || hierarchy != Hierarchy::none;
     }
-    bool has_products() const { return !parents.empty(); }
-    bool is_product(Index column) const { return has_products() && parents[column].second != none; }
+    bool has_interactions() const { return !parents.empty(); }
+    bool is_interaction(Index column) const { return has_interactions() && parents[column].second != none; }
     bool is_always(Index column) const { return std::binary_search(always.begin(), always.end(), column); }
 
     double clip(Index column, double coef) const { return std::clamp(coef, lowest(column), highest(column)); }

@@ -25,8 +25,10 @@ class Projection {
     Projection() = default;
 
     // `room` is how many columns may join before there is no place left for more; about `expected` columns will be given.
-    Projection(Symmetric curvature, Index n_columns, Index room, Index expected)
-        : curvature_(std::move(curvature)), stride_(curvature_.size() + room), place_(n_columns, std::int32_t{none}) {
+    Projection(Symmetric curvature, Index n_columns, Index capacity, Index expected)
+        : curvature_(std::move(curvature)),
+          stride_(curvature_.size() + capacity),
+          slot_(n_columns, std::int32_t{none}) {
         for (Index i = 0; i < size(); ++i)
             scale_.push_back(curvature_(i, i) > 0.0 ? 1.0 / std::sqrt(curvature_(i, i)) : 1.0);
         for (Index j = 0; j < size(); ++j)
@@ -34,7 +36,7 @@ class Projection {
         inverse_ = curvature_.inverse();
         q_.reserve(expected * stride_ + octet);
         columns_.reserve(expected);
-        for (auto* numbers : {&curv_, &diagonal_, &own_}) numbers->reserve(expected);
+        for (auto* numbers : {&curv_, &diagonal_, &intercept_curv_}) numbers->reserve(expected);
     }
 
     Index size() const { return curvature_.size(); }  // of the support, the intercept included
@@ -44,20 +46,20 @@ class Projection {
     const Symmetric& inverse() const { return inverse_; }
 
     std::span<const Index> columns() const { return columns_; }
-    Index place(Index column) const { return place_[column]; }  // none where the column was not given
+    Index slot(Index column) const { return slot_[column]; }  // none where the column was not given
 
-    const float* q(Index place) const { return q_.data() + place * stride_; }
-    double curv(Index place) const { return curv_[place]; }          // V
-    double diagonal(Index place) const { return diagonal_[place]; }  // D
-    double own(Index place) const { return own_[place]; }            // V beside the intercept alone
+    const float* q(Index slot) const { return q_.data() + slot * stride_; }
+    double curv(Index slot) const { return curv_[slot]; }                      // V
+    double diagonal(Index slot) const { return diagonal_[slot]; }              // D
+    double intercept_curv(Index slot) const { return intercept_curv_[slot]; }  // V beside the intercept alone
 
     // Takes in columns with their diagonals and B, of which only the entries that are free count.
     void add(const Block& block, std::span<const double> diagonal, std::span<const double> free) {
         const Index count = static_cast<Index>(block.columns.size());
         q_.resize((n_columns() + count) * stride_ + octet);
-        std::vector<double> cross(std::min(count, at_once) * size()), solved(cross.size());
-        for (Index first = 0; first < count; first += at_once) {
-            const Index n = std::min(at_once, count - first);
+        std::vector<double> cross(std::min(count, batch) * size()), solved(cross.size());
+        for (Index first = 0; first < count; first += batch) {
+            const Index n = std::min(batch, count - first);
             for (Index c = 0; c < n; ++c)
                 for (Index i = 0; i < size(); ++i)
                     cross[c * size() + i] = block.cross[(first + c) * block.cross_stride + i] * scale_[i] * free[i];
@@ -68,22 +70,22 @@ class Projection {
     }
 
     // The same of some columns only, which it knows, with room for so many to join.
-    Projection narrowed(std::span<const Index> columns, Index room) const {
+    Projection restricted_to(std::span<const Index> columns, Index capacity) const {
         Projection out;
         out.scale_ = scale_;
         out.curvature_ = curvature_;
         out.inverse_ = inverse_;
-        out.stride_ = size() + room;
-        out.place_.assign(place_.size(), std::int32_t{none});
+        out.stride_ = size() + capacity;
+        out.slot_.assign(slot_.size(), std::int32_t{none});
         out.q_.resize(columns.size() * out.stride_ + octet);
         for (Index column : columns) {
-            const Index from = place_[column], to = static_cast<Index>(out.columns_.size());
-            out.place_[column] = static_cast<std::int32_t>(to);
+            const Index from = slot_[column], to = static_cast<Index>(out.columns_.size());
+            out.slot_[column] = static_cast<std::int32_t>(to);
             out.columns_.push_back(column);
             std::copy(q(from), q(from) + size(), out.q_.data() + to * out.stride_);
             out.curv_.push_back(curv_[from]);
             out.diagonal_.push_back(diagonal_[from]);
-            out.own_.push_back(own_[from]);
+            out.intercept_curv_.push_back(intercept_curv_[from]);
         }
         return out;
     }
@@ -101,15 +103,15 @@ class Projection {
         scale_.erase(scale_.begin() + i);
     }
 
-    bool has_room() const { return size() < stride_; }
+    bool has_capacity() const { return size() < stride_; }
 
     // The column at a place joins the support. `cross` has its products with all columns: C_c = V_ca beside the support is
     // B_ca - B_a'Q_c, and with v = V_a
     //     Q_c -= Q_a C_c / v and gets C_c / v as its last,  V_c -= C_c^2 / v,  M += Q_a Q_a' / v, bordered by -Q_a / v, 1 / v.
-    void join(Index place, std::vector<double> cross) {
+    void join(Index slot, std::vector<double> cross) {
         const Index k = size();
-        const double v = curv_[place], unit = 1.0 / std::sqrt(diagonal_[place]);
-        std::vector<double> solved(q(place), q(place) + k), beside = curvature_.times(solved), shared(n_columns());
+        const double v = curv_[slot], unit = 1.0 / std::sqrt(diagonal_[slot]);
+        std::vector<double> solved(q(slot), q(slot) + k), beside = curvature_.times(solved), shared(n_columns());
         const ColumnArgs columns{n_columns(), k, stride_, q_.data(), curv_.data()};
         kernels().dots(columns, beside.data(), shared.data());
         for (Index c = 0; c < n_columns(); ++c) cross[c] -= shared[c];
@@ -135,17 +137,17 @@ class Projection {
     }
 
   private:
-    static constexpr Index at_once = 1024;  // columns whose products are in doubles
+    static constexpr Index batch = 1024;  // columns whose products are in doubles
 
     // One column, with B and Q.
     void add(Index column, double diagonal, const double* mine, const double* shared) {
         std::copy(shared, shared + size(), q_.data() + n_columns() * stride_);
         double adjusted = 0.0;
         for (Index i = 0; i < size(); ++i) adjusted += mine[i] * shared[i];
-        place_[column] = static_cast<std::int32_t>(columns_.size());
+        slot_[column] = static_cast<std::int32_t>(columns_.size());
         columns_.push_back(column);
         diagonal_.push_back(diagonal);
-        own_.push_back(std::max(diagonal - mine[0] * mine[0] / curvature_(0, 0), 0.0));
+        intercept_curv_.push_back(std::max(diagonal - mine[0] * mine[0] / curvature_(0, 0), 0.0));
         curv_.push_back(diagonal - adjusted);
     }
 
@@ -155,9 +157,9 @@ class Projection {
     Symmetric curvature_, inverse_;  // H and M, scaled
     Index stride_ = 0;
     std::vector<Index> columns_;
-    std::vector<std::int32_t> place_;  // of all columns, most of which may not be given
+    std::vector<std::int32_t> slot_;  // of all columns, most of which may not be given
     std::vector<float> q_;  // `stride` per column, in floats as they serve predictions; an octet more for swap_gains
-    std::vector<double> curv_, diagonal_, own_;
+    std::vector<double> curv_, diagonal_, intercept_curv_;
 };
 
 }  // namespace sparsegam

@@ -17,8 +17,8 @@ struct RefitOptions {
     double share = 1e-9;     // or than this share of the objective at the start
     int max_steps = 40;
     double must_beat = infinity;  // give up once even an optimistic reading of the next step stays above
-    Index held = 0;               // leading columns whose coefficients stay as they are
-    bool rough = false;           // steps from sums in floats: for trials
+    Index n_fixed = 0;            // leading columns whose coefficients stay as they are
+    bool low_precision = false;   // steps from sums in floats: for trials
     bool full_precision = false;  // go on beyond the tolerance where that is cheap
 };
 
@@ -95,41 +95,41 @@ inline std::pair<double, double> step_bounds(const Penalty& penalty, Index colum
 
 // Within its bounds, and no farther than a coefficient without a finite optimum need go.
 inline std::vector<double> newton_step(const Objective& objective, const Point& point, const Gram& gram,
-                                       Index held = 0) {
+                                       Index n_fixed = 0) {
     const Penalty& penalty = objective.penalty();
-    std::vector<double> low(point.size() - held + 1, -infinity), high(point.size() - held + 1, infinity);
+    std::vector<double> low(point.size() - n_fixed + 1, -infinity), high(point.size() - n_fixed + 1, infinity);
     bool boxed = false;
-    for (Index s = held; s < point.size(); ++s) {
-        std::tie(low[s - held + 1], high[s - held + 1]) = step_bounds(penalty, point.columns[s], point.coef[s]);
+    for (Index s = n_fixed; s < point.size(); ++s) {
+        std::tie(low[s - n_fixed + 1], high[s - n_fixed + 1]) = step_bounds(penalty, point.columns[s], point.coef[s]);
         boxed |= penalty.bounded(point.columns[s]) || penalty.lambda1 > 0.0;
     }
     if (boxed) return BoxStep(gram, std::move(low), std::move(high)).solve();
     auto step = gram.curv.inverse().times(gram.grad);
     for (double& d : step) d = -d;
-    for (Index s = held; s < point.size(); ++s) {
-        const double farthest = objective.farthest(point.columns[s]), w = point.coef[s];
-        double& d = step[s - held + 1];
-        if (std::abs(w + d) > farthest) d = std::clamp(d, std::min(-farthest - w, 0.0), std::max(farthest - w, 0.0));
+    for (Index s = n_fixed; s < point.size(); ++s) {
+        const double max_coef = objective.max_coef(point.columns[s]), w = point.coef[s];
+        double& d = step[s - n_fixed + 1];
+        if (std::abs(w + d) > max_coef) d = std::clamp(d, std::min(-max_coef - w, 0.0), std::max(max_coef - w, 0.0));
     }
     return step;
 }
 
-inline Point moved(const Point& from, const std::vector<double>& step, double length, Index held = 0) {
+inline Point moved(const Point& from, const std::vector<double>& step, double length, Index n_fixed = 0) {
     Point to = from;
     to.intercept += length * step[0];
-    for (Index s = held; s < to.size(); ++s) to.coef[s] += length * step[s - held + 1];
+    for (Index s = n_fixed; s < to.size(); ++s) to.coef[s] += length * step[s - n_fixed + 1];
     return to;
 }
 
 // The longest of a few ever shorter steps that lowers the objective as it should; the start where none does.
 inline Point backtracked(Objective& objective, const Point& from, const std::vector<double>& step, double decrease,
-                         Index held) {
+                         Index n_fixed) {
     double length = 0.5;
     for (const int at_once : {4, 16}) {  // down to a millionth of the step; most are found among the first
         std::vector<Point> points;
         std::vector<double> lengths;
         for (int i = 0; i < at_once; ++i, length *= 0.5) {
-            points.push_back(moved(from, step, length, held));
+            points.push_back(moved(from, step, length, n_fixed));
             lengths.push_back(length);
         }
         objective.evaluate(points);
@@ -148,16 +148,16 @@ class Damping {
     explicit Damping(const Objective& objective)
         : objective_(objective), needed_(objective.loss().self_concordance == infinity) {}
 
-    Gram damped(const Point& point, const Gram& gram, Index held) const {
+    Gram damped(const Point& point, const Gram& gram, Index n_fixed) const {
         if (share_ == 0.0) return gram;
         const ColumnInfo& columns = objective_.columns();
         const double most = share_ * objective_.loss().largest_curvature;
         Gram out = gram;
         out.curv(0, 0) += most * columns.total_weight;
-        for (Index s = held; s < point.size(); ++s) {
+        for (Index s = n_fixed; s < point.size(); ++s) {
             const Index c = point.columns[s];
             const double mean = columns.mean[c];
-            out.curv(s - held + 1, s - held + 1) +=
+            out.curv(s - n_fixed + 1, s - n_fixed + 1) +=
                 most * (columns.centred_sq_norm[c] + columns.total_weight * mean * mean);
         }
         return out;
@@ -181,12 +181,12 @@ class Damping {
 
 // Newton from any point, which is evaluated on the way.
 inline void refit(Objective& objective, Point& point, const RefitOptions& options) {
-    Gram gram = objective.newton(point, options.rough, options.held);
+    Gram gram = objective.newton(point, options.low_precision, options.n_fixed);
     Damping damping(objective);
     const double tolerance = std::max(options.tolerance, options.share * point.value());
     double last = infinity;
     for (int n = 0; n < options.max_steps; ++n) {
-        const auto step = newton_step(objective, point, damping.damped(point, gram, options.held), options.held);
+        const auto step = newton_step(objective, point, damping.damped(point, gram, options.n_fixed), options.n_fixed);
         double decrease = 0.0;
         for (std::size_t i = 0; i < step.size(); ++i) decrease -= gram.grad[i] * step[i];
         if (!(decrease > 0.0) || point.value() - decrease > options.must_beat) return;
@@ -197,24 +197,24 @@ inline void refit(Objective& objective, Point& point, const RefitOptions& option
         const bool is_last =
             n + 1 == options.max_steps ||
             (decrease < tolerance && !(options.full_precision && squaring && decrease > 1e-8 * tolerance));
-        Point next = moved(point, step, 1.0, options.held);
+        Point next = moved(point, step, 1.0, options.n_fixed);
         if (is_last)
             objective.evaluate(next);
         else
-            gram = objective.newton(next, options.rough, options.held);
+            gram = objective.newton(next, options.low_precision, options.n_fixed);
         // A last step may promise less than sums over rows resolve: then the quadratic model knows better than they do.
-        const bool unseen = is_last && decrease < tuning::resolved * point.value();
-        const bool falls = unseen ? next.value() <= (1.0 + tuning::resolved) * point.value()
+        const bool unseen = is_last && decrease < tuning::relative_resolution * point.value();
+        const bool falls = unseen ? next.value() <= (1.0 + tuning::relative_resolution) * point.value()
                                   : next.value() <= point.value() - 1e-4 * decrease && next.value() < point.value();
         if (!falls) {
-            next = backtracked(objective, point, step, decrease, options.held);
+            next = backtracked(objective, point, step, decrease, options.n_fixed);
             const bool more = damping.raise();
             if (!(next.value() < point.value())) {
                 if (!more) return;
-                gram = objective.newton(point, options.rough, options.held);
+                gram = objective.newton(point, options.low_precision, options.n_fixed);
                 continue;
             }
-            if (!is_last) gram = objective.newton(next, options.rough, options.held);
+            if (!is_last) gram = objective.newton(next, options.low_precision, options.n_fixed);
         } else {
             damping.lower();
         }

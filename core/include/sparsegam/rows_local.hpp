@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "kernel_table.hpp"
-#include "line_rows.hpp"
 #include "loss.hpp"
 #include "parallel.hpp"
+#include "rows.hpp"
 
 namespace sparsegam {
 
@@ -31,7 +31,7 @@ class LocalRows : public LineRows {
           pool_(n_threads),
           grad_(n_rows),
           curv_(n_rows) {
-        if (traits(loss).multiplicative) keep_scores();  // shifts start from whatever point was asked about last
+        if (traits(loss).multiplicative) store_scores();  // shifts start from whatever point was asked about last
     }
 
     Loss loss() const override { return loss_; }
@@ -40,7 +40,7 @@ class LocalRows : public LineRows {
 
     std::vector<double> evaluate(std::span<const Point> points) override {
         if (points.size() == 1) {
-            go_to(points[0], Exactly::yes);
+            evaluate_at(points[0], Refresh::yes);
             return {total_.value};
         }
         return losses_of(points);
@@ -49,21 +49,21 @@ class LocalRows : public LineRows {
     double shift(const Point& from, const Point& to, Index column) override {
         if (!columns_.zero_one(column)) throw std::logic_error("rows of a raw column do not fall into two groups");
         if (!traits(loss_).multiplicative || !remembers(from)) {
-            go_to(to);
+            evaluate_at(to);
             return total_.value;
         }
         const double off = to.intercept - from.intercept;
         const double on = off + coefficient(to, column) - coefficient(from, column);
         sum_blocks([&](Index begin, Index end) { return reweight_block(column, on, off, begin, end); });
         remember(to);
-        drifted_ = true;
+        has_rounding_errors_ = true;
         return total_.value;
     }
 
     LineSums line(const Point& point, Index column, double step, Along along) override {
-        keep_scores();
-        go_to(point);
-        make_ready(column);
+        store_scores();
+        evaluate_at(point);
+        prepare_column(column);
         const Index blocks = (n_rows_ + block - 1) / block;
         std::vector<LineSums> sums(blocks);
         pool_.run(blocks, [&](Index b) {
@@ -78,7 +78,7 @@ class LocalRows : public LineRows {
     static constexpr Index block = 4096;  // rows; fixed, so that sums do not depend on the number of threads
 
     // The curvature of each row at the point of a scan.
-    struct HeldCurvature final : ScanToken {
+    struct FrozenCurvature final : ScanToken {
         std::vector<double> curv;
     };
 
@@ -87,25 +87,25 @@ class LocalRows : public LineRows {
     class Scorer {
       public:
         virtual ~Scorer() = default;
-        virtual void score(Index begin, Index end, Index apart, double* scores) const = 0;
+        virtual void score(Index begin, Index end, Index point_stride, double* scores) const = 0;
     };
 
-    virtual void make_room(std::span<const Point>) {}   // for the scorers of these points, together
-    virtual Index points_at_once() const { return 1; }  // of a scorer, at most
+    virtual void reserve_columns(std::span<const Point>) {}  // for the scorers of these points, together
+    virtual Index points_at_once() const { return 1; }       // of a scorer, at most
     virtual std::unique_ptr<Scorer> scorer(std::span<const Point> points) = 0;
-    virtual void make_ready(Index) {}  // a column whose values will be asked for by several threads
+    virtual void prepare_column(Index) {}  // a column whose values will be asked for by several threads
     virtual void values(Index column, Index begin, Index end, double* out) const = 0;  // of a column, not centred
 
     // What is taken from a column before a score moves along it.
     double origin(Index column, Along along) const { return along == Along::centred ? columns_.mean[column] : 0.0; }
 
-    enum class Exactly { yes, no };
+    enum class Refresh { yes, no };
 
     // Gradient, curvature and loss of each row at a point; nothing to do where they are those of the last one. Exactly:
     // even where rounding errors of shifts have gathered.
-    void go_to(const Point& point, Exactly exactly = Exactly::no) {
-        if (remembers(point) && (exactly == Exactly::no || !drifted_)) return;
-        make_room(std::span(&point, 1));
+    void evaluate_at(const Point& point, Refresh refresh = Refresh::no) {
+        if (remembers(point) && (refresh == Refresh::no || !has_rounding_errors_)) return;
+        reserve_columns(std::span(&point, 1));
         const auto ready = scorer(std::span(&point, 1));
         sum_blocks([&](Index begin, Index end) {
             double here[2 * block];
@@ -116,11 +116,11 @@ class LocalRows : public LineRows {
                                              curv_.data() + begin, value});
         });
         remember(point);
-        drifted_ = false;
+        has_rounding_errors_ = false;
     }
 
     // From now on scores and losses of the rows are remembered, too: few questions need them, and they are 16 bytes a row.
-    void keep_scores() {
+    void store_scores() {
         if (!scores_.empty()) return;
         scores_.resize(n_rows_);
         value_.resize(n_rows_);
@@ -179,18 +179,18 @@ class LocalRows : public LineRows {
 
     // Losses alone, of several points in one pass: the codes or columns of a block are read once and stay in the cache.
     std::vector<double> losses_of(std::span<const Point> points) {
-        make_room(points);
+        reserve_columns(points);
         const Index blocks = (n_rows_ + block - 1) / block, m = static_cast<Index>(points.size());
-        const Index at_once = std::min(points_at_once(), m), apart = std::min(block, n_rows_);
+        const Index at_once = std::min(points_at_once(), m), point_stride = std::min(block, n_rows_);
         std::vector<std::unique_ptr<Scorer>> ready;
         for (Index p = 0; p < m; p += at_once) ready.push_back(scorer(points.subspan(p, std::min(at_once, m - p))));
         std::vector<double> sums(blocks * m), totals(m, 0.0);
         pool_.run(blocks, [&](Index b) {
             const Index begin = b * block, end = std::min(begin + block, n_rows_);
-            const auto scores = std::make_unique_for_overwrite<double[]>(at_once * apart);
+            const auto scores = std::make_unique_for_overwrite<double[]>(at_once * point_stride);
             for (Index p = 0; p < m; ++p) {
-                if (p % at_once == 0) ready[p / at_once]->score(begin, end, apart, scores.get());
-                const double* score = scores.get() + p % at_once * apart;
+                if (p % at_once == 0) ready[p / at_once]->score(begin, end, point_stride, scores.get());
+                const double* score = scores.get() + p % at_once * point_stride;
                 sums[b * m + p] = kernels_.value(loss_, {end - begin, score, y_ + begin, weights(begin)});
             }
         });
@@ -224,8 +224,8 @@ class LocalRows : public LineRows {
         return sums;
     }
 
-    bool known_ = false;    // is there a point remembered
-    bool drifted_ = false;  // was it reached by shifts
+    bool known_ = false;                // is there a point remembered
+    bool has_rounding_errors_ = false;  // was it reached by shifts
     double intercept_ = 0.0;
     Terms terms_;
 };

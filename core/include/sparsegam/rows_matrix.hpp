@@ -8,15 +8,72 @@
 #include <cmath>
 #include <memory>
 #include <numeric>
+#include <span>
 #include <stdexcept>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
-#include "column_cache.hpp"
-#include "column_gram.hpp"
-#include "column_matrix.hpp"
+#include "kernel_table.hpp"
+#include "linalg.hpp"
+#include "matrix.hpp"
+#include "parallel.hpp"
 #include "rows_local.hpp"
 
 namespace sparsegam {
+
+// Vectors by column, made when first asked for; those not in use are forgotten when they take too much memory.
+class ColumnCache {
+  public:
+    explicit ColumnCache(std::size_t max_bytes) : max_bytes_(max_bytes) {}
+
+    const std::vector<double>* find(Index column) const {
+        const auto at = columns_.find(column);
+        return at == columns_.end() ? nullptr : &at->second;
+    }
+
+    const std::vector<double>& keep(Index column, std::vector<double> values) {
+        return columns_[column] = std::move(values);
+    }
+
+    // Makes room, keeping the columns in use.
+    void trim(std::span<const Index> in_use) {
+        if (columns_.empty() || columns_.size() * columns_.begin()->second.size() * sizeof(double) <= max_bytes_)
+            return;
+        std::erase_if(columns_, [&](const auto& entry) {
+            return std::find(in_use.begin(), in_use.end(), entry.first) == in_use.end();
+        });
+    }
+
+  private:
+    std::size_t max_bytes_;
+    std::unordered_map<Index, std::vector<double>> columns_;
+};
+
+// In floats or in doubles. How many parts there are depends on the rows alone, so that bits do not depend on threads.
+template <class Real>
+Symmetric gram_of(Index n_rows, const std::vector<const double*>& x, const double* h, Pool& pool) {
+    constexpr Index least_rows = 4096, most_parts = 64;  // each part has a matrix of its own
+    const Index size = static_cast<Index>(x.size()),
+                rows = std::max(least_rows, (n_rows + most_parts - 1) / most_parts);
+    std::vector<std::vector<Real>> sums((n_rows + rows - 1) / rows);
+    pool.run(static_cast<Index>(sums.size()), [&](Index part) {
+        const Index begin = part * rows;
+        std::vector<const double*> here;
+        for (const double* column : x) here.push_back(column + begin);
+        std::vector<Real> work(gram_room(size));
+        sums[part].resize(size * size);
+        matrix_kernels().dense<Real>().add_gram(std::min(rows, n_rows - begin), size, here.data(), h + begin,
+                                                sums[part].data(), work.data());
+    });
+    Symmetric gram(size);
+    for (const auto& sum : sums)
+        for (Index j = 0; j < size; ++j)
+            for (Index i = 0; i <= j; ++i) gram(i, j) += sum[j * size + i];
+    for (Index j = 0; j < size; ++j)
+        for (Index i = 0; i < j; ++i) gram(j, i) = gram(i, j);
+    return gram;
+}
 
 class MatrixRows : public LocalRows {
   public:
@@ -24,14 +81,14 @@ class MatrixRows : public LocalRows {
                std::size_t max_bytes)
         : LocalRows(matrix.n_rows(), y, weight, loss, n_threads, matrix_kernels()),
           matrix_(matrix),
-          max_bytes_(std::min(max_bytes, std::max(least_bytes, 2 * matrix.bytes(matrix.n_columns())))),
+          max_bytes_(std::min(max_bytes, std::max(min_bytes, 2 * matrix.bytes(matrix.n_columns())))),
           all_(matrix.n_columns()),
-          kept_columns_(max_bytes_ / 4),
+          cached_columns_(max_bytes_ / 4),
           products_(max_bytes_ / 2),
           shortlist_products_(max_bytes_ / 4) {
         std::iota(all_.begin(), all_.end(), Index{0});
         measure();
-        if (matrix.bytes(matrix.n_columns()) <= max_bytes_ / 2) floats_ = matrix.in_floats();
+        if (matrix.bytes(matrix.n_columns()) <= max_bytes_ / 2) float_matrix_ = matrix.in_floats();
     }
 
     double largest(Index column, Along along) const override {
@@ -42,43 +99,43 @@ class MatrixRows : public LocalRows {
         return most;
     }
 
-    Newton newton(const Point& point, std::span<const Index> support, bool rough) override {
-        go_to(point);
-        return {total_.value, gram(support, rough)};
+    NewtonSums newton(const Point& point, std::span<const Index> support, bool low_precision) override {
+        evaluate_at(point);
+        return {total_.value, gram(support, low_precision)};
     }
 
-    Token scan(const Point& point, std::span<const Index> among, ScanVisitor& visitor) override {
-        look_at(among);
-        go_to(point);
-        auto held = std::make_shared<HeldCurvature>();
-        visitor.take_gram(gram(point.columns, true));
+    Token scan(const Point& point, std::span<const Index> selected, ScanVisitor& visitor) override {
+        select_columns(selected);
+        evaluate_at(point);
+        auto frozen = std::make_shared<FrozenCurvature>();
+        visitor.visit_gram(gram(point.columns, true));
         if (curvature_is_constant()) {
-            scan_kept(point, visitor);
+            scan_cached(point, visitor);
         } else {
-            held->curv = curv_;
-            scan_summed(point.columns, visitor);
+            frozen->curv = curv_;
+            scan_direct(point.columns, visitor);
         }
-        return held;
+        return frozen;
     }
 
     double rescan(const ScanToken& token, const Point& point, std::span<const Index> entered,
-                  std::span<const Index> among, const TakeBlock& take) override {
-        look_at(among);
-        go_to(point);
+                  std::span<const Index> selected, const BlockCallback& take) override {
+        select_columns(selected);
+        evaluate_at(point);
         if (curvature_is_constant())
-            rescan_kept(point, entered, take);
+            rescan_cached(point, entered, take);
         else
-            rescan_summed(static_cast<const HeldCurvature&>(token).curv, entered, take);
+            rescan_direct(static_cast<const FrozenCurvature&>(token).curv, entered, take);
         return total_.grad;
     }
 
-    Groups groups(const Point&, std::span<const Index>) override {
+    GroupSums groups(const Point&, std::span<const Index>) override {
         throw std::logic_error("rows of a raw column do not fall into two groups");
     }
 
     // Along x - m: slope x'g - m 1'g, curvature x'(h x) - 2m x'h + m^2 1'h.
     Slopes slopes(const Point& point, Along along) override {
-        go_to(point);
+        evaluate_at(point);
         const Index p = matrix_.n_columns();
         std::vector<double> channels(2 * n_rows_), sums(2 * p);
         for (Index i = 0; i < n_rows_; ++i) {
@@ -97,17 +154,17 @@ class MatrixRows : public LocalRows {
     }
 
   protected:
-    void make_ready(Index c) override { column(c); }
+    void prepare_column(Index c) override { column(c); }
 
     void values(Index c, Index begin, Index end, double* out) const override {
-        const double* kept = kept_columns_.find(c)->data();
-        std::copy(kept + begin, kept + end, out);
+        const double* cached = cached_columns_.find(c)->data();
+        std::copy(cached + begin, cached + end, out);
     }
 
-    void make_room(std::span<const Point> points) override {
+    void reserve_columns(std::span<const Point> points) override {
         std::vector<Index> in_use;
         for (const Point& point : points) in_use.insert(in_use.end(), point.columns.begin(), point.columns.end());
-        kept_columns_.trim(in_use);
+        cached_columns_.trim(in_use);
     }
 
     std::unique_ptr<Scorer> scorer(std::span<const Point> points) override {
@@ -118,10 +175,10 @@ class MatrixRows : public LocalRows {
     }
 
   private:
-    static constexpr std::size_t least_bytes = std::size_t{1} << 25;  // to remember things in, however small the matrix
-    static constexpr Index chunk = 256;          // columns of one product; fixed, so that bits do not depend on threads
-    static constexpr Index at_once = 8 * chunk;  // columns handed to a visitor at a time: bounds the memory of a scan
-    static constexpr double few_digits =
+    static constexpr std::size_t min_bytes = std::size_t{1} << 25;  // to remember things in, however small the matrix
+    static constexpr Index chunk = 256;        // columns of one product; fixed, so that bits do not depend on threads
+    static constexpr Index batch = 8 * chunk;  // columns handed to a visitor at a time: bounds the memory of a scan
+    static constexpr double cancellation_limit =
         1e-6;  // of a sum of squares: a centred_sq_norm below that is summed anew, centred
     static constexpr Index many_columns = 400;  // from here on a shortlist saves work
 
@@ -145,33 +202,33 @@ class MatrixRows : public LocalRows {
 
     bool curvature_is_constant() const { return traits(loss_).constant_curvature; }
 
-    Gram gram(std::span<const Index> support, bool rough) {
-        if (curvature_is_constant()) return kept_gram(support);
-        return rough ? summed_gram<float>(support) : summed_gram<double>(support);
+    Gram gram(std::span<const Index> support, bool low_precision) {
+        if (curvature_is_constant()) return cached_gram(support);
+        return low_precision ? direct_gram<float>(support) : direct_gram<double>(support);
     }
 
     // x'g, in doubles.
     double slope(const std::vector<double>& x) const { return matrix_kernels().dot(n_rows_, grad_.data(), x.data()); }
 
     const std::vector<double>& column(Index c) {
-        if (const auto* kept = kept_columns_.find(c)) return *kept;
+        if (const auto* cached = cached_columns_.find(c)) return *cached;
         std::vector<double> values(n_rows_);
         matrix_.gather(c, values.data());
-        return kept_columns_.keep(c, std::move(values));
+        return cached_columns_.keep(c, std::move(values));
     }
 
     // Scans are about these columns, copied into memory of their own; none: about all.
-    void look_at(std::span<const Index> among) {
-        if (std::equal(among.begin(), among.end(), shortlist_.begin(), shortlist_.end())) return;
+    void select_columns(std::span<const Index> selected) {
+        if (std::equal(selected.begin(), selected.end(), shortlist_.begin(), shortlist_.end())) return;
         shortlist_products_ = ColumnCache(max_bytes_ / 4);
-        picked_.reset();
-        shortlist_.assign(among.begin(), among.end());
-        if (!among.empty()) picked_ = whole().pick(among);
+        shortlist_matrix_.reset();
+        shortlist_.assign(selected.begin(), selected.end());
+        if (!selected.empty()) shortlist_matrix_ = whole().pick(selected);
     }
 
-    const Matrix& whole() const { return floats_ ? *floats_ : matrix_; }
-    const Matrix& view() const { return picked_ ? *picked_ : whole(); }
-    std::span<const Index> viewed() const { return picked_ ? shortlist_ : all_; }
+    const Matrix& whole() const { return float_matrix_ ? *float_matrix_ : matrix_; }
+    const Matrix& view() const { return shortlist_matrix_ ? *shortlist_matrix_ : whole(); }
+    std::span<const Index> viewed() const { return shortlist_matrix_ ? shortlist_ : all_; }
 
     // Products with channels for columns [first, first + count), chunk by chunk on all threads.
     void multiply(const Matrix& matrix, Index first, Index count, const double* channels, Index m, double* out) {
@@ -207,7 +264,7 @@ class MatrixRows : public LocalRows {
         for (Index c = 0; c < p; ++c) {
             columns_.mean.push_back(sums_[c] / total);
             columns_.centred_sq_norm.push_back(std::max(squares_[c] - sums_[c] * sums_[c] / total, 0.0));
-            if (columns_.centred_sq_norm[c] < few_digits * squares_[c])
+            if (columns_.centred_sq_norm[c] < cancellation_limit * squares_[c])
                 columns_.centred_sq_norm[c] = centred_squares(c);
         }
         if (p > many_columns)
@@ -226,7 +283,7 @@ class MatrixRows : public LocalRows {
 
     // Gradient in doubles, curvature in either.
     template <class Real>
-    Gram summed_gram(std::span<const Index> support) {
+    Gram direct_gram(std::span<const Index> support) {
         const Index size = static_cast<Index>(support.size()) + 1;
         Gram gram{Symmetric(size), {total_.grad}};
         ones_of_all_.resize(n_rows_, 1.0);
@@ -239,23 +296,23 @@ class MatrixRows : public LocalRows {
         return gram;
     }
 
-    void rescan_summed(const std::vector<double>& held, std::span<const Index> entered, const TakeBlock& take) {
+    void rescan_direct(const std::vector<double>& frozen, std::span<const Index> entered, const BlockCallback& take) {
         const Index m = static_cast<Index>(entered.size()) + 1, p = view().n_columns();
         std::vector<double> channels(n_rows_ * m);
         for (Index i = 0; i < n_rows_; ++i) channels[i * m] = grad_[i];
         for (Index j = 1; j < m; ++j) {
             const double* x = column(entered[j - 1]).data();
-            for (Index i = 0; i < n_rows_; ++i) channels[i * m + j] = held[i] * x[i];
+            for (Index i = 0; i < n_rows_; ++i) channels[i * m + j] = frozen[i] * x[i];
         }
-        std::vector<double> sums(std::min(p, at_once) * m);
-        for (Index first = 0; first < p; first += at_once) {
-            const Index count = std::min(at_once, p - first);
+        std::vector<double> sums(std::min(p, batch) * m);
+        for (Index first = 0; first < p; first += batch) {
+            const Index count = std::min(batch, p - first);
             multiply(view(), first, count, channels.data(), m, sums.data());
             take({viewed().subspan(first, count), {sums.data(), m}, {}, sums.data() + 1, m});
         }
     }
 
-    void scan_summed(std::span<const Index> support, ScanVisitor& visitor) {
+    void scan_direct(std::span<const Index> support, ScanVisitor& visitor) {
         const Index m = static_cast<Index>(support.size()) + 2, p = view().n_columns();
         std::vector<double> channels(n_rows_ * m);
         for (Index i = 0; i < n_rows_; ++i) {
@@ -266,12 +323,12 @@ class MatrixRows : public LocalRows {
             const double* x = column(support[j - 2]).data();
             for (Index i = 0; i < n_rows_; ++i) channels[i * m + j] = curv_[i] * x[i];
         }
-        std::vector<double> sums(std::min(p, at_once) * m), curv(std::min(p, at_once));
-        for (Index first = 0; first < p; first += at_once) {
-            const Index count = std::min(at_once, p - first);
+        std::vector<double> sums(std::min(p, batch) * m), curv(std::min(p, batch));
+        for (Index first = 0; first < p; first += batch) {
+            const Index count = std::min(batch, p - first);
             multiply(view(), first, count, channels.data(), m, sums.data());
             square(view(), first, count, curv_.data(), curv.data());
-            visitor.take_block(
+            visitor.visit_block(
                 {viewed().subspan(first, count), {sums.data(), m}, {curv.data(), 1}, sums.data() + 1, m});
         }
     }
@@ -279,13 +336,13 @@ class MatrixRows : public LocalRows {
     // --- squared loss: X'X by columns, kept
 
     // The products of the support with the columns in view.
-    ColumnCache& keep_products(std::span<const Index> support) {
-        ColumnCache& kept = picked_ ? shortlist_products_ : products_;
-        kept.trim(support);
+    ColumnCache& cache_products(std::span<const Index> support) {
+        ColumnCache& cached = shortlist_matrix_ ? shortlist_products_ : products_;
+        cached.trim(support);
         std::vector<Index> missing;
         for (Index c : support)
-            if (!kept.find(c) && !(picked_ && copy_to_shortlist(c))) missing.push_back(c);
-        if (missing.empty()) return kept;
+            if (!cached.find(c) && !(shortlist_matrix_ && copy_to_shortlist(c))) missing.push_back(c);
+        if (missing.empty()) return cached;
         const Index m = static_cast<Index>(missing.size()), p = view().n_columns();
         std::vector<double> channels(n_rows_ * m), sums(p * m);
         for (Index j = 0; j < m; ++j) {
@@ -296,9 +353,9 @@ class MatrixRows : public LocalRows {
         for (Index j = 0; j < m; ++j) {
             std::vector<double> product(p);
             for (Index c = 0; c < p; ++c) product[c] = sums[c * m + j];
-            kept.keep(missing[j], std::move(product));
+            cached.keep(missing[j], std::move(product));
         }
-        return kept;
+        return cached;
     }
 
     bool copy_to_shortlist(Index c) {
@@ -312,8 +369,8 @@ class MatrixRows : public LocalRows {
 
     double product(Index a, Index b) {
         if (a == b) return squares_[a];
-        if (const auto* kept = products_.find(a)) return (*kept)[b];
-        if (const auto* kept = products_.find(b)) return (*kept)[a];
+        if (const auto* cached = products_.find(a)) return (*cached)[b];
+        if (const auto* cached = products_.find(b)) return (*cached)[a];
         const double *x = column(a).data(), *z = column(b).data();
         double sum = 0.0;
 #pragma omp simd reduction(+ : sum)
@@ -321,7 +378,7 @@ class MatrixRows : public LocalRows {
         return sum;
     }
 
-    Gram kept_gram(std::span<const Index> support) {
+    Gram cached_gram(std::span<const Index> support) {
         const Index k = static_cast<Index>(support.size());
         Gram gram{Symmetric(k + 1), std::vector<double>(k + 1)};
         gram.curv(0, 0) = columns_.total_weight;
@@ -335,36 +392,36 @@ class MatrixRows : public LocalRows {
         return gram;
     }
 
-    void scan_kept(const Point& point, ScanVisitor& visitor) {
-        ColumnCache& cache = keep_products(point.columns);
+    void scan_cached(const Point& point, ScanVisitor& visitor) {
+        ColumnCache& cache = cache_products(point.columns);
         const Index size = point.size() + 1, p = view().n_columns();
-        std::vector<const double*> kept;
-        for (Index c : point.columns) kept.push_back(cache.find(c)->data());
-        std::vector<double> grad(std::min(p, at_once)), curv(std::min(p, at_once)), cross(std::min(p, at_once) * size);
-        for (Index first = 0; first < p; first += at_once) {
-            const auto columns = viewed().subspan(first, std::min(at_once, p - first));
-            gradient(point, columns, first, kept, grad);
+        std::vector<const double*> cached;
+        for (Index c : point.columns) cached.push_back(cache.find(c)->data());
+        std::vector<double> grad(std::min(p, batch)), curv(std::min(p, batch)), cross(std::min(p, batch) * size);
+        for (Index first = 0; first < p; first += batch) {
+            const auto columns = viewed().subspan(first, std::min(batch, p - first));
+            gradient(point, columns, first, cached, grad);
             for (std::size_t i = 0; i < columns.size(); ++i) {
                 curv[i] = squares_[columns[i]];
                 cross[i * size] = sums_[columns[i]];
-                for (Index j = 1; j < size; ++j) cross[i * size + j] = kept[j - 1][first + i];
+                for (Index j = 1; j < size; ++j) cross[i * size + j] = cached[j - 1][first + i];
             }
-            visitor.take_block({columns, {grad.data(), 1}, {curv.data(), 1}, cross.data(), size});
+            visitor.visit_block({columns, {grad.data(), 1}, {curv.data(), 1}, cross.data(), size});
         }
     }
 
-    void rescan_kept(const Point& point, std::span<const Index> entered, const TakeBlock& take) {
+    void rescan_cached(const Point& point, std::span<const Index> entered, const BlockCallback& take) {
         std::vector<Index> needed = point.columns;
         needed.insert(needed.end(), entered.begin(), entered.end());
-        ColumnCache& cache = keep_products(needed);
+        ColumnCache& cache = cache_products(needed);
         const Index m = static_cast<Index>(entered.size()), p = view().n_columns();
-        std::vector<const double*> kept, asked;
-        for (Index c : point.columns) kept.push_back(cache.find(c)->data());
+        std::vector<const double*> cached, asked;
+        for (Index c : point.columns) cached.push_back(cache.find(c)->data());
         for (Index c : entered) asked.push_back(cache.find(c)->data());
-        std::vector<double> grad(std::min(p, at_once)), cross(std::min(p, at_once) * m);
-        for (Index first = 0; first < p; first += at_once) {
-            const auto columns = viewed().subspan(first, std::min(at_once, p - first));
-            gradient(point, columns, first, kept, grad);
+        std::vector<double> grad(std::min(p, batch)), cross(std::min(p, batch) * m);
+        for (Index first = 0; first < p; first += batch) {
+            const auto columns = viewed().subspan(first, std::min(batch, p - first));
+            gradient(point, columns, first, cached, grad);
             for (std::size_t i = 0; i < columns.size(); ++i)
                 for (Index j = 0; j < m; ++j) cross[i * m + j] = asked[j][first + i];
             take({columns, {grad.data(), 1}, {}, cross.data(), m});
@@ -373,23 +430,23 @@ class MatrixRows : public LocalRows {
 
     // g = s (f - y), so x_c' g = b x_c's + sum_j w_j x_c'(s x_j) - x_c'(s y).
     void gradient(const Point& point, std::span<const Index> columns, Index first,
-                  const std::vector<const double*>& kept, std::vector<double>& grad) const {
+                  const std::vector<const double*>& cached, std::vector<double>& grad) const {
         for (std::size_t i = 0; i < columns.size(); ++i)
             grad[i] = sums_[columns[i]] * point.intercept - with_y_[columns[i]];
-        for (std::size_t j = 0; j < kept.size(); ++j) {
-            const double w = point.coef[j], *product = kept[j] + first;
+        for (std::size_t j = 0; j < cached.size(); ++j) {
+            const double w = point.coef[j], *product = cached[j] + first;
             for (std::size_t i = 0; i < columns.size(); ++i) grad[i] += w * product[i];
         }
     }
 
     const Matrix& matrix_;
-    std::size_t max_bytes_;           // to remember things in: what is allowed, but not over twice the matrix
-    std::unique_ptr<Matrix> floats_;  // the matrix in floats: scans are for predictions
-    std::unique_ptr<Matrix> picked_;  // the columns of the shortlist alone, where scans are about them
+    std::size_t max_bytes_;                     // to remember things in: what is allowed, but not over twice the matrix
+    std::unique_ptr<Matrix> float_matrix_;      // the matrix in floats: scans are for predictions
+    std::unique_ptr<Matrix> shortlist_matrix_;  // the columns of the shortlist alone, where scans are about them
     std::vector<Index> all_, shortlist_;
-    ColumnCache kept_columns_, products_, shortlist_products_;  // x_j, X' diag(s) x_j, and the shortlist's part of it
-    std::vector<double> ones_of_all_;                           // the column of the intercept
-    std::vector<double> sums_, with_y_, squares_;               // per column: x's, x'(s y), x'(s x)
+    ColumnCache cached_columns_, products_, shortlist_products_;  // x_j, X' diag(s) x_j, and the shortlist's part of it
+    std::vector<double> ones_of_all_;                             // the column of the intercept
+    std::vector<double> sums_, with_y_, squares_;                 // per column: x's, x'(s y), x'(s x)
 };
 
 }  // namespace sparsegam

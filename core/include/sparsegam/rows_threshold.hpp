@@ -21,41 +21,41 @@ class ThresholdRows : public LocalRows {
     }
 
     double largest(Index column, Along along) const override {
-        const auto table = design_.by_bin(column);
+        const auto table = design_.values_by_bin(column);
         const auto [low, high] = std::minmax_element(table.begin(), table.end());
         return std::max(origin(column, along) - *low, *high - origin(column, along));
     }
 
-    Newton newton(const Point& point, std::span<const Index> support, bool rough) override {
-        go_to(point);
-        return {total_.value, rough ? gram<float>(support) : gram<double>(support)};
+    NewtonSums newton(const Point& point, std::span<const Index> support, bool low_precision) override {
+        evaluate_at(point);
+        return {total_.value, low_precision ? gram<float>(support) : gram<double>(support)};
     }
 
     // In floats: a scan is for predictions, and it is the one thing that takes time. A 0/1 column is its own square.
-    Token scan(const Point& point, std::span<const Index> among, ScanVisitor& visitor) override {
-        go_to(point);
-        auto held = std::make_shared<HeldCurvature>();
-        held->curv = curv_;
+    Token scan(const Point& point, std::span<const Index> selected, ScanVisitor& visitor) override {
+        evaluate_at(point);
+        auto frozen = std::make_shared<FrozenCurvature>();
+        frozen->curv = curv_;
         const Channels channels{grad_.data(), curv_.data(), nullptr, curv_.data(), point.columns};
-        const auto parts = parts_of(among);
-        const bool at_once = parts.size() == 1 && among.empty();
-        if (!at_once) visitor.take_gram(gram<float>(point.columns));
+        const auto parts = parts_of(selected);
+        const bool single_pass = parts.size() == 1 && selected.empty();
+        if (!single_pass) visitor.visit_gram(gram<float>(point.columns));
         for (const Part& part : parts) {
             design_.sum<float>(channels, part.features, pool_, sums_);
-            if (at_once) visitor.take_gram(gram_of(point.columns, design_));
+            if (single_pass) visitor.visit_gram(gram_of(point.columns, design_));
             for_each_run(part.columns, [&](std::span<const Index> run, const double* sums) {
-                visitor.take_block(block_of(run, sums, sums + 1));
+                visitor.visit_block(block_of(run, sums, sums + 1));
             });
         }
-        return held;
+        return frozen;
     }
 
     double rescan(const ScanToken& token, const Point& point, std::span<const Index> entered,
-                  std::span<const Index> among, const TakeBlock& take) override {
-        go_to(point);
-        const auto& held = static_cast<const HeldCurvature&>(token);
-        const Channels channels{grad_.data(), curv_.data(), nullptr, held.curv.data(), entered};
-        for (const Part& part : parts_of(among)) {
+                  std::span<const Index> selected, const BlockCallback& take) override {
+        evaluate_at(point);
+        const auto& frozen = static_cast<const FrozenCurvature&>(token);
+        const Channels channels{grad_.data(), curv_.data(), nullptr, frozen.curv.data(), entered};
+        for (const Part& part : parts_of(selected)) {
             design_.sum<float>(channels, part.features, pool_, sums_);
             for_each_run(part.columns,
                          [&](std::span<const Index> run, const double* sums) { take(block_of(run, sums, sums + 2)); });
@@ -63,12 +63,12 @@ class ThresholdRows : public LocalRows {
         return total_.grad;
     }
 
-    Groups groups(const Point& point, std::span<const Index> columns) override {
-        keep_scores();
-        go_to(point);
+    GroupSums groups(const Point& point, std::span<const Index> columns) override {
+        store_scores();
+        evaluate_at(point);
         const Channels channels{grad_.data(), curv_.data(), value_.data(), nullptr, {}};
         design_.sum<double>(channels, features_on(columns), pool_, sums_);
-        Groups groups{{}, {}, {}, total_.grad, total_.curv, total_.value};
+        GroupSums groups{{}, {}, {}, total_.grad, total_.curv, total_.value};
         for (Index c : columns) {
             groups.grad.push_back(sums_of(c)[0]);
             groups.curv.push_back(sums_of(c)[1]);
@@ -77,16 +77,16 @@ class ThresholdRows : public LocalRows {
         return groups;
     }
 
-    void pairs(const Point& point, std::span<const Cells> cells, std::span<const FeaturePair> asked,
-               const TakePair& take) override {
-        const PairSums sums(design_, cells, asked);
-        go_to(point);
+    void pairs(const Point& point, std::span<const CoarseBins> coarse_bins, std::span<const FeaturePair> asked,
+               const PairCallback& take) override {
+        const PairSums sums(design_, coarse_bins, asked);
+        evaluate_at(point);
         sums.sum(grad_.data(), curv_.data(), pool_, take);
     }
 
     // Along x - m: slope x'g - m 1'g, curvature x'(h x) - 2m x'h + m^2 1'h.
     Slopes slopes(const Point& point, Along along) override {
-        go_to(point);
+        evaluate_at(point);
         const Index p = columns_.size();
         Slopes out{total_.value, total_.grad, std::vector<double>(p), std::vector<double>(p)};
         const Channels channels{grad_.data(), curv_.data(), nullptr, nullptr, {}};
@@ -104,10 +104,10 @@ class ThresholdRows : public LocalRows {
   protected:
     void values(Index column, Index begin, Index end, double* out) const override {
         const std::vector<double> ones(end - begin, 1.0);
-        ThresholdDesign::Filler(design_, column).fill(begin, end, ones.data(), 1, out);
+        ThresholdDesign::ColumnFiller(design_, column).fill(begin, end, ones.data(), 1, out);
     }
 
-    Index points_at_once() const override { return ScoreTables::at_once; }
+    Index points_at_once() const override { return ScoreTables::max_points; }
 
     std::unique_ptr<Scorer> scorer(std::span<const Point> points) override {
         return std::make_unique<TableScorer>(design_, points);
@@ -117,8 +117,8 @@ class ThresholdRows : public LocalRows {
     class TableScorer final : public Scorer {
       public:
         TableScorer(const ThresholdDesign& design, std::span<const Point> points) : tables_(design, points) {}
-        void score(Index begin, Index end, Index apart, double* scores) const override {
-            tables_.score(begin, end, apart, scores);
+        void score(Index begin, Index end, Index point_stride, double* scores) const override {
+            tables_.score(begin, end, point_stride, scores);
         }
 
       private:
@@ -129,13 +129,13 @@ class ThresholdRows : public LocalRows {
     const double* sums_of(Index column) const { return design_.sums_of(column, sums_); }
 
     // Where the sum x'(h x) of a column is: a 0/1 column is its own square.
-    Index square(Index column) const { return columns_.zero_one(column) ? 1 : sums_.own; }
+    Index square(Index column) const { return columns_.zero_one(column) ? 1 : sums_.moment_channel; }
 
     // Columns that follow each other in the last sum, all 0/1 or all ramps.
     Block block_of(std::span<const Index> run, const double* sums, const double* cross) const {
         const Index stride = sums_.stride;
         Block block{run, {sums, stride}, {sums + square(run[0]), stride}, cross, stride, {}};
-        if (design_.has_ramps()) block.moment = {sums + (columns_.zero_one(run[0]) ? sums_.own : 1), stride};
+        if (design_.has_ramps()) block.moment = {sums + (columns_.zero_one(run[0]) ? sums_.moment_channel : 1), stride};
         return block;
     }
 
@@ -150,8 +150,8 @@ class ThresholdRows : public LocalRows {
     // would take memory: then by all of its features' bins.
     Supported supported(std::span<const Index> support) {
         if (n_rows_ > many_rows) return {design_, support, features_on(support)};
-        if (!told_apart_ || !told_apart_->is_of(support)) told_apart_.emplace(design_, support);
-        return {told_apart_->design(), told_apart_->columns(), told_apart_->features()};
+        if (!support_design_ || !support_design_->is_of(support)) support_design_.emplace(design_, support);
+        return {support_design_->design(), support_design_->columns(), support_design_->features()};
     }
 
     template <class Real>
@@ -267,8 +267,8 @@ class ThresholdRows : public LocalRows {
     }
 
     const ThresholdDesign& design_;
-    FeatureSums sums_;                         // the last
-    std::optional<SupportDesign> told_apart_;  // of the last support
+    FeatureSums sums_;                             // the last
+    std::optional<SupportDesign> support_design_;  // of the last support
 };
 
 }  // namespace sparsegam

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "column_threshold.hpp"
+#include "threshold_design.hpp"
 
 namespace sparsegam {
 
@@ -14,12 +14,12 @@ namespace sparsegam {
 // entries, and those of a few points stand side by side. Summed in the order of the features, whichever are there.
 class ScoreTables {
   public:
-    static constexpr Index at_once = pack;  // points at most
+    static constexpr Index max_points = pack;  // points at most
 
     enum class Joint { yes, no };  // are features summed as they are counted, joint where they are few of bins
 
     ScoreTables(const ThresholdDesign& design, std::span<const Point> points, Joint joint = Joint::yes)
-        : stride_(points.size() > 1 ? at_once : 1) {
+        : stride_(points.size() > 1 ? max_points : 1) {
         const auto used = features_of(design, points);
         const auto units = joint == Joint::yes ? design.units_of(used) : design.single_units(used);
         Index size = 0;
@@ -38,14 +38,14 @@ class ScoreTables {
     }
 
     // The scores of some rows at the first point, then, `apart` numbers on, those at the next.
-    void score(Index begin, Index end, Index apart, double* scores) const noexcept {
+    void score(Index begin, Index end, Index point_stride, double* scores) const noexcept {
         if (stride_ == 1) {
             std::fill(scores, scores + (end - begin), intercepts_[0]);
             for (const auto& [codes, start] : tables_) codes.add_table(begin, end, &entries_[start], scores);
             return;
         }
         for (Index first = begin; first < end; first += part)
-            score_part(first, std::min(first + part, end), apart, scores + (first - begin));
+            score_part(first, std::min(first + part, end), point_stride, scores + (first - begin));
     }
 
   private:
@@ -102,21 +102,28 @@ class ScoreTables {
         for (Index b = 0; b < design.n_bins(unit); ++b) to[b * stride_] = entries[b];
     }
 
-    void score_part(Index begin, Index end, Index apart, double* scores) const noexcept {
-        double together[part * at_once];
+    void score_part(Index begin, Index end, Index point_stride, double* scores) const noexcept {
+        double interleaved[part * max_points];
         const Index n = end - begin, n_points = static_cast<Index>(intercepts_.size());
-        for (Index p = 0; p < at_once; ++p) {
+        for (Index p = 0; p < max_points; ++p) {
             const double intercept = p < n_points ? intercepts_[p] : 0.0;
-            for (Index i = 0; i < n; ++i) together[i * at_once + p] = intercept;
+            for (Index i = 0; i < n; ++i) interleaved[i * max_points + p] = intercept;
         }
-        for (const auto& [codes, start] : tables_) codes.add_tables(begin, end, &entries_[start], together);
+        for (const auto& [codes, start] : tables_) codes.add_tables(begin, end, &entries_[start], interleaved);
         for (Index p = 0; p < n_points; ++p)
-            for (Index i = 0; i < n; ++i) scores[p * apart + i] = together[i * at_once + p];
+            for (Index i = 0; i < n; ++i) scores[p * point_stride + i] = interleaved[i * max_points + p];
     }
 
     Index stride_;  // of the points in a table
     std::vector<double> intercepts_, entries_;
     std::vector<std::pair<Codes, Index>> tables_;  // codes, and where their entries begin
 };
+
+// Of each feature by itself: sums are then the same whatever is counted together.
+inline std::vector<double> row_scores(const ThresholdDesign& design, const Point& point) {
+    std::vector<double> scores(design.n_rows());
+    ScoreTables(design, std::span(&point, 1), ScoreTables::Joint::no).score(0, design.n_rows(), 0, scores.data());
+    return scores;
+}
 
 }  // namespace sparsegam

@@ -10,14 +10,14 @@
 #include <span>
 #include <vector>
 
-#include "column_threshold.hpp"
+#include "threshold_design.hpp"
 
 namespace sparsegam {
 
 class SupportDesign {
   public:
     SupportDesign(const ThresholdDesign& design, std::span<const Index> support)
-        : support_(support.begin(), support.end()), columns_(support.size()), few_(made_of(design)) {}
+        : support_(support.begin(), support.end()), columns_(support.size()), reduced_(built_from(design)) {}
     SupportDesign(const SupportDesign&) = delete;  // its codes are pointed to
     SupportDesign& operator=(const SupportDesign&) = delete;
 
@@ -25,26 +25,26 @@ class SupportDesign {
         return std::equal(support.begin(), support.end(), support_.begin(), support_.end());
     }
 
-    const ThresholdDesign& design() const { return few_; }
+    const ThresholdDesign& design() const { return reduced_; }
     std::span<const Index> columns() const { return columns_; }  // the support, in that design
     std::vector<Index> features() const {
-        std::vector<Index> all(few_.n_features());
+        std::vector<Index> all(reduced_.n_features());
         std::iota(all.begin(), all.end(), Index{0});
         return all;
     }
 
   private:
-    static constexpr Index most_bins = 256;
+    static constexpr Index max_bins = 256;
 
-    ThresholdDesign made_of(const ThresholdDesign& design) {
-        std::vector<std::vector<Index>> places_on(design.n_features());
-        for (std::size_t s = 0; s < support_.size(); ++s) places_on[design.feature_of(support_[s])].push_back(s);
+    ThresholdDesign built_from(const ThresholdDesign& design) {
+        std::vector<std::vector<Index>> positions_on(design.n_features());
+        for (std::size_t s = 0; s < support_.size(); ++s) positions_on[design.feature_of(support_[s])].push_back(s);
         std::vector<Feature> features;
         Index offset = 0;
         for (Index f = 0; f < design.n_features(); ++f) {
-            if (places_on[f].empty()) continue;
-            features.push_back(told_apart(design.feature(f), places_on[f], design.n_rows()));
-            for (Index s : places_on[f]) columns_[s] += offset;
+            if (positions_on[f].empty()) continue;
+            features.push_back(merged_bins(design.feature(f), positions_on[f], design.n_rows()));
+            for (Index s : positions_on[f]) columns_[s] += offset;
             offset += features.back().n_columns();
         }
         return ThresholdDesign(std::move(features), design.n_rows());
@@ -52,12 +52,12 @@ class SupportDesign {
 
     // The feature with the bins that its columns on the support tell apart: for each of its steps the bins up to it and
     // not to the one before, its levels, and all the rest. Ramps tell every bin apart.
-    Feature told_apart(const Feature& feature, std::span<const Index> places, Index n_rows) {
+    Feature merged_bins(const Feature& feature, std::span<const Index> positions, Index n_rows) {
         std::vector<Index> bins;
-        for (Index s : places) bins.push_back(columns_[s] = support_[s] - feature.offset);
+        for (Index s : positions) bins.push_back(columns_[s] = support_[s] - feature.offset);
         std::sort(bins.begin(), bins.end());
         const Index n_bins = static_cast<Index>(bins.size()) + 1;
-        if (feature.is_ramp(bins.back()) || n_bins > std::min(most_bins, feature.n_bins)) return feature;
+        if (feature.is_ramp(bins.back()) || n_bins > std::min(max_bins, feature.n_bins)) return feature;
         const auto levels = std::lower_bound(bins.begin(), bins.end(), feature.n_ordered);
         std::vector<std::uint8_t> table(feature.n_bins, static_cast<std::uint8_t>(bins.size()));
         for (Index b = 0; b < feature.n_bins; ++b) {
@@ -65,16 +65,15 @@ class SupportDesign {
             const bool covered = b < feature.n_ordered ? at != levels : at != bins.end() && *at == b;
             if (covered) table[b] = static_cast<std::uint8_t>(at - bins.begin());
         }
-        for (Index s : places) columns_[s] = table[columns_[s]];
+        for (Index s : positions) columns_[s] = table[columns_[s]];
         Feature out;
         out.n_bins = n_bins;
         out.n_ordered = levels - bins.begin();
-        out.codes = {codes_.emplace_back(looked_up(feature.codes, table, n_rows)).data(), nullptr};
+        out.codes = {codes_.emplace_back(mapped(feature.codes, table, n_rows)).data(), nullptr};
         return out;
     }
 
-    static std::vector<std::uint8_t> looked_up(const Codes& codes, const std::vector<std::uint8_t>& table,
-                                               Index n_rows) {
+    static std::vector<std::uint8_t> mapped(const Codes& codes, const std::vector<std::uint8_t>& table, Index n_rows) {
         std::vector<std::uint8_t> out(n_rows);
         if (codes.narrow)
             for (Index i = 0; i < n_rows; ++i) out[i] = table[codes.narrow[i]];
@@ -85,7 +84,7 @@ class SupportDesign {
 
     std::vector<Index> support_, columns_;
     std::vector<std::vector<std::uint8_t>> codes_;  // of the features that are told apart anew
-    ThresholdDesign few_;
+    ThresholdDesign reduced_;
 };
 
 }  // namespace sparsegam

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -68,6 +69,20 @@ struct Counts {
     Index newton_steps = 0;  // steps of refits
 
     Index passes() const { return evaluations + newtons + scans + rescans + groups; }
+};
+
+// How long a search may go on. What it has when time is up is its answer. Beyond 30 years there is no limit.
+class Deadline {
+  public:
+    explicit Deadline(double seconds = infinity)
+        : limited_(seconds < 1e9),
+          end_(std::chrono::steady_clock::now() + std::chrono::microseconds(limited_ ? Index(seconds * 1e6) : 0)) {}
+
+    bool passed() const { return limited_ && std::chrono::steady_clock::now() >= end_; }
+
+  private:
+    bool limited_;
+    std::chrono::steady_clock::time_point end_;
 };
 
 }  // namespace sparsegam

@@ -14,37 +14,38 @@ namespace sparsegam {
 
 // The columns that look best to add, those that look best in place of each term, and the terms themselves. Thresholds of a
 // feature are listed by the best of them and stay together: their pairs are moves, too.
-class Chooser {
+class ShortlistBuilder {
   public:
-    Chooser(const Objective& objective, const Point& point)
+    ShortlistBuilder(const Objective& objective, const Point& point)
         : objective_(objective),
           point_(point),
           taken_(objective.n_columns(), 0),
           range_of_(ranges()),
-          to_add_(nested() ? tuning::added_features : tuning::additions),
-          in_place_of_(point.size(), TopColumns(nested() ? tuning::substitute_features : tuning::substitutes)) {
+          additions_(nested() ? tuning::shortlist_added_features : tuning::shortlist_additions),
+          substitutes_(point.size(),
+                       TopColumns(nested() ? tuning::shortlist_substitute_features : tuning::shortlist_substitutes)) {
         for (Index c : point.columns) taken_[c] = 1;
     }
 
-    void look_at(const LocalModel& model) {
-        const Index k = static_cast<Index>(in_place_of_.size());
+    void add_candidates(const LocalModel& model) {
+        const Index k = static_cast<Index>(substitutes_.size());
         std::vector<float> costs(k, 0.0f), gains(in_octets(k));  // of a swap for any term, whatever that costs
         costs.resize(gains.size(), std::numeric_limits<float>::infinity());
         for (Index c : model.columns()) {
             if (!objective_.penalty().allowed[c] || taken_[c]) continue;
-            to_add_.offer(model.add_gain(c), c, range_of_[c]);
+            additions_.offer(model.add_gain(c), c, range_of_[c]);
             model.swap_gains(c, costs.data(), gains.data());
             for (Index s = 0; s < k; ++s)
-                if (gains[s] > in_place_of_[s].least()) in_place_of_[s].offer(gains[s], c, range_of_[c]);
+                if (gains[s] > substitutes_[s].least()) substitutes_[s].offer(gains[s], c, range_of_[c]);
         }
     }
 
     // In ascending order.
     std::vector<Index> columns() const {
         std::vector<Index> chosen = point_.columns;
-        for (const TopColumns& list : in_place_of_) list.append_to(chosen);
-        to_add_.append_to(chosen);
-        return with_their_ranges(chosen);
+        for (const TopColumns& list : substitutes_) list.append_to(chosen);
+        additions_.append_to(chosen);
+        return with_nested_columns(chosen);
     }
 
   private:
@@ -59,12 +60,12 @@ class Chooser {
     }
 
     template <class T>
-    static void mark(const Nested& range, T with, std::vector<T>& by_column) {
+    static void mark(const NestedColumns& range, T with, std::vector<T>& by_column) {
         std::fill(by_column.begin() + range.first, by_column.begin() + range.last, with);
         std::fill(by_column.begin() + range.first_ramp, by_column.begin() + range.last_ramp, with);
     }
 
-    std::vector<Index> with_their_ranges(const std::vector<Index>& columns) const {
+    std::vector<Index> with_nested_columns(const std::vector<Index>& columns) const {
         std::vector<char> chosen(objective_.n_columns(), 0);
         for (Index c : columns) {
             chosen[c] = 1;
@@ -80,8 +81,8 @@ class Chooser {
     const Point& point_;
     std::vector<char> taken_;  // is a column on the support
     std::vector<std::int32_t> range_of_;
-    TopColumns to_add_;
-    std::vector<TopColumns> in_place_of_;
+    TopColumns additions_;
+    std::vector<TopColumns> substitutes_;
 };
 
 }  // namespace sparsegam

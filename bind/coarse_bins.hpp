@@ -8,30 +8,30 @@
 #include <vector>
 
 #include "arrays.hpp"
-#include "sparsegam/cells.hpp"
+#include "sparsegam/rows.hpp"
 
 using PairArray = Aligned<const sparsegam::Index, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
 
 // Of each feature (of_bin, n_ordered, n_cells), or None.
-inline std::vector<sparsegam::Cells> cells_from(const nb::sequence& given) {
+inline std::vector<sparsegam::CoarseBins> coarse_bins_from(const nb::sequence& given) {
     using Tuple = std::tuple<Vector<std::uint8_t>, sparsegam::Index, sparsegam::Index>;
-    std::vector<sparsegam::Cells> cells;
+    std::vector<sparsegam::CoarseBins> coarse_bins;
     for (nb::handle each : given) {
-        auto& made = cells.emplace_back();
+        auto& made = coarse_bins.emplace_back();
         if (each.is_none()) continue;
-        const auto [of_bin, n_ordered, n_cells] = nb::cast<Tuple>(each);
-        made = {copied(of_bin), n_ordered, n_cells};
+        const auto [of_bin, n_ordered, n_coarse] = nb::cast<Tuple>(each);
+        made = {copied(of_bin), n_ordered, n_coarse};
     }
-    return cells;
+    return coarse_bins;
 }
 
-inline nb::list as_tuples(std::span<const sparsegam::Cells> cells) {
+inline nb::list as_tuples(std::span<const sparsegam::CoarseBins> coarse_bins) {
     nb::list out;
-    for (const sparsegam::Cells& each : cells) {
+    for (const sparsegam::CoarseBins& each : coarse_bins) {
         if (each.of_bin.empty())
             out.append(nb::none());
         else
-            out.append(nb::make_tuple(as_numpy(std::vector(each.of_bin)), each.n_ordered, each.n_cells));
+            out.append(nb::make_tuple(as_numpy(std::vector(each.of_bin)), each.n_ordered, each.n_coarse));
     }
     return out;
 }

@@ -38,17 +38,17 @@ struct InteractionRules {
 // The gains of all products of one pair.
 class InteractionGains {
   public:
-    InteractionGains(const Cells& a, const Cells& b, std::span<const double> grad, std::span<const double> curv,
-                     const InteractionRules& rules)
+    InteractionGains(const CoarseBins& a, const CoarseBins& b, std::span<const double> grad,
+                     std::span<const double> curv, const InteractionRules& rules)
         : a_(a),
           b_(b),
-          n_a_(a.n_parts()),
-          n_b_(b.n_parts()),
+          n_a_(a.n_conditions()),
+          n_b_(b.n_conditions()),
           marginal_(n_a_ * n_b_, not_allowed),
           interaction_(n_a_ * n_b_, not_allowed) {
         const double total = std::accumulate(curv.begin(), curv.end(), 0.0);
         if (total > 0.0 && total < infinity)
-            score(by_part(grad, 1.0 / std::sqrt(total)), by_part(curv, 1.0 / total), total, rules);
+            score(by_condition(grad, 1.0 / std::sqrt(total)), by_condition(curv, 1.0 / total), total, rules);
     }
 
     double best_interaction_gain() const {
@@ -76,40 +76,42 @@ class InteractionGains {
 
     // Sums over every part of both features, in another unit: a line for each part of the second. The last line, and
     // the last of each line, are of all rows.
-    std::vector<double> by_part(std::span<const double> by_cell, double unit) const {
-        const Index width = b_.n_cells, line = n_a_ + 1;
+    std::vector<double> by_condition(std::span<const double> by_cell, double unit) const {
+        const Index width = b_.n_coarse, line = n_a_ + 1;
         std::vector<double> first(line * width), turned(line * width), both(line * (n_b_ + 1));
-        sum_parts(a_, width, by_cell.data(), first.data());
+        sum_conditions(a_, width, by_cell.data(), first.data());
         for (Index p = 0; p < line; ++p)
             for (Index i = 0; i < width; ++i) turned[i * line + p] = unit * first[p * width + i];
-        sum_parts(b_, line, turned.data(), both.data());
+        sum_conditions(b_, line, turned.data(), both.data());
         return both;
     }
 
     // Sums of cells, `width` numbers each, become sums of parts, and of all cells at last. No difference is taken, so
     // that sums of positive numbers stay positive.
-    static void sum_parts(const Cells& cells, Index width, const double* from, double* to) {
-        const Index cuts = cells.n_cuts(), ordered = cells.n_ordered, all = cells.n_parts();
+    static void sum_conditions(const CoarseBins& coarse_bins, Index width, const double* from, double* to) {
+        const Index cuts = coarse_bins.n_thresholds(), ordered = coarse_bins.n_ordered,
+                    all = coarse_bins.n_conditions();
         const auto put = [&](Index part, Index before, Index cell) {
             for (Index j = 0; j < width; ++j)
                 to[part * width + j] = (before == none ? 0.0 : to[before * width + j]) + from[cell * width + j];
         };
         for (Index i = 0; i < cuts; ++i) put(i, i == 0 ? none : i - 1, i);
         for (Index i = cuts; i-- > 0;) put(cuts + i, i + 1 == cuts ? none : cuts + i + 1, i + 1);
-        for (Index i = ordered; i < cells.n_cells; ++i) put(2 * cuts + i - ordered, none, i);
-        for (Index i = 0; i < cells.n_cells; ++i) put(all, i == 0 ? none : all, i);
+        for (Index i = ordered; i < coarse_bins.n_coarse; ++i) put(2 * cuts + i - ordered, none, i);
+        for (Index i = 0; i < coarse_bins.n_coarse; ++i) put(all, i == 0 ? none : all, i);
     }
 
     // In units of the total curvature, so that no product of four sums leaves the range of numbers.
     void score(const std::vector<double>& g, const std::vector<double>& d, double total,
                const InteractionRules& rules) {
-        const double ridge = rules.ridge / total, least = std::max(rules.min_curvature / total, empty);
+        const double ridge = rules.ridge / total, min_curvature = std::max(rules.min_curvature / total, empty);
         const Index line = n_a_ + 1;
         const double *g_a = g.data() + n_b_ * line, *d_a = d.data() + n_b_ * line;
         for (Index q = 0; q < n_b_; ++q) {
             const double *g_q = g.data() + q * line, *d_q = d.data() + q * line;
-            kernels().quadrant_gains({n_a_, g_q, d_q, g_a, d_a, g_q[n_a_], d_q[n_a_], g_a[n_a_], ridge, least, empty},
-                                     marginal_.data() + q * n_a_, interaction_.data() + q * n_a_);
+            kernels().quadrant_gains(
+                {n_a_, g_q, d_q, g_a, d_a, g_q[n_a_], d_q[n_a_], g_a[n_a_], ridge, min_curvature, empty},
+                marginal_.data() + q * n_a_, interaction_.data() + q * n_a_);
         }
     }
 
@@ -128,8 +130,8 @@ class InteractionGains {
             const Index next = *std::max_element(top.begin(), top.end(), lower);
             if (gains[next] == 0) break;
             chosen.push_back(next);
-            const auto [first, last] = alike(a_, next % n_a_);
-            const auto [first_line, last_line] = alike(b_, next / n_a_);
+            const auto [first, last] = similar(a_, next % n_a_);
+            const auto [first_line, last_line] = similar(b_, next / n_a_);
             for (Index q = first_line; q < last_line; ++q) {
                 std::fill(&gains[q * n_a_ + first], &gains[q * n_a_] + last, Index{0});
                 top[q] = best_of(q);
@@ -150,14 +152,14 @@ class InteractionGains {
     }
 
     // The parts [first, last) that are of the same kind, with their cuts at most one cell apart: one idea.
-    static std::pair<Index, Index> alike(const Cells& cells, Index part) {
-        const Index cuts = cells.n_cuts();
+    static std::pair<Index, Index> similar(const CoarseBins& coarse_bins, Index part) {
+        const Index cuts = coarse_bins.n_thresholds();
         if (part >= 2 * cuts) return {part, part + 1};
         const Index first = part < cuts ? 0 : cuts;
         return {std::max(part - 1, first), std::min(part + 2, first + cuts)};
     }
 
-    const Cells &a_, &b_;
+    const CoarseBins &a_, &b_;
     Index n_a_, n_b_;
     std::vector<double> marginal_, interaction_;  // a line for each part of the second
 };
@@ -169,12 +171,12 @@ struct BestInteractions {
     std::vector<double> best_interaction_gain;
 };
 
-inline BestInteractions best_interactions(Rows& rows, const Point& point, std::span<const Cells> cells,
+inline BestInteractions best_interactions(Rows& rows, const Point& point, std::span<const CoarseBins> coarse_bins,
                                           std::span<const FeaturePair> pairs, const InteractionRules& rules) {
     std::vector<std::vector<Interaction>> found(pairs.size());
     BestInteractions best{{}, std::vector<double>(pairs.size(), 0.0)};
-    rows.pairs(point, cells, pairs, [&](Index p, std::span<const double> grad, std::span<const double> curv) {
-        const InteractionGains gains(cells[pairs[p].first], cells[pairs[p].second], grad, curv, rules);
+    rows.pairs(point, coarse_bins, pairs, [&](Index p, std::span<const double> grad, std::span<const double> curv) {
+        const InteractionGains gains(coarse_bins[pairs[p].first], coarse_bins[pairs[p].second], grad, curv, rules);
         best.best_interaction_gain[p] = gains.best_interaction_gain();
         gains.append_to(found[p], p, rules.per_pair);
     });

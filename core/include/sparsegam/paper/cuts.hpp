@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "types.hpp"
+#include "sparsegam/types.hpp"
 
 namespace sparsegam {
 

@@ -18,7 +18,7 @@ namespace sparsegam {
 
 // What each row adds to its bins. `value` is the third channel where it is asked for; those of the support carry `held`.
 struct Channels {
-    const double *grad, *curv, *value, *held;
+    const double *grad, *curv, *value, *support_curv;
     std::span<const Index> support;
 
     Index count() const { return 2 + (value ? 1 : 0) + static_cast<Index>(support.size()); }
@@ -30,7 +30,7 @@ struct FeatureSums {
     std::vector<double> values;
     std::vector<Index>
         start;  // of a feature's first column, in values; what it is for features not asked for is no matter
-    Index stride = 0, own = 0;
+    Index stride = 0, moment_channel = 0;
 
     double* of(Index feature, Index column) { return values.data() + start[feature] + column * stride; }
     const double* of(Index feature, Index column) const { return values.data() + start[feature] + column * stride; }
@@ -67,13 +67,13 @@ class ThresholdDesign {
     }
 
     // What the column is in each bin.
-    std::vector<double> by_bin(Index column) const {
+    std::vector<double> values_by_bin(Index column) const {
         const Feature& feature = features_[feature_of_[column]];
         std::vector<double> table(feature.n_bins, 0.0);
         feature.add_to_table(column - feature.offset, 1.0, table.data());
         return table;
     }
-    std::span<const Nested> nested() const { return nested_; }
+    std::span<const NestedColumns> nested() const { return nested_; }
 
     // Of each column its knot: of steps the end of their last bin; levels have none.
     std::vector<double> knots() const {
@@ -151,53 +151,53 @@ class ThresholdDesign {
     }
 
     // A column made ready, so that its values times something that each row has can be written out.
-    class Filler {
+    class ColumnFiller {
       public:
-        Filler(const ThresholdDesign& design, Index column)
+        ColumnFiller(const ThresholdDesign& design, Index column)
             : feature_(design.feature(design.feature_of(column))), column_(column - feature_.offset) {
-            if (feature_.is_ramp(column_)) by_bin_ = design.by_bin(column);
+            if (feature_.is_ramp(column_)) values_by_bin_ = design.values_by_bin(column);
         }
 
         template <class Real>
         void fill(Index begin, Index end, const double* times, Index stride, Real* out) const noexcept {
-            if (by_bin_.empty())
+            if (values_by_bin_.empty())
                 feature_.codes.fill_channel(begin, end, feature_.first(column_), feature_.last(column_), times, stride,
                                             out);
             else
-                feature_.codes.fill_channel(begin, end, by_bin_.data(), times, stride, out);
+                feature_.codes.fill_channel(begin, end, values_by_bin_.data(), times, stride, out);
         }
 
       private:
         const Feature& feature_;
         Index column_;
-        std::vector<double> by_bin_;
+        std::vector<double> values_by_bin_;
     };
 
   private:
-    static constexpr Index most_rows = 256, block_bytes = 1 << 14;
+    static constexpr Index max_rows = 256, block_bytes = 1 << 14;
     static constexpr Index few_rows = 8192;      // rows that floats may add up before doubles take over
     static constexpr Index many_rows = 200'000;  // beyond: summed in pieces, for threads and for Ctrl-C between them
-    static constexpr Index least_piece = 8 * few_rows, most_pieces = 64;
-    static constexpr Index most_values = 1 << 23;  // of the sums of all pieces together: 64 MB
+    static constexpr Index min_piece = 8 * few_rows, max_pieces = 64;
+    static constexpr Index max_values = 1 << 23;  // of the sums of all pieces together: 64 MB
 
     // Rows that are summed by themselves. It is a matter of the question alone, never of the number of threads.
     Index rows_of_piece(std::size_t n_values) const {
         if (n_rows_ <= many_rows) return std::max(n_rows_, Index{1});
         const Index pieces =
-            std::clamp(most_values / static_cast<Index>(std::max<std::size_t>(n_values, 1)), Index{1}, most_pieces);
-        const Index rows = std::max((n_rows_ + pieces - 1) / pieces, least_piece);
+            std::clamp(max_values / static_cast<Index>(std::max<std::size_t>(n_values, 1)), Index{1}, max_pieces);
+        const Index rows = std::max((n_rows_ + pieces - 1) / pieces, min_piece);
         return (rows + few_rows - 1) / few_rows * few_rows;
     }
 
     // Rows whose channels stay in the first-level cache: a power of two, which few_rows is a multiple of.
     static Index rows_of_block(Index bytes_per_row) {
-        Index rows = most_rows;
+        Index rows = max_rows;
         while (rows > 16 && rows * bytes_per_row > block_bytes) rows /= 2;
         return rows;
     }
 
     void lay_out(std::span<const Index> features, Index n_channels, FeatureSums& sums) const {
-        sums.own = n_channels;
+        sums.moment_channel = n_channels;
         sums.stride = padded(n_channels + has_ramps_);
         sums.start.resize(features_.size());
         Index size = 0;
@@ -212,21 +212,21 @@ class ThresholdDesign {
     void sum_some(const Channels& channels, std::span<const Unit> units, Index first_row, Index last_row,
                   FeatureSums& sums) const {
         const Index stride = sums.stride;
-        std::vector<Counted> counted;
+        std::vector<HistogramTarget> targets;
         std::vector<std::vector<double>> joint_sums(units.size());
         for (std::size_t u = 0; u < units.size(); ++u) {
             if (units[u].joint == none) {
                 const Index f = units[u].features[0];
-                counted.push_back({features_[f].codes, features_[f].n_bins, sums.of(f, 0)});
+                targets.push_back({features_[f].codes, features_[f].n_bins, sums.of(f, 0)});
             } else {
                 const JointCodes& joint = joint_[units[u].joint];
                 joint_sums[u].assign(joint.n_bins() * stride, 0.0);
-                counted.push_back({joint.codes(), joint.n_bins(), joint_sums[u].data()});
+                targets.push_back({joint.codes(), joint.n_bins(), joint_sums[u].data()});
             }
         }
-        std::vector<Filler> support;
+        std::vector<ColumnFiller> support;
         for (Index column : channels.support) support.emplace_back(*this, column);
-        Histograms<Real> histograms(std::move(counted), stride);
+        Histograms<Real> histograms(std::move(targets), stride);
         const Index block = rows_of_block(stride * sizeof(Real));
         std::vector<Real> rows(static_cast<std::size_t>(block * stride), Real(0));
         for (Index begin = first_row; begin < last_row; begin += block) {
@@ -237,7 +237,8 @@ class ThresholdDesign {
         }
         for (std::size_t u = 0; u < units.size(); ++u) {
             if (units[u].joint != none) unfold(units[u], joint_sums[u].data(), sums);
-            for (Index f : units[u].features) features_[f].columns_from_bins(sums.of(f, 0), stride, sums.own);
+            for (Index f : units[u].features)
+                features_[f].columns_from_bins(sums.of(f, 0), stride, sums.moment_channel);
         }
     }
 
@@ -249,8 +250,8 @@ class ThresholdDesign {
     }
 
     template <class Real>
-    static void fill(const Channels& channels, std::span<const Filler> support, Index begin, Index end, Index stride,
-                     Real* rows) noexcept {
+    static void fill(const Channels& channels, std::span<const ColumnFiller> support, Index begin, Index end,
+                     Index stride, Real* rows) noexcept {
         for (Index i = begin; i < end; ++i) {
             rows[(i - begin) * stride] = static_cast<Real>(channels.grad[i]);
             rows[(i - begin) * stride + 1] = static_cast<Real>(channels.curv[i]);
@@ -260,12 +261,13 @@ class ThresholdDesign {
             for (Index i = begin; i < end; ++i) rows[(i - begin) * stride + 2] = static_cast<Real>(channels.value[i]);
             channel = 3;
         }
-        for (const Filler& column : support) column.fill(begin, end, channels.held + begin, stride, rows + channel++);
+        for (const ColumnFiller& column : support)
+            column.fill(begin, end, channels.support_curv + begin, stride, rows + channel++);
     }
 
     std::vector<Feature> features_;
     std::vector<std::int32_t> feature_of_;
-    std::vector<Nested> nested_;
+    std::vector<NestedColumns> nested_;
     std::vector<JointCodes> joint_;
     std::vector<Index> joint_of_;  // of a feature; none where it is counted alone
     Index n_rows_ = 0, n_columns_ = 0;

@@ -1,9 +1,37 @@
-// sparsegam/column_dense.hpp: a dense matrix of floats or doubles, by rows or by columns, as NumPy holds it.
+// sparsegam/column_matrix.hpp: raw numeric columns, dense or sparse, behind the few products that Rows asks of them.
 #pragma once
 
-#include "column_matrix.hpp"
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "kernel_table.hpp"
+#include "types.hpp"
 
 namespace sparsegam {
+
+// A matrix of columns, not owned. `channels` are m numbers per row, rows one after the other.
+class Matrix {
+  public:
+    virtual ~Matrix() = default;
+
+    virtual Index n_rows() const = 0;
+    virtual Index n_columns() const = 0;
+
+    virtual void gather(Index column, double* out) const = 0;                        // one column, all its rows
+    virtual std::unique_ptr<Matrix> pick(std::span<const Index> columns) const = 0;  // a copy of some columns
+    virtual std::unique_ptr<Matrix> in_floats() const { return nullptr; }  // a copy in floats, where that is faster
+    virtual std::size_t bytes(Index n_columns) const = 0;                  // about how much memory so many columns take
+    // out[c * m + j] = sum over rows of x_c * channel j, for columns [first, first + count)
+    virtual void products(Index first, Index count, const double* channels, Index m, double* out) const = 0;
+    // out[c] = sum over rows of weight * x_c, in doubles whatever the matrix is in: a spread is the rest of such sums
+    virtual void sums(Index first, Index count, const double* weight, double* out) const = 0;
+    // out[c] = sum over rows of weight * x_c^2
+    virtual void squares(Index first, Index count, const double* weight, double* out) const = 0;
+};
 
 template <class Real>
 class DenseMatrix final : public Matrix {
@@ -97,6 +125,73 @@ class DenseMatrix final : public Matrix {
     const Real* data_;
     Index n_rows_, n_columns_;
     bool by_rows_;
+};
+
+class SparseMatrix final : public Matrix {
+  public:
+    SparseMatrix(const double* data, const std::int32_t* rows, const Index* start, Index n_rows, Index n_columns)
+        : data_(data), rows_(rows), start_(start), n_rows_(n_rows), n_columns_(n_columns) {}
+
+    Index n_rows() const override { return n_rows_; }
+    Index n_columns() const override { return n_columns_; }
+
+    void gather(Index column, double* out) const override {
+        std::fill(out, out + n_rows_, 0.0);
+        for (Index i = start_[column]; i < start_[column + 1]; ++i) out[rows_[i]] += data_[i];
+    }
+
+    std::unique_ptr<Matrix> pick(std::span<const Index> columns) const override {
+        auto picked = std::unique_ptr<SparseMatrix>(new SparseMatrix(n_rows_));
+        for (Index c : columns) {
+            picked->owned_data_.insert(picked->owned_data_.end(), data_ + start_[c], data_ + start_[c + 1]);
+            picked->owned_rows_.insert(picked->owned_rows_.end(), rows_ + start_[c], rows_ + start_[c + 1]);
+            picked->owned_start_.push_back(static_cast<Index>(picked->owned_data_.size()));
+        }
+        picked->data_ = picked->owned_data_.data();
+        picked->rows_ = picked->owned_rows_.data();
+        picked->start_ = picked->owned_start_.data();
+        picked->n_columns_ = static_cast<Index>(columns.size());
+        return picked;
+    }
+
+    std::size_t bytes(Index n_columns) const override {
+        return (sizeof(double) + sizeof(std::int32_t)) * start_[n_columns_] / std::max(n_columns_, Index{1}) *
+               n_columns;
+    }
+
+    void products(Index first, Index count, const double* channels, Index m, double* out) const override {
+        std::fill(out, out + count * m, 0.0);
+        for (Index c = 0; c < count; ++c) {
+            const Index begin = start_[first + c], end = start_[first + c + 1];
+            matrix_kernels().sparse_products(end - begin, rows_ + begin, data_ + begin, m, channels, out + c * m);
+        }
+    }
+
+    void sums(Index first, Index count, const double* weight, double* out) const override {
+        for (Index c = 0; c < count; ++c) {
+            out[c] = 0.0;
+            for (Index i = start_[first + c]; i < start_[first + c + 1]; ++i) out[c] += weight[rows_[i]] * data_[i];
+        }
+    }
+
+    void squares(Index first, Index count, const double* weight, double* out) const override {
+        for (Index c = 0; c < count; ++c) {
+            out[c] = 0.0;
+            for (Index i = start_[first + c]; i < start_[first + c + 1]; ++i)
+                out[c] += weight[rows_[i]] * data_[i] * data_[i];
+        }
+    }
+
+  private:
+    explicit SparseMatrix(Index n_rows) : n_rows_(n_rows) {}
+
+    std::vector<double> owned_data_;
+    std::vector<std::int32_t> owned_rows_;
+    std::vector<Index> owned_start_{0};
+    const double* data_ = nullptr;
+    const std::int32_t* rows_ = nullptr;
+    const Index* start_ = nullptr;
+    Index n_rows_, n_columns_ = 0;
 };
 
 }  // namespace sparsegam

@@ -19,27 +19,28 @@ class Frontier {
     // price: the lambda0 at which models of one size are compared, where columns differ in cost. Swaps see to it; terms are
     // added and dropped by what they gain alone. Of 640 sizes of small problems with random costs, all enumerated, 9 were
     // missed with the price in both, 1 without.
-    Frontier(Objective& objective, Index max_terms, const Deadline& deadline, Progress progress, double price = 0.0)
+    Frontier(Objective& objective, Index max_terms, const Deadline& deadline, Progress progress,
+             double comparison_lambda0 = 0.0)
         : objective_(objective),
           penalty_(objective.penalty()),
           max_terms_(max_terms),
           exchange_(objective, max_terms, deadline),
           progress_(std::move(progress)),
-          price_(price) {
+          comparison_lambda0_(comparison_lambda0) {
         record();
     }
 
     // All sizes up to max_terms: greedy selection first, so that no size is worse than that; then swaps, up, down, until
     // a round improves nothing.
     void search_all() {
-        exchange_.hold_curvature();
+        exchange_.cache_curvature();
         grow_to_the_end();
         if (const std::size_t width = beam_width(); width > 0) search_beam(width);
         while (!exchange_.out_of_time()) {
             bool any = false;
-            for (Index k = 0; k < max_terms_ && k < reached(); ++k) any |= grow_from(k);
-            for (Index k = reached() - 1; k > 0; --k) any |= shrink_from(k);
-            for (Index k = 0; k + 2 < reached(); ++k) any |= grow_by_two_from(k);
+            for (Index k = 0; k < max_terms_ && k < n_sizes(); ++k) any |= grow_from(k);
+            for (Index k = n_sizes() - 1; k > 0; --k) any |= shrink_from(k);
+            for (Index k = 0; k + 2 < n_sizes(); ++k) any |= grow_by_two_from(k);
             if (!any) break;
             first_round_ = false;
         }
@@ -53,12 +54,12 @@ class Frontier {
         for (const Point& point : start)
             if (point.size() <= max_terms_ && !exchange_.out_of_time()) start_from(point);
         min_gain_ = tuning::new_model * exchange_.min_improvement();
-        for (Index k = 1; k < reached() && !exchange_.out_of_time(); ++k) {
+        for (Index k = 1; k < n_sizes() && !exchange_.out_of_time(); ++k) {
             if (!known(k)) continue;
             start_at(k);
             improve_size(k);
         }
-        start_at(reached() - 1);
+        start_at(n_sizes() - 1);
         grow_to_the_end();
         finished_ = !exchange_.out_of_time();
     }
@@ -73,13 +74,13 @@ class Frontier {
     // One lambda0: straight down on the penalised objective, on past it and back, then a look around. To be certified, it
     // looks farther, makes the small moves too, and goes on from any swap that the sweep still finds.
     void search_at(double lambda0, bool certify) {
-        price_ = lambda0;
-        exchange_.improve(worthwhile(lambda0));
-        if (!exchange_.out_of_time()) search_past(lambda0);
-        if (const Index steps = steps_near(certify); steps > 0) {
+        comparison_lambda0_ = lambda0;
+        exchange_.improve(rules_at(lambda0));
+        if (!exchange_.out_of_time()) search_at_lower_lambda0(lambda0);
+        if (const Index steps = neighbourhood_steps(certify); steps > 0) {
             start_from_polished();
-            do search_near(lambda0, steps);
-            while (certify && can_leave_out_pairs(lambda0) && search_without_pairs(lambda0));
+            do search_neighbouring_sizes(lambda0, steps);
+            while (certify && can_remove_pairs(lambda0) && search_after_removing_pairs(lambda0));
         }
         if (certify) {
             do exchange_.improve({.lambda0 = lambda0});
@@ -94,15 +95,15 @@ class Frontier {
         if (known(k)) exchange_.polish(sizes_[k].point);
     }
     void polish_all() {
-        for (Index k = 0; k < reached() && !exchange_.out_of_time(); ++k) polish(k);
-        never_rise();
+        for (Index k = 0; k < n_sizes() && !exchange_.out_of_time(); ++k) polish(k);
+        enforce_monotone();
     }
 
     const Point& start() const { return exchange_.current(); }
 
     Index best_size(double lambda0) const {
         Index best = none;
-        for (Index k = 0; k < reached(); ++k) {
+        for (Index k = 0; k < n_sizes(); ++k) {
             if (!known(k)) continue;
             if (best == none || objective_.penalised(at(k), lambda0) < objective_.penalised(at(best), lambda0))
                 best = k;
@@ -110,7 +111,7 @@ class Frontier {
         return best;
     }
 
-    Index reached() const { return static_cast<Index>(sizes_.size()); }
+    Index n_sizes() const { return static_cast<Index>(sizes_.size()); }
     bool known(Index k) const { return sizes_[k].known; }
     const Point& at(Index k) const { return sizes_[k].point; }
     bool finished() const { return finished_; }
@@ -122,14 +123,14 @@ class Frontier {
         bool known = false, swapped = false, grown = false, shrunk = false, grown_by_two = false;
     };
 
-    static MoveRules worthwhile(double lambda0) {
-        return {.lambda0 = lambda0, .min_gain = tuning::worthwhile * lambda0};
+    static MoveRules rules_at(double lambda0) {
+        return {.lambda0 = lambda0, .min_gain = tuning::min_gain_share * lambda0};
     }
 
     // The same where no full scan needs to have the last word.
-    static MoveRules in_passing(double lambda0) {
-        MoveRules rules = worthwhile(lambda0);
-        rules.thorough = false;
+    static MoveRules without_full_scan(double lambda0) {
+        MoveRules rules = rules_at(lambda0);
+        rules.require_full_scan = false;
         return rules;
     }
 
@@ -138,9 +139,10 @@ class Frontier {
     void record() {
         const Point& point = exchange_.current();
         const Index k = point.size();
-        if (k >= reached()) sizes_.resize(k + 1);
-        const double fall =
-            known(k) ? objective_.penalised(at(k), price_) - objective_.penalised(point, price_) : infinity;
+        if (k >= n_sizes()) sizes_.resize(k + 1);
+        const double fall = known(k) ? objective_.penalised(at(k), comparison_lambda0_) -
+                                           objective_.penalised(point, comparison_lambda0_)
+                                     : infinity;
         if (!(fall > exchange_.min_improvement())) return;
         if (fall > tuning::new_model * exchange_.min_improvement()) sizes_[k] = {};
         sizes_[k].point = point;
@@ -150,19 +152,20 @@ class Frontier {
 
     // One more term cannot hurt beyond its price, but a size whose smaller neighbour left nothing to gain may never have been
     // reached from it.
-    void never_rise() {
-        for (Index k = 1; k < reached(); ++k)
-            if (known(k) && known(k - 1)) replace_by_smaller(k);
+    void enforce_monotone() {
+        for (Index k = 1; k < n_sizes(); ++k)
+            if (known(k) && known(k - 1)) extend_smaller(k);
     }
 
     // By the model of one term less with one of the size's own columns, where that is better; limits may leave none.
-    void replace_by_smaller(Index k) {
+    void extend_smaller(Index k) {
         const Limits limits(penalty_, at(k - 1).columns);
         for (Index c : at(k).columns) {
             if (at(k - 1).has(c) || !limits.allow(none, c)) continue;
             Point point = at(k - 1).with(c, 0.0);
             point.loss = at(k - 1).loss;
-            if (!(objective_.penalised(at(k), price_) > objective_.penalised(point, price_))) continue;
+            if (!(objective_.penalised(at(k), comparison_lambda0_) > objective_.penalised(point, comparison_lambda0_)))
+                continue;
             sizes_[k].point = point;
             return;
         }
@@ -170,10 +173,10 @@ class Frontier {
 
     // Swaps at the size just reached, unless this is a model that was swapped from already.
     bool improve_size(Index k) {
-        if (k < reached() && sizes_[k].swapped && same_support(exchange_.current(), at(k))) return false;
-        const bool thorough = due(k);
-        if (thorough) looked_ = k;
-        exchange_.swap_all(thorough, price_, min_gain_);
+        if (k < n_sizes() && sizes_[k].swapped && same_support(exchange_.current(), at(k))) return false;
+        const bool require_full_scan = full_scan_due(k);
+        if (require_full_scan) last_full_scan_ = k;
+        exchange_.swap_all(require_full_scan, comparison_lambda0_, min_gain_);
         record();
         sizes_[k].swapped = true;
         return true;
@@ -181,9 +184,9 @@ class Frontier {
 
     // Is it time to look at all columns again? In the first round at every small size, then ever more rarely, on the way
     // down more so: a shortlist made for one size serves those near it.
-    bool due(Index k) const {
-        const Index looks = k > looked_ ? tuning::looks_up : tuning::looks_down;
-        return first_round_ && std::abs(k - looked_) >= std::max(Index{1}, k / looks);
+    bool full_scan_due(Index k) const {
+        const Index looks = k > last_full_scan_ ? tuning::full_scans_up : tuning::full_scans_down;
+        return first_round_ && std::abs(k - last_full_scan_) >= std::max(Index{1}, k / looks);
     }
 
     void grow_to_the_end() {
@@ -196,10 +199,10 @@ class Frontier {
     void search_beam(std::size_t width) {
         std::vector<Point> beam{at(static_cast<Index>(penalty_.always.size()))};
         for (Index k = 0; k < tuning::beam_terms && beam[0].size() < max_terms_; ++k) {
-            beam = exchange_.grown(beam, width);
+            beam = exchange_.grow_beam(beam, width);
             for (const Point& point : beam) {
                 exchange_.go_to(point);
-                exchange_.swap_all(false, price_, min_gain_);
+                exchange_.swap_all(false, comparison_lambda0_, min_gain_);
                 record();
             }
             if (beam.empty() || exchange_.out_of_time()) return;
@@ -208,7 +211,7 @@ class Frontier {
 
     // How many models of each of the first sizes are worth it; none where columns are many.
     std::size_t beam_width() const {
-        if (penalty_.has_products()) return objective_.n_columns() <= tuning::few_columns ? tuning::beam_width : 0;
+        if (penalty_.has_interactions()) return objective_.n_columns() <= tuning::few_columns ? tuning::beam_width : 0;
         return objective_.n_columns() <= tuning::very_few_columns ? tuning::narrow_beam_width : 0;
     }
 
@@ -235,50 +238,51 @@ class Frontier {
 
     // On at a lower price, where terms come in that pay together but not alone, and back; to where it was, if that is worse.
     // Only what comes close is searched thoroughly.
-    void search_past(double lambda0) {
+    void search_at_lower_lambda0(double lambda0) {
         const Point before = exchange_.current();
-        if (before.size() > tuning::lower_price_up_to) return;
-        exchange_.improve(in_passing(tuning::lower_price * lambda0));
-        exchange_.improve(in_passing(lambda0));
+        if (before.size() > tuning::lower_lambda0_max_terms) return;
+        exchange_.improve(without_full_scan(tuning::lower_lambda0_factor * lambda0));
+        exchange_.improve(without_full_scan(lambda0));
         const auto above = [&] {
             return objective_.penalised(exchange_.current(), lambda0) - objective_.penalised(before, lambda0);
         };
-        if (above() < tuning::close_by * lambda0) exchange_.improve(worthwhile(lambda0));
+        if (above() < tuning::close_share * lambda0) exchange_.improve(rules_at(lambda0));
         if (above() > 0.0) exchange_.go_to(before);
     }
 
     // A few steps up and down again, or down and up, with swaps in between, lead out of many a local optimum.
-    void search_near(double lambda0, Index steps) {
+    void search_neighbouring_sizes(double lambda0, Index steps) {
         bool any = true;
         while (any && !exchange_.out_of_time()) {
             const Index k = best_size(lambda0);
             any = false;
-            for (Index d = 0; d < steps; ++d) any |= k + d < std::min(max_terms_, reached()) && grow_from(k + d);
-            for (Index d = steps; d > -steps; --d) any |= k + d > 0 && k + d < reached() && shrink_from(k + d);
-            for (Index d = -steps; d < 0; ++d) any |= k + d >= 0 && k + d < reached() && grow_from(k + d);
+            for (Index d = 0; d < steps; ++d) any |= k + d < std::min(max_terms_, n_sizes()) && grow_from(k + d);
+            for (Index d = steps; d > -steps; --d) any |= k + d > 0 && k + d < n_sizes() && shrink_from(k + d);
+            for (Index d = -steps; d < 0; ++d) any |= k + d >= 0 && k + d < n_sizes() && grow_from(k + d);
         }
         start_at(best_size(lambda0));
     }
 
-    bool can_leave_out_pairs(double lambda0) const {
+    bool can_remove_pairs(double lambda0) const {
         return objective_.n_columns() <= tuning::few_columns && best_size(lambda0) <= tuning::few_terms / 2;
     }
 
     // Leaves out two terms at a time and lets the search find others: it may be that neither can move without the other.
     // True when that led to something better.
-    bool search_without_pairs(double lambda0) {
+    bool search_after_removing_pairs(double lambda0) {
         const Point best = at(best_size(lambda0));
-        const double must_beat = objective_.penalised(best, lambda0) - tuning::promises * exchange_.min_improvement();
+        const double must_beat =
+            objective_.penalised(best, lambda0) - tuning::prediction_margin * exchange_.min_improvement();
         for (Index i = 0; i < best.size() * best.size(); ++i) {
             const Index first = best.columns[i / best.size()], second = best.columns[i % best.size()];
             if (first >= second || penalty_.is_always(first) || penalty_.is_always(second)) continue;
             if (exchange_.out_of_time()) break;
             Point rest = best.without(best.position(first));
             rest = rest.without(rest.position(second));
-            if (!Limits(penalty_, rest.columns).products_stand()) continue;
+            if (!Limits(penalty_, rest.columns).hierarchy_holds()) continue;
             objective_.evaluate(rest);  // or any finite value would count as better
             exchange_.go_to(rest);
-            exchange_.improve(worthwhile(lambda0));
+            exchange_.improve(rules_at(lambda0));
             if (objective_.penalised(exchange_.current(), lambda0) >= must_beat) continue;
             start_from_polished();
             return true;
@@ -296,7 +300,7 @@ class Frontier {
     }
 
     // How far to look around.
-    Index steps_near(bool certify) const {
+    Index neighbourhood_steps(bool certify) const {
         const Index n_columns = objective_.n_columns();
         if (n_columns <= (certify ? tuning::few_columns : tuning::very_few_columns)) return 8;
         return certify && exchange_.current().size() <= tuning::few_terms ? 2 : 0;
@@ -321,10 +325,10 @@ class Frontier {
     Progress progress_;
     std::vector<Size> sizes_;
     std::optional<Certificate> certificate_;
-    double price_;  // lambda0 at which models of one size are compared: columns may differ in cost
+    double comparison_lambda0_;  // lambda0 at which models of one size are compared: columns may differ in cost
     bool first_round_ = true;
-    double min_gain_ = 0.0;  // of swaps between models of one size
-    Index looked_ = 0;       // the size at which all columns were last looked at
+    double min_gain_ = 0.0;     // of swaps between models of one size
+    Index last_full_scan_ = 0;  // the size at which all columns were last looked at
     bool finished_ = true;
 };
 

@@ -7,22 +7,107 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <optional>
+#include <span>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
-#include "column_own.hpp"
 #include "kernel_table.hpp"
 #include "parallel.hpp"
 #include "rows.hpp"
+#include "threshold_design.hpp"
 
 namespace sparsegam {
+
+// One number per row, read where it is; or one per code, which each row has. Not owned.
+struct RawValues {
+    const double* values = nullptr;
+    Index stride = 1;
+    Codes codes = {};  // none: values are by row
+
+    void copy(Index begin, Index end, double* out) const noexcept {
+        if (codes.narrow)
+            for (Index i = begin; i < end; ++i) out[i - begin] = values[codes.narrow[i]];
+        else if (codes.wide)
+            for (Index i = begin; i < end; ++i) out[i - begin] = values[codes.wide[i]];
+        else
+            for (Index i = begin; i < end; ++i) out[i - begin] = values[i * stride];
+    }
+};
+
+// min(x - t, 0) with x held between low and high, in units of high - low and measured from high, as the bins have it.
+struct RawRamp {
+    RawValues numbers;
+    double low, high, knot;
+
+    void fill(Index begin, Index end, double* out) const noexcept {
+        numbers.copy(begin, end, out);
+        const double least = low, most = high, per_unit = 1.0 / (high - low), t = knot;
+#pragma omp simd
+        for (Index i = 0; i < end - begin; ++i) {
+            double x = out[i];
+            x = x < least ? least : x;
+            x = x > most ? most : x;
+            x = (x - most) * per_unit - t;
+            out[i] = x < 0.0 ? x : 0.0;
+        }
+    }
+};
+
+class RawColumns {
+  public:
+    // Columns without a ramp of their own are what their bins say.
+    RawColumns(const ThresholdDesign& design, std::vector<Index> columns, std::vector<std::optional<RawRamp>> ramps)
+        : design_(design), columns_(std::move(columns)), ramps_(std::move(ramps)) {
+        for (Index column : columns_) binned_.emplace_back(design, column);
+    }
+
+    Index n_rows() const { return design_.n_rows(); }
+    Index size() const { return static_cast<Index>(columns_.size()); }
+    Index column(Index i) const { return columns_[i]; }  // where it is in the design
+    ColumnKind kind(Index i) const { return design_.kind(columns_[i]); }
+    bool is_raw(Index i) const { return ramps_[i].has_value(); }
+
+    static constexpr Index max_rows = 512;  // that are filled at once
+
+    void fill(Index i, Index begin, Index end, double* out) const noexcept {
+        if (!ramps_[i]) return binned_[i].fill(begin, end, ones.data(), 1, out);
+        const Feature& feature = design_.feature(design_.feature_of(columns_[i]));
+        const Codes& codes = feature.codes;
+        ramps_[i]->fill(begin, end, out);
+        if (feature.n_ordered == feature.n_bins) return;
+        for (Index row = begin; row < end; ++row)  // missing and special values are out of the order
+            if ((codes.narrow ? codes.narrow[row] : codes.wide[row]) >= feature.n_ordered) out[row - begin] = 0.0;
+    }
+
+    std::vector<double> scores(double intercept, std::span<const double> coef) const {
+        std::vector<double> out(n_rows(), intercept), x(max_rows);
+        for (Index begin = 0; begin < n_rows(); begin += max_rows) {
+            const Index end = std::min(begin + max_rows, n_rows());
+            for (Index i = 0; i < size(); ++i) {
+                fill(i, begin, end, x.data());
+                for (Index row = begin; row < end; ++row) out[row] += coef[i] * x[row - begin];
+            }
+        }
+        return out;
+    }
+
+  private:
+    inline static const std::vector<double> ones = std::vector<double>(max_rows, 1.0);
+
+    const ThresholdDesign& design_;
+    std::vector<Index> columns_;
+    std::vector<std::optional<RawRamp>> ramps_;
+    std::vector<ThresholdDesign::ColumnFiller> binned_;
+};
 
 class RawRows : public Rows {
   public:
     // What bins say of all columns of the design is true of those that are no ramps, and near enough to start from.
-    RawRows(const RawColumns& own, const ColumnInfo& binned_info, const double* y, const double* weight, Loss loss,
+    RawRows(const RawColumns& raw, const ColumnInfo& binned_info, const double* y, const double* weight, Loss loss,
             Index n_threads)
-        : own_(own), y_(y), weight_(weight), loss_(loss), pool_(n_threads) {
+        : raw_(raw), y_(y), weight_(weight), loss_(loss), pool_(n_threads) {
         measure(binned_info);
     }
 
@@ -31,7 +116,7 @@ class RawRows : public Rows {
     void set_poll(std::function<void()> poll) override { pool_.ticker().set(std::move(poll)); }
 
     std::vector<double> evaluate(std::span<const Point> points) override {
-        std::vector<Index> every(own_.size());
+        std::vector<Index> every(raw_.size());
         std::iota(every.begin(), every.end(), Index{0});
         return summed(static_cast<Index>(points.size()), every, [&](Block& block, std::span<double> sums) {
             for (std::size_t p = 0; p < points.size(); ++p) {
@@ -42,7 +127,7 @@ class RawRows : public Rows {
     }
 
     // Always in doubles: this is for the last digits.
-    Newton newton(const Point& point, std::span<const Index> support, bool) override {
+    NewtonSums newton(const Point& point, std::span<const Index> support, bool) override {
         std::vector<Index> order(support.begin(), support.end());
         for (Index c : point.columns)
             if (std::find(support.begin(), support.end(), c) == support.end()) order.push_back(c);
@@ -60,17 +145,17 @@ class RawRows : public Rows {
 
     Token scan(const Point&, std::span<const Index>, ScanVisitor&) override { refuse(); }
     double rescan(const ScanToken&, const Point&, std::span<const Index>, std::span<const Index>,
-                  const TakeBlock&) override {
+                  const BlockCallback&) override {
         refuse();
     }
-    Groups groups(const Point&, std::span<const Index>) override { refuse(); }
+    GroupSums groups(const Point&, std::span<const Index>) override { refuse(); }
 
   private:
-    static constexpr Index rows = RawColumns::most_rows;  // of a block
-    static constexpr Index least_piece = 16 * rows, most_pieces = 64;
+    static constexpr Index rows = RawColumns::max_rows;  // of a block
+    static constexpr Index min_piece = 16 * rows, max_pieces = 64;
 
     [[noreturn]] static void refuse() {
-        throw std::logic_error("a search goes by bins: the rows' own values are for coefficients");
+        throw std::logic_error("a search goes by bins: the rows' raw values are for coefficients");
     }
 
     // Some rows: a column of ones and those in some order, each `rows` long, and what the rows add.
@@ -135,7 +220,7 @@ class RawRows : public Rows {
     // bits for any number of threads.
     template <class Add>
     std::vector<double> summed(Index n_sums, std::span<const Index> order, const Add& add) {
-        const Index n = own_.n_rows(), least = std::max((n + most_pieces - 1) / most_pieces, least_piece);
+        const Index n = raw_.n_rows(), least = std::max((n + max_pieces - 1) / max_pieces, min_piece);
         const Index piece = (least + rows - 1) / rows * rows, pieces = (n + piece - 1) / piece;
         std::vector<double> parts(static_cast<std::size_t>(pieces * n_sums), 0.0), total(n_sums, 0.0);
         pool_.run(pieces, [&](Index p) {
@@ -145,7 +230,7 @@ class RawRows : public Rows {
             for (block.begin = p * piece; block.begin < last; block.begin += rows) {
                 block.n = std::min(rows, last - block.begin);
                 for (std::size_t i = 0; i < order.size(); ++i)
-                    own_.fill(order[i], block.begin, block.begin + block.n, block.column(i));
+                    raw_.fill(order[i], block.begin, block.begin + block.n, block.column(i));
                 add(block, std::span(parts).subspan(p * n_sums, n_sums));
             }
         });
@@ -166,11 +251,11 @@ class RawRows : public Rows {
     void measure(const ColumnInfo& binned_info) {
         columns_.total_weight = binned_info.total_weight;
         std::vector<Index> ramps;
-        for (Index i = 0; i < own_.size(); ++i) {
-            columns_.kind.push_back(own_.kind(i));
-            columns_.mean.push_back(binned_info.mean[own_.column(i)]);
-            columns_.centred_sq_norm.push_back(binned_info.centred_sq_norm[own_.column(i)]);
-            if (own_.is_own(i)) ramps.push_back(i);
+        for (Index i = 0; i < raw_.size(); ++i) {
+            columns_.kind.push_back(raw_.kind(i));
+            columns_.mean.push_back(binned_info.mean[raw_.column(i)]);
+            columns_.centred_sq_norm.push_back(binned_info.centred_sq_norm[raw_.column(i)]);
+            if (raw_.is_raw(i)) ramps.push_back(i);
         }
         const Index n = static_cast<Index>(ramps.size());
         const auto sums = summed(2 * n, ramps, [&](Block& block, std::span<double> into) {
@@ -194,7 +279,7 @@ class RawRows : public Rows {
         }
     }
 
-    const RawColumns& own_;
+    const RawColumns& raw_;
     const double *y_, *weight_;
     Loss loss_;
     Pool pool_;
