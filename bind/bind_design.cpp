@@ -31,7 +31,7 @@ nb::object codes_as(std::span<const double> values, std::span<const double> edge
 nb::object bin_codes_of(const Vector<double>& values, const Vector<double>& edges) {
     std::int64_t missing = 0;
     for (double value : view(values)) missing += value != value;
-    if (missing > 0) throw std::invalid_argument("values must not be NaN");
+    if (missing > 0) throw std::invalid_argument("values must not contain NaN");
     if (edges.shape(0) >= 65536) throw std::invalid_argument("a feature can have at most 65536 bins");
     return edges.shape(0) < 256 ? codes_as<std::uint8_t>(view(values), view(edges))
                                 : codes_as<std::uint16_t>(view(values), view(edges));
@@ -61,12 +61,14 @@ nb::object select_thresholds_of(const Vector<double>& rows, double min_count) {
 
 template <class Code>
 void check_codes(std::span<const Code> codes, Index n_rows, Index n_bins) {
-    if (static_cast<Index>(codes.size()) != n_rows) throw std::invalid_argument("every feature needs one code per row");
+    if (static_cast<Index>(codes.size()) != n_rows)
+        throw std::invalid_argument("codes must have one entry per row for every feature");
     Code largest = 0;
 #pragma omp simd reduction(max : largest)
     for (std::size_t i = 0; i < codes.size(); ++i) largest = codes[i] > largest ? codes[i] : largest;
     if (!codes.empty() && static_cast<Index>(largest) >= n_bins)
-        throw std::invalid_argument("a code is not below its feature's number of bins");
+        throw std::invalid_argument("codes must be below the number of bins (" + std::to_string(n_bins) + "), got " +
+                                    std::to_string(largest));
 }
 
 nb::object bin_counts_of(nb::handle codes, Index n_bins, const std::optional<Vector<double>>& weight) {
@@ -76,7 +78,7 @@ nb::object bin_counts_of(nb::handle codes, Index n_bins, const std::optional<Vec
     const bool is_narrow = nb::try_cast(codes, narrow, false);
     if (!is_narrow) wide = nb::cast<Vector<std::uint16_t>>(codes);
     const std::size_t n = is_narrow ? narrow.shape(0) : wide.shape(0);
-    if (weight && counting.weight.size() != n) throw std::invalid_argument("every code needs one weight");
+    if (weight && counting.weight.size() != n) throw std::invalid_argument("weight must have one entry per code");
     std::vector<double> sums(n_bins, 0.0);
     const auto add = [&](auto all) {
         const Released released;
@@ -135,13 +137,13 @@ Ramps ramps_from(nb::handle given, Index n_ordered) {
     const auto at = view(knots);
     Ramps ramps{{places.begin(), places.end()}, {ends.begin(), ends.end()}, {at.begin(), at.end()}};
     if (static_cast<Index>(places.size()) != n_ordered || static_cast<Index>(ends.size()) != n_ordered)
-        throw std::invalid_argument("ramps need a centre and an end of every ordered bin");
+        throw std::invalid_argument("ramps must have a centre and an end for every ordered bin");
     for (Index b = 0; b < n_ordered; ++b)
         if (!(places[b] <= ends[b] && (b == 0 || ends[b - 1] <= places[b])))
-            throw std::invalid_argument("places and ends of ordered bins must not fall");
+            throw std::invalid_argument("bin centres and bin ends must be in ascending order");
     for (std::size_t r = 0; r < at.size(); ++r)
         if (at[r] < 0 || at[r] >= n_ordered || (r > 0 && at[r] <= at[r - 1]))
-            throw std::invalid_argument("knots must be ordered bins in ascending order");
+            throw std::invalid_argument("knots must be indices of ordered bins, in ascending order");
     return ramps;
 }
 
@@ -154,7 +156,7 @@ BoundDesign::BoundDesign(nb::sequence codes, const Vector<Index>& n_bins, const 
     for (nb::handle item : codes) {
         const std::size_t f = features.size();
         if (f >= n_bins.shape(0) || f >= n_ordered.shape(0))
-            throw std::invalid_argument("n_bins and n_ordered need one entry per feature");
+            throw std::invalid_argument("n_bins and n_ordered must have one entry per feature");
         Feature feature;
         feature.n_bins = n_bins.data()[f];
         feature.n_ordered = n_ordered.data()[f];
@@ -183,7 +185,7 @@ BoundMatrix::BoundMatrix(Aligned<nb::ro, nb::ndim<2>, nb::device::cpu> dense) : 
     // An axis of length one may have any stride.
     const bool by_rows = (p == 1 || dense.stride(1) == 1) && (n == 1 || dense.stride(0) == p);
     if (!by_rows && !((n == 1 || dense.stride(0) == 1) && (p == 1 || dense.stride(1) == n)))
-        throw std::invalid_argument("a dense matrix must be contiguous, by rows or by columns");
+        throw std::invalid_argument("a dense matrix must be contiguous (C or Fortran order)");
     if (dense.dtype() == nb::dtype<double>())
         matrix_ = std::make_unique<DenseMatrix<double>>(static_cast<const double*>(dense.data()), n, p, by_rows);
     else if (dense.dtype() == nb::dtype<float>())
@@ -198,7 +200,7 @@ BoundMatrix::BoundMatrix(Vector<double> data, Vector<std::int32_t> rows, Vector<
     const auto ends = view(start);
     if (ends.empty() || ends.front() != 0 || ends.back() != static_cast<Index>(all.size()) ||
         all.size() != data.shape(0) || !std::is_sorted(ends.begin(), ends.end()))
-        throw std::invalid_argument("the arrays do not make a CSC matrix");
+        throw std::invalid_argument("the arrays do not form a valid CSC matrix");
     if (std::any_of(all.begin(), all.end(), [&](std::int32_t r) { return r < 0 || r >= n_rows; }))
         throw std::invalid_argument("a row index of the CSC matrix is out of range");
     matrix_ = std::make_unique<SparseMatrix>(data.data(), rows.data(), start.data(), n_rows,

@@ -41,11 +41,14 @@ Penalty make_penalty(double lambda2, const Vector<double>& cost, const Vector<do
     penalty.always = copied(always);
     std::sort(penalty.always.begin(), penalty.always.end());
     if (!penalty.always.empty() && (penalty.always.front() < 0 || penalty.always.back() >= static_cast<Index>(p)))
-        throw std::invalid_argument("always names a column that the design does not have");
+        throw std::invalid_argument("always contains a column outside 0 to " +
+                                    std::to_string(static_cast<Index>(p) - 1));
     for (Index c : penalty.always) penalty.cost[c] = 0.0;
     for (std::size_t c = 0; c < p; ++c) {
         if (!(low.data()[c] <= 0.0 && high.data()[c] >= 0.0))
-            throw std::invalid_argument("bounds must have low <= 0 <= high");
+            throw std::invalid_argument(
+                "bounds must satisfy low <= 0 <= high, got low=" + std::to_string(low.data()[c]) +
+                " and high=" + std::to_string(high.data()[c]) + " for column " + std::to_string(c));
         penalty.allowed.push_back(allowed.data()[c]);
     }
     return penalty;
@@ -68,8 +71,10 @@ std::vector<FeaturePair> checked_parents(const PairArray& given, std::span<const
     for (std::size_t c = 0; c < parents.size(); ++c) {
         const auto [first, second] = parents[c];
         if (second != none && (first < 0 || second < 0 || first == second || features.count(group[c]) > 0))
-            throw std::invalid_argument("column " + std::to_string(c) +
-                                        " is no interaction: it needs two features and the group of their pair");
+            throw std::invalid_argument(
+                "column " + std::to_string(c) +
+                " is not a valid interaction: its parents must be two different features, and its group must "
+                "not be the group of a feature");
     }
     return parents;
 }

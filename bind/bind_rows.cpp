@@ -26,7 +26,7 @@ Labels::Labels(Index n_rows, Vector<double> y, std::optional<Vector<double>> wei
 namespace {
 
 Index checked_threads(Index n_threads) {
-    if (n_threads < 1) throw std::invalid_argument("n_threads must be at least 1");
+    if (n_threads < 1) throw std::invalid_argument("n_threads must be at least 1, got " + std::to_string(n_threads));
     return n_threads;
 }
 
@@ -187,13 +187,13 @@ constexpr std::pair<ColumnKind, const char*> kind_names[] = {
 const char* name_of(ColumnKind kind) {
     for (const auto& [known, name] : kind_names)
         if (known == kind) return name;
-    throw std::logic_error("a kind of column without a name");
+    throw std::logic_error("unknown kind of column");
 }
 
 ColumnKind kind_named(const std::string& name) {
     for (const auto& [kind, known] : kind_names)
         if (name == known) return kind;
-    throw std::invalid_argument("the kind of a column must be 'step', 'level', 'ramp' or 'raw', got '" + name + "'");
+    throw std::invalid_argument("kind must be 'step', 'level', 'ramp' or 'raw' for each column, got '" + name + "'");
 }
 
 using Ranges = std::vector<std::pair<Index, Index>>;
@@ -204,9 +204,10 @@ std::vector<NestedColumns> nested_from(const Ranges& steps, const Ranges& ramps,
         return range.first < 0 || range.second < range.first || range.second > n_columns;
     };
     if (std::any_of(steps.begin(), steps.end(), outside) || std::any_of(ramps.begin(), ramps.end(), outside))
-        throw std::invalid_argument("nested names columns that there are not");
+        throw std::invalid_argument("nested and nested_ramps must be ranges within 0 and the number of columns (" +
+                                    std::to_string(n_columns) + ")");
     if (!ramps.empty() && ramps.size() != steps.size())
-        throw std::invalid_argument("nested_ramps must have one entry for each of nested");
+        throw std::invalid_argument("nested_ramps must have one entry for each entry of nested");
     std::vector<NestedColumns> out;
     for (std::size_t i = 0; i < steps.size(); ++i) {
         out.push_back({steps[i].first, steps[i].second});
@@ -239,13 +240,13 @@ ColumnInfo make_columns(const std::vector<std::string>& kind, const Vector<doubl
     const bool ramped = std::any_of(columns.nested.begin(), columns.nested.end(), has_ramps);
     if (ramped ? knot.size() != kind.size() : !knot.empty())
         throw std::invalid_argument(
-            "knot must have one entry per column where there are nested ramps, and none elsewhere");
+            "knot must have one entry per column if there are nested ramps, and must be empty otherwise");
     return columns;
 }
 
 Point make_point(double intercept, const Vector<Index>& columns, const Vector<double>& coef, double loss,
                  double ridge) {
-    if (columns.shape(0) != coef.shape(0)) throw std::invalid_argument("a point has one coefficient per column");
+    if (columns.shape(0) != coef.shape(0)) throw std::invalid_argument("a Point must have one coefficient per column");
     return {.intercept = intercept, .columns = copied(columns), .coef = copied(coef), .loss = loss, .ridge = ridge};
 }
 
@@ -349,7 +350,7 @@ void bind_rows(nb::module_& m) {
                 Labels labels(raw.n_rows(), y, weight);
                 for (Index i = 0; i < raw.size(); ++i)
                     if (raw.column(i) >= binned_info.size())
-                        throw std::invalid_argument("binned_info must be about the columns of the same design");
+                        throw std::invalid_argument("binned_info must describe the columns of the same design");
                 const Loss named = loss_named(loss);
                 const Released released;
                 new (self) BoundRawRows(raw, binned_info, std::move(columns), std::move(labels), named, n_threads);

@@ -53,20 +53,18 @@ void check_search(const Rows& rows, const Penalty& penalty, Index max_terms) {
     check_columns(rows, penalty);
     const Index fixed = static_cast<Index>(penalty.always.size());
     if (fixed > max_terms)
-        throw std::invalid_argument(std::to_string(fixed) + " columns are in every model, but max_terms is " +
+        throw std::invalid_argument(std::to_string(fixed) + " columns are in every model (always), but max_terms is " +
                                     std::to_string(max_terms));
     if (!Limits(penalty, penalty.always).hierarchy_holds())
         throw std::invalid_argument(
-            "a interaction in every model needs the plain terms that hierarchy asks for there, too");
+            "an interaction in always requires the main effects demanded by hierarchy in always, too");
 }
 
 // The model that every search starts from must have a loss, or nothing can be compared with it.
 void check_start(const Point& start) {
     if (!std::isfinite(start.value()) || !std::isfinite(start.intercept))
         throw std::invalid_argument(
-            "the loss of the model that the search starts from is not finite: bring y, the weights and the columns "
-            "that "
-            "are in every model to ordinary sizes");
+            "the loss of the starting model is not finite: rescale y, the weights or the columns in every model");
 }
 
 void check_point(const Rows& rows, const Point& point) {
@@ -82,10 +80,9 @@ void check_start_of(const Rows& rows, const Penalty& penalty, const Point& point
     const auto is_in = [&](Index c) { return point.has(c); };
     if (!std::all_of(point.columns.begin(), point.columns.end(), enters) ||
         !std::all_of(penalty.always.begin(), penalty.always.end(), is_in))
-        throw std::invalid_argument("a model to start from has columns that may not enter, or lacks one that must");
+        throw std::invalid_argument("start contains a column that is not allowed, or lacks a column of always");
     if (!Limits(penalty, point.columns).hierarchy_holds())
-        throw std::invalid_argument(
-            "a model to start from has a interaction without the plain terms that hierarchy asks for");
+        throw std::invalid_argument("start contains an interaction without the main effects that hierarchy requires");
 }
 
 Search outcome(const Frontier& found, const Objective& objective) {
@@ -126,7 +123,7 @@ Search fit_at(Rows& rows, const Penalty& penalty, double lambda0, Index max_term
     check_search(rows, penalty, max_terms);
     if (start) check_start_of(rows, penalty, *start);
     if (certify && !rows.columns().all_zero_one())
-        throw std::invalid_argument("a certificate needs 0/1 columns, whose rows fall into two groups");
+        throw std::invalid_argument("certify=True requires that all columns are 0/1");
     const Progress progress = progress_of(callback);
     const Released released;
     rows.set_poll(poll_of(stop));
@@ -225,7 +222,7 @@ nb::tuple swap_path(LocalRows& rows, const Penalty& penalty, const Vector<double
     const bool plain = penalty.lambda2 == 0 && penalty.lambda1 == 0 && penalty.free_intercept;
     if (traits(rows.loss()).multiplicative && !(rows.columns().all_zero_one() && plain))
         throw std::invalid_argument(
-            "the exponential loss has its closed line for 0/1 columns and an intercept, without ridge or lambda1");
+            "swap_path with the exponential loss requires 0/1 columns, an intercept, lambda2=0 and lambda1=0");
     std::vector<Point> points;
     SwapCounts counts;
     bool finished = true;

@@ -9,7 +9,6 @@ void bind_rows(nb::module_& m);
 void bind_penalty(nb::module_& m);
 void bind_search(nb::module_& m);
 void bind_interactions(nb::module_& m);
-void bind_cuts(nb::module_& m);
 
 NB_MODULE(_core, m) {
     m.doc() = "The compiled core: bin codes in, sparse additive models out. No policy lives here.";
@@ -19,5 +18,4 @@ NB_MODULE(_core, m) {
     bind_penalty(m);
     bind_search(m);
     bind_interactions(m);
-    bind_cuts(m);
 }

@@ -137,7 +137,7 @@ class PythonRows final : public sparsegam::Rows {
     static nb::tuple parts(const nb::object& answer, std::size_t count, const char* what) {
         nb::tuple tuple;
         if (!nb::try_cast(answer, tuple) || tuple.size() != count)
-            throw std::invalid_argument(std::string("a Rows in Python must answer ") + what);
+            throw std::invalid_argument(std::string("a Rows class in Python must return ") + what);
         return tuple;
     }
 
@@ -145,8 +145,8 @@ class PythonRows final : public sparsegam::Rows {
         const nb::object made = nb::module_::import_("numpy").attr("ascontiguousarray")(answer, "float64");
         const auto values = nb::cast<Numbers>(made);
         if (values.size() != count)
-            throw std::invalid_argument("a Rows in Python must answer " + std::string(what) + ": " +
-                                        std::to_string(count) + " numbers, got " + std::to_string(values.size()));
+            throw std::invalid_argument("a Rows class in Python must return " + std::string(what) + " (" +
+                                        std::to_string(count) + " numbers), got " + std::to_string(values.size()));
         return {values.data(), values.data() + values.size()};
     }
 

@@ -25,7 +25,7 @@ class Released {
     class Registered {
       public:
         Registered() {
-            if (running().closing) throw std::runtime_error("Python is ending");
+            if (running().closing) throw std::runtime_error("the Python interpreter is shutting down");
             ++running().works;
         }
         ~Registered() { --running().works; }

@@ -245,8 +245,8 @@ class RawColumns:
     """Selected columns of a threshold design, computed from the raw values of the rows instead of their bins.
 
     `ramps` has one entry per column: None if the column is determined by the bins, or a tuple (values, codes, low,
-    high, knot). If codes is None, `values` has one value per row, else one per code, and `codes` has the code of each row.
-    Values are clipped to [low, high] and scaled such that low is -1 and high is 0; `knot` is in this unit.
+    high, knot). If codes is None, `values` has one value per row, else one per code, and `codes` has the code of each
+    row. Values are clipped to [low, high] and scaled such that low is -1 and high is 0; `knot` is in this unit.
     """
 
     def __init__(self, design: ThresholdDesign, columns: IntArray, ramps: Sequence[tuple[Any, ...] | None]) -> None: ...
@@ -508,23 +508,3 @@ def best_interactions(
     stop : Stop, default=None
         Flag with which another thread can cancel the computation.
     """
-
-class LinePoint:
-    """A point on a convex function of one coefficient: coefficient, value and slope."""
-
-    def __init__(self, at: float, value: float, slope: float) -> None: ...
-
-def closed_step(on_grad: float, on_curv: float, off_grad: float, off_curv: float) -> tuple[float, float, float, float]:
-    """Return the best coefficient of a 0/1 column under the exponential loss, the intercept shift and two gains."""
-
-def linear_cut(a: LinePoint, b: LinePoint) -> float:
-    """Return a lower bound on the minimum: the intersection of two tangents."""
-
-def quadratic_cut_one(a: LinePoint, m: float) -> float:
-    """Return a lower bound on the minimum from one point, where f - m x^2 is convex."""
-
-def quadratic_cut_two(a: LinePoint, b: LinePoint, m: float) -> float:
-    """Return a lower bound on the minimum from two points, where f - m x^2 is convex."""
-
-def concordant_cut(a: LinePoint, curv: float, r: float) -> float:
-    """Return a lower bound on the minimum from one point and its curvature, where |f'''| <= r f''."""

@@ -122,11 +122,11 @@ def test_a_start_without_the_plain_terms_is_refused():
     product = int(np.flatnonzero(crossed.allowed & (crossed.parents[:, 1] >= 0))[0])
     alone = _core.Point(0.0, np.array([product]), np.ones(1))
     penalty = crossed.penalty(hierarchy="weak")
-    with pytest.raises(ValueError, match="without the plain terms that hierarchy asks for"):
+    with pytest.raises(ValueError, match="without the main effects that hierarchy requires"):
         crossed.problem.frontier(max_terms=3, penalty=penalty, start=[alone])
-    with pytest.raises(ValueError, match="without the plain terms that hierarchy asks for"):
+    with pytest.raises(ValueError, match="without the main effects that hierarchy requires"):
         crossed.problem.fit_at(0.5, max_terms=3, penalty=penalty, start=alone)
-    with pytest.raises(ValueError, match="a product in every model needs"):
+    with pytest.raises(ValueError, match="an interaction in always requires"):
         crossed.problem.frontier(max_terms=3, penalty=crossed.penalty(hierarchy="weak", always=np.array([product])))
 
 
@@ -140,7 +140,7 @@ def test_parents_that_are_none_are_refused():
     for wrong in ((3, 3), (-1, 2), (-5, 2)):
         changed = parents.copy()
         changed[last] = wrong
-        with pytest.raises(ValueError, match=f"column {last} is no product"):
+        with pytest.raises(ValueError, match=f"column {last} is not a valid interaction"):
             crossed.problem.penalty(group=crossed.group, parents=changed)
-    with pytest.raises(ValueError, match="is no product"):  # the group of a plain column
+    with pytest.raises(ValueError, match="is not a valid interaction"):  # the group of a plain column
         crossed.problem.penalty(group=np.zeros(last + 1, dtype=np.int64), parents=parents)

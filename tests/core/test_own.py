@@ -140,11 +140,11 @@ def test_scores_are_those_of_the_columns():
 @pytest.mark.parametrize(
     ("ramp", "message"),
     [
-        ((np.zeros(299), None, 0.0, 1.0, 0.0), "one number per row"),
-        ((np.zeros(300, dtype=np.float32), None, 0.0, 1.0, 0.0), "must be float64"),
-        ((np.zeros(300), None, 1.0, 1.0, 0.0), "the lower one first"),
-        ((np.zeros(2), np.zeros(299, dtype=np.uint8), 0.0, 1.0, 0.0), "one code per row"),
-        ((np.zeros(2), np.full(300, 2, dtype=np.uint16), 0.0, 1.0, 0.0), "not below the count"),
+        ((np.zeros(299), None, 0.0, 1.0, 0.0), "one entry per row if codes is None"),
+        ((np.zeros(300, dtype=np.float32), None, 0.0, 1.0, 0.0), "must be a float64 array"),
+        ((np.zeros(300), None, 1.0, 1.0, 0.0), "must have low < high"),
+        ((np.zeros(2), np.zeros(299, dtype=np.uint8), 0.0, 1.0, 0.0), "codes must have one entry per row"),
+        ((np.zeros(2), np.full(300, 2, dtype=np.uint16), 0.0, 1.0, 0.0), "codes must be below the number of values"),
         ((np.zeros(2), np.zeros(300, dtype=np.int64), 0.0, 1.0, 0.0), "must be uint8 or uint16"),
         ((np.zeros(4)[::2], np.zeros(300, dtype=np.uint8), 0.0, 1.0, 0.0), "must be contiguous"),
     ],
@@ -165,5 +165,5 @@ def test_columns_that_are_none_are_refused():
     few = own.dense("squared").columns
     with pytest.raises(ValueError, match="the same design"):
         _core.RawRows(own.columns(), few, own.target, own.weight, loss="squared", n_threads=1)
-    with pytest.raises(RuntimeError, match="a search goes by bins"):
+    with pytest.raises(RuntimeError, match="only supports refits"):
         _core.frontier(own.rows("squared"), penalty(), max_terms=2)

@@ -165,7 +165,7 @@ def test_an_answer_of_the_wrong_shape_is_refused():
     problem, cells, pairs = problem_with_cells()
     rows = ReferenceRows(problem.X, problem.y, problem.weight, problem.loss)
     rows.pair_sums = lambda *_: (np.zeros(3), np.zeros(3))
-    with pytest.raises(ValueError, match="a Rows in Python must answer pair_sums"):
+    with pytest.raises(ValueError, match="a Rows class in Python must return pair_sums"):
         _core.best_interactions(rows, POINT, cells, pairs, per_pair=1)
 
 
@@ -199,7 +199,7 @@ def test_sums_beyond_the_range_of_numbers_do_no_harm(wild):
     rows = ReferenceRows(problem.X, problem.y, problem.weight, problem.loss, codes=problem.codes)
     grad, curv = rows.pair_sums(POINT, cells, pairs)
     for answer in ((grad * wild, curv), (grad, curv * wild), (grad * wild, curv * wild)):
-        rows.pairs = lambda *_, answer=answer: answer
+        rows.pair_sums = lambda *_, answer=answer: answer
         for per_pair in (2, EVERYTHING):
             best = _core.best_interactions(rows, POINT, cells, pairs, per_pair=per_pair)
             assert ((best.pair >= 0) & (best.pair < len(pairs))).all()

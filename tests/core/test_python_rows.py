@@ -70,7 +70,7 @@ def test_an_exception_in_an_answer_ends_the_search(method):
 def test_an_answer_of_the_wrong_shape_is_refused(method, answer):
     problem, rows = both(0, "logistic")
     setattr(rows, method, answer)
-    with pytest.raises(ValueError, match="a Rows in Python must answer"):
+    with pytest.raises(ValueError, match="a Rows class in Python must return"):
         _core.fit_at(rows, problem.penalty(), lambda0=0.5, max_terms=5)
 
 
@@ -93,5 +93,5 @@ def test_raw_columns_have_no_certificate():
     one, other = (_core.fit_at(rows, penalty, lambda0=0.1, max_terms=5) for rows in (compiled, python))
     assert_same_points(one, other)
     for rows in (compiled, python):
-        with pytest.raises(ValueError, match="certificate needs 0/1 columns"):
+        with pytest.raises(ValueError, match="requires that all columns are 0/1"):
             _core.fit_at(rows, penalty, lambda0=0.1, max_terms=5, certify=True)

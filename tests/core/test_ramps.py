@@ -88,17 +88,17 @@ def test_moments_are_asked_for_where_there_are_knots():
     valley = Ramped.valley()
     rows = Asked(valley.rows("logistic"))
     rows.scan = lambda *given: valley.rows("logistic").scan(*given)[:6]
-    with pytest.raises(ValueError, match=r"must answer scan: .* cross, moment"):
+    with pytest.raises(ValueError, match=r"must return scan: .* cross, moment"):
         _core.fit_at(rows, allowing(valley.is_ramp), lambda0=1.0, max_terms=2)
 
 
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"nested_ramps": [(1, 2)]}, "one entry for each of nested"),
-        ({"nested_ramps": [(2, 3), (3, 9)]}, "columns that there are not"),
-        ({"nested_ramps": [(2, 3), (3, 3)]}, "one entry per column where there are nested ramps"),
-        ({"knot": np.zeros(3)}, "none elsewhere"),
+        ({"nested_ramps": [(1, 2)]}, "one entry for each entry of nested"),
+        ({"nested_ramps": [(2, 3), (3, 9)]}, "must be ranges within 0"),
+        ({"nested_ramps": [(2, 3), (3, 3)]}, "one entry per column if there are nested ramps"),
+        ({"knot": np.zeros(3)}, "must be empty otherwise"),
     ],
 )
 def test_knots_and_nested_ramps_must_fit_the_columns(wrong, message):
@@ -110,11 +110,11 @@ def test_knots_and_nested_ramps_must_fit_the_columns(wrong, message):
 @pytest.mark.parametrize(
     ("ramps", "message"),
     [
-        (([0.0], [0.0], [0]), "a place and an end of every ordered bin"),
-        (([-1.0, 0.0], [-1.5, 0.0], [1]), "must not fall"),
-        (([-1.0, -2.0], [-1.0, 0.0], [1]), "must not fall"),
-        (([-1.0, 0.0], [-1.0, 0.0], [2]), "knots must be ordered bins"),
-        (([-1.0, 0.0], [-1.0, 0.0], [1, 1]), "knots must be ordered bins"),
+        (([0.0], [0.0], [0]), "a centre and an end for every ordered bin"),
+        (([-1.0, 0.0], [-1.5, 0.0], [1]), "must be in ascending order"),
+        (([-1.0, -2.0], [-1.0, 0.0], [1]), "must be in ascending order"),
+        (([-1.0, 0.0], [-1.0, 0.0], [2]), "knots must be indices of ordered bins"),
+        (([-1.0, 0.0], [-1.0, 0.0], [1, 1]), "knots must be indices of ordered bins"),
     ],
 )
 def test_ramps_that_are_none_are_refused(ramps, message):

@@ -11,6 +11,7 @@ from _helpers.problems import LOSSES, random_problem
 from sparsegam import _core
 
 COMPILED_OF_CODES = {name: make for name, make in ROWS_OF_CODES.items() if name != "oracle"}
+COMPILED = COMPILED_OF_CODES | ROWS_OF_MATRICES
 SUPPORTS = ((), (1,), (5, 0, 4), (0, 1, 2, 4, 7, 9, 12, 14, 17), tuple(range(16)))
 EPSILON = 1e-5
 
@@ -200,14 +201,14 @@ def test_pairs_of_many_rows_have_the_same_bits_on_any_number_of_threads(n_thread
     ("change", "match"),
     [
         (lambda cells, pairs: (cells[:-1], pairs), "one entry per feature"),
-        (lambda cells, pairs: ([None, *cells[1:]], pairs), "0 and 2 are no pair"),
-        (lambda cells, pairs: (cells, pairs + 90), "90 and 92 are no pair"),
-        (lambda cells, pairs: (cells, pairs - 1), "-1 and 1 are no pair"),
-        (lambda cells, pairs: (cells, pairs[:, [0, 0]]), "0 and 0 are no pair"),
+        (lambda cells, pairs: ([None, *cells[1:]], pairs), "0 and 2 do not form a pair"),
+        (lambda cells, pairs: (cells, pairs + 90), "90 and 92 do not form a pair"),
+        (lambda cells, pairs: (cells, pairs - 1), "-1 and 1 do not form a pair"),
+        (lambda cells, pairs: (cells, pairs[:, [0, 0]]), "0 and 0 do not form a pair"),
         (lambda cells, pairs: ([(cells[0][0][:-1], *cells[0][1:]), *cells[1:]], pairs), "each of its 4 bins, got 3"),
-        (lambda cells, pairs: ([(cells[0][0], 1, 1), *cells[1:]], pairs), "cells of feature 0 must be numbered"),
-        (lambda cells, pairs: ([(cells[0][0], 9, 2), *cells[1:]], pairs), "cells of feature 0 must be numbered"),
-        (lambda cells, pairs: ([(cells[0][0], 9, 257), *cells[1:]], pairs), "at most 256"),
+        (lambda cells, pairs: ([(cells[0][0], 1, 1), *cells[1:]], pairs), "invalid coarse bins of feature 0"),
+        (lambda cells, pairs: ([(cells[0][0], 9, 2), *cells[1:]], pairs), "invalid coarse bins of feature 0"),
+        (lambda cells, pairs: ([(cells[0][0], 9, 257), *cells[1:]], pairs), "<= 256"),
     ],
 )
 def test_pairs_that_are_none_are_refused(change, match):
@@ -219,7 +220,7 @@ def test_pairs_that_are_none_are_refused(change, match):
 
 @pytest.mark.parametrize("make", ROWS_OF_MATRICES.values(), ids=ROWS_OF_MATRICES.keys())
 def test_raw_columns_have_no_pairs(make, problem):
-    with pytest.raises(ValueError, match="no features with bins"):
+    with pytest.raises(ValueError, match="require binned features"):
         make(problem).pair_sums(point_of([], [0.0]), cells_of(problem), np.array([[0, 2]]))
 
 
@@ -259,7 +260,7 @@ def test_a_thousand_shifts_lose_no_more_than_rounding(make, loss):
 @pytest.mark.parametrize("make", ROWS_OF_MATRICES.values(), ids=ROWS_OF_MATRICES.keys())
 def test_raw_columns_have_no_two_groups_to_shift(make, problem):
     here = point_of([], [0.0])
-    with pytest.raises(RuntimeError, match="do not fall into two groups"):
+    with pytest.raises(RuntimeError, match="requires 0/1 columns"):
         make(problem).shift(here, here, 0)
 
 
@@ -290,3 +291,20 @@ def test_groups_after_other_questions_about_their_point(loss):
     asked.newton(point, point.columns)
     for mine, expected in zip(asked.groups(point, columns), problem.rows().groups(point, columns), strict=True):
         np.testing.assert_array_equal(mine, expected)
+
+
+@pytest.mark.parametrize("make", COMPILED.values(), ids=COMPILED.keys())
+@pytest.mark.parametrize("loss", ["logistic", "squared"])
+def test_rescan_refuses_a_token_of_other_rows(make, loss):
+    few, many = make(random_problem(0, loss, n=80)), make(random_problem(0, loss, n=5000))
+    point, entered = point_of([], [0.0]), np.array([1])
+    tokens = [rows.scan(point, NO_COLUMNS)[0] for rows in (few, many)]
+    for rows, token in ((many, tokens[0]), (few, tokens[1])):
+        with pytest.raises(ValueError, match="the token of rescan must come from a scan of the same rows"):
+            rows.rescan(token, point, entered, NO_COLUMNS)
+    assert few.rescan(tokens[0], point, entered, NO_COLUMNS)[1].size == len(few.columns)
+
+
+def test_rescan_refuses_an_object_that_is_no_token(problem):
+    with pytest.raises(TypeError):
+        problem.rows().rescan(object(), point_of([], [0.0]), np.array([1]), NO_COLUMNS)

@@ -106,7 +106,7 @@ def test_counts_by_column_are_checked(design):
         design.core.column_counts(features, mask=np.ones(6, dtype=bool))
     with pytest.raises(ValueError, match="pass either weight or mask"):
         design.core.column_counts(features, np.ones(5), np.ones(5, dtype=bool))
-    with pytest.raises(ValueError, match="not below its feature's number of bins"):
+    with pytest.raises(ValueError, match="codes must be below the number of bins"):
         _core.bin_counts(design.codes[0], 1)
 
 

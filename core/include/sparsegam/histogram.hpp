@@ -78,10 +78,10 @@ struct Ramps {
 // One feature: its first n_ordered bins are ordered (bin b is the column `code <= b`), the later ones stand
 // alone (bin b is the column `code == b`: a level, a special code, missing).
 struct Feature {
-    Codes codes;
+    Codes codes = {};
     Index n_bins = 0, n_ordered = 0;
     Index offset = 0;  // of its first column: one for each bin, then one for each ramp
-    Ramps ramps;
+    Ramps ramps = {};
 
     Index n_columns() const { return n_bins + ramps.size(); }
     bool is_ramp(Index column) const { return column >= n_bins; }

@@ -38,7 +38,7 @@ class NestedPairs {
     // What pairs need of columns that follow each other, or of every few-th.
     struct ColumnBlock {
         Index first = 0, apart = 1, size = 0;
-        std::vector<float> grad, curv, raw, usable, q, cross;  // q and cross, which is B, have `size` numbers a column
+        std::vector<float> grad = {}, curv = {}, raw = {}, usable = {}, q = {}, cross = {};  // q and cross, which is B, have `size` numbers a column
 
         Index count() const { return static_cast<Index>(grad.size()); }
         Index column(Index i) const { return first + i * apart; }

@@ -82,13 +82,13 @@ class PairSums {
 
     void check_bins() const {
         if (static_cast<Index>(coarse_bins_.size()) != design_.n_features())
-            throw std::invalid_argument("coarse_bins need one entry per feature: got " +
+            throw std::invalid_argument("coarse_bins must have one entry per feature, got " +
                                         std::to_string(coarse_bins_.size()) + " for " +
                                         std::to_string(design_.n_features()));
         for (Index f = 0; f < design_.n_features(); ++f) {
             const Index n_bins = design_.feature(f).n_bins, given = static_cast<Index>(coarse_bins_[f].of_bin.size());
             if (given != 0 && given != n_bins)
-                throw std::invalid_argument("feature " + std::to_string(f) + " needs a cell for each of its " +
+                throw std::invalid_argument("feature " + std::to_string(f) + " needs a coarse bin for each of its " +
                                             std::to_string(n_bins) + " bins, got " + std::to_string(given));
         }
     }

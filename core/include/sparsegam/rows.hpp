@@ -80,9 +80,8 @@ inline void check_coarse_bins(std::span<const CoarseBins> coarse_bins) {
         const auto outside = [&](std::uint8_t cell) { return cell >= in.n_coarse; };
         if (in.n_ordered < 0 || in.n_ordered > in.n_coarse || in.n_coarse > CoarseBins::most ||
             std::any_of(in.of_bin.begin(), in.of_bin.end(), outside))
-            throw std::invalid_argument(
-                "the coarse_bins of feature " + std::to_string(f) +
-                " must be numbered below n_coarse, of which n_ordered are ordered; at most 256");
+            throw std::invalid_argument("invalid coarse bins of feature " + std::to_string(f) +
+                                        ": they must be below n_coarse, with 0 <= n_ordered <= n_coarse <= 256");
     }
 }
 
@@ -95,7 +94,7 @@ inline void check_pairs(std::span<const CoarseBins> coarse_bins, std::span<const
     for (const auto& [a, b] : pairs)
         if (a == b || !has_cells(a) || !has_cells(b))
             throw std::invalid_argument("features " + std::to_string(a) + " and " + std::to_string(b) +
-                                        " are no pair: a pair is two features that have coarse_bins");
+                                        " do not form a pair: two different features with coarse bins are required");
 }
 
 // Sums over rows on a support A = [1, x_1 ... x_k]: A' h A and A' g.
@@ -180,7 +179,7 @@ class Rows {
 
     // For pairs of features, in the cells given for each feature, sums of gradient and curvature over both at once.
     virtual void pairs(const Point&, std::span<const CoarseBins>, std::span<const FeaturePair>, const PairCallback&) {
-        throw std::invalid_argument("these rows have no features with bins, of which pairs could be summed");
+        throw std::invalid_argument("pair sums require binned features");
     }
 
     // Called now and then by those who work long; it throws to end the work.

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <cstdint>
 #include <memory>
 #include <stdexcept>
 #include <utility>
@@ -47,7 +49,7 @@ class LocalRows : public LineRows {
     }
 
     double shift(const Point& from, const Point& to, Index column) override {
-        if (!columns_.zero_one(column)) throw std::logic_error("rows of a raw column do not fall into two groups");
+        if (!columns_.zero_one(column)) throw std::logic_error("this operation requires 0/1 columns");
         if (!traits(loss_).multiplicative || !remembers(from)) {
             evaluate_at(to);
             return total_.value;
@@ -77,10 +79,22 @@ class LocalRows : public LineRows {
   protected:
     static constexpr Index block = 4096;  // rows; fixed, so that sums do not depend on the number of threads
 
-    // The curvature of each row at the point of a scan.
+    // Token of a scan: the curvature of each row at its point, and the id of the rows that were scanned.
     struct FrozenCurvature final : ScanToken {
+        explicit FrozenCurvature(std::uint64_t rows_id) : rows_id(rows_id) {}
+        std::uint64_t rows_id;
         std::vector<double> curv;
     };
+
+    std::shared_ptr<FrozenCurvature> new_token() const { return std::make_shared<FrozenCurvature>(id_); }
+
+    // The curvature of a token. A token of other rows may have another number of rows, or another order of them.
+    const std::vector<double>& frozen_curvature(const ScanToken& token) const {
+        const auto* frozen = dynamic_cast<const FrozenCurvature*>(&token);
+        if (!frozen || frozen->rows_id != id_)
+            throw std::invalid_argument("the token of rescan must come from a scan of the same rows");
+        return frozen->curv;
+    }
 
     // One point or a few made ready, so that the scores of any block of rows can be had: those at the first point, then,
     // `apart` numbers on, those at the next.
@@ -224,6 +238,13 @@ class LocalRows : public LineRows {
         return sums;
     }
 
+    // Ids are unique within the process, unlike addresses, which are reused after destruction.
+    static std::uint64_t next_id() {
+        static std::atomic<std::uint64_t> last{0};
+        return ++last;
+    }
+
+    const std::uint64_t id_ = next_id();
     bool known_ = false;                // is there a point remembered
     bool has_rounding_errors_ = false;  // was it reached by shifts
     double intercept_ = 0.0;

@@ -107,7 +107,7 @@ class MatrixRows : public LocalRows {
     Token scan(const Point& point, std::span<const Index> selected, ScanVisitor& visitor) override {
         select_columns(selected);
         evaluate_at(point);
-        auto frozen = std::make_shared<FrozenCurvature>();
+        auto frozen = new_token();
         visitor.visit_gram(gram(point.columns, true));
         if (curvature_is_constant()) {
             scan_cached(point, visitor);
@@ -120,17 +120,18 @@ class MatrixRows : public LocalRows {
 
     double rescan(const ScanToken& token, const Point& point, std::span<const Index> entered,
                   std::span<const Index> selected, const BlockCallback& take) override {
+        const std::vector<double>& frozen = frozen_curvature(token);
         select_columns(selected);
         evaluate_at(point);
         if (curvature_is_constant())
             rescan_cached(point, entered, take);
         else
-            rescan_direct(static_cast<const FrozenCurvature&>(token).curv, entered, take);
+            rescan_direct(frozen, entered, take);
         return total_.grad;
     }
 
     GroupSums groups(const Point&, std::span<const Index>) override {
-        throw std::logic_error("rows of a raw column do not fall into two groups");
+        throw std::logic_error("this operation requires 0/1 columns");
     }
 
     // Along x - m: slope x'g - m 1'g, curvature x'(h x) - 2m x'h + m^2 1'h.

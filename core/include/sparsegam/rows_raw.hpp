@@ -155,7 +155,7 @@ class RawRows : public Rows {
     static constexpr Index min_piece = 16 * rows, max_pieces = 64;
 
     [[noreturn]] static void refuse() {
-        throw std::logic_error("a search goes by bins: the rows' raw values are for coefficients");
+        throw std::logic_error("RawRows only supports refits of the coefficients, not searches");
     }
 
     // Some rows: a column of ones and those in some order, each `rows` long, and what the rows add.

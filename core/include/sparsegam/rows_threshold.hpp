@@ -34,7 +34,7 @@ class ThresholdRows : public LocalRows {
     // In floats: a scan is for predictions, and it is the one thing that takes time. A 0/1 column is its own square.
     Token scan(const Point& point, std::span<const Index> selected, ScanVisitor& visitor) override {
         evaluate_at(point);
-        auto frozen = std::make_shared<FrozenCurvature>();
+        auto frozen = new_token();
         frozen->curv = curv_;
         const Channels channels{grad_.data(), curv_.data(), nullptr, curv_.data(), point.columns};
         const auto parts = parts_of(selected);
@@ -52,9 +52,9 @@ class ThresholdRows : public LocalRows {
 
     double rescan(const ScanToken& token, const Point& point, std::span<const Index> entered,
                   std::span<const Index> selected, const BlockCallback& take) override {
+        const std::vector<double>& frozen = frozen_curvature(token);
         evaluate_at(point);
-        const auto& frozen = static_cast<const FrozenCurvature&>(token);
-        const Channels channels{grad_.data(), curv_.data(), nullptr, frozen.curv.data(), entered};
+        const Channels channels{grad_.data(), curv_.data(), nullptr, frozen.data(), entered};
         for (const Part& part : parts_of(selected)) {
             design_.sum<float>(channels, part.features, pool_, sums_);
             for_each_run(part.columns,
