@@ -83,5 +83,5 @@ def test_nothing_but_gaps_fits_any_scale():
 
 
 def test_dates_are_no_categories():
-    with pytest.raises(ValueError, match="column 'd' holds dates, which are ordered"):
+    with pytest.raises(ValueError, match="column 'd' contains dates, which are ordered"):
         Column("d", DATE, np.zeros(1)).as_category()

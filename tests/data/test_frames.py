@@ -63,7 +63,7 @@ def test_a_table_is_taken_apart_by_rows():
     assert (first.n_rows, second.n_rows) == (900, 300)
     assert table[:3].values(1).tolist() == table.values(1)[:3].tolist()
     assert table[target == "default"].n_rows == np.count_nonzero(target == "default")
-    with pytest.raises(TypeError, match="by rows"):
+    with pytest.raises(TypeError, match="slice, a mask or positions"):
         table[0]
 
 

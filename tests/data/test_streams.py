@@ -1,4 +1,4 @@
-"""What comes in pieces: known without loading a package, and read from the start as often as asked."""
+"""Streams are recognised without importing packages and can be read repeatedly."""
 
 import subprocess
 import sys
@@ -38,7 +38,7 @@ def folder(tmp_path):
 
 @pytest.mark.parametrize("rows", [50, 10_000])
 @pytest.mark.parametrize("source", SOURCES)
-def test_all_rows_come_in_their_order_again_and_again(source, rows, folder, monkeypatch):
+def test_pieces_yield_all_rows_in_order_repeatedly(source, rows, folder, monkeypatch):
     monkeypatch.setattr(streams, "rows_per_piece", lambda _: rows)
     X = SOURCES[source](folder)
     assert is_stream(X)
@@ -54,29 +54,29 @@ def test_all_rows_come_in_their_order_again_and_again(source, rows, folder, monk
     assert y.tolist() == FRAME["y"].tolist()
 
 
-def test_slices_of_older_polars():
+def test_slices_read_lazy_frames_of_older_polars():
     frame = pl.DataFrame({"x": range(10)})
     pieces = list(streams._slices(frame.lazy(), 4))
     assert [piece.n_rows for piece in pieces] == [4, 4, 2]
 
 
 @pytest.mark.parametrize("X", [np.zeros((2, 2)), [[1.0]], FRAME, pl.DataFrame({"a": [1]}), ARROW, None, pd.DataFrame])
-def test_what_is_there_at_once_is_no_stream(X):
+def test_is_stream_is_false_for_data_in_memory(X):
     assert not is_stream(X)
 
 
-def test_a_reader_can_be_read_once_only():
+def test_as_stream_rejects_a_reader():
     assert is_stream(reader())
-    with pytest.raises(ValueError, match="can be read once, and a fit reads twice: pass a function that opens it"):
+    with pytest.raises(ValueError, match="can be read only once, and a fit reads twice: pass a function that opens it"):
         as_stream(reader())
 
 
-def test_a_function_must_return_a_reader():
+def test_as_stream_rejects_functions_that_return_no_reader():
     with pytest.raises(ValueError, match=r"must return a pyarrow.RecordBatchReader, got int"):
         as_stream(lambda: 3)
 
 
-def test_importing_loads_neither_arrow_nor_dask():
+def test_imports_load_neither_arrow_nor_dask():
     code = (
         "import sys, sparsegam; sparsegam.scan; from sparsegam._data.streams import is_stream; is_stream([[1.0]]); "
         "assert not {'pyarrow', 'polars'} & set(sys.modules), 'loaded by streams'; "  # scikit-learn loads Arrow

@@ -199,11 +199,11 @@ def test_the_order_of_rows_and_levels_changes_nothing(columns):
 
 def test_types_that_changed_are_refused_by_name(columns, fitted):
     X = as_pandas(columns[0]).head(3)
-    with pytest.raises(ValueError, match=r"column 'job' held categories .*'baker'.* now holds numbers"):
+    with pytest.raises(ValueError, match=r"column 'job' contained categories .*'baker'.* now contains numbers"):
         fitted.predict(X.assign(job=[1, 2, 3]))
-    with pytest.raises(ValueError, match=r"column 'since' held times .* now holds categories"):
+    with pytest.raises(ValueError, match=r"column 'since' contained times .* now contains categories"):
         fitted.predict(X.assign(since="2020-01-01"))
-    with pytest.raises(ValueError, match=r"column 'age' held numbers .* now holds categories .*'old'"):
+    with pytest.raises(ValueError, match=r"column 'age' contained numbers .* now contains categories .*'old'"):
         fitted.predict(X.assign(age="old"))
 
 

@@ -143,8 +143,8 @@ def changing(frames_in_turn):
     [
         (lambda frame: frame.iloc[:-1], "had 100 rows at first and 99 then"),
         (lambda frame: pd.concat([frame, frame]), "had 100 rows at first and more then"),
-        (lambda frame: frame.assign(job="new"), "'job' holds a level that is new on a second look"),
-        (lambda frame: frame.assign(age=np.nan), "'age' holds nothing on a second look"),
+        (lambda frame: frame.assign(job="new"), "'job' contains new levels in the second pass"),
+        (lambda frame: frame.assign(age=np.nan), "'age' contains missing values in the second pass"),
     ],
 )
 def test_data_that_change_between_the_looks_are_refused(second, message):
@@ -158,7 +158,9 @@ def test_names_that_are_no_columns():
     stream = in_pieces(mixed_table(100), [])
     with pytest.raises(ValueError, match="y names the column 'z', but the columns are 'age'"):
         take_in(stream, "z", None, Binning(), 1)
-    with pytest.raises(ValueError, match="sample_weight of a stream is the name of one of its columns, got ndarray"):
+    with pytest.raises(
+        ValueError, match="sample_weight of a stream must be the name of one of its columns, got ndarray"
+    ):
         take_in(stream, "y", np.ones(100), Binning(), 1)
     with pytest.raises(ValueError, match="X has no column besides 'y'"):
         take_in(in_pieces(mixed_table(100)[["y"]], []), "y", None, Binning(), 1)
@@ -172,7 +174,7 @@ def test_parts_with_other_columns_or_types():
 
     with pytest.raises(ValueError, match=r"a part has the columns 'age', 'debt'.*: give all parts the same"):
         take_in(parts(frame.rename(columns={"job": "work"})), "y", None, Binning(), 1)
-    with pytest.raises(ValueError, match=r"'age' holds numbers in some parts and categories \('7'\) in others"):
+    with pytest.raises(ValueError, match=r"'age' contains numbers in some parts and categories \('7'\) in others"):
         take_in(parts(frame.assign(age="7")), "y", None, Binning(), 1)
 
 

@@ -36,7 +36,7 @@ def table():
 
 @pytest.fixture
 def files(table, tmp_path, monkeypatch):
-    monkeypatch.setattr(streams, "FEWEST_ROWS", 100)
+    monkeypatch.setattr(streams, "MIN_PIECE_ROWS", 100)
     monkeypatch.setattr(streams, "PIECE_VALUES", 100)
     for i, part in enumerate(np.split(np.arange(1500), [3, 600, 601, 1200])):
         table.iloc[part].to_parquet(tmp_path / f"{i}.parquet", index=False)

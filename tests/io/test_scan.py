@@ -1,6 +1,7 @@
 """Files as one stream: what each kind holds, in which order, and one line for what is wrong with them."""
 
 import gzip
+from functools import reduce
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ from _helpers.mixed_table import mixed_table
 from pyarrow import feather, parquet
 
 from sparsegam import scan
-from sparsegam._data.sketches import merge_summaries, summarise_column
+from sparsegam._data.sketches import ColumnSummary, summarise_column
 from sparsegam._io import csv as text_files
 from sparsegam._io.contents import FileError
 from sparsegam._io.files import read_file
@@ -18,7 +19,10 @@ from sparsegam._io.files import read_file
 
 def columns_of(stream):
     pieces = list(stream.pieces())
-    return [merge_summaries(summarise_column(piece.column(j)) for piece in pieces) for j in range(len(stream.names))]
+    return [
+        reduce(ColumnSummary.merge, (summarise_column(piece.column(j)) for piece in pieces))
+        for j in range(len(stream.names))
+    ]
 
 
 def assert_same_columns(stream, table):

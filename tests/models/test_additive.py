@@ -86,7 +86,10 @@ def test_frames_go_by_name_and_arrays_by_position():
         (ROWS[["Burden"]], r"lacks the columns \['ExternalRiskEstimate'\]"),
         (np.ones((2, 2)), "2 columns, but the model was fitted with 3"),
         (ROWS.assign(Burden=np.inf), "column 'Burden' contains infinity"),
-        (ROWS.assign(Burden="low"), "column 'Burden' held numbers when the model was fitted, but now holds categories"),
+        (
+            ROWS.assign(Burden="low"),
+            "column 'Burden' contained numbers when the model was fitted, but now contains categories",
+        ),
     ],
 )
 def test_other_columns_are_refused(X, message):

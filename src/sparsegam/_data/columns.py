@@ -1,4 +1,8 @@
-"""One column of a table, read as numbers on a scale: NaN where missing, positions where levels."""
+"""Columns of a table as float64 arrays on a scale.
+
+A scale maps the values of a column to numbers and back: dates to days since 1970, levels of a category to their
+positions. Missing values are NaN on every scale.
+"""
 
 import math
 from collections.abc import Sequence
@@ -7,7 +11,7 @@ from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from functools import cached_property
 from numbers import Number
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NoReturn, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +21,6 @@ from sparsegam.checks import quoted
 
 ScaleKind = Literal["number", "boolean", "date", "datetime", "ordered", "category"]
 SCALE_KINDS: tuple[ScaleKind, ...] = get_args(ScaleKind)
-Level = str | int | float
-"""A value of a categorical feature (booleans are integers)."""
-Value = Level | date | datetime
-"""A value of any feature, as its user knows it."""
-
-UNSEEN = -1.0  # what stands for a level that is none of the scale's
-EPOCH = datetime(1970, 1, 1)  # times are kept in UTC, without saying so
-MICROSECONDS_PER_DAY = 86_400_000_000
 KIND_NAMES: dict[ScaleKind, str] = {
     "number": "numbers",
     "boolean": "booleans",
@@ -33,21 +29,32 @@ KIND_NAMES: dict[ScaleKind, str] = {
     "ordered": "ordered levels",
     "category": "categories",
 }
+Level = str | int | float
+"""A level of a categorical column. Booleans are integers in Python."""
+Value = Level | date | datetime
+"""A value of a column as it appears in the user's data."""
+RowIndex = NDArray[np.bool_] | NDArray[np.intp]
+"""A mask of rows or the positions of rows."""
+
+UNSEEN = -1.0
+"""The number of a level that is not among the levels of a scale."""
+EPOCH = datetime(1970, 1, 1)
+MICROSECONDS_PER_DAY = 86_400_000_000
 
 
 @dataclass(frozen=True)
 class Scale:
-    """What the values of a feature are, and the number that stands for each.
+    """The kind of the values of a column and the numbers that represent them.
 
-    Numbers stand for themselves, False and True for 0 and 1, dates for days and times for microseconds since 1970
-    (in UTC), levels for their position.
+    Numbers represent themselves, booleans are 0 and 1, dates are days and times are microseconds since 1970 in UTC,
+    and levels are their positions in `levels`.
 
     Attributes
     ----------
     kind : {"number", "boolean", "date", "datetime", "ordered", "category"}
-        All but categories have an order.
+        Kind of the values. All kinds except "category" are ordered.
     levels : tuple
-        The levels of an ordered or unordered category.
+        Levels of an ordered or unordered category.
     """
 
     kind: ScaleKind = "number"
@@ -69,47 +76,38 @@ class Scale:
         return any(isinstance(level, str) for level in self.levels)
 
     def value(self, number: float) -> Value:
-        """Return the value that a number stands for."""
-        if self.kind == "number":
-            return float(number)
+        """Return the value represented by a number."""
         if self.kind == "boolean" and number in (0.0, 1.0):
             return bool(number)
-        if self.kind == "date" and number == math.floor(number):
-            return (EPOCH + timedelta(days=int(number))).date()
-        if self.is_time:
-            days = number if self.kind == "date" else 0.0
-            return EPOCH + timedelta(days=days, microseconds=0 if self.kind == "date" else int(number))
+        if self.kind == "date":
+            time = EPOCH + timedelta(days=number)
+            return time.date() if number == math.floor(number) else time
+        if self.kind == "datetime":
+            return EPOCH + timedelta(microseconds=int(number))
         return self.levels[int(number)] if self.has_levels else float(number)
 
     def number(self, value: Any) -> float:
-        """Return the number that stands for a value; raise a ValueError where the scale has no such value."""
+        """Return the number of a value. Raise ValueError if the value is not on this scale."""
         if self.has_levels:
-            return self._position(value)
+            if value not in self._positions:
+                msg = f"{value!r} is not one of the levels ({quoted(self.levels)})."
+                raise ValueError(msg)
+            return float(self._positions[value])
         if self.is_time:
-            return _since_epoch(value) / (MICROSECONDS_PER_DAY if self.kind == "date" else 1)
-        number = _real(value)
-        if number is None:
-            msg = f"{value!r} is not a finite number."
-            raise ValueError(msg)
-        return number
+            return _microseconds(value) / (MICROSECONDS_PER_DAY if self.kind == "date" else 1)
+        return _finite_number(value)
 
     def holds(self, value: Any) -> bool:
-        """Tell whether a value is on this scale."""
+        """Return whether a value is on this scale."""
         try:
             self.number(value)
-        except (ValueError, TypeError, OverflowError):  # the last of times beyond the calendar
+        except (ValueError, TypeError, OverflowError):
             return False
         return True
 
     @cached_property
     def _positions(self) -> dict[Level, int]:
         return {level: i for i, level in enumerate(self.levels)}
-
-    def _position(self, value: Any) -> float:
-        if value not in self._positions:
-            msg = f"{value!r} is none of its levels ({quoted(self.levels)})."
-            raise ValueError(msg)
-        return float(self._positions[value])
 
 
 NUMBER = Scale()
@@ -119,7 +117,7 @@ DATETIME = Scale("datetime")
 
 
 def text(value: Value) -> str:
-    """Write a value in as few characters as give it back (63.0 is 63; a time at midnight is a date)."""
+    """Format a value with as few characters as identify it: 63.0 is "63", a time at midnight is a date."""
     if isinstance(value, bool | str):
         return str(value)
     if isinstance(value, datetime):
@@ -129,18 +127,20 @@ def text(value: Value) -> str:
     return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(float(value))
 
 
-def _real(value: Any) -> float | None:
-    """Return a finite number, or None for anything else."""
-    if isinstance(value, str | bytes | date | np.datetime64):
-        return None
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        return None
-    return number if math.isfinite(number) else None
+def _finite_number(value: Any) -> float:
+    number = math.nan
+    if not isinstance(value, str | bytes | date | np.datetime64):
+        try:
+            number = float(value)
+        except (TypeError, ValueError, OverflowError):
+            pass
+    if not math.isfinite(number):
+        msg = f"{value!r} is not a finite number."
+        raise ValueError(msg)
+    return number
 
 
-def _since_epoch(value: Any) -> float:
+def _microseconds(value: Any) -> float:
     """Return the microseconds since 1970 of a date, a time or ISO text."""
     if isinstance(value, str):
         value = datetime.fromisoformat(value)
@@ -154,34 +154,30 @@ def _since_epoch(value: Any) -> float:
     return float(value.astype("datetime64[us]").astype(np.int64))
 
 
-RowIndex = NDArray[np.bool_] | NDArray[np.intp]
-"""A mask or the positions of rows."""
-
-
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A column: its name, its scale, and one number per row (NaN where missing)."""
+    """A column of a table: its name, its scale and one number per row, NaN for missing values."""
 
     name: str
     scale: Scale
     values: FloatArray
 
     def take(self, rows: RowIndex | slice | None) -> "Column":
-        """Return some of the rows; a category keeps only the levels found there."""
+        """Return the given rows. A category keeps only the levels that occur in them."""
         if rows is None:
             return self
         taken = replace(self, values=np.ascontiguousarray(self.values[rows]))
         return taken.drop_unused_levels() if self.scale.kind == "category" else taken
 
-    def load(self, rows: RowIndex | None) -> "Column":
-        """Return some of the rows, in memory."""
+    def subset(self, rows: RowIndex | None) -> "Column":
+        """Return the given rows in the same representation, see `CodedColumn.subset`."""
         return self.take(rows)
 
     def as_category(self) -> "Column":
-        """Return numbers, booleans or ordered levels as a category without order."""
+        """Convert numbers, booleans or ordered levels to an unordered category."""
         if self.scale.is_time:
             kind = KIND_NAMES[self.scale.kind]
-            msg = f"column {self.name!r} holds {kind}, which are ordered: leave it out of categorical."
+            msg = f"column {self.name!r} contains {kind}, which are ordered: leave it out of categorical."
             raise ValueError(msg)
         if self.scale.has_levels:
             return replace(self, scale=Scale("category", self.scale.levels)).drop_unused_levels()
@@ -189,14 +185,18 @@ class Column:
         found, position = np.unique(self.values[present], return_inverse=True)
         values = self.values.copy()
         values[present] = position
-        return Column(self.name, Scale("category", tuple(_natural(self.scale, v) for v in found)), values)
+        if self.scale.kind == "boolean":
+            levels: list[Level] = [bool(number) for number in found]
+        else:
+            levels = [int(number) if number == int(number) else number for number in found.tolist()]
+        return Column(self.name, Scale("category", tuple(levels)), values)
 
     def on_scale(self, scale: Scale) -> FloatArray:
-        """Return the values as numbers on another scale, that of the column a model was fitted to.
+        """Return the values as numbers on another scale, such as the one a model was fitted on.
 
-        Levels that the scale lacks are UNSEEN. Values of another kind are refused.
+        Levels that the scale does not have become UNSEEN. Raise ValueError for values of another kind.
         """
-        if scale == self.scale or _both(scale, self.scale, ("number", "boolean")):
+        if scale == self.scale or {scale.kind, self.scale.kind} <= {"number", "boolean"}:
             return self.values
         if np.isnan(self.values).all():
             return self.values
@@ -204,52 +204,47 @@ class Column:
             factor = MICROSECONDS_PER_DAY
             return self.values / factor if scale.kind == "date" else self.values * factor
         if scale.has_levels and not self.scale.is_time:
-            own = self if self.scale.has_levels else self.as_category()
-            if own.scale.is_text == scale.is_text or not scale.levels:
-                return own._positions(scale)
-        self._refuse(scale)
-        return self.values
+            category = self if self.scale.has_levels else self.as_category()
+            if category.scale.is_text == scale.is_text or not scale.levels:
+                return category._level_positions(scale)
+        first = self.scale.value(float(self.values[~np.isnan(self.values)][0]))
+        example = f" (such as {quoted(scale.levels, 3)})" if scale.has_levels else ""
+        msg = (
+            f"column {self.name!r} contained {KIND_NAMES[scale.kind]}{example} when the model was fitted, but now "
+            f"contains {KIND_NAMES[self.scale.kind]} (first value {first!r}): convert it to the original type."
+        )
+        raise ValueError(msg)
 
-    def _positions(self, scale: Scale) -> FloatArray:
-        """Return the positions of this column's levels among those of another scale."""
+    def _level_positions(self, scale: Scale) -> FloatArray:
         known = {level: float(i) for i, level in enumerate(scale.levels)}
         table = np.array([known.get(level, UNSEEN) for level in self.scale.levels] + [np.nan])
         out: FloatArray = table[np.where(np.isnan(self.values), -1, self.values).astype(np.intp)]
         return out
 
     def raw_values(self) -> NDArray[Any]:
-        """Return the values as their user knows them: whole numbers, booleans or numbers, else objects."""
+        """Return the values as in the user's data: integers, booleans or floats if possible, otherwise objects."""
         if self.scale.kind == "number":
             whole = self.values.size and np.abs(self.values).max() < 2**53 and (self.values % 1 == 0).all()
             return self.values.astype(np.int64) if whole else self.values
         if self.scale.kind == "boolean" and not np.isnan(self.values).any():
             return self.values.astype(bool)
-        values = [None if number != number else self.scale.value(number) for number in self.values.tolist()]  # noqa: PLR0124
+        values = [None if math.isnan(number) else self.scale.value(number) for number in self.values.tolist()]
         return np.array(values, dtype=object)
 
     def drop_unused_levels(self) -> "Column":
-        """Return a category with the levels of its rows only."""
+        """Return a category that has only the levels that occur in its rows."""
         present = ~np.isnan(self.values)
         positions = self.values[present].astype(np.intp)
-        seen = np.flatnonzero(np.bincount(positions, minlength=len(self.scale.levels)))
+        used = np.flatnonzero(np.bincount(positions, minlength=len(self.scale.levels)))
         rank = np.full(len(self.scale.levels) + 1, np.nan)
-        rank[seen] = np.arange(seen.size)
+        rank[used] = np.arange(used.size)
         values = np.full(self.values.size, np.nan)
         values[present] = rank[positions]
-        return Column(self.name, Scale("category", tuple(self.scale.levels[i] for i in seen)), values)
-
-    def _refuse(self, scale: Scale) -> None:
-        first = self.scale.value(float(self.values[~np.isnan(self.values)][0]))
-        example = f" (such as {quoted(scale.levels, 3)})" if scale.has_levels else ""
-        msg = (
-            f"column {self.name!r} held {KIND_NAMES[scale.kind]}{example} when the model was fitted, but now holds "
-            f"{KIND_NAMES[self.scale.kind]} (first value {first!r}): convert it to what it was."
-        )
-        raise ValueError(msg)
+        return Column(self.name, Scale("category", tuple(self.scale.levels[i] for i in used)), values)
 
 
 def fill_masked(array: Any) -> Any:
-    """Return a masked array with its masked values as missing ones, which NumPy itself would bring back to light."""
+    """Replace masked values by missing values; np.asarray would expose the data below the mask."""
     if not isinstance(array, np.ma.MaskedArray):
         return array
     missing: Any = None
@@ -264,94 +259,96 @@ def fill_masked(array: Any) -> Any:
 
 
 def from_array(raw: NDArray[Any], name: str) -> Column:
-    """Read a NumPy column of numbers, booleans, times, text or Python objects."""
+    """Read a column from a NumPy array of numbers, booleans, times, text or Python objects."""
     if raw.dtype.kind in "iuf":
-        return Column(name, NUMBER, _checked(np.ascontiguousarray(raw, dtype=np.float64), raw.dtype.kind, name))
+        values = np.ascontiguousarray(raw, dtype=np.float64)
+        if raw.dtype.kind == "f":
+            check_finite(values, name)
+        return Column(name, NUMBER, values)
     if raw.dtype.kind == "b":
         return Column(name, BOOLEAN, np.ascontiguousarray(raw, dtype=np.float64))
     if raw.dtype.kind == "M":
-        return _times(raw, name)
+        return _from_datetime64(raw, name)
     if raw.dtype.kind in "mcSV":
-        _refuse_type(name, f"dtype {raw.dtype}")
+        _raise_type_error(name, f"dtype {raw.dtype}")
     return from_objects(raw.tolist(), name)
 
 
 def from_objects(values: list[Any], name: str, levels: Sequence[Any] | None = None) -> Column:
-    """Read a column of Python objects of one type (None, NaN and the like being missing); refuse mixed types.
+    """Read a column from Python objects of one type, where None, NaN, NaT and pandas.NA are missing values.
 
-    With `levels`, the values are levels in this order.
+    If `levels` is given, the values are levels of an ordered category with this order.
     """
-    if set(map(type, values)) != {str}:  # text itself, which most columns are, misses nothing
+    # Most columns of objects are text without missing values, which is quick to detect.
+    if set(map(type, values)) != {str}:
         values = [None if is_missing(value) else value for value in values]
     if levels is not None:
-        return _ordered(values, name, tuple(_plain(level) for level in levels))
+        return _from_ordered_levels(values, name, tuple(_as_level(level) for level in levels))
     types = set(map(type, values)) - {type(None)}
-    if all(issubclass(t, bool | np.bool_) for t in types) and types:
+    if types and all(issubclass(t, bool | np.bool_) for t in types):
         return Column(name, BOOLEAN, _floats(values, name))
     if all(issubclass(t, Number | Decimal | np.number | np.bool_) for t in types):
-        return Column(name, NUMBER, _checked(_floats(values, name), "f", name))
+        return from_array(_floats(values, name), name)
     if all(issubclass(t, str) for t in types):
-        return _category(values, name)
+        return _from_categories(values, name)
     if all(issubclass(t, date | np.datetime64) for t in types):
-        return _python_dates(values, name, only_days=not any(issubclass(t, datetime | np.datetime64) for t in types))
-    _refuse_objects(values, types, name)
-    return Column(name, NUMBER, np.empty(0))  # not reached
+        return _from_dates(values, name, only_days=not any(issubclass(t, datetime | np.datetime64) for t in types))
+    _raise_mixed_types(values, types, name)
 
 
 def from_levels(values: list[Any], name: str) -> Column:
     """Read a categorical column, whose levels may be of any one type."""
-    return _category([None if is_missing(value) else _plain(value) for value in values], name)
+    return _from_categories([None if is_missing(value) else _as_level(value) for value in values], name)
 
 
 def check_finite(values: FloatArray, name: str) -> None:
-    """Raise a ValueError that names the column, the rows and the remedy where a value is infinite."""
-    bad = np.flatnonzero(np.isinf(values))
-    if bad.size:
-        msg = f"column {name!r} contains infinity (row {bad[0]}; {bad.size} such rows): replace it or drop these rows."
+    """Raise ValueError if a column contains infinite values. NaN is allowed."""
+    # The extremes are infinite or NaN if any value is, and are found without an array of flags.
+    if not values.size or (np.isfinite(values.min()) and np.isfinite(values.max())):
+        return
+    infinite = np.flatnonzero(np.isinf(values))
+    if infinite.size:
+        msg = (
+            f"column {name!r} contains infinity (row {infinite[0]}; {infinite.size} such rows): replace it or drop "
+            "these rows."
+        )
         raise ValueError(msg)
 
 
-def _checked(values: FloatArray, kind: str, name: str) -> FloatArray:
-    """Check numbers that may be infinite: the smallest or largest of them is infinite (or NaN) if any is."""
-    if kind == "f" and values.size and not (np.isfinite(values.min()) and np.isfinite(values.max())):
-        check_finite(values, name)
-    return values
+def is_missing(value: Any) -> bool:
+    """Return whether an object is a missing value: None, NaN, NaT or pandas.NA."""
+    if value is None:
+        return True
+    if isinstance(value, str):
+        return False
+    try:
+        return bool(value != value)  # noqa: PLR0124
+    except (TypeError, ValueError):
+        return type(value).__name__ == "NAType"
 
 
-def _both(one: Scale, other: Scale, kinds: tuple[str, ...]) -> bool:
-    return one.kind in kinds and other.kind in kinds
-
-
-def _natural(scale: Scale, number: float) -> Level:
-    value = scale.value(number)
-    if isinstance(value, float):
-        return int(value) if value == int(value) else value
-    return bool(value)
-
-
-def _times(raw: NDArray[Any], name: str) -> Column:
-    days = np.datetime_data(raw.dtype)[0] in ("D", "W", "M", "Y")
+def _from_datetime64(raw: NDArray[Any], name: str) -> Column:
+    unit = np.datetime_data(raw.dtype)[0]
+    days = unit in ("D", "W", "M", "Y")
     whole = raw.astype("datetime64[D]" if days else "datetime64[us]")
-    finer = np.datetime_data(raw.dtype)[0] in ("ns", "ps", "fs", "as")
-    beyond = np.zeros(0, dtype=np.intp) if finer else np.flatnonzero(~np.isnat(raw) & (whole.astype(raw.dtype) != raw))
-    if beyond.size:
-        unit = "days" if days else "microseconds"
-        msg = (
-            f"column {name!r} holds {raw[beyond[0]]}, which is beyond the calendar in {unit}: mend it or leave it out."
-        )
+    # Conversion to a finer unit can overflow silently. Conversion to a coarser one only truncates.
+    overflows = np.flatnonzero(~np.isnat(raw) & (whole.astype(raw.dtype) != raw))
+    if unit not in ("ns", "ps", "fs", "as") and overflows.size:
+        limit = "days" if days else "microseconds"
+        msg = f"column {name!r} contains {raw[overflows[0]]}, which overflows int64 in {limit}: correct or remove it."
         raise ValueError(msg)
     values = whole.astype(np.int64).astype(np.float64)
     values[np.isnat(whole)] = np.nan
     return Column(name, DATE if days else DATETIME, values)
 
 
-def _python_dates(values: list[Any], name: str, *, only_days: bool) -> Column:
+def _from_dates(values: list[Any], name: str, *, only_days: bool) -> Column:
     scale = DATE if only_days else DATETIME
-    zoned = {value.tzinfo is not None: value for value in values if isinstance(value, datetime)}
-    if len(zoned) > 1:
+    by_zone = {value.tzinfo is not None: value for value in values if isinstance(value, datetime)}
+    if len(by_zone) > 1:
         msg = (
-            f"column {name!r} mixes times with and without a time zone ({zoned[True]} and {zoned[False]}): give all of "
-            "them one, with tz_localize or replace(tzinfo=...)."
+            f"column {name!r} mixes times with and without a time zone ({by_zone[True]} and {by_zone[False]}): use "
+            "tz_localize or replace(tzinfo=...) to give all of them a time zone."
         )
         raise ValueError(msg)
     numbers = [np.nan if value is None else scale.number(value) for value in values]
@@ -362,64 +359,53 @@ def _floats(values: list[Any], name: str) -> FloatArray:
     try:
         return np.array([np.nan if value is None else float(value) for value in values], dtype=np.float64)
     except (TypeError, OverflowError) as error:
-        msg = f"column {name!r} holds a number that is no float64 ({error}): convert it or leave it out."
+        msg = f"column {name!r} contains a number that float64 cannot represent ({error}): convert or remove it."
         raise ValueError(msg) from error
 
 
-def _category(values: list[Any], name: str) -> Column:
-    """Number the levels in their own order, whatever the order of the rows."""
-    seen = dict.fromkeys(values)
-    seen.pop(None, None)
+def _from_categories(values: list[Any], name: str) -> Column:
+    """Number the levels in sorted order, so that the order of the rows does not matter."""
+    distinct = dict.fromkeys(values)
+    distinct.pop(None, None)
     try:
-        levels = sorted(seen)
+        levels = sorted(distinct)
     except TypeError:
-        _refuse_objects(values, set(map(type, seen)), name)
+        _raise_mixed_types(values, set(map(type, distinct)), name)
     position = {level: float(i) for i, level in enumerate(levels)} | {None: np.nan}
     numbers = np.fromiter(map(position.__getitem__, values), np.float64, len(values))
     return Column(name, Scale("category", tuple(levels)), numbers)
 
 
-def _ordered(values: list[Any], name: str, levels: tuple[Level, ...]) -> Column:
-    position = {level: float(i) for i, level in enumerate(levels)} | {None: np.nan}
-    numbers = [np.nan if value is None else position[_plain(value)] for value in values]
+def _from_ordered_levels(values: list[Any], name: str, levels: tuple[Level, ...]) -> Column:
+    position = {level: float(i) for i, level in enumerate(levels)}
+    numbers = [np.nan if value is None else position[_as_level(value)] for value in values]
     return Column(name, Scale("ordered", levels), np.array(numbers, dtype=np.float64))
 
 
-def _plain(level: Any) -> Level:
-    """Return a level as text, a number or a boolean: others (intervals, dates) go by their text."""
+def _as_level(level: Any) -> Level:
+    """Convert a level to text, a number or a boolean; intervals and dates become text."""
     plain = level.item() if isinstance(level, np.generic) else level
     return plain if isinstance(plain, str | int | float) else str(plain)
 
 
-def is_missing(value: Any) -> bool:
-    """Tell whether an object stands for a missing value: None, NaN, NaT or pandas.NA."""
-    if value is None:
-        return True
-    if isinstance(value, str):
-        return False
-    try:
-        return bool(value != value)  # noqa: PLR0124  (NaN and NaT differ from themselves)
-    except (TypeError, ValueError):
-        return type(value).__name__ == "NAType"  # pandas.NA compares to nothing
-
-
-def _refuse_objects(values: list[Any], types: set[type], name: str) -> None:
-    good = (bool, np.bool_, Number, Decimal, str, date, np.datetime64)
+def _raise_mixed_types(values: list[Any], types: set[type], name: str) -> NoReturn:
+    supported = (bool, np.bool_, Number, Decimal, str, date, np.datetime64)
     for row, value in enumerate(values):
-        if value is not None and not isinstance(value, good):
-            _refuse_type(name, f"{type(value).__name__} (row {row}: {value!r})")
+        if value is not None and not isinstance(value, supported):
+            _raise_type_error(name, f"{type(value).__name__} (row {row}: {value!r})")
     kinds = ", ".join(sorted(kind.__name__ for kind in types))
     examples = {type(value): repr(value) for value in values if value is not None}
     msg = (
-        f"column {name!r} mixes types ({kinds}; such as {' and '.join(list(examples.values())[:3])}): "
-        "make it numbers, or text with astype(str)."
+        f"column {name!r} mixes types ({kinds}; such as {' and '.join(list(examples.values())[:3])}): convert it to "
+        "numbers, or to text with astype(str)."
     )
     raise ValueError(msg)
 
 
-def _refuse_type(name: str, what: str) -> None:
+def _raise_type_error(name: str, found: str) -> NoReturn:
+    # The checks of scikit-learn for estimators expect the words "argument must be ... string ... number".
     msg = (
-        f"column {name!r} holds {what}, but the argument must be a date, a boolean, a string or a number: "
-        "convert the column or leave it out."
+        f"column {name!r} contains {found}, but the argument must be a date, a boolean, a string or a number: convert "
+        "the column or remove it."
     )
     raise TypeError(msg)

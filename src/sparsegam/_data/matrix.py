@@ -1,4 +1,4 @@
-"""Raw numeric columns: arrays, scipy.sparse matrices and frames of numbers, in the form that the core takes."""
+"""Matrices of raw numeric columns: arrays, scipy.sparse matrices and numeric frames in the form the core accepts."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -11,28 +11,30 @@ from sklearn.utils import assert_all_finite, check_array
 
 from sparsegam import _core
 from sparsegam._data.columns import RowIndex, fill_masked
-from sparsegam._data.table import Table, numbers_of, read_table
+from sparsegam._data.table import Table, read_table, series_to_numpy
 from sparsegam.arrays import FloatArray
+from sparsegam.checks import quoted
 
-Dense = FloatArray | NDArray[np.float32]
-
-ACCEPTED = [np.float64, np.float32]  # anything else becomes the first
-ROW_INDEX = np.int32  # of a CSC matrix: half the memory of 64 bits, and no machine has 2^31 rows
-COLUMN_START = np.int64  # a matrix may hold more than 2^31 numbers
-BLOCK_BYTES = 2**24  # most that a look at all numbers may take beside them
-NAMED_AT_MOST = 5  # columns that an error message names
+ACCEPTED_TYPES = [np.float64, np.float32]
+"""Types that are not converted. All others become the first one."""
+ROW_INDEX_TYPE = np.int32
+"""Type of the row indices of a sparse matrix: it takes half the memory of int64 and allows 2^31 rows."""
+COLUMN_START_TYPE = np.int64
+"""Type of the column starts of a sparse matrix, which may hold more than 2^31 numbers."""
+BLOCK_BYTES = 2**24
+"""Memory for a dense block of columns."""
 
 
 @dataclass(frozen=True, eq=False)
 class NumericMatrix:
-    """A matrix of finite numbers, dense (contiguous, by rows or by columns) or sparse (CSC, canonical).
+    """A matrix of finite numbers: dense and contiguous by rows or columns, or sparse in canonical CSC format.
 
     Attributes
     ----------
     values : ndarray or scipy.sparse matrix
-        The numbers; where the input had this form already, the input itself.
+        The numbers. This is the input itself if it already had an accepted format.
     names : tuple of str or None
-        Column names, or None where columns go by position.
+        Column names, or None if columns are identified by position.
     """
 
     values: Any
@@ -50,73 +52,71 @@ class NumericMatrix:
 
     @property
     def source(self) -> Any:
-        """The numbers, as what scikit-learn checks the number of columns of."""
+        """The input for scikit-learn's check of the number of features."""
         return self.values
 
     @property
     def is_sparse(self) -> bool:
-        """Whether zeros are implicit."""
+        """Whether the matrix is sparse."""
         return bool(sp.issparse(self.values))
 
     @property
     def n_bytes(self) -> int:
-        """Memory that the numbers take, with their indices."""
-        if not self.is_sparse:
-            return int(self.values.nbytes)
-        return int(self.values.data.nbytes + self.values.indices.nbytes + self.values.indptr.nbytes)
+        """Memory of the numbers and their indices."""
+        return sum(part.nbytes for part in self._arrays())
 
     def label(self, j: int) -> str:
-        """Name of column j, x0, x1, ... where there are none."""
+        """Return the name of column j; x0, x1, ... if there are no names."""
         return f"x{j}" if self.names is None else self.names[j]
 
     def with_names(self, names: tuple[str, ...] | None) -> "NumericMatrix":
-        """Return the same matrix with other names for its columns."""
+        """Return the matrix with other column names."""
         return replace(self, names=names)
 
     def take(self, rows: RowIndex) -> "NumericMatrix":
-        """Return the same matrix with these rows only: a mask, or positions in any order."""
+        """Return a matrix with the given rows: a mask, or positions in any order."""
         values = self.values[rows]
         return replace(self, values=values if self.is_sparse else np.ascontiguousarray(values))
 
     def load(self) -> "NumericMatrix":
-        """Return the matrix: it is in memory already."""
+        """Return the matrix, which is in memory already."""
         return self
 
     def core(self) -> _core.Matrix:
-        """Hand the matrix to the core, which keeps it alive; only what may not be written to is copied."""
+        """Return the matrix for the core, which keeps a reference. Only read-only arrays are copied."""
         if not self.is_sparse:
             return _core.Matrix(self.values if self.values.flags.writeable else self.values.copy(order="K"))
-        rows = self.values.indices.astype(ROW_INDEX, copy=False)
-        return _core.Matrix(self.values.data, rows, self.values.indptr.astype(COLUMN_START, copy=False), self.n_rows)
+        rows = self.values.indices.astype(ROW_INDEX_TYPE, copy=False)
+        starts = self.values.indptr.astype(COLUMN_START_TYPE, copy=False)
+        return _core.Matrix(self.values.data, rows, starts, self.n_rows)
 
     def digest(self) -> bytes:
-        """Return what tells these numbers, and their names, from others."""
-        parts = [self.values.data, self.values.indices, self.values.indptr] if self.is_sparse else [self.values]
-        return b"".join([repr((self.names, self.values.shape)).encode(), *(np.asarray(p).tobytes() for p in parts)])
+        """Return bytes that identify the numbers and names, for hashing."""
+        parts = [repr((self.names, self.values.shape)).encode(), *(part.tobytes() for part in self._arrays())]
+        return b"".join(parts)
 
     def dense(self, columns: NDArray[np.int64]) -> FloatArray:
-        """Return some columns, dense."""
+        """Return the given columns as a dense float64 array."""
         block = self.values[:, columns]
         out: FloatArray = (block.toarray() if self.is_sparse else np.asarray(block)).astype(np.float64)
         return out
 
-    def times(self, columns: NDArray[np.int64], coef: FloatArray, centres: FloatArray | None = None) -> FloatArray:
-        """Return X w for coefficients of some columns, or (X - centres) w."""
+    def dot(self, columns: NDArray[np.int64], coef: FloatArray, centres: FloatArray | None = None) -> FloatArray:
+        """Return X[:, columns] @ coef, or (X[:, columns] - centres) @ coef."""
         if centres is not None:
             far = centres != 0
-            block = self.values[:, columns[far]]
-            moved = (block.toarray() if self.is_sparse else block).astype(np.float64) - centres[far]
-            near = self.times(columns[~far], coef[~far])
-            near += moved @ coef[far]
-            return near
+            out = self.dot(columns[~far], coef[~far])
+            out += (self.dense(columns[far]) - centres[far]) @ coef[far]
+            return out
         block = self.values[:, columns]
-        # not `@` where dense: threads of a BLAS are in each other's way where fits meet, and cost more than they save
-        scores = block @ coef if self.is_sparse else np.einsum("ij,j->i", block, coef)
-        out: FloatArray = np.asarray(scores, dtype=np.float64).ravel()
-        return out
+        # For dense matrices einsum replaces `@`, because BLAS threads compete with the threads of concurrent fits and
+        # cost more than they save.
+        product = block @ coef if self.is_sparse else np.einsum("ij,j->i", block, coef)
+        result: FloatArray = np.asarray(product, dtype=np.float64).ravel()
+        return result
 
-    def squares(self, *, centred: bool) -> FloatArray:
-        """Return the sum of squares of each column, as it is or about its mean."""
+    def squared_norms(self, *, centred: bool) -> FloatArray:
+        """Return the sum of squares of each column, about its mean if `centred`."""
         out: FloatArray = np.empty(self.n_columns)
         for first, block in self._dense_blocks():
             values = block.astype(np.float64)
@@ -125,26 +125,19 @@ class NumericMatrix:
             out[first : first + values.shape[1]] = np.square(values).sum(axis=0)
         return out
 
-    def is_varied(self, column: int) -> bool:
-        """Tell whether a column that stores every row holds more than one number."""
-        values = self.values[:, [column]]
-        numbers = values.data if self.is_sparse else values
-        return bool((numbers != numbers.flat[0]).any())
-
-    def largest(self) -> FloatArray:
+    def max_abs(self) -> FloatArray:
         """Return the largest absolute value of each column."""
         if self.is_sparse:
             out: FloatArray = np.zeros(self.n_columns)
-            np.maximum.at(
-                out, np.repeat(np.arange(self.n_columns), np.diff(self.values.indptr)), np.abs(self.values.data)
-            )
+            column = np.repeat(np.arange(self.n_columns), np.diff(self.values.indptr))
+            np.maximum.at(out, column, np.abs(self.values.data))
             return out
         low, high = self.values.min(axis=0, initial=0), self.values.max(axis=0, initial=0)
         largest: FloatArray = np.maximum(high, -low).astype(np.float64)
         return largest
 
     def scaled(self, units: FloatArray) -> "NumericMatrix":
-        """Return a copy in float64 whose columns are divided by a number each."""
+        """Return a float64 copy with each column divided by its unit."""
         values = self.values.astype(np.float64)
         if self.is_sparse:
             values.data /= np.repeat(units, np.diff(values.indptr))
@@ -153,7 +146,7 @@ class NumericMatrix:
         return replace(self, values=values)
 
     def shifted(self, columns: NDArray[np.int64], by: FloatArray) -> "NumericMatrix":
-        """Return a copy in float64 from whose columns a number each is taken; sparse ones must hold no zeros."""
+        """Return a float64 copy with a number subtracted from each given column; sparse ones must be full."""
         values = self.values.astype(np.float64)
         for j, shift in zip(columns, by, strict=True):
             if self.is_sparse:
@@ -163,19 +156,46 @@ class NumericMatrix:
         return replace(self, values=values)
 
     def is_full(self, columns: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Tell which of these columns store every row."""
+        """Return which of the given columns have no implicit zeros."""
         if not self.is_sparse:
             return np.ones(columns.size, dtype=bool)
         out: NDArray[np.bool_] = np.diff(self.values.indptr)[columns] == self.n_rows
         return out
 
-    def many_valued(self) -> NDArray[np.int64]:
-        """Return the columns that hold more than two different numbers."""
-        found = [first + np.flatnonzero(_many_valued(block)) for first, block in self._dense_blocks()]
+    def is_varying(self, column: int) -> bool:
+        """Return whether a full column has more than one distinct value."""
+        values = self.values[:, [column]]
+        numbers = values.data if self.is_sparse else values
+        return bool((numbers != numbers.flat[0]).any())
+
+    def many_valued_columns(self) -> NDArray[np.int64]:
+        """Return the positions of the columns with more than two distinct values."""
+        found = [
+            first + np.flatnonzero(((block != block.min(axis=0)) & (block != block.max(axis=0))).any(axis=0))
+            for first, block in self._dense_blocks()
+        ]
         return np.concatenate(found).astype(np.int64)
 
+    def check_finite(self) -> None:
+        """Raise ValueError with the names of the columns if any value is missing or infinite."""
+        try:
+            assert_all_finite(self.values.data if self.is_sparse else self.values)
+        except ValueError:
+            wrong = np.concatenate(
+                [first + np.flatnonzero(~np.isfinite(block).all(axis=0)) for first, block in self._dense_blocks()]
+            )
+            msg = (
+                f"X contains NaN or infinity in {quote_columns([self.label(int(j)) for j in wrong])}: impute or drop "
+                "them, or use SparseGAMClassifier or SparseGAMRegressor, which accept missing values."
+            )
+            raise ValueError(msg) from None
+
+    def _arrays(self) -> list[NDArray[Any]]:
+        values = self.values
+        return [values.data, values.indices, values.indptr] if self.is_sparse else [values]
+
     def _dense_blocks(self) -> Iterator[tuple[int, NDArray[Any]]]:
-        """Give the columns some at a time, dense, each time with the position of the first."""
+        """Yield dense blocks of neighbouring columns, each with the position of its first column."""
         width = max(1, BLOCK_BYTES // (8 * max(self.n_rows, 1)))
         for first in range(0, self.n_columns, width):
             block = self.values[:, first : first + width]
@@ -183,21 +203,26 @@ class NumericMatrix:
 
 
 def read_matrix(X: Any) -> NumericMatrix:
-    """Look at an array, a sparse matrix or a frame of numbers, and copy it only where the core could not take it.
+    """Read an array, a sparse matrix or a numeric frame. The numbers are copied only if the core cannot use them.
 
     Parameters
     ----------
-    X : array-like, scipy.sparse matrix or array, or data frame known to narwhals
-        The input; one row per sample.
+    X : array-like, scipy.sparse matrix or array, or data frame supported by narwhals
+        One row per sample.
 
     Returns
     -------
     NumericMatrix
-        The same numbers, all of them finite; anything else is refused with the names of its columns.
+        The matrix, in which all numbers are finite.
     """
     matrix = _read_sparse(X) if sp.issparse(X) else _read_dense(X)
-    _check_finite(matrix)
+    matrix.check_finite()
     return matrix
+
+
+def quote_columns(names: list[str]) -> str:
+    """Return "column 'a'" or "columns 'a', 'b', ..." for messages."""
+    return f"column{'s' if len(names) > 1 else ''} {quoted(names)}"
 
 
 def _read_sparse(X: Any) -> NumericMatrix:
@@ -215,74 +240,40 @@ def _read_dense(X: Any) -> NumericMatrix:
     return NumericMatrix(_contiguous(_frame_values(table)), table.names)
 
 
-def _contiguous(X: Any) -> Dense:
-    """Return the numbers of an array; only those out of order, or of other types, are copied."""
+def _contiguous(X: Any) -> NDArray[Any]:
+    """Return numbers as a contiguous array of an accepted type, copied only if necessary."""
     if getattr(X, "dtype", np.dtype(float)).kind in "mM":
-        msg = f"X holds times ({X.dtype}): turn them into numbers first, for example days."
+        msg = f"X contains times ({X.dtype}): convert them to numbers, such as days."
         raise ValueError(msg)
     try:
-        array = check_array(X, dtype=ACCEPTED, ensure_all_finite=False, input_name="X")
+        array: NDArray[Any] = check_array(X, dtype=ACCEPTED_TYPES, ensure_all_finite=False, input_name="X")
     except OverflowError as error:
-        msg = f"X holds a number that is no float ({error}): divide its column, or leave it out."
+        msg = f"X contains a number that float64 cannot represent ({error}): rescale or remove its column."
         raise ValueError(msg) from error
-    flags = array.flags
-    out: Dense = array if flags.c_contiguous or flags.f_contiguous else np.ascontiguousarray(array)
-    return out
+    return array if array.flags.c_contiguous or array.flags.f_contiguous else np.ascontiguousarray(array)
 
 
 def _frame_values(table: Table) -> NDArray[Any]:
-    """Return the numbers of a frame: as it holds them where that is one array, else column by column."""
+    """Return the numbers of a frame: its own array if there is one, otherwise a copy made column by column."""
     import narwhals as nw
 
-    frame, kinds = table.frame, table.frame.schema
-    wrong = [str(name) for name, kind in kinds.items() if not _is_number(kind)]
+    types = table.frame.schema
+    wrong = [
+        str(name)
+        for name, dtype in types.items()
+        if dtype == nw.Decimal or not (dtype.is_numeric() or dtype == nw.Boolean)
+    ]
     if wrong:
-        hold = "holds" if len(wrong) == 1 else "hold"
         msg = (
-            f"linear models take columns of numbers, but {listed(wrong)} {hold} something else: encode them, leave "
-            "them out, or use SparseGAMClassifier or SparseGAMRegressor, which take any columns."
+            f"linear models require numeric columns, but {quote_columns(wrong)} contain{'s' * (len(wrong) == 1)} "
+            "other types: encode or remove them, or use SparseGAMClassifier or SparseGAMRegressor, which accept "
+            "columns of any type."
         )
         raise ValueError(msg)
-    if set(kinds.values()) in ({nw.Float64()}, {nw.Float32()}):
-        whole: NDArray[Any] = frame.to_numpy()
+    if set(types.values()) in ({nw.Float64()}, {nw.Float32()}):
+        whole: NDArray[Any] = table.frame.to_numpy()
         return whole
     values = np.empty((table.n_rows, table.n_columns), order="F")
     for j, key in enumerate(table.keys):
-        values[:, j] = numbers_of(frame.get_column(key))
+        values[:, j] = series_to_numpy(table.frame.get_column(key))
     return values
-
-
-def _is_number(kind: Any) -> bool:
-    import narwhals as nw
-
-    return bool((kind.is_numeric() and kind != nw.Decimal) or kind == nw.Boolean)
-
-
-def _check_finite(matrix: NumericMatrix) -> None:
-    """Raise, with the names of the columns, where a number is missing or infinite."""
-    try:
-        assert_all_finite(matrix.values.data if matrix.is_sparse else matrix.values)
-    except ValueError:
-        wrong = np.concatenate([first + np.flatnonzero(_not_finite(block)) for first, block in matrix._dense_blocks()])
-        names = listed([matrix.label(int(j)) for j in wrong])
-        msg = (
-            f"X contains NaN or infinity in {names}: impute or drop them, or use SparseGAMClassifier or "
-            "SparseGAMRegressor, which take missing values."
-        )
-        raise ValueError(msg) from None
-
-
-def _not_finite(block: NDArray[Any]) -> NDArray[np.bool_]:
-    out: NDArray[np.bool_] = ~np.isfinite(block).all(axis=0)
-    return out
-
-
-def _many_valued(block: NDArray[Any]) -> NDArray[np.bool_]:
-    out: NDArray[np.bool_] = ((block != block.min(axis=0)) & (block != block.max(axis=0))).any(axis=0)
-    return out
-
-
-def listed(names: list[str]) -> str:
-    """Name the first of some columns."""
-    shown = ", ".join(map(repr, names[:NAMED_AT_MOST]))
-    return f"column{'s' if len(names) > 1 else ''} {shown}{', ...' if len(names) > NAMED_AT_MOST else ''}"

@@ -1,4 +1,4 @@
-"""Tables that come in pieces, again and again: Arrow datasets and readers, polars' lazy frames, files of any number."""
+"""Tables that are read in pieces and more than once: Arrow datasets and readers, lazy polars frames and files."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -11,24 +11,27 @@ from numpy.typing import NDArray
 from sparsegam._data.table import Table, read_table
 from sparsegam.checks import optional, quoted
 
-PIECE_VALUES = 2**22  # of a piece: 32 MB as numbers
-FEWEST_ROWS = 2**12  # of a piece of a table that is very wide
-READ_AHEAD = 2  # pieces that Arrow reads while one is at work: each is memory
+PIECE_VALUES = 2**22
+"""Values in a piece: 32 MB as float64."""
+MIN_PIECE_ROWS = 2**12
+"""Fewest rows in a piece of a very wide table."""
+READ_AHEAD = 2
+"""Pieces that Arrow reads ahead. Each of them takes memory."""
 
 
 @dataclass(frozen=True, eq=False)
 class Stream:
-    """A table that is read in pieces, as often as one wants.
+    """A table that is read in pieces, any number of times.
 
     Attributes
     ----------
     names : tuple of str
-        Names of its columns, in their order.
+        Column names.
     open : callable
-        Starts from the first row, and returns the pieces: tables.
-    max_bytes : int or None
-        What a fit may hold of its codes in memory; beyond, they are in a temporary file. None leaves it to the memory
-        that is free.
+        Returns an iterator over the pieces from the first row on.
+    max_bytes : int or None, default=None
+        Memory for the codes of a fit. Above this limit they are stored in a temporary file. None uses a share of the
+        free memory.
     """
 
     names: tuple[str, ...]
@@ -36,21 +39,21 @@ class Stream:
     max_bytes: int | None = None
 
     def pieces(self) -> Iterator[Table]:
-        """Return the table piece by piece, from the start; pieces without rows are left out."""
+        """Yield the pieces of the table from the first row on, except empty ones."""
         for piece in self.open():
             if piece.n_rows:
                 if piece.labels != self.names:
                     msg = (
                         f"a part has the columns {quoted(piece.labels, 8)}, where others have "
-                        f"{quoted(self.names, 8)}: give all parts the same, in the same order."
+                        f"{quoted(self.names, 8)}: give all parts the same columns, in the same order."
                     )
                     raise ValueError(msg)
                 yield piece
 
     def position(self, name: Any, option: str) -> int:
-        """Return where the column is that an option names."""
+        """Return the position of the column that an option names."""
         if not isinstance(name, str):
-            msg = f"{option} of a stream is the name of one of its columns, got {type(name).__name__}."
+            msg = f"{option} of a stream must be the name of one of its columns, got {type(name).__name__}."
             raise ValueError(msg)
         if name not in self.names:
             msg = f"{option} names the column {name!r}, but the columns are {quoted(self.names, 8)}."
@@ -59,7 +62,7 @@ class Stream:
 
 
 def is_stream(X: Any) -> bool:
-    """Tell whether an input comes in pieces, without loading a package that the user has not loaded."""
+    """Return whether an input is read in pieces, without importing polars or pyarrow."""
     if isinstance(X, Stream):
         return True
     kind = type(X)
@@ -71,16 +74,16 @@ def is_stream(X: Any) -> bool:
 
 
 def as_stream(X: Any) -> Stream:
-    """Look at what comes in pieces, without reading it."""
+    """Convert an input for which `is_stream` is true to a Stream, without reading it."""
     if isinstance(X, Stream):
         return X
     if type(X).__module__.startswith("polars"):
-        return _of_lazy_frame(X)
+        return _lazy_frame_stream(X)
     arrow = optional("pyarrow", "streams", extra="stream")
     if isinstance(X, arrow.RecordBatchReader):
-        msg = "a RecordBatchReader can be read once, and a fit reads twice: pass a function that opens it."
+        msg = "a RecordBatchReader can be read only once, and a fit reads twice: pass a function that opens it."
         raise ValueError(msg)
-    return _of_reader(X, arrow) if callable(X) else dataset_stream(X)
+    return _reader_stream(X, arrow) if callable(X) else dataset_stream(X)
 
 
 def dataset_stream(dataset: Any) -> Stream:
@@ -90,18 +93,34 @@ def dataset_stream(dataset: Any) -> Stream:
 
     def pieces() -> Iterator[Table]:
         scanner = dataset.scanner(batch_size=rows, batch_readahead=READ_AHEAD, fragment_readahead=1)
-        return join_batches(scanner.to_batches(), rows)
+        return _join_batches(scanner.to_batches(), rows)
 
     return Stream(names, pieces)
 
 
 def rows_per_piece(n_columns: int) -> int:
-    """Return the rows that make a piece of a table with so many columns."""
-    return max(PIECE_VALUES // max(n_columns, 1), FEWEST_ROWS)
+    """Return the number of rows in a piece of a table with n_columns columns."""
+    return max(PIECE_VALUES // max(n_columns, 1), MIN_PIECE_ROWS)
 
 
-def join_batches(batches: Any, n_rows: int) -> Iterator[Table]:
-    """Put batches together until they are a piece: small ones cost more than they hold."""
+def read_columns(stream: Stream, **names: Any) -> list[NDArray[Any] | None]:
+    """Read columns with their raw values. Each option names a column, or is None and returns None."""
+    positions = {option: stream.position(name, option) for option, name in names.items() if name is not None}
+    parts: dict[str, list[NDArray[Any]]] = {option: [] for option in positions}
+    for piece in stream.pieces():
+        for option, j in positions.items():
+            parts[option].append(piece.values(j))
+    return [np.concatenate(parts[option]) if option in parts else None for option in names]
+
+
+def release_memory() -> None:
+    """Return the memory of Arrow's read-ahead to the system, which Arrow would keep during the search."""
+    if "pyarrow" in sys.modules:
+        sys.modules["pyarrow"].default_memory_pool().release_unused()
+
+
+def _join_batches(batches: Any, n_rows: int) -> Iterator[Table]:
+    """Join batches to pieces of at least n_rows rows, as small pieces have a large overhead."""
     import pyarrow as pa
 
     waiting: list[Any] = []
@@ -114,26 +133,21 @@ def join_batches(batches: Any, n_rows: int) -> Iterator[Table]:
         yield read_table(pa.Table.from_batches(waiting))
 
 
-def release_memory() -> None:
-    """Let Arrow hand back what it read ahead in, once no piece is in use: it would hold on to it during a search."""
-    if "pyarrow" in sys.modules:
-        sys.modules["pyarrow"].default_memory_pool().release_unused()
-
-
-def _of_reader(open_reader: Callable[[], Any], arrow: Any) -> Stream:
+def _reader_stream(open_reader: Callable[[], Any], arrow: Any) -> Stream:
     first = open_reader()
     if not isinstance(first, arrow.RecordBatchReader):
-        msg = f"a function as X must return a pyarrow.RecordBatchReader, got {type(first).__name__}."
+        msg = f"a function passed as X must return a pyarrow.RecordBatchReader, got {type(first).__name__}."
         raise ValueError(msg)
     names = tuple(first.schema.names)
     first.close()
-    return Stream(names, lambda: join_batches(open_reader(), rows_per_piece(len(names))))
+    return Stream(names, lambda: _join_batches(open_reader(), rows_per_piece(len(names))))
 
 
-def _of_lazy_frame(frame: Any) -> Stream:
+def _lazy_frame_stream(frame: Any) -> Stream:
     names = tuple(frame.collect_schema().names())
     rows = rows_per_piece(len(names))
-    if not hasattr(frame, "collect_batches"):  # of polars before 1.34
+    # polars before 1.34 has no collect_batches.
+    if not hasattr(frame, "collect_batches"):
         return Stream(names, lambda: _slices(frame, rows))
 
     def pieces() -> Iterator[Table]:
@@ -148,13 +162,3 @@ def _slices(frame: Any, rows: int) -> Iterator[Table]:
     while (part := frame.slice(start, rows).collect()).height:
         yield read_table(part)
         start += part.height
-
-
-def read_columns(stream: Stream, **names: Any) -> list[NDArray[Any] | None]:
-    """Return columns as their user knows them, each named by an option; None for those that are not asked for."""
-    places = {option: stream.position(name, option) for option, name in names.items() if name is not None}
-    parts: dict[str, list[NDArray[Any]]] = {option: [] for option in places}
-    for piece in stream.pieces():
-        for option, j in places.items():
-            parts[option].append(piece.values(j))
-    return [np.concatenate(parts[option]) if option in parts else None for option in names]

@@ -138,7 +138,7 @@ def codings_of(summaries: Sequence[ColumnSummary], binning: Binning) -> list[Cod
     """Say what the codes of each column stand for; values that the user named keep codes of their own."""
     learner = Learner([summary.name for summary in summaries], binning)
     empty = [Column(summary.name, summary.scale, np.zeros(0)) for summary in summaries]
-    return [Coding.of(summary, learner.pinned(empty[j], j)) for j, summary in enumerate(summaries)]
+    return [Coding.from_summary(summary, learner.pinned(empty[j], j)) for j, summary in enumerate(summaries)]
 
 
 def take_in(
@@ -190,7 +190,7 @@ def coded_table(
     """Read some columns of a stream twice, and keep them as codes; `keep` is shown each piece, and where it goes."""
     summaries = summarised(stream.pieces(), columns, n_threads)
     codings, n_rows = codings_of(summaries, binning), summaries[0].n_rows
-    codes, done = _room([coding.type for coding in codings], n_rows, stream.max_bytes), 0
+    codes, done = _room([coding.dtype for coding in codings], n_rows, stream.max_bytes), 0
     for piece in stream.pieces():
         rows = slice(done, done + piece.n_rows)
         done = rows.stop

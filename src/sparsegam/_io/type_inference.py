@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam._data.columns import BOOLEAN, DATE, DATETIME, Column, Scale, from_array, from_objects
-from sparsegam._data.table import Table, may_hold_text
+from sparsegam._data.table import Table
 from sparsegam.arrays import FloatArray
 from sparsegam.checks import warn
 
@@ -49,7 +49,7 @@ def is_missing(text: str) -> bool:
 
 def warn_of_numbers_in_text(table: Table, *, kept_as_text: Container[int] = ()) -> None:
     """Warn of columns of text that are nearly all numbers: a few other words make each number a level of its own."""
-    if table.array is not None and not may_hold_text(table.array):
+    if table.array is not None and table.array.dtype.kind in "iufb":
         return
     columns = (j for j in range(table.n_columns) if j not in kept_as_text and _may_be_numbers(table.scales.get(j)))
     for j, start in table.first_rows(LOOKED_AT, columns):

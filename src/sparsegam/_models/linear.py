@@ -110,8 +110,8 @@ class LinearModel(Scores, Reports):
         """Return the score of each row; there are no values of which a linear model has nothing to say."""
         columns, coef = self._positions(matrix), np.array(self.weights, dtype=np.float64)
         if self.centres:
-            return self.centre_score + matrix.times(columns, coef, np.array(self.centres))
-        return self.intercept + matrix.times(columns, coef)
+            return self.centre_score + matrix.dot(columns, coef, np.array(self.centres))
+        return self.intercept + matrix.dot(columns, coef)
 
     def values_in_use(self, matrix: NumericMatrix) -> FloatArray:
         """Return the columns in use of a matrix that was read already."""

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sparsegam import _core
-from sparsegam._data.matrix import NumericMatrix, listed, read_matrix
+from sparsegam._data.matrix import NumericMatrix, quote_columns, read_matrix
 from sparsegam._design.linear import Coefficients, LinearDesign
 from sparsegam._design.scaling import in_units, power_of_two
 from sparsegam._models.linear import LinearModel
@@ -199,10 +199,10 @@ def _rows(
 
 def _warn_of_rounding(matrix: NumericMatrix, columns: NDArray[np.int64]) -> None:
     """Warn of columns taken for constant that are not: what varies is the rounding of their numbers, or nearly."""
-    varying = [matrix.label(int(j)) for j in columns if matrix.is_varied(int(j))]
+    varying = [matrix.label(int(j)) for j in columns if matrix.is_varying(int(j))]
     if varying:
         msg = (
-            f"{listed(varying)} {'vary' if len(varying) > 1 else 'varies'} by less than {NO_VARIATION:g} of the mean, "
+            f"{quote_columns(varying)} {'vary' if len(varying) > 1 else 'varies'} by less than {NO_VARIATION:g} of the mean, "
             "as rounding does, and will not be used. Where that is more than rounding, subtract a constant first, "
             "for example the mean."
         )
@@ -211,7 +211,7 @@ def _warn_of_rounding(matrix: NumericMatrix, columns: NDArray[np.int64]) -> None
 
 def _ordinary(matrix: NumericMatrix) -> tuple[NumericMatrix, FloatArray | None]:
     """Return the matrix with columns of ordinary size, and their units; as it is where all of them are."""
-    largest = matrix.largest()
+    largest = matrix.max_abs()
     if not ((largest > 0) & ((largest < 1 / ORDINARY) | (largest > ORDINARY))).any():
         return matrix, None
     units = np.array([power_of_two(float(size)) for size in largest])
@@ -219,7 +219,7 @@ def _ordinary(matrix: NumericMatrix) -> tuple[NumericMatrix, FloatArray | None]:
 
 
 def _check_two_valued(matrix: NumericMatrix) -> None:
-    wrong = matrix.many_valued()
+    wrong = matrix.many_valued_columns()
     if wrong.size:
         msg = (
             f"the exponential loss needs columns of two values each (0 and 1, say), but column "

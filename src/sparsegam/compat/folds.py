@@ -54,6 +54,6 @@ def _folds(order: NDArray[np.int64], data: Data, num_folds: int) -> list[NDArray
 
 def _loss(rest: Data, solution: Solution, settings: Settings) -> float:
     """Return the mean loss of a row: the squared error itself, not half of it, as the original."""
-    score = solution.intercept + rest.matrix.times(solution.columns, solution.coef)
+    score = solution.intercept + rest.matrix.dot(solution.columns, solution.coef)
     twice = 2.0 if settings.name == "squared" else 1.0
     return twice * float(LOSSES[settings.name].per_row(rest.target, score).mean())

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
-from sparsegam._data.matrix import NumericMatrix, listed, read_matrix
+from sparsegam._data.matrix import NumericMatrix, quote_columns, read_matrix
 from sparsegam._data.target import read_target
 from sparsegam._design.linear import Coefficients
 from sparsegam._design.scaling import Units, in_units
@@ -80,8 +80,8 @@ def read_data(X: Any, y: Any, settings: Settings) -> Data:
         raise ValueError(msg)
     settings.bounds(matrix.n_columns)
     if settings.loss == "Exponential" and not is_zero_one(matrix):
-        many = matrix.many_valued()
-        which = f", but {listed([matrix.label(int(j)) for j in many])} has others" if many.size else ""
+        many = matrix.many_valued_columns()
+        which = f", but {quote_columns([matrix.label(int(j)) for j in many])} has others" if many.size else ""
         msg = (
             f"loss='Exponential' needs a matrix of zeros and ones{which}: make a column x <= t for each threshold t, "
             "or use loss='Logistic'."
@@ -182,7 +182,7 @@ def pose(data: Data, settings: Settings) -> Posed:
     scale = 1.0 if settings.is_classification else _norm(data.target, centred=settings.intercept)
     if is_zero_one(matrix) and (settings.loss == "Exponential" or not is_large(matrix)):
         return _as_codes(data, settings, scale, centred=centred)
-    norms = np.sqrt(matrix.squares(centred=centred))
+    norms = np.sqrt(matrix.squared_norms(centred=centred))
     norms[norms == 0] = 1.0
     demands = Coefficients(
         fit_intercept=settings.intercept,

@@ -160,7 +160,7 @@ def code_part(X: Any, y: Any, weight: Any, codings: Sequence[Coding], classes: N
     """Keep the rows of one part as codes."""
     table, labels, each = read_part(X, y, weight)
     if table is None:
-        empty: Any = tuple(np.zeros(0, dtype=coding.type) for coding in codings)
+        empty: Any = tuple(np.zeros(0, dtype=coding.dtype) for coding in codings)
         return CodedPart(empty, np.zeros(0, dtype=_label_type(classes)), np.zeros(0))
     codes = tuple(coding.codes(table.column(j)) for j, coding in enumerate(codings))
     if classes is None:
