@@ -1,4 +1,4 @@
-"""The one name that arrays of floats go by; rows in blocks."""
+"""The type of floating-point arrays and iteration over blocks of rows."""
 
 from collections.abc import Iterator
 
@@ -6,11 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
-"""Numbers, one for each row, term or column; in double precision, as sums over many rows lose digits in less."""
+"""Array of float64; single precision would lose digits in sums over many rows."""
 
-AT_ONCE = 2**16  # rows that are looked up or counted at a time, so that what it takes stays small
+BLOCK_ROWS = 2**16
+"""Rows that are processed at a time, to bound temporary memory."""
 
 
 def blocks(n_rows: int) -> Iterator[slice]:
-    """Return so many rows in blocks, one after the other."""
-    return (slice(start, start + AT_ONCE) for start in range(0, n_rows, AT_ONCE))
+    """Yield consecutive slices that cover n_rows rows."""
+    return (slice(start, start + BLOCK_ROWS) for start in range(0, n_rows, BLOCK_ROWS))

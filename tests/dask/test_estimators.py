@@ -168,7 +168,7 @@ def bad(frame, part, **columns):
     ("spoiled", "message"),
     [
         (lambda t: bad(t, 3, extra=1.0), "a part has the columns .*: give all parts the same"),
-        (lambda t: bad(t, 3, age="old"), r"'age' holds .* in some parts and .* in others: convert"),
+        (lambda t: bad(t, 3, age="old"), r"'age' contains .* in some parts and .* in others: convert"),
         (lambda t: bad(t, 4, y=None), "y contains NaN or None in"),
         (lambda t: delayed_parts(t.iloc[:0], []), "X has no rows"),
         (lambda t: bad(t.assign(y="bad"), 0), "one class only"),

@@ -1,4 +1,4 @@
-"""Labels: those that are missing, or of types without an order among them, are refused by rows and remedy."""
+"""Targets and weights that are missing, infinite or of mixed types raise errors that name the rows."""
 
 import numpy as np
 import pandas as pd
@@ -36,24 +36,24 @@ def fits():
     ],
     ids=["text", "numbers", "NaN", "booleans", "three"],
 )
-def test_missing_labels_are_named_with_their_rows(fit, y):
+def test_missing_labels_raise_with_their_rows(fit, y):
     with pytest.raises(ValueError, match=MISSING):
         fit(y)
 
 
 @pytest.mark.parametrize("fit", list(fits()))
-def test_labels_of_mixed_types_are_refused(fit):
-    with pytest.raises(ValueError, match=r"y mixes numbers and text \(0 and 'a'\): make all labels text"):
+def test_labels_of_mixed_types_raise(fit):
+    with pytest.raises(ValueError, match=r"y mixes numbers and text \(0 and 'a'\): convert all labels to text"):
         fit(np.array([0, "a"] * 20, dtype=object))
 
 
-def test_missing_responses_of_a_regression():
+def test_missing_targets_of_a_regression_raise():
     with pytest.raises(ValueError, match=MISSING):
         SparseGAMRegressor().fit(X, np.array([0.5, 1.0, None, 1.5] * 10, dtype=object))
 
 
 @pytest.mark.parametrize("search", [gam_path, linear_path, lambda X, y: SparseLinearClassifier().fit(X, y)])
-def test_infinite_labels_are_refused_as_objects_too(search):
+def test_infinite_labels_of_object_dtype_raise(search):
     y = np.where(np.arange(40) % 4 == 2, np.inf, 0.0).astype(object)
     with pytest.raises(ValueError, match=r"y contains infinity \(the first in row 2\)"):
         search(X, y)
@@ -61,14 +61,13 @@ def test_infinite_labels_are_refused_as_objects_too(search):
 
 @pytest.mark.parametrize("kind", [float, int, object, "U1"])
 @pytest.mark.parametrize("fit", [gam_path, SparseLinearClassifier().fit, SparseGAMClassifierCV().fit])
-def test_masked_labels_are_missing(fit, kind):
-    """What is masked must not come back: NumPy forgets masks in silence."""
+def test_masked_labels_raise(fit, kind):
     y = np.ma.masked_array((np.arange(40) % 2).astype(kind), mask=np.arange(40) % 4 == 2)
     with pytest.raises(ValueError, match="NaN"):
         fit(X, y)
 
 
-def test_masked_weights_and_columns_of_numbers_are_refused():
+def test_masked_weights_and_features_raise():
     y, mask = np.arange(40) % 2, np.arange(40) == 3
     with pytest.raises(ValueError, match="sample_weight contains NaN"):
         SparseGAMClassifier().fit(X, y, sample_weight=np.ma.masked_array(np.ones(40), mask=mask))
@@ -76,6 +75,6 @@ def test_masked_weights_and_columns_of_numbers_are_refused():
         linear_path(np.ma.masked_array(X, mask=mask), y)
 
 
-def test_a_single_number_is_no_weight_of_one_row():
-    with pytest.raises(ValueError, match=r"sample_weight must hold one number per row, got shape \(\) for 1 rows"):
+def test_a_scalar_weight_raises_even_for_one_row():
+    with pytest.raises(ValueError, match=r"sample_weight must contain one number per row, got shape \(\) for 1 rows"):
         gam_path([[1.0]], [2.0], loss="squared", sample_weight=3.0)

@@ -237,7 +237,7 @@ def test_weights_are_repeated_rows(estimator, table, regression):
         ({"max_bins": 70_000}, "max_bins must be an integer >= 2 and <= 65536, got 70000"),
         ({"class_weight": "equal"}, "class_weight must be None, 'balanced' or a dict"),
         ({"class_weight": {"maybe": 2}}, r"class_weight names \['maybe'\], but the classes of y are \['no', 'yes'\]"),
-        ({"class_weight": {"yes": -1}}, "class_weight must hold positive numbers"),
+        ({"class_weight": {"yes": -1}}, "class_weight must contain positive numbers"),
     ],
 )
 def test_wrong_options_are_refused(table, options, message):

@@ -81,7 +81,7 @@ def test_paths_and_linear_models_take_it():
 @pytest.mark.parametrize(
     ("y", "positive", "message"),
     [
-        (Y, "bad", "positive='bad' is no label of y, which holds 'default', 'repaid'"),
+        (Y, "bad", "positive='bad' is not a label of y. Labels: 'default', 'repaid'"),
         (np.full(400, "default"), "default", "one class only"),
     ],
 )
@@ -91,5 +91,5 @@ def test_errors_name_the_remedy(y, positive, message):
 
 
 def test_regressions_have_none():
-    with pytest.raises(ValueError, match="positive names a label"):
+    with pytest.raises(ValueError, match="positive requires a classification loss"):
         gam_path(X, X[:, 0], loss="squared", positive=1)

@@ -115,10 +115,10 @@ def test_to_pmml_escapes_hostile_names(hostile):
 @pytest.mark.parametrize("bad", ["\x01", "\x00", "\ufffe", "\ud800"])
 def test_to_pmml_and_to_excel_reject_unsupported_characters(bad, tmp_path):
     model = hostile_model(f"a{bad}b")
-    with pytest.raises(ValueError, match="which PMML cannot write: rename it"):
+    with pytest.raises(ValueError, match="which is not allowed in PMML: rename it"):
         export.to_pmml(model)
-    with pytest.raises(ValueError, match="which Excel cannot write: rename it"):
+    with pytest.raises(ValueError, match="which is not allowed in Excel: rename it"):
         export.to_excel(model, tmp_path / "a.xlsx")
-    with pytest.raises(ValueError, match="which Excel cannot write: rename it"):
+    with pytest.raises(ValueError, match="which is not allowed in Excel: rename it"):
         scorecard(model, method="plain").to_excel(tmp_path / "a.xlsx")
     assert not list(tmp_path.iterdir())

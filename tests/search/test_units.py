@@ -140,7 +140,7 @@ def test_a_path_holds_every_size_from_the_fixed_ones_on(search):
 def test_losses_that_are_no_floats_are_refused_by_name():
     X, y = rows()
     for estimator in (SparseGAMRegressor(), SparseLinearRegressor(), SparseLinearRegressor(unpenalized=[0])):
-        with pytest.raises(ValueError, match="y holds"):
+        with pytest.raises(ValueError, match="y contains"):
             estimator.fit(X, y * 1e160)
         with pytest.raises(ValueError, match="sample_weight sums to infinity"):
             estimator.fit(X, y, sample_weight=np.full(100, 1e308))

@@ -138,11 +138,11 @@ def _values(column: Any) -> list[Any]:
     import numpy as np
 
     from sparsegam._data.columns import text
-    from sparsegam.checks import LARGEST_INTEGER
+    from sparsegam.checks import MAX_INTEGER
 
-    if column.scale.kind == "number" and np.nanmax(np.abs(column.values), initial=0.0) >= LARGEST_INTEGER:
+    if column.scale.kind == "number" and np.nanmax(np.abs(column.values), initial=0.0) >= MAX_INTEGER:
         msg = (
-            f"--keep {column.name}: it holds numbers beyond {LARGEST_INTEGER}, which are read without their last "
+            f"--keep {column.name}: it holds numbers beyond {MAX_INTEGER}, which are read without their last "
             "digits: write it as text, with a letter in front."
         )
         raise ValueError(msg)

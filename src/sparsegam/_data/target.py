@@ -1,34 +1,35 @@
-"""Labels, responses and row weights: checked once, and put into the form that the core takes."""
+"""The target and the row weights: validated and converted to the form the core accepts."""
 
 import math
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam._data.columns import fill_masked, is_missing
 from sparsegam.arrays import FloatArray
-from sparsegam.checks import check_choice
+from sparsegam.checks import check_choice, quoted
 from sparsegam.losses import LOSSES
 
-LARGEST_RESPONSE = 1e140  # leaves room for a sum of squares over any number of rows
+MAX_TARGET = 1e140
+"""Largest absolute value of a regression target: the sum of squares over any number of rows stays finite."""
 
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """What is to be predicted, as the core takes it.
+    """The target as the core accepts it.
 
     Attributes
     ----------
     classes : ndarray or None
-        The two labels, the one whose probability is modelled last; None for a regression.
+        The negative and the positive class, or None for regression.
     values : ndarray
-        -1 for the first class and 1 for the second, or the responses.
+        -1 for the negative class and 1 for the positive class, or the values of a regression.
     weight : ndarray
-        Weights of the rows, those of the classes multiplied in.
+        Row weights multiplied by class weights.
     """
 
     classes: NDArray[Any] | None
@@ -39,15 +40,15 @@ class Target:
 def read_target(
     y: Any, loss: str, n_rows: int, *, sample_weight: Any = None, class_weight: Any = None, positive: Any = None
 ) -> Target:
-    """Read labels or responses, whichever the loss is of, and the weights of the rows."""
+    """Validate and convert labels (or numbers, depending on the loss) and row weights."""
     check_choice("loss", loss, tuple(LOSSES))
     column, weight = target_vector(y, n_rows), read_weights(sample_weight, n_rows)
     if not LOSSES[loss].is_classifier:
         if class_weight is not None:
-            msg = f"class_weight is for labels, and loss={loss!r} has none, got {class_weight!r}: use sample_weight."
+            msg = f"class_weight requires a classification loss, got {class_weight!r} with {loss=}: use sample_weight."
             raise ValueError(msg)
         if positive is not None:
-            msg = f"positive names a label, and loss={loss!r} has none, got {positive!r}: use another loss."
+            msg = f"positive requires a classification loss, got {positive!r} with {loss=}."
             raise ValueError(msg)
         return Target(None, numeric_target(column), weight)
     classes, signs = encode_binary(column, weight) if positive is None else encode_one_vs_rest(column, weight, positive)
@@ -56,7 +57,8 @@ def read_target(
 
 def target_vector(y: Any, n_rows: int) -> NDArray[Any]:
     """Return y as a vector of n_rows finite values."""
-    from sklearn.utils import assert_all_finite  # here and below, as it takes a second to import
+    # Imported here and below because it takes a second.
+    from sklearn.utils import assert_all_finite
 
     values = as_vector(y, warn_of_columns=True)
     if values.size != n_rows:
@@ -69,7 +71,7 @@ def target_vector(y: Any, n_rows: int) -> NDArray[Any]:
 
 
 def as_vector(y: Any, *, warn_of_columns: bool = False) -> NDArray[Any]:
-    """Return y as scikit-learn takes it: a vector, which arrays of numbers are as they come, or a single column."""
+    """Return y as a one-dimensional array. A single column is flattened, as in scikit-learn."""
     if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iufb" and y.flags.c_contiguous:
         return y
     from sklearn.utils import column_or_1d
@@ -79,29 +81,32 @@ def as_vector(y: Any, *, warn_of_columns: bool = False) -> NDArray[Any]:
 
 
 def check_labels(y: NDArray[Any]) -> None:
-    """Raise where labels are missing, or of types without an order among them, on which a sort would fail."""
+    """Raise ValueError if labels of dtype object are missing, infinite or of types that cannot be sorted."""
     if y.dtype != object:
         return
-    missing = [i for i, label in enumerate(y.tolist()) if is_missing(label)]
+    labels = y.tolist()
+    missing = [i for i, label in enumerate(labels) if is_missing(label)]
     if missing:
         msg = (
             f"y contains NaN or None in {len(missing)} of {y.size} rows (the first is row {missing[0]}): drop these "
             "rows, or give them a label."
         )
         raise ValueError(msg)
-    infinite = [i for i, label in enumerate(y.tolist()) if isinstance(label, float) and math.isinf(label)]
+    infinite = [i for i, label in enumerate(labels) if isinstance(label, float) and math.isinf(label)]
     if infinite:
         msg = f"y contains infinity (the first in row {infinite[0]}): drop these rows, or give them another label."
         raise ValueError(msg)
-    kinds = sorted({"text" if isinstance(label, str) else "numbers" for label in y.tolist()})
-    if len(kinds) > 1:
-        first = {isinstance(label, str): repr(label) for label in reversed(y.tolist())}
-        msg = f"y mixes numbers and text ({first[False]} and {first[True]}): make all labels text, with astype(str)."
+    examples = {isinstance(label, str): label for label in reversed(labels)}
+    if len(examples) > 1:
+        msg = (
+            f"y mixes numbers and text ({quoted([examples[False]])} and {quoted([examples[True]])}): convert all "
+            "labels to text with astype(str)."
+        )
         raise ValueError(msg)
 
 
 def numeric_target(y: NDArray[Any]) -> FloatArray:
-    """Return the responses of a regression as float64."""
+    """Return the target of a regression as float64."""
     from sklearn.utils import assert_all_finite
 
     values = np.ascontiguousarray(y, dtype=np.float64)
@@ -111,81 +116,75 @@ def numeric_target(y: NDArray[Any]) -> FloatArray:
 
 
 def check_squares(values: FloatArray, name: str) -> None:
-    """Raise where the sum of squares of responses, or of their deviations, would be no float."""
+    """Raise ValueError if sums of squares of the values, or of their deviations, overflow or underflow."""
     low, high = float(values.min()), float(values.max())
-    largest, spread = max(-low, high), high - low
-    if largest > LARGEST_RESPONSE:
-        held = low if largest == -low else high
-        msg = (
-            f"{name} holds {held:g}, and squares of such numbers are no floats: divide by {largest:.0e} before the fit."
-        )
+    largest, width = max(-low, high), high - low
+    if largest > MAX_TARGET:
+        value = low if largest == -low else high
+        msg = f"{name} contains {value:g}, whose square overflows float64: divide by {largest:.0e} before the fit."
         raise ValueError(msg)
-    if 0 < spread < 1 / LARGEST_RESPONSE:
-        factor = min(1 / spread, sys.float_info.max)
-        msg = f"{name} varies by {spread:g}, and squares of that are no floats: multiply with {factor:.0e} first."
+    if 0 < width < 1 / MAX_TARGET:
+        factor = min(1 / width, sys.float_info.max)
+        msg = f"{name} varies by {width:g}, whose square underflows float64: multiply by {factor:.0e} before the fit."
         raise ValueError(msg)
 
 
 def encode_binary(y: NDArray[Any], weight: FloatArray) -> tuple[NDArray[Any], FloatArray]:
-    """Return the two classes in order, and the labels as -1 (the first) and +1 (the second).
-
-    Rows without weight do not count. Two comparisons do the work of a sort, which is slow for text.
-    """
-    seen = y if weight.all() else y[weight > 0]
-    others = seen[seen != seen[0]]
+    """Return the two classes in sorted order and the labels as -1 and 1. Rows without weight are ignored."""
+    # Two comparisons are much faster than sorting, especially for text.
+    labels = y if weight.all() else y[weight > 0]
+    others = labels[labels != labels[0]]
     if others.size == 0:
-        msg = f"y holds one class only ({seen[0]!r}): a classifier needs two classes to tell apart."
-        raise ValueError(msg)
+        _raise_one_class(labels[0])
     if np.any(others != others[0]):
-        _refuse_multiclass(seen)
-    classes = np.unique(np.array([seen[0], others[0]], dtype=y.dtype))
+        _raise_multiclass(labels)
+    classes = np.unique(np.array([labels[0], others[0]], dtype=y.dtype))
     return classes, np.where(y == classes[1], 1.0, -1.0)
 
 
 def encode_one_vs_rest(y: NDArray[Any], weight: FloatArray, positive: Any) -> tuple[NDArray[Any], FloatArray]:
-    """Return the classes with the one that is wanted last, and the labels as -1 and, where they are this one, +1.
+    """Return the classes with the positive one last, and the labels as -1 and 1.
 
-    Where there are more than two, the others become "not" this one, and both classes text.
+    If there are more than two classes, the others are combined to the class "not <positive>" and both become text.
     """
-    upper = np.broadcast_to(np.asarray(y == positive, dtype=np.bool_), y.shape)
-    seen = weight > 0
-    if not (upper & seen).any():
-        found = np.unique(y[seen]).tolist()
-        shown = ", ".join(map(repr, found[:8])) + (", ..." if len(found) > 8 else "")
-        msg = f"positive={positive!r} is no label of y, which holds {shown}: name one of these."
+    is_positive = np.broadcast_to(np.asarray(y == positive, dtype=np.bool_), y.shape)
+    has_weight = weight > 0
+    if not (is_positive & has_weight).any():
+        msg = f"positive={positive!r} is not a label of y. Labels: {quoted(np.unique(y[has_weight]).tolist(), 8)}."
         raise ValueError(msg)
-    others = y[~upper & seen]
+    others = y[~is_positive & has_weight]
     if others.size == 0:
-        msg = f"y holds one class only ({positive!r}): a classifier needs two classes to tell apart."
-        raise ValueError(msg)
-    label = y[upper][0]
-    many = bool(np.any(others != others[0]))
-    classes = np.array([rest_label(label), str(label)]) if many else np.array([others[0], label], dtype=y.dtype)
-    return classes, np.where(upper, 1.0, -1.0)
+        _raise_one_class(positive)
+    label = y[is_positive][0]
+    if np.any(others != others[0]):
+        classes = np.array([rest_label(label), str(label)])
+    else:
+        classes = np.array([others[0], label], dtype=y.dtype)
+    return classes, np.where(is_positive, 1.0, -1.0)
 
 
 def rest_label(label: Any) -> str:
-    """Return the name of all labels but one."""
+    """Return the name of the class that combines all labels but one."""
     return f"not {label}"
 
 
 def read_weights(sample_weight: Any, n_rows: int) -> FloatArray:
-    """Return one weight per row, not negative and not all zero; ones where none are given."""
+    """Validate row weights, which must not be negative or all zero; None means ones."""
     if sample_weight is None:
         return np.ones(n_rows)
     from sklearn.utils import assert_all_finite
 
     given = np.asarray(fill_masked(sample_weight), dtype=np.float64)
     if given.shape != (n_rows,):
-        msg = f"sample_weight must hold one number per row, got shape {given.shape} for {n_rows} rows."
+        msg = f"sample_weight must contain one number per row, got shape {given.shape} for {n_rows} rows."
         raise ValueError(msg)
-    weight: FloatArray = np.ascontiguousarray(given)  # would make one row of a single number
+    weight: FloatArray = np.ascontiguousarray(given)
     assert_all_finite(weight, input_name="sample_weight")
     if weight.min() < 0 or weight.max() == 0:
         msg = f"sample_weight must not be negative nor all zero, got values from {weight.min()} to {weight.max()}."
         raise ValueError(msg)
     if weight.max() > sys.float_info.max / weight.size:
-        msg = f"sample_weight sums to infinity (its largest is {weight.max():g}): divide it by its largest."
+        msg = f"sample_weight sums to infinity (its maximum is {weight.max():g}): divide it by its maximum."
         raise ValueError(msg)
     return weight
 
@@ -193,9 +192,23 @@ def read_weights(sample_weight: Any, n_rows: int) -> FloatArray:
 def apply_class_weights(
     class_weight: Any, classes: NDArray[Any], position: NDArray[np.intp], weight: FloatArray
 ) -> FloatArray:
-    """Multiply row weights by those of the classes: a mapping, or "balanced" for equal totals.
+    """Multiply row weights by class weights.
 
-    `position` says which of the classes each row is of.
+    Parameters
+    ----------
+    class_weight : dict, "balanced" or None
+        Weight of each class. "balanced" gives all classes the same total weight.
+    classes : ndarray
+        The classes.
+    position : ndarray of int
+        Position in `classes` of the class of each row.
+    weight : ndarray
+        Row weights.
+
+    Returns
+    -------
+    ndarray
+        New row weights.
     """
     if class_weight is None:
         return weight
@@ -203,7 +216,7 @@ def apply_class_weights(
         total = np.array([weight[position == k].sum() for k in range(len(classes))])
         factors = total.sum() / (len(classes) * total)
     elif isinstance(class_weight, Mapping):
-        factors = _mapped_weights(class_weight, classes)
+        factors = _mapped_weights(class_weight, classes.tolist())
     else:
         msg = f"class_weight must be None, 'balanced' or a dict from class to weight, got {class_weight!r}."
         raise ValueError(msg)
@@ -211,27 +224,32 @@ def apply_class_weights(
     return out
 
 
-def _mapped_weights(class_weight: Mapping[Any, float], classes: NDArray[Any]) -> FloatArray:
-    known = classes.tolist()
-    unknown = [label for label in class_weight if label not in known]
+def _mapped_weights(class_weight: Mapping[Any, float], classes: list[Any]) -> FloatArray:
+    unknown = [label for label in class_weight if label not in classes]
     if unknown:
-        msg = f"class_weight names {unknown}, but the classes of y are {known}."
+        msg = f"class_weight names {unknown}, but the classes of y are {classes}."
         raise ValueError(msg)
-    factors = np.array([class_weight.get(label, 1.0) for label in known], dtype=np.float64)
+    factors = np.array([class_weight.get(label, 1.0) for label in classes], dtype=np.float64)
     if not (np.isfinite(factors).all() and factors.min() > 0):
-        msg = f"class_weight must hold positive numbers, got {dict(class_weight)!r}."
+        msg = f"class_weight must contain positive numbers, got {dict(class_weight)!r}."
         raise ValueError(msg)
     return factors
 
 
-def _refuse_multiclass(y: NDArray[Any]) -> None:
+def _raise_one_class(label: Any) -> NoReturn:
+    msg = f"y contains one class only ({quoted([label])}): a classifier requires two classes."
+    raise ValueError(msg)
+
+
+def _raise_multiclass(y: NDArray[Any]) -> NoReturn:
     from sklearn.utils.multiclass import check_classification_targets
 
     check_classification_targets(y)
-    found = np.unique(y)
+    found = np.unique(y).tolist()
+    # The first two sentences are required by the checks of scikit-learn.
     msg = (
         "Only binary classification is supported. The type of the target is multiclass: "
-        f"y holds {found.size} classes ({', '.join(map(repr, found[:5].tolist()))}, ...). "
-        "Take one class against the rest (positive=class), or a classifier, which does that for each."
+        f"y contains {len(found)} classes ({quoted(found)}). "
+        "Set positive to one class to compare it with the rest, or use a classifier, which fits one model per class."
     )
     raise ValueError(msg)

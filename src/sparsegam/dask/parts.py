@@ -111,7 +111,7 @@ def _weights(given: Any, n_rows: int) -> FloatArray:
         return np.ones(n_rows)
     weight: FloatArray = np.ascontiguousarray(fill_masked(given), dtype=np.float64)
     if weight.shape != (n_rows,):
-        msg = f"sample_weight must hold one number per row, got shape {weight.shape} for {n_rows} rows."
+        msg = f"sample_weight must contain one number per row, got shape {weight.shape} for {n_rows} rows."
         raise ValueError(msg)
     if not (np.isfinite(weight).all() and weight.min() >= 0):
         msg = f"sample_weight must be finite and not negative, got values from {weight.min()} to {weight.max()}."
