@@ -39,6 +39,6 @@ def test_first_few_counts_the_remaining_names():
 
 def test_values_are_shown_as_plain_python_values():
     assert shown(np.str_("a")) == "'a'"
-    assert quoted(np.array([1.5, 2.5])[:1].tolist() + [np.int64(3)]) == "1.5, 3"
+    assert quoted([np.float64(1.5), np.int64(3)]) == "1.5, 3"
     assert quoted("abcdef", 2) == "'a', 'b', ..."
     assert len(shown("x" * 1000)) == 203

@@ -6,6 +6,7 @@ positions. Missing values are NaN on every scale.
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
@@ -130,10 +131,8 @@ def text(value: Value) -> str:
 def _finite_number(value: Any) -> float:
     number = math.nan
     if not isinstance(value, str | bytes | date | np.datetime64):
-        try:
+        with suppress(TypeError, ValueError, OverflowError):
             number = float(value)
-        except (TypeError, ValueError, OverflowError):
-            pass
     if not math.isfinite(number):
         msg = f"{value!r} is not a finite number."
         raise ValueError(msg)
@@ -291,9 +290,9 @@ def from_objects(values: list[Any], name: str, levels: Sequence[Any] | None = No
         return from_array(_floats(values, name), name)
     if all(issubclass(t, str) for t in types):
         return _from_categories(values, name)
-    if all(issubclass(t, date | np.datetime64) for t in types):
-        return _from_dates(values, name, only_days=not any(issubclass(t, datetime | np.datetime64) for t in types))
-    _raise_mixed_types(values, types, name)
+    if not all(issubclass(t, date | np.datetime64) for t in types):
+        _raise_mixed_types(values, types, name)
+    return _from_dates(values, name, only_days=not any(issubclass(t, datetime | np.datetime64) for t in types))
 
 
 def from_levels(values: list[Any], name: str) -> Column:

@@ -201,10 +201,10 @@ def _warn_of_rounding(matrix: NumericMatrix, columns: NDArray[np.int64]) -> None
     """Warn of columns taken for constant that are not: what varies is the rounding of their numbers, or nearly."""
     varying = [matrix.label(int(j)) for j in columns if matrix.is_varying(int(j))]
     if varying:
+        verb = "vary" if len(varying) > 1 else "varies"
         msg = (
-            f"{quote_columns(varying)} {'vary' if len(varying) > 1 else 'varies'} by less than {NO_VARIATION:g} of the mean, "
-            "as rounding does, and will not be used. Where that is more than rounding, subtract a constant first, "
-            "for example the mean."
+            f"{quote_columns(varying)} {verb} by less than {NO_VARIATION:g} of the mean, as rounding does, and will "
+            "not be used. If this is more than rounding, subtract a constant first, for example the mean."
         )
         warn(msg, UserWarning)
 
