@@ -28,7 +28,7 @@ import numpy as np
 import pandas as pd
 
 from sparsegam import export
-from sparsegam._models.steps import step_model
+from sparsegam._models.functions import score_function
 from sparsegam.export._excel import column_letters
 
 KEY = "row_id"
@@ -201,7 +201,7 @@ def run_onnx(model: Any, frame: pd.DataFrame) -> Scores:
     session = onnxruntime.InferenceSession(
         export.to_onnx(model).SerializeToString(), providers=["CPUExecutionProvider"]
     )
-    feed = {table.feature: _tensor(frame[table.feature], table.scale) for table in step_model(model).inputs}
+    feed = {bins.feature: _tensor(frame[bins.feature], bins.scale) for bins in score_function(model).inputs}
     score, probability = session.run(["score", "probability"], feed)
     return score.ravel(), probability.ravel()
 
@@ -218,7 +218,7 @@ def run_pmml(model: Any, frame: pd.DataFrame) -> Scores:
 
 def pmml_rows(scorer: Any, model: Any, frame: pd.DataFrame) -> pd.DataFrame:
     """Return all outputs of a PMML document for the rows of a frame."""
-    tables = step_model(model).inputs
+    tables = score_function(model).inputs
     columns = [_tensor(frame[t.feature], t.scale, missing_text=None).ravel().tolist() for t in tables]
     rows = [[_plain(value) for value in row] for row in zip(*columns, strict=True)]
     # The data frame interface of pypmml rounds to 10 digits; `call` does not.
@@ -249,7 +249,7 @@ def run_jpmml(model: Any, frame: pd.DataFrame) -> Scores:
         path = Path(folder) / "model.pmml"
         path.write_text(export.to_pmml(model))
         evaluator = jpmml.make_evaluator(str(path), backend=_jpmml_backend()).verify()
-    columns = {t.feature: _tensor(frame[t.feature], t.scale, missing_text=None) for t in step_model(model).inputs}
+    columns = {t.feature: _tensor(frame[t.feature], t.scale, missing_text=None) for t in score_function(model).inputs}
     rows = zip(*(map(_plain, values.ravel().tolist()) for values in columns.values()), strict=True)
     found = [evaluator.evaluate(dict(zip(columns, row, strict=True))) for row in rows]
     return np.array([one["score"] for one in found]), np.array([one["probability"] for one in found])
@@ -305,8 +305,8 @@ def run_excel(model: Any, frame: pd.DataFrame) -> Scores:
 
 def _n_columns_before_score(model: Any) -> int:
     """Return the number of columns before the score: the features and their contributions."""
-    steps = step_model(model)
-    return len(steps.inputs) + len(steps.parts)
+    score = score_function(model)
+    return len(score.inputs) + len(score.functions)
 
 
 ENGINES: dict[str, Callable[[Any, pd.DataFrame], Scores]] = {

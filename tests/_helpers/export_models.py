@@ -14,7 +14,6 @@ from sparsegam._data.columns import BOOLEAN, DATE, DATETIME, NUMBER, Scale
 from sparsegam._data.table import read_table
 from sparsegam._models.additive import Model
 from sparsegam._models.seen import seen_of
-from sparsegam._models.steps import step_numbers
 from sparsegam._models.terms import Condition, Term
 
 # The formula interpreter evaluates cell by cell, so that fewer rows are scored.
@@ -89,7 +88,7 @@ def fitted_model(missing="mean", loss="logistic"):
             numbers,
             weight,
         )
-        for name, numbers in step_numbers(model, table).items()
+        for name, numbers in model.score_function.columns(table).items()
     }
     return replace(model, terms=terms, missing=missing, seen=seen)
 

@@ -104,7 +104,7 @@ def test_against_median_and_mean(model, rows):
 
 
 def step_adds(table, j):
-    return table.steps.tables[j].adds
+    return table.score_function.functions[j].contributions
 
 
 def test_the_other_class_can_be_adverse(model, rows):

@@ -68,17 +68,19 @@ def test_scorecard_has_integer_points_for_ranges_of_ramps(fitted):
     gam, X, y = fitted
     assert any(term.condition.is_ramp for term in gam.terms_)
     card = scorecard(gam.model_, X, y)
-    assert all(step.slope == 0 and step.adds == int(step.adds) for table in card.steps.tables for step in table.steps)
+    for function in card.score_function.functions:
+        assert not function.has_slopes
+        np.testing.assert_array_equal(function.contributions, np.rint(function.contributions))
     assert card.rounding.auc_after > card.rounding.auc_before - 0.005
     small = scorecard(gam.model_, X, y, method="small", max_points=5)
-    assert abs(small.steps.tables[0].adds).max() <= 5 * 6
+    assert abs(small.score_function.functions[0].contributions).max() <= 5 * 6
     assert small.rounding.auc_after > small.rounding.auc_before - 0.02
 
 
 def test_scorecard_of_ramps_without_data(fitted):
     gam, X, _ = fitted
     card = scorecard(gam.model_)
-    odds = card.steps.log_odds(card.steps.score(X))
+    odds = card.score_function.log_odds(card.score_function.score(X))
     np.testing.assert_allclose(odds, gam.decision_function(X), atol=0.3)
 
 

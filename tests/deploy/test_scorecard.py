@@ -9,6 +9,7 @@ import pytest
 from _helpers import products
 
 from sparsegam import SparseGAMClassifier, gam_path
+from sparsegam._data.table import read_table
 from sparsegam._models.additive import Model
 from sparsegam._models.terms import Condition, Term
 from sparsegam.deploy import best_scorecard, scorecard, small_scorecard
@@ -25,7 +26,7 @@ def model(credit):
 
 def test_pdo_scaling_has_the_given_odds(model, credit):
     card = scorecard(model, *credit, pdo=20, odds=50, base_points=600)
-    odds_of_good = 1 / card.steps.probability(np.array([600.0, 620.0])) - 1
+    odds_of_good = 1 / card.score_function.probability(np.array([600.0, 620.0])) - 1
     np.testing.assert_allclose(odds_of_good, [50, 100])
 
 
@@ -39,7 +40,7 @@ def test_scorecard_equals_a_worked_example():
 
 
 def test_min_max_scaling_covers_the_range(model, credit):
-    low, high = scorecard(model, *credit, method="min_max", lowest=300, highest=850).steps.range()
+    low, high = scorecard(model, *credit, method="min_max", lowest=300, highest=850).score_function.range()
     assert abs(low - 300) <= model.n_terms
     assert abs(high - 850) <= model.n_terms
 
@@ -100,9 +101,9 @@ def test_scorecard_prints_and_exports_to_html_csv_and_excel(model, credit, tmp_p
 def test_scorecard_reports_rows_events_and_weight_of_evidence(model, credit):
     X, y = credit
     card = scorecard(model, X, y)
-    frame = card.to_frame()
+    frame, columns = card.to_frame(), card.score_function.columns(read_table(X))
     for j, name in enumerate(card.features):
-        mine, located = frame[frame["feature"] == name], card.steps.locate(X)[j]
+        mine, located = frame[frame["feature"] == name], card.score_function.functions[j].bin_of(columns)
         assert mine["rows"].tolist() == np.bincount(located, minlength=len(mine)).tolist()
         assert mine["events"].tolist() == np.bincount(located, y, len(mine)).tolist()
         bad, good = mine["events"] / y.sum(), (mine["rows"] - mine["events"]) / (len(y) - y.sum())
@@ -159,7 +160,7 @@ def test_best_scorecard_is_not_worse_than_the_model_of_the_same_size(credit):
     X, y = credit
     path = gam_path(X, y, max_terms=9)
     card = scorecard(path.at(n_terms=9), X, y, method="small", max_terms=5)
-    steps = sum(step.kind in ("equal", "upto") for table in card.steps.tables for step in table.steps)
+    steps = sum(len(function.bins) - 2 for function in card.score_function.of_features)
     assert steps <= 5
     best = best_scorecard(path.models[5:10], X, y, method="small", max_terms=5)
     single = scorecard(path.at(n_terms=5), X, y, method="small")
@@ -173,14 +174,14 @@ def test_values_absent_from_training_get_the_mean_points(model, credit):
         card = scorecard(model, X, y, **options)
         if name not in card.features:
             continue
-        table = card.steps.tables[card.features.index(name)]
-        mean = table.adds[table.locate(X[name].to_numpy(dtype=float))].mean()
+        function = card.score_function.functions[card.features.index(name)]
+        mean = function.at(X[name].to_numpy(dtype=float)).mean()
         line = next(row for row in card.table() if row["feature"] == name)
         assert (line["step"], line["rows"]) == ("missing: no such row was seen", 0.0)
         assert line["points"] == pytest.approx(mean, abs=0.5 + 1e-9)
         with pytest.warns(UserWarning, match=f"{len(X)} rows have a missing value in '{name}'"):
             assert set(card.score(X.assign(**{name: np.nan})) - card.score(X)) == {
-                int(line["points"] - points) for points in set(table.adds[table.locate(X[name].to_numpy(dtype=float))])
+                int(line["points"] - points) for points in set(function.at(X[name].to_numpy(dtype=float)))
             }
     assert "missing: no such row was seen" in str(scorecard(model, X, y))
 
@@ -194,9 +195,10 @@ def test_points_of_interactions_add_up_to_the_total(options):
     card = scorecard(model, frame, y, **options)
     lines = card.table()
     total = np.full(len(frame), card.base)
-    for part, where in zip(card.steps.parts, card.steps.locate(frame), strict=True):
-        points = np.array([line["points"] for line in lines if line["feature"] == part.name])
-        total += points[where]
+    columns = card.score_function.columns(read_table(frame))
+    for function in card.score_function.functions:
+        points = np.array([line["points"] for line in lines if line["feature"] == function.name])
+        total += points[function.bin_of(columns)]
     assert total.tolist() == card.score(frame).tolist()
     assert all(sum(line["rows"] for line in lines if line["feature"] == name) == 600 for name in ("age", "age & hours"))
     assert card.rounding.auc_after > card.rounding.auc_before - 0.01
@@ -209,23 +211,29 @@ def test_scorecard_prints_interactions_as_tables():
     card = scorecard(products.as_fitted(products.written(), frame, y), frame, y)
     lines = str(card).splitlines()
     head = next(i for i, line in enumerate(lines) if line.startswith("age (down), priors (across): points (rows)"))
-    young = [cell for cell in lines[head + 2].split("  ") if cell]
+    row = next(line for line in lines[head + 2 :] if line.startswith("<= 25"))
+    young = [cell for cell in row.split("  ") if cell]
     points = {line["step"]: line for line in card.table() if line["feature"] == "age & priors"}
     worst = points["age: <= 25; priors: > 3"]
     assert young[0].strip() == "<= 25"
-    assert young[3].strip() == f"{worst['points']} ({worst['rows']:.0f})"
+    assert young[-1].strip() == f"{worst['points']} ({worst['rows']:.0f})"
     assert "the points of the cell of each pair of features" in str(card)
     assert card.to_html().count("<table>") == 1 + 3 + 1  # features, pairs, risk bands
     assert len(list(csv.reader(io.StringIO(card.to_csv())))) == 2 + len(card.table())
     assert card.information_values.keys() == {"age", "priors", "age & priors", "age & hours", "hours & colour"}
 
 
+def ordered_points(function):
+    """Return the points of the intervals of a feature."""
+    return [points for bin_, points, _ in function.lines() if bin_.kind == "interval"]
+
+
 def n_terms(card):
     """Return the number of distinct points of consecutive steps, and of missing and special values in training."""
     return sum(
-        int(np.count_nonzero(np.diff([s.adds for s in t.steps if s.kind in ("upto", "rest")])))
-        + sum(s.adds != 0 for s in t.steps if s.kind in ("missing", "equal") and not s.new)
-        for t in card.steps.tables
+        int(np.count_nonzero(np.diff(ordered_points(function))))
+        + sum(points != 0 for bin_, points, _ in function.lines() if bin_.kind != "interval" and not bin_.is_new)
+        for function in card.score_function.of_features
     )
 
 
@@ -234,7 +242,7 @@ def test_small_scorecard_respects_max_terms_and_max_points(credit, max_terms):
     card = small_scorecard(*credit, max_terms=max_terms, scaling={"max_points": 3}, special_values=SPECIAL)
     assert 1 <= n_terms(card) <= max_terms
     assert card.rounding.n_rows == 3000
-    steps = [np.diff([s.adds for s in t.steps if s.kind in ("upto", "rest")]) for t in card.steps.tables]
+    steps = [np.diff(ordered_points(function)) for function in card.score_function.of_features]
     assert max(abs(np.concatenate(steps)), default=0) <= 3
 
 

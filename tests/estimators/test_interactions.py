@@ -7,7 +7,7 @@ from _helpers import products
 
 from sparsegam import SparseGAMClassifier, SparseGAMRegressor
 from sparsegam._models.additive import Model
-from sparsegam._models.steps import step_model
+from sparsegam._models.functions import score_function
 from sparsegam._search import tables
 from sparsegam.report._content import content
 from sparsegam.report._data import Material, Sample
@@ -54,7 +54,7 @@ def test_what_a_fit_remembers_of_pairs_is_what_its_rows_have(fitted, weighted):
 def test_steps_of_fitted_products_score_to_the_bit(fitted):
     gam, frame, _ = fitted
     new = frame.assign(hours=frame["hours"].iloc[::-1].to_numpy())
-    np.testing.assert_array_equal(step_model(gam).score(new), gam.decision_function(new))
+    np.testing.assert_array_equal(score_function(gam).score(new), gam.decision_function(new))
     back = Model.from_json(gam.model_.to_json())
     np.testing.assert_array_equal(back.decision_function(new), gam.decision_function(new))
     assert back.drift(frame).worst.psi == pytest.approx(0.0, abs=1e-12)
@@ -84,7 +84,7 @@ def test_products_come_back_in_samples(clear):
     gam, X, y, (term,) = clear
     found = gam.stability(X, y, n=4)
     assert found.features["a & b"] == 1.0
-    assert [step.share for step in found.steps if step.term == term] == [1.0]
+    assert [one.share for one in found.terms if one.term == term] == [1.0]
 
 
 def test_edits_and_cards_of_a_regression_with_products(clear):

@@ -7,13 +7,13 @@ from _helpers.export_models import AGE, CITY, additive_model, check_pmml_reasons
 
 from sparsegam import export
 from sparsegam._models.additive import Model
-from sparsegam._models.steps import step_model
+from sparsegam._models.functions import score_function
 from sparsegam._models.terms import Condition, Term
 from sparsegam.deploy import reason_table, scorecard
 
 
 def test_labels_mark_values_without_training_rows():
-    tables = {table.feature: table.labels() for table in step_model(fitted_model()).tables}
+    tables = {function.name: function.labels() for function in score_function(fitted_model()).of_features}
     assert tables[AGE][:3] == ("missing: no such row was seen", "-9", "-8: no such row was seen")
     assert tables[CITY][-1] == "any other: no such row was seen"
     assert tables["since"][0] == "missing"

@@ -186,4 +186,4 @@ def test_exports_escape_hostile_names_in_interactions(evil):
 def test_to_latex_writes_an_interaction_as_a_table():
     text = export.to_latex(products.written())
     assert r"\multicolumn{4}{c}{priors}" in text
-    assert r"$>$ 40 & $-0.400$ & $0$ & $0$ & $0$ \\" in text
+    assert r"$>$ 40 & $0$ & $-0.400$ & $0$ & $0$ \\" in text

@@ -17,7 +17,7 @@ from _helpers.export_models import (
 
 from sparsegam import export
 from sparsegam._models.additive import Model
-from sparsegam._models.steps import step_model
+from sparsegam._models.functions import score_function
 from sparsegam._models.terms import Condition, Term
 from sparsegam.deploy import scorecard
 
@@ -75,9 +75,9 @@ def test_exports_of_scorecards_score_like_the_scorecard(engine, made_by):
     np.testing.assert_allclose(found[1], probability, rtol=0, atol=TOLERANCE)
 
 
-def test_step_model_scores_like_decision_function():
+def test_score_function_scores_like_decision_function():
     model, frame = additive_model(), random_table(2000, seed=1)
     with pytest.warns(UserWarning, match="which no training row had"):
         expected = model.decision_function(frame)
     with pytest.warns(UserWarning, match="which no training row had"):
-        np.testing.assert_allclose(step_model(model).score(frame), expected, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(score_function(model).score(frame), expected, rtol=0, atol=1e-12)

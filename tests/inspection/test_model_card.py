@@ -60,6 +60,6 @@ def test_card_of_a_model_with_products():
     frame, y = products.table()
     text = products.as_fitted(products.written(), frame, y).card(frame, y)
     assert "age (down) and priors (across) add together:" in text
-    assert "| > 40 | -0.4000 | +0.0000 | +0.0000 | +0.0485 |" in text
+    assert "| > 40 | +0.0485 | -0.4000 | +0.0000 | +0.0000 |" in text
     assert "| age &lt;= 25 and priors > 3 | +0.9000 |" in text
     assert "| colour | 0.0% | 0.0% |" in text  # of which products alone ask

@@ -17,7 +17,15 @@ from sparsegam._models import equation, notebook, schema
 from sparsegam._models.decomposition import SumOfParts
 from sparsegam._models.edits import Edit
 from sparsegam._models.evidence import Evidence
-from sparsegam._models.functions import Bins, FittedFunction, ScoreFunction, bins_of, feature_function, pair_function
+from sparsegam._models.functions import (
+    Bins,
+    FittedFunction,
+    ScoreFunction,
+    bins_of,
+    feature_function,
+    joint_shares,
+    pair_function,
+)
 from sparsegam._models.layout import aligned
 from sparsegam._models.methods import Deployable, Viewable
 from sparsegam._models.profile import Counted, Profile
@@ -296,8 +304,10 @@ class Model(SumOfParts, Scores, Deployable, Viewable):
 
     def _regrouped(self, old: FittedFunction) -> FloatArray:
         """Return the share of the training rows in each pair of bins, given a function with at least these bins."""
-        function = pair_function((), self.pair_bins(old.key))  # type: ignore[arg-type]
-        return replace(function, sample=old.sample).shares
+        sample = old.sample
+        if sample is None:
+            return np.zeros(0)
+        return joint_shares(self.pair_bins(old.pair), (sample.numbers[0], sample.numbers[1]), sample.shares)
 
     def standing_on(self, evidence: Evidence | None) -> "Model":
         """Return the same model with what its terms stand on."""

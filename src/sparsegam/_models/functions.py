@@ -262,7 +262,8 @@ def _single_values(
         holding = tuple(i for i, numbers in enumerate(asked) if number in numbers)
         groups.setdefault((number in lacking, holding), []).append(number)
     ordered = sorted(groups.items(), key=lambda item: item[0][0])
-    bins, bin_of = [], {}
+    bins: list[Bin] = []
+    bin_of: dict[float, int] = {}
     for i, ((is_new, _), numbers) in enumerate(ordered):
         mine = tuple(scale.value(number) for number in numbers)
         bins.append(Bin("values", _listed(mine), mine, is_new=is_new))
@@ -331,8 +332,13 @@ class FittedFunction:
     @property
     def key(self) -> Part:
         """Name of the feature, or the names of both features."""
-        names = tuple(axis.feature for axis in self.axes)
-        return names[0] if len(names) == 1 else (names[0], names[1])
+        return self.pair if self.is_pair else self.bins.feature
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """Names of both features of a function of two."""
+        first, second = self.axes
+        return first.feature, second.feature
 
     @property
     def name(self) -> str:
@@ -398,6 +404,10 @@ class FittedFunction:
         low, high = np.minimum(self.starts, self.contributions), np.maximum(self.starts, self.contributions)
         clipped: FloatArray = np.clip(out + slope * below, low[located], high[located])
         return clipped
+
+    def lines(self) -> Iterator[tuple[Bin, float, float]]:
+        """Return each bin of a function of one feature with its contribution and its slope."""
+        return zip(self.bins.bins, self.contributions.tolist(), self.slopes.tolist(), strict=True)
 
     def phrases(self) -> Iterator[tuple[Any, Any]]:
         """Return the text and the label of each bin; of a pair, the texts and the labels of both features."""

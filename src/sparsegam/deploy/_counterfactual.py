@@ -13,13 +13,12 @@ from sparsegam._data.columns import UNSEEN, Value, from_objects, text
 from sparsegam._data.frames import make_frame
 from sparsegam._data.table import Table, position, read_table
 from sparsegam._models import notebook
+from sparsegam._models.functions import Bins, ScoreFunction, score_function
 from sparsegam._models.layout import aligned
-from sparsegam._models.step_tables import StepTable
-from sparsegam._models.steps import StepModel, step_model, step_numbers
 from sparsegam.arrays import FloatArray
 from sparsegam.checks import check_choice, check_number
 from sparsegam.deploy._counterfactual_search import cheapest
-from sparsegam.deploy._moves import SIGNS, Block, Move, Prices, blocks_of, differs, is_whole, tables_of
+from sparsegam.deploy._moves import SIGNS, Block, Move, Prices, bins_of_feature, blocks_of, differs, is_whole
 
 COSTS = ("share", "count")
 HAIR = 1e-9  # how much further to go, relative to the score, where rounding left it short of the threshold
@@ -151,15 +150,15 @@ def counterfactual(
     No other changes of the same features cost less: all are considered, ramps as the straight lines they are. Along a
     ramp, a value goes on to the next round number: a whole one, where the thresholds and the value are whole.
     """
-    steps = step_model(model)
-    table = one_row(row, steps.feature_names)
-    score = float(steps.score(table)[0])
-    goal = _goal(steps, target, score, points=hasattr(model, "scaling"))
-    free = _free(steps, fixed, directions or {})
-    prices = _prices(steps, cost)
+    function = score_function(model)
+    table = one_row(row, function.feature_names)
+    score = float(function.score(table)[0])
+    goal = _goal(function, target, score, points=hasattr(model, "scaling"))
+    free = _free(function, fixed, directions or {})
+    prices = _prices(function, cost)
     if prices.kind == "unit":
         free = {name: way for name, way in free.items() if name in prices.units}
-    return _Question(steps, step_numbers(steps, table), score, goal, prices, free).answer()
+    return _Question(function, function.columns(table), score, goal, prices, free).answer()
 
 
 def one_row(row: Any, names: Sequence[str]) -> Table:
@@ -198,17 +197,17 @@ class _Question:
 
     def __init__(
         self,
-        steps: StepModel,
+        function: ScoreFunction,
         now: Mapping[str, FloatArray],
         score: float,
         goal: Goal,
         prices: Prices,
         free: dict[str, int],
     ) -> None:
-        self.steps, self.score, self.goal, self.prices = steps, score, goal, prices
+        self.function, self.score, self.goal, self.prices = function, score, goal, prices
         self.now = {name: float(values[0]) for name, values in now.items()}
-        self.inputs = {table.feature: table for table in steps.inputs}
-        blocks = [Block(steps, names, self.now, free) for names in blocks_of(steps)]
+        self.inputs = {bins.feature: bins for bins in function.inputs}
+        blocks = [Block(function, names, self.now, free) for names in blocks_of(function)]
         self.blocks = {name: block for block in blocks for name in block.names}
         self.moves = [block.moves(prices, goal.sign) for block in blocks]
 
@@ -244,7 +243,7 @@ class _Question:
                 yield name, self._rounded(name, number, near, far)
 
     def _rounded(self, name: str, number: float, near: float, far: float) -> float:
-        whole = is_whole(tables_of(self.steps, name), self.now[name])
+        whole = is_whole(bins_of_feature(self.function, name), self.now[name])
         digits = 0 if whole else DIGITS - math.floor(math.log10(abs(far - near)))
         outward = math.ceil if far > near else math.floor
         number = round(outward(number * 10.0**digits) / 10.0**digits, digits)
@@ -257,21 +256,21 @@ class _Question:
     def _score_after(self, made: Mapping[str, float]) -> float:
         """Return the score of the row after changes, summed as the model does."""
         numbers = {name: np.array([number]) for name, number in (self.now | dict(made)).items()}
-        return float(self.steps.score_numbers(numbers, 1)[0])
+        return float(self.function.score_columns(numbers, 1)[0])
 
     def _change(self, name: str, number: float) -> Change:
         """Put a change into words, with what it adds when it is made alone."""
-        table, before = self.inputs[name], self.now[name]
-        words = table.texts()[int(table.locate(np.array([number]))[0])]
-        cost = float(self.prices.of(table, before, np.array([number]))[0])
+        bins, before = self.inputs[name], self.now[name]
+        words = bins.bins[int(bins.bin_of(np.array([number]))[0])].text
+        cost = float(self.prices.of(bins, before, np.array([number]))[0])
         adds = self.blocks[name].alone(name, number)
         cost = 1.0 if self.prices.kind == "count" else cost
-        return Change(name, _value(table, before), _value(table, number), words, adds, cost)
+        return Change(name, _value(bins, before), _value(bins, number), words, adds, cost)
 
     def _result(self, changes: tuple[Change, ...], cost: float, new_score: float) -> Counterfactual:
         scores, risks = np.array([self.score, new_score]), (None, None)
-        if self.steps.classes is not None:
-            risks = tuple(self.steps.probability(scores).tolist())
+        if self.function.classes is not None:
+            risks = tuple(self.function.probability(scores).tolist())
         return Counterfactual(changes, math.isfinite(cost), cost, self.score, new_score, *risks, self.goal.words)
 
 
@@ -280,26 +279,26 @@ def _short(value: Value) -> str:
     return f"{value:.6g}" if isinstance(value, float) and value % 1 else text(value)
 
 
-def _value(table: StepTable, number: float) -> Value:
+def _value(bins: Bins, number: float) -> Value:
     """Return the value that a number stands for; a level that is not on the scale is told as such."""
-    return "another level" if table.scale.has_levels and number == UNSEEN else table.scale.value(number)
+    return "another level" if bins.scale.has_levels and number == UNSEEN else bins.scale.value(number)
 
 
-def _goal(steps: StepModel, target: Any, score: float, *, points: bool) -> Goal:
+def _goal(function: ScoreFunction, target: Any, score: float, *, points: bool) -> Goal:
     """Return the score to reach: that of a class, of a probability, of a prediction or of points."""
-    if steps.classes is not None and not points and (target is None or target in steps.classes):
-        label = steps.classes[0 if score > 0 else 1] if target is None else target
-        upper = label == steps.classes[1]
+    if function.classes is not None and not points and (target is None or target in function.classes):
+        label = function.classes[0 if score > 0 else 1] if target is None else target
+        upper = label == function.classes[1]
         return Goal(float(np.nextafter(0.0, 1.0)) if upper else 0.0, 1 if upper else -1, f"class {label}")
-    if steps.classes is None or points:
+    if function.classes is None or points:
         check_number("target", target, at_least=-sys.float_info.max)
         return _reached(float(target), score, f"{{}} {target:g}{' points' * points}")
     if not isinstance(target, int | float | np.number) or not 0 < target < 1:
-        msg = f"target must be one of the classes {steps.classes} or a probability between 0 and 1, got {target!r}."
+        msg = f"target must be one of the classes {function.classes} or a probability between 0 and 1, got {target!r}."
         raise ValueError(msg)
     odds = math.log(target / (1 - target))
     return _reached(
-        (odds - steps.shift) / steps.slope, score, f"a probability of {steps.classes[1]} of {{}} {target:g}"
+        (odds - function.shift) / function.slope, score, f"a probability of {function.classes[1]} of {{}} {target:g}"
     )
 
 
@@ -308,30 +307,30 @@ def _reached(threshold: float, score: float, words: str) -> Goal:
     return Goal(threshold, sign, words.format("at least" if sign > 0 else "at most"))
 
 
-def _free(steps: StepModel, fixed: Sequence[str], directions: Mapping[str, str]) -> dict[str, int]:
+def _free(function: ScoreFunction, fixed: Sequence[str], directions: Mapping[str, str]) -> dict[str, int]:
     """Return the features that may change, and which way."""
     if isinstance(fixed, str):
         msg = f"fixed must be a list of columns, got {fixed!r}."
         raise ValueError(msg)
-    names = steps.feature_names
+    names = function.feature_names
     held = {names[position(key, names, "fixed")] for key in fixed}
     ways = {}
     for key, way in directions.items():
         name = names[position(key, names, "directions")]
         check_choice(f"directions[{name!r}]", way, tuple(SIGNS))
-        if name in steps.scales and steps.scales[name].kind == "category":
+        if name in function.scales and function.scales[name].kind == "category":
             msg = f"directions names {name!r}, a category, whose levels have no order: put it into fixed, or leave it."
             raise ValueError(msg)
         ways[name] = SIGNS[way]
-    return {name: ways.get(name, 0) for name in steps.features if name not in held}
+    return {name: ways.get(name, 0) for name in function.features if name not in held}
 
 
-def _prices(steps: StepModel, cost: str | Mapping[str, float] | None) -> Prices:
+def _prices(function: ScoreFunction, cost: str | Mapping[str, float] | None) -> Prices:
     """Return what changes cost."""
-    unknown = [table.feature for table in steps.inputs if table.seen is None]
+    unknown = [bins.feature for bins in function.inputs if bins.seen is None]
     if isinstance(cost, Mapping):
         for name, price in cost.items():
-            position(name, steps.feature_names, "cost")
+            position(name, function.feature_names, "cost")
             check_number(f"cost[{name!r}]", price, at_least=sys.float_info.min)
         return Prices("unit", cost)
     kind = ("count" if unknown else "share") if cost is None else cost

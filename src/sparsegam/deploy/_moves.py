@@ -1,7 +1,7 @@
 """Where the features of a row could go instead: what each place would cost, and what it would add to the score."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
 from typing import Any
@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam._data.columns import MICROSECONDS_PER_DAY
-from sparsegam._models.step_tables import WHOLE, StepTable
-from sparsegam._models.steps import StepModel
+from sparsegam._models.functions import LARGEST_EXACT_INTEGER, Bins, ScoreFunction
 from sparsegam.arrays import FloatArray
 
 TOUCH = 0.01  # what any change costs beside the rows that it passes, so that few changes are made
@@ -71,49 +70,48 @@ class Prices:
     kind: str
     units: Mapping[str, float]
 
-    def of(self, table: StepTable, before: float, after: FloatArray) -> FloatArray:
+    def of(self, bins: Bins, before: float, after: FloatArray) -> FloatArray:
         """Return what it costs to go from one number to each of others."""
-        unordered = table.scale.kind in ("category", "boolean")
+        unordered = bins.scale.kind in ("category", "boolean")
         if self.kind == "unit":
             away = np.ones(after.size) if unordered else np.abs(after - before)
-            each = MICROSECONDS_PER_DAY if table.scale.kind == "datetime" else 1
-            return away * self.units[table.feature] / each
-        passed = np.ones(after.size) if unordered else rows_between(table, before, after)
+            each = MICROSECONDS_PER_DAY if bins.scale.kind == "datetime" else 1
+            return away * self.units[bins.feature] / each
+        passed = np.ones(after.size) if unordered else rows_between(bins, before, after)
         return TOUCH + passed if self.kind == "share" else 1.0 + TIE * passed
 
 
-def rows_between(table: StepTable, before: float, after: FloatArray) -> FloatArray:
+def rows_between(bins: Bins, before: float, after: FloatArray) -> FloatArray:
     """Return the share of the rows of the fit between one number and others; 0 where these rows are not known.
 
     Rows are spread evenly within a piece. A piece without an end is entered at its edge, and left from the middle of
     its rows.
     """
-    if table.seen is None or not table.seen.upto:
+    if bins.seen is None or not bins.seen.upto:
         return np.zeros(after.size)
-    edges = np.array([table.scale.number(value) for value, _ in table.seen.upto])
-    upto = np.cumsum([share for _, share in table.seen.upto])
+    edges = np.array([bins.scale.number(value) for value, _ in bins.seen.upto])
+    upto = np.cumsum([share for _, share in bins.seen.upto])
     start = float(np.interp(before, edges, upto))
     if before < edges[0]:
         start = upto[0] / 2
     elif before > edges[-1]:
-        start = upto[-1] + table.seen.above / 2
+        start = upto[-1] + bins.seen.above / 2
     out: FloatArray = np.abs(np.interp(after, edges, upto) - start)
     return out
 
 
-def blocks_of(steps: StepModel) -> list[tuple[str, ...]]:
+def blocks_of(score: ScoreFunction) -> list[tuple[str, ...]]:
     """Return the features in use, those together that products link, directly or by way of others."""
-    found = [{name} for name in steps.features]
-    for pair in steps.pairs:
+    found = [{name} for name in score.features]
+    for pair in score.of_pairs:
         linked = [block for block in found if block & {*pair.key}]
         found = [block for block in found if block not in linked] + [set().union(*linked)]
-    return [tuple(name for name in steps.features if name in block) for block in found]
+    return [tuple(name for name in score.features if name in block) for block in found]
 
 
-def tables_of(steps: StepModel, name: str) -> list[StepTable]:
-    """Return all tables that cut a feature: its own, and its halves of pairs."""
-    halves = (half for pair in steps.pairs for half in pair.halves)
-    return [table for table in (*steps.tables, *halves) if table.feature == name]
+def bins_of_feature(score: ScoreFunction, name: str) -> list[Bins]:
+    """Return all partitions of a feature: that of its own function, and those of its pairs."""
+    return [axis for function in score.functions for axis in function.axes if axis.feature == name]
 
 
 class Block:
@@ -121,7 +119,7 @@ class Block:
 
     Parameters
     ----------
-    steps : StepModel
+    score : ScoreFunction
         What the features add.
     names : tuple of str
         The features.
@@ -132,12 +130,11 @@ class Block:
     """
 
     def __init__(
-        self, steps: StepModel, names: tuple[str, ...], now: Mapping[str, float], free: Mapping[str, int]
+        self, score: ScoreFunction, names: tuple[str, ...], now: Mapping[str, float], free: Mapping[str, int]
     ) -> None:
-        self.steps, self.names, self.before = steps, names, [now[name] for name in names]
-        self.tables = [table for table in steps.tables if table.feature in names]
-        self.pairs = [pair for pair in steps.pairs if pair.key[0] in names]
-        self.inputs = {table.feature: table for table in steps.inputs if table.feature in names}
+        self.score, self.names, self.before = score, names, [now[name] for name in names]
+        self.functions = [function for function in score.functions if function.axes[0].feature in names]
+        self.inputs = {bins.feature: bins for bins in score.inputs if bins.feature in names}
         self.ways = [self._ways(name, now[name], free[name]) if name in free else [] for name in names]
 
     def moves(self, prices: Prices, sign: int) -> list[Move]:
@@ -164,10 +161,8 @@ class Block:
         """Return what the features add together in each row of their numbers."""
         columns = dict(zip(self.names, numbers.T, strict=True))
         out = np.zeros(len(numbers))
-        for table in self.tables:
-            out += table.of(columns)
-        for pair in self.pairs:
-            out += pair.of(columns)
+        for function in self.functions:
+            out += function.evaluate(columns)
         return out
 
     def alone(self, name: str, number: float) -> float:
@@ -201,11 +196,19 @@ class Block:
         return out
 
     def _ways(self, name: str, before: float, way: int) -> Ways:
-        tables = tables_of(self.steps, name)
-        if np.isnan(before) or before in _special(tables):
+        cuts = bins_of_feature(self.score, name)
+        if np.isnan(before) or before in _special(cuts):
             return []
-        found = _levels(tables[0], before) if tables[0].scale.has_levels else _intervals(tables, before)
+        has_levels = cuts[0].scale.has_levels
+        found = _levels(cuts[0], before) if has_levels else _intervals(cuts, before, self._slope_at(name))
         return [ends for ends in found if all(way * (end - before) >= 0 for end in ends)]
+
+    def _slope_at(self, name: str) -> Callable[[float], bool]:
+        """Return a function that tells whether the interval that ends at a number has a slope."""
+        own = next((one for one in self.functions if one.key == name), None)
+        if own is None:
+            return lambda _: False
+        return lambda end: bool(own.slopes[own.bins.bin_of(np.array([end]))[0]])
 
     def _check_size(self, corners: Sequence[Sequence[float]]) -> None:
         n = math.prod(len(ends) for ends in corners)
@@ -237,25 +240,25 @@ def _unbeaten(along: list[Move], whole: list[Move]) -> list[Move]:
     return out
 
 
-def _special(tables: Sequence[StepTable]) -> set[float]:
-    if tables[0].scale.has_levels:
-        return set()
-    return {t.scale.number(value) for t in tables for step in t.steps if step.kind == "equal" for value in step.values}
+def _special(cuts: Sequence[Bins]) -> set[float]:
+    return set() if cuts[0].scale.has_levels else {number for bins in cuts for number in bins.special.tolist()}
 
 
-def _levels(table: StepTable, before: float) -> Iterator[tuple[float, float]]:
+def _levels(bins: Bins, before: float) -> Iterator[tuple[float, float]]:
     """Return the levels of a category that rows had, each as a place of its own."""
-    for number in np.arange(len(table.scale.levels), dtype=np.float64).tolist():
+    for number in np.arange(len(bins.scale.levels), dtype=np.float64).tolist():
         if number != before:
             yield number, number
 
 
-def _intervals(tables: Sequence[StepTable], before: float) -> Iterator[tuple[float, float]]:
+def _intervals(
+    cuts: Sequence[Bins], before: float, has_slope: Callable[[float], bool]
+) -> Iterator[tuple[float, float]]:
     """Return, for each piece between edges, the place where one enters it and, where it slopes, that where it ends."""
-    edges = _edges(tables)
-    special, whole = _special(tables), is_whole(tables, before)
+    edges = _edges(cuts)
+    special, whole = _special(cuts), is_whole(cuts, before)
     for low, high in pairwise([-np.inf, *edges, np.inf]):
-        first, sloped = _above(low, high, special, whole=whole), _slopes(tables, high)
+        first, sloped = _above(low, high, special, whole=whole), has_slope(high)
         if low < before <= high:
             if sloped:
                 yield from ((before, end) for end in (first, high) if end != before)
@@ -265,18 +268,8 @@ def _intervals(tables: Sequence[StepTable], before: float) -> Iterator[tuple[flo
             yield high, first if sloped else high
 
 
-def _edges(tables: Sequence[StepTable]) -> list[float]:
-    return sorted({t.scale.number(step.values[0]) for t in tables for step in t.steps if step.kind == "upto"})
-
-
-def _slopes(tables: Sequence[StepTable], high: float) -> bool:
-    """Tell whether the piece that ends at a number slopes; the last, which has no end, does not."""
-    return any(_slope(table, high) for table in tables)
-
-
-def _slope(table: StepTable, high: float) -> float:
-    ends = (step for step in table.steps if step.kind == "upto" and table.scale.number(step.values[0]) >= high)
-    return next((step.slope for step in ends), 0.0)
+def _edges(cuts: Sequence[Bins]) -> list[float]:
+    return sorted({edge for bins in cuts for edge in bins.edges.tolist()})
 
 
 def differs(numbers: FloatArray, before: float) -> NDArray[np.bool_]:
@@ -285,10 +278,12 @@ def differs(numbers: FloatArray, before: float) -> NDArray[np.bool_]:
     return out
 
 
-def is_whole(tables: Sequence[StepTable], before: float) -> bool:
+def is_whole(cuts: Sequence[Bins], before: float) -> bool:
     """Tell whether a feature goes by whole numbers, as far as its thresholds and a value of it tell."""
-    known = [before, *_edges(tables)]
-    return tables[0].scale.kind != "number" or all(number % 1 == 0 and abs(number) < WHOLE for number in known)
+    known = [before, *_edges(cuts)]
+    return cuts[0].scale.kind != "number" or all(
+        number % 1 == 0 and abs(number) < LARGEST_EXACT_INTEGER for number in known
+    )
 
 
 def _above(low: float, high: float, special: set[float], *, whole: bool) -> float:

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam._data.frames import make_frame
+from sparsegam._data.table import read_table
 from sparsegam._models import notebook
-from sparsegam._models.step_tables import Numbers, PairTable, StepTable
-from sparsegam._models.steps import StepModel, as_table, step_model, step_numbers
+from sparsegam._models.functions import Columns, FittedFunction, ScoreFunction, score_function
 from sparsegam.arrays import FloatArray
 from sparsegam.checks import check_choice, check_integer
 
@@ -38,7 +38,7 @@ class ReasonTable:
 
     Attributes
     ----------
-    steps : StepModel
+    score_function : ScoreFunction
         The model whose scores are explained.
     lost : tuple of ndarray
         For each part of the model (a feature or, behind these, a pair), the loss of each step in units of the score;
@@ -54,7 +54,7 @@ class ReasonTable:
         Whether a higher score speaks against a row, or a lower one.
     """
 
-    steps: StepModel
+    score_function: ScoreFunction
     lost: tuple[FloatArray, ...]
     said: tuple[tuple[tuple[str, str], ...], ...]
     k: int = 4
@@ -67,18 +67,18 @@ class ReasonTable:
     @property
     def rates(self) -> tuple[FloatArray, ...]:
         """For each part, what each unit loses within each step."""
-        return tuple(self.sign * part.slopes for part in self.steps.parts)
+        return tuple(self.sign * function.slopes.ravel() for function in self.score_function.functions)
 
     def of(self, X: Any) -> "Reasons":
         """Return the k largest losses of each row; features in the order of the table where they tie."""
-        rows = as_table(X)
-        numbers = step_numbers(self.steps, rows)
+        rows = read_table(X)
+        columns = self.score_function.columns(rows)
         where, lost = np.zeros((rows.n_rows, len(self.lost)), dtype=np.intp), np.zeros((rows.n_rows, len(self.lost)))
-        for j, (part, loss) in enumerate(zip(self.steps.parts, self.lost, strict=True)):
-            where[:, j] = part.find(numbers)
+        for j, (function, loss) in enumerate(zip(self.score_function.functions, self.lost, strict=True)):
+            where[:, j] = function.bin_of(columns)
             lost[:, j] = loss[where[:, j]]
-            if part.slopes.any():
-                beyond_end = part.of(numbers) - part.adds[where[:, j]]
+            if function.has_slopes:
+                beyond_end = function.evaluate(columns) - function.contributions[where[:, j]]
                 lost[:, j] = np.round(lost[:, j] + self.sign * beyond_end, DIGITS)
         order = np.argsort(-lost, axis=1, kind="stable")[:, : self.k]
         sorted_lost = np.take_along_axis(lost, order, axis=1)
@@ -143,9 +143,9 @@ class Reasons:
         for j, i, lost in zip(self.feature[row], self.step[row], self.lost[row], strict=True):
             if j == NONE:
                 return
-            part = self.table.steps.parts[j]
+            function = self.table.score_function.functions[j]
             code, text = self.table.said[j][i]
-            yield Reason(part.name, code, text, part.labels()[i], float(lost))
+            yield Reason(function.name, code, text, function.labels()[i], float(lost))
 
 
 def reason_codes(model: Any, X: Any, k: int = 4, **options: Any) -> Reasons:
@@ -208,46 +208,50 @@ def reason_table(
     ReasonTable
         The losses and the texts.
     """
-    steps = step_model(model)
-    baseline = _default(steps, reference) if baseline is None else baseline
+    score = score_function(model)
+    baseline = _default(score, reference) if baseline is None else baseline
     check_choice("baseline", baseline, BASELINES)
     check_integer("k", k, at_least=1)
-    sign = _adverse_sign(steps, adverse)
+    sign = _adverse_sign(score, adverse)
     lost = tuple(
-        np.round(sign * (part.adds.ravel() - middle), DIGITS)
-        for part, middle in zip(steps.parts, _middles(steps, baseline, reference, sign), strict=True)
+        np.round(sign * (function.contributions.ravel() - middle), DIGITS)
+        for function, middle in zip(score.functions, _middles(score, baseline, reference, sign), strict=True)
     )
     said = texts or {}
-    _check_texts(steps, said)
-    return ReasonTable(steps, lost, tuple(tuple(_said(part, said)) for part in steps.parts), k, baseline, sign)
+    _check_texts(score, said)
+    return ReasonTable(score, lost, tuple(tuple(_said(one, said)) for one in score.functions), k, baseline, sign)
 
 
-def _default(steps: StepModel, reference: Any) -> str:
-    known = reference is not None or all(part.spread() is not None for part in steps.parts)
+def _default(score: ScoreFunction, reference: Any) -> str:
+    known = reference is not None or all(function.training is not None for function in score.functions)
     return "mean" if known else "max"
 
 
-def _middles(steps: StepModel, baseline: str, reference: Any, sign: int) -> Iterator[float]:
+def _middles(score: ScoreFunction, baseline: str, reference: Any, sign: int) -> Iterator[float]:
     """Return what each feature is held against."""
-    given = None if reference is None else step_numbers(steps, as_table(reference))
-    for part in steps.parts:
-        values, shares = _spread(part, given)
+    given = None if reference is None else score.columns(read_table(reference))
+    for function in score.functions:
+        values, shares = _spread(function, given)
         if baseline == "max":
-            best = part.ends if given is None else values
+            best = function.ends if given is None else values
             yield float(best.min() if sign > 0 else best.max())
         elif shares is None or (baseline == "population" and given is None):
-            why = "" if baseline == "population" else f": the model does not know the rows of its fit in {part.name!r}"
+            why = (
+                ""
+                if baseline == "population"
+                else f": the model does not know the rows of its fit in {function.name!r}"
+            )
             msg = f"baseline={baseline!r} needs reference=, the rows that stand for the population{why}."
             raise ValueError(msg)
         else:
             yield _median(values, shares) if baseline == "median" else float(shares @ values)
 
 
-def _spread(part: StepTable | PairTable, numbers: Numbers | None) -> tuple[FloatArray, FloatArray | None]:
+def _spread(function: FittedFunction, columns: Columns | None) -> tuple[FloatArray, FloatArray | None]:
     """Return what a part adds to rows, and their shares: without rows to those of the fit, where it is known."""
-    if numbers is None:
-        return part.spread() or (part.adds, None)
-    values = part.of(numbers)
+    if columns is None:
+        return function.training or (function.contributions, None)
+    values = function.evaluate(columns)
     return values, np.full(values.size, 1 / max(values.size, 1))
 
 
@@ -259,34 +263,34 @@ def _median(values: FloatArray, shares: FloatArray) -> float:
     return float((low + high) / 2)
 
 
-def _adverse_sign(steps: StepModel, adverse: Any) -> int:
+def _adverse_sign(score: ScoreFunction, adverse: Any) -> int:
     if adverse is None:
-        adverse = None if steps.classes is None else steps.classes[1]
-    if steps.classes is None:
+        adverse = None if score.classes is None else score.classes[1]
+    if score.classes is None:
         if adverse is not None:
             msg = f"adverse={adverse!r} names a class, but the model is a regression, where high is adverse."
             raise ValueError(msg)
         return 1
-    if adverse not in steps.classes:
-        msg = f"adverse must be one of the classes {steps.classes}, got {adverse!r}."
+    if adverse not in score.classes:
+        msg = f"adverse must be one of the classes {score.classes}, got {adverse!r}."
         raise ValueError(msg)
-    return (1 if adverse == steps.classes[1] else -1) * (1 if steps.slope > 0 else -1)
+    return (1 if adverse == score.classes[1] else -1) * (1 if score.slope > 0 else -1)
 
 
-def _check_texts(steps: StepModel, texts: Mapping[Any, Any]) -> None:
-    known = set(steps.feature_names) | {pair.key for pair in steps.pairs}
+def _check_texts(score: ScoreFunction, texts: Mapping[Any, Any]) -> None:
+    known = set(score.feature_names) | {pair.key for pair in score.of_pairs}
     for key in texts:
         if key not in known and (key[0] if isinstance(key, tuple) else key) not in known:
-            msg = f"texts names {key!r}, but the model was fitted to the columns {list(steps.feature_names[:10])}."
+            msg = f"texts names {key!r}, but the model was fitted to the columns {list(score.feature_names[:10])}."
             raise ValueError(msg)
 
 
-def _said(part: StepTable | PairTable, texts: Mapping[Any, Any]) -> Iterator[tuple[str, str]]:
+def _said(function: FittedFunction, texts: Mapping[Any, Any]) -> Iterator[tuple[str, str]]:
     """Return what to say of each step, or of each cell."""
-    default = texts.get(part.key, part.name)
-    for keys in part.phrases():
-        found = next((texts[part.key, key] for key in keys if (part.key, key) in texts), default)
-        yield _pair(found, part.name)
+    default = texts.get(function.key, function.name)
+    for keys in function.phrases():
+        found = next((texts[function.key, key] for key in keys if (function.key, key) in texts), default)
+        yield _pair(found, function.name)
 
 
 def _pair(said: Any, name: str) -> tuple[str, str]:

@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsegam._data.columns import Scale
+from sparsegam._data.table import read_table
 from sparsegam._data.target import read_weights
 from sparsegam._models.additive import Model
+from sparsegam._models.functions import FittedFunction, score_function
 from sparsegam._models.outcomes import events
 from sparsegam._models.seen import Seen
-from sparsegam._models.shapes import ShapeFunction
-from sparsegam._models.steps import as_table, step_numbers
 from sparsegam._models.terms import Condition, Term
 from sparsegam.arrays import FloatArray
 from sparsegam.losses import logistic
@@ -97,8 +98,8 @@ class Bounds:
 
 def patterns_of(model: Model, X: Any, y: Any, sample_weight: Any = None) -> Patterns:
     """Group the rows of a table by the terms of a model that hold."""
-    table = as_table(X)
-    numbers = step_numbers(model, table)
+    table = read_table(X)
+    numbers = score_function(model).columns(table)
     columns = [model.column_of(term, numbers).astype(np.int64) for term in model.terms]
     holds = np.column_stack(columns) if columns else np.zeros((table.n_rows, 0), dtype=np.int64)
     event, weight = events(model, y, table.n_rows), read_weights(sample_weight, table.n_rows)
@@ -313,26 +314,29 @@ def replace_ramps(model: Model, n_ranges: Callable[[float], int]) -> Model:
         return model
     terms: list[Term] = []
     seen = dict(model.seen)
-    for name, shape in model.shape_functions().items():
+    for name, function in model.functions().items():
+        if not isinstance(name, str):
+            continue
         own = [term for term in model.terms if term.part == name]
-        if not shape.has_slopes:
+        if not function.has_slopes:
             terms += own
             continue
-        ranges = list(_ranges(shape, n_ranges))
+        ranges = list(_ranges(function, n_ranges))
         terms += _steps(name, ranges)
         terms += [term for term in own if term.condition.kind not in ("<=", "ramp")]
         if name in seen:
-            seen[name] = _divide_shares(seen[name], shape, [end for end, _ in ranges])
+            seen[name] = _divide_shares(seen[name], model.scale_of(name), [end for end, _ in ranges])
     terms += [term for term in model.terms if term.is_product]
     return replace(model, terms=tuple(terms), seen=seen)
 
 
-def _ranges(shape: ShapeFunction, n_ranges: Callable[[float], int]) -> Iterator[tuple[float, float]]:
+def _ranges(function: FittedFunction, n_ranges: Callable[[float], int]) -> Iterator[tuple[float, float]]:
     """Return the upper end and the contribution of each range."""
-    ends = shape.edges.tolist()
-    yield ends[0], float(shape.values[0])
-    pieces = zip(pairwise(ends), shape.starts[1:-1].tolist(), shape.values[1:-1].tolist(), strict=True)
-    for (low, high), start, value in pieces:
+    first, *others = (i for i, bin_ in enumerate(function.bins.bins) if bin_.kind == "interval")
+    yield function.bins.bins[first].high, float(function.contributions[first])
+    for i in others[:-1]:
+        low, high = function.bins.bins[i].low, function.bins.bins[i].high
+        start, value = float(function.starts[i]), float(function.contributions[i])
         n = min(max(n_ranges(abs(value - start)), 1), MAX_RANGES) if value != start else 1
         for left, right in pairwise([low, *_round_cuts(low, high, n), high]):
             yield right, start + (value - start) * ((left + right) / 2 - low) / (high - low)
@@ -362,12 +366,12 @@ def _steps(name: str, ranges: list[tuple[float, float]]) -> Iterator[Term]:
             yield Term(name, Condition("<=", end), contribution - beyond)
 
 
-def _divide_shares(seen: Seen, shape: ShapeFunction, ends: list[float]) -> Seen:
+def _divide_shares(seen: Seen, scale: Scale, ends: list[float]) -> Seen:
     """Divide the share of the training data in each piece among its ranges, in proportion to their width.
 
     Thresholds of interactions between the ends of ranges are kept.
     """
-    known = [shape.scale.number(value) for value, _ in seen.upto]
+    known = [scale.number(value) for value, _ in seen.upto]
     upto = []
     for low, end in pairwise([-math.inf, *sorted({*ends, *known})]):
         i = int(np.searchsorted(known, end))

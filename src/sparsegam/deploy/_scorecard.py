@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from functools import partial
-from operator import add
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -17,9 +16,9 @@ from sparsegam._data.table import Table, read_table
 from sparsegam._data.target import read_weights
 from sparsegam._io.writing import save_workbook
 from sparsegam._models.additive import Model
+from sparsegam._models.functions import ScoreFunction, score_function
 from sparsegam._models.notebook import DisplayedResult, TextTable, page
 from sparsegam._models.outcomes import events
-from sparsegam._models.steps import StepModel, as_table, step_model
 from sparsegam._search.tables import gam_path
 from sparsegam.arrays import FloatArray
 from sparsegam.checks import check_boolean, check_choice, check_integer, check_number, check_xml_text, optional
@@ -133,7 +132,7 @@ class Scorecard(DisplayedResult):
 
     Attributes
     ----------
-    steps : StepModel
+    score_function : ScoreFunction
         The points of each step, and the line from the total to log-odds of the positive class.
     scaling : Scaling
         The scaling parameters.
@@ -150,7 +149,7 @@ class Scorecard(DisplayedResult):
     scorecard : Convert a model to a scorecard.
     """
 
-    steps: StepModel
+    score_function: ScoreFunction
     scaling: Scaling
     rounding: Rounding | None = None
     counts: tuple[FloatArray, ...] = ()
@@ -160,17 +159,17 @@ class Scorecard(DisplayedResult):
     @property
     def base(self) -> int:
         """Base points."""
-        return int(self.steps.base)
+        return int(self.score_function.base)
 
     @property
     def features(self) -> tuple[str, ...]:
         """The features that have points."""
-        return self.steps.features
+        return self.score_function.features
 
     @property
     def information_values(self) -> dict[str, float]:
         """Information value of each feature and each pair of features; empty if made without data."""
-        names = [part.name for part in self.steps.parts] if self.counts else []
+        names = [function.name for function in self.score_function.functions] if self.counts else []
         return {name: sum(line["iv"] for line in self._statistics(j)) for j, name in enumerate(names)}
 
     def score(self, X: Any) -> Points:
@@ -186,7 +185,7 @@ class Scorecard(DisplayedResult):
         ndarray of int of shape (n_samples,)
             Totals, including the base points.
         """
-        return np.rint(self.steps.score(X)).astype(np.int64)
+        return np.rint(self.score_function.score(X)).astype(np.int64)
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probabilities of both classes.
@@ -201,13 +200,14 @@ class Scorecard(DisplayedResult):
         ndarray of shape (n_samples, 2)
             The positive class is last.
         """
-        positive = self.steps.probability(self.steps.score(X))
+        positive = self.score_function.probability(self.score_function.score(X))
         return np.column_stack([1.0 - positive, positive])
 
     def formula(self) -> str:
         """Return the formula from the total to the probability of the positive class."""
-        label = "event" if self.steps.classes is None else self.steps.classes[1]
-        return f"P({label}) = 1 / (1 + exp(-({self.steps.shift:.6g} {self.steps.slope:+.6g} x points)))"
+        label = "event" if self.score_function.classes is None else self.score_function.classes[1]
+        shift, slope = self.score_function.shift, self.score_function.slope
+        return f"P({label}) = 1 / (1 + exp(-({shift:.6g} {slope:+.6g} x points)))"
 
     def table(self) -> list[dict[str, Any]]:
         """Return one dict per step with feature, step and points.
@@ -216,10 +216,11 @@ class Scorecard(DisplayedResult):
         evidence woe (None without events or without non-events) and its part iv of the information value.
         """
         lines: list[dict[str, Any]] = []
-        for j, part in enumerate(self.steps.parts):
-            statistics = self._statistics(j) if self.counts else [{}] * part.adds.size
-            for label, points, more in zip(part.labels(), part.adds.ravel().tolist(), statistics, strict=True):
-                lines.append({"feature": part.name, "step": label, "points": int(points)} | more)
+        for j, function in enumerate(self.score_function.functions):
+            all_points = function.contributions.ravel().tolist()
+            statistics = self._statistics(j) if self.counts else [{}] * len(all_points)
+            for label, points, more in zip(function.labels(), all_points, statistics, strict=True):
+                lines.append({"feature": function.name, "step": label, "points": int(points)} | more)
         return lines
 
     def to_frame(self) -> Any:
@@ -275,7 +276,7 @@ class Scorecard(DisplayedResult):
         return counterfactual(self, row, target=target, fixed=fixed, directions=directions, cost=cost)
 
     def __repr__(self) -> str:
-        low, high = self.steps.range()
+        low, high = self.score_function.range()
         return f"<Scorecard: {len(self.features)} features, {low:.0f} to {high:.0f} points>"
 
     def _statistics(self, j: int) -> list[dict[str, Any]]:
@@ -309,7 +310,7 @@ class Scorecard(DisplayedResult):
         if self.base:
             rows.append(["base points", "", str(self.base), *[""] * (len(header) - 3)])
         previous = ""
-        for line in self.table()[: sum(len(table.steps) for table in self.steps.tables)]:
+        for line in self.table()[: sum(len(function.bins) for function in self.score_function.of_features)]:
             cells = ["" if line["feature"] == previous else line["feature"], line["step"], str(line["points"])]
             previous = line["feature"]
             if self.counts:
@@ -319,10 +320,10 @@ class Scorecard(DisplayedResult):
                 cells.append(f"{line['iv']:.4f}")
             rows.append(cells)
         parts: list[str | TextTable] = [TextTable(header, rows)]
-        for j, pair in enumerate(self.steps.pairs, start=len(self.steps.tables)):
-            first, second = pair.key
-            down, across = pair.cell_labels()
-            points = [f"{value:.0f}" for value in pair.adds.ravel().tolist()]
+        for j, pair in enumerate(self.score_function.of_pairs, start=len(self.score_function.of_features)):
+            first, second = pair.pair
+            down, across = ([bin_.label for bin_ in axis.bins] for axis in pair.axes)
+            points = [f"{value:.0f}" for value in pair.contributions.ravel().tolist()]
             if self.counts:
                 points = [f"{cell} ({n:.0f})" for cell, n in zip(points, self.counts[j].tolist(), strict=True)]
             title = f"{first} (down), {second} (across): points{' (rows)' if self.counts else ''}"
@@ -344,10 +345,10 @@ class Scorecard(DisplayedResult):
         return parts
 
     def _notes(self) -> list[str]:
-        label = "" if self.steps.classes is None else self.steps.classes[1]
-        low, high = self.steps.range()
+        label = "" if self.score_function.classes is None else self.score_function.classes[1]
+        low, high = self.score_function.range()
         base = "the base points and " if self.base else ""
-        pairs = ", and the points of the cell of each pair of features" if self.steps.pairs else ""
+        pairs = ", and the points of the cell of each pair of features" if self.score_function.of_pairs else ""
         rise = "rise" if self.scaling.sign > 0 else "fall"
         add_up = f"Add {base}the points of the first line that applies for each feature{pairs}."
         totals = f"Totals range from {low:.0f} to {high:.0f} and {rise} with the probability of {label!r}."
@@ -454,7 +455,7 @@ def scorecard(  # noqa: PLR0913
     if X is None:
         stepped = _without_ramps(model, options)
         return _with_points(stepped, *_points(stepped, None, options), options)
-    return _best([model], as_table(X), y, sample_weight, options)
+    return _best([model], read_table(X), y, sample_weight, options)
 
 
 def best_scorecard(models: Iterable[Model], X: Any, y: Any, *, sample_weight: Any = None, **scaling: Any) -> Scorecard:
@@ -485,7 +486,7 @@ def best_scorecard(models: Iterable[Model], X: Any, y: Any, *, sample_weight: An
     --------
     small_scorecard : Also search for the models.
     """
-    return _best(models, as_table(X), y, sample_weight, Scaling(**scaling))
+    return _best(models, read_table(X), y, sample_weight, Scaling(**scaling))
 
 
 def small_scorecard(
@@ -570,7 +571,7 @@ def _without_ramps(model: Model, options: Scaling) -> Model:
     if options.method == "small":
         return replace_ramps(model, lambda _: options.max_points)
     slope = LOSSES[model.loss].slope
-    factor, _ = options.line(*(slope * end for end in step_model(model).range()))
+    factor, _ = options.line(*(slope * end for end in score_function(model).range()))
     return replace_ramps(model, lambda change: round(abs(factor * slope * change)))
 
 
@@ -581,7 +582,7 @@ def _points(model: Model, patterns: Patterns | None, options: Scaling) -> tuple[
     if options.method == "small" and patterns is not None:
         points, a, b = round_small(patterns, options.sign * coef, options.max_points, options.max_terms)
         return np.concatenate([[0], points]), a, b
-    low, high = (slope * end for end in step_model(model).range())
+    low, high = (slope * end for end in score_function(model).range())
     factor, offset = options.line(low, high)
     a, b = -options.sign * offset / factor, options.sign / factor
     exact = options.sign * factor * np.concatenate([[slope * model.intercept], coef])
@@ -594,28 +595,29 @@ def _with_points(model: Model, points: Points, a: float, b: float, options: Scal
     """Return the scorecard with these points for the intercept and the terms of a model; terms without points go."""
     terms = (replace(term, coef=float(p)) for term, p in zip(model.terms, points[1:], strict=True))
     pointed = replace(model, intercept=float(points[0])).keeping(term for term in terms if term.coef)
-    steps = step_model(pointed)
+    score = score_function(pointed)
     # Values that did not occur in training are scored at the mean, which need not be an integer.
-    steps = replace(steps.changed([lambda adds: float(round(adds))] * len(steps.parts)), slope=b, shift=a)
-    return Scorecard(_move_base(steps, options), options)
+    score = replace(score.changed([np.rint] * len(score.functions)), slope=b, shift=a)
+    return Scorecard(_move_base(score, options), options)
 
 
-def _move_base(steps: StepModel, options: Scaling) -> StepModel:
+def _move_base(score: ScoreFunction, options: Scaling) -> ScoreFunction:
     """Move points between the base points and the features for `nonnegative` and `base`.
 
     Totals stay the same, except for small points: their totals start from zero and the line is shifted.
     """
-    shifts = [-int(part.adds.min()) if options.nonnegative else 0 for part in steps.parts]
-    base = int(steps.base) - sum(shifts)
-    shift = steps.shift
+    shifts = [-int(one.contributions.min()) if options.nonnegative else 0 for one in score.functions]
+    base = int(score.base) - sum(shifts)
+    shift = score.shift
     if options.method == "small":
-        base, shift = 0, steps.shift + steps.slope * base
+        base, shift = 0, score.shift + score.slope * base
     if options.base == "folded" and shifts:
         each, rest = divmod(base, len(shifts))
         shifts = [value + each + (j < rest) for j, value in enumerate(shifts)]
         base = 0
-    moved = replace(steps.changed([partial(add, value) for value in shifts]), base=float(base), shift=shift)
-    if options.nonnegative and options.base == "folded" and min((p.adds.min() for p in moved.parts), default=0) < 0:
+    moved = replace(score.changed([partial(np.add, value) for value in shifts]), base=float(base), shift=shift)
+    lowest = min((one.contributions.min() for one in moved.functions), default=0)
+    if options.nonnegative and options.base == "folded" and lowest < 0:
         msg = "the base points are too low for nonnegative=True; raise base_points or use base='apart'."
         raise ValueError(msg)
     return moved
@@ -626,13 +628,15 @@ def _with_statistics(card: Scorecard, model: Model, table: Table, y: Any, sample
     event = events(model, y, table.n_rows)
     weight = read_weights(sample_weight, event.size)
     total = card.score(table)
-    before = step_model(model).log_odds(step_model(model).score(table))
-    after = card.steps.log_odds(total.astype(np.float64))
+    exact = score_function(model)
+    before = exact.log_odds(exact.score(table))
+    after = card.score_function.log_odds(total.astype(np.float64))
     aucs = [weighted_auc(log_odds, event, weight) for log_odds in (before, after)]
     losses = [float(np.average(log_loss(log_odds, event), weights=weight)) for log_odds in (before, after)]
-    located = list(zip(card.steps.locate(table), card.steps.parts, strict=True))
+    columns = card.score_function.columns(table)
+    located = [(one.bin_of(columns), one) for one in card.score_function.functions]
     counts, positive_counts = (
-        tuple(np.bincount(where, mass, part.adds.size).astype(np.float64) for where, part in located)
+        tuple(np.bincount(where, mass, one.contributions.size).astype(np.float64) for where, one in located)
         for mass in (weight, weight * event)
     )
     return replace(
@@ -660,7 +664,7 @@ def _risk_bands(card: Scorecard, total: Points, event: NDArray[np.bool_], weight
         inside = (total >= low) & (total <= high)
         rows, n_events = float(weight[inside].sum()), float(weight[inside & event].sum())
         if rows:
-            risk = np.average(card.steps.probability(total[inside].astype(np.float64)), weights=weight[inside])
+            risk = np.average(card.score_function.probability(total[inside].astype(np.float64)), weights=weight[inside])
             bands.append(RiskBand(low, high, rows, n_events, n_events / rows, float(risk)))
     return bands
 

@@ -6,8 +6,7 @@ from datetime import date, datetime, timezone
 from typing import Any
 
 from sparsegam._data.columns import Value
-from sparsegam._models.step_tables import StepTable, cells_of
-from sparsegam._models.steps import step_model
+from sparsegam._models.functions import Bins, FittedFunction, score_function
 
 PYTHON_HEADER = '''"""Score rows with a model exported by sparsegam. Requires only the Python standard library."""
 
@@ -57,22 +56,22 @@ def to_python(model: Any) -> str:
     str
         The source code. A row is a mapping from column names to values; a value that is None, NaN or absent is missing.
     """
-    steps = step_model(model)
+    score = score_function(model)
     lines = [PYTHON_HEADER, "", "def score(row):"]
     lines += [
         '    """Return the score of a row, a mapping from column names to values."""',
-        f"    total = {steps.base!r}",
+        f"    total = {score.base!r}",
     ]
-    for table in steps.tables:
-        lines += _python_branches(table, _additions(table, "float(x)", repr))
-    for pair in steps.pairs:
-        for half, variable in zip(pair.halves, "ij", strict=True):
-            lines += _python_branches(half, _cell_assignments(half, variable))
-        lines.append(f"    total += {pair.adds.tolist()!r}[i][j]")
+    for function in score.of_features:
+        lines += _python_branches(function.bins, _additions(function, "float(x)", repr))
+    for pair in score.of_pairs:
+        for bins, variable in zip(pair.axes, "ij", strict=True):
+            lines += _python_branches(bins, _bin_assignments(bins, variable))
+        lines.append(f"    total += {pair.contributions.tolist()!r}[i][j]")
     lines.append("    return total")
-    if steps.classes is not None:
-        log_odds = f"{steps.shift!r} + {steps.slope!r} * score(row)"
-        lines += ["", "", "def probability(row):", f"    # Probability of {steps.classes[1]!r}"]
+    if score.classes is not None:
+        log_odds = f"{score.shift!r} + {score.slope!r} * score(row)"
+        lines += ["", "", "def probability(row):", f"    # Probability of {score.classes[1]!r}"]
         lines.append(f"    return 0.5 * (1.0 + math.tanh(0.5 * ({log_odds})))")
     return "\n".join([*lines, ""])
 
@@ -91,53 +90,55 @@ def to_javascript(model: Any) -> str:
         The source code, which runs in browsers and as a CommonJS module in Node. A row is an object; null, undefined
         and NaN are missing. Times are compared in milliseconds, the resolution of JavaScript dates.
     """
-    steps = step_model(model)
-    body = [line for table in steps.tables for line in _js_branches(table, _additions(table, "Number(x)", _js))]
-    for pair in steps.pairs:
-        for half, variable in zip(pair.halves, "ij", strict=True):
-            body += _js_branches(half, _cell_assignments(half, variable))
-        body.append(f"  total += {json.dumps(pair.adds.tolist())}[i][j];")
-    lines = [JAVASCRIPT_HEADER, "function score(row) {", f"  let total = {_js(steps.base)};"]
-    lines += ["  let x;"] * bool(body) + ["  let i, j;"] * bool(steps.pairs)
+    score = score_function(model)
+    body = []
+    for function in score.of_features:
+        body += _js_branches(function.bins, _additions(function, "Number(x)", _js))
+    for pair in score.of_pairs:
+        for bins, variable in zip(pair.axes, "ij", strict=True):
+            body += _js_branches(bins, _bin_assignments(bins, variable))
+        body.append(f"  total += {json.dumps(pair.contributions.tolist())}[i][j];")
+    lines = [JAVASCRIPT_HEADER, "function score(row) {", f"  let total = {_js(score.base)};"]
+    lines += ["  let x;"] * bool(body) + ["  let i, j;"] * bool(score.of_pairs)
     lines += [*body, "  return total;", "}", ""]
     functions = "score"
-    if steps.classes is not None:
-        log_odds = f"{_js(steps.shift)} + {_js(steps.slope)} * score(row)"
-        lines += [f"// Probability of {_js(steps.classes[1])}.", "function probability(row) {"]
+    if score.classes is not None:
+        log_odds = f"{_js(score.shift)} + {_js(score.slope)} * score(row)"
+        lines += [f"// Probability of {_js(score.classes[1])}.", "function probability(row) {"]
         lines += [f"  return 0.5 * (1 + Math.tanh(0.5 * ({log_odds})));", "}", ""]
         functions = "score, probability"
     return "\n".join([*lines, f'if (typeof module !== "undefined") module.exports = {{ {functions} }};', ""])
 
 
-def _additions(table: StepTable, number: str, literal: Callable[[Value], str]) -> list[str]:
-    """Return the statement of each step, where `number` is the numeric value of the feature in the target language.
+def _additions(function: FittedFunction, number: str, literal: Callable[[Value], str]) -> list[str]:
+    """Return the statement of each bin, where `number` is the numeric value of the feature in the target language.
 
-    The statement of the last step is empty if it adds nothing.
+    The statement of the last bin is empty if its contribution is zero.
     """
     statements = []
-    for step in table.steps:
-        line = f" + {literal(step.slope)} * ({number} - {literal(step.values[0])})" if step.slope else ""
-        statements.append(f"total += {literal(step.adds)}{line}")
-    return [*statements[:-1], statements[-1] if table.steps[-1].adds else ""]
+    for bin_, contribution, slope in function.lines():
+        line = f" + {literal(slope)} * ({number} - {literal(function.bins.upper_value(bin_))})" if slope else ""
+        statements.append(f"total += {literal(contribution)}{line}")
+    return [*statements[:-1], statements[-1] if function.contributions[-1] else ""]
 
 
-def _cell_assignments(half: StepTable, variable: str) -> list[str]:
-    return [f"{variable} = {cell}" for cell in cells_of(half)]
+def _bin_assignments(bins: Bins, variable: str) -> list[str]:
+    return [f"{variable} = {i}" for i in range(len(bins))]
 
 
-def _python_branches(table: StepTable, statements: Sequence[str]) -> list[str]:
-    """Write if, elif and else, so that the statement of the first step that holds is executed."""
-    is_time, x = table.scale.is_time, "float(x)" if table.rounds else "x"
-    others = list(zip(table.steps, statements, strict=True))[1:]
-    lines = [f"    x = row.get({table.feature!r})", "    if _missing(x):", f"        {statements[0]}"]
+def _python_branches(bins: Bins, statements: Sequence[str]) -> list[str]:
+    """Write if, elif and else, so that the statement of the bin of a row is executed."""
+    is_time, x = bins.scale.is_time, "float(x)" if bins.needs_float else "x"
+    others = list(zip(bins.bins, statements, strict=True))[1:]
+    lines = [f"    x = row.get({bins.feature!r})", "    if _missing(x):", f"        {statements[0]}"]
     if is_time and len(others) > 1:
         lines += ["    else:", "        x = _since(x)"]
         indent, keyword = "        ", "if"
     else:
         indent, keyword = "    ", "elif"
-    for step, statement in others[:-1]:
-        literals = [_python_literal(value, is_time=is_time) for value in step.values]
-        test = f"{x} <= {literals[0]}" if step.kind == "upto" else f"{x} in ({', '.join(literals)},)"
+    for bin_, statement in others[:-1]:
+        literals = [_python_literal(value, is_time=is_time) for value in bin_.values or [bins.upper_value(bin_)]]
+        test = f"{x} in ({', '.join(literals)},)" if bin_.values else f"{x} <= {literals[0]}"
         lines += [f"{indent}{keyword} {test}:", f"{indent}    {statement}"]
         keyword = "elif"
     return lines + [f"{indent}else:", f"{indent}    {statements[-1]}"] * bool(statements[-1])
@@ -152,15 +153,15 @@ def _python_literal(value: Value, *, is_time: bool) -> str:
     return f"_since({value.isoformat()!r})"
 
 
-def _js_branches(table: StepTable, statements: Sequence[str]) -> list[str]:
-    """Write if, else if and else, so that the statement of the first step that holds is executed."""
-    lines = [f"  x = row[{_js(table.feature)}];", f"  if (missing(x)) {statements[0]};"]
-    x = "milliseconds(x)" if table.scale.is_time else "Number(x)" if table.rounds else "x"
-    for step, statement in list(zip(table.steps, statements, strict=True))[1:-1]:
-        literals = [_js(value) for value in step.values]
-        if step.kind == "upto":
+def _js_branches(bins: Bins, statements: Sequence[str]) -> list[str]:
+    """Write if, else if and else, so that the statement of the bin of a row is executed."""
+    lines = [f"  x = row[{_js(bins.feature)}];", f"  if (missing(x)) {statements[0]};"]
+    x = "milliseconds(x)" if bins.scale.is_time else "Number(x)" if bins.needs_float else "x"
+    for bin_, statement in list(zip(bins.bins, statements, strict=True))[1:-1]:
+        literals = [_js(value) for value in bin_.values or [bins.upper_value(bin_)]]
+        if not bin_.values:
             test = f"{x} <= {literals[0]}"
-        elif table.scale.has_levels:
+        elif bins.scale.has_levels:
             test = f"[{', '.join(literals)}].includes({x})"
         else:
             test = " || ".join(f"Number({x}) === Number({literal})" for literal in literals)

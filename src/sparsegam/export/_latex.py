@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from sparsegam._models.step_tables import PairTable, StepTable
-from sparsegam._models.steps import StepModel, step_model
+from sparsegam._models.functions import FittedFunction, ScoreFunction, score_function
 
 # Brackets and asterisks are escaped because a row that begins with one would be read as an argument of the preceding
 # line break.
@@ -42,45 +41,45 @@ def to_latex(model: Any, *, digits: int = 3) -> str:
         A `tabular` with the contribution of each value of each feature, one for each interaction, and a displayed
         equation of the probability. No packages are needed.
     """
-    steps = step_model(model)
+    score = score_function(model)
     lines = [
         r"\begin{tabular}{llr}",
         r"\hline",
         r"Feature & Value & Contribution \\",
         r"\hline",
-        rf"Base & & ${_number(steps.base, digits)}$ \\",
-        *(row for table in steps.tables for row in _feature_rows(table, digits)),
+        rf"Base & & ${_number(score.base, digits)}$ \\",
+        *(row for function in score.of_features for row in _feature_rows(function, digits)),
         r"\hline",
         r"\end{tabular}",
     ]
-    for pair in steps.pairs:
+    for pair in score.of_pairs:
         lines += _pair_table(pair, digits)
-    return "\n".join([*lines, *_probability(steps, digits), ""])
+    return "\n".join([*lines, *_probability(score, digits), ""])
 
 
 def _escape(text: str) -> str:
     return "".join(ESCAPES.get(c, c) for c in " ".join(text.split()) if c.isprintable())
 
 
-def _feature_rows(table: StepTable, digits: int) -> list[str]:
+def _feature_rows(function: FittedFunction, digits: int) -> list[str]:
     rows = []
-    for i, (label, step) in enumerate(zip(table.labels(), table.steps, strict=True)):
-        name = _escape(table.feature) if i == 0 else ""
+    for i, (bin_, contribution, slope) in enumerate(function.lines()):
+        name = _escape(function.name) if i == 0 else ""
         line = ""
-        if step.slope:
+        if slope:
             # Slopes may be small and are therefore rounded to significant digits.
-            sign = "-" if step.slope < 0 else "+"
-            end = _number(table.number(step.values[0]), digits)
-            line = f" {sign} {abs(step.slope):.{digits}g} (x - {end})"
-        rows.append(rf"{name} & {_label(label)} & ${_number(step.adds, digits)}{line}$ \\")
+            sign = "-" if slope < 0 else "+"
+            end = _number(bin_.high, digits)
+            line = f" {sign} {abs(slope):.{digits}g} (x - {end})"
+        rows.append(rf"{name} & {_label(bin_.label)} & ${_number(contribution, digits)}{line}$ \\")
     return rows
 
 
-def _pair_table(pair: PairTable, digits: int) -> list[str]:
+def _pair_table(pair: FittedFunction, digits: int) -> list[str]:
     """Write the first feature as rows and the second as columns."""
-    rows, columns = pair.cell_labels()
-    first, second = (_escape(name) for name in pair.key)
-    cells = [" & ".join(f"${_number(value, digits)}$" for value in row) for row in pair.adds.tolist()]
+    rows, columns = ([bin_.label for bin_ in axis.bins] for axis in pair.axes)
+    first, second = (_escape(axis.feature) for axis in pair.axes)
+    cells = [" & ".join(f"${_number(value, digits)}$" for value in row) for row in pair.contributions.tolist()]
     return [
         "",
         rf"\begin{{tabular}}{{l{'r' * len(columns)}}}",
@@ -98,12 +97,12 @@ def _label(label: str) -> str:
     return _escape(label).replace(r"\textless{}=", r"$\leq$").replace(r"\textgreater{}", "$>$")
 
 
-def _probability(steps: StepModel, digits: int) -> list[str]:
-    if steps.classes is None:
+def _probability(score: ScoreFunction, digits: int) -> list[str]:
+    if score.classes is None:
         return []
-    label = _escape(str(steps.classes[1]))
-    shift = "" if steps.shift == 0 else f"{steps.shift:.{digits + 2}g} + "
-    slope = "" if steps.slope == 1 else rf"{steps.slope:.{digits + 2}g} \cdot "
+    label = _escape(str(score.classes[1]))
+    shift = "" if score.shift == 0 else f"{score.shift:.{digits + 2}g} + "
+    slope = "" if score.slope == 1 else rf"{score.slope:.{digits + 2}g} \cdot "
     exponent = rf"-({shift}{slope}\mathrm{{score}})"
     return [rf"\[ P(\mbox{{{label}}}) = \frac{{1}}{{1 + \exp({exponent})}} \]"]
 

@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam._models.step_tables import PairTable, StepTable
-from sparsegam._models.steps import StepModel, step_model
+from sparsegam._models.functions import Bins, FittedFunction, ScoreFunction, score_function
 from sparsegam.arrays import FloatArray
 from sparsegam.checks import optional
 
@@ -36,10 +35,10 @@ def to_onnx(model: Any) -> Any:
     for module in ("checker", "helper", "numpy_helper"):
         optional(f"onnx.{module}", "ONNX export", extra="export")
     onnx = optional("onnx", "ONNX export", extra="export")
-    steps = step_model(model)
-    steps.check_inputs("ONNX", taken=("score", "probability"))
+    score = score_function(model)
+    score.check_inputs("ONNX", ("score", "probability"))
     proto = onnx.helper.make_model(
-        _Graph(onnx, steps).build(),
+        _Graph(onnx, score).build(),
         producer_name="sparsegam",
         ir_version=IR_VERSION,
         opset_imports=[onnx.helper.make_opsetid("", OPSET), onnx.helper.make_opsetid("ai.onnx.ml", ML_OPSET)],
@@ -51,78 +50,75 @@ def to_onnx(model: Any) -> Any:
 class _Graph:
     """Collect the nodes and constants of a graph; methods that add nodes return the name of the output."""
 
-    def __init__(self, onnx: Any, steps: StepModel) -> None:
+    def __init__(self, onnx: Any, score: ScoreFunction) -> None:
         self._onnx = onnx
-        self._steps = steps
+        self._score = score
         self._nodes: list[Any] = []
         self._constants: list[Any] = []
-        self._used_names = set(steps.features)
+        self._used_names = set(score.features)
 
     def build(self) -> Any:
         helper, proto = self._onnx.helper, self._onnx.TensorProto
-        total = self._constant(np.array([[self._steps.base]]))
-        for table in self._steps.tables:
-            total = self._node("Add", total, self._feature(table))
-        for pair in self._steps.pairs:
-            total = self._node("Add", total, self._pair(pair))
+        total = self._constant(np.array([[self._score.base]]))
+        for function in self._score.functions:
+            total = self._node("Add", total, self._pair(function) if function.is_pair else self._feature(function))
         outputs = {"score": total}
-        if self._steps.classes is not None:
-            scaled = self._node("Mul", total, self._constant(np.array([[self._steps.slope]])))
-            log_odds = self._node("Add", scaled, self._constant(np.array([[self._steps.shift]])))
+        if self._score.classes is not None:
+            scaled = self._node("Mul", total, self._constant(np.array([[self._score.slope]])))
+            log_odds = self._node("Add", scaled, self._constant(np.array([[self._score.shift]])))
             outputs["probability"] = self._node("Sigmoid", log_odds)
         for name, source in outputs.items():
             self._nodes.append(helper.make_node("Identity", [source], [name]))
         inputs = [
-            helper.make_tensor_value_info(t.feature, proto.STRING if t.scale.is_text else proto.DOUBLE, ["n", 1])
-            for t in self._steps.inputs
+            helper.make_tensor_value_info(b.feature, proto.STRING if b.scale.is_text else proto.DOUBLE, ["n", 1])
+            for b in self._score.inputs
         ]
         results = [helper.make_tensor_value_info(name, proto.DOUBLE, ["n", 1]) for name in outputs]
         return helper.make_graph(self._nodes, "sparsegam", inputs, results, self._constants)
 
-    def _feature(self, table: StepTable) -> str:
-        return self._text_feature(table) if table.scale.is_text else self._numeric_feature(table)
+    def _feature(self, function: FittedFunction) -> str:
+        return self._result(function.bins, function.contributions, function.slopes if function.has_slopes else None)
 
-    def _pair(self, pair: PairTable) -> str:
-        """Compute the cell of each feature, and look up the contribution of both cells together."""
-        rows, columns = (
-            self._node("Cast", self._feature(half), to=self._onnx.TensorProto.INT64) for half in pair.halves
-        )
-        width = self._constant(np.array([[pair.adds.shape[1]]], dtype=np.int64))
+    def _pair(self, pair: FittedFunction) -> str:
+        """Compute the bin of each feature, and look up the contribution of both bins together."""
+        numbers = [self._result(bins, np.arange(len(bins), dtype=np.float64)) for bins in pair.axes]
+        rows, columns = (self._node("Cast", number, to=self._onnx.TensorProto.INT64) for number in numbers)
+        width = self._constant(np.array([[len(pair.axes[1])]], dtype=np.int64))
         cell = self._node("Add", self._node("Mul", rows, width), columns)
-        return self._node("Gather", self._constant(pair.adds.ravel()), cell)
+        return self._node("Gather", self._constant(pair.contributions.ravel()), cell)
 
-    def _text_feature(self, table: StepTable) -> str:
-        """Look up the position of the step of each text, then its contribution."""
+    def _result(self, bins: Bins, results: FloatArray, slopes: FloatArray | None = None) -> str:
+        """Look up the result of the bin of each row."""
+        return self._text_result(bins, results) if bins.scale.is_text else self._numeric_result(bins, results, slopes)
+
+    def _text_result(self, bins: Bins, results: FloatArray) -> str:
         position = {MISSING_TEXT: 0}
-        for i, step in enumerate(table.steps):
-            position |= {str(level): i for level in step.values}
+        for i, bin_ in enumerate(bins.bins):
+            position |= {str(level): i for level in bin_.values}
         found = self._node(
             "LabelEncoder",
-            table.feature,
+            bins.feature,
             domain="ai.onnx.ml",
             keys_strings=list(position),
             values_int64s=list(position.values()),
-            default_int64=len(table.steps) - 1,
+            default_int64=len(bins) - 1,
         )
-        return self._node("Gather", self._constant(table.adds), found)
+        return self._node("Gather", self._constant(results), found)
 
-    def _numeric_feature(self, table: StepTable) -> str:
-        """Count the thresholds below each value; contributions of single and missing values replace the result."""
-        x = table.feature
-        upto = [step for step in table.steps if step.kind == "upto"]
-        contributions = np.array([step.adds for step in upto] + [table.steps[-1].adds])
-        edges = np.array([table.number(step.values[0]) for step in upto])
-        if upto:
-            total = self._node("Gather", self._constant(contributions), self._position(x, edges))
+    def _numeric_result(self, bins: Bins, results: FloatArray, slopes: FloatArray | None) -> str:
+        """Count the thresholds below each value; results of single and missing values replace the result."""
+        x, inside = bins.feature, slice(bins.first_interval, None)
+        if bins.edges.size and not bins.scale.has_levels:
+            total = self._node("Gather", self._constant(results[inside]), self._position(x, bins.edges))
         else:
-            total = self._fill_like(x, float(contributions[0]))
-        if table.slopes.any():
-            total = self._node("Add", total, self._ramps(x, edges, np.array([step.slope for step in upto] + [0.0])))
-        for step in table.steps:
-            for value in step.values if step.kind == "equal" else ():
-                same = self._node("Equal", x, self._constant(np.array([[table.number(value)]])))
-                total = self._node("Where", same, self._constant(np.array([[step.adds]])), total)
-        return self._node("Where", self._node("IsNaN", x), self._constant(np.array([[table.steps[0].adds]])), total)
+            total = self._fill_like(x, float(results[-1]))
+        if slopes is not None:
+            total = self._node("Add", total, self._ramps(x, bins.edges, slopes[inside]))
+        for bin_, result in zip(bins.bins, results.tolist(), strict=True):
+            for value in bin_.values:
+                same = self._node("Equal", x, self._constant(np.array([[bins.plain_number(value)]])))
+                total = self._node("Where", same, self._constant(np.array([[result]])), total)
+        return self._node("Where", self._node("IsNaN", x), self._constant(np.array([[results[0]]])), total)
 
     def _ramps(self, x: str, edges: FloatArray, slopes: FloatArray) -> str:
         """Compute slope * (x - end) on the piece of each value, and 0 where the slope is 0, also for infinite x."""

@@ -1,11 +1,11 @@
 """Export to PMML 4.4: a Scorecard whose characteristics are the features and interactions of the model."""
 
+from itertools import product
 from typing import Any
 from xml.etree import ElementTree
 
 from sparsegam._data.columns import Value
-from sparsegam._models.step_tables import PairTable, Step, StepTable, cells_of
-from sparsegam._models.steps import StepModel
+from sparsegam._models.functions import Bin, Bins, FittedFunction, ScoreFunction
 from sparsegam.checks import check_xml_text
 from sparsegam.deploy import ReasonTable, reason_table
 
@@ -35,15 +35,15 @@ def to_pmml(model: Any, *, reasons: ReasonTable | None = None) -> str:
         `reason_1` to `reason_4`.
     """
     table = reason_table(model) if reasons is None else reasons
-    steps = table.steps
-    n_reasons = min(MAX_REASONS, len(steps.parts))
-    steps.check_inputs("PMML", taken=("score", "probability", *(f"reason_{i + 1}" for i in range(MAX_REASONS))))
+    score = table.score_function
+    n_reasons = min(MAX_REASONS, len(score.functions))
+    score.check_inputs("PMML", ("score", "probability", *(f"reason_{i + 1}" for i in range(MAX_REASONS))))
     root = ElementTree.Element("PMML", {"xmlns": NAMESPACE, "version": "4.4"})
     header = _child(root, "Header", description="exported by sparsegam")
     _child(header, "Application", name="sparsegam")
-    fields = _child(root, "DataDictionary", numberOfFields=str(len(steps.inputs)))
-    for feature in steps.inputs:
-        _child(fields, "DataField", name=feature.feature, **(CATEGORICAL if feature.scale.is_text else CONTINUOUS))
+    fields = _child(root, "DataDictionary", numberOfFields=str(len(score.inputs)))
+    for bins in score.inputs:
+        _child(fields, "DataField", name=bins.feature, **(CATEGORICAL if bins.scale.is_text else CONTINUOUS))
     above = _larger_contribution_is_larger_loss(table)
     scorecard = _child(
         root,
@@ -51,94 +51,92 @@ def to_pmml(model: Any, *, reasons: ReasonTable | None = None) -> str:
         modelName="sparsegam",
         functionName="regression",
         algorithmName="sparse additive model",
-        initialScore=repr(float(steps.base)),
+        initialScore=repr(float(score.base)),
         useReasonCodes="true",
         reasonCodeAlgorithm="pointsAbove" if above else "pointsBelow",
         baselineMethod="other",
     )
     schema = _child(scorecard, "MiningSchema")
-    for name in steps.features:
+    for name in score.features:
         _child(schema, "MiningField", name=name, usageType="active", invalidValueTreatment="asIs")
-    _add_outputs(scorecard, steps, n_reasons)
+    _add_outputs(scorecard, score, n_reasons)
     characteristics = _child(scorecard, "Characteristics")
-    for j, part in enumerate(steps.parts):
-        baseline = float(part.adds.ravel()[0]) - (1 if above else -1) * table.lost[j][0]
+    for j, function in enumerate(score.functions):
+        baseline = float(function.contributions.ravel()[0]) - (1 if above else -1) * table.lost[j][0]
         codes = [code for code, _ in table.said[j]]
         node = _child(
             characteristics,
             "Characteristic",
-            name=part.name,
+            name=function.name,
             reasonCode=codes[-1],
             baselineScore=repr(round(float(baseline), 10)),
         )
-        if isinstance(part, PairTable):
-            _add_cells(node, part, codes)
+        if function.is_pair:
+            _add_pair(node, function, codes)
         else:
-            _add_steps(node, part, codes)
+            _add_feature(node, function, codes)
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True)
 
 
 def _larger_contribution_is_larger_loss(table: ReasonTable) -> bool:
-    for part, lost, rates in zip(table.steps.parts, table.lost, table.rates, strict=True):
-        contributions = part.adds.ravel()
+    for function, lost, rates in zip(table.score_function.functions, table.lost, table.rates, strict=True):
+        contributions = function.contributions.ravel()
         low, high = int(contributions.argmin()), int(contributions.argmax())
         if contributions[low] < contributions[high]:
             return bool(lost[low] < lost[high])
-        if part.slopes.any():
-            return bool((part.slopes * rates).max() > 0)
+        if function.has_slopes:
+            return bool((function.slopes * rates).max() > 0)
     return True
 
 
-def _add_cells(node: ElementTree.Element, pair: PairTable, codes: list[str]) -> None:
-    """Add an attribute for each pair of steps; an engine uses the first whose two conditions both hold."""
-    for step, row in zip(pair.first.steps, cells_of(pair.first).tolist(), strict=True):
-        for other, column in zip(pair.second.steps, cells_of(pair.second).tolist(), strict=True):
-            code = codes[row * pair.adds.shape[1] + column]
-            attribute = _child(node, "Attribute", reasonCode=code, partialScore=repr(float(pair.adds[row, column])))
-            both = _child(attribute, "CompoundPredicate", booleanOperator="and")
-            _add_predicate(both, pair.first, step)
-            _add_predicate(both, pair.second, other)
+def _add_pair(node: ElementTree.Element, pair: FittedFunction, codes: list[str]) -> None:
+    """Add an attribute for each pair of bins; an engine uses the first whose two conditions both hold."""
+    cells = product(*(axis.bins for axis in pair.axes))
+    for bins, contribution, code in zip(cells, pair.contributions.ravel().tolist(), codes, strict=True):
+        attribute = _child(node, "Attribute", reasonCode=code, partialScore=repr(contribution))
+        both = _child(attribute, "CompoundPredicate", booleanOperator="and")
+        for axis, bin_ in zip(pair.axes, bins, strict=True):
+            _add_predicate(both, axis, bin_)
 
 
-def _add_steps(node: ElementTree.Element, table: StepTable, codes: list[str]) -> None:
-    for step, code in zip(table.steps, codes, strict=True):
-        score = {} if step.slope else {"partialScore": repr(float(step.adds))}
+def _add_feature(node: ElementTree.Element, function: FittedFunction, codes: list[str]) -> None:
+    for (bin_, contribution, slope), code in zip(function.lines(), codes, strict=True):
+        score = {} if slope else {"partialScore": repr(contribution)}
         attribute = _child(node, "Attribute", reasonCode=code, **score)
-        _add_predicate(attribute, table, step)
-        if step.slope:
-            # The score on a ramp is adds + slope * (x - end).
-            total = _apply(_child(attribute, "ComplexPartialScore"), "+", step.adds)
-            difference = _apply(_apply(total, "*", step.slope), "-")
-            _child(difference, "FieldRef", field=table.feature)
-            _child(difference, "Constant", dataType="double").text = repr(float(table.number(step.values[0])))
+        _add_predicate(attribute, function.bins, bin_)
+        if slope:
+            # The score on a ramp is contribution + slope * (x - end).
+            total = _apply(_child(attribute, "ComplexPartialScore"), "+", contribution)
+            difference = _apply(_apply(total, "*", slope), "-")
+            _child(difference, "FieldRef", field=function.name)
+            _child(difference, "Constant", dataType="double").text = repr(bin_.high)
 
 
-def _add_predicate(parent: ElementTree.Element, table: StepTable, step: Step) -> None:
-    if step.kind == "rest":
+def _add_predicate(parent: ElementTree.Element, bins: Bins, bin_: Bin) -> None:
+    if bin_ is bins.bins[-1]:
         _child(parent, "True")
-    elif step.kind == "missing":
-        _child(parent, "SimplePredicate", field=table.feature, operator="isMissing")
-    elif step.kind == "upto":
-        end = _literal(step.values[0], table)
-        _child(parent, "SimplePredicate", field=table.feature, operator="lessOrEqual", value=end)
+    elif bin_.kind == "missing":
+        _child(parent, "SimplePredicate", field=bins.feature, operator="isMissing")
+    elif not bin_.values:
+        _child(parent, "SimplePredicate", field=bins.feature, operator="lessOrEqual", value=repr(bin_.high))
     else:
         # Alternatives avoid the quoting rules of PMML arrays.
-        several = len(step.values) > 1
+        several = len(bin_.values) > 1
         either = _child(parent, "CompoundPredicate", booleanOperator="or") if several else parent
-        for value in step.values:
-            _child(either, "SimplePredicate", field=table.feature, operator="equal", value=_literal(value, table))
+        for value in bin_.values:
+            _child(either, "SimplePredicate", field=bins.feature, operator="equal", value=_literal(value, bins))
 
 
-def _add_outputs(scorecard: ElementTree.Element, steps: StepModel, n_reasons: int) -> None:
+def _add_outputs(scorecard: ElementTree.Element, score: ScoreFunction, n_reasons: int) -> None:
     output = _child(scorecard, "Output")
     _child(output, "OutputField", name="score", feature="predictedValue", **CONTINUOUS)
-    if steps.classes is not None:
+    if score.classes is not None:
         # The probability is 1 / (1 + exp(-shift - slope * score)).
         field = _child(output, "OutputField", name="probability", feature="transformedValue", **CONTINUOUS)
         power = _apply(_apply(_apply(field, "/", 1.0), "+", 1.0), "exp")
-        product = _apply(_apply(power, "-", -steps.shift), "*", steps.slope)
-        _child(product, "FieldRef", field="score")
+        scaled = _apply(_apply(power, "-", -score.shift), "*", score.slope)
+        _child(scaled, "FieldRef", field="score")
     for rank in range(1, n_reasons + 1):
         _child(output, "OutputField", name=f"reason_{rank}", feature="reasonCode", rank=str(rank), **CATEGORICAL)
 
@@ -150,8 +148,8 @@ def _apply(parent: ElementTree.Element, function: str, *constants: float) -> Ele
     return node
 
 
-def _literal(value: Value, table: StepTable) -> str:
-    return str(value) if table.scale.is_text else repr(table.number(value))
+def _literal(value: Value, bins: Bins) -> str:
+    return str(value) if bins.scale.is_text else repr(bins.plain_number(value))
 
 
 def _child(parent: ElementTree.Element, tag: str, **attributes: str) -> ElementTree.Element:

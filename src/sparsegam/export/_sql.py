@@ -3,13 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 
 from sparsegam._data.columns import Scale, Value
-from sparsegam._models.step_tables import PairTable, StepTable, cells_of
-from sparsegam._models.steps import StepModel, step_model
+from sparsegam._models.functions import Bins, FittedFunction, ScoreFunction, score_function
 from sparsegam.arrays import FloatArray
 from sparsegam.checks import check_choice
 from sparsegam.deploy import ReasonTable
@@ -211,21 +211,21 @@ def to_sql(
     comparisons, a text may match a level that differs from it in these.
     """
     check_choice("dialect", dialect, tuple(DIALECTS))
-    steps, syntax = step_model(model), DIALECTS[dialect]
+    score, syntax = score_function(model), DIALECTS[dialect]
     columns = [f"source.{syntax.name(name)}" for name in keep]
-    columns.append(f"{_score(steps, syntax)} AS score")
+    columns.append(f"{_score(score, syntax)} AS score")
     if points is not None:
-        columns.append(f"{_score(step_model(points), syntax)} AS points")
+        columns.append(f"{_score(score_function(points), syntax)} AS points")
     if reasons is not None:
-        parts = zip(reasons.steps.parts, reasons.lost, reasons.rates, reasons.said, strict=True)
-        for j, (part, lost, rates, codes) in enumerate(parts):
-            columns.append(f"{_case(part, syntax, _results(part, syntax, lost, rates))} AS lost_{j}")
-            columns.append(f"{_case(part, syntax, [syntax.text(code) for code, _ in codes])} AS code_{j}")
+        functions = zip(reasons.score_function.functions, reasons.lost, reasons.rates, reasons.said, strict=True)
+        for j, (function, lost, rates, codes) in enumerate(functions):
+            columns.append(f"{_case(function, syntax, _results(function, syntax, lost, rates))} AS lost_{j}")
+            columns.append(f"{_case(function, syntax, [syntax.text(code) for code, _ in codes])} AS code_{j}")
     source = ".".join(syntax.name(part) for part in table.split("."))
     inner = f"SELECT{BREAK}{_indent_columns(columns)}{BREAK}FROM {source} AS source"
     outer = [f"scored.{syntax.name(name)}" for name in keep] + ["scored.score"]
-    if steps.classes is not None:
-        outer.append(f"{_probability(steps, syntax)} AS probability")
+    if score.classes is not None:
+        outer.append(f"{_probability(score, syntax)} AS probability")
     if points is not None:
         outer.append("scored.points")
     if reasons is not None:
@@ -233,52 +233,61 @@ def to_sql(
     return BREAK.join(["SELECT", _indent_columns(outer), "FROM (", _indent(inner), ") AS scored"]).replace(BREAK, "\n")
 
 
-def _score(steps: StepModel, syntax: Dialect) -> str:
-    summands = [syntax.as_double(number_literal(steps.base))]
-    for part in steps.parts:
-        summands.append(_case(part, syntax, _results(part, syntax, part.adds.ravel(), part.slopes)))
+def _score(score: ScoreFunction, syntax: Dialect) -> str:
+    summands = [syntax.as_double(number_literal(score.base))]
+    for function in score.functions:
+        results = _results(function, syntax, function.contributions.ravel(), function.slopes.ravel())
+        summands.append(_case(function, syntax, results))
     return f"{BREAK}  + ".join(summands)
 
 
-def _case(part: StepTable | PairTable, syntax: Dialect, results: Sequence[str]) -> str:
-    """Return a CASE expression with the result of the step, or of the cell of an interaction, that a row is in."""
-    if isinstance(part, StepTable):
-        branches = [f"WHEN {_condition(part, i, syntax)} THEN {results[i]}" for i in range(len(part.steps) - 1)]
-        return f"CASE {' '.join(branches)} ELSE {results[-1]} END"
-    # The second feature is tested within each cell of the first in which it makes a difference.
-    width = part.adds.shape[1]
+def _case(function: FittedFunction, syntax: Dialect, results: Sequence[str]) -> str:
+    """Return a CASE expression with the result of the bin of a row."""
+    first, *others = function.axes
+    if not others:
+        return _cases(first, syntax, results)
+    # The second feature is tested within each bin of the first in which it makes a difference.
+    width = len(others[0])
     rows = [results[i : i + width] for i in range(0, len(results), width)]
-    cells = cells_of(part.second)
-    inner = [row[0] if len({*row}) == 1 else _case(part.second, syntax, [row[c] for c in cells]) for row in rows]
-    return _case(part.first, syntax, [inner[c] for c in cells_of(part.first)])
+    return _cases(first, syntax, [row[0] if len({*row}) == 1 else _cases(others[0], syntax, row) for row in rows])
 
 
-def _results(part: StepTable | PairTable, syntax: Dialect, values: FloatArray, slopes: FloatArray) -> list[str]:
-    """Return the result of each step: a number or, on a ramp, its value at the upper end plus slope * (x - end)."""
+def _cases(bins: Bins, syntax: Dialect, results: Sequence[str]) -> str:
+    """Return a CASE expression of one feature; bins of one kind with the same result share a condition."""
+    branches = []
+    for _, group in groupby(range(len(bins) - 1), key=lambda i: (bins.bins[i].kind, results[i])):
+        positions = list(group)
+        branches.append(f"WHEN {_condition(bins, positions, syntax)} THEN {results[positions[0]]}")
+    return f"CASE {' '.join(branches)} ELSE {results[-1]} END"
+
+
+def _results(function: FittedFunction, syntax: Dialect, values: FloatArray, slopes: FloatArray) -> list[str]:
+    """Return the result of each bin: a number or, on a ramp, its value at the upper end plus slope * (x - end)."""
     results = [number_literal(value) for value in values]
-    if isinstance(part, StepTable):
-        for i in np.flatnonzero(slopes):
-            x = syntax.as_double(syntax.column(part.feature, part.scale))
-            end = syntax.literal(part.steps[i].values[0])
-            results[i] = f"{results[i]} + {number_literal(slopes[i])} * ({x} - {end})"
+    for i in np.flatnonzero(slopes):
+        bins = function.bins
+        x = syntax.as_double(syntax.column(bins.feature, bins.scale))
+        end = syntax.literal(bins.upper_value(bins.bins[i]))
+        results[i] = f"{results[i]} + {number_literal(slopes[i])} * ({x} - {end})"
     return results
 
 
-def _condition(table: StepTable, i: int, syntax: Dialect) -> str:
-    step = table.steps[i]
-    if step.kind == "missing":
-        return syntax.missing(table.feature, table.scale)
-    column = syntax.column(table.feature, table.scale)
-    column = syntax.as_double(column) if table.rounds else column
-    literals = [syntax.literal(value) for value in step.values]
-    if step.kind == "upto":
-        return f"{column} <= {literals[0]}"
+def _condition(bins: Bins, positions: Sequence[int], syntax: Dialect) -> str:
+    """Return the condition of consecutive bins of one kind for rows that are in no bin before them."""
+    last = bins.bins[positions[-1]]
+    if last.kind == "missing":
+        return syntax.missing(bins.feature, bins.scale)
+    column = syntax.column(bins.feature, bins.scale)
+    column = syntax.as_double(column) if bins.needs_float else column
+    literals = [syntax.literal(value) for i in positions for value in bins.bins[i].values]
+    if not literals:
+        return f"{column} <= {syntax.literal(bins.upper_value(last))}"
     return f"{column} = {literals[0]}" if len(literals) == 1 else f"{column} IN ({', '.join(literals)})"
 
 
-def _probability(steps: StepModel, syntax: Dialect) -> str:
-    log_odds = f"({number_literal(steps.shift)} + {number_literal(steps.slope)} * scored.score)"
-    if max(abs(steps.shift + steps.slope * end) for end in steps.range()) > MAX_EXPONENT:
+def _probability(score: ScoreFunction, syntax: Dialect) -> str:
+    log_odds = f"({number_literal(score.shift)} + {number_literal(score.slope)} * scored.score)"
+    if max(abs(score.shift + score.slope * end) for end in score.range()) > MAX_EXPONENT:
         limit = number_literal(MAX_EXPONENT)
         branches = f"WHEN {log_odds} > {limit} THEN {limit} WHEN {log_odds} < -{limit} THEN -{limit}"
         log_odds = f"(CASE {branches} ELSE {log_odds} END)"

@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from sparsegam._data.columns import Column, from_array, text
 from sparsegam._data.frames import make_frame
-from sparsegam._data.table import Table, position
+from sparsegam._data.table import Table, position, read_table
 from sparsegam._models.notebook import DisplayedResult, TextTable
 from sparsegam._models.outcomes import positives
 from sparsegam._models.scoring import Scores
-from sparsegam._models.steps import as_table
 from sparsegam.arrays import FloatArray
 from sparsegam.checks import check_integer
 from sparsegam.inspection._metrics import (
@@ -283,7 +282,7 @@ def subgroups(model: Any, X: Any, y: Any, groups: Any, *, threshold: float = 0.5
     """
     scores = scores_of(model)
     return subgroup_performance(
-        scores, as_table(X), np.asarray(y), scores.decision_function(X), groups, threshold=threshold
+        scores, read_table(X), np.asarray(y), scores.decision_function(X), groups, threshold=threshold
     )
 
 

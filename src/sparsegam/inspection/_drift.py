@@ -143,7 +143,7 @@ def profile_of_columns(
         cuts = {one.name: _cuts(one, *counted[one.name], ends=one.bins.edges) for one in sloped}
     found = _profile(function, counted, n_rows, (ends, band_counts(score, ends)), cuts)
     pairs = {
-        one.key: np.bincount(one.bin_of(columns), minlength=one.contributions.size) / n_rows
+        one.pair: np.bincount(one.bin_of(columns), minlength=one.contributions.size) / n_rows
         for one in function.of_pairs
     }
     return replace(found, pairs=pairs)
@@ -163,7 +163,7 @@ def training_profile(model: Any) -> Profile | None:
             cuts[one.name] = _cuts(one, numbers, counts, ends=np.intersect1d(one.bins.edges, numbers))
     found = _profile(function, bins, seen.n_rows, seen.bands(), cuts)
     cells = seen.cells()
-    return replace(found, pairs={one.key: cells[one.key].ravel() / seen.n_rows for one in function.of_pairs})
+    return replace(found, pairs={one.pair: cells[one.pair].ravel() / seen.n_rows for one in function.of_pairs})
 
 
 def drift(model: Any, X: Any, reference: Any = None) -> Drift:

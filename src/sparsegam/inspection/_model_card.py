@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from sparsegam._data.table import read_table
 from sparsegam._models.additive import Model
 from sparsegam._models.equation import lows
+from sparsegam._models.functions import FittedFunction, score_function
 from sparsegam._models.outcomes import target_of
 from sparsegam._models.seen import RULES
-from sparsegam._models.step_tables import PairTable
-from sparsegam._models.steps import as_table, step_model
 from sparsegam.inspection._drift import training_profile
 from sparsegam.inspection._metrics import auc, r_squared
 from sparsegam.losses import LOSSES
@@ -72,7 +72,7 @@ def model_hash(model: Model) -> str:
 
 def figures(model: Model, X: Any, y: Any) -> dict[str, str]:
     """Return how well a model does on rows: loss, and AUC, accuracy and calibration, or R squared."""
-    table = as_table(X)
+    table = read_table(X)
     n = table.n_rows
     score, target = model.score_table(table), target_of(model, y, n)
     if model.classes is None:
@@ -103,19 +103,22 @@ def _summary(model: Model) -> str:
 
 
 def _terms(model: Model) -> str:
+    score = score_function(model)
+    rows = []
+    for function in score.of_features:
+        for (bin_, end, slope), start in zip(function.lines(), function.starts.tolist(), strict=True):
+            rows.append((function.name, bin_.label, f"{start:+.4f} to {end:+.4f}" if slope else f"{end:+.4f}"))
+    return "\n\n".join([_table(["feature", "value", "adds"], rows), *map(_pair, score.of_pairs)])
+
+
+def _pair(pair: FittedFunction) -> str:
+    """Write the contributions of a pair: the first feature as rows, the second as columns."""
+    first, second = (axis.feature for axis in pair.axes)
+    across = [bin_.label for bin_ in pair.axes[1].bins]
     rows = [
-        (table.feature, text, f"{start:+.4f} to {step.adds:+.4f}" if step.slope else f"{step.adds:+.4f}")
-        for table in step_model(model).tables
-        for text, step, start in zip(table.labels(), table.steps, table.starts, strict=True)
+        (bin_.label, *(f"{value:+.4f}" for value in row))
+        for bin_, row in zip(pair.axes[0].bins, pair.contributions.tolist(), strict=True)
     ]
-    return "\n\n".join([_table(["feature", "value", "adds"], rows), *map(_pair, step_model(model).pairs)])
-
-
-def _pair(pair: PairTable) -> str:
-    """Write what two features add together, the steps of the first going down and those of the second across."""
-    down, across = pair.cell_labels()
-    first, second = pair.key
-    rows = [(label, *(f"{value:+.4f}" for value in row)) for label, row in zip(down, pair.adds.tolist(), strict=True)]
     words = f"{_escaped(first)} (down) and {_escaped(second)} (across) add together:"
     return f"{words}\n\n{_table([first, *across], rows)}"
 

@@ -22,7 +22,6 @@ from sparsegam._data.target import read_weights
 from sparsegam._fit.crossval import threads_per_search
 from sparsegam._models.additive import Model
 from sparsegam._models.notebook import MOST_ROWS, DisplayedResult, TextTable
-from sparsegam._models.steps import step_numbers
 from sparsegam._models.terms import Condition, Term, part_name
 from sparsegam._search.options import n_threads
 from sparsegam._search.progress import gather, new_bar
@@ -348,7 +347,7 @@ def selection_frequencies(
     model: Model, models: Sequence[Model], table: Table, method: str, tolerance: float
 ) -> Stability:
     """Count how often the features and terms of a model occur in other models, compared on the rows of a table."""
-    matcher = _TermMatcher(model, step_numbers(model, table), tolerance)
+    matcher = _TermMatcher(model, model.score_function.columns(table), tolerance)
     matches = [matcher.match(other) for other in models]
     terms = []
     for k, term in enumerate(model.terms):
