@@ -1,4 +1,4 @@
-"""Counterfactuals: against enumeration of every choice of pieces, and what they say."""
+"""Tests of counterfactuals: comparison with enumeration, constraints, costs, output and invalid options."""
 
 import itertools
 import math
@@ -16,11 +16,11 @@ from sparsegam._models.terms import Condition, Term
 COLOURS = Scale("category", ("blue", "green", "red"))
 BOOLEAN = Scale("boolean")
 SPECIAL = -9.0
-LEAST = 1e-6  # how finely shares tell apart what is equally many
+TIE_WEIGHT = 1e-6
 
 
 def random_model(rng):
-    """A model of two to four features: steps, ramps, special values, a category, a boolean; and rows it has seen."""
+    """Return a random model (steps, ramps, special values, a category, a boolean) with a training distribution."""
     names = [f"x{j}" for j in range(rng.integers(1, 4))]
     terms, scales = [], {}
     for name in names:
@@ -65,8 +65,8 @@ def random_row(model, rng):
     return row
 
 
-def price(model, name, before, after, cost):
-    """What a change of one feature costs, written once more."""
+def change_cost(model, name, before, after, cost):
+    """Return the cost of changing one feature, implemented independently."""
     unordered = name in ("colour", "flag")
     if isinstance(cost, dict):
         return cost[name] * (1.0 if unordered else abs(after - before))
@@ -88,11 +88,11 @@ def price(model, name, before, after, cost):
         start = shares[0] / 2 if before < ends[0] else start
         start = start + seen.above / 2 if before > ends[-1] else start
         passed = abs(below(after) - start)
-    return 0.01 + passed if cost == "share" else 1.0 + LEAST * passed
+    return 0.01 + passed if cost == "share" else 1.0 + TIE_WEIGHT * passed
 
 
 def pieces(model, name, before, cost, sign):
-    """All ways to change a feature: (cost, gain) at both ends of a part within which both are straight lines."""
+    """Return (cost, gain) at both ends of each linear piece of a feature."""
     shape = model.shape_functions()[name]
     out = [((0.0, 0.0), (0.0, 0.0))]
     if before == SPECIAL:
@@ -110,18 +110,19 @@ def pieces(model, name, before, cost, sign):
                 ends.append((a, b))
     start = shape.at(np.array([float(before)]))[0]
     for pair in ends:
-        places = [
-            (price(model, name, before, n, cost), sign * (shape.at(np.array([float(n)]))[0] - start)) for n in pair
+        ends = [
+            (change_cost(model, name, before, n, cost), sign * (shape.at(np.array([float(n)]))[0] - start))
+            for n in pair
         ]
-        out.append(tuple(places))
+        out.append(tuple(ends))
     return out
 
 
-def filled(parts, need):
-    """The least cost of parts of which each may be gone along, the best rate first; None where it is not enough."""
+def lowest_cost(parts, need):
+    """Return the lowest cost of gaining `need` along given pieces, best rate first; None if it cannot be gained."""
     cheap = [min(part, key=lambda place: place[1]) for part in parts]
     dear = [max(part, key=lambda place: (place[1], -place[0])) for part in parts]
-    # of two ends, the one that gains less may cost more: then it is never worth being there
+    # An end with lower gain and higher cost than the other end is never optimal.
     cheap = [d if c[0] >= d[0] else c for c, d in zip(cheap, dear, strict=True)]
     cost, gain = sum(c for c, _ in cheap), sum(g for _, g in cheap)
     for c, d in sorted(
@@ -135,7 +136,7 @@ def filled(parts, need):
 
 
 def enumerated(model, row, goal, fixed, cost):
-    """The least cost over every choice of pieces."""
+    """Return the lowest cost over all combinations of pieces."""
     score = float(model.decision_function(pd.DataFrame([row]))[0])
     sign = 1 if goal >= score else -1
     scales = model.scales
@@ -145,12 +146,12 @@ def enumerated(model, row, goal, fixed, cost):
         else [((0.0, 0.0), (0.0, 0.0))]
         for name in model.features
     ]
-    found = [filled(parts, sign * (goal - score)) for parts in itertools.product(*ways)]
+    found = [lowest_cost(parts, sign * (goal - score)) for parts in itertools.product(*ways)]
     return min((one for one in found if one is not None), default=None)
 
 
 @pytest.mark.parametrize("seed", range(200))
-def test_equal_to_enumeration(seed):
+def test_counterfactual_equals_enumeration(seed):
     rng = np.random.default_rng(seed)
     model = random_model(rng)
     row = random_row(model, rng)
@@ -166,7 +167,7 @@ def test_equal_to_enumeration(seed):
     if cost == "count":
         assert found.cost == len(found.changes) == math.floor(best + 1e-9)
     else:
-        assert best - 1e-9 < found.cost < best + 1e-4  # places on ramps are rounded outwards
+        assert best - 1e-9 < found.cost < best + 1e-4  # values within ramps are rounded
     changed = pd.DataFrame([row | found.values])
     after = model.predict_proba(changed)[0, 1]
     assert found.new_probability == pytest.approx(after, abs=1e-12)
@@ -189,7 +190,7 @@ def fitted():
 
 @pytest.fixture(scope="module")
 def paired():
-    """A model with products of two and of three features, ramps among them."""
+    """Return data and a model with interactions that link three features, and with ramps."""
     rng = np.random.default_rng(4)
     n = 900
     frame = pd.DataFrame({name: rng.random(n).round(3) * 10 for name in "abcd"})
@@ -201,8 +202,8 @@ def paired():
     return frame, gam.fit(frame, y).model_
 
 
-def linked_places(model, name, before):
-    """All places of a feature where anything may change, its own value, and a fine grid along its ramps."""
+def ends_of_pieces(model, name, before):
+    """Return the value of a feature, all ends of its pieces and the values just above them."""
     if name == "job":
         return ["baker", "clerk", "smith"]
     edges = {
@@ -217,7 +218,7 @@ def linked_places(model, name, before):
 
 
 @pytest.mark.parametrize("i", range(10))
-def test_products_are_followed(paired, i):
+def test_counterfactual_is_optimal_with_interactions(paired, i):
     frame, model = paired
     assert len(model.pair_functions()) >= 2
     row = frame.iloc[[i]]
@@ -226,16 +227,16 @@ def test_products_are_followed(paired, i):
     used = [name for name in frame.columns if name in model.features]
     cost = dict(zip(used, np.random.default_rng(i).uniform(0.1, 2, len(used)).tolist(), strict=True))
     found = model.counterfactual(row, target=goal, cost=cost)
-    # every corner of the cells: no cheaper set of whole moves may exist
-    places = [linked_places(model, name, row[name].iloc[0]) for name in used]
-    grid = pd.DataFrame(itertools.product(*places), columns=used).reindex(columns=frame.columns)
+    # No combination of ends of pieces may be cheaper.
+    ends = [ends_of_pieces(model, name, row[name].iloc[0]) for name in used]
+    grid = pd.DataFrame(itertools.product(*ends), columns=used).reindex(columns=frame.columns)
     grid = grid.fillna({name: row[name].iloc[0] for name in frame.columns})
     enough = model.decision_function(grid) >= goal if goal > score else model.decision_function(grid) <= goal
-    prices = sum(
+    costs = sum(
         cost[name] * (grid[name] != row[name].iloc[0] if name == "job" else (grid[name] - row[name].iloc[0]).abs())
         for name in used
     )
-    best = prices[enough].min()
+    best = costs[enough].min()
     assert found.found or not enough.any()
     if found.found:
         assert found.cost <= best + 1e-6
@@ -244,26 +245,26 @@ def test_products_are_followed(paired, i):
         assert found.new_score >= goal if goal > score else found.new_score <= goal
 
 
-def test_too_many_linked_places_are_refused(paired, monkeypatch):
+def test_too_many_combinations_of_linked_features_are_rejected(paired, monkeypatch):
     frame, model = paired
-    monkeypatch.setattr("sparsegam.deploy._moves.MOST_PLACES", 3)
-    with pytest.raises(ValueError, match="put some of them into fixed"):
+    monkeypatch.setattr("sparsegam.deploy._counterfactual_search.MAX_COMBINATIONS", 3)
+    with pytest.raises(ValueError, match="add some of them to fixed"):
         model.counterfactual(frame.iloc[[0]], target=99.0)
 
 
-def test_rows_come_in_many_forms(fitted):
+def test_counterfactual_accepts_rows_of_several_types(fitted):
     frame, model = fitted
     expected = model.counterfactual(frame.iloc[[0]])
     as_dict = frame.iloc[0].to_dict()
     for row in (as_dict, frame.iloc[0], list(as_dict.values())):
         assert model.counterfactual(row) == expected
-    with pytest.raises(ValueError, match="one row, got 2"):
+    with pytest.raises(ValueError, match="single row, got 2"):
         model.counterfactual(frame.iloc[:2])
     with pytest.raises(ValueError, match="row has 1 values"):
         model.counterfactual([3])
 
 
-def test_it_leads_to_the_other_class_and_prints(fitted):
+def test_counterfactual_changes_the_predicted_class_and_prints(fitted):
     frame, model = fitted
     for i in range(20):
         row = frame.iloc[[i]]
@@ -278,17 +279,17 @@ def test_it_leads_to_the_other_class_and_prints(fitted):
         nothing = model.counterfactual(row, target=model.predict(row)[0])
         assert nothing.changes == ()
         assert nothing.found
-        assert "Nothing has to change" in str(nothing)
+        assert "No change is needed" in str(nothing)
 
 
-def test_whole_numbers_stay_whole(fitted):
+def test_integer_features_keep_integer_values(fitted):
     frame, model = fitted
     ages = [model.counterfactual(frame.iloc[[i]], cost={"age": 1.0}).values.get("age") for i in range(30)]
     assert any(age is not None for age in ages)
     assert all(age is None or age == int(age) for age in ages)
 
 
-def test_what_may_not_change_does_not(fitted):
+def test_counterfactual_respects_fixed_and_directions(fitted):
     frame, model = fitted
     bad = frame[model.predict(frame) == "bad"].iloc[[0]]
     free = model.counterfactual(bad)
@@ -299,7 +300,7 @@ def test_what_may_not_change_does_not(fitted):
     assert all(change.after <= change.before for change in ways.changes if change.feature == "income")
     none = model.counterfactual(bad, fixed=list(frame.columns))
     assert not none.found
-    assert "No changes lead to class good" in str(none)
+    assert "No change reaches class good" in str(none)
     assert none.new_score == none.score
 
 
@@ -312,10 +313,10 @@ def test_missing_values_are_neither_changed_nor_suggested():
     found = model.counterfactual({"a": 1.0, "b": 1.0}, target=3.0)
     assert not found.found
     assert "a" not in model.counterfactual({"a": np.nan, "b": -1.0}, target=2.0).values
-    assert str(found).startswith("No changes lead to at least 3: from")
+    assert str(found).startswith("No change reaches a prediction of at least 3; the closest")
 
 
-def test_points_of_a_scorecard(fitted):
+def test_counterfactual_reaches_points_of_a_scorecard(fitted):
     frame, model = fitted
     card = model.scorecard(pdo=20)
     row = frame.iloc[[0]]
@@ -337,16 +338,16 @@ def test_points_of_a_scorecard(fitted):
         ({"directions": {"age": "sideways"}}, "'sideways'"),
         ({"directions": {"job": "up"}}, "category"),
         ({"cost": {"age": 0}}, "cost\\['age'\\]"),
-        ({"cost": "cheap"}, "price of a unit"),
+        ({"cost": "cheap"}, "cost of one unit"),
     ],
 )
-def test_what_is_refused(fitted, options, words):
+def test_counterfactual_rejects_invalid_options(fitted, options, words):
     frame, model = fitted
     with pytest.raises(ValueError, match=words):
         model.counterfactual(frame.iloc[[0]], **options)
 
 
-def test_a_model_written_by_hand_counts_changes():
+def test_default_cost_counts_changes_without_training_distribution():
     model = Model(0.5, (Term("a", Condition("<=", 3.0), -1.0),), ("a",), "logistic", (0, 1))
     assert model.counterfactual([5.0]).values == {"a": 3.0}
     assert model.counterfactual([1.0], target=1).values == {"a": 4.0}
@@ -355,8 +356,8 @@ def test_a_model_written_by_hand_counts_changes():
         model.counterfactual([5.0], cost="share")
 
 
-def test_what_is_missing_and_stays_so_is_no_change():
-    """Two columns of a product move together; the one that is missing has nowhere to go."""
+def test_unchanged_missing_values_are_not_changes():
+    """A missing value of a feature in an interaction cannot change and costs nothing."""
     rng = np.random.default_rng(0)
     a, day = rng.integers(0, 10, 1000), rng.integers(0, 10, 1000).astype(float)
     frame = pd.DataFrame({"a": a, "day": pd.Timestamp("2024-01-01") + pd.to_timedelta(day, "D")})
