@@ -118,20 +118,24 @@ class Bins:
             out[0] = 1  # a level that is not on the scale is new even if the training distribution is unknown
         return out
 
-    def range_of(self, numbers: FloatArray) -> Positions:
-        """Return the range of each value, a number on the scale: one binary search for all kinds of values."""
-        return np.searchsorted(self.upper, numbers)
+    def range_of(self, numbers: FloatArray, xp: Any = np) -> Positions:
+        """Return the range of each value, a number on the scale: one binary search for all kinds of values.
+
+        `xp` is the module of the array, here and below: NumPy, or CuPy for an array on a device.
+        """
+        ranges: Positions = xp.searchsorted(xp.asarray(self.upper), numbers)
+        return ranges
 
     def bin_of(self, numbers: FloatArray) -> Positions:
         """Return the bin of each value, a number on the scale."""
         return self.bin_at[self.range_of(numbers)]
 
-    def count_new(self, ranges: Positions) -> dict[str, int]:
+    def count_new(self, ranges: Positions, xp: Any = np) -> dict[str, int]:
         """Count the values that no training row had, by kind."""
-        flags = self.new_at[ranges]
+        flags = xp.asarray(self.new_at)[ranges]
         if not flags.any():
             return {}
-        counts = np.bincount(flags, minlength=1 + len(NEW_KINDS)).tolist()
+        counts = xp.bincount(flags, minlength=1 + len(NEW_KINDS)).tolist()
         return {kind: count for kind, count in zip(NEW_KINDS, counts[1:], strict=True) if count}
 
     def holds(self, condition: Condition) -> NDArray[np.bool_]:
@@ -381,10 +385,12 @@ class FittedFunction:
         ranges = tuple(axis.range_of(column) for axis, column in zip(self.axes, numbers, strict=True))
         return self.at_ranges(ranges, numbers)
 
-    def at_ranges(self, ranges: tuple[Positions, ...], numbers: tuple[FloatArray, ...]) -> FloatArray:
+    def at_ranges(self, ranges: tuple[Positions, ...], numbers: tuple[FloatArray, ...], xp: Any = np) -> FloatArray:
         """Return the contribution of each row, given also the ranges that `Bins.range_of` returned."""
-        out: FloatArray = self._by_range[ranges]
-        return self._add_slopes(out, self.axes[0].bin_at[ranges[0]], numbers[0]) if self.has_slopes else out
+        out: FloatArray = xp.asarray(self._by_range)[ranges]
+        if not self.has_slopes:
+            return out
+        return self._add_slopes(out, xp.asarray(self.axes[0].bin_at)[ranges[0]], numbers[0], xp)
 
     def evaluate(self, columns: Columns) -> FloatArray:
         """Return the contribution of each row."""
@@ -395,14 +401,14 @@ class FittedFunction:
         bins = tuple(axis.bin_of(columns[axis.feature]) for axis in self.axes)
         return bins[0] if len(bins) == 1 else np.ravel_multi_index(bins, self.contributions.shape)
 
-    def _add_slopes(self, out: FloatArray, located: Positions, numbers: FloatArray) -> FloatArray:
+    def _add_slopes(self, out: FloatArray, located: Positions, numbers: FloatArray, xp: Any) -> FloatArray:
         """Add slope times distance from the upper end, clipped to the ends of the bin: monotone terms stay monotone."""
-        slope = self.slopes[located]
-        sloped = slope != 0.0
         ends = np.array([bin_.high for bin_ in self.bins.bins])
-        below = np.where(sloped, numbers, 0.0) - np.where(sloped, ends[located], 0.0)
         low, high = np.minimum(self.starts, self.contributions), np.maximum(self.starts, self.contributions)
-        clipped: FloatArray = np.clip(out + slope * below, low[located], high[located])
+        slope, end, low, high = (xp.asarray(each)[located] for each in (self.slopes, ends, low, high))
+        sloped = slope != 0.0
+        below = xp.where(sloped, numbers, 0.0) - xp.where(sloped, end, 0.0)
+        clipped: FloatArray = xp.clip(out + slope * below, low, high)
         return clipped
 
     def lines(self) -> Iterator[tuple[Bin, float, float]]:

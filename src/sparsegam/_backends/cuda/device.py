@@ -110,7 +110,8 @@ class Device:
         received = self._receive_buffer[:n_words].view(array.dtype)[: array.size].reshape(array.shape)
         array.get(out=received, stream=self.stream)
         self.wait()
-        return received.copy()
+        out: NDArray[Any] = received.copy()
+        return out
 
     def send(self, words: NDArray[np.uint64]) -> int:
         """Copy 8-byte words to the device without waiting and return their address there.

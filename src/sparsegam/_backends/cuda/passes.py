@@ -100,9 +100,9 @@ class Evaluation:
         device.launch("tabulate", (support.n_features,), THREADS, arguments)
         stride = padded_size(self.codes.n_rows)
         out = xp.empty(support.width * stride, dtype=np.uint32)
-        sizes = self.codes.n_rows, stride, support.width, shared_bytes
-        arguments = (self.codes.design, words, segments, bits, inverted_address, *sizes, out)
-        device.launch("column_bits", (self._n_blocks,), THREADS, arguments, shared_bytes)
+        tables, sizes = (words, segments, bits), (self.codes.n_rows, stride, support.width, shared_bytes)
+        row_arguments = (self.codes.design, *tables, inverted_address, *sizes, out)
+        device.launch("column_bits", (self._n_blocks,), THREADS, row_arguments, shared_bytes)
         return out
 
     def ramp_values(self, columns: IntArray) -> Any:
