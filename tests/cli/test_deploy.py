@@ -62,17 +62,17 @@ def test_drift(files, capsys):
     assert main(["drift", model, rows, "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert data["rows_before"] == data["rows_now"] == 800
-    assert {line["reading"] for line in [*data["features"].values(), data["score"]]} == {"stable"}
+    assert {line["status"] for line in [*data["features"].values(), data["score"]]} == {"stable"}
     assert main(["drift", model, rows, "--reference", rows]) == 0
-    assert "800 rows before, 800 now" in capsys.readouterr().out
+    assert "800 reference rows, 800 current rows" in capsys.readouterr().out
 
 
-def test_drift_of_a_model_that_forgot(files, capsys):
+def test_drift_without_training_distribution_is_an_error(files, capsys):
     content = json.loads((files / "model.json").read_text())
     del content["profile"], content["missing"], content["seen"], content["evidence"], content["sha256"]
     (files / "old.json").write_text(json.dumps({**content, "version": 1}))
     assert main(["drift", str(files / "old.json"), str(files / "rows.csv")]) == 1
-    assert "Pass the rows of the fit as reference" in capsys.readouterr().err
+    assert "Pass the training data" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("to", deploy.FORMATS)

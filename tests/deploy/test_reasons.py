@@ -1,4 +1,4 @@
-"""Reason codes: what each feature cost, in a fixed order, the same in Python and in SQL."""
+"""Tests of reason codes: baselines, texts, ties, invalid options, SQL and interactions."""
 
 import numpy as np
 import pandas as pd
@@ -29,17 +29,17 @@ def rows():
     return pd.DataFrame({"age": [20, 50, 30, 50], "debt": [50.0, 5, -9, 5], "late": [np.nan, 9, np.nan, 9]})
 
 
-def test_against_the_best(model, rows):
+def test_reasons_relative_to_the_best_step(model, rows):
     reasons = reason_codes(model, rows)
     assert [[r.feature for r in row] for row in reasons] == [["debt", "age", "late"], [], ["debt", "late", "age"], []]
-    assert [r.lost for r in reasons[0]] == pytest.approx([1.0, 0.75, 0.75])  # age before late: the order of the table
+    assert [r.lost for r in reasons[0]] == pytest.approx([1.0, 0.75, 0.75])  # ties keep the order of the model
     assert reasons[0][2].step == "missing"
     assert reasons[2][0].step == "-9"
 
 
 @pytest.fixture(scope="module")
 def applicants():
-    """Late payments and age; those without a record are safer still than those without a late payment."""
+    """Return a model of late payments and age in which a missing record is the best value."""
     rng = np.random.default_rng(0)
     n = 4000
     frame = pd.DataFrame({"late": rng.choice([-9.0, 0, 1, 2, 3], n), "age": rng.integers(18, 80, n).astype(float)})
@@ -52,7 +52,7 @@ def applicants():
     return gam.model_, frame, weight
 
 
-def test_a_best_case_applicant_is_not_told_that_no_late_payments_cost_points(applicants):
+def test_mean_and_median_baselines_give_no_reason_for_good_values(applicants):
     model, _, _ = applicants
     best = pd.DataFrame({"late": [0.0], "age": [60.0]})
     assert [r.feature for r in reason_codes(model, best, baseline="max")[0]] == ["late"]
@@ -63,7 +63,7 @@ def test_a_best_case_applicant_is_not_told_that_no_late_payments_cost_points(app
     assert [r.feature for r in reason_codes(model, worst)[0]] == ["late", "age"]
 
 
-def test_without_a_reference_the_rows_of_the_fit_are_the_measure(applicants):
+def test_baselines_use_the_training_distribution_without_reference(applicants):
     model, frame, weight = applicants
     raw = model.contributions(frame, centred=False)
     table = reason_table(model)
@@ -82,7 +82,7 @@ def test_without_a_reference_the_rows_of_the_fit_are_the_measure(applicants):
     np.testing.assert_allclose(given.lost[0], step_adds(given, 0) - raw[:100, 0].mean(), atol=1e-9)
 
 
-def test_a_value_that_no_row_had_is_no_reason(applicants):
+def test_values_absent_from_training_are_no_reason(applicants):
     model, _, _ = applicants
     later = pd.DataFrame({"late": [np.nan], "age": [np.nan]})
     assert reason_codes(model, later)[0] == []
@@ -90,12 +90,12 @@ def test_a_value_that_no_row_had_is_no_reason(applicants):
     assert [(r.code, r.step) for r in said if r.feature == "late"] == [("L0", "missing: no such row was seen")]
 
 
-def test_fewer_reasons(model, rows):
+def test_k_limits_the_number_of_reasons(model, rows):
     assert [len(row) for row in reason_codes(model, rows, 1)] == [1, 0, 1, 0]
     assert reason_codes(model, rows, k=2).codes().shape == (4, 2)
 
 
-def test_against_median_and_mean(model, rows):
+def test_reasons_relative_to_median_and_mean_of_a_reference(model, rows):
     median = reason_codes(model, rows, baseline="median", reference=rows)
     assert [r.feature for r in median[0]] == ["age", "debt", "late"]
     mean = reason_table(model, baseline="population", reference=rows)
@@ -107,17 +107,17 @@ def step_adds(table, j):
     return table.score_function.functions[j].contributions
 
 
-def test_the_other_class_can_be_adverse(model, rows):
+def test_adverse_selects_the_class(model, rows):
     assert [r.feature for r in reason_codes(model, rows, adverse="good")[1]] == ["debt", "age", "late"]
 
 
-def test_scorecards_give_the_same_order(model, rows):
+def test_scorecards_give_the_same_order_of_reasons(model, rows):
     card = scorecard(model, pdo=40)
     theirs = [[r.feature for r in row] for row in reason_codes(card, rows)]
     assert theirs == [[r.feature for r in row] for row in reason_codes(model, rows)]
 
 
-def test_texts(model, rows):
+def test_texts_set_code_and_text(model, rows):
     texts = {"age": "Length of credit history", "debt": ("D1", "Debt"), ("debt", "-9"): ("D9", "No record of debt")}
     reasons = reason_codes(model, rows, texts=texts)
     assert [(r.code, r.text) for r in reasons[0]][:2] == [("D1", "Debt"), ("age", "Length of credit history")]
@@ -126,14 +126,14 @@ def test_texts(model, rows):
     assert reasons.to_frame()["lost_1"].tolist() == [1.0, 0.0, 1.75, 0.0]
 
 
-def test_wrong_options(model, rows):
-    with pytest.raises(ValueError, match=r"baseline='median' needs reference=.*the model does not know.*'age'"):
+def test_reason_codes_rejects_invalid_options(model, rows):
+    with pytest.raises(ValueError, match=r"baseline='median' needs reference=.*training distribution of 'age'"):
         reason_codes(model, rows, baseline="median")
-    with pytest.raises(ValueError, match="baseline='population' needs reference=, the rows that stand for"):
+    with pytest.raises(ValueError, match="baseline='population' needs reference=, a table that represents"):
         reason_codes(model, rows, baseline="population")
     with pytest.raises(ValueError, match="baseline must be one of 'mean', 'median', 'max', 'population', got 'best'"):
         reason_codes(model, rows, baseline="best")
-    with pytest.raises(ValueError, match="texts names 'salary'"):
+    with pytest.raises(ValueError, match="texts has the key 'salary'"):
         reason_codes(model, rows, texts={"salary": "?"})
     with pytest.raises(ValueError, match="adverse must be one of the classes"):
         reason_codes(model, rows, adverse="ugly")
@@ -141,7 +141,7 @@ def test_wrong_options(model, rows):
         reason_codes(model, rows, 0)
 
 
-def test_sql_gives_points_and_the_same_reasons(model):
+def test_sql_returns_the_same_points_and_reasons(model):
     duckdb = pytest.importorskip("duckdb")
     rng = np.random.default_rng(0)
     values = {"age": [20, 25, 33, 40, 41], "debt": [np.nan, -9, 5, 10, 11], "late": [np.nan, 1, 3, 4]}
@@ -156,7 +156,7 @@ def test_sql_gives_points_and_the_same_reasons(model):
     assert np.where(pd.isna(codes), None, codes).tolist() == table.of(frame).codes().tolist()
 
 
-def test_a_pair_is_a_reason_of_its_own():
+def test_interactions_are_separate_reasons():
     frame, y = products.table()
     model = products.as_fitted(products.written(), frame, y)
     texts = {
@@ -172,18 +172,18 @@ def test_a_pair_is_a_reason_of_its_own():
     assert first.lost == pytest.approx(0.9 - mean, abs=1e-9)
     codes = reasons.codes()
     assert not (codes[~worst] == "R2").any()
-    assert (codes == "age & hours").any()  # without a text the pair goes by its name
+    assert (codes == "age & hours").any()  # without a text, the code is the name of the pair
 
 
-def test_pairs_lose_against_their_median_and_their_best():
+def test_baselines_of_interactions():
     frame, _ = products.table()
     model = products.as_fitted(products.written(), frame)
-    j = 2  # behind two features
+    j = 2  # after two features
     assert reason_table(model, baseline="median").lost[j].max() == 0.9
     assert reason_table(model, baseline="max").lost[j].min() == 0.0
     assert reason_table(model, baseline="max").lost[j].max() == 1.3
     given = reason_table(products.written(), baseline="mean", reference=frame)
     known = reason_table(model, baseline="mean")
     assert given.lost[j].max() == pytest.approx(known.lost[j].max())
-    with pytest.raises(ValueError, match=r"texts names \(\('age', 'colour'\)"):
+    with pytest.raises(ValueError, match=r"texts has the key \(\('age', 'colour'\)"):
         reason_table(products.written(), texts={(("age", "colour"), ("a", "b")): "no"})

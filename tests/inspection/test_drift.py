@@ -1,4 +1,4 @@
-"""Drift: nothing moves where rows are the same, what moves is named, profiles hold no rows."""
+"""Tests of drift, of training distributions stored in models and of profiles."""
 
 import json
 import pickle
@@ -30,25 +30,25 @@ def model(data):
     return SparseGAMClassifier(lambda0=4).fit(*data).model_
 
 
-def test_same_rows_do_not_move(model, data):
+def test_drift_of_the_same_rows_is_zero(model, data):
     drift = model.drift(data[0], data[0])
     assert [line.name for line in drift.lines] == [*model.features, "score"]
     assert drift.worst.psi == 0.0
-    assert drift["score"].reading == "stable"
+    assert drift["score"].status == "stable"
 
 
-def test_what_moves_is_named(model, data):
+def test_drift_reports_shifted_features_and_new_values(model, data):
     new = data[0].assign(x=data[0]["x"] + 1.5)
     new.loc[:299, "city"] = "unseen"
     new.loc[300:899, "x"] = np.nan
     drift = model.drift(new, data[0])
-    assert drift["x"].reading == "moved"
-    assert drift["city"].now["unseen"] == pytest.approx(0.1)
-    assert drift["x"].now["missing"] > drift["x"].before["missing"] + 0.1
-    assert len(drift.to_frame()) == len(str(drift).splitlines()) - 3
+    assert drift["x"].status == "moved"
+    assert drift["city"].current["unseen"] == pytest.approx(0.1)
+    assert drift["x"].current["missing"] > drift["x"].reference["missing"] + 0.1
+    assert len(drift.to_frame()) == len(str(drift).splitlines()) - 4
 
 
-def test_profiles_stand_for_the_rows(model, data):
+def test_drift_from_a_profile_equals_drift_from_its_rows(model, data):
     profile = Profile.from_json(model.profile(data[0]).to_json())
     new = data[0].iloc[:1000]
     assert model.drift(new, profile).to_frame().equals(model.drift(new, data[0]).to_frame())
@@ -71,7 +71,7 @@ def mixed_table(n=1500):
     rng = np.random.default_rng(3)
     frame = pd.DataFrame(
         {
-            "score": rng.normal(size=n).round(1),  # the name of what stands beside the features
+            "score": rng.normal(size=n).round(1),  # also the name of the last line of Drift
             "z": rng.choice([-9, -8, 1, 2, 3, 4, 5, 6], n),
             "city": rng.choice(["a", "b", "c", "d", None], n, p=[0.4, 0.3, 0.2, 0.05, 0.05]),
             "grade": pd.Categorical(rng.choice(["low", "mid", "high"], n), ["low", "mid", "high", "top"], ordered=True),
@@ -86,7 +86,7 @@ def mixed_table(n=1500):
 
 
 @pytest.mark.parametrize("fit", FITS)
-def test_models_remember_the_rows_of_their_fit(fit):
+def test_models_store_the_training_distribution(fit):
     X, y = mixed_table()
     model = FITS[fit](X, y)
     assert len(model.features) >= 2
@@ -103,16 +103,16 @@ def test_models_remember_the_rows_of_their_fit(fit):
 
 
 @pytest.mark.parametrize("again", [lambda m: Model.from_json(m.to_json()), lambda m: pickle.loads(pickle.dumps(m))])
-def test_what_they_remember_is_kept(again):
+def test_training_distribution_survives_json_and_pickle(again):
     X, y = mixed_table()
     model = FITS["classifier"](X, y)
     new = X.iloc[:200].assign(z=-9)
     assert str(again(model).drift(new)) == str(model.drift(new))
-    assert model.drift(new)["z"].reading == "moved"
+    assert model.drift(new)["z"].status == "moved"
     assert again(again(model)).to_json() == model.to_json()
 
 
-def test_they_remember_no_rows():
+def test_size_of_the_training_distribution_does_not_depend_on_rows():
     sizes = []
     for n in (1000, 20_000):
         X = np.random.default_rng(0).normal(size=(n, 2))
@@ -121,7 +121,7 @@ def test_they_remember_no_rows():
     assert sizes[1] < sizes[0] + 500
 
 
-def test_rows_without_weight_are_not_remembered():
+def test_training_distribution_excludes_rows_of_weight_zero():
     X, y = mixed_table()
     weight = (np.arange(len(X)) % 3 > 0).astype(float)
     model = SparseGAMClassifier(lambda0=3).fit(X, y, weight).model_
@@ -129,14 +129,14 @@ def test_rows_without_weight_are_not_remembered():
     assert model.drift(X[weight > 0]).worst.psi < 1e-12
 
 
-def test_models_that_remember_nothing_say_so(model, data):
+def test_drift_without_training_distribution_needs_a_reference(model, data):
     assert replace(model, intercept=1.0).training is None
-    for forgetful in (replace(model, intercept=1.0), model.scorecard(*data), Model(1.0, (), ("x",), "squared")):
-        with pytest.raises(ValueError, match=r"does not remember the rows.*Pass the rows of the fit as reference"):
-            drift_of(forgetful, data[0])
+    for without_training in (replace(model, intercept=1.0), model.scorecard(*data), Model(1.0, (), ("x",), "squared")):
+        with pytest.raises(ValueError, match=r"does not contain the training distribution.*Pass the training data"):
+            drift_of(without_training, data[0])
 
 
-def test_edited_models_remember_the_rows_of_the_edit(model, data):
+def test_edited_models_store_the_distribution_of_the_edit(model, data):
     threshold = next(t.condition.value for t in model.terms if t.condition.kind == "<=")
     editor = model.edit(*data, who="me")
     edited = editor.move("x", threshold, threshold + 0.5, why="to see")
@@ -147,15 +147,16 @@ def test_edited_models_remember_the_rows_of_the_edit(model, data):
     assert editor.undo() is edited
 
 
-def test_features_named_score_stay_apart():
+def test_a_feature_named_score_is_distinct_from_the_score():
     X, y = mixed_table()
     drift = FITS["classifier"](X, y).drift(X.assign(score=5.0))
-    assert drift["score"].now["missing"] == 0.0 < drift["score"].before["missing"]
+    assert drift["score"].current["missing"] == 0.0 < drift["score"].reference["missing"]
     assert drift.score.psi != drift["score"].psi
 
 
-def test_profiles_of_one_kind_come_back(model):
-    rows = pd.DataFrame({"x": np.full(49, np.nan), "city": ["nowhere"] * 49})  # 49 times 1 / 49 is not 1 in floats
+def test_shares_of_a_profile_do_not_exceed_one(model):
+    # 49 * (1 / 49) differs from 1 in floating point.
+    rows = pd.DataFrame({"x": np.full(49, np.nan), "city": ["nowhere"] * 49})
     kinds = Profile.from_json(model.profile(rows).to_json()).kinds
     assert (kinds["x"]["missing"], kinds["city"]["unseen"]) == (1.0, 1.0)
 
@@ -170,7 +171,7 @@ def test_profiles_of_one_kind_come_back(model):
         "[" * 100_000,
     ],
 )
-def test_other_profiles_are_refused(text):
+def test_from_json_rejects_other_content(text):
     with pytest.raises(ValueError, match="not a sparsegam profile"):
         Profile.from_json(text)
 
@@ -182,28 +183,28 @@ def one_ramp(n=4000, **options):
 
 
 @pytest.mark.parametrize("max_bins", [12, 1000])
-def test_rows_that_move_within_a_ramp_are_found(max_bins):
+def test_drift_detects_shifts_within_a_ramp(max_bins):
     model, x = one_ramp(max_bins=max_bins)
     assert len(model.terms) == 1
     assert model.drift(x).worst.psi < 1e-9
-    moved = np.clip(x + 40, 5, 190)  # all within the one straight piece, or nearly
-    assert model.drift(moved)["x0"].reading == "moved"
-    assert model.drift(moved).score.reading == "moved"
+    moved = np.clip(x + 40, 5, 190)  # almost all within the ramp
+    assert model.drift(moved)["x0"].status == "moved"
+    assert model.drift(moved).score.status == "moved"
     before = model.training_profile()
     assert 8 <= before.cuts["x0"].size <= 11
     assert before.shares["x0"].max() < 0.2
 
 
 @pytest.mark.parametrize("knot", [8.0, 7.0])
-def test_a_knot_at_the_largest_value_leaves_the_rows_where_they_are(knot):
+def test_drift_of_a_ramp_with_its_knot_at_the_maximum(knot):
     x = np.random.default_rng(0).integers(0, 9, (2000, 1)).astype(float)
     model = SparseGAMRegressor(shapes="ramps", max_terms=1).fit(x, np.minimum(x[:, 0], knot)).model_
     assert model.terms[0].condition.value == knot
     assert model.drift(x).worst.psi < 1e-9
-    assert model.drift(np.minimum(x + 3, 8)).worst.reading == "moved"
+    assert model.drift(np.minimum(x + 3, 8)).worst.status == "moved"
 
 
-def test_profiles_with_cuts_come_back():
+def test_profiles_with_cuts_survive_json():
     model, x = one_ramp()
     before = model.training_profile()
     again = Profile.from_json(before.to_json())
@@ -217,21 +218,21 @@ def test_profiles_with_cuts_come_back():
     ):
         with pytest.raises(ValueError, match=words):
             Profile.from_json(json.dumps(content | {"cuts": cuts}))
-    with pytest.raises(ValueError, match="profile is of another model"):
+    with pytest.raises(ValueError, match="profile belongs to another model"):
         model.drift(x, Profile.from_json(json.dumps(content | {"cuts": {}})))
 
 
-def test_profile_of_another_model(model, data):
+def test_drift_rejects_the_profile_of_another_model(model, data):
     other = SparseGAMClassifier(lambda0=400).fit(*data).model_
-    with pytest.raises(ValueError, match="profile is of another model"):
+    with pytest.raises(ValueError, match="profile belongs to another model"):
         model.drift(data[0], other.profile(data[0]))
 
 
-def test_index_by_hand():
+def test_stability_index_equals_its_definition():
     assert stability_index(np.array([0.5, 0.5]), np.array([0.25, 0.75])) == pytest.approx(0.25 * np.log(3))
 
 
-def test_pairs_move_where_their_features_do_not():
+def test_drift_detects_shifts_of_pairs_without_shifts_of_features():
     frame, y = products.table(800)
     model = products.as_fitted(products.written(), frame, y)
     still = model.drift(frame)
@@ -241,10 +242,10 @@ def test_pairs_move_where_their_features_do_not():
     together = frame.assign(priors=np.sort(frame["priors"])[rank])
     moved = model.drift(together)
     assert moved["age"].psi == moved["priors"].psi == 0.0
-    assert moved["age & priors"].reading == "moved"
+    assert moved["age & priors"].status == "moved"
 
 
-def test_profiles_of_pairs_come_back_from_json():
+def test_profiles_of_pairs_survive_json():
     frame, _ = products.table(300)
     model = products.as_fitted(products.written(), frame)
     text = model.profile(frame).to_json()
@@ -253,7 +254,7 @@ def test_profiles_of_pairs_come_back_from_json():
     assert Model.from_json(model.to_json()).drift(frame).worst.psi == 0.0
     content = json.loads(text)
     content["pairs"][0][2] = [1.0]
-    with pytest.raises(ValueError, match="the profile is of another model"):
+    with pytest.raises(ValueError, match="the profile belongs to another model"):
         model.drift(frame, reference=Profile.from_json(json.dumps(content)))
     content["pairs"][0][1] = "nobody"
     with pytest.raises(ValueError, match="lists of two features"):

@@ -157,7 +157,7 @@ def test_many_terms_of_many_names_take_linear_time():
 def test_format_1_stays_readable():
     model = Model.from_json(OF_FORMAT_1)
     assert [term.condition.value for term in model.terms] == [0.1, None, ("x", "y")]
-    with pytest.raises(ValueError, match="read from a file of format 1"):
+    with pytest.raises(ValueError, match="does not contain the training distribution"):
         model.drift(pd.DataFrame({"a": [1.0], "b": [2.0], "c": ["x"]}))
     assert Model.from_json(model.to_json()) == model
 
@@ -168,7 +168,7 @@ def test_models_of_format_2_keep_their_scores():
     assert (model.missing, model.is_centred()) == ("last", False)
     with pytest.warns(UserWarning, match="1 row has a new level in 'c', which no training row had: these add nothing"):
         assert model.decision_function(rows).tolist() == [0.75, 1.0, 1.0, 1.25, 0.5]
-    assert model.drift(rows).n_before == 4
+    assert model.drift(rows).n_reference == 4
     assert Model.from_json(model.to_json()) == model
     with pytest.raises(ValueError, match=r"centred=True needs the mean of column 'x'.*use centred=False"):
         model.contributions(rows, centred=True)
@@ -189,7 +189,7 @@ def test_what_the_rows_had_comes_back_to_the_bit():
 def test_profiles_of_other_steps_are_refused_when_they_are_used():
     content = json.loads(profiled(shares={"a": [0.5, 0.5], "b": [0.25, 0.75]}))
     del content["sha256"]
-    with pytest.raises(ValueError, match="the profile is of another model"):
+    with pytest.raises(ValueError, match="the profile belongs to another model"):
         Model.from_json(json.dumps(content)).drift(pd.DataFrame({"a": [1.0], "b": [2.0]}))
 
 

@@ -203,13 +203,18 @@ def measure_drift(options: Namespace) -> tuple[str, dict[str, Any]]:
 
     before = None if options.reference is None else read_file(options.reference, encoding=options.encoding)
     found = read_model(options.model).drift(read_file(options.data, encoding=options.encoding), before)
-    lines = {line.name: {"psi": line.psi, "reading": line.reading, **_now(line)} for line in found.lines[:-1]}
-    score = {"psi": found.score.psi, "reading": found.score.reading}
-    return str(found), {"rows_before": found.n_before, "rows_now": found.n_now, "features": lines, "score": score}
+    lines = {line.name: {"psi": line.psi, "status": line.status, **_now(line)} for line in found.lines[:-1]}
+    score = {"psi": found.score.psi, "status": found.score.status}
+    return str(found), {
+        "rows_before": found.n_reference,
+        "rows_now": found.n_current,
+        "features": lines,
+        "score": score,
+    }
 
 
 def _now(line: Any) -> dict[str, Any]:
-    return {"before": dict(line.before), "now": dict(line.now)}
+    return {"before": dict(line.reference), "now": dict(line.current)}
 
 
 def _text(model: Any, options: Namespace) -> str:

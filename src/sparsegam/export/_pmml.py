@@ -63,7 +63,7 @@ def to_pmml(model: Any, *, reasons: ReasonTable | None = None) -> str:
     characteristics = _child(scorecard, "Characteristics")
     for j, function in enumerate(score.functions):
         baseline = float(function.contributions.ravel()[0]) - (1 if above else -1) * table.lost[j][0]
-        codes = [code for code, _ in table.said[j]]
+        codes = [code for code, _ in table.texts[j]]
         node = _child(
             characteristics,
             "Characteristic",

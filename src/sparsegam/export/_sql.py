@@ -217,7 +217,7 @@ def to_sql(
     if points is not None:
         columns.append(f"{_score(score_function(points), syntax)} AS points")
     if reasons is not None:
-        functions = zip(reasons.score_function.functions, reasons.lost, reasons.rates, reasons.said, strict=True)
+        functions = zip(reasons.score_function.functions, reasons.lost, reasons.rates, reasons.texts, strict=True)
         for j, (function, lost, rates, codes) in enumerate(functions):
             columns.append(f"{_case(function, syntax, _results(function, syntax, lost, rates))} AS lost_{j}")
             columns.append(f"{_case(function, syntax, [syntax.text(code) for code, _ in codes])} AS code_{j}")

@@ -1,8 +1,8 @@
-"""Checking in use: how far new rows have moved from those of the fit, feature by feature and in the score.
+"""Drift: changes of the distributions of features and scores since training.
 
-population stability index = sum over steps (new share - old share) * log(new share / old share)
+population stability index = sum over bins (current share - reference share) * log(current share / reference share)
 
-Straight pieces are cut into parts of about a tenth of the rows each: what moves within one moves the score.
+Bins with a slope are divided at deciles, because a shift of values within them changes the score.
 """
 
 from collections.abc import Mapping
@@ -15,115 +15,187 @@ from sparsegam._data.columns import UNSEEN
 from sparsegam._data.frames import make_frame
 from sparsegam._data.table import read_table
 from sparsegam._design.training import TENTHS, band_counts, histogram_of
-from sparsegam._models import notebook
 from sparsegam._models.additive import Model
 from sparsegam._models.functions import Bins, Columns, FittedFunction, Positions, ScoreFunction, score_function
-from sparsegam._models.layout import aligned
+from sparsegam._models.notebook import DisplayedResult, TextTable
 from sparsegam._models.profile import KINDS, Profile
 from sparsegam._models.terms import Part, part_name
 from sparsegam.arrays import FloatArray
 
 SCORE = "score"
-NEGLIGIBLE = 1e-4  # least share of a step, so that an empty one has a logarithm
-LEVELS = ((0.25, "moved"), (0.1, "watch"), (-np.inf, "stable"))  # the usual reading of the index
+MIN_SHARE = 1e-4
+"""Smaller shares count as this share, so that an empty bin has a logarithm."""
+STATUS_LIMITS = ((0.25, "moved"), (0.1, "watch"), (-np.inf, "stable"))
 
 
 @dataclass(frozen=True)
-class Moved:
-    """One feature, one pair, or the score: its stability index, how to read it, and shares of values before and now."""
+class DriftLine:
+    """Drift of one feature, of one pair of features, or of the score.
+
+    Attributes
+    ----------
+    name : str
+        The feature, a pair such as `age & priors`, or "score".
+    psi : float
+        Population stability index.
+    reference, current : mapping of str to float
+        Shares of "missing", "special" and "unseen" values; empty for pairs and the score.
+    """
 
     name: str
     psi: float
-    before: Mapping[str, float]
-    now: Mapping[str, float]
+    reference: Mapping[str, float]
+    current: Mapping[str, float]
 
     @property
-    def reading(self) -> str:
-        """`stable` below 0.1, `watch` up to 0.25, `moved` above."""
-        return next(word for limit, word in LEVELS if self.psi >= limit)
+    def status(self) -> str:
+        """Status by the usual limits: "stable" below 0.1, "watch" below 0.25, otherwise "moved"."""
+        return next(status for limit, status in STATUS_LIMITS if self.psi >= limit)
 
 
-@dataclass(frozen=True)
-class Drift:
-    """How far new rows have moved; the score comes last."""
+@dataclass(frozen=True, repr=False)
+class Drift(DisplayedResult):
+    """Drift of the features, the pairs of features with interactions and the score; prints as a table.
 
-    lines: tuple[Moved, ...]
-    n_before: int
-    n_now: int
+    Attributes
+    ----------
+    lines : tuple of DriftLine
+        One entry per feature in use and per pair, and the score as the last one.
+    n_reference, n_current : int
+        Number of rows of the reference and of the current data.
 
-    def __getitem__(self, name: str) -> Moved:
-        """Return the line of a feature, of a pair as in "age & priors", or of "score" (else by `score`)."""
-        found = [line for line in self.lines if line.name == name]
-        if not found:
-            raise KeyError(name)
-        return found[0]
+    See Also
+    --------
+    drift : Compute the drift.
+    """
+
+    lines: tuple[DriftLine, ...]
+    n_reference: int
+    n_current: int
+
+    def __getitem__(self, name: str) -> DriftLine:
+        """Return the entry of a feature, of a pair such as "age & priors", or of "score"."""
+        for line in self.lines:
+            if line.name == name:
+                return line
+        raise KeyError(name)
 
     @property
-    def score(self) -> Moved:
-        """The line of the score."""
+    def score(self) -> DriftLine:
+        """The entry of the score."""
         return self.lines[-1]
 
     @property
-    def worst(self) -> Moved:
-        """The line with the largest index."""
+    def worst(self) -> DriftLine:
+        """The entry with the largest index."""
         return max(self.lines, key=lambda line: line.psi)
 
     def to_frame(self) -> Any:
-        """Return a row for each line."""
-        rows = [self._row(line) for line in self.lines]
-        return make_frame({name: [row[name] for row in rows] for name in rows[0]})
+        """Return a data frame with one row per entry.
 
-    def __str__(self) -> str:
-        return f"{self._sizes()}\n{aligned(*self._table())}"
+        Columns are feature, status, psi, and the shares of missing, special and unseen values of both data, such as
+        missing_reference and missing_current.
+        """
+        columns: dict[str, list[Any]] = {
+            "feature": [line.name for line in self.lines],
+            "status": [line.status for line in self.lines],
+            "psi": [line.psi for line in self.lines],
+        }
+        for kind in KINDS:
+            columns[f"{kind}_reference"] = [line.reference.get(kind, 0.0) for line in self.lines]
+            columns[f"{kind}_current"] = [line.current.get(kind, 0.0) for line in self.lines]
+        return make_frame(columns)
 
     def __repr__(self) -> str:
-        return f"<Drift: {self.worst.name} {self.worst.reading}, PSI {self.worst.psi:.4f}, {len(self.lines)} lines>"
+        return f"<Drift: {self.worst.name} {self.worst.status}, PSI {self.worst.psi:.4f}, {len(self.lines)} lines>"
 
-    def _repr_html_(self) -> str:
-        return notebook.fragment(notebook.note(self._sizes()), notebook.table(*self._table()))
-
-    def _sizes(self) -> str:
-        return f"{self.n_before} rows before, {self.n_now} now"
-
-    def _table(self) -> tuple[list[str], list[list[str]]]:
-        header = ["feature", "reading", "PSI", *(f"{kind} {when}" for kind in KINDS for when in ("before", "now"))]
-        rows = [
-            [line.name, line.reading, f"{line.psi:.4f}", *(f"{v:.1%}" for v in list(self._row(line).values())[3:])]
-            for line in self.lines
-        ]
-        return header, rows
-
-    def _row(self, line: Moved) -> dict[str, Any]:
-        row: dict[str, Any] = {"feature": line.name, "reading": line.reading, "psi": line.psi}
-        for kind in KINDS:
-            row |= {f"{kind}_before": line.before.get(kind, 0.0), f"{kind}_now": line.now.get(kind, 0.0)}
-        return row
+    def _display(self) -> list[str | TextTable]:
+        header = ["feature", "status", "PSI"]
+        header += [f"{kind}, {data}" for kind in KINDS for data in ("reference", "current")]
+        rows = []
+        for line in self.lines:
+            shares = [shares.get(kind, 0.0) for kind in KINDS for shares in (line.reference, line.current)]
+            rows.append([line.name, line.status, f"{line.psi:.4f}", *(f"{share:.1%}" for share in shares)])
+        return [f"{self.n_reference} reference rows, {self.n_current} current rows", TextTable(header, rows)]
 
 
-def profile(
-    model: Any, X: Any, *, bands: FloatArray | None = None, cuts: Mapping[str, FloatArray] | None = None
-) -> Profile:
-    """Count how rows spread over the steps of a model.
+def drift(model: Any, X: Any, reference: Any = None) -> Drift:
+    """Compare the distributions of features and scores with those of the training data.
 
     Parameters
     ----------
     model : Model, Scorecard or fitted estimator
         The model.
-    X : table
-        The rows, for a reference usually those of the fit.
+    X : array-like or data frame of shape (n_samples, n_features)
+        Current data.
+    reference : array-like, data frame or Profile, default=None
+        Reference data, or `model.profile` of them. None is the training distribution stored in the model; after an
+        edit, that of the data used for the edit.
+
+    Returns
+    -------
+    Drift
+        Population stability indices of the features in use, of the pairs of features with interactions (over the cells
+        of both) and of the score (over deciles of the reference). Prints as a table and has `to_frame()`.
+
+    See Also
+    --------
+    assess : Measure the performance on current data if the target is known.
+
+    Examples
+    --------
+    >>> from sparsegam import SparseGAMRegressor
+    >>> from sparsegam.inspection import drift
+    >>> X = [[1], [2], [3], [4]] * 5
+    >>> gam = SparseGAMRegressor(max_terms=1).fit(X, [0.0, 0.0, 6.0, 6.0] * 5)
+    >>> drift(gam, X).worst.status
+    'stable'
+    >>> drift(gam, [[1], [2]])["x0"].status
+    'moved'
+    """
+    before = _reference_profile(model, reference)
+    _check_profile(score_function(model), before)
+    now = profile(model, X, bands=before.bands, cuts=before.cuts)
+    lines = [
+        DriftLine(name, stability_index(share, now.shares[name]), before.kinds[name], now.kinds[name])
+        for name, share in before.shares.items()
+    ]
+    for pair, share in before.pairs.items():
+        lines.append(DriftLine(part_name(pair), stability_index(share, now.pairs[pair]), {}, {}))
+    score = DriftLine(SCORE, stability_index(before.score, now.score), {}, {})
+    return Drift((*lines, score), before.n_rows, now.n_rows)
+
+
+def stability_index(reference: FloatArray, current: FloatArray) -> float:
+    """Return the population stability index of two distributions over the same bins."""
+    old, new = np.maximum(reference, MIN_SHARE), np.maximum(current, MIN_SHARE)
+    return float(np.sum((new - old) * np.log(new / old)))
+
+
+def profile(
+    model: Any, X: Any, *, bands: FloatArray | None = None, cuts: Mapping[str, FloatArray] | None = None
+) -> Profile:
+    """Compute the distribution of rows over the bins of a model.
+
+    Parameters
+    ----------
+    model : Model, Scorecard or fitted estimator
+        The model.
+    X : array-like or data frame of shape (n_samples, n_features)
+        Data.
     bands : ndarray, optional
-        Where the bands of the score end; tenths of these rows unless told.
+        Upper ends of all bands of the score but the last; deciles of these rows by default.
     cuts : dict of str to ndarray, optional
-        For each feature with straight pieces, where its parts end; at tenths of these rows, and where a piece does,
-        unless told.
+        Values at which the features with slopes are divided; by default the ends of their bins, and deciles within
+        bins with a slope.
 
     Returns
     -------
     Profile
-        The shares.
+        The distribution.
     """
-    score, table = score_function(model), read_table(X)
-    return profile_of_columns(score, score.columns(table), table.n_rows, bands, cuts)
+    function, table = score_function(model), read_table(X)
+    return profile_of_columns(function, function.columns(table), table.n_rows, bands, cuts)
 
 
 def profile_of_columns(
@@ -136,8 +208,8 @@ def profile_of_columns(
     """Return the profile of rows, given the columns of the features in use as numbers on their scales."""
     score = function.score_columns(columns, n_rows)
     ends = histogram_of(score).bands()[0] if bands is None else bands
-    each = np.ones(n_rows)
-    counted = {name: (columns[name], each) for name in function.features}
+    ones = np.ones(n_rows)
+    counted = {name: (columns[name], ones) for name in function.features}
     if cuts is None:
         sloped = [one for one in function.of_features if one.has_slopes]
         cuts = {one.name: _cuts(one, *counted[one.name], ends=one.bins.edges) for one in sloped}
@@ -150,71 +222,33 @@ def profile_of_columns(
 
 
 def training_profile(model: Any) -> Profile | None:
-    """Return how the rows of the fit spread over the steps of a model, or None where it does not remember them."""
+    """Return the distribution of the training data over the bins of a model, or None if it is not stored."""
     model = getattr(model, "model_", model)
-    seen = model.training if isinstance(model, Model) else None
-    if seen is None or isinstance(seen, Profile):
-        return seen
-    function, bins, cuts = score_function(model), seen.bins(), {}
+    training = model.training if isinstance(model, Model) else None
+    if training is None or isinstance(training, Profile):
+        return training
+    function, bins, cuts = score_function(model), training.bins(), {}
     for one in function.of_features:
         if one.has_slopes:
-            # the bins of the search are counted as a whole: there is no cut at an edge within one of them
+            # The bins of the search are counted as a whole, so there is no cut at an edge within one of them.
             numbers, counts = bins[one.name]
             cuts[one.name] = _cuts(one, numbers, counts, ends=np.intersect1d(one.bins.edges, numbers))
-    found = _profile(function, bins, seen.n_rows, seen.bands(), cuts)
-    cells = seen.cells()
-    return replace(found, pairs={one.pair: cells[one.pair].ravel() / seen.n_rows for one in function.of_pairs})
+    found = _profile(function, bins, training.n_rows, training.bands(), cuts)
+    cells = training.cells()
+    return replace(found, pairs={one.pair: cells[one.pair].ravel() / training.n_rows for one in function.of_pairs})
 
 
-def drift(model: Any, X: Any, reference: Any = None) -> Drift:
-    """Compare new rows with those of the fit.
-
-    Parameters
-    ----------
-    model : Model, Scorecard or fitted estimator
-        The model.
-    X : table
-        The new rows.
-    reference : table or Profile, optional
-        What to compare with: rows, or their profile. By default what the model remembers of the rows of its fit (of its
-        last edit, if it was edited).
-
-    Returns
-    -------
-    Drift
-        A line per feature in use, one per pair of features with products, and one for the score.
-    """
-    before = _reference(model, reference)
-    _check_fits(score_function(model), before)
-    now = profile(model, X, bands=before.bands, cuts=before.cuts)
-    lines = [
-        Moved(name, stability_index(share, now.shares[name]), before.kinds[name], now.kinds[name])
-        for name, share in before.shares.items()
-    ]
-    for pair, share in before.pairs.items():
-        lines.append(Moved(part_name(pair), stability_index(share, now.pairs[pair]), {}, {}))
-    score = Moved(SCORE, stability_index(before.score, now.score), {}, {})
-    return Drift((*lines, score), before.n_rows, now.n_rows)
-
-
-def stability_index(before: FloatArray, now: FloatArray) -> float:
-    """Return the population stability index of two spreads over the same steps."""
-    old, new = np.maximum(before, NEGLIGIBLE), np.maximum(now, NEGLIGIBLE)
-    return float(np.sum((new - old) * np.log(new / old)))
-
-
-def _reference(model: Any, reference: Any) -> Profile:
+def _reference_profile(model: Any, reference: Any) -> Profile:
     if reference is not None:
         return reference if isinstance(reference, Profile) else profile(model, reference)
-    remembered = training_profile(model)
-    if remembered is None:
+    stored = training_profile(model)
+    if stored is None:
         msg = (
-            f"this {type(model).__name__} does not remember the rows of its fit: scorecards do not, nor do models that "
-            "were written by hand, changed by dataclasses.replace or read from a file of format 1. Pass the rows of "
-            "the fit as reference, or their profile."
+            f"this {type(model).__name__} does not contain the training distribution, like all scorecards and models "
+            "that were constructed or changed by hand. Pass the training data, or their profile, as reference."
         )
         raise ValueError(msg)
-    return remembered
+    return stored
 
 
 def _profile(
@@ -224,32 +258,38 @@ def _profile(
     bands: tuple[FloatArray, FloatArray],
     cuts: Mapping[str, FloatArray],
 ) -> Profile:
-    """Return the shares of numbers that are each counted once, or as often as the second array says."""
+    """Return the profile of values of each feature and their counts; `bands` has the ends and counts of the score."""
     shares, kinds = {}, {}
     for bins in function.inputs:
         numbers, counts = counted[bins.feature]
-        mine = cuts.get(bins.feature)
-        found = np.bincount(_intervals(bins, mine, numbers), counts, _n_intervals(bins, mine))
+        own_cuts = cuts.get(bins.feature)
+        found = np.bincount(_interval_of(bins, own_cuts, numbers), counts, _n_intervals(bins, own_cuts))
         shares[bins.feature] = found / n_rows
-        kinds[bins.feature] = _kinds(bins, numbers, counts, n_rows)
+        masks = {
+            "missing": np.isnan(numbers),
+            "special": np.isin(numbers, [] if bins.scale.has_levels else bins.special),
+            "unseen": (numbers == UNSEEN) & bins.scale.has_levels,
+        }
+        # Counts are integers, so that no share exceeds 1 by rounding.
+        kinds[bins.feature] = {kind: float(counts[mask].sum()) / n_rows for kind, mask in masks.items()}
     return Profile(n_rows, shares, kinds, bands[0], bands[1] / n_rows, cuts)
 
 
 def _cuts(function: FittedFunction, numbers: FloatArray, counts: FloatArray, *, ends: FloatArray) -> FloatArray:
-    """Return these ends and the tenths of the rows that are inside bins with a slope."""
+    """Return these ends and the deciles that are inside bins with a slope."""
     bins = function.bins
     ordered = bins.bin_of(numbers) >= bins.first_interval
-    values, where = np.unique(numbers[ordered], return_inverse=True)
+    values, position = np.unique(numbers[ordered], return_inverse=True)
     if not values.size:
         return ends
-    upto = np.cumsum(np.bincount(where, counts[ordered]))
-    tenths = values[np.searchsorted(upto, upto[-1] * TENTHS)]
-    inside = (function.slopes[bins.bin_of(tenths)] != 0) & (tenths < values[-1])
-    return np.union1d(ends, tenths[inside])
+    cumulative = np.cumsum(np.bincount(position, counts[ordered]))
+    deciles = values[np.searchsorted(cumulative, cumulative[-1] * TENTHS)]
+    inside = (function.slopes[bins.bin_of(deciles)] != 0) & (deciles < values[-1])
+    return np.union1d(ends, deciles[inside])
 
 
-def _intervals(bins: Bins, cuts: FloatArray | None, numbers: FloatArray) -> Positions:
-    """Return the bin of each number; with cuts, intervals end at the cuts instead of the edges."""
+def _interval_of(bins: Bins, cuts: FloatArray | None, numbers: FloatArray) -> Positions:
+    """Return the bin of each number; with cuts, the intervals between cuts replace those between edges."""
     found, first = bins.bin_of(numbers), bins.first_interval
     return found if cuts is None else np.where(found < first, found, first + np.searchsorted(cuts, numbers))
 
@@ -258,22 +298,12 @@ def _n_intervals(bins: Bins, cuts: FloatArray | None) -> int:
     return len(bins) if cuts is None else bins.first_interval + cuts.size + 1
 
 
-def _kinds(bins: Bins, numbers: FloatArray, counts: FloatArray, n_rows: int) -> dict[str, float]:
-    found = {
-        "missing": np.isnan(numbers),
-        "special": np.isin(numbers, [] if bins.scale.has_levels else bins.special),
-        "unseen": (numbers == UNSEEN) & bins.scale.has_levels,
-    }
-    # counts are whole numbers, so that no share is above 1
-    return {kind: float(counts[where].sum()) / n_rows for kind, where in found.items()}
-
-
-def _check_fits(function: ScoreFunction, before: Profile) -> None:
+def _check_profile(function: ScoreFunction, before: Profile) -> None:
     wanted: dict[Part, int] = {
         bins.feature: _n_intervals(bins, before.cuts.get(bins.feature)) for bins in function.inputs
     }
     wanted |= {one.key: one.contributions.size for one in function.of_pairs}
     found = {part: share.size for part, share in [*before.shares.items(), *before.pairs.items()]}
     if wanted != found:
-        msg = f"the profile is of another model: it has bins {found}, the model {wanted}. Make it again."
+        msg = f"the profile belongs to another model: it has bins {found}, the model {wanted}. Compute it again."
         raise ValueError(msg)
