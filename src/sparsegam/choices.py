@@ -1,4 +1,4 @@
-"""Options that take one of a few words, as types: editors complete them, and type checkers know them."""
+"""Types of options: editors complete their values, and type checkers know them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
@@ -8,16 +8,16 @@ from numpy.typing import NDArray
 Auto = Literal["auto"]
 Loss = Literal["logistic", "exponential", "squared", "squared_hinge"]
 ClassLoss = Literal["logistic", "exponential"]
-Price = float | Literal["auto", "aic", "bic"]
-Ridge = float | Auto
-RidgeChoice = Ridge | Sequence[float] | NDArray[Any]
+Lambda0 = float | Literal["auto", "aic", "bic"]
+Lambda2 = float | Auto
+Lambda2Choice = Lambda2 | Sequence[float] | NDArray[Any]
 ClassWeight = Mapping[Any, float] | Literal["balanced"] | None
 RowsPerBin = int | Auto
 Repeats = int | Auto
 Categorical = Auto | Sequence[Any] | NDArray[Any]
 SpecialValues = Sequence[Any] | NDArray[Any] | Mapping[Any, Sequence[Any]] | None
-Direction = Literal["increasing", "decreasing"]
-Monotone = Mapping[Any, Direction] | Sequence[int] | NDArray[Any] | None
+Direction = Literal["increasing", "decreasing"] | int | None
+Monotone = Mapping[Any, Direction] | Mapping[Any, int] | Sequence[Direction] | NDArray[Any] | None
 Shape = Literal["steps", "ramps", "both"]
 Shapes = Shape | Mapping[Any, Shape]
 ShapesChoice = Shapes | Sequence[Shapes]

@@ -1,30 +1,23 @@
 """Matrices of numbers: posed to the core as they are, and searched for the best linear model of every size."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sparsegam import _core
 from sparsegam._data.matrix import NumericMatrix, quote_columns, read_matrix
 from sparsegam._design.linear import Coefficients, LinearDesign
 from sparsegam._design.scaling import in_units, power_of_two
-from sparsegam._models.linear import LinearModel
-from sparsegam._search.inputs import is_cuda, search_inputs
 from sparsegam._search.options import Options
-from sparsegam._search.path import Path
-from sparsegam._search.price import Choices, mean_weight
+from sparsegam._search.penalty import SelectionPenalty, mean_weight
 from sparsegam._search.problem import Problem, check_room
-from sparsegam._search.progress import Progress
 from sparsegam.arrays import FloatArray
 from sparsegam.checks import warn
-from sparsegam.choices import Auto, ClassWeight, Loss
 from sparsegam.losses import LOSSES
-from sparsegam.parameters import documented, pick
 
 FAR_FROM_ZERO = 100.0  # |mean| / standard deviation beyond which sums of squares lose the digits that matter
 TOO_FAR = 2.0**20  # the same ratio, beyond which coefficient times value loses digits that count
@@ -40,11 +33,6 @@ class Matrices:
 
     demands: Coefficients
     smaller: ClassVar[str] = "a larger lambda0 or fewer max_terms"
-
-    @classmethod
-    def of(cls, given: Mapping[str, Any]) -> "Matrices":
-        """Take from all options those that are about coefficients."""
-        return cls(pick(Coefficients, given))
 
     def read(self, X: Any) -> NumericMatrix:
         """Look at an array, a sparse matrix or a frame of numbers, copied only where the core could not take it."""
@@ -84,95 +72,12 @@ class Matrices:
             total_weight=float(weight.sum()),
             ridge=ridge,
             n_candidates=int(np.count_nonzero(allowed)) + int(np.count_nonzero(~allowed[always])),
-            choices=Choices(int(np.count_nonzero(allowed))),
+            selection=SelectionPenalty(int(np.count_nonzero(allowed))),
             cost=cost,
             mean_weight=mean_weight(weight),
             n_fixed=always.size,
             units=units,
         )
-
-
-class LinearPath(Path[LinearModel]):
-    """The best linear model found of each size: a Path whose models are LinearModels."""
-
-    @property
-    def coef_path_(self) -> sp.csc_array:
-        """Coefficients, a row per column of X and a column per size."""
-        start = np.cumsum([0, *(model.n_terms for model in self.models)])
-        rows = np.concatenate([np.array(model.columns, dtype=np.int32) for model in self.models])
-        data = np.concatenate([np.array(model.weights, dtype=np.float64) for model in self.models])
-        return sp.csc_array((data, rows, start), shape=(self.models[0].n_features, len(self.models)))
-
-    @property
-    def intercept_path_(self) -> FloatArray:
-        """Intercepts, one per size."""
-        return np.array([model.intercept for model in self.models])
-
-
-@documented
-def linear_path(  # noqa: D417, PLR0913
-    X: Any,
-    y: Any,
-    *,
-    loss: Loss = "logistic",
-    lambda2: float | Auto = 1e-3,
-    lambda1: float = 0.0,
-    max_terms: int = 50,
-    standardize: bool = True,
-    fit_intercept: bool = True,
-    coef_bounds: Any = None,
-    unpenalized: Any = None,
-    sample_weight: Any = None,
-    class_weight: ClassWeight = None,
-    positive: Any = None,
-    device: str = "cpu",
-    n_jobs: int | None = None,
-    time_limit: float | None = None,
-    verbose: int = 0,
-    callback: Progress | None = None,
-) -> LinearPath:
-    """Find the best linear model of every size.
-
-    For each k up to `max_terms` the search minimises, over models f(x) = b + sum_j w_j x_j with k columns in use,
-
-        sum_i s_i loss(y_i, f(x_i)) + lambda2 sum_j (sigma_j w_j)^2 + lambda1 sum_j sigma_j |w_j|.
-
-    Parameters
-    ----------
-    X : array-like, scipy.sparse matrix or data frame of shape (n_rows, n_features)
-        Finite numbers.
-    {path_rows}
-    {search}
-    {coefficients}
-    {weights}
-    {class_weight}
-    {run_report}
-
-    Returns
-    -------
-    LinearPath
-        The models by size.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sparsegam import linear_path
-    >>> X = np.random.default_rng(0).normal(size=(100, 20))
-    >>> path = linear_path(X, 2 * X[:, 4] - X[:, 11], loss="squared", lambda2=0.0, max_terms=2)
-    >>> path.at(n_terms=1).features, path.at(n_terms=2).features
-    (('x4',), ('x4', 'x11'))
-    """
-    given = locals()
-    return search_inputs(LinearPath, matrices_on(given), X, y, given)[0]
-
-
-def matrices_on(given: Mapping[str, Any]) -> Matrices:
-    """Return what takes matrices on the device that was asked for."""
-    if not is_cuda(given["device"]):
-        return Matrices.of(given)
-    from sparsegam._backends.cuda.matrices import CudaMatrices
-
-    return CudaMatrices.of(given)
 
 
 def _rows(

@@ -1,6 +1,7 @@
-"""What the user may choose about a problem and its search; wrong values are refused here."""
+"""Options and the deadline of a search."""
 
 import os
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,29 +11,30 @@ from sparsegam._search.ridge import Ridge, ridge_of
 from sparsegam.checks import check_boolean, check_choice, check_integer, check_number
 from sparsegam.losses import LOSSES
 
-DEFAULT_MAX_TERMS = 500  # far above what a person can read; a search without a price per term must end somewhere
+# The default limit is far above what a person can read; a search with lambda0=0 must end somewhere.
+DEFAULT_MAX_TERMS = 500
 
 
 @dataclass(frozen=True)
-class Options:
-    """What the user may choose about a problem and its search; wrong values are refused when it is made.
+class SearchOptions:
+    """Options of a search, validated when constructed.
 
     Attributes
     ----------
     loss : {"logistic", "exponential", "squared", "squared_hinge"}
-        Loss that is summed over rows.
+        The loss, summed over rows.
     lambda2 : float or "auto"
-        The ridge: on the standardised coefficients, or as search/ridge.py has it by name.
+        The ridge penalty; see `sparsegam._search.ridge`.
     max_terms : int or None
-        Largest number of terms; None leaves it to the price per term.
+        Largest number of terms; None leaves it to lambda0.
     n_jobs : int or None
         Number of threads, as joblib counts them.
     time_limit : float or None
-        Seconds after which the search returns the best it has.
+        Seconds that a fit may take.
     certify : bool
-        Whether to prove the model swap 1-OPT, going on from any better one that the proof finds.
+        Whether to prove that the model is swap 1-OPT.
     standardize : bool or None
-        Whether the ridge is on standardised coefficients or on bare ones; None leaves it to lambda2.
+        Whether the ridge applies to standardized coefficients; None: for numbers, but not for lambda2="auto".
     """
 
     loss: str
@@ -59,13 +61,44 @@ class Options:
 
     @property
     def n_threads(self) -> int:
-        """Number of threads that n_jobs stands for."""
+        """Number of threads."""
         return n_threads(self.n_jobs)
 
 
 def n_threads(n_jobs: int | None) -> int:
-    """Number of threads that n_jobs stands for, as joblib counts them; no more than the machine has cores."""
+    """Return the number of threads for `n_jobs`, as joblib counts them, but at most the number of cores."""
     if n_jobs is not None:
         check_integer("n_jobs", n_jobs)
-    asked = int(effective_n_jobs(n_jobs))
-    return 1 if asked <= 1 else min(asked, os.cpu_count() or 1)
+    requested = int(effective_n_jobs(n_jobs))
+    return 1 if requested <= 1 else min(requested, os.cpu_count() or 1)
+
+
+@dataclass(frozen=True)
+class Deadline:
+    """The time at which a fit must end, by time.monotonic(); None if there is no time limit."""
+
+    at: float | None = None
+
+    @classmethod
+    def after(cls, seconds: float | None) -> "Deadline":
+        """Return the deadline this many seconds from now."""
+        return cls() if seconds is None else cls(time.monotonic() + float(seconds))
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Seconds until the deadline, at least 0; None if there is no time limit."""
+        return None if self.at is None else max(self.at - time.monotonic(), 0.0)
+
+    def share(self, fraction: float) -> "Deadline":
+        """Return the deadline after this fraction of the time left."""
+        left = self.seconds_left
+        return self if left is None else Deadline.after(left * fraction)
+
+    def within(self, seconds: float | None) -> "Deadline":
+        """Return this deadline, or the one after some seconds if that is earlier."""
+        if seconds is None or self.at is None:
+            return self if seconds is None else Deadline.after(seconds)
+        return Deadline(min(self.at, time.monotonic() + seconds))
+
+
+NO_LIMIT = Deadline()

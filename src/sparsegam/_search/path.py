@@ -1,32 +1,32 @@
-"""The frontier of sizes: the best model found with 0, 1, 2, ... terms, to be asked by size or by price per term."""
+"""Paths of models: the best model found with 0, 1, 2, ... terms, to be chosen by size or by penalty per term."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sparsegam._data.frames import make_frame
 from sparsegam._design.design import Design
 from sparsegam._models import notebook
+from sparsegam._models.linear import LinearModel
 from sparsegam._models.scoring import Scores
-from sparsegam._search.price import (
-    ONE_CHOICE,
-    Choices,
+from sparsegam._search.penalty import (
+    NO_SELECTION,
+    SelectionPenalty,
     check_lambda0,
-    is_settled,
-    price,
-    settled_price,
-    warn_of_weights,
+    depends_on_model,
+    fixed_point,
+    unit_penalty,
+    warn_about_weights,
 )
-from sparsegam._search.problem import Problem
-from sparsegam._search.progress import Progress
+from sparsegam._search.problem import Problem, Progress
 from sparsegam._search.solver import Frontier, frontier
 from sparsegam.arrays import FloatArray
 from sparsegam.checks import check_integer, warn
 from sparsegam.losses import LOSSES
-from sparsegam.parameters import documented
 
 M = TypeVar("M", bound=Scores)
 P = TypeVar("P", bound="Path[Any]")
@@ -38,26 +38,30 @@ class Path(Generic[M]):
 
     Attributes
     ----------
+    models : tuple of Model
+        The models by size.
     n_terms : ndarray of int
-        The sizes.
+        Number of terms of each model.
     loss : ndarray
-        Loss of each model, a sum over rows.
+        Loss of each model, summed over rows.
     objective : ndarray
-        Loss and ridge penalty of each model.
+        Loss plus ridge penalty of each model.
     lambda0 : ndarray
-        The largest price per term at which a size is the best choice, that is the slope of the lower convex hull of
-        `objective` on its left; infinite for the smallest size. A size is best from there down to the next number.
-        NaN for sizes that are best at no price.
+        The largest penalty per term at which a size is the best choice: the slope of the lower convex hull of
+        `objective` to the left of it, infinite for the smallest size. A size is the best from there down to the next
+        value. NaN for sizes that are best at no penalty.
+    total_weight, mean_weight : float
+        Sum of the weights, and their mean over rows of positive weight.
     finished : bool
-        False where `time_limit` ended the search.
+        False if `time_limit` ended the search.
     search_stats : dict
-        Counts of what the search did.
+        Counts of the operations of the search.
     lambda2 : float
-        The ridge.
+        The ridge penalty.
     standardized : bool
-        Whether it is on the standardised coefficients.
+        Whether the ridge applies to standardized coefficients.
     cut_off : bool
-        Whether `max_terms` ended the frontier: larger models were not searched.
+        Whether `max_terms` ended the search although larger models exist.
     """
 
     models: tuple[M, ...]
@@ -70,7 +74,7 @@ class Path(Generic[M]):
     search_stats: dict[str, int]
     lambda2: float
     mean_weight: float = 1.0
-    choices: Choices = ONE_CHOICE
+    selection: SelectionPenalty = NO_SELECTION
     standardized: bool = True
     cut_off: bool = False
 
@@ -84,21 +88,21 @@ class Path(Generic[M]):
         rough: bool = False,
         start: Frontier | None = None,
     ) -> P:
-        """Search the frontier of a problem and put it into the words of the data.
+        """Find the best model of every size for a problem.
 
         Parameters
         ----------
         problem : Problem
             The problem.
         classes : ndarray or None
-            The two labels; None for a regression.
+            The two labels, the positive class last; None for a regression.
         callback : callable, optional
-            Called with (n_terms, objective) as models are found.
-        rough : bool
-            For models that are compared and not kept: coefficients are good to six digits or so, and models do not say
-            what they stand on.
+            Called with (n_terms, objective) for each model found.
+        rough : bool, default=False
+            Whether the models are only compared: coefficients are then accurate to about six digits, and the models
+            carry no term statistics.
         start : Frontier, optional
-            Models to improve on, which takes less time.
+            Models to improve on, which saves time.
 
         Returns
         -------
@@ -117,13 +121,13 @@ class Path(Generic[M]):
             n_terms=n_terms,
             loss=np.array([point.loss for point in points]),
             objective=objective,
-            lambda0=hull_prices(n_terms, objective),
+            lambda0=hull_slopes(n_terms, objective),
             total_weight=problem.total_weight,
             finished=search.finished,
             search_stats=search.counts,
             lambda2=problem.ridge.lambda2,
             mean_weight=problem.mean_weight,
-            choices=problem.choices,
+            selection=problem.selection,
             standardized=problem.ridge.standardized,
             cut_off=bool(n_terms[-1] >= problem.max_terms) and problem.max_terms < problem.n_candidates,
         )
@@ -134,45 +138,44 @@ class Path(Generic[M]):
         Parameters
         ----------
         n_terms : int, optional
-            Its size.
+            Number of terms of the model.
         lambda0 : float or {"auto", "aic", "bic"}, optional
-            The price per term: the model that minimises objective + lambda0 * n_terms is returned.
-            For the squared loss the names are in units of the noise variance, which is estimated.
-            Where that is the largest model of a frontier that was cut off, a warning says that the best one at this
-            price may be larger.
+            Penalty per term: the model that minimises objective + lambda0 * n_terms is returned. For the squared loss,
+            criteria are in units of the estimated noise variance. If that is the largest model of a path that was cut
+            off, a warning says that the best model at this penalty may be larger.
 
         Returns
         -------
         Model or LinearModel
-            The model asked for.
+            The model.
         """
         if (n_terms is None) == (lambda0 is None):
-            msg = f"give either n_terms or lambda0, got n_terms={n_terms!r} and lambda0={lambda0!r}."
+            msg = f"pass either n_terms or lambda0, got n_terms={n_terms!r} and lambda0={lambda0!r}."
             raise ValueError(msg)
         if lambda0 is None:
             return self.models[self._with_size(n_terms)]
-        chosen = self._cheapest(lambda0)
+        chosen = self._best_at(lambda0)
         if not self._is_inside(chosen):
-            self._warn_of_end(lambda0)
+            self._warn_about_end(lambda0)
         return self.models[chosen]
 
     def covers(self, lambda0: float | str) -> bool:
-        """Tell whether the best size at a price is one that the frontier goes past, or no larger model is to be had.
+        """Return whether the best model at a penalty per term is known to be on the path.
 
         Parameters
         ----------
-        lambda0 : float or {"aic", "bic"}
-            The price per term.
+        lambda0 : float or {"auto", "aic", "bic"}
+            The penalty per term.
 
         Returns
         -------
         bool
-            False where the largest model of the frontier is the best at this price, and larger ones were not searched.
+            False if the largest model of the path is the best at this penalty and larger models were not searched.
         """
-        return self._is_inside(self._cheapest(lambda0))
+        return self._is_inside(self._best_at(lambda0))
 
     def to_frame(self) -> Any:
-        """Return the path as a frame of pandas, of polars where pandas is not installed, or as an Arrow table."""
+        """Return sizes, losses and penalties as a data frame (pandas, else polars, else a pyarrow Table)."""
         return make_frame(self._columns())
 
     def _columns(self) -> dict[str, NDArray[Any]]:
@@ -193,11 +196,18 @@ class Path(Generic[M]):
         shown = notebook.table(["terms", "features", "loss", "objective", "best below lambda0"], rows, n_text=0)
         return notebook.fragment(notebook.note(repr(self).strip("<>")), notebook.folded("Sizes", shown, is_open=True))
 
-    @documented
     def plot(self, ax: Any = None) -> Any:
-        """Draw the objective against the number of terms; sizes that are best at some price are filled.
+        """Plot the objective against the number of terms; filled markers are sizes that are best at some lambda0.
 
-        {draw}
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, default=None
+            Axes to draw on; a new figure by default.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes.
         """
         from sparsegam.plots._selection import plot_frontier
 
@@ -207,39 +217,40 @@ class Path(Generic[M]):
     def _is_inside(self, chosen: int) -> bool:
         return chosen < len(self.models) - 1 or (self.finished and not self.cut_off)
 
-    def _warn_of_end(self, lambda0: float | str) -> None:
+    def _warn_about_end(self, lambda0: float | str) -> None:
         why = "max_terms" if self.finished else "time_limit"
         msg = (
-            f"lambda0={lambda0!r} is outside of what was searched: {why} ended the frontier at {self.n_terms[-1]} "
-            f"terms, and at this price the best model may have more. Raise {why}, or take this one by its size."
+            f"lambda0={lambda0!r} is outside of the searched path: {why} ended it at {self.n_terms[-1]} terms, and the "
+            f"best model at this penalty may have more. Raise {why}, or select the model by its size."
         )
         warn(msg, UserWarning)
 
     def _with_size(self, n_terms: Any) -> int:
         if isinstance(n_terms, str):
-            msg = f"n_terms must be an integer, got {n_terms!r}: a criterion is a price, at(lambda0={n_terms!r})."
+            msg = f"n_terms must be an integer, got {n_terms!r}. To use a criterion: at(lambda0={n_terms!r})."
             raise ValueError(msg)
         check_integer("n_terms", n_terms)
         found = np.flatnonzero(self.n_terms == n_terms)
         if found.size == 0:
-            msg = f"the path holds sizes {self.n_terms[0]} to {self.n_terms[-1]}, got {n_terms}: raise max_terms."
+            msg = f"n_terms must be one of the sizes {self.n_terms[0]} to {self.n_terms[-1]} of the path, got {n_terms}. For larger models, raise max_terms."
             raise ValueError(msg)
         return int(found[0])
 
-    def _cheapest(self, lambda0: float | str) -> int:
+    def _best_at(self, lambda0: float | str) -> int:
+        """Return the position of the best model at a penalty per term."""
         check_lambda0(lambda0)
-        warn_of_weights(lambda0, self.mean_weight)
-        unit = price(lambda0, self.total_weight, self.mean_weight, self.choices)
-        found = unit(0)
-        if is_settled(lambda0, self.models[0].loss):
-            start = None if LOSSES[self.models[0].loss].is_classifier else float(self.objective[0])
-            found = settled_price(unit, self.total_weight, start, self._solve)
-        return int(np.argmin(self.objective + found * self.n_terms))
+        warn_about_weights(lambda0, self.mean_weight)
+        unit = unit_penalty(lambda0, self.total_weight, self.mean_weight, self.selection)
+        penalty = unit(0)
+        if depends_on_model(lambda0, self.models[0].loss):
 
-    def _solve(self, lambda0: float) -> tuple[float, int]:
-        """Return objective and size of the best model at a price."""
-        best = int(np.argmin(self.objective + lambda0 * self.n_terms))
-        return float(self.objective[best]), int(self.n_terms[best])
+            def best_at(penalty: float) -> tuple[float, int]:
+                best = int(np.argmin(self.objective + penalty * self.n_terms))
+                return float(self.objective[best]), int(self.n_terms[best])
+
+            null_objective = None if LOSSES[self.models[0].loss].is_classifier else float(self.objective[0])
+            penalty = fixed_point(unit, self.total_weight, null_objective, best_at)
+        return int(np.argmin(self.objective + penalty * self.n_terms))
 
     def __len__(self) -> int:
         return len(self.models)
@@ -255,18 +266,35 @@ class Path(Generic[M]):
         )
 
 
-def hull_prices(n_terms: NDArray[np.int64], objective: FloatArray) -> FloatArray:
-    """Return, for each size, the slope of the lower convex hull on its left; NaN off the hull or where it rises."""
-    prices = np.full(objective.size, np.nan)
-    prices[0] = np.inf
+class LinearPath(Path[LinearModel]):
+    """The best linear model found of each size: a Path whose models are LinearModels."""
+
+    @property
+    def coef_path_(self) -> sp.csc_array:
+        """Coefficients, a row per column of X and a column per size."""
+        start = np.cumsum([0, *(model.n_terms for model in self.models)])
+        rows = np.concatenate([np.array(model.columns, dtype=np.int32) for model in self.models])
+        data = np.concatenate([np.array(model.weights, dtype=np.float64) for model in self.models])
+        return sp.csc_array((data, rows, start), shape=(self.models[0].n_features, len(self.models)))
+
+    @property
+    def intercept_path_(self) -> FloatArray:
+        """Intercepts, one per size."""
+        return np.array([model.intercept for model in self.models])
+
+
+def hull_slopes(n_terms: NDArray[np.int64], objective: FloatArray) -> FloatArray:
+    """Return the slope of the lower convex hull to the left of each size; NaN off the hull or where it rises."""
+    slopes = np.full(objective.size, np.nan)
+    slopes[0] = np.inf
     corners = [0]
     for k in range(1, objective.size):
         while True:
             slope = (objective[corners[-1]] - objective[k]) / (n_terms[k] - n_terms[corners[-1]])
-            if slope < prices[corners[-1]]:
+            if slope < slopes[corners[-1]]:
                 break
-            prices[corners.pop()] = np.nan
+            slopes[corners.pop()] = np.nan
         if slope > 0:
-            prices[k] = slope
+            slopes[k] = slope
             corners.append(k)
-    return prices
+    return slopes

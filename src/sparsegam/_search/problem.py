@@ -1,6 +1,6 @@
-"""A problem: a design with labels, weights and a loss, posed to the core."""
+"""A problem that the core can search: a design with rows, penalties and options."""
 
-import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
@@ -10,94 +10,110 @@ from sparsegam import _core
 from sparsegam._design.design import Design
 from sparsegam._design.scaling import Units
 from sparsegam._models.scoring import Scores
-from sparsegam._search.options import DEFAULT_MAX_TERMS, Options
-from sparsegam._search.price import Choices, Price, price
+from sparsegam._search.options import DEFAULT_MAX_TERMS, NO_LIMIT, Deadline, SearchOptions
+from sparsegam._search.penalty import PenaltyOfSize, SelectionPenalty, unit_penalty
 from sparsegam._search.ridge import Ridge
 from sparsegam.arrays import FloatArray
 
 M = TypeVar("M", bound=Scores)
 P = TypeVar("P", bound="Problem[Any]")
+Progress = Callable[[int, float], None]
+"""Called with (n_terms, objective without the penalty of the terms) for each model found."""
+
 D_co = TypeVar("D_co", bound=Design[Any], covariant=True)
 
 
 @dataclass(frozen=True)
 class Problem(Generic[D_co]):
-    """A design with labels, weights and a loss, ready to be searched."""
+    """A design with rows, penalties and options, ready to be searched.
+
+    Attributes
+    ----------
+    design : Design
+        The candidate columns and their meaning.
+    rows : Rows of the core
+        Returns sums over the rows, wherever they are.
+    penalty : _core.Penalty
+        Ridge, lasso, bounds and constraints of the columns.
+    options : SearchOptions
+        Options of the search.
+    total_weight, mean_weight : float
+        Sum of the weights, and their mean over rows of positive weight.
+    ridge : Ridge
+        The ridge penalty.
+    n_candidates, n_fixed : int
+        Number of columns that a model may have, and of those that every model has.
+    selection : SelectionPenalty
+        What lambda0="auto" adds for choosing among many columns.
+    cost : ndarray
+        Factor on lambda0 of each column.
+    units : Units
+        Units of the core; points that a search returns are in the units of the user.
+    warm_start : tuple of Point
+        Good models to start from, in the units of the core.
+    size_penalty : float
+        Penalty at which models of one size are compared if columns differ in cost, in the units of the core.
+    deadline : Deadline
+        When the search must end.
+    stop : _core.Stop or None
+        Lets another thread end the search.
+    interrupted : bool
+        Whether the deadline already ended a search that prepared this problem.
+    """
 
     design: D_co
-    rows: Any  # a _core.Rows, on this machine or on others
+    rows: Any
     penalty: _core.Penalty
-    options: Options
+    options: SearchOptions
     total_weight: float
     ridge: Ridge
     n_candidates: int
-    choices: Choices
-    cost: FloatArray  # factor on lambda0 by column
-    mean_weight: float = 1.0  # of the rows that have any
-    n_fixed: int = 0  # columns that are in every model
-    stop: _core.Stop | None = None  # with which another thread may end the search
-    units: Units = field(
-        default_factory=Units
-    )  # in which the core has the problem; points of a search are in the user's
-
-    warm: tuple[_core.Point, ...] = ()  # models that are known to be good ones, in the units of the core
-    size_price: float = 0.0  # at which models of one size are compared where columns differ in cost, in those units too
+    selection: SelectionPenalty
+    cost: FloatArray
+    mean_weight: float = 1.0
+    n_fixed: int = 0
+    stop: _core.Stop | None = None
+    units: Units = field(default_factory=Units)
+    warm_start: tuple[_core.Point, ...] = ()
+    size_penalty: float = 0.0
+    deadline: Deadline = NO_LIMIT
+    interrupted: bool = False
 
     def prepared(self, lambda0: float | str | None = None) -> "Problem[D_co]":
-        """Return the problem as it is searched, at a price per term or, for None, for models of all sizes."""
+        """Return the problem as it is searched at a given lambda0 or, for None, for models of all sizes."""
         return self
 
     @property
     def max_terms(self) -> int:
-        """Largest size to search: what was asked for, no more terms than candidates, no fewer than are fixed."""
-        asked = DEFAULT_MAX_TERMS if self.options.max_terms is None else int(self.options.max_terms)
-        return max(min(asked, self.n_candidates), self.n_fixed)
+        """Largest number of terms to search: at most the number of candidates, at least the number of fixed columns."""
+        limit = DEFAULT_MAX_TERMS if self.options.max_terms is None else int(self.options.max_terms)
+        return max(min(limit, self.n_candidates), self.n_fixed)
 
     def model(self: "Problem[Design[M]]", point: _core.Point, classes: NDArray[Any] | None) -> M:
-        """Put one point of a search into the words of the data."""
+        """Convert a point of a search to a model."""
         return self.design.model(point, self.options.loss, classes)
 
     def on_rows(self, point: _core.Point) -> _core.Point:
-        """Return a point as the rows themselves have it, where the search went by something near to them."""
+        """Refit the coefficients to the raw values if the search used bin centres."""
         return point
 
-    def price(self, lambda0: float | str) -> Price:
-        """Return the price of a term in a model of so many, in units of the noise of a regression."""
-        return price(lambda0, self.total_weight, self.mean_weight, self.choices)
+    def unit_penalty(self, lambda0: float | str) -> PenaltyOfSize:
+        """Return the penalty per term by number of terms, for a noise variance of one."""
+        return unit_penalty(lambda0, self.total_weight, self.mean_weight, self.selection)
 
-    def factor(self, point: _core.Point) -> float:
-        """Sum of the factors on lambda0 of all terms: their number, where all cost the same."""
+    def total_cost(self, point: _core.Point) -> float:
+        """Return the sum of the factors on lambda0 of all terms: their number, unless columns differ in cost."""
         return float(self.cost[point.columns].sum())
 
 
 def at_ridge(problem: P, ridge: Ridge) -> P:
-    """Return the same problem with another ridge on the same kind of coefficients."""
+    """Return the problem with another ridge of the same kind (standardized or not)."""
     ridge = ridge.at(problem.total_weight)
     return replace(problem, ridge=ridge, penalty=problem.penalty.with_lambda2(ridge.lambda2))
 
 
-def with_time_left(problem: P, start: float) -> P:
-    """Return the problem with what is left of its time limit, by time.monotonic(), once it was read and posed."""
-    limit = problem.options.time_limit
-    if limit is None:
-        return problem
-    return replace_options(problem, time_limit=max(float(limit) - (time.monotonic() - start), 0.0))
-
-
-def prepared(problem: P, start: float, lambda0: float | str | None = None) -> P:
-    """Return the problem as it is searched, with what is left of its time limit since `start`."""
-    ready: Any = with_time_left(problem, start).prepared(lambda0)
-    out: P = with_time_left(replace(ready, options=problem.options), start)
-    return out
-
-
-def replace_options(problem: P, **changes: Any) -> P:
-    """Return the same problem with other options for its search."""
-    return replace(problem, options=replace(problem.options, **changes))
-
-
-def check_room(n_fixed: int, option: str, options: Options) -> None:
-    """Raise where more terms are demanded than a model may have."""
+def check_room(n_fixed: int, option: str, options: SearchOptions) -> None:
+    """Raise ValueError if more terms are required than a model may have."""
     if options.max_terms is not None and n_fixed > options.max_terms:
         msg = f"{option} names {n_fixed} columns, each a term of every model, but max_terms is {options.max_terms}."
         raise ValueError(msg)

@@ -19,8 +19,9 @@ from sparsegam._design.constraints import Constraints, InteractionOptions, Pair
 from sparsegam._design.interactions import BinRange, Interaction, ProductDesign
 from sparsegam._design.threshold import ThresholdDesign
 from sparsegam._design.training import bin_counts
-from sparsegam._search.problem import Problem, at_ridge, replace_options
-from sparsegam._search.solver import fit_at, frontier
+from sparsegam._search.options import Deadline
+from sparsegam._search.problem import Problem, at_ridge
+from sparsegam._search.solver import fit_to_bins, frontier
 from sparsegam.arrays import FloatArray
 from sparsegam.losses import LOSSES
 
@@ -95,6 +96,8 @@ class _Hunt:
         lambda0: float | str | None,
     ) -> None:
         self.plain, self.pose, self.interactions, self.lambda0 = problem, pose, interactions, lambda0
+        self.seconds = problem.deadline.share(1 / (2 * (ROUNDS + 2))).seconds_left
+        self.interrupted = bool(problem.interrupted)
         design: ThresholdDesign = problem.design
         self.cells = [cells_of(design, j) for j in range(len(design.features))]
         self.halves = [[_half(cells, j, part) for part in range(_n_parts(cells))] for j, cells in enumerate(self.cells)]
@@ -104,14 +107,14 @@ class _Hunt:
         self.at_least = rows_per_bin(rules.min_samples_bin, n_rows) / n_rows
 
     def run(self, pairs: Sequence[Pair]) -> Any:
-        problem = replace_options(self.plain, time_limit=self._share())
+        problem = replace(self.plain, deadline=self._share())
         points = self._search(problem)
         unit = self._noise(points)
         offer = self._ask(problem, points, pairs)
         pairs = self._screened(offer.best, unit)
         if not pairs:  # what was found is a start for the search that comes
             warm = tuple(map(self.plain.units.to_core, points))
-            return replace(self.plain, warm=warm)
+            return replace(self.plain, warm_start=warm, interrupted=self.interrupted)
         if self._n_products(pairs) <= self.most:  # all of them are columns: one search will do
             return self._posed(self._pool(offer, pairs, set()), (), self.plain, unit)
         taken: set[Interaction] = set()
@@ -126,26 +129,35 @@ class _Hunt:
                 break
             offer = self._ask(problem, points, pairs)
         kept = self._posed(self._pool(offer, pairs, taken), points, problem, unit)
-        return replace(kept, options=self.plain.options)
+        return replace(kept, deadline=self.plain.deadline, interrupted=self.interrupted)
 
-    def _share(self) -> float | None:
-        """Return the time that one search may take: half of it is for the search that comes after all of these."""
-        limit = self.plain.options.time_limit
-        return None if limit is None else float(limit) / (2 * (ROUNDS + 2))
+    def _share(self) -> Deadline:
+        """Return the deadline of one search: half of the time is for the search that comes after all of these."""
+        return self.plain.deadline.within(self.seconds)
 
     def _posed(self, products: Sequence[Interaction], points: Sequence[_core.Point], before: Any, unit: float) -> Any:
         """Pose the rows with these products; models that were found before are known to the search that follows."""
         posed = at_ridge(self.pose(products), self.plain.ridge)
-        price = self.plain.units.price(self.plain.price("auto")(self.plain.max_terms // 2) * unit)
+        price = self.plain.units.price(self.plain.unit_penalty("auto")(self.plain.max_terms // 2) * unit)
         warm = tuple(_moved(point, before.design, posed.design) for point in map(self.plain.units.to_core, points))
         known = tuple(point for point in warm if point is not None)
-        return replace(posed, options=before.options, stop=self.plain.stop, warm=known, size_price=price)
+        return replace(
+            posed,
+            deadline=self.plain.deadline if before is self.plain else self._share(),
+            stop=self.plain.stop,
+            warm_start=known,
+            size_penalty=price,
+            interrupted=self.interrupted,
+        )
 
     def _search(self, problem: Any) -> list[_core.Point]:
         """Find the model at the price, or a few of the frontier."""
         if self.lambda0 is None:
-            return frontier(problem, polish=False).points
-        found = fit_at(problem, self.lambda0)
+            models = frontier(problem, polish=False)
+            self.interrupted |= not models.finished
+            return models.points
+        found = fit_to_bins(problem, self.lambda0)
+        self.interrupted |= not found.finished
         self.lambda0 = found.lambda0  # what a name stands for is settled once, and again by the search to come
         return [found.point]
 

@@ -1,9 +1,9 @@
-"""The ridge: what lambda2 stands for, a number or a name, and the ridges that cross-validation chooses from.
+"""The ridge penalty: what lambda2 stands for, and the ridges that cross-validation chooses from.
 
-A number is on the standardised coefficients, as in the paper: lambda2 * (sigma_j w_j)^2, where sigma_j^2 grows with the
-rows, so that its shrinkage stays the same however many there are. Chosen by name, the ridge is a prior instead: on the
-bare coefficients of steps, or on standardised ones over the number of rows, it gives way as rows come in. Of a
-regression it is in units of the noise, beside the spread of y: what is seen clearly is not shrunk.
+A number applies to the standardized coefficients: lambda2 * (sigma_j w_j)^2, where sigma_j^2 is the centred squared norm
+of the column. sigma_j^2 grows with the number of rows, so the shrinkage does not depend on it. lambda2="auto" is a
+Gaussian prior instead, on the bare coefficients of steps or, standardized, divided by the number of rows: its influence
+falls as n grows. For a regression, "auto" is scaled by the noise variance, so that clear effects are not shrunk.
 """
 
 from collections.abc import Iterable
@@ -20,18 +20,21 @@ from sparsegam.checks import check_boolean, check_number, shown
 from sparsegam.losses import LOSSES
 
 AUTO = "auto"
-# Set by benchmarks/defaults.py and benchmarks/defaults_regression.py. More shrinks better still where effects are
-# small, but splits every large step into a staircase of small ones, which cost less. Of a regression, where nothing of
-# y is explained.
+# Calibrated by benchmarks/defaults.py and benchmarks/defaults_regression.py. A stronger ridge predicts better where
+# effects are small, but splits large steps into staircases of small ones, whose ridge is smaller. The value of a
+# regression applies to a model that explains nothing of y.
 STEP = {"logistic": 3.0, "exponential": 3.0, "squared": 10.0, "squared_hinge": 3.0}
-STEPS = {  # from which folds choose
+# The values that cross-validation chooses from.
+STEPS = {
     "logistic": (0.3, 1.0, 3.0, 10.0, 30.0),
     "exponential": (0.3, 1.0, 3.0, 10.0, 30.0),
     "squared": (0.1, 0.3, 1.0, 3.0, 10.0),
     "squared_hinge": (0.3, 1.0, 3.0, 10.0, 30.0),
 }
-HALF = 0.25  # the variance of a step that holds for half of the rows
-COLUMN = 10.0  # over the sum of the weights
+# The variance of a step that holds for half of the rows.
+VARIANCE_OF_HALF = 0.25
+# Standardized ridges by name, to be divided by the sum of the weights.
+COLUMN = 10.0
 COLUMNS = (3.0, 10.0, 30.0, 100.0, 300.0)
 
 
@@ -42,13 +45,13 @@ class Ridge:
     Attributes
     ----------
     amount : float
-        lambda2, or lambda2 times the sum of the weights.
+        lambda2, or lambda2 times the sum of the weights if `over_rows`.
     standardized : bool
-        Whether it is on the coefficients times the norms of their centred columns, or on the bare ones.
+        Whether it applies to the coefficients times the norms of their centred columns, or to the bare coefficients.
     over_rows : bool
-        Whether the amount is yet to be divided by the sum of the weights.
+        Whether the amount is still to be divided by the sum of the weights.
     over_noise : bool
-        Whether it is yet to be multiplied with the share of the variance of y that is noise.
+        Whether the amount is still to be multiplied by the noise share of the variance of y.
     """
 
     amount: float
@@ -57,35 +60,36 @@ class Ridge:
     over_noise: bool = False
 
     def at(self, total_weight: float) -> "Ridge":
-        """Return the same for rows of a known total weight."""
+        """Return the ridge for rows of this total weight."""
         return Ridge(self.amount / total_weight, self.standardized) if self.over_rows else self
 
-    def beside(self, noise: float) -> "Ridge":
-        """Return the same for a regression that leaves a known share of the variance unexplained."""
+    def times_noise(self, noise: float) -> "Ridge":
+        """Return the ridge of a regression that leaves this share of the variance unexplained."""
         return Ridge(self.amount * noise, self.standardized) if self.over_noise else self
 
     @property
     def lambda2(self) -> float:
-        """The factor in the objective, once the rows are known."""
+        """The factor in the objective, once the total weight is known."""
         return float(self.amount)
 
     def unit(self, columns: _core.ColumnInfo, units: Units, ramps: NDArray[np.int64] | None = None) -> FloatArray:
-        """Return what lambda2 is multiplied with beside the square of each coefficient, in the units of the core.
+        """Return the factor of lambda2 times the squared coefficient of each column, in the units of the core.
 
-        A ramp, whose unit says nothing, counts as the step that varies as much and holds for half of the weight.
+        A ramp, whose coefficient depends on the unit of its feature, is rescaled to a step of the same variance that
+        holds for half of the weight.
         """
-        spread = columns.centred_sq_norm
+        sq_norm = columns.centred_sq_norm
         if self.standardized:
-            return spread
-        every = np.arange(spread.size)
-        bare: FloatArray = np.broadcast_to((units.of(every) / units.target) ** 2 / units.weight, spread.shape).copy()
+            return sq_norm
+        every = np.arange(sq_norm.size)
+        bare: FloatArray = np.broadcast_to((units.of(every) / units.target) ** 2 / units.weight, sq_norm.shape).copy()
         ramps = columns.ramps if ramps is None else ramps
-        bare[ramps] *= spread[ramps] / (HALF * columns.total_weight)
+        bare[ramps] *= sq_norm[ramps] / (VARIANCE_OF_HALF * columns.total_weight)
         return bare
 
 
 def ridge_of(lambda2: Any, loss: str, *, standardize: bool | None = None) -> Ridge:
-    """Return the one ridge that lambda2 stands for."""
+    """Return the ridge for a single lambda2; raise ValueError for a list."""
     _check_standardize(standardize)
     if isinstance(lambda2, str):
         _check_name(lambda2)
@@ -94,7 +98,7 @@ def ridge_of(lambda2: Any, loss: str, *, standardize: bool | None = None) -> Rid
         return Ridge(STEP[loss], standardized=False, over_noise=not LOSSES[loss].is_classifier)
     if not _is_scalar(lambda2):
         msg = (
-            f"lambda2 is a list, {shown(lambda2)}, from which only cross-validation can choose: give one number or "
+            f"lambda2 is a list, {shown(lambda2)}, from which only cross-validation can choose: pass one number or "
             "'auto', or use the estimator of the same name that ends in CV."
         )
         raise ValueError(msg)
@@ -103,7 +107,7 @@ def ridge_of(lambda2: Any, loss: str, *, standardize: bool | None = None) -> Rid
 
 
 def ridges_of(lambda2: Any, loss: str, *, standardize: bool | None = None) -> tuple[Ridge, ...]:
-    """Return the ridges that cross-validation chooses from, the weakest first."""
+    """Return the ridges that cross-validation chooses from, weakest first."""
     _check_standardize(standardize)
     if isinstance(lambda2, str):
         _check_name(lambda2)

@@ -1,7 +1,7 @@
 """Tables of any columns: binned, posed to the core, and searched for the best model of every size."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -23,20 +23,15 @@ from sparsegam._io.special_codes import warn_of_special_codes
 from sparsegam._io.type_inference import warn_of_numbers_in_text
 from sparsegam._models.additive import Model
 from sparsegam._search.evidence import covariance_of, evidence_of
-from sparsegam._search.inputs import is_cuda, search_inputs
 from sparsegam._search.options import Options
-from sparsegam._search.path import Path
-from sparsegam._search.price import SHARE_OF_STEPS, Choices, mean_weight
+from sparsegam._search.penalty import SHARE_OF_STEPS, SelectionPenalty, mean_weight
 from sparsegam._search.problem import Problem, check_room
 from sparsegam._search.products import with_products
-from sparsegam._search.progress import Progress
 from sparsegam._search.refit import ridge_penalty
 from sparsegam._search.ridge import Ridge
-from sparsegam._search.solver import at_noise
+from sparsegam._search.solver import with_noise_scaled_ridge
 from sparsegam.arrays import FloatArray
-from sparsegam.choices import Auto, Categorical, Hierarchy, Loss, Missing, Monotone, RowsPerBin, Shapes, SpecialValues
 from sparsegam.losses import LOSSES
-from sparsegam.parameters import documented, pick
 
 # A step of Newton that promised so small a share of the objective squares what is left: below the last digit.
 LAST_STEP: dict[str, Any] = {"tolerance": 1e-10, "full_precision": False}
@@ -53,7 +48,7 @@ class TableProblem(Problem[ThresholdDesign]):
 
     def prepared(self, lambda0: float | str | None = None) -> "TableProblem":
         """Let a ridge know the noise, and products join the columns: those that models at this price ask for."""
-        problem = at_noise(self)
+        problem = with_noise_scaled_ridge(self)
         if self.posed is None or not self.posed.inputs.interactions.is_on:
             return problem
         inputs, posed = self.posed.inputs, self.posed
@@ -173,11 +168,6 @@ class Tables:
     interactions: InteractionOptions = field(default_factory=InteractionOptions)
     smaller: ClassVar[str] = "a larger lambda0, fewer max_terms or fewer max_bins"
 
-    @classmethod
-    def of(cls, given: Mapping[str, Any]) -> "Tables":
-        """Take from all options those that are about tables."""
-        return cls(pick(Binning, given), pick(Constraints, given), pick(InteractionOptions, given))
-
     def read(self, X: Any) -> Table:
         """Look at an array or a frame without copying it."""
         return read_table(X)
@@ -238,7 +228,7 @@ class Tables:
             total_weight=totals.weight,
             ridge=ridge,
             n_candidates=int(np.count_nonzero(allowed)),
-            choices=Choices(int(np.count_nonzero(allowed & ~design.is_product())), SHARE_OF_STEPS[options.loss]),
+            selection=SelectionPenalty(int(np.count_nonzero(allowed & ~design.is_product())), SHARE_OF_STEPS[options.loss]),
             cost=design.costs(self.rules),
             mean_weight=totals.mean_weight,
             n_fixed=always.size,
@@ -246,93 +236,6 @@ class Tables:
             upper=totals.upper,
             always=always,
         )
-
-
-@documented
-def gam_path(  # noqa: D417, PLR0913  (`documented` fills in the others)
-    X: Any,
-    y: Any,
-    *,
-    loss: Loss = "logistic",
-    lambda2: float | Auto = "auto",
-    standardize: bool | None = None,
-    max_terms: int = 50,
-    max_features: int | None = None,
-    max_terms_per_feature: int | None = None,
-    features_always: Any = None,
-    features_never: Any = None,
-    feature_cost: Any = None,
-    monotone: Monotone = None,
-    max_bins: int = 1000,
-    thresholds: Any = None,
-    min_samples_bin: RowsPerBin = "auto",
-    min_events_bin: int = 0,
-    categorical: Categorical = "auto",
-    min_category_count: int = 5,
-    special_values: SpecialValues = None,
-    shapes: Shapes = "steps",
-    interactions: Any = 0,
-    interaction_cost: float | Auto = "auto",
-    hierarchy: Hierarchy | None = None,
-    max_terms_per_pair: int | None = None,
-    missing: Missing = "mean",
-    sample_weight: Any = None,
-    positive: Any = None,
-    device: str = "cpu",
-    n_jobs: int | None = None,
-    time_limit: float | None = None,
-    verbose: int = 0,
-    callback: Progress | None = None,
-) -> Path[Model]:
-    """Find the best additive model of every size.
-
-    For each k up to `max_terms` the search minimises
-
-        sum_i s_i loss(y_i, f(x_i)) + lambda2 sum_j w_j^2   over f with k terms,
-
-    each of them `x <= t`, `x == level`, `x is missing` or the like, or a ramp `min(x - t, 0)`; standardised, the ridge
-    is on sigma_j w_j, where sigma_j is the norm of the centred column of term j.
-
-    Parameters
-    ----------
-    X : array-like or data frame of shape (n_rows, n_features)
-        Numbers, booleans, dates, text and categories; values may be missing. What comes in pieces is taken as by `fit`
-        of the estimators: y and sample_weight are then names of columns.
-    {path_rows}
-    {search}
-    {table}
-    {weights}
-    {positive}
-    {run_report}
-
-    Returns
-    -------
-    Path
-        The models by size.
-
-    Examples
-    --------
-    >>> from sparsegam import gam_path
-    >>> x = [[1], [2], [3], [4], [5], [6]]
-    >>> path = gam_path(x, [0.0, 0.0, 0.0, 1.0, 1.0, 1.0], loss="squared", lambda2=0.0)
-    >>> print(path.at(n_terms=1))
-    prediction = 1
-        -1 x 1[A <= 3]  # A: x0
-    """
-    given = locals()
-    inputs = tables_on(given)
-    path, table = search_inputs(Path, inputs, X, y, given)
-    inputs.warn_of_columns(table)
-    return path
-
-
-def tables_on(given: Mapping[str, Any]) -> Tables:
-    """Return what takes tables on the device that was asked for."""
-    if not is_cuda(given["device"]):
-        return Tables.of(given)
-    from sparsegam._backends.cuda.tables import CudaTables
-
-    return CudaTables.of(given)
 
 
 def _events(upper: Any) -> Any:

@@ -1,0 +1,218 @@
+"""Training data, read and checked once, and the problems built from them."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils.multiclass import check_classification_targets
+
+from sparsegam._data.cards import is_on_card
+from sparsegam._data.frames import Table
+from sparsegam._data.streams import is_stream
+from sparsegam._data.targets import Target, against_rest, binary, class_weights, one_column, real, weights
+from sparsegam._fit.scoring import TestSet
+from sparsegam._fit.spec import FitSpec, is_cuda
+from sparsegam._fit.warnings import warn_about_columns
+from sparsegam._search.options import NO_LIMIT, Deadline
+from sparsegam._search.penalty import mean_weight
+from sparsegam._search.problem import Problem
+from sparsegam.arrays import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingData:
+    """Features, target and weights of a fit.
+
+    Attributes
+    ----------
+    features : Table or NumericMatrix
+        The columns.
+    labels : ndarray
+        Labels or responses as given.
+    target : Target
+        The classes (None for a regression), the target as the core takes it, and the weights including class weights.
+        With more than two classes, the values are the positions of the labels among the classes.
+    source : Any
+        X as given, for splitters and scorers.
+    sample_weight : ndarray or None
+        The weights as given.
+    deadline : Deadline
+        When the fit must end; the time of reading counts.
+    from_stream : bool
+        Whether the features were read in pieces, so that this fit owns their codes.
+    """
+
+    features: Any
+    labels: NDArray[Any]
+    target: Target
+    source: Any
+    sample_weight: FloatArray | None = None
+    deadline: Deadline = NO_LIMIT
+    from_stream: bool = False
+
+    @property
+    def classes(self) -> NDArray[Any] | None:
+        """The classes, the positive class last; None for a regression."""
+        return self.target.classes
+
+    @property
+    def n_models(self) -> int:
+        """Number of models to fit: one per class if there are more than two."""
+        return 1 if self.classes is None or len(self.classes) == 2 else len(self.classes)
+
+    @property
+    def mean_weight(self) -> float:
+        """Mean weight of the rows with positive weight, without class weights."""
+        return mean_weight(self.sample_weight)
+
+    def keep(self, rows: NDArray[Any]) -> "TrainingData":
+        """Return the data with these rows only, without X as given."""
+        target = Target(self.classes, self.target.values[rows], self.target.weight[rows])
+        given = None if self.sample_weight is None else self.sample_weight[rows]
+        return replace(
+            self,
+            features=self.features.keep(rows),
+            labels=self.labels[rows],
+            target=target,
+            source=None,
+            sample_weight=given,
+        )
+
+    def check_training(self) -> None:
+        """Raise ValueError unless the training rows of a fold have a weight and, for a classifier, two classes."""
+        seen = self.target.values[self.target.weight > 0]
+        if seen.size == 0:
+            msg = "a fold has no row of positive weight to be trained on: use other folds."
+            raise ValueError(msg)
+        if self.classes is not None and seen.min() == seen.max():
+            msg = "the training rows of a fold hold one class only: use fewer folds, or a stratified splitter as cv."
+            raise ValueError(msg)
+
+    def test_set(self, rows: NDArray[np.intp], scoring: Any) -> TestSet:
+        """Return the rows of positive weight among some rows, to score models on."""
+        rows = rows[self.target.weight[rows] > 0]
+        if rows.size == 0:
+            msg = "a fold has no row of positive weight to be tested on: use fewer folds."
+            raise ValueError(msg)
+        features = self.features.keep(rows).loaded()
+        return TestSet(
+            features=features,
+            X=features if isinstance(self.source, Table) else _safe_indexing(indexable(self.source)[0], rows),
+            labels=self.labels[rows],
+            target=self.target.values[rows],
+            sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
+            classes=self.classes,
+            scoring=scoring,
+        )
+
+    def warn_about_columns(self, spec: FitSpec) -> None:
+        """Warn about columns that are probably misread."""
+        warn_about_columns(spec, self.features)
+
+    def release(self, problem: Problem[Any]) -> None:
+        """Release what a problem holds elsewhere; nothing for data in memory."""
+
+    def against_rest(self, k: int) -> "TrainingData":
+        """Return the data with one of more than two classes as the positive class, and all others as the negative."""
+        is_class = self.target.values == k
+        target = Target(np.array([False, True]), np.where(is_class, 1.0, -1.0), self.target.weight)
+        return replace(self, labels=is_class, target=target)
+
+
+def read_data(
+    spec: FitSpec, X: Any, y: Any, sample_weight: Any = None, *, max_classes: int | None = None
+) -> TrainingData:
+    """Read and check the data of a fit; its time limit starts now.
+
+    Parameters
+    ----------
+    spec : FitSpec
+        Options of the fit.
+    X : array-like, data frame, stream or (linear models) sparse matrix
+        The features.
+    y, sample_weight : array-like, or str for a stream
+        Labels or responses, and weights; for a stream, names of columns.
+    max_classes : int, default=None
+        2 if one model is to be fitted.
+
+    Returns
+    -------
+    TrainingData
+        The data.
+    """
+    deadline = Deadline.after(spec.options.time_limit)
+    design, source, from_stream = spec.designs[0], X, is_stream(X)
+    X, y, sample_weight = _from_device(spec, X, y, sample_weight)
+    if from_stream:
+        X, y, sample_weight = design.take_in(X, y, sample_weight, spec.options.n_threads)
+        source = X
+    features = design.read(X)
+    if y is None:
+        msg = "A fit requires y to be passed, but the target y is None."
+        raise ValueError(msg)
+    labels, weight = one_column(y, features.n_rows), weights(sample_weight, features.n_rows)
+    data = TrainingData(
+        features=features,
+        labels=labels,
+        target=read_labels(spec, labels, weight, max_classes=max_classes),
+        source=source,
+        sample_weight=None if sample_weight is None else weight,
+        deadline=deadline,
+        from_stream=from_stream,
+    )
+    if from_stream:
+        # The codes may be overwritten by their bins, so that they need not be held twice.
+        warn_about_columns(spec, features)
+        data = replace(data, features=features.spent(is_spent=spec.selection is None and data.n_models == 1))
+    return data
+
+
+def read_labels(
+    spec: FitSpec, labels: NDArray[Any], weight: FloatArray, *, max_classes: int | None = None
+) -> Target:
+    """Return the target of a fit: the classes, -1 and 1 or class positions or responses, and all weights."""
+    if not spec.is_classifier:
+        for option, value in (("class_weight", spec.class_weight), ("positive", spec.positive)):
+            if value is not None:
+                msg = f"{option} applies to class labels, but loss={spec.options.loss!r} is for regression, got {value!r}."
+                raise ValueError(msg)
+        return Target(None, real(labels), weight)
+    if spec.positive is not None:
+        classes, values = against_rest(labels, weight, spec.positive)
+    elif max_classes == 2 or not _has_several_classes(labels, weight):
+        classes, values = binary(labels, weight)
+    else:
+        check_classification_targets(labels)
+        classes = np.unique(labels[weight > 0])
+        position = np.clip(np.searchsorted(classes, labels), 0, len(classes) - 1)
+        return Target(classes, position.astype(np.float64), class_weights(spec.class_weight, classes, position, weight))
+    return Target(classes, values, class_weights(spec.class_weight, classes, (values > 0).astype(np.intp), weight))
+
+
+def build_problem(spec: FitSpec, data: TrainingData, design: Any = None) -> Problem[Any]:
+    """Build the problem of a fit for one target, with the first design unless another one is given."""
+    design = spec.designs[0] if design is None else design
+    problem: Problem[Any] = design.pose(data.features, data.target.values, data.target.weight, spec.options)
+    return replace(problem, deadline=data.deadline, stop=spec.stop)
+
+
+def _has_several_classes(labels: NDArray[Any], weight: FloatArray) -> bool:
+    """Return whether rows of positive weight have more than two labels, without a sort, which is slow for text."""
+    seen = labels if weight.all() else labels[weight > 0]
+    others = seen[seen != seen[0]]
+    return bool(others.size and np.any(others != others[0]))
+
+
+def _from_device(spec: FitSpec, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+    """Return data on a CUDA device as a fit there reads them, and all other data unchanged."""
+    if is_cuda(spec.device):
+        from sparsegam._backends.cuda.inputs import fetched
+
+        return spec.designs[0].from_card(X) if is_on_card(X) else X, fetched(y), fetched(sample_weight)
+    if is_on_card(X):
+        kind = f"{type(X).__module__}.{type(X).__name__}"
+        msg = f"X is on a CUDA device ({kind}): use device='cuda', or copy it to the host first."
+        raise ValueError(msg)
+    return X, y, sample_weight

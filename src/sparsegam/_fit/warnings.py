@@ -1,0 +1,49 @@
+"""Warnings that every fit may give."""
+
+from typing import Any
+
+from sklearn.exceptions import ConvergenceWarning
+
+from sparsegam._data.guessing import warn_of_numbers_in_text
+from sparsegam._data.special import warn_of_special_codes
+from sparsegam._fit.spec import FitSpec
+from sparsegam._search.evidence import warn_of_few_rows
+from sparsegam._search.options import DEFAULT_MAX_TERMS
+from sparsegam._search.penalty import warn_about_weights
+from sparsegam.checks import warn
+
+
+def warn_about_columns(spec: FitSpec, features: Any) -> None:
+    """Warn about columns that are probably misread: numbers stored as text, special codes among numbers."""
+    if not spec.additive:
+        return
+    binning = spec.designs[0].binning
+    categorical = binning.forced(features.labels)
+    warn_of_numbers_in_text(features, kept_as_text=categorical)
+    if binning.special_values is None:
+        warn_of_special_codes(features, told_of=categorical)
+
+
+def warn_about_models(spec: FitSpec, models: Any, mean_weight: float) -> None:
+    """Warn about steps that are based on few rows, and about criteria with weights that cannot count rows."""
+    # An explicit min_samples_bin means that the user has considered this.
+    if spec.additive and spec.designs[0].binning.min_samples_bin == "auto":
+        warn_of_few_rows(models)
+    if spec.selection is None:
+        warn_about_weights(spec.lambda0, mean_weight)
+
+
+def warn_about_end(spec: FitSpec, n_terms: int, *, finished: bool) -> None:
+    """Warn if the time limit or the default limit of terms ended the search."""
+    if not finished:
+        smaller = "fewer max_terms"
+        if spec.selection is None:
+            smaller = "a larger lambda0, fewer max_terms or fewer max_bins" if spec.additive else "a larger lambda0"
+        msg = (
+            f"the search was stopped by time_limit={spec.options.time_limit} s and returned the best model found so "
+            f"far ({n_terms} terms): raise time_limit, or make the search smaller with {smaller}."
+        )
+        warn(msg, ConvergenceWarning)
+    elif spec.options.max_terms is None and n_terms >= DEFAULT_MAX_TERMS:
+        msg = f"the model reached {DEFAULT_MAX_TERMS} terms, the default limit: raise lambda0 or set max_terms."
+        warn(msg, ConvergenceWarning)
