@@ -10,15 +10,13 @@ if TYPE_CHECKING:
     from sparsegam._io.files import scan
     from sparsegam._models.additive import Model
     from sparsegam._models.linear import LinearModel
-    from sparsegam._search.matrices import LinearPath, linear_path
-    from sparsegam._search.path import Path
-    from sparsegam._search.tables import gam_path
     from sparsegam.binner import ThresholdBinner
     from sparsegam.comparison import compare
     from sparsegam.gam import SparseGAMClassifier, SparseGAMRegressor
     from sparsegam.gam_cv import SparseGAMClassifierCV, SparseGAMRegressorCV
     from sparsegam.linear import SparseLinearClassifier, SparseLinearRegressor
     from sparsegam.linear_cv import SparseLinearClassifierCV, SparseLinearRegressorCV
+    from sparsegam.path import LinearPath, Path, gam_path, linear_path
 
     __version__: str
 
@@ -44,9 +42,9 @@ __all__ = [
 
 _HOME = {
     "LinearModel": "sparsegam._models.linear",
-    "LinearPath": "sparsegam._search.matrices",
+    "LinearPath": "sparsegam.path",
     "Model": "sparsegam._models.additive",
-    "Path": "sparsegam._search.path",
+    "Path": "sparsegam.path",
     "SparseGAMClassifier": "sparsegam.gam",
     "SparseGAMClassifierCV": "sparsegam.gam_cv",
     "SparseGAMRegressor": "sparsegam.gam",
@@ -57,8 +55,8 @@ _HOME = {
     "SparseLinearRegressorCV": "sparsegam.linear_cv",
     "ThresholdBinner": "sparsegam.binner",
     "compare": "sparsegam.comparison",
-    "gam_path": "sparsegam._search.tables",
-    "linear_path": "sparsegam._search.matrices",
+    "gam_path": "sparsegam.path",
+    "linear_path": "sparsegam.path",
     "scan": "sparsegam._io.files",
 }
 _MODULES = ("datasets",)

@@ -13,11 +13,11 @@ from sklearn import config_context
 from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, check_cv
 
 from sparsegam import _core
-from sparsegam._data.frames import Table
+from sparsegam._data.table import Table
 from sparsegam._fit.progress import gather, new_bar, serialized
 from sparsegam._fit.scoring import SizesAndScores, scoring_of
 from sparsegam._fit.spec import FitSpec, SizeSelection
-from sparsegam._fit.training import TrainingData, build_problem
+from sparsegam._fit.training import FitData, build_problem
 from sparsegam._search.options import n_threads
 from sparsegam._search.path import LinearPath, Path
 from sparsegam._search.problem import Problem, Progress, at_ridge
@@ -222,7 +222,7 @@ class SizeChoice:
         return int(np.searchsorted(self.path.n_terms, self.scores.n_terms[self.size], side="right")) - 1
 
 
-def choose_size(spec: FitSpec, data: TrainingData, folds: Sequence[Fold]) -> SizeChoice:
+def choose_size(spec: FitSpec, data: FitData, folds: Sequence[Fold]) -> SizeChoice:
     """Score every design, ridge and size on every fold, choose one of them, and search its path on all rows.
 
     If there is a single design and ridge, that path is searched in parallel with the folds. Sizes that the path of a
@@ -239,7 +239,7 @@ def choose_size(spec: FitSpec, data: TrainingData, folds: Sequence[Fold]) -> Siz
     seconds = None if left is None else left * min(threads, n_searches) / n_searches
     choices = [(design, ridge) for design in spec.designs for ridge in spec.ridges]
     single = len(choices) == 1
-    data = replace(data, features=data.features.loaded())
+    data = data.loaded()
     tasks: list[Callable[[], Any]] = []
     if single:
         tasks.append(partial(_search_all_rows, spec, data, *choices[0], callback, seconds))
@@ -263,11 +263,11 @@ class _FoldResult:
 
 
 def _search_fold(
-    spec: FitSpec, data: TrainingData, fold: Fold, callback: Progress | None, seconds: float | None
+    spec: FitSpec, data: FitData, fold: Fold, callback: Progress | None, seconds: float | None
 ) -> _FoldResult:
     """Search the paths of the training rows, for each design and ridge, and score them on the test rows."""
     assert spec.selection is not None
-    train, test = data.keep(fold[0]), data.test_set(fold[1], scoring_of(spec))
+    train, test = data.take(fold[0]), data.test_set(fold[1], scoring_of(spec))
     train.check_training()
     deadline, scored, finished = data.deadline.within(seconds), list[SizesAndScores](), True
     for n, design in enumerate(spec.designs):
@@ -283,7 +283,7 @@ def _search_fold(
 
 def _search_all_rows(
     spec: FitSpec,
-    data: TrainingData,
+    data: FitData,
     design: Any,
     ridge: Ridge,
     callback: Progress | None,
@@ -294,7 +294,7 @@ def _search_all_rows(
     return kind.search(problem, data.classes, callback), problem
 
 
-def _prepared(spec: FitSpec, data: TrainingData, design: Any, ridge: Ridge) -> Problem[Any]:
+def _prepared(spec: FitSpec, data: FitData, design: Any, ridge: Ridge) -> Problem[Any]:
     return at_ridge(build_problem(spec, data, design), ridge).prepared()
 
 
@@ -310,7 +310,7 @@ def _best_so_far(results: Sequence[_FoldResult | None]) -> str:
 
 
 def _collected(
-    spec: FitSpec, data: TrainingData, scored: Sequence[Sequence[SizesAndScores]], n_independent: float
+    spec: FitSpec, data: FitData, scored: Sequence[Sequence[SizesAndScores]], n_independent: float
 ) -> CVScores:
     sizes = _common_sizes(scored)
     scores = np.array([[_at_sizes(one, sizes) for one in fold] for fold in scored])
@@ -330,7 +330,7 @@ def _at_sizes(scored: SizesAndScores, sizes: NDArray[np.int64]) -> FloatArray:
     return at_sizes
 
 
-def make_folds(spec: FitSpec, data: TrainingData, X: Any, groups: Any) -> list[Fold]:
+def make_folds(spec: FitSpec, data: FitData, X: Any, groups: Any) -> list[Fold]:
     """Split the rows once, for all classes."""
     assert spec.selection is not None
     labels = data.labels if spec.positive is None else data.target.values > 0
@@ -393,13 +393,13 @@ def n_independent_folds(folds: Sequence[Fold]) -> float:
     return len(folds) * np.unique(tested).size / max(tested.size, 1)
 
 
-def folds_with_class(data: TrainingData, folds: Sequence[Fold], k: int) -> list[Fold]:
+def folds_with_class(data: FitData, folds: Sequence[Fold], k: int) -> list[Fold]:
     """Return the folds whose training rows include a class."""
     rows = (data.target.values == k) & (data.target.weight > 0)
     return [fold for fold in folds if rows[fold[0]].any()]
 
 
-def _warn_about_few_rows(data: TrainingData, n_folds: int) -> None:
+def _warn_about_few_rows(data: FitData, n_folds: int) -> None:
     """Warn if a class has fewer rows than there are stratified folds."""
     classes, counts = np.unique(data.labels[data.target.weight > 0], return_counts=True)
     label, n = min(zip(classes.tolist(), counts.tolist(), strict=True), key=lambda pair: pair[1])
@@ -411,7 +411,7 @@ def _warn_about_few_rows(data: TrainingData, n_folds: int) -> None:
         warn(msg, UserWarning)
 
 
-def _check_classes_of_folds(data: TrainingData, folds: Sequence[Fold]) -> None:
+def _check_classes_of_folds(data: FitData, folds: Sequence[Fold]) -> None:
     """Raise ValueError if the training rows of a fold lack a class."""
     assert data.classes is not None
     labels, weight = data.labels, data.target.weight

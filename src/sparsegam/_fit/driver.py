@@ -26,7 +26,7 @@ from sparsegam._fit.cross_validation import (
 )
 from sparsegam._fit.progress import watched
 from sparsegam._fit.spec import FitSpec
-from sparsegam._fit.training import TrainingData, build_problem
+from sparsegam._fit.training import FitData, build_problem
 from sparsegam._fit.warnings import warn_about_end, warn_about_models
 from sparsegam._models.multiclass import OneVsRestModel
 from sparsegam._search.path import LinearPath, Path
@@ -43,7 +43,7 @@ class FitResult:
 
     Attributes
     ----------
-    spec, data : FitSpec, TrainingData
+    spec, data : FitSpec, FitData
         Options and data of the fit.
     model : Model, LinearModel or OneVsRestModel
         The model.
@@ -71,7 +71,7 @@ class FitResult:
     """
 
     spec: FitSpec
-    data: TrainingData
+    data: FitData
     model: Any
     loss: float
     objective: float
@@ -96,14 +96,14 @@ class FitResult:
         return tuple(part.model for part in self.parts) if self.parts else (self.model,)
 
 
-def fit(spec: FitSpec, data: TrainingData, groups: Any = None) -> FitResult:
+def fit(spec: FitSpec, data: FitData, groups: Any = None) -> FitResult:
     """Fit one model, or one per class if there are more than two, at spec.lambda0 or with the size cross-validated.
 
     Parameters
     ----------
     spec : FitSpec
         Options of the fit.
-    data : TrainingData
+    data : FitData
         The data, from `read_data`.
     groups : array-like of shape (n_rows,), default=None
         Groups of rows, for splitters that keep them together.
@@ -114,10 +114,7 @@ def fit(spec: FitSpec, data: TrainingData, groups: Any = None) -> FitResult:
         The model and how it was found.
     """
     folds = [] if spec.selection is None else make_folds(spec, data, data.source, groups)
-    if data.n_models == 1:
-        result = _fit_one(spec, data, folds)
-    else:
-        result = _fit_each_class(spec, data, folds)
+    result = _fit_one(spec, data, folds) if data.n_models == 1 else _fit_each_class(spec, data, folds)
     warn_about_end(spec, max(model.n_terms for model in result.models), finished=result.finished)
     warn_about_models(spec, result.models, data.mean_weight)
     if not data.from_stream:
@@ -125,7 +122,7 @@ def fit(spec: FitSpec, data: TrainingData, groups: Any = None) -> FitResult:
     return result
 
 
-def search_path(spec: FitSpec, data: TrainingData) -> Path[Any]:
+def search_path(spec: FitSpec, data: FitData) -> Path[Any]:
     """Find the best model of every size up to max_terms; the data must have two classes or real responses."""
     problem = build_problem(spec, data)
     kind: type[Path[Any]] = Path if spec.additive else LinearPath
@@ -137,11 +134,11 @@ def search_path(spec: FitSpec, data: TrainingData) -> Path[Any]:
     return path
 
 
-def _fit_one(spec: FitSpec, data: TrainingData, folds: Sequence[Fold]) -> FitResult:
+def _fit_one(spec: FitSpec, data: FitData, folds: Sequence[Fold]) -> FitResult:
     return _fit_at_lambda0(spec, data) if spec.selection is None else _fit_by_cv(spec, data, folds)
 
 
-def _fit_at_lambda0(spec: FitSpec, data: TrainingData) -> FitResult:
+def _fit_at_lambda0(spec: FitSpec, data: FitData) -> FitResult:
     problem = build_problem(spec, data)
     with watched(spec.callback, spec.verbose, spec.options.max_terms) as report:
         problem = problem.prepared(spec.lambda0)
@@ -165,7 +162,7 @@ def _fit_at_lambda0(spec: FitSpec, data: TrainingData) -> FitResult:
     )
 
 
-def _fit_by_cv(spec: FitSpec, data: TrainingData, folds: Sequence[Fold]) -> FitResult:
+def _fit_by_cv(spec: FitSpec, data: FitData, folds: Sequence[Fold]) -> FitResult:
     choice = choose_size(spec, data, folds)
     path, index = choice.path, choice.index
     result = FitResult(
@@ -186,7 +183,7 @@ def _fit_by_cv(spec: FitSpec, data: TrainingData, folds: Sequence[Fold]) -> FitR
     return result
 
 
-def _fit_each_class(spec: FitSpec, data: TrainingData, folds: Sequence[Fold]) -> FitResult:
+def _fit_each_class(spec: FitSpec, data: FitData, folds: Sequence[Fold]) -> FitResult:
     """Fit each class against the rest, on the same folds; the classes share the time left."""
     assert data.classes is not None
     n, parts = len(data.classes), list[FitResult]()

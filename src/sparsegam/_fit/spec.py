@@ -6,10 +6,9 @@ from typing import Any, get_args
 
 from sparsegam import _core
 from sparsegam._design.binning import Binning
-from sparsegam._design.interactions import Interactions
+from sparsegam._design.constraints import Constraints, InteractionOptions
 from sparsegam._design.linear import Coefficients
 from sparsegam._design.ramps import check_shapes
-from sparsegam._design.rules import Rules
 from sparsegam._search.matrices import Matrices
 from sparsegam._search.options import SearchOptions
 from sparsegam._search.penalty import check_lambda0
@@ -37,7 +36,7 @@ from sparsegam.choices import (
     ShapesChoice,
     SpecialValues,
 )
-from sparsegam.losses import CLASSIFIERS, LOSSES, REGRESSION
+from sparsegam.losses import LOSSES, PROBABILITY_LOSSES, REGRESSION
 
 CUDA = "cuda"
 DEVICES = ("cpu", CUDA)
@@ -149,7 +148,7 @@ class FitSpec:
         return LOSSES[self.options.loss].is_classifier
 
 
-def additive_spec(
+def additive_spec(  # noqa: PLR0913
     *,
     loss: Loss = "logistic",
     lambda0: Lambda0 = "auto",
@@ -203,7 +202,7 @@ def additive_spec(
         min_samples_bin=min_samples_bin,
     )
     listed = _listed_shapes(shapes) if selection is not None else [shapes]
-    plain = Rules(
+    plain = Constraints(
         monotone=monotone,
         max_features=max_features,
         max_terms_per_feature=max_terms_per_feature,
@@ -215,7 +214,7 @@ def additive_spec(
         missing=missing,
         shapes=listed[0],
     )
-    products = Interactions(
+    products = InteractionOptions(
         interactions=interactions,
         interaction_cost=interaction_cost,
         hierarchy=hierarchy,
@@ -229,8 +228,8 @@ def additive_spec(
     rules = [replace(plain, shapes=one) for one in listed]
     designs = tuple(kind(binning, one, products) for one in rules)
     if selection is not None and products.is_on:
-        designs = (*(kind(binning, one, Interactions()) for one in rules), *designs)
-    ridges = _ridges(lambda2, loss, standardize, several=selection is not None)
+        designs = (*(kind(binning, one, InteractionOptions()) for one in rules), *designs)
+    ridges = _ridges(lambda2, loss, standardize=standardize, several=selection is not None)
     return FitSpec(
         designs=designs,
         ridges=ridges,
@@ -254,7 +253,7 @@ def additive_spec(
     )
 
 
-def linear_spec(
+def linear_spec(  # noqa: PLR0913
     *,
     loss: Loss = "logistic",
     lambda0: Lambda0 = "bic",
@@ -290,7 +289,7 @@ def linear_spec(
         from sparsegam._backends.cuda.matrices import CudaMatrices
 
         kind = CudaMatrices
-    ridges = _ridges(lambda2, loss, standardize, several=selection is not None)
+    ridges = _ridges(lambda2, loss, standardize=standardize, several=selection is not None)
     return FitSpec(
         designs=(kind(coefficients),),
         ridges=ridges,
@@ -321,11 +320,11 @@ def is_cuda(device: Any) -> bool:
 def check_class_loss(loss: str, regressor: str) -> None:
     """Raise ValueError unless a classifier may use this loss; `regressor` is the estimator for the squared loss."""
     if loss == REGRESSION:
-        names = ", ".join(map(repr, CLASSIFIERS))
-        msg = f"loss must be one of {names}, got {REGRESSION!r}: for it, use {regressor}."
+        names = " or ".join(map(repr, PROBABILITY_LOSSES))
+        msg = f"loss must be {names}, got {REGRESSION!r}: use {regressor} for it."
         raise ValueError(msg)
-    if loss in LOSSES and loss not in CLASSIFIERS:
-        names = " or ".join(map(repr, CLASSIFIERS))
+    if loss in LOSSES and loss not in PROBABILITY_LOSSES:
+        names = " or ".join(map(repr, PROBABILITY_LOSSES))
         msg = f"loss={loss!r} does not model probabilities, which a classifier needs: use {names}, or linear_path."
         raise ValueError(msg)
 
@@ -341,7 +340,7 @@ def _listed_shapes(shapes: Any) -> Sequence[Any]:
     return list(shapes)
 
 
-def _ridges(lambda2: Any, loss: str, standardize: bool | None, *, several: bool) -> tuple[Ridge, ...]:
+def _ridges(lambda2: Any, loss: str, *, standardize: bool | None, several: bool) -> tuple[Ridge, ...]:
     check_choice("loss", loss, tuple(LOSSES))
     if several:
         return ridges_of(lambda2, loss, standardize=standardize)

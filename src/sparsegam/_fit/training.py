@@ -8,10 +8,17 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.multiclass import check_classification_targets
 
-from sparsegam._data.cards import is_on_card
-from sparsegam._data.frames import Table
 from sparsegam._data.streams import is_stream
-from sparsegam._data.targets import Target, against_rest, binary, class_weights, one_column, real, weights
+from sparsegam._data.table import Table, is_on_device
+from sparsegam._data.target import (
+    Target,
+    apply_class_weights,
+    encode_binary,
+    encode_one_vs_rest,
+    numeric_target,
+    read_weights,
+    target_vector,
+)
 from sparsegam._fit.scoring import TestSet
 from sparsegam._fit.spec import FitSpec, is_cuda
 from sparsegam._fit.warnings import warn_about_columns
@@ -22,7 +29,7 @@ from sparsegam.arrays import FloatArray
 
 
 @dataclass(frozen=True, eq=False)
-class TrainingData:
+class FitData:
     """Features, target and weights of a fit.
 
     Attributes
@@ -67,18 +74,22 @@ class TrainingData:
         """Mean weight of the rows with positive weight, without class weights."""
         return mean_weight(self.sample_weight)
 
-    def keep(self, rows: NDArray[Any]) -> "TrainingData":
+    def take(self, rows: NDArray[Any]) -> "FitData":
         """Return the data with these rows only, without X as given."""
         target = Target(self.classes, self.target.values[rows], self.target.weight[rows])
         given = None if self.sample_weight is None else self.sample_weight[rows]
         return replace(
             self,
-            features=self.features.keep(rows),
+            features=self.features.take(rows),
             labels=self.labels[rows],
             target=target,
             source=None,
             sample_weight=given,
         )
+
+    def loaded(self) -> "FitData":
+        """Return the data with all columns read, to take different rows of them repeatedly."""
+        return replace(self, features=self.features.load())
 
     def check_training(self) -> None:
         """Raise ValueError unless the training rows of a fold have a weight and, for a classifier, two classes."""
@@ -96,7 +107,7 @@ class TrainingData:
         if rows.size == 0:
             msg = "a fold has no row of positive weight to be tested on: use fewer folds."
             raise ValueError(msg)
-        features = self.features.keep(rows).loaded()
+        features = self.features.take(rows).load()
         return TestSet(
             features=features,
             X=features if isinstance(self.source, Table) else _safe_indexing(indexable(self.source)[0], rows),
@@ -114,16 +125,14 @@ class TrainingData:
     def release(self, problem: Problem[Any]) -> None:
         """Release what a problem holds elsewhere; nothing for data in memory."""
 
-    def against_rest(self, k: int) -> "TrainingData":
+    def against_rest(self, k: int) -> "FitData":
         """Return the data with one of more than two classes as the positive class, and all others as the negative."""
         is_class = self.target.values == k
         target = Target(np.array([False, True]), np.where(is_class, 1.0, -1.0), self.target.weight)
         return replace(self, labels=is_class, target=target)
 
 
-def read_data(
-    spec: FitSpec, X: Any, y: Any, sample_weight: Any = None, *, max_classes: int | None = None
-) -> TrainingData:
+def read_data(spec: FitSpec, X: Any, y: Any, sample_weight: Any = None, *, max_classes: int | None = None) -> FitData:
     """Read and check the data of a fit; its time limit starts now.
 
     Parameters
@@ -139,7 +148,7 @@ def read_data(
 
     Returns
     -------
-    TrainingData
+    FitData
         The data.
     """
     deadline = Deadline.after(spec.options.time_limit)
@@ -152,8 +161,8 @@ def read_data(
     if y is None:
         msg = "A fit requires y to be passed, but the target y is None."
         raise ValueError(msg)
-    labels, weight = one_column(y, features.n_rows), weights(sample_weight, features.n_rows)
-    data = TrainingData(
+    labels, weight = target_vector(y, features.n_rows), read_weights(sample_weight, features.n_rows)
+    data = FitData(
         features=features,
         labels=labels,
         target=read_labels(spec, labels, weight, max_classes=max_classes),
@@ -165,33 +174,38 @@ def read_data(
     if from_stream:
         # The codes may be overwritten by their bins, so that they need not be held twice.
         warn_about_columns(spec, features)
-        data = replace(data, features=features.spent(is_spent=spec.selection is None and data.n_models == 1))
+        data = replace(
+            data, features=features.with_reusable_codes(allowed=spec.selection is None and data.n_models == 1)
+        )
     return data
 
 
-def read_labels(
-    spec: FitSpec, labels: NDArray[Any], weight: FloatArray, *, max_classes: int | None = None
-) -> Target:
+def read_labels(spec: FitSpec, labels: NDArray[Any], weight: FloatArray, *, max_classes: int | None = None) -> Target:
     """Return the target of a fit: the classes, -1 and 1 or class positions or responses, and all weights."""
     if not spec.is_classifier:
         for option, value in (("class_weight", spec.class_weight), ("positive", spec.positive)):
             if value is not None:
-                msg = f"{option} applies to class labels, but loss={spec.options.loss!r} is for regression, got {value!r}."
+                loss = spec.options.loss
+                msg = f"{option} applies to class labels, but loss={loss!r} is for regression, got {value!r}."
                 raise ValueError(msg)
-        return Target(None, real(labels), weight)
+        return Target(None, numeric_target(labels), weight)
     if spec.positive is not None:
-        classes, values = against_rest(labels, weight, spec.positive)
+        classes, values = encode_one_vs_rest(labels, weight, spec.positive)
     elif max_classes == 2 or not _has_several_classes(labels, weight):
-        classes, values = binary(labels, weight)
+        classes, values = encode_binary(labels, weight)
     else:
         check_classification_targets(labels)
         classes = np.unique(labels[weight > 0])
         position = np.clip(np.searchsorted(classes, labels), 0, len(classes) - 1)
-        return Target(classes, position.astype(np.float64), class_weights(spec.class_weight, classes, position, weight))
-    return Target(classes, values, class_weights(spec.class_weight, classes, (values > 0).astype(np.intp), weight))
+        return Target(
+            classes, position.astype(np.float64), apply_class_weights(spec.class_weight, classes, position, weight)
+        )
+    return Target(
+        classes, values, apply_class_weights(spec.class_weight, classes, (values > 0).astype(np.intp), weight)
+    )
 
 
-def build_problem(spec: FitSpec, data: TrainingData, design: Any = None) -> Problem[Any]:
+def build_problem(spec: FitSpec, data: FitData, design: Any = None) -> Problem[Any]:
     """Build the problem of a fit for one target, with the first design unless another one is given."""
     design = spec.designs[0] if design is None else design
     problem: Problem[Any] = design.pose(data.features, data.target.values, data.target.weight, spec.options)
@@ -208,10 +222,10 @@ def _has_several_classes(labels: NDArray[Any], weight: FloatArray) -> bool:
 def _from_device(spec: FitSpec, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
     """Return data on a CUDA device as a fit there reads them, and all other data unchanged."""
     if is_cuda(spec.device):
-        from sparsegam._backends.cuda.inputs import fetched
+        from sparsegam._backends.cuda.inputs import to_host
 
-        return spec.designs[0].from_card(X) if is_on_card(X) else X, fetched(y), fetched(sample_weight)
-    if is_on_card(X):
+        return spec.designs[0].from_device(X) if is_on_device(X) else X, to_host(y), to_host(sample_weight)
+    if is_on_device(X):
         kind = f"{type(X).__module__}.{type(X).__name__}"
         msg = f"X is on a CUDA device ({kind}): use device='cuda', or copy it to the host first."
         raise ValueError(msg)

@@ -12,7 +12,7 @@ from sparsegam import _core
 from sparsegam._data.matrix import NumericMatrix, quote_columns, read_matrix
 from sparsegam._design.linear import Coefficients, LinearDesign
 from sparsegam._design.scaling import in_units, power_of_two
-from sparsegam._search.options import Options
+from sparsegam._search.options import SearchOptions
 from sparsegam._search.penalty import SelectionPenalty, mean_weight
 from sparsegam._search.problem import Problem, check_room
 from sparsegam.arrays import FloatArray
@@ -43,12 +43,14 @@ class Matrices:
         msg = f"linear models take no streams, got {type(X).__name__}: read it into memory, or use an additive model."
         raise ValueError(msg)
 
-    def rows_of(self, matrix: NumericMatrix, y: FloatArray, weight: FloatArray, options: Options) -> Any:
+    def rows_of(self, matrix: NumericMatrix, y: FloatArray, weight: FloatArray, options: SearchOptions) -> Any:
         """Return the rows of a matrix, which answer a search."""
         cap = min(max(2 * matrix.n_bytes, SMALLEST_CAP), LARGEST_CAP)
         return _core.MatrixRows(matrix.core(), y, weight, loss=options.loss, n_threads=options.n_threads, max_bytes=cap)
 
-    def pose(self, data: NumericMatrix, y: FloatArray, weight: FloatArray, options: Options) -> Problem[LinearDesign]:
+    def pose(
+        self, data: NumericMatrix, y: FloatArray, weight: FloatArray, options: SearchOptions
+    ) -> Problem[LinearDesign]:
         """Hand a matrix to the core; columns far from zero are centred on the way, in a copy."""
         if LOSSES[options.loss].closed_form:
             _check_two_valued(data)

@@ -232,7 +232,10 @@ class Path(Generic[M]):
         check_integer("n_terms", n_terms)
         found = np.flatnonzero(self.n_terms == n_terms)
         if found.size == 0:
-            msg = f"n_terms must be one of the sizes {self.n_terms[0]} to {self.n_terms[-1]} of the path, got {n_terms}. For larger models, raise max_terms."
+            msg = (
+                f"n_terms must be one of the sizes {self.n_terms[0]} to {self.n_terms[-1]} of the path, got {n_terms}. "
+                "For larger models, raise max_terms."
+            )
             raise ValueError(msg)
         return int(found[0])
 

@@ -1,4 +1,4 @@
-"""The penalty per term lambda0: a number, a named criterion, or a criterion times the noise variance of a regression."""
+"""The penalty per term lambda0: a number, a criterion, or a criterion times the noise variance of a regression."""
 
 import math
 from collections.abc import Callable
@@ -27,7 +27,6 @@ MANY_ROWS = 10_000
 SHARE_PER_TENFOLD = 0.5
 # The columns of a matrix are less correlated than neighbouring thresholds of one feature.
 SHARE_OF_COLUMNS = 0.7
-SHARE_OF_STEPS = {"logistic": 0.5, "exponential": 0.5, "squared": 0.6, "squared_hinge": 0.5}
 
 PenaltyOfSize = Callable[[int], float]
 """Returns the penalty per term of a model with a given number of terms."""

@@ -1,7 +1,7 @@
 """The ridge penalty: what lambda2 stands for, and the ridges that cross-validation chooses from.
 
-A number applies to the standardized coefficients: lambda2 * (sigma_j w_j)^2, where sigma_j^2 is the centred squared norm
-of the column. sigma_j^2 grows with the number of rows, so the shrinkage does not depend on it. lambda2="auto" is a
+A number applies to the standardized coefficients: lambda2 * (sigma_j w_j)^2, where sigma_j^2 is the centred squared
+norm of the column. sigma_j^2 grows with the number of rows, so the shrinkage does not depend on it. lambda2="auto" is a
 Gaussian prior instead, on the bare coefficients of steps or, standardized, divided by the number of rows: its influence
 falls as n grows. For a regression, "auto" is scaled by the noise variance, so that clear effects are not shrunk.
 """
@@ -20,17 +20,6 @@ from sparsegam.checks import check_boolean, check_number, shown
 from sparsegam.losses import LOSSES
 
 AUTO = "auto"
-# Calibrated by benchmarks/defaults.py and benchmarks/defaults_regression.py. A stronger ridge predicts better where
-# effects are small, but splits large steps into staircases of small ones, whose ridge is smaller. The value of a
-# regression applies to a model that explains nothing of y.
-STEP = {"logistic": 3.0, "exponential": 3.0, "squared": 10.0, "squared_hinge": 3.0}
-# The values that cross-validation chooses from.
-STEPS = {
-    "logistic": (0.3, 1.0, 3.0, 10.0, 30.0),
-    "exponential": (0.3, 1.0, 3.0, 10.0, 30.0),
-    "squared": (0.1, 0.3, 1.0, 3.0, 10.0),
-    "squared_hinge": (0.3, 1.0, 3.0, 10.0, 30.0),
-}
 # The variance of a step that holds for half of the rows.
 VARIANCE_OF_HALF = 0.25
 # Standardized ridges by name, to be divided by the sum of the weights.
@@ -95,7 +84,7 @@ def ridge_of(lambda2: Any, loss: str, *, standardize: bool | None = None) -> Rid
         _check_name(lambda2)
         if standardize:
             return Ridge(COLUMN, over_rows=True)
-        return Ridge(STEP[loss], standardized=False, over_noise=not LOSSES[loss].is_classifier)
+        return Ridge(LOSSES[loss].ridge, standardized=False, over_noise=not LOSSES[loss].is_classifier)
     if not _is_scalar(lambda2):
         msg = (
             f"lambda2 is a list, {shown(lambda2)}, from which only cross-validation can choose: pass one number or "
@@ -113,7 +102,7 @@ def ridges_of(lambda2: Any, loss: str, *, standardize: bool | None = None) -> tu
         _check_name(lambda2)
         if standardize:
             return tuple(Ridge(amount, over_rows=True) for amount in COLUMNS)
-        return tuple(Ridge(amount, standardized=False) for amount in STEPS[loss])
+        return tuple(Ridge(amount, standardized=False) for amount in LOSSES[loss].ridge_grid)
     if _is_scalar(lambda2):
         return (ridge_of(lambda2, loss, standardize=standardize),)
     numbers = list(lambda2)

@@ -19,12 +19,10 @@ from sparsegam._design.own import OwnNumbers
 from sparsegam._design.ramps import learn_ramps, shapes_of
 from sparsegam._design.scaling import Units, in_units, unless_one
 from sparsegam._design.threshold import ThresholdDesign
-from sparsegam._io.special_codes import warn_of_special_codes
-from sparsegam._io.type_inference import warn_of_numbers_in_text
 from sparsegam._models.additive import Model
 from sparsegam._search.evidence import covariance_of, evidence_of
-from sparsegam._search.options import Options
-from sparsegam._search.penalty import SHARE_OF_STEPS, SelectionPenalty, mean_weight
+from sparsegam._search.options import SearchOptions
+from sparsegam._search.penalty import SelectionPenalty, mean_weight
 from sparsegam._search.problem import Problem, check_room
 from sparsegam._search.products import with_products
 from sparsegam._search.refit import ridge_penalty
@@ -104,7 +102,7 @@ class LocalValues(OwnValues):
     by_bins: _core.ColumnInfo  # what the columns are like where each bin counts as its mean
     target: FloatArray
     weight: FloatArray
-    options: Options
+    options: SearchOptions
 
     def rows_of(self, design: Any, columns: NDArray[np.int64]) -> Any:
         """Return the rows of some columns, by their own values."""
@@ -123,7 +121,7 @@ class Posed:
     weight: FloatArray | None  # None where all rows weigh one
     units: Units
     totals: "Totals"
-    options: Options
+    options: SearchOptions
     always: NDArray[np.int64] | None = None  # as chosen before: of two that are as good, the last bit would choose anew
 
     def again(self, products: Sequence[Interaction]) -> TableProblem:
@@ -172,18 +170,11 @@ class Tables:
         """Look at an array or a frame without copying it."""
         return read_table(X)
 
-    def warn_of_columns(self, table: Table) -> None:
-        """Warn of columns that are hardly meant as they will be taken: text full of numbers, codes among numbers."""
-        as_levels = self.binning.forced(table.labels)
-        warn_of_numbers_in_text(table, kept_as_text=as_levels)
-        if self.binning.special_values is None:  # who named some, or none, has thought of it
-            warn_of_special_codes(table, told_of=as_levels)
-
     def take_in(self, X: Any, y: Any, sample_weight: Any, n_threads: int) -> tuple[Table, Any, Any]:
         """Read what comes in pieces, as codes; y and sample_weight are names of columns."""
         return take_in(as_stream(X), y, sample_weight, self.binning, n_threads)
 
-    def pose(self, data: Table, y: FloatArray, weight: FloatArray, options: Options) -> TableProblem:
+    def pose(self, data: Table, y: FloatArray, weight: FloatArray, options: SearchOptions) -> TableProblem:
         """Bin the table and hand it to the core; rows without weight are left out, as if they were absent."""
         kept = weight > 0
         if not kept.all():
@@ -203,7 +194,7 @@ class Tables:
         self,
         design: ThresholdDesign,
         rows: Any,
-        options: Options,
+        options: SearchOptions,
         units: Units,
         totals: Totals,
         always: NDArray[np.int64] | None = None,
@@ -228,7 +219,9 @@ class Tables:
             total_weight=totals.weight,
             ridge=ridge,
             n_candidates=int(np.count_nonzero(allowed)),
-            selection=SelectionPenalty(int(np.count_nonzero(allowed & ~design.is_product())), SHARE_OF_STEPS[options.loss]),
+            selection=SelectionPenalty(
+                int(np.count_nonzero(allowed & ~design.is_product())), LOSSES[options.loss].bic_share
+            ),
             cost=design.costs(self.rules),
             mean_weight=totals.mean_weight,
             n_fixed=always.size,
@@ -246,7 +239,7 @@ def _events(upper: Any) -> Any:
     return upper
 
 
-def _refuse_certificate(options: Options) -> None:
+def _refuse_certificate(options: SearchOptions) -> None:
     if options.certify:
         msg = (
             "certify=True proves that no exchange of a step helps, and cannot speak of ramps or products: use "

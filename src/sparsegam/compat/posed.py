@@ -26,7 +26,7 @@ from sparsegam._data.target import read_target
 from sparsegam._design.linear import Coefficients
 from sparsegam._design.scaling import Units, in_units
 from sparsegam._search.matrices import Matrices
-from sparsegam._search.options import Options
+from sparsegam._search.options import SearchOptions
 from sparsegam.arrays import FloatArray
 from sparsegam.compat.codes import code_columns, is_large, is_zero_one
 from sparsegam.compat.settings import Settings
@@ -190,7 +190,7 @@ def pose(data: Data, settings: Settings) -> Posed:
         unpenalized=list(range(settings.exclude_first_k)),
         norms=norms,
     )
-    options = Options(loss=settings.name, lambda2=0.0, max_terms=None)
+    options = SearchOptions(loss=settings.name, lambda2=0.0, max_terms=None)
     problem = Matrices(demands).pose(matrix.with_names(None), data.target, np.ones(matrix.n_rows), options)
     shift = np.zeros(matrix.n_columns)
     for j, by in problem.design.shift.items():

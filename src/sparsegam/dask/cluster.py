@@ -141,6 +141,10 @@ class Cluster:
         self._wait(futures)
         return futures
 
+    def first_rows(self, n: int) -> Any:
+        """Return the first rows of the first shard, as a table."""
+        return self._asked(Shard.first_rows, self.shards[:1], [(n,)])[0]
+
     def ask(self, question: Any, *given: Any) -> list[Answer]:
         """Ask all shards the same: a method of Shard."""
         return self.ask_each(question, [given] * len(self.shards))

@@ -1,78 +1,113 @@
-"""The best model of every size, searched on a Dask cluster."""
+"""The best model of every size, found on a Dask cluster."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
+from sparsegam._fit.driver import search_path
+from sparsegam._fit.spec import additive_spec
 from sparsegam._models.additive import Model
-from sparsegam._search.options import Options
 from sparsegam._search.path import Path
-from sparsegam._search.progress import watched
-from sparsegam._search.solver import at_noise
-from sparsegam.checks import check_choice
-from sparsegam.dask.cluster import Cluster, client_of
-from sparsegam.dask.parts import parts_of
-from sparsegam.dask.tables import RemoteTable, RemoteTables
-from sparsegam.losses import LOSSES
-from sparsegam.parameters import pick
-
-DEFAULTS = {
-    "loss": "logistic",
-    "lambda2": "auto",
-    "standardize": None,
-    "max_terms": 50,
-    "min_samples_bin": "auto",
-    "verbose": 0,
-    "callback": None,
-}
+from sparsegam._search.problem import Progress
+from sparsegam.choices import (
+    Auto,
+    Categorical,
+    Hierarchy,
+    Lambda2,
+    Loss,
+    Missing,
+    Monotone,
+    RowsPerBin,
+    Shapes,
+    SpecialValues,
+)
+from sparsegam.dask.training import cluster_data
 
 
-def gam_path(X: Any, y: Any, *, sample_weight: Any = None, client: Any = None, **options: Any) -> Path[Model]:
-    """Find the best additive model of every size on a Dask cluster: `sparsegam.gam_path` for what is there.
+def gam_path(  # noqa: D417, PLR0913
+    X: Any,
+    y: Any,
+    *,
+    client: Any = None,
+    sample_weight: Any = None,
+    loss: Loss = "logistic",
+    lambda2: Lambda2 = "auto",
+    standardize: bool | None = None,
+    max_terms: int = 50,
+    max_features: int | None = None,
+    max_terms_per_feature: int | None = None,
+    features_always: Any = None,
+    features_never: Any = None,
+    feature_cost: Mapping[Any, float] | None = None,
+    monotone: Monotone = None,
+    max_bins: int = 1000,
+    thresholds: Mapping[Any, Sequence[Any]] | None = None,
+    min_samples_bin: RowsPerBin = "auto",
+    min_events_bin: int = 0,
+    categorical: Categorical = "auto",
+    min_category_count: int = 5,
+    special_values: SpecialValues = None,
+    shapes: Shapes = "steps",
+    interactions: Any = 0,
+    interaction_cost: float | Auto = "auto",
+    hierarchy: Hierarchy | None = None,
+    max_terms_per_pair: int | None = None,
+    missing: Missing = "mean",
+    positive: Any = None,
+    device: str = "cpu",
+    n_jobs: int | None = None,
+    time_limit: float | None = None,
+    verbose: int = 0,
+    callback: Progress | None = None,
+) -> Path[Model]:
+    """Find the best additive model of every size on a Dask cluster.
 
     Parameters
     ----------
     X : Dask DataFrame, Dask Array or list of delayed parts
         Numbers, booleans, dates, text and categories; values may be missing.
-    y, sample_weight : Dask Series, Array, list of delayed parts or str
-        Labels or responses, and weights of the rows, in the same parts; of frames also names of columns.
-    client : distributed.Client, optional
-        The cluster; by default the client that is there.
-    **options
-        Those of `sparsegam.gam_path`.
+    y, sample_weight : Dask Series, Dask Array, list of delayed parts or str
+        Labels or target values, and weights, in the same parts; for a DataFrame also names of columns.
+    client : distributed.Client, default=None
+        The cluster; None for the current client.
+    **parameters
+        All other parameters are those of `sparsegam.gam_path`, with the same defaults. interactions, positive and
+        device="cuda" are not supported.
 
     Returns
     -------
     Path
         The models by size.
     """
-    given = DEFAULTS | _known(options)
-    check_choice("loss", given["loss"], tuple(LOSSES))
-    classifies = LOSSES[given["loss"]].is_classifier
-    inputs: Any = RemoteTables.of(given)
-    cluster = Cluster(client_of(client), parts_of(X, y, sample_weight), inputs.binning, classifies=classifies)
-    try:
-        classes = cluster.classes
-        if classes is not None and len(classes) != 2:
-            msg = f"y must hold two classes, got {len(classes)} ({classes[:5]}): a classifier takes more, one by one."
-            raise ValueError(msg)
-        table = RemoteTable(cluster, upper=None if classes is None else 1)
-        nothing = np.zeros(0)
-        problem = at_noise(inputs.pose(table, nothing, nothing, pick(Options, given)))
-        with watched(given["callback"], given["verbose"], problem.max_terms) as report:
-            return Path[Model].search(problem, classes, report)
-    finally:
-        cluster.close()
-
-
-def _known(options: dict[str, Any]) -> dict[str, Any]:
-    """Refuse options that `sparsegam.gam_path` does not have, as Python would."""
-    from inspect import signature
-
-    from sparsegam._search.tables import gam_path as local
-
-    unknown = [name for name in options if name not in signature(local).parameters]
-    if unknown:
-        msg = f"gam_path() got an unexpected keyword argument {unknown[0]!r}"
-        raise TypeError(msg)
-    return options
+    spec = additive_spec(
+        loss=loss,
+        lambda2=lambda2,
+        standardize=standardize,
+        max_terms=max_terms,
+        max_features=max_features,
+        max_terms_per_feature=max_terms_per_feature,
+        features_always=features_always,
+        features_never=features_never,
+        feature_cost=feature_cost,
+        monotone=monotone,
+        max_bins=max_bins,
+        thresholds=thresholds,
+        min_samples_bin=min_samples_bin,
+        min_events_bin=min_events_bin,
+        categorical=categorical,
+        min_category_count=min_category_count,
+        special_values=special_values,
+        shapes=shapes,
+        interactions=interactions,
+        interaction_cost=interaction_cost,
+        hierarchy=hierarchy,
+        max_terms_per_pair=max_terms_per_pair,
+        missing=missing,
+        positive=positive,
+        device=device,
+        n_jobs=n_jobs,
+        time_limit=time_limit,
+        verbose=verbose,
+        callback=callback,
+    )
+    with cluster_data(spec, X, y, sample_weight, client, max_classes=2) as (spec, data):
+        return search_path(spec, data)

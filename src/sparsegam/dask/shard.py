@@ -119,6 +119,12 @@ class Shard:
             out.append((_core.bin_counts(mine, n), _core.bin_counts(mine, n, weight) if varied else None))
         return out
 
+    def first_rows(self, n: int) -> Table:
+        """Return the first rows as a table."""
+        columns = (CodedColumn(coding, codes[:n]) for coding, codes in zip(self.codings, self.codes, strict=True))
+        names = tuple(coding.name for coding in self.codings)
+        return Table(tuple(columns), min(n, self.y.size), len(names), names=names)
+
     def labels(self) -> NDArray[Any]:
         """Return the labels of all rows."""
         return self.y

@@ -1,6 +1,6 @@
 """Tables on a cluster: binned by counts that workers send, and posed to the same search as tables in memory."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
@@ -16,8 +16,7 @@ from sparsegam._design.ramps import Ramps, may_have_ramps, ramps_of, shapes_of
 from sparsegam._design.scaling import Units, power_of_two
 from sparsegam._design.threshold import ThresholdDesign
 from sparsegam._design.training import Histogram, Training
-from sparsegam._search.inputs import is_cuda
-from sparsegam._search.options import Options
+from sparsegam._search.options import SearchOptions
 from sparsegam._search.tables import OwnValues, TableProblem, Tables, Totals
 from sparsegam.arrays import FloatArray
 from sparsegam.dask.cluster import Cluster
@@ -163,19 +162,7 @@ class RemoteValues(OwnValues):
 class RemoteTables(Tables):
     """Tables on a cluster, which are binned and posed without leaving it."""
 
-    @classmethod
-    def of(cls, given: Mapping[str, Any]) -> "RemoteTables":
-        """Take from all options those that are about tables."""
-        if is_cuda(given.get("device", "cpu")):
-            msg = "device='cuda' is one card, and rows on a Dask cluster are with its workers: use device='cpu'."
-            raise ValueError(msg)
-        return super().of(given)  # type: ignore[return-value]
-
-    def read(self, X: Any) -> Any:
-        """Return what is on a cluster as it is; look at rows in memory as always."""
-        return X if isinstance(X, RemoteTable) else super().read(X)
-
-    def pose(self, data: Any, y: Any, weight: Any, options: Options) -> TableProblem:
+    def pose(self, data: Any, y: Any, weight: Any, options: SearchOptions) -> TableProblem:
         """Learn bins by what the workers count, let them bin their rows, and pose the problem that they will answer."""
         if self.interactions.is_on:
             msg = (

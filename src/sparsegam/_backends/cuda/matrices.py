@@ -11,7 +11,7 @@ from sparsegam._backends.cuda.layouts import DeviceTarget
 from sparsegam._backends.cuda.rows import CudaMatrixRows
 from sparsegam._data.matrix import NumericMatrix
 from sparsegam._search.matrices import Matrices
-from sparsegam._search.options import Options
+from sparsegam._search.options import SearchOptions
 from sparsegam.arrays import FloatArray
 
 
@@ -31,7 +31,7 @@ class CudaMatrices(Matrices):
             raise ValueError(msg)
         return matrix
 
-    def rows_of(self, matrix: NumericMatrix, y: FloatArray, weight: FloatArray, options: Options) -> CudaMatrixRows:
+    def rows_of(self, matrix: NumericMatrix, y: FloatArray, weight: FloatArray, options: SearchOptions) -> CudaMatrixRows:
         """Take a matrix to the device, in doubles."""
         device = Device()
         # A scan of selected columns copies them, and again for their products with the curvature.

@@ -20,8 +20,8 @@ from sparsegam._design.ramps import Ramps, may_have_ramps, ramps_of, shapes_of
 from sparsegam._design.scaling import in_units
 from sparsegam._design.threshold import ThresholdDesign
 from sparsegam._design.training import bin_counts
-from sparsegam._search.options import Options
-from sparsegam._search.price import mean_weight
+from sparsegam._search.options import SearchOptions
+from sparsegam._search.penalty import mean_weight
 from sparsegam._search.products import most_products
 from sparsegam._search.tables import OwnValues, Posed, TableProblem, Tables, Totals
 from sparsegam.arrays import FloatArray
@@ -72,7 +72,7 @@ class CudaTables(Tables):
         """Take columns of numbers to the device, unless they are there; those of text and categories stay here."""
         return move_to_device(Device(), super().read(X))
 
-    def pose(self, data: Table, y: FloatArray, weight: FloatArray, options: Options) -> TableProblem:
+    def pose(self, data: Table, y: FloatArray, weight: FloatArray, options: SearchOptions) -> TableProblem:
         """Bin the table on the device and pose the problem that the device will answer."""
         kept = weight > 0
         if not kept.all():

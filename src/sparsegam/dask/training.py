@@ -1,0 +1,196 @@
+"""Training data on a Dask cluster, as the fit driver takes them."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsegam import _core
+from sparsegam._data.target import Target, apply_class_weights
+from sparsegam._design.threshold import ThresholdDesign
+from sparsegam._fit.scoring import DEFAULT_SCORING, SizesAndScores, TestSet, default_scores
+from sparsegam._fit.spec import FitSpec, is_cuda
+from sparsegam._fit.training import FitData
+from sparsegam._fit.warnings import warn_about_columns
+from sparsegam._search.options import Deadline
+from sparsegam._search.problem import Problem
+from sparsegam._search.solver import Frontier
+from sparsegam.arrays import FloatArray
+from sparsegam.dask.cluster import Cluster, client_of
+from sparsegam.dask.parts import parts_of
+from sparsegam.dask.rows import plain
+from sparsegam.dask.shard import PlainPoint, Selection, Shard
+from sparsegam.dask.tables import RemoteTable, RemoteTables, SentDesign
+
+NOTHING = np.zeros(0)
+# One row more than special codes are searched in, so that the warning says that there are more rows.
+FIRST_ROWS = 10_001
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterData(FitData):
+    """Training data on a Dask cluster; labels and weights are in memory for cross-validation only."""
+
+    weighted: bool = False
+
+    @property
+    def mean_weight(self) -> float:
+        """Mean weight of the rows with positive weight."""
+        total, _, _, n_rows = self.features.cluster.about.weight
+        return float(total / max(n_rows, 1))
+
+    def take(self, rows: NDArray[Any]) -> "ClusterData":
+        """Return the data with these rows only."""
+        return replace(self, features=self.features.keep(rows))
+
+    def loaded(self) -> "ClusterData":
+        """Return the data, which stay on the cluster."""
+        return self
+
+    def check_training(self) -> None:
+        """Check nothing: the workers count the rows when the problem is built."""
+
+    def test_set(self, rows: NDArray[np.intp], scoring: Any) -> "ClusterTestSet":  # type: ignore[override]
+        """Return rows to score models on, where they are."""
+        return ClusterTestSet(self.features.keep(rows), self.classes, scoring, weighted=self.weighted)
+
+    def release(self, problem: Problem[Any]) -> None:
+        """Release the rows of a problem on the workers."""
+        self.features.cluster.drop(problem.rows.posed)
+
+    def warn_about_columns(self, spec: FitSpec) -> None:
+        """Warn about columns that are probably misread, judged by the first rows."""
+        warn_about_columns(spec, self.features.cluster.first_rows(FIRST_ROWS))
+
+    def against_rest(self, k: int) -> "ClusterData":
+        """Return the data with one class as the positive class, and all others as the negative."""
+        features = replace(self.features, upper=k)
+        target = Target(np.array([False, True]), NOTHING, _shard_weights(features))
+        return replace(self, features=features, target=target)
+
+
+@contextmanager
+def cluster_data(
+    spec: FitSpec, X: Any, y: Any, sample_weight: Any, client: Any, *, max_classes: int | None = None
+) -> Iterator[tuple[FitSpec, ClusterData]]:
+    """Read a Dask collection into shards on its workers, and release them afterwards.
+
+    Yields the options and the data of the fit. Its time limit starts now.
+    """
+    deadline = Deadline.after(spec.options.time_limit)
+    _check_options(spec)
+    binning = spec.designs[0].binning
+    cluster = Cluster(client_of(client), parts_of(X, y, sample_weight), binning, classifies=spec.is_classifier)
+    try:
+        designs = tuple(RemoteTables(one.binning, one.rules, one.interactions) for one in spec.designs)
+        features = RemoteTable(cluster, factors=_class_factors(spec, cluster, max_classes))
+        if cluster.classes is not None and len(cluster.classes) == 2:
+            features = replace(features, upper=1)
+        labels, values, weight = NOTHING, NOTHING, NOTHING
+        if spec.selection is not None:
+            values = np.concatenate(cluster.ask(Shard.labels))
+            labels = values if cluster.classes is None else cluster.classes[values]
+            several = cluster.classes is not None and len(cluster.classes) > 2
+            weight = np.concatenate(cluster.ask(Shard.weights)) if several else _shard_weights(features)
+        data = ClusterData(
+            features=features,
+            labels=labels,
+            target=Target(cluster.classes, values, weight),
+            source=labels,
+            deadline=deadline,
+            weighted=sample_weight is not None,
+        )
+        yield replace(spec, designs=designs), data
+    finally:
+        cluster.close()
+
+
+def _check_options(spec: FitSpec) -> None:
+    if is_cuda(spec.device):
+        msg = "device='cuda' uses one GPU of this machine, but the rows are on a Dask cluster: use device='cpu'."
+        raise ValueError(msg)
+    if spec.swap is not None:
+        msg = "search='swap' needs the rows in memory: use search='exchange' on a cluster."
+        raise ValueError(msg)
+    if spec.positive is not None:
+        msg = f"positive={spec.positive!r} needs labels in memory: on a cluster pass y == {spec.positive!r}."
+        raise ValueError(msg)
+
+
+def _class_factors(spec: FitSpec, cluster: Cluster, max_classes: int | None) -> FloatArray | None:
+    """Return the weights of the classes, or None; raise ValueError for an unsupported number of classes."""
+    classes = cluster.classes
+    if classes is None:
+        return None
+    if len(classes) < 2:
+        msg = f"y holds one class only ({classes}): a classifier needs two classes to tell apart."
+        raise ValueError(msg)
+    if max_classes is not None and len(classes) > max_classes:
+        msg = f"y must hold two classes, got {len(classes)} ({classes[:5]}): a path is for one class against another."
+        raise ValueError(msg)
+    if spec.class_weight is None:
+        return None
+    total = np.asarray(sum(cluster.ask(Shard.class_weights, len(classes))))
+    weighted = apply_class_weights(spec.class_weight, classes, np.arange(len(classes)), total)
+    return weighted / np.maximum(total, 1e-300)
+
+
+def _shard_weights(features: RemoteTable) -> FloatArray:
+    return np.array([part["weight"] for part in features.ask(Shard.totals)])
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterTestSet:
+    """Rows on a cluster that paths are scored on."""
+
+    features: RemoteTable
+    classes: NDArray[Any] | None
+    scoring: Any
+    weighted: bool
+
+    def score(self, problem: Problem[Any], found: Frontier) -> SizesAndScores:
+        """Return the size and the score of each model of a path."""
+        sizes = np.array([len(point.columns) for point in found.points], dtype=np.int64)
+        points = [plain(point) for point in found.points]
+        sent, loss = problem.design.sent(), problem.options.loss
+        if self.scoring == DEFAULT_SCORING[self.classes is not None]:
+            sums, weights = (sum(part) for part in zip(*self.features.ask(score_sums, sent, points, loss), strict=True))
+            if weights <= 0:
+                msg = "a fold has no row of positive weight to be tested on: use fewer folds."
+                raise ValueError(msg)
+            return sizes, np.asarray(sums / weights)
+        parts = self.features.ask(all_scores, sent, points, loss)
+        scores = np.concatenate([part[0] for part in parts], axis=1)
+        y, weight = (np.concatenate([part[i] for part in parts]) for i in (1, 2))
+        labels = y if self.classes is None else self.classes[(y > 0).astype(np.intp)]
+        gathered = TestSet(None, None, labels, y, weight if self.weighted else None, self.classes, self.scoring)
+        models = [sent.model(point, loss, self.classes) for point in found.points]
+        return sizes, gathered.scores_of(models, scores)
+
+
+def score_sums(
+    shard: Shard, selection: Selection, design: SentDesign, points: list[PlainPoint], loss: str
+) -> tuple[FloatArray, float]:
+    """Return the weighted sum of the default score of each point over some rows, and the sum of their weights."""
+    scores, y, weight = all_scores(shard, selection, design, points, loss)
+    return default_scores(loss, y, scores) @ weight, float(weight.sum())
+
+
+def all_scores(
+    shard: Shard, selection: Selection, design: SentDesign, points: list[PlainPoint], loss: str
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the scores of some rows by each point, with their labels and weights, without class weights."""
+    bare = Selection(selection.rows, selection.upper)
+    y, weight = shard.target(bare)
+    table = shard.table(bare).load()
+    made = [_core.Point(*point) for point in points]
+    if table.n_rows == 0:
+        return np.zeros((len(made), 0)), y, weight
+    scores = ThresholdDesign.scores(design, table, made)
+    if scores is None:
+        classes = None if selection.upper is None else np.array([False, True])
+        scores = np.array([design.model(point, loss, classes).score_rows(table) for point in made])
+    return scores, y, weight
