@@ -25,7 +25,7 @@ from tqdm import tqdm
 from benchmarks.data import data_directory
 from benchmarks.newrows_data import Fold, Rows, folds, tables
 from sparsegam import SparseGAMClassifierCV, SparseGAMRegressorCV, gam_path
-from sparsegam._fit.surface import Surface
+from sparsegam._fit.cross_validation import CVScores
 from sparsegam._search.ridge import ridge_of
 
 N_FOLDS = 5
@@ -42,7 +42,7 @@ SMALL = [
 ]
 
 
-def scored(fold: Fold, options: Mapping[str, Any], max_terms: int, repeats: int | str) -> Surface:
+def scored(fold: Fold, options: Mapping[str, Any], max_terms: int, repeats: int | str) -> CVScores:
     """Return the scores of all ridges and sizes on all folds within the training rows."""
     kind = SparseGAMClassifierCV if fold.train.binary else SparseGAMRegressorCV
     gam = kind(max_terms=max_terms, n_repeats=repeats, **options).fit(fold.train.frame, fold.train.y)
@@ -51,7 +51,7 @@ def scored(fold: Fold, options: Mapping[str, Any], max_terms: int, repeats: int 
     splits = [name for name in found if name.startswith("split")]
     scores = np.stack([found[f"split{i}_test_score"] for i in range(len(splits))], axis=-1)
     ridges = tuple(ridge_of(value, "logistic", standardize=False) for value in lambda2)
-    return Surface(ridges, lambda2, sizes, scores.reshape(len(lambda2), len(sizes), -1), N_FOLDS)
+    return CVScores(ridges, lambda2, sizes, scores.reshape(len(lambda2), len(sizes), -1), N_FOLDS)
 
 
 def tester(fold: Fold, options: Mapping[str, Any], max_terms: int) -> Callable[[float, int], tuple[float, float]]:
@@ -86,7 +86,7 @@ def compared(args: argparse.Namespace) -> Iterator[dict[str, Any]]:
             surface, test = scored(fold, options, args.max_terms, args.repeats), tester(fold, options, args.max_terms)
             for way, (n_repeats, rule) in WAYS.items():
                 counted = surface.scores[:, :, : n_repeats * N_FOLDS or None]
-                part = Surface(surface.ridges, surface.lambda2, surface.n_terms, counted, N_FOLDS)
+                part = CVScores(surface.ridges, surface.lambda2, surface.n_terms, counted, N_FOLDS)
                 ridge, size = part.choose(rule)
                 score, loss = test(float(surface.lambda2[ridge]), int(surface.n_terms[size]))
                 cell = {"table": name, "fold": number, "way": way, "n_terms": surface.n_terms[size]}

@@ -34,15 +34,15 @@ def main() -> None:
     for _ in range(args.rounds):
         for threads in args.threads:
             phases = Phases()
-            bare = tables.bin_table, tables.Tables.pose, solver._fit_at, tables.TableProblem.model
+            bare = tables.bin_table, tables.Tables.pose, solver._search_at, tables.TableProblem.model
             phases.watch(tables, "bin_table", "bins")
             phases.watch(tables.Tables, "pose", "pose")
-            phases.watch(solver, "_fit_at", "search")
+            phases.watch(solver, "_search_at", "search")
             phases.watch(tables.TableProblem, "model", "model")
             start = time.perf_counter()
             gam = SparseGAMClassifier(n_jobs=threads, **SETTINGS).fit(credit.frame, credit.target)
             seconds = time.perf_counter() - start
-            tables.bin_table, tables.Tables.pose, solver._fit_at, tables.TableProblem.model = bare
+            tables.bin_table, tables.Tables.pose, solver._search_at, tables.TableProblem.model = bare
             models.add(gam.model_.to_json())
             if threads not in best or seconds < best[threads]["seconds"]:
                 best[threads] = {"threads": threads, "seconds": seconds, **phases.seconds}

@@ -35,7 +35,7 @@ from sparsegam._design.binning import Binning, Feature
 from sparsegam._design.constraints import Constraints
 from sparsegam._design.scaling import Units
 from sparsegam._design.threshold import ThresholdDesign
-from sparsegam._search.options import Options
+from sparsegam._search.options import SearchOptions
 from sparsegam._search.problem import Problem
 from sparsegam._search.products import cells_of
 from sparsegam._search.solver import fit, frontier
@@ -106,7 +106,7 @@ def problem_on_card(card: Card, codes: list[Any], y: Any) -> Problem[Any]:
         rows = CudaRows(on_card, CardTarget(card, y, Ones(), "logistic"))
         design = CudaDesign(features(), rows, None, Constraints(), ([None] * FEATURES, ["steps"] * FEATURES))
     tables, totals = CudaTables(Binning(), Constraints()), Totals(float(y.size), 1.0, "upper")
-    return tables.problem(design, rows, Options("logistic", "auto", None), Units(), totals)
+    return tables.problem(design, rows, SearchOptions("logistic", "auto", None), Units(), totals)
 
 
 def problem_on_cores(codes: list[Any], y: np.ndarray) -> Problem[Any]:
@@ -114,7 +114,7 @@ def problem_on_cores(codes: list[Any], y: np.ndarray) -> Problem[Any]:
     design = ThresholdDesign(features(), codes)
     labels, ones, n_jobs = y.astype(np.float64), np.ones(y.size), os.cpu_count()
     rows = _core.ThresholdRows(design.core, labels, ones, loss="logistic", n_threads=n_jobs)
-    options = Options("logistic", "auto", None, n_jobs=n_jobs)
+    options = SearchOptions("logistic", "auto", None, n_jobs=n_jobs)
     return Tables(Binning(), Constraints()).problem(design, rows, options, Units(), Totals(float(y.size), 1.0, y > 0))
 
 
@@ -226,7 +226,7 @@ def frontiers(n_rows: int, *, cpu: bool) -> None:
         codes, y = drawn(card, n_rows)
         card.wait()
     problem = problem_on_card(card, codes, y)
-    asked = Options("logistic", "auto", 50)
+    asked = SearchOptions("logistic", "auto", 50)
     problem = CudaTables(Binning(), Constraints()).problem(
         problem.design, problem.rows, asked, Units(), Totals(float(n_rows), 1.0, "upper")
     )

@@ -29,7 +29,9 @@ from benchmarks.memory import peak_bytes, settled_bytes
 from benchmarks.newrows_data import Fold, Table, folds, tables
 from benchmarks.newrows_summary import RESULTS
 from sparsegam import _core, gam_path
-from sparsegam._search.options import Options
+from sparsegam._design.binning import Binning
+from sparsegam._design.constraints import Constraints
+from sparsegam._search.options import SearchOptions
 from sparsegam._search.path import Path as Models
 from sparsegam._search.tables import Tables
 from sparsegam.losses import logistic
@@ -159,7 +161,8 @@ def _is_best(seed: int) -> bool:
     X = np.column_stack([rng.integers(0, 5, 150), rng.integers(0, 6, 150), rng.integers(0, 4, 150)]).astype(np.float64)
     score = np.minimum(X[:, 0] - 3, 0) + (X[:, 1] > 3) - 0.5 * np.maximum(X[:, 2] - 1, 0) + rng.normal(size=150)
     y = score if loss == "squared" else np.where(score > np.median(score), 1.0, -1.0)
-    inputs, options = Tables.of({"shapes": "both"}), Options(loss=loss, lambda2="auto", max_terms=3)
+    inputs = Tables(Binning(), Constraints(shapes="both"))
+    options = SearchOptions(loss=loss, lambda2="auto", max_terms=3)
     problem = inputs.pose(inputs.read(X), y, np.ones(y.size), options)
     search = _core.frontier(problem.rows, problem.penalty, max_terms=3).points[-1]
     every = np.flatnonzero(problem.design.candidates(inputs.rules))

@@ -74,7 +74,7 @@ def measure(folder: Path, threads: int, *, as_frame: bool, max_bytes: int | None
     phases.watch(encoding, "summarised", "learn")
     phases.watch(tables, "take_in", "read")
     phases.watch(tables.Tables, "pose", "pose")
-    phases.watch(solver, "_fit_at", "search")
+    phases.watch(solver, "_search_at", "search")
     gam = SparseGAMClassifier(n_jobs=threads, **SETTINGS)
     if as_frame:
         frame = pd.concat([pd.read_parquet(file) for file in sorted(folder.glob("*.parquet"))], ignore_index=True)

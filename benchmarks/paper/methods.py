@@ -99,7 +99,7 @@ def _most_terms(cell: Cell) -> int:
 
 def swap(fold: Fold, cell: Cell) -> Iterator[Solution]:
     """The paper's search: one price cold, or a path of them, warm."""
-    from sparsegam._search.swap import linear_swap_path, swap_path
+    from sparsegam._fit.swap_path import linear_swap_path, swap_path
 
     search = linear_swap_path if fold.linear else swap_path
     prices = path_prices(fold, cell) if cell.lambda0 is None else np.array([cell.lambda0])

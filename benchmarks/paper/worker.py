@@ -25,7 +25,7 @@ def solve(cell: Cell, data: str | None) -> list[dict[str, Any]]:
 def warm_up() -> None:
     """Fit something small with ours, so that the first cell does not pay for imports; peers import before the clock."""
     from sparsegam import SparseGAMClassifier
-    from sparsegam._search.swap import swap_path
+    from sparsegam._fit.swap_path import swap_path
 
     x, y = [[i] for i in range(40)], [int(i > 20) for i in range(40)]
     SparseGAMClassifier(lambda2=0.01).fit(x, y)

@@ -4,20 +4,22 @@ import numpy as np
 import pytest
 from sklearn.model_selection import KFold, ShuffleSplit
 
-from sparsegam._fit.folds import MOST_REPEATS, ROWS_SCORED, n_apart, split, splitter_of
+from sparsegam._fit.cross_validation import MAX_REPEATS, ROWS_SCORED, n_independent_folds, splitter_of
+from sparsegam._fit.spec import SizeSelection
 
 
 def folds_of(n_rows, **options):
     y = np.arange(n_rows) % 2
-    options = {"cv": None, "n_repeats": "auto", "random_state": 0, "classifier": True} | options
-    return split(splitter_of(options.pop("cv"), y, **options), y, y, None)
+    classifier = options.pop("classifier", True)
+    splitter = splitter_of(SizeSelection(**options), y, classifier=classifier, limited=False)
+    return list(splitter.split(y, y))
 
 
 @pytest.mark.parametrize(
     ("n_rows", "repeats"),
     [
-        (10, MOST_REPEATS),
-        (ROWS_SCORED // MOST_REPEATS, MOST_REPEATS),
+        (10, MAX_REPEATS),
+        (ROWS_SCORED // MAX_REPEATS, MAX_REPEATS),
         (ROWS_SCORED // 2, 2),
         (ROWS_SCORED // 2 + 1, 1),
         (ROWS_SCORED + 1, 1),
@@ -39,7 +41,7 @@ def test_the_first_repeat_is_the_one_without():
 
 def test_splitters_of_the_user_repeat_themselves():
     assert len(folds_of(100, cv=KFold(3))) == 3
-    with pytest.raises(ValueError, match="n_repeats=2 is for a number of folds"):
+    with pytest.raises(ValueError, match="n_repeats=2 requires cv to be a number of folds"):
         folds_of(100, cv=KFold(3), n_repeats=2)
 
 
@@ -50,7 +52,7 @@ def test_other_repeats_are_refused(n_repeats):
 
 
 def test_repeats_are_worth_as_many_folds_as_one():
-    assert n_apart(folds_of(100, n_repeats=1)) == n_apart(folds_of(100, n_repeats=7)) == 5
-    assert n_apart(folds_of(100, cv=KFold(4))) == 4
+    assert n_independent_folds(folds_of(100, n_repeats=1)) == n_independent_folds(folds_of(100, n_repeats=7)) == 5
+    assert n_independent_folds(folds_of(100, cv=KFold(4))) == 4
     drawn = folds_of(1000, cv=ShuffleSplit(50, test_size=0.5, random_state=0))
-    assert n_apart(drawn) == pytest.approx(2)  # halves: after fifty of them each row was tested
+    assert n_independent_folds(drawn) == pytest.approx(2)  # halves: after fifty of them each row was tested

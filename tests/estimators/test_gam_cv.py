@@ -20,8 +20,9 @@ from sparsegam import (
     SparseLinearRegressorCV,
     gam_path,
 )
-from sparsegam._fit.surface import Surface, middle_price
-from sparsegam._search.ridge import STEPS, Ridge
+from sparsegam._fit.cross_validation import CVScores, middle_lambda0
+from sparsegam._search.ridge import Ridge
+from sparsegam.losses import LOSSES
 
 FOLDS = StratifiedKFold(3, shuffle=True, random_state=0)
 
@@ -115,7 +116,7 @@ def test_a_lone_score_is_not_steady():
 
 def test_neighbours_are_sizes_that_differ_by_one_term():
     scores = np.array([[[0.1], [0.5], [0.2]]])
-    apart = Surface((Ridge(1.0),), np.ones(1), np.array([0, 2, 3]), scores)
+    apart = CVScores((Ridge(1.0),), np.ones(1), np.array([0, 2, 3]), scores)
     np.testing.assert_allclose(apart.steady, [[0.1, 0.4, 0.3]])
 
 
@@ -129,9 +130,9 @@ def test_repeats_do_not_make_standard_errors_smaller(table):
 
 def test_one_se_counts_folds_without_repeats():
     scores = np.array([[[0.5] * 20, [0.9, 0.7] * 10, [0.83] * 20]])  # behind by 0.03, give or take 0.1 over the root of
-    given = Surface((Ridge(1.0),), np.ones(1), np.arange(3), scores)
+    given = CVScores((Ridge(1.0),), np.ones(1), np.arange(3), scores)
     assert given.choose("one_se") == (0, 2)  # twenty
-    assert replace(given, apart=5.0).choose("one_se") == (0, 1)  # five
+    assert replace(given, n_independent_folds=5.0).choose("one_se") == (0, 1)  # five
 
 
 def test_rules_with_several_ridges():
@@ -146,24 +147,24 @@ def test_rules_with_several_ridges():
     ("scores", "chosen", "message"),
     [
         ([[0.0, 0.0], [-1.0, -1.0]], 0, "chose the model without terms.*try rule='best', n_repeats=5"),
-        ([[0.0, 0.0], [1.0, 1.0]], 1, "chose 1 terms, the most it was allowed to look at: raise max_terms"),
+        ([[0.0, 0.0], [1.0, 1.0]], 1, r"chose the largest size tried \(max_terms=1\): raise max_terms"),
         ([[0.0, 0.0], [-3.0, 1.0]], 1, "on fold 0 the model scores 3 below one without terms.*ordered by time"),
     ],
 )
 def test_a_choice_to_doubt_is_told_of(scores, chosen, message):
     with pytest.warns(UserWarning, match=message):
-        surface(np.array([scores])).warn_of_choice(chosen, max_terms=1)
+        surface(np.array([scores])).warn_about_choice(chosen, max_terms=1)
 
 
 def surface(scores):
-    return Surface(tuple(Ridge(1.0) for _ in scores), np.ones(len(scores)), np.arange(scores.shape[1]), scores)
+    return CVScores(tuple(Ridge(1.0) for _ in scores), np.ones(len(scores)), np.arange(scores.shape[1]), scores)
 
 
 def test_ridge_and_size_are_chosen_together(table):
     X, y = table
     gam = SparseGAMClassifierCV(cv=FOLDS, max_terms=8).fit(X, y)
     results = gam.cv_results_
-    assert np.unique(results["lambda2"]).tolist() == sorted(STEPS["logistic"])
+    assert np.unique(results["lambda2"]).tolist() == sorted(LOSSES["logistic"].ridge_grid)
     assert len(results["mean_test_score"]) == 5 * 9
     best = np.argmax(results["steady_test_score"])
     assert gam.best_score_ == results["mean_test_score"][best]
@@ -199,7 +200,7 @@ def test_a_number_of_folds_is_shuffled(table):
     first, second = (SparseGAMClassifierCV(max_terms=2, random_state=r).fit(X, y) for r in (0, 1))
     assert first.cv_results_["split0_test_score"].tolist() != second.cv_results_["split0_test_score"].tolist()
     assert len(SparseGAMClassifierCV(max_terms=1, cv=2, n_repeats=3).fit(X, y).cv_results_) == 8 + 6
-    with pytest.raises(ValueError, match=r"n_repeats=2 is for a number of folds"):
+    with pytest.raises(ValueError, match=r"n_repeats=2 requires cv to be a number of folds"):
         SparseGAMClassifierCV(cv=FOLDS, n_repeats=2).fit(X, y)
 
 
@@ -210,10 +211,10 @@ def test_one_se_is_smaller_than_best(table):
     assert sizes[0] <= sizes[1]
 
 
-@pytest.mark.filterwarnings("ignore:.*outside of what was searched")  # the last size has no price that ends it
+@pytest.mark.filterwarnings("ignore:.*outside of the searched path")  # the last size has no price that ends it
 def test_the_price_gives_the_size_back(fitted):
     for index, price in enumerate(fitted.path_.lambda0):
-        middle = middle_price(fitted.path_, index)
+        middle = middle_lambda0(fitted.path_, index)
         assert np.isnan(middle) == np.isnan(price)
         if not np.isnan(price):
             assert fitted.path_.at(lambda0=middle).n_terms == index

@@ -133,7 +133,7 @@ def test_held_at_the_ends(table):
         ({"shapes": {"no": "both"}}, "no"),
         ({"shapes": ["steps", "both"]}, "only cross-validation can choose"),
         ({"shapes": "both", "certify": True}, "cannot speak of ramps"),
-        ({"shapes": "both", "search": "swap", "lambda0": 1.0}, "the paper's search"),
+        ({"shapes": "both", "search": "swap", "lambda0": 1.0}, "supports steps only"),
     ],
 )
 def test_what_is_refused(table, options, message):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import sparsegam
-from sparsegam._search import swap
+from sparsegam._fit import swap_path as swap
 
 FUNCTIONS = {
     "gam_path": sparsegam.gam_path,

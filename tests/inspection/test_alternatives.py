@@ -8,7 +8,7 @@ import pytest
 from sparsegam._data.table import read_table
 from sparsegam._design.binning import Binning
 from sparsegam._design.constraints import Constraints, InteractionOptions
-from sparsegam._search.options import Options
+from sparsegam._search.options import SearchOptions
 from sparsegam._search.path import Path
 from sparsegam._search.refit import refit
 from sparsegam._search.tables import Tables
@@ -27,7 +27,7 @@ def make_problem(loss="logistic", rules=None, n=400):
         else score + rng.normal(size=n)
     )
     rules = rules or Constraints()
-    options = Options(loss=loss, lambda2=1e-3, max_terms=6)
+    options = SearchOptions(loss=loss, lambda2=1e-3, max_terms=6)
     problem = Tables(Binning(), rules).pose(read_table(X), y, np.ones(n), options)
     classes = None if loss == "squared" else np.array([0, 1])
     return problem, Path.search(problem, classes), rules
@@ -84,7 +84,9 @@ def test_costs_of_ramps_are_those_of_the_rows(loss, max_bins):
         else np.where(rng.random(500) < 1 / (1 + np.exp(-score)), 1.0, -1.0)
     )
     rules = Constraints(shapes="both")
-    problem = Tables(Binning(max_bins=max_bins), rules).pose(read_table(X), y, np.ones(500), Options(loss, 1e-3, 4))
+    problem = Tables(Binning(max_bins=max_bins), rules).pose(
+        read_table(X), y, np.ones(500), SearchOptions(loss, 1e-3, 4)
+    )
     path = Path.search(problem, None if loss == "squared" else np.array([0, 1]))
     model = path.at(n_terms=2)
     assert {t.condition.kind for t in model.terms} == {"ramp", "<="}
@@ -119,7 +121,7 @@ def test_terms_that_are_no_columns():
 def pose_with_few_bins():
     X = np.arange(80.0).reshape(20, 4) + 0.5
     y = np.tile([-1.0, 1.0], 10)
-    return Tables(Binning(), Constraints()).pose(read_table(X), y, np.ones(20), Options("logistic", 1e-3, 3))
+    return Tables(Binning(), Constraints()).pose(read_table(X), y, np.ones(20), SearchOptions("logistic", 1e-3, 3))
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +131,7 @@ def paired():
     X = rng.integers(0, 20, (600, 3)).astype(float)
     y = np.where(rng.random(600) < np.where((X[:, 0] <= 8) & (X[:, 1] > 10), 0.8, 0.3), 1.0, -1.0)
     tables = Tables(Binning(), Constraints(), InteractionOptions(interactions=1))
-    problem = tables.pose(read_table(X), y, np.ones(600), Options(loss="logistic", lambda2=1e-3, max_terms=3))
+    problem = tables.pose(read_table(X), y, np.ones(600), SearchOptions(loss="logistic", lambda2=1e-3, max_terms=3))
     ready = problem.prepared()
     model = Path.search(ready, np.array([0, 1])).at(n_terms=1)
     assert model.terms[0].is_product

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from sparsegam import SparseGAMClassifier, SparseGAMClassifierCV, SparseGAMRegressor, gam_path
+from sparsegam._fit.swap_path import swap_path
 from sparsegam._models.shapes import shape_of
 from sparsegam._models.terms import Term
 from sparsegam._search.evidence import _inverse
-from sparsegam._search.swap import swap_path
 from sparsegam.losses import logistic
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparsegam import Path, SparseGAMClassifier, gam_path, linear_path
-from sparsegam._search.path import hull_prices
+from sparsegam._search.path import hull_slopes
 
 LAMBDA2 = 1e-3
 
@@ -83,7 +83,7 @@ def test_sizes_are_in_order_and_the_objective_falls(path):
 def test_prices_are_where_the_best_size_changes(objective):
     values = np.array(objective)
     sizes = np.arange(len(values))
-    prices = hull_prices(sizes, values)
+    prices = hull_slopes(sizes, values)
     chosen = np.flatnonzero(~np.isnan(prices))
     assert prices[0] == np.inf
     assert np.all(np.diff(prices[chosen]) < 0)

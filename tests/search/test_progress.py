@@ -10,7 +10,7 @@ import time
 import pytest
 
 from sparsegam import SparseGAMClassifierCV, SparseGAMRegressor, _core, gam_path
-from sparsegam._search.progress import gather, new_bar, watched
+from sparsegam._fit.progress import gather, new_bar, watched
 
 X, Y = [[i] for i in range(40)], [float(i > 20) for i in range(40)]
 

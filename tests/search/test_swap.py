@@ -8,7 +8,8 @@ from _helpers.brute_force import minimise
 from _helpers.problems import labels, random_problem
 
 from sparsegam import SparseGAMClassifier, _core
-from sparsegam._search.swap import Swaps, linear_swap_path, swap_path
+from sparsegam._fit.swap_path import linear_swap_path, swap_path
+from sparsegam._search.swap import SwapSearch
 from sparsegam.datasets import make_correlated_classification, make_correlated_regression, make_credit
 
 CUTS = ("none", "linear", "quadratic", "selfconcordant")
@@ -280,10 +281,10 @@ class TestPath:
             ({"order": "random"}, "order must be one of"),
             ({"candidates": -1}, "candidates must be an integer >= 0"),
             ({"line_steps": 0}, "line_steps must be an integer >= 1"),
-            ({"lambda0": []}, "at least one price"),
+            ({"lambda0": []}, "at least one value"),
             ({"lambda2": -1.0}, "lambda2 must be a finite number >= 0"),
             ({"loss": "exponential"}, "set lambda2=0"),
-            ({"loss": "squared", "lambda0": "bic"}, "depends on the model, as .bic.: give it as a number"),
+            ({"loss": "squared", "lambda0": "bic"}, "lambda0 as a number here, as .bic. depends on the model"),
         ],
     )
     def test_wrong_options_are_refused(self, options, words):
@@ -291,7 +292,7 @@ class TestPath:
             swap_path([[1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 1], **options)
 
     def test_options_stand_by_themselves(self):
-        assert Swaps().candidates == 50
+        assert SwapSearch().candidates == 50
 
 
 def test_the_estimator_runs_it_by_name():

@@ -15,7 +15,7 @@ from sparsegam import (
     linear_path,
 )
 from sparsegam._design.scaling import Units, in_units, power_of_two, unless_one
-from sparsegam._search.swap import swap_path
+from sparsegam._fit.swap_path import swap_path
 
 
 def test_weights_that_are_all_one_are_left_out():

@@ -5,7 +5,7 @@ import sys
 import time
 from argparse import Namespace
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -16,20 +16,20 @@ from sparsegam._cli.large import is_large, read_rows
 from sparsegam._cli.outcome import Outcome, split_target
 from sparsegam._data.columns import KIND_NAMES, Column
 from sparsegam._data.table import Table
+from sparsegam._data.target import Target
 from sparsegam._design.binning import Binning
+from sparsegam._fit.driver import fit, search_path
+from sparsegam._fit.spec import FitSpec, SizeSelection, additive_spec
+from sparsegam._fit.training import FitData
 from sparsegam._io.files import read_file
 from sparsegam._io.writing import write_atomically
 from sparsegam._models.additive import Model
-from sparsegam._search.evidence import warn_of_few_rows
-from sparsegam._search.options import Options
-from sparsegam._search.path import Path
-from sparsegam._search.progress import watched
-from sparsegam._search.solver import fit
-from sparsegam._search.tables import TableProblem, Tables
+from sparsegam._search.options import Deadline
 from sparsegam.losses import REGRESSION
 from sparsegam.parameters import pick
 
 NAMES_SHOWN = 6
+CV_MAX_TERMS = 40
 MARKED = ("auto", "bic")  # prices by name whose sizes a frontier shows
 
 
@@ -48,9 +48,7 @@ def run_fit(options: Namespace) -> Answer:
         check_writable(file)
     outcome, notes = _outcome(options)
     start = time.perf_counter()
-    found = _fit_by_cv(outcome, options) if options.cv else _fit_directly(outcome, options)
-    if not options.cv and options.min_samples_bin == "auto":
-        warn_of_few_rows([found.model])
+    found = _fit_model(outcome, options)
     seconds = time.perf_counter() - start
     text = [
         _data_text(options.data, outcome),
@@ -84,8 +82,8 @@ def run_report(options: Namespace) -> Answer:
 def run_path(options: Namespace) -> Answer:
     """Show the best model of each size."""
     outcome, notes = _outcome(options)
-    problem = _pose(outcome, options, max_terms=options.max_terms)
-    path = _search(problem, outcome, options)
+    spec = _spec(outcome, options, max_terms=options.max_terms)
+    path = search_path(spec, _training_data(outcome, spec))
     chosen = {name: path.at(lambda0=name).n_terms if path.covers(name) else None for name in MARKED}
     if outside := [name for name, k in chosen.items() if k is None]:
         names = " and ".join(outside)
@@ -247,48 +245,41 @@ def _settings(options: Namespace) -> dict[str, Any]:
     }
 
 
-def _pose(outcome: Outcome, options: Namespace, max_terms: int | None) -> TableProblem:
-    given = _settings(options) | {"max_terms": max_terms}
-    given["loss"] = REGRESSION if outcome.classes is None else given["loss"]
-    target, inputs = outcome.signs, Tables.of(given)
-    weight = np.ones(target.size) if outcome.weight is None else outcome.weight
-    inputs.warn_of_columns(outcome.table)
-    return inputs.pose(outcome.table, target, weight, pick(Options, given))
+def _spec(outcome: Outcome, options: Namespace, **changes: Any) -> FitSpec:
+    """Return the options of a fit."""
+    given = _settings(options) | {"verbose": int(not options.quiet)} | changes
+    return additive_spec(**given | ({"loss": REGRESSION} if outcome.classes is None else {}))
 
 
-def _search(problem: TableProblem, outcome: Outcome, options: Namespace) -> Path[Model]:
-    classes = None if outcome.classes is None else np.array(outcome.classes, dtype=object)
-    with watched(None, int(not options.quiet), problem.max_terms) as progress:
-        return Path[Model].search(problem.prepared(), classes, progress)
+def _training_data(outcome: Outcome, spec: FitSpec) -> FitData:
+    target = outcome.signs
+    return FitData(
+        features=outcome.table,
+        labels=target if outcome.classes is None else target > 0,
+        target=Target(
+            None if outcome.classes is None else np.array(outcome.classes, dtype=object),
+            target,
+            np.ones(target.size) if outcome.weight is None else outcome.weight,
+        ),
+        source=outcome.table,
+        sample_weight=outcome.weight,
+        deadline=Deadline.after(spec.options.time_limit),
+    )
 
 
-def _fit_directly(outcome: Outcome, options: Namespace) -> _Found:
-    problem = _pose(outcome, options, max_terms=options.terms)
+def _fit_model(outcome: Outcome, options: Namespace) -> _Found:
+    if options.cv:
+        spec = _spec(outcome, options, selection=SizeSelection(), max_terms=options.terms or CV_MAX_TERMS)
+        result = fit(spec, _training_data(outcome, spec))
+        return _Found(result.model, result.loss, result.lambda0, "cross-validation")
     if options.terms is not None:
-        path = _search(problem, outcome, options)
+        spec = _spec(outcome, options)
+        path = search_path(spec, _training_data(outcome, spec))
         return _Found(path.models[-1], float(path.loss[-1]), None, f"--terms {options.terms}")
     lambda0 = "auto" if options.lambda0 is None else options.lambda0
-    with watched(None, int(not options.quiet)) as progress:
-        problem = problem.prepared(lambda0)
-        found = fit(problem, lambda0, progress)
-    classes = None if outcome.classes is None else np.array(outcome.classes, dtype=object)
-    model = problem.model(found.point, classes)
-    return _Found(model, found.point.loss, found.lambda0, f"lambda0 = {lambda0}")
-
-
-def _fit_by_cv(outcome: Outcome, options: Namespace) -> _Found:
-    """Choose the size by cross-validation, then search the frontier of all rows up to it."""
-    from sparsegam.gam_cv import SparseGAMClassifierCV, SparseGAMRegressorCV
-
-    given = {name: value for name, value in _settings(options).items() if value is not None}
-    if outcome.classes is None:
-        given.pop("loss")
-    kind = SparseGAMRegressorCV if outcome.classes is None else SparseGAMClassifierCV
-    target = outcome.signs if outcome.classes is None else outcome.signs > 0
-    gam = kind(**given, verbose=int(not options.quiet)).fit(outcome.table, target, outcome.weight)
-    model = replace(gam.model_, classes=outcome.classes).remembering(gam.model_.training)
-    model = model.standing_on(gam.model_.evidence)
-    return _Found(model, gam.loss_, gam.lambda0_, "cross-validation")
+    spec = _spec(outcome, options, lambda0=lambda0)
+    result = fit(spec, _training_data(outcome, spec))
+    return _Found(result.model, result.loss, result.lambda0, f"lambda0 = {lambda0}")
 
 
 def _write_report(name: str, model: Model, outcome: Outcome, options: Namespace) -> FilePath:

@@ -14,12 +14,12 @@ from sparsegam._data.streams import Stream
 from sparsegam._data.table import Table
 from sparsegam._design.binning import Binning
 from sparsegam._design.encoding import coded_table
+from sparsegam._fit.progress import new_bar
 from sparsegam._io.contents import check_file, free_memory
 from sparsegam._io.files import FORMATS, read_file, scan
 from sparsegam._models.additive import Model
 from sparsegam._models.seen import NewValues
 from sparsegam._search.options import n_threads
-from sparsegam._search.progress import new_bar
 
 SHARE_OF_MEMORY = 0.5  # of what is free, that a file may take as numbers before it is read in pieces
 BYTES_PER_BYTE = {"parquet": 30, "feather": 10, "csv": 12}  # of memory for one of a file, about

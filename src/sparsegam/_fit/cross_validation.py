@@ -269,6 +269,9 @@ def _search_fold(
     assert spec.selection is not None
     train, test = data.take(fold[0]), data.test_set(fold[1], scoring_of(spec))
     train.check_training()
+    if spec.positive is not None:
+        # Scorers see True for the positive class, as the other labels may have been merged into one class.
+        test = replace(test, labels=test.target > 0, classes=np.array([False, True]))
     deadline, scored, finished = data.deadline.within(seconds), list[SizesAndScores](), True
     for n, design in enumerate(spec.designs):
         share = deadline.share(1 / (len(spec.designs) - n))

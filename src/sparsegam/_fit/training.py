@@ -186,7 +186,7 @@ def read_labels(spec: FitSpec, labels: NDArray[Any], weight: FloatArray, *, max_
         for option, value in (("class_weight", spec.class_weight), ("positive", spec.positive)):
             if value is not None:
                 loss = spec.options.loss
-                msg = f"{option} applies to class labels, but loss={loss!r} is for regression, got {value!r}."
+                msg = f"{option} requires a classification loss, got {value!r} with {loss=}."
                 raise ValueError(msg)
         return Target(None, numeric_target(labels), weight)
     if spec.positive is not None:

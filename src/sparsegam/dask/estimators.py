@@ -41,8 +41,8 @@ class DaskSparseGAMClassifier(_AdditiveEstimator):
     client : distributed.Client, default=None
         The cluster; None for the current client.
     **parameters
-        All other parameters are those of SparseGAMClassifier, with the same defaults. interactions, positive, search="swap" and
-        device="cuda" are not supported.
+        All other parameters are those of SparseGAMClassifier, with the same defaults. interactions, positive,
+        search="swap" and device="cuda" are not supported.
 
     Attributes
     ----------
@@ -194,8 +194,8 @@ class DaskSparseGAMRegressor(_AdditiveEstimator):
     client : distributed.Client, default=None
         The cluster; None for the current client.
     **parameters
-        All other parameters are those of SparseGAMRegressor, with the same defaults. interactions, positive, search="swap" and
-        device="cuda" are not supported.
+        All other parameters are those of SparseGAMRegressor, with the same defaults. interactions, positive,
+        search="swap" and device="cuda" are not supported.
 
     Attributes
     ----------

@@ -46,8 +46,8 @@ class DaskSparseGAMClassifierCV(_AdditiveEstimator):
     client : distributed.Client, default=None
         The cluster; None for the current client.
     **parameters
-        All other parameters are those of SparseGAMClassifierCV, with the same defaults. interactions, positive, search="swap" and
-        device="cuda" are not supported.
+        All other parameters are those of SparseGAMClassifierCV, with the same defaults. interactions, positive,
+        search="swap" and device="cuda" are not supported.
 
     Attributes
     ----------
@@ -213,8 +213,8 @@ class DaskSparseGAMRegressorCV(_AdditiveEstimator):
     client : distributed.Client, default=None
         The cluster; None for the current client.
     **parameters
-        All other parameters are those of SparseGAMRegressorCV, with the same defaults. interactions, positive, search="swap" and
-        device="cuda" are not supported.
+        All other parameters are those of SparseGAMRegressorCV, with the same defaults. interactions, positive,
+        search="swap" and device="cuda" are not supported.
 
     Attributes
     ----------

@@ -83,7 +83,7 @@ class Editor:
         _check_words("who", who)
         self._rows = _read_rows(model, X, y, sample_weight)
         ridge = ridge_of(lambda2, model.loss)
-        self._ridge = ridge.beside(_unexplained(model, self._rows)) if ridge.over_noise else ridge
+        self._ridge = ridge.times_noise(_unexplained(model, self._rows)) if ridge.over_noise else ridge
         self._who = who
         self._fixed: set[Key] = set()
         self._past: list[tuple[Model, set[Key]]] = []

@@ -19,13 +19,13 @@ from sparsegam._models.additive import Model
 from sparsegam._models.functions import ScoreFunction, score_function
 from sparsegam._models.notebook import DisplayedResult, TextTable, page
 from sparsegam._models.outcomes import events
-from sparsegam._search.tables import gam_path
 from sparsegam.arrays import FloatArray
 from sparsegam.checks import check_boolean, check_choice, check_integer, check_number, check_xml_text, optional
 from sparsegam.choices import PointsDirection, PointsMethod
 from sparsegam.deploy._rounding import Patterns, Points, patterns_of, replace_ramps, round_small, round_to_line
 from sparsegam.inspection._metrics import log_loss, weight_of_evidence, weighted_auc
 from sparsegam.losses import LOSSES
+from sparsegam.path import gam_path
 
 if TYPE_CHECKING:
     from sparsegam.deploy._counterfactual import Counterfactual

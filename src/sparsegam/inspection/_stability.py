@@ -3,14 +3,13 @@
 import warnings
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral
 from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import check_is_fitted
@@ -19,12 +18,14 @@ from sparsegam import _core
 from sparsegam._data.frames import make_frame
 from sparsegam._data.table import Table, read_table
 from sparsegam._data.target import read_weights
-from sparsegam._fit.crossval import threads_per_search
+from sparsegam._fit.driver import fit
+from sparsegam._fit.progress import gather, new_bar
+from sparsegam._fit.spec import FitSpec
+from sparsegam._fit.training import read_data
 from sparsegam._models.additive import Model
 from sparsegam._models.notebook import MOST_ROWS, DisplayedResult, TextTable
 from sparsegam._models.terms import Condition, Term, part_name
-from sparsegam._search.options import n_threads
-from sparsegam._search.progress import gather, new_bar
+from sparsegam._search.options import Deadline, n_threads
 from sparsegam.arrays import FloatArray
 from sparsegam.checks import check_choice, check_integer, check_number, warn
 from sparsegam.choices import SampleMethod
@@ -252,13 +253,15 @@ def stability(  # noqa: PLR0913
     jobs = estimator.n_jobs if n_jobs is None else n_jobs
     stop = _core.Stop()
     sampler = _Sampler(X, y, sample_weight, groups, method, int(random_state), is_classifier=model.classes is not None)
-    refit = partial(_refit, estimator, sampler, threads_per_search(jobs, n), stop)
+    spec = estimator._spec()
+    options = replace(spec.options, n_jobs=max(1, n_threads(jobs) // n))
+    spec = replace(spec, options=options, stop=stop, verbose=0, callback=None)
     bar = new_bar(verbose, n, "sample")
     with warnings.catch_warnings():
         # Warnings about single refits are not useful: the selection frequencies summarise the refits.
         warnings.simplefilter("ignore")
-        tasks = [partial(refit, i) for i in range(n)]
-        fitted = gather(tasks, min(n_threads(jobs), n), stop=stop, time_limit=time_limit, bar=bar)
+        tasks = [partial(_refit, spec, sampler, i) for i in range(n)]
+        fitted = gather(tasks, min(n_threads(jobs), n), stop=stop, deadline=Deadline.after(time_limit), bar=bar)
     models = [one for one in fitted if one is not None]
     if len(models) < n:
         msg = f"time_limit={time_limit} s ended the search after {len(models)} of {n} samples; raise it or lower n."
@@ -328,18 +331,16 @@ class _Sampler:
         return times
 
 
-def _refit(estimator: Any, sampler: _Sampler, n_jobs: int, stop: _core.Stop, i: int) -> Model:
-    """Fit a copy of the estimator to sample number i.
+def _refit(spec: FitSpec, sampler: _Sampler, i: int) -> Model:
+    """Fit a model to sample number i.
 
     A row drawn twice gets twice the weight instead of a second copy, so that copies cannot be in different folds.
     """
     rows, times = sampler.draw(i)
-    copy = clone(estimator).set_params(n_jobs=n_jobs, verbose=0, callback=None)
-    copy._stop = stop
-    groups = {} if sampler.groups is None or not hasattr(copy, "cv") else {"groups": np.asarray(sampler.groups)[rows]}
     weight = times if sampler.sample_weight is None else times * np.asarray(sampler.sample_weight)[rows]
-    copy.fit(_safe_indexing(indexable(sampler.X)[0], rows), np.asarray(sampler.y).ravel()[rows], weight, **groups)
-    model: Model = copy.model_
+    X, y = _safe_indexing(indexable(sampler.X)[0], rows), np.asarray(sampler.y).ravel()[rows]
+    groups = None if sampler.groups is None else np.asarray(sampler.groups)[rows]
+    model: Model = fit(spec, read_data(spec, X, y, weight), groups).model
     return model
 
 

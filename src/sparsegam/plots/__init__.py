@@ -4,12 +4,13 @@ Each function draws into the axes given as `ax`, or into a new figure, and retur
 """
 
 from sparsegam.plots._predictions import plot_calibration, plot_contributions, plot_roc
-from sparsegam.plots._selection import plot_frontier, plot_stability
+from sparsegam.plots._selection import plot_cv_scores, plot_frontier, plot_stability
 from sparsegam.plots._shapes import plot_pair, plot_shape, plot_shapes
 
 __all__ = [
     "plot_calibration",
     "plot_contributions",
+    "plot_cv_scores",
     "plot_frontier",
     "plot_pair",
     "plot_roc",

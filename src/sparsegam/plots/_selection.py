@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sparsegam._data.table import read_table
+from sparsegam._fit.scoring import DEFAULT_SCORING
 from sparsegam._models.additive import Model
 from sparsegam._models.seen import NewValues
 from sparsegam._models.terms import part_name
@@ -167,3 +168,54 @@ def _stability_bars(stability: Stability) -> list[tuple[str, float, bool]]:
                 bars.append((shorten(selected.term.short()), selected.share, True))
     others = [name for name in stability.features if name not in stability.model_features][:MAX_OTHER_FEATURES]
     return bars + [(f"(not in the model) {shorten(name)}", stability.features[name], False) for name in others]
+
+
+def plot_cv_scores(estimator: Any, *, ax: "Axes | None" = None) -> "Axes":
+    """Plot the mean cross-validation score by number of terms, with its standard error, and mark the chosen size.
+
+    Ridges that were not chosen are thin lines. With more than two classes, there is a line for each class.
+
+    Parameters
+    ----------
+    estimator : SparseGAMClassifierCV or another fitted estimator that chose its size
+        The estimator.
+    ax : matplotlib.axes.Axes, default=None
+        Axes to draw on; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes.
+    """
+    axes: Axes = get_axes(ax)[1]
+    if hasattr(estimator, "estimators_"):
+        for part, label in zip(estimator.estimators_, estimator.classes_, strict=True):
+            _draw_cv_scores(axes, part, f"{label}: ")
+    else:
+        _draw_cv_scores(axes, estimator, "")
+    scoring = estimator.scoring or DEFAULT_SCORING[hasattr(estimator, "predict_proba")]
+    axes.set(xlabel="number of terms", ylabel=f"score ({scoring})")
+    axes.legend(frameon=False)
+    style_axes(axes)
+    return axes
+
+
+def _draw_cv_scores(ax: "Axes", estimator: Any, prefix: str) -> None:
+    results = estimator.cv_results_
+    shown = np.ones(results["lambda2"].size, dtype=bool)
+    if "shapes" in results:
+        shown = results["shapes"] == str(estimator.shapes_)
+    ridges = np.unique(results["lambda2"])
+    for n, lambda2 in enumerate(ridges):
+        mine = shown & (results["lambda2"] == lambda2)
+        sizes, mean, error = (results[key][mine] for key in ("n_terms", "mean_test_score", "se_test_score"))
+        if lambda2 != estimator.lambda2_:
+            grey = str(0.35 + 0.45 * n / len(ridges))
+            ax.plot(sizes, mean, linewidth=0.8, color=grey, label=f"{prefix}lambda2 = {lambda2:.3g}")
+            continue
+        which = f"lambda2 = {lambda2:.3g}" if len(ridges) > 1 else "mean over folds"
+        label = f"{prefix}{which}, with standard error"
+        (line,) = ax.plot(sizes, mean, marker="o", markersize=3, label=label, zorder=3)
+        ax.fill_between(sizes, mean - error, mean + error, alpha=0.25, color=line.get_color())
+        label = f"{prefix}chosen: {estimator.best_n_terms_} terms"
+        ax.axvline(estimator.best_n_terms_, color=line.get_color(), linestyle="--", label=label)

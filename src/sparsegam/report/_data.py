@@ -18,9 +18,9 @@ from sparsegam._models.lookup import positions
 from sparsegam._models.outcomes import positives
 from sparsegam._models.shapes import ShapeFunction
 from sparsegam._models.terms import Term
-from sparsegam._search.options import Options
+from sparsegam._search.options import SearchOptions
 from sparsegam._search.path import Path
-from sparsegam._search.solver import Frontier, at_noise
+from sparsegam._search.solver import Frontier, with_noise_scaled_ridge
 from sparsegam._search.tables import TableProblem, Tables
 from sparsegam.arrays import FloatArray
 from sparsegam.deploy import Scorecard
@@ -171,7 +171,7 @@ class Material:
         given |= {"loss": self.model.loss, "max_terms": self.model.n_terms + FURTHER_TERMS, "certify": False}
         target, weight = self._target(self.train)
         tables = Tables(pick(Binning, given), self.rules, pick(InteractionOptions, given))
-        problem = at_noise(tables.pose(self.train.table, target, weight, pick(Options, given)))
+        problem = with_noise_scaled_ridge(tables.pose(self.train.table, target, weight, pick(SearchOptions, given)))
         return with_products_of(problem, self.model)
 
     @cached_property

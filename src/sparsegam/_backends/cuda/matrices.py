@@ -31,7 +31,9 @@ class CudaMatrices(Matrices):
             raise ValueError(msg)
         return matrix
 
-    def rows_of(self, matrix: NumericMatrix, y: FloatArray, weight: FloatArray, options: SearchOptions) -> CudaMatrixRows:
+    def rows_of(
+        self, matrix: NumericMatrix, y: FloatArray, weight: FloatArray, options: SearchOptions
+    ) -> CudaMatrixRows:
         """Take a matrix to the device, in doubles."""
         device = Device()
         # A scan of selected columns copies them, and again for their products with the curvature.

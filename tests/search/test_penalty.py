@@ -1,41 +1,43 @@
-"""Prices of a term: criteria by name, what "auto" asks where there is much to choose from, prices that settle."""
+"""Penalty per term: criteria, selection penalty and fixed point."""
 
 import numpy as np
 import pytest
 
 from sparsegam import SparseGAMClassifier, SparseGAMRegressor, _core
-from sparsegam._search.price import Choices, price, settled_price
+from sparsegam._search.penalty import SelectionPenalty, fixed_point, unit_penalty
 
 
-def test_criteria_by_name():
+def test_criteria():
     n = 1000.0
-    assert price("aic", n, 1.0, Choices())(7) == 1.0
-    assert price("bic", n, 1.0, Choices())(7) == pytest.approx(np.log(n) / 2)
-    assert price(2.5, n, 1.0, Choices())(7) == 2.5
+    assert unit_penalty("aic", n, 1.0, SelectionPenalty())(7) == 1.0
+    assert unit_penalty("bic", n, 1.0, SelectionPenalty())(7) == pytest.approx(np.log(n) / 2)
+    assert unit_penalty(2.5, n, 1.0, SelectionPenalty())(7) == 2.5
 
 
-def test_auto_asks_more_of_a_term_that_was_the_best_of_many():
+def test_auto_penalizes_terms_chosen_from_many_candidates():
     n = 1000.0
-    few, many = (price("auto", n, 1.0, Choices(p, 0.5)) for p in (10, 10_000))
+    few, many = (unit_penalty("auto", n, 1.0, SelectionPenalty(p, 0.5)) for p in (10, 10_000))
     assert few(10) == pytest.approx(0.4 * np.log(n) / 2)
     assert many(10) == pytest.approx(0.5 * np.log(1000.0))
     assert many(100) < many(10) < many(1) == many(0)
 
 
 @pytest.mark.parametrize(("n", "share"), [(100.0, 0.4), (1e4, 0.4), (1e5, 0.9), (1e6, 1.0), (1e12, 1.0)])
-def test_auto_asks_for_more_of_bic_where_rows_are_many(n, share):
-    assert price("auto", n, 1.0, Choices())(5) == pytest.approx(share * np.log(n) / 2)
-    as_shares = price("auto", 1.0, 1.0 / n, Choices())(5)  # weights that sum to one stand for as many rows
+def test_share_of_bic_grows_with_the_number_of_rows(n, share):
+    assert unit_penalty("auto", n, 1.0, SelectionPenalty())(5) == pytest.approx(share * np.log(n) / 2)
+    as_shares = unit_penalty("auto", 1.0, 1.0 / n, SelectionPenalty())(
+        5
+    )  # weights that sum to one stand for as many rows
     assert as_shares == pytest.approx(share * np.log(n) / 2)
 
 
-def test_a_price_settles_where_the_model_it_finds_asks_for_it():
+def test_fixed_point_is_the_penalty_of_the_model_it_finds():
     sizes = {2.0: 4, 1.0: 8}
-    found = settled_price(lambda k: 2.0 if k < 4 else 1.0, 100.0, None, lambda at: (0.0, sizes[at]))
+    found = fixed_point(lambda k: 2.0 if k < 4 else 1.0, 100.0, None, lambda at: (0.0, sizes[at]))
     assert found == 1.0
 
 
-def test_stats_count_all_searches_that_settle_a_price(monkeypatch):
+def test_search_stats_count_all_searches_of_the_fixed_point(monkeypatch):
     searches, fit_at = [], _core.fit_at
 
     def noted(*args, **kwargs):
@@ -50,7 +52,7 @@ def test_stats_count_all_searches_that_settle_a_price(monkeypatch):
     assert gam.search_stats_ == {name: sum(search.counts[name] for search in searches) for name in searches[0].counts}
 
 
-def test_the_ridge_of_a_regression_is_beside_its_noise():
+def test_ridge_of_a_regression_is_scaled_by_the_noise_variance():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 10, (800, 3)).astype(float)
     y = 2.0 * (X[:, 0] <= 4)
@@ -63,7 +65,7 @@ def test_the_ridge_of_a_regression_is_beside_its_noise():
 
 
 @pytest.mark.parametrize("binary", [True, False])
-def test_columns_of_noise_stay_out_of_default_models(binary):
+def test_default_models_exclude_columns_of_noise(binary):
     """Two true steps among forty continuous columns: thousands of thresholds to choose from."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(4000, 40))
