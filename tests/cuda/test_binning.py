@@ -1,4 +1,4 @@
-"""Thresholds and codes from a device are those of the core, for all that a column may hold."""
+"""Bins and codes computed on a device equal those of the core."""
 
 import numpy as np
 import pytest
@@ -27,23 +27,23 @@ COLUMNS = {
 @pytest.mark.parametrize("name", COLUMNS)
 @pytest.mark.parametrize("weighted", [False, True], ids=["even", "weighted"])
 @pytest.mark.parametrize("options", [{"max_bins": 20}, {"max_bins": 300, "min_samples_bin": "auto"}], ids=["20", "300"])
-def test_bins_are_those_of_the_core(device, name, weighted, options):  # noqa: F811
+def test_bin_column_returns_bins_and_codes_of_the_core(device, name, weighted, options):  # noqa: F811
     table = read_table(COLUMNS[name][:, None])
     weight = RNG.integers(1, 4, 500).astype(float) if weighted else np.ones(500)
     binning = Binning(special_values=[-9.0, 77.0], **options)
     (feature,), (codes,) = bin_table(table, binning, weight)
     learner = Learner(table.labels, binning, weight)
     with device:
-        by_weight = device.upload(weight) if weighted else None
+        learner_weight = device.upload(weight) if weighted else None
         for data in (table, move_to_device(device, table)):
-            mine, found = bin_column(device, learner, data, 0, by_weight)
+            mine, found = bin_column(device, learner, data, 0, learner_weight)
             np.testing.assert_array_equal(mine.edges, feature.edges)
             assert (mine.special, mine.missing, mine.n_bins) == (feature.special, feature.missing, feature.n_bins)
             np.testing.assert_array_equal(device.fetch(found)[:500], codes)
 
 
-def test_numbers_are_in_memory_of_the_card_that_asks(device):  # noqa: F811
-    """What a table lends for one question may be filled anew by its own stream as soon as it is let go of."""
+def test_device_numbers_are_a_copy_on_the_stream_of_the_device(device):  # noqa: F811
+    """The stream of a table may reuse the memory of selected rows as soon as they are released."""
     column = move_to_device(device, read_table(COLUMNS["few values"][:, None])).take(np.arange(100)).column(0)
     with device:
         numbers = device_numbers(device, column)

@@ -1,4 +1,4 @@
-"""A device that is not there is told of; fits at once do not meet; Ctrl-C ends a fit, and the device goes on."""
+"""Missing devices, interrupted and concurrent fits, memory and streams."""
 
 import builtins
 import signal
@@ -20,46 +20,46 @@ X = RNG.normal(size=(600, 5)).round(1)
 Y = (X[:, 0] + X[:, 1] > RNG.normal(size=600)).astype(int)
 
 
-def test_without_cupy_the_remedy_is_told(monkeypatch):
+def test_missing_cupy_raises_with_the_install_command(monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", None)
     with pytest.raises(ImportError, match=r"device='cuda' needs cupy: pip install 'sparsegam\[cuda\]'"):
         SparseGAMClassifier(device="cuda").fit(X, Y)
 
 
 class NoDeviceError(RuntimeError):
-    """What CuPy raises where the driver finds nothing."""
+    """The error that CuPy raises if the driver finds no device."""
 
 
-def none_found():
+def raise_no_device():
     msg = "cudaErrorNoDevice"
     raise NoDeviceError(msg)
 
 
-@pytest.mark.parametrize("count", [lambda: 0, none_found], ids=["none", "an error"])
-def test_without_a_card_the_remedy_is_told(monkeypatch, count):
+@pytest.mark.parametrize("count", [lambda: 0, raise_no_device], ids=["none", "an error"])
+def test_missing_device_raises_with_the_remedy(monkeypatch, count):
     runtime = SimpleNamespace(getDeviceCount=count, CUDARuntimeError=NoDeviceError)
     monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=SimpleNamespace(runtime=runtime)))
     with pytest.raises(RuntimeError, match=r"found no CUDA device.*use device='cpu'"):
         SparseGAMClassifier(device="cuda").fit(X, Y)
 
 
-def test_importing_an_estimator_loads_no_card(monkeypatch):
+def test_cpu_fit_does_not_import_the_cuda_backend(monkeypatch):
     load = builtins.__import__
 
-    def watched(name, *rest):
+    def import_without_cuda(name, *rest):
         assert not name.startswith(("cupy", "sparsegam._backends.cuda"))
         return load(name, *rest)
 
-    monkeypatch.setattr(builtins, "__import__", watched)
+    monkeypatch.setattr(builtins, "__import__", import_without_cuda)
     SparseGAMClassifier(max_terms=2).fit(X, Y)
 
 
-def test_every_kernel_has_a_name():
+def test_kernel_names_are_found_and_unique():
     assert {"histogram", "losses_8", "joint_counts", "bin_values_16"} < set(kernel_names())
     assert len(set(kernel_names())) == len(kernel_names())
 
 
-def test_ctrl_c_ends_a_fit_and_the_card_goes_on(device, monkeypatch):  # noqa: F811
+def test_fit_works_after_an_interrupted_fit(device, monkeypatch):  # noqa: F811
     before = SparseGAMClassifier(device="cuda", max_terms=4).fit(X, Y)
     scan, handler = CudaThresholdRows.scan, signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -78,7 +78,7 @@ def test_ctrl_c_ends_a_fit_and_the_card_goes_on(device, monkeypatch):  # noqa: F
     assert again.model_.to_json() == before.model_.to_json()
 
 
-def test_two_fits_at_once_give_what_they_give_alone():
+def test_concurrent_fits_return_the_same_models_as_single_fits():
     open_device("cuda")
 
     def fitted(seed):
@@ -90,7 +90,7 @@ def test_two_fits_at_once_give_what_they_give_alone():
         assert list(threads.map(fitted, range(6))) == alone
 
 
-def test_fits_leave_no_memory_behind():
+def test_fits_release_device_memory():
     pool = open_device("cuda").xp.get_default_memory_pool()
     held = []
     for _ in range(30):
@@ -100,7 +100,7 @@ def test_fits_leave_no_memory_behind():
     assert held[-1][1] <= held[5][1]
 
 
-def test_streams_are_used_again():
+def test_streams_are_reused():
     open_device("cuda")
     streams = {Device().stream.ptr for _ in range(20)}
     assert len(streams) < 4

@@ -1,4 +1,4 @@
-"""Products on a device: the same terms as on cores, whatever is asked of pairs, and what models know of cells."""
+"""Interactions fitted on a device equal those fitted on the CPU."""
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ N = 300
 
 @pytest.fixture(scope="module")
 def rows():
-    """A frame in which two features matter together; labels, weights and a response."""
+    """A data frame with an interaction of two features; labels, weights and a response."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(
         {
@@ -31,12 +31,12 @@ def rows():
     return frame, labels, rng.uniform(0.5, 2.0, N), score + rng.normal(size=N) / 2
 
 
-def words(terms):
+def clauses_of(terms):
     return [[(one.feature, one.condition) for one in term.clauses] for term in terms]
 
 
 def assert_same(mine, theirs):
-    assert words(mine.terms_) == words(theirs.terms_)
+    assert clauses_of(mine.terms_) == clauses_of(theirs.terms_)
     assert any(term.also is not None for term in mine.terms_)
     np.testing.assert_allclose([t.coef for t in mine.terms_], [t.coef for t in theirs.terms_], rtol=1e-5)
     assert mine.objective_ == pytest.approx(theirs.objective_, rel=1e-7)
@@ -52,7 +52,7 @@ OPTIONS = {
 
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS.keys())
 @pytest.mark.parametrize("weighted", [False, True], ids=["even", "weighted"])
-def test_products_are_the_same_on_a_card(device, rows, options, weighted):  # noqa: F811
+def test_interactions_are_the_same_as_on_the_cpu(device, rows, options, weighted):  # noqa: F811
     frame, labels, weight, _ = rows
     mine, theirs = fit_on_both(SparseGAMClassifier, frame, labels, weight if weighted else None, **options)
     assert_same(mine, theirs)
@@ -65,27 +65,27 @@ def test_products_are_the_same_on_a_card(device, rows, options, weighted):  # no
         np.testing.assert_allclose(mine.model_.seen_pairs[pair], shares, rtol=1e-12)
 
 
-def test_a_regression_has_the_same_products_on_a_card(device, rows):  # noqa: F811
+def test_interactions_of_a_regression_are_the_same_as_on_the_cpu(device, rows):  # noqa: F811
     frame, _, weight, response = rows
     assert_same(*fit_on_both(SparseGAMRegressor, frame, 1000 + 50 * response, weight, interactions=2))
 
 
-def test_frontiers_have_the_same_products_on_a_card(device, rows):  # noqa: F811
+def test_gam_path_has_the_same_interactions_as_on_the_cpu(device, rows):  # noqa: F811
     frame, labels, *_ = rows
     given, options = (frame[["age", "priors"]], labels), {"max_terms": 2, "max_bins": 3, "interactions": 1}
     mine, theirs = (gam_path(*given, device=device, **options) for device in ("cuda", "cpu"))
     np.testing.assert_allclose(mine.loss, theirs.loss, rtol=1e-7)
-    assert words(mine.at(n_terms=2).terms) == words(theirs.at(n_terms=2).terms)
+    assert clauses_of(mine.at(n_terms=2).terms) == clauses_of(theirs.at(n_terms=2).terms)
 
 
-def test_folds_are_scored_with_their_products_on_a_card(device, rows):  # noqa: F811
+def test_cross_validation_scores_interactions_as_on_the_cpu(device, rows):  # noqa: F811
     frame, labels, *_ = rows
     options = {"max_terms": 1, "cv": 2, "lambda2": 1e-2, "max_bins": 3, "interactions": 1}
     mine, theirs = fit_on_both(SparseGAMClassifierCV, frame[["age", "priors"]], labels, **options)
     np.testing.assert_allclose(mine.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"], rtol=1e-6)
 
 
-def test_products_that_have_no_room_on_the_card_are_refused(monkeypatch, rows):
+def test_memory_of_interactions_is_checked(monkeypatch, rows):
     monkeypatch.setattr(tables, "Device", lambda: EmulatedDevice(free=150_000, total=160_000))
     frame, labels, *_ = rows
     SparseGAMClassifier(device="cuda", max_terms=1).fit(frame, labels)

@@ -1,4 +1,4 @@
-"""Linear models of dense matrices on a device are those of the same matrices on cores."""
+"""Linear models fitted on a device equal those fitted on the CPU."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ Y = (SCORE + RNG.normal(size=200) > 0).astype(int)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_rows_of_a_matrix_keep_the_contract(device, loss):  # noqa: F811
+def test_matrix_rows_match_the_reference(device, loss):  # noqa: F811
     problem = random_problem(2, loss, n=150)
     rows, oracle = rows_of_matrix(device, problem), ReferenceRows(problem.X, problem.y, problem.weight, loss)
     support, entered, among = np.array([4, 0, 9]), np.array([2]), np.array([1, 5])
@@ -39,7 +39,7 @@ def test_rows_of_a_matrix_keep_the_contract(device, loss):  # noqa: F811
         rows.groups(point, among)
 
 
-def test_linear_models_are_the_same_on_a_card(device):  # noqa: F811
+def test_linear_models_are_the_same_as_on_the_cpu(device):  # noqa: F811
     mine, theirs = fit_on_both(SparseLinearClassifier, X, Y)
     np.testing.assert_allclose(mine.coef_, theirs.coef_, atol=1e-6)
     mine, theirs = fit_on_both(SparseLinearRegressor, X, SCORE, RNG.random(200))
@@ -48,13 +48,13 @@ def test_linear_models_are_the_same_on_a_card(device):  # noqa: F811
     np.testing.assert_allclose(mine.loss, theirs.loss, rtol=1e-7)
 
 
-def test_sizes_of_linear_models_are_chosen_on_a_card(device):  # noqa: F811
+def test_cross_validation_of_linear_models_chooses_the_same_size_as_on_the_cpu(device):  # noqa: F811
     options = {"max_terms": 2, "cv": 2, "lambda2": 1e-3}
     mine, theirs = fit_on_both(SparseLinearClassifierCV, X, Y, **options)
     assert mine.best_n_terms_ == theirs.best_n_terms_
 
 
-def test_sparse_and_too_large_matrices_are_refused(device, monkeypatch):  # noqa: F811
+def test_sparse_and_too_large_matrices_raise(device, monkeypatch):  # noqa: F811
     with pytest.raises(ValueError, match="takes dense matrices, got a sparse one"):
         SparseLinearClassifier(device="cuda").fit(scipy.sparse.csr_array(X), Y)
     monkeypatch.setattr(matrices, "Device", lambda: EmulatedDevice(free=1000, total=2000))

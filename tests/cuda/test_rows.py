@@ -1,4 +1,4 @@
-"""Rows on a device keep the contract of Rows: the sums of the oracle, the same bits each time, searches that agree."""
+"""The row oracles on a device: sums of the reference, reproducible bits, and searches with the same result."""
 
 from itertools import combinations
 
@@ -47,7 +47,7 @@ def assert_close(mine, expected, digits=FLOATS):
         np.testing.assert_allclose(one, other, rtol=0, atol=digits * max(np.abs(other).max(initial=0.0), 1e-300))
 
 
-def test_losses_are_those_of_the_oracle(rows, problem, point):
+def test_evaluate_matches_the_reference(rows, problem, point):
     points = [point, moved(point), moved(point, -1.0), _core.Point(0.2, NO_COLUMNS, np.zeros(0))]
     expected = oracle(problem).evaluate(points)
     np.testing.assert_allclose(rows.evaluate(points), expected, rtol=1e-13)
@@ -55,12 +55,12 @@ def test_losses_are_those_of_the_oracle(rows, problem, point):
     assert rows.evaluate([]).size == 0
 
 
-def test_many_points_are_evaluated_a_few_at_a_time(rows, problem, point):
+def test_evaluate_matches_the_reference_for_more_points_than_one_pass_takes(rows, problem, point):
     points = [moved(point, t) for t in np.linspace(-1, 1, 11)]
     np.testing.assert_allclose(rows.evaluate(points), oracle(problem).evaluate(points), rtol=1e-13)
 
 
-def test_columns_are_what_they_are(rows, problem):
+def test_column_info_matches_the_compiled_rows(rows, problem):
     facts, expected = rows.columns, problem.rows().columns
     assert (facts.kind, facts.nested, facts.shortlist) == (expected.kind, expected.nested, expected.shortlist)
     np.testing.assert_allclose(facts.mean, expected.mean, atol=1e-14)
@@ -68,7 +68,7 @@ def test_columns_are_what_they_are(rows, problem):
     assert facts.total_weight == pytest.approx(expected.total_weight, rel=1e-14)
 
 
-def test_newton_has_the_sums_over_rows(rows, problem, point):
+def test_newton_matches_the_reference(rows, problem, point):
     for support in (point.columns, point.columns[1:], NO_COLUMNS):
         loss, *sums = rows.newton(point, support)
         expected_loss, *expected = oracle(problem).newton(point, support)
@@ -76,12 +76,12 @@ def test_newton_has_the_sums_over_rows(rows, problem, point):
         assert_close(sums, expected)
 
 
-def test_scans_have_the_sums_of_all_columns_or_of_some(rows, problem, point):
+def test_scan_matches_the_reference_for_all_columns_and_for_some(rows, problem, point):
     for among in (NO_COLUMNS, np.array([1, 3, 4, 7, 19])):
         assert_close(rows.scan(point, among)[1:], oracle(problem).scan(point, among)[1:])
 
 
-def test_rescans_hold_the_curvature_of_their_scan(rows, problem, point):
+def test_rescan_uses_the_curvature_of_its_scan(rows, problem, point):
     entered, here, answers = np.array([0, 4]), moved(point), []
     for each in (oracle(problem), rows):
         token = each.scan(point, NO_COLUMNS)[0]
@@ -92,14 +92,14 @@ def test_rescans_hold_the_curvature_of_their_scan(rows, problem, point):
         assert_close(mine, expected)
 
 
-def test_groups_are_the_rows_where_a_column_is_one(rows, problem, point):
+def test_groups_matches_the_reference(rows, problem, point):
     columns = np.array([3, 0, 7, 5])
     assert_close(rows.groups(point, columns), oracle(problem).groups(point, columns))
     assert_close(rows.groups(point, columns)[3:], oracle(problem).groups(point, columns)[3:], digits=1e-13)
 
 
 def cells_of(problem, most, seed=0):
-    """Cells of every feature but the last, which has none: bins in order share those in order."""
+    """Return random coarse bins of each feature but the last: ordered bins have ordered cells."""
     rng, out = np.random.default_rng(seed), []
     for bins, ordered in zip(problem.n_bins.tolist(), problem.n_ordered.tolist(), strict=True):
         alone = min(bins - ordered, most)
@@ -111,7 +111,7 @@ def cells_of(problem, most, seed=0):
     return [*out[:-1], None]
 
 
-def test_pairs_have_the_sums_over_cells_of_two_features(rows, problem, point):
+def test_pair_sums_match_the_reference(rows, problem, point):
     for most in (2, 6):
         cells = cells_of(problem, most)
         pairs = np.array(list(combinations(range(len(cells) - 1), 2))[::-1])
@@ -120,8 +120,8 @@ def test_pairs_have_the_sums_over_cells_of_two_features(rows, problem, point):
     assert [tables.size for tables in rows.pair_sums(point, cells, pairs[:0])] == [0, 0]
 
 
-def test_tables_of_pairs_that_no_block_has_room_for(device):  # noqa: F811
-    """256 x 256 cells take 1 MB; codes of two bytes; most rows in one cell."""
+def test_pair_sums_match_for_tables_larger_than_shared_memory(device):  # noqa: F811
+    """256 x 256 cells take 1 MB. Codes are 16-bit, and most rows are in one cell."""
     rng, n = np.random.default_rng(5), 9000
     n_bins = np.array([300, 5000, 256, 3])
     codes = [rng.integers(0, bins, n) for bins in n_bins]
@@ -138,7 +138,7 @@ def test_tables_of_pairs_that_no_block_has_room_for(device):  # noqa: F811
     )
 
 
-def test_the_best_products_are_those_of_the_compiled_rows(rows, problem):
+def test_best_products_matches_the_compiled_rows(rows, problem):
     cells, point = cells_of(problem, 6), _core.Point(0.2, np.array([1, 9]), np.array([0.5, -0.4]))
     pairs = np.array(list(combinations(range(len(cells) - 1), 2)))
     mine, expected = (
@@ -150,22 +150,20 @@ def test_the_best_products_are_those_of_the_compiled_rows(rows, problem):
 
 
 @pytest.mark.parametrize("numbers", [None, "weights"])
-def test_whatever_rows_have_is_summed_over_cells_of_two_features(device, numbers):  # noqa: F811
+def test_weighted_pair_sums_match_the_compiled_rows(device, numbers):  # noqa: F811
     problem = random_problem(3, "logistic", n=200)
     with device:
         given = None if numbers is None else device.upload(problem.weight)
     cells, pairs = cells_of(problem, 4), np.array([[0, 4], [2, 1]])
     sums = rows_of_codes(device, problem).weighted_pair_sums(given, cells, pairs)
-    even = _core.ThresholdRows(
-        problem.design, np.ones(200), np.ones(200) if numbers is None else problem.weight, loss="squared", n_threads=1
-    )
-    curv = even.pair_sums(_core.Point(0.0, NO_COLUMNS, np.zeros(0)), cells, pairs)[
-        1
-    ]  # of the squared loss: the weights
+    # The curvature of the squared loss is the weight of a row.
+    weight = np.ones(200) if numbers is None else problem.weight
+    squared = _core.ThresholdRows(problem.design, np.ones(200), weight, loss="squared", n_threads=1)
+    curv = squared.pair_sums(_core.Point(0.0, NO_COLUMNS, np.zeros(0)), cells, pairs)[1]
     np.testing.assert_allclose(sums, curv, rtol=1e-13)
 
 
-def test_rows_are_with_binary_features_columns_of_zeros_and_ones(device, problem):  # noqa: F811
+def test_with_binary_features_appends_0_1_columns(device, problem):  # noqa: F811
     extra = [np.random.default_rng(8).integers(0, 2, problem.y.size) for _ in range(3)]
     joined = problem_of(
         [*problem.codes, *extra],
@@ -185,10 +183,10 @@ def test_rows_are_with_binary_features_columns_of_zeros_and_ones(device, problem
     assert_close(rows.scan(point, NO_COLUMNS)[1:], oracle(joined).scan(point, NO_COLUMNS)[1:])
 
 
-def test_answers_are_the_same_bits_whatever_was_asked_before(device, problem, point):  # noqa: F811
-    cells, pairs, answers = cells_of(problem, 3), np.array([[0, 2], [4, 1]]), []
+def test_results_have_the_same_bits_whatever_was_computed_before(device, problem, point):  # noqa: F811
+    cells, pairs, results = cells_of(problem, 3), np.array([[0, 2], [4, 1]]), []
 
-    def ask(rows):
+    def compute(rows):
         return [
             *rows.newton(point, point.columns),
             *rows.scan(point, NO_COLUMNS)[1:],
@@ -196,18 +194,18 @@ def test_answers_are_the_same_bits_whatever_was_asked_before(device, problem, po
         ]
 
     for rows in (rows_of_codes(device, problem), rows_of_codes(device, problem)):
-        answers.append(ask(rows))
+        results.append(compute(rows))
         rows.evaluate([moved(point)])
         rows.groups(point, np.array([1]))
-        answers.append(ask(rows))
-    for other in answers[1:]:
-        for one, two in zip(answers[0], other, strict=True):
+        results.append(compute(rows))
+    for other in results[1:]:
+        for one, two in zip(results[0], other, strict=True):
             np.testing.assert_array_equal(one, two)
 
 
 @pytest.mark.parametrize("loss", ["logistic", "squared"])
-def test_all_widths_of_features_and_more_terms_than_a_word_has_bits(device, loss):  # noqa: F811
-    """Codes of one and two bytes; more bins than shared memory has room for; 0/1 columns; most rows in one bin."""
+def test_sums_match_for_all_code_widths_and_more_terms_than_bits_in_a_word(device, loss):  # noqa: F811
+    """Codes of 8 and 16 bits, more bins than fit into shared memory, 0/1 columns, and most rows in one bin."""
     rng, n = np.random.default_rng(3), 6000
     n_bins = np.array([2, 300, 5000, 40, 256, 1000])
     codes = [rng.integers(0, bins, n) for bins in n_bins]
@@ -232,7 +230,7 @@ def test_all_widths_of_features_and_more_terms_than_a_word_has_bits(device, loss
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_ramps_are_summed_as_the_core_sums_them(device, loss):  # noqa: F811
+def test_sums_of_ramps_match_the_compiled_rows(device, loss):  # noqa: F811
     problem = random_problem(7, loss, n=200)
     n = int(problem.n_ordered[0])
     end = np.linspace(-0.75, 0.0, n)
@@ -258,7 +256,7 @@ def test_ramps_are_summed_as_the_core_sums_them(device, loss):  # noqa: F811
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_a_search_ends_where_the_compiled_rows_end(device, loss):  # noqa: F811
+def test_fit_at_reaches_the_objectives_of_the_compiled_rows(device, loss):  # noqa: F811
     problem = random_problem(11, loss, n=150)
     rows, penalty = rows_of_codes(device, problem), problem.penalty(lambda2=1e-3)
     mine = _core.fit_at(rows, penalty, lambda0=0.8, max_terms=6).points
@@ -268,7 +266,7 @@ def test_a_search_ends_where_the_compiled_rows_end(device, loss):  # noqa: F811
 
 
 @pytest.mark.parametrize(("loss", "lambda0"), [("logistic", 24.0), ("squared", 12.0)])
-def test_two_ramps_that_pay_only_together_are_found(device, loss, lambda0):  # noqa: F811
+def test_fit_at_finds_two_ramps_that_lower_the_loss_only_together(device, loss, lambda0):  # noqa: F811
     valley = Ramped.valley()
     problem = problem_of(valley.codes, valley.y(loss), loss, valley.weight, valley.n_bins, valley.n_ordered)
     rows = rows_of_codes(device, problem, valley.ramps)

@@ -1,4 +1,4 @@
-"""Models of tables on a device are those of the same tables on cores; what does not fit is refused with its size."""
+"""Additive models fitted on a device equal those fitted on the CPU; tables that do not fit raise with their size."""
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ N = 240
 
 @pytest.fixture(scope="module")
 def rows():
-    """A frame of numbers, a category, missing and special values; labels; weights."""
+    """A data frame of numbers, a category, missing and special values; labels, weights and a response."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(
         {
@@ -51,7 +51,7 @@ def assert_same(one, other):
     ids=["default", "special values", "exponential", "rules", "ramps", "certified"],
 )
 @pytest.mark.parametrize("weighted", [False, True], ids=["even", "weighted"])
-def test_a_classifier_is_the_same_on_a_card(device, rows, options, weighted):  # noqa: F811
+def test_classifier_has_the_same_model_as_on_the_cpu(device, rows, options, weighted):  # noqa: F811
     frame, labels, weight, _ = rows
     mine, theirs = fit_on_both(SparseGAMClassifier, frame, labels, weight if weighted else None, **options)
     assert_same(mine, theirs)
@@ -63,18 +63,18 @@ def test_a_classifier_is_the_same_on_a_card(device, rows, options, weighted):  #
     np.testing.assert_allclose(mine.predict_proba(frame), theirs.predict_proba(frame), atol=1e-6)
 
 
-def test_a_regression_is_the_same_on_a_card(device, rows):  # noqa: F811
+def test_regressor_has_the_same_model_as_on_the_cpu(device, rows):  # noqa: F811
     frame, _, weight, response = rows
     assert_same(*fit_on_both(SparseGAMRegressor, frame, 1000 + 50 * response, weight))
 
 
-def test_frontiers_are_the_same_on_a_card(device, rows):  # noqa: F811
+def test_gam_path_has_the_same_losses_as_on_the_cpu(device, rows):  # noqa: F811
     frame, labels, *_ = rows
     mine, theirs = (gam_path(frame, labels, device=device, max_terms=2, max_bins=10) for device in ("cuda", "cpu"))
     np.testing.assert_allclose(mine.loss, theirs.loss, rtol=1e-7)
 
 
-def test_cross_validation_chooses_the_same_on_a_card(device, rows):  # noqa: F811
+def test_cross_validation_chooses_the_same_size_as_on_the_cpu(device, rows):  # noqa: F811
     frame, labels, *_ = rows
     options = {"max_terms": 2, "cv": 2, "lambda2": 1e-2, "max_bins": 10}
     mine, theirs = fit_on_both(SparseGAMClassifierCV, frame, labels, **options)
@@ -82,26 +82,26 @@ def test_cross_validation_chooses_the_same_on_a_card(device, rows):  # noqa: F81
     assert (mine.best_n_terms_, mine.best_lambda2_) == (theirs.best_n_terms_, theirs.best_lambda2_)
 
 
-def test_several_classes_are_fitted_on_a_card(device, rows):  # noqa: F811
+def test_multiclass_fit_has_the_same_probabilities_as_on_the_cpu(device, rows):  # noqa: F811
     frame, labels, *_ = rows
     classes = np.where(frame["late"], "late", labels)
     mine, theirs = fit_on_both(SparseGAMClassifier, frame, classes, max_terms=3)
     np.testing.assert_allclose(mine.predict_proba(frame), theirs.predict_proba(frame), atol=1e-6)
 
 
-def test_a_table_too_large_for_the_card_is_refused_with_both_sizes(monkeypatch, rows):
+def test_table_larger_than_device_memory_raises_with_both_sizes(monkeypatch, rows):
     monkeypatch.setattr(tables, "Device", lambda: EmulatedDevice(free=12_000, total=50_000))
     with pytest.raises(MemoryError, match=r"240 rows of 5 columns need 0\.0 GB on the device, which has 0\.0 GB"):
         SparseGAMClassifier(device="cuda").fit(rows[0], rows[1])
 
 
-def test_values_that_do_not_fit_beside_their_codes_go_to_the_card_one_column_at_a_time(monkeypatch, rows):
+def test_table_whose_codes_but_not_values_fit_is_fitted_column_by_column(monkeypatch, rows):
     monkeypatch.setattr(tables, "Device", lambda: EmulatedDevice(free=20_000, total=50_000))
     frame, labels, *_ = rows
     assert_same(*fit_on_both(SparseGAMClassifier, frame, labels))
 
 
-def test_what_a_card_cannot_do_is_refused(device, rows):  # noqa: F811
+def test_unsupported_search_and_unknown_device_raise(device, rows):  # noqa: F811
     with pytest.raises(ValueError, match="runs on device='cpu' only"):
         SparseGAMClassifier(device="cuda", search="swap").fit(rows[0], rows[1])
     with pytest.raises(ValueError, match="device must be one of 'cpu', 'cuda', got 'gpu'"):
