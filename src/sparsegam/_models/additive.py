@@ -14,7 +14,6 @@ from sparsegam._data.columns import NUMBER, Scale, Value
 from sparsegam._data.frames import make_frame
 from sparsegam._data.table import Table, read_table
 from sparsegam._models import equation, notebook, schema
-from sparsegam._models.decomposition import SumOfParts
 from sparsegam._models.edits import Edit
 from sparsegam._models.evidence import Evidence
 from sparsegam._models.functions import (
@@ -40,7 +39,7 @@ from sparsegam.parameters import documented
 
 
 @dataclass(frozen=True)
-class Model(SumOfParts, Scores, Deployable, Viewable):
+class Model(Scores, Deployable, Viewable):
     """score(x) = intercept + the coefficients of the terms that hold for x, and its ramps times theirs.
 
     A term asks something of one feature, or of two (a product).
@@ -207,6 +206,39 @@ class Model(SumOfParts, Scores, Deployable, Viewable):
             slope=LOSSES[self.loss].slope,
             missing=self.missing,
         )
+
+    def shape_functions(self, *, centred: bool | None = False) -> dict[str, FittedFunction]:
+        """Return the contribution of each feature to the score, as a function of its value.
+
+        Parameters
+        ----------
+        centred : bool or None, default=False
+            Whether the functions have mean zero over the training rows, as in `contributions`; else their sum and the
+            intercept are the score.
+
+        Returns
+        -------
+        dict of str to FittedFunction
+            By feature, in the order of `features`, without features that occur in interactions only.
+        """
+        functions = self.functions(centred=centred)
+        return {part: function for part, function in functions.items() if isinstance(part, str)}
+
+    def pair_functions(self, *, centred: bool | None = False) -> dict[tuple[str, str], FittedFunction]:
+        """Return the joint contribution of each pair of features, in addition to that of each feature.
+
+        Parameters
+        ----------
+        centred : bool or None, default=False
+            As in `shape_functions`.
+
+        Returns
+        -------
+        dict of pair of str to FittedFunction
+            By pair, in the order of `pairs`.
+        """
+        functions = self.functions(centred=centred)
+        return {part: function for part, function in functions.items() if not isinstance(part, str)}
 
     def _bins(self, name: str, conditions: Iterable[Condition]) -> Bins:
         special, scale = self.special_values.get(name, ()), self.scales.get(name, NUMBER)

@@ -88,7 +88,7 @@ def _contribution_bars(
 
 
 def _value_text(model: Model, table: Table, name: str) -> str:
-    scale = model.source_of(name).scale
+    scale = model.scale_of(name)
     names = list(model.feature_names if table.names is None else table.names)
     number = float(table.column(names.index(name)).on_scale(scale)[0])
     if np.isnan(number):

@@ -10,13 +10,11 @@ from numpy.typing import NDArray
 
 from sparsegam._data.columns import text
 from sparsegam._data.table import Table, read_table
-from sparsegam._models.additive import Model
-from sparsegam._models.cells import Cells, cells_of
+from sparsegam._models.additive import Model, importance
+from sparsegam._models.bin_tables import BinRow, PairGrid, bin_rows, pair_grid
+from sparsegam._models.functions import Bins
 from sparsegam._models.lookup import positions
-from sparsegam._models.pieces import Piece, importance, pieces_of
 from sparsegam._models.seen import NEW
-from sparsegam._models.shapes import ShapeFunction
-from sparsegam._models.steps import step_model, step_numbers
 from sparsegam._models.terms import Part, part_name
 from sparsegam.arrays import FloatArray
 from sparsegam.plots._figure import (
@@ -41,7 +39,7 @@ if TYPE_CHECKING:
     from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
 
-# Row counts are written only if there are at most so many pieces, and only on pieces that span at least this share of
+# Row counts are written only if there are at most so many bins, and only on bins that span at least this share of
 # the axis, where they fit.
 MAX_COUNTS = 10
 MIN_COUNT_WIDTH = 0.07
@@ -97,7 +95,7 @@ def plot_shape(
         msg = f"the model has no shape function of {feature!r}; it has those of {list(shapes)}."
         raise ValueError(msg)
     figure, ax = get_axes(ax, width=5.0, height=3.2)
-    _draw_shape(ax, model, feature, shapes[feature], _column(model, feature, None if X is None else read_table(X)))
+    _draw_shape(ax, model, feature, _column(model, feature, None if X is None else read_table(X)), centred=centred)
     ax.set_ylabel(_contribution_label(model, centred=centred), fontsize=LABEL_SIZE)
     return figure
 
@@ -139,12 +137,11 @@ def plot_shapes(
     if len(axes) < len(names):
         msg = f"ax holds {len(axes)} axes for {len(names)} features: pass one for each, or name fewer features."
         raise ValueError(msg)
-    shapes = model.shape_functions(centred=centred)
     for axis, name in zip(axes, names, strict=False):
         if isinstance(name, str):
-            _draw_shape(axis, model, name, shapes[name], _column(model, name, table))
+            _draw_shape(axis, model, name, _column(model, name, table), centred=centred)
         else:
-            _draw_cells(axis, _cells(model, name, table, centred=centred))
+            _draw_grid(axis, _pair_grid(model, name, table, centred=centred))
     if ax is None and names:
         figure.supylabel(_contribution_label(model, centred=centred), fontsize=TITLE_SIZE)
     return figure
@@ -185,9 +182,9 @@ def plot_pair(
     if pair not in model.pairs:
         msg = f"the model has no interaction of {pair!r}; it has those of {list(model.pairs)}."
         raise ValueError(msg)
-    cells = _cells(model, pair, None if X is None else read_table(X), centred=centred)
-    figure, ax = get_axes(ax, width=2.2 + 1.0 * len(cells.labels[0]), height=1.4 + 0.55 * len(cells.labels[1]))
-    _draw_cells(ax, cells, text_size=COUNT_SIZE)
+    grid = _pair_grid(model, pair, None if X is None else read_table(X), centred=centred)
+    figure, ax = get_axes(ax, width=2.2 + 1.0 * len(grid.labels[0]), height=1.4 + 0.55 * len(grid.labels[1]))
+    _draw_grid(ax, grid, text_size=COUNT_SIZE)
     return figure
 
 
@@ -198,8 +195,8 @@ def _contribution_label(model: Model, *, centred: bool | None) -> str:
 def _by_importance(model: Model, table: Table | None) -> list[Part]:
     if table is None:
         return list(model.parts)
-    steps, numbers = step_model(model), step_numbers(model, table)
-    importances = {part.key: importance(part.of(numbers)) for part in steps.parts}
+    columns = model.score_function.columns(table)
+    importances = {function.key: importance(function.evaluate(columns)) for function in model.score_function.functions}
     return sorted(model.parts, key=lambda part: -importances[part])
 
 
@@ -207,7 +204,7 @@ def _column(model: Model, feature: str, table: Table | None) -> FloatArray | Non
     if table is None:
         return None
     (j,) = positions([feature], model.feature_names, table)
-    return table.column(j).on_scale(model.source_of(feature).scale)
+    return table.column(j).on_scale(model.scale_of(feature))
 
 
 def _grid(n_panels: int) -> "tuple[Figure, list[Axes]]":
@@ -221,79 +218,80 @@ def _grid(n_panels: int) -> "tuple[Figure, list[Axes]]":
     return figure, axes
 
 
-def _draw_shape(ax: "Axes", model: Model, name: str, shape: ShapeFunction, numbers: FloatArray | None) -> None:
-    pieces = [piece for piece in model.with_errors(name, pieces_of(shape, numbers)) if piece.is_worth_drawing]
-    if shape.scale.kind == "category":
-        _draw_levels(ax, pieces)
+def _draw_shape(ax: "Axes", model: Model, name: str, numbers: FloatArray | None, *, centred: bool | None) -> None:
+    rows = [row for row in bin_rows(model, name, numbers, centred=centred) if row.is_drawn]
+    bins = model.shape_functions()[name].bins
+    if bins.scale.kind == "category":
+        _draw_levels(ax, rows)
     else:
-        _draw_intervals(ax, shape, pieces, numbers)
+        _draw_intervals(ax, bins, rows, numbers)
     ax.set_title(shorten(name), fontsize=TITLE_SIZE)
     style_axes(ax)
 
 
-def _draw_intervals(ax: "Axes", shape: ShapeFunction, pieces: list[Piece], numbers: FloatArray | None) -> None:
+def _draw_intervals(ax: "Axes", bins: Bins, rows: list[BinRow], numbers: FloatArray | None) -> None:
     """Draw the contribution as a line over the ordered values, and markers for special and missing values."""
-    intervals = [piece for piece in pieces if piece.kind == "step"]
-    markers = [piece for piece in pieces if piece.kind != "step" and (piece.contribution or piece.count)]
-    low, high = _axis_limits(shape, numbers)
+    intervals = [row for row in rows if row.kind == "interval"]
+    markers = [row for row in rows if row.kind != "interval" and (row.contribution or row.count)]
+    low, high = _axis_limits(bins, numbers)
     # Between two neighbouring discrete values, the contribution changes half-way.
-    ends = np.clip([low, *(shape.edges + 0.5 * _is_discrete(shape)), high], low, high)
+    ends = np.clip([low, *(bins.edges + 0.5 * _is_discrete(bins)), high], low, high)
     ax.axhline(0.0, color=PALE, linewidth=0.8, zorder=0)
-    lines = [_piece_line(piece, *limits) for piece, limits in zip(intervals, pairwise(ends), strict=True)]
+    lines = [_row_line(row, *limits) for row, limits in zip(intervals, pairwise(ends), strict=True)]
     x, contribution, half_width = np.concatenate(lines, axis=1)
     ax.fill_between(x, contribution - half_width, contribution + half_width, color=BLUE, alpha=0.18, linewidth=0)
     ax.plot(x, contribution, color=BLUE, linewidth=1.8, solid_joinstyle="miter")
     # Special and missing values are to the right of the ordered ones.
     marker_x = [high + (0.08 + 0.17 * i) * (high - low) for i in range(len(markers))]
-    heights, errors = [piece.contribution for piece in markers], [_half_width(piece) for piece in markers]
+    heights, errors = [row.contribution for row in markers], [_half_width(row) for row in markers]
     ax.errorbar(marker_x, heights, yerr=errors, linestyle="none", marker="D", color=ORANGE, markersize=5, elinewidth=1)
-    _set_height(ax, pieces)
+    _set_height(ax, rows)
     if numbers is not None:
-        _draw_histogram(ax, shape, numbers, (low, high))
+        _draw_histogram(ax, bins, numbers, (low, high))
         has_room = (np.diff(ends) > MIN_COUNT_WIDTH * (high - low)) | _is_spike(intervals)
         centres = zip(intervals, (ends[:-1] + ends[1:]) / 2, strict=True)
-        counted = [piece_and_x for piece_and_x, fits in zip(centres, has_room, strict=True) if fits]
+        counted = [row_and_x for row_and_x, fits in zip(centres, has_room, strict=True) if fits]
         _write_counts(ax, [*counted, *zip(markers, marker_x, strict=True)])
-    _set_ticks(ax, shape, (low, high), dict(zip(marker_x, markers, strict=True)))
+    _set_ticks(ax, bins, (low, high), dict(zip(marker_x, markers, strict=True)))
 
 
-def _piece_line(piece: Piece, low: float, high: float) -> FloatArray:
-    """Return x, contribution and half the width of the interval at points from one end of a piece to the other."""
-    if not piece.slope:
-        return np.array([[low, high], [piece.contribution] * 2, [_half_width(piece)] * 2])
-    x = piece.along()
-    half_width = INTERVAL * np.array(piece.errors or np.zeros(x.size))
-    return np.stack([x, np.linspace(piece.start, piece.contribution, x.size), half_width])
+def _row_line(row: BinRow, low: float, high: float) -> FloatArray:
+    """Return x, contribution and half the width of the interval at points from one end of a row to the other."""
+    if not row.slope:
+        return np.array([[low, high], [row.contribution] * 2, [_half_width(row)] * 2])
+    x = row.points
+    half_width = INTERVAL * np.array(row.errors or np.zeros(x.size))
+    return np.stack([x, np.linspace(row.start, row.contribution, x.size), half_width])
 
 
-def _half_width(piece: Piece) -> float:
-    return 0.0 if piece.error is None else INTERVAL * piece.error
+def _half_width(row: BinRow) -> float:
+    return 0.0 if row.error is None else INTERVAL * row.error
 
 
-def _is_discrete(shape: ShapeFunction) -> bool:
-    return shape.scale.has_levels or shape.scale.kind == "boolean"
+def _is_discrete(bins: Bins) -> bool:
+    return bins.scale.has_levels or bins.scale.kind == "boolean"
 
 
-def _is_spike(intervals: list[Piece]) -> NDArray[np.bool_]:
+def _is_spike(intervals: list[BinRow]) -> NDArray[np.bool_]:
     """Return which intervals are above or below both neighbours; their row counts are shown at any width."""
-    rises = np.sign(np.diff([piece.contribution for piece in intervals]))
+    rises = np.sign(np.diff([row.contribution for row in intervals]))
     spikes = np.zeros(len(intervals), dtype=np.bool_)
     spikes[1:-1] = rises[:-1] * rises[1:] < 0
     return spikes
 
 
-def _ordinary(shape: ShapeFunction, numbers: FloatArray) -> FloatArray:
+def _ordinary(bins: Bins, numbers: FloatArray) -> FloatArray:
     """Return the values that are neither missing nor special."""
-    ordinary: FloatArray = numbers[~(np.isnan(numbers) | np.isin(numbers, list(shape.special)))]
+    ordinary: FloatArray = numbers[~(np.isnan(numbers) | np.isin(numbers, bins.special))]
     return ordinary
 
 
-def _axis_limits(shape: ShapeFunction, numbers: FloatArray | None) -> tuple[float, float]:
+def _axis_limits(bins: Bins, numbers: FloatArray | None) -> tuple[float, float]:
     """Return limits that include all thresholds and nearly all rows."""
-    if _is_discrete(shape):
-        return -0.5, max(len(shape.scale.levels), 2) - 0.5
-    edges = shape.edges
-    values = np.empty(0) if numbers is None else _ordinary(shape, numbers)
+    if _is_discrete(bins):
+        return -0.5, max(len(bins.scale.levels), 2) - 0.5
+    edges = bins.edges
+    values = np.empty(0) if numbers is None else _ordinary(bins, numbers)
     if values.size:
         low, high = np.quantile(values, [TAIL, 1 - TAIL])
     else:
@@ -304,13 +302,13 @@ def _axis_limits(shape: ShapeFunction, numbers: FloatArray | None) -> tuple[floa
     return float(low - 0.05 * width), float(high + 0.05 * width)
 
 
-def _set_height(ax: "Axes", pieces: list[Piece]) -> None:
+def _set_height(ax: "Axes", rows: list[BinRow]) -> None:
     """Leave room for the histogram below the line and for the counts above it."""
-    ends = [(piece.contribution, _half_width(piece)) for piece in pieces] + [(0.0, 0.0)]
-    ends += [(piece.start, INTERVAL * piece.errors[0] if piece.errors else 0.0) for piece in pieces if piece.slope]
+    ends = [(row.contribution, _half_width(row)) for row in rows] + [(0.0, 0.0)]
+    ends += [(row.start, INTERVAL * row.errors[0] if row.errors else 0.0) for row in rows if row.slope]
     values = [value for value, _ in ends]
     height = (max(values) - min(values)) or 1.0
-    # The interval of a piece of very few rows may leave the axes: it must not flatten all other pieces.
+    # The interval of a bin of very few rows may leave the axes: it must not flatten all other bins.
     half_widths = [min(half_width, 0.5 * height) for _, half_width in ends]
     top = max(value + half_width for value, half_width in zip(values, half_widths, strict=True))
     bottom = min(value - half_width for value, half_width in zip(values, half_widths, strict=True))
@@ -319,26 +317,26 @@ def _set_height(ax: "Axes", pieces: list[Piece]) -> None:
     )
 
 
-def _draw_histogram(ax: "Axes", shape: ShapeFunction, numbers: FloatArray, limits: tuple[float, float]) -> None:
-    values = _ordinary(shape, numbers)
-    bins = np.linspace(*limits, HISTOGRAM_BINS + 1)
-    if _is_discrete(shape) or (limits[1] - limits[0] < 1.5 * HISTOGRAM_BINS and bool(np.all(values % 1 == 0))):
-        bins = np.arange(np.floor(limits[0]) - 0.5, np.ceil(limits[1]) + 1.0)
-    counts, edges = np.histogram(values, bins=bins)
+def _draw_histogram(ax: "Axes", bins: Bins, numbers: FloatArray, limits: tuple[float, float]) -> None:
+    values = _ordinary(bins, numbers)
+    edges = np.linspace(*limits, HISTOGRAM_BINS + 1)
+    if _is_discrete(bins) or (limits[1] - limits[0] < 1.5 * HISTOGRAM_BINS and bool(np.all(values % 1 == 0))):
+        edges = np.arange(np.floor(limits[0]) - 0.5, np.ceil(limits[1]) + 1.0)
+    counts, edges = np.histogram(values, bins=edges)
     if counts.max() > 0:
         histogram = ax.inset_axes((0.0, 0.0, 1.0, 0.2), sharex=ax, zorder=0)
         histogram.stairs(counts, edges, fill=True, color=PALE)
         histogram.set_axis_off()
 
 
-def _write_counts(ax: "Axes", pieces_and_x: list[tuple[Piece, float]]) -> None:
-    if len(pieces_and_x) > MAX_COUNTS:
+def _write_counts(ax: "Axes", rows_and_x: list[tuple[BinRow, float]]) -> None:
+    if len(rows_and_x) > MAX_COUNTS:
         return
-    for piece, x in pieces_and_x:
-        rises = float(np.sign(piece.slope))
+    for row, x in rows_and_x:
+        rises = float(np.sign(row.slope))
         ax.annotate(
-            f"{piece.count:,}",
-            (x, (piece.start + piece.contribution) / 2),
+            f"{row.count:,}",
+            (x, (row.start + row.contribution) / 2),
             xytext=(-2 * rises, 4),
             textcoords="offset points",
             ha="right" if rises > 0 else "left" if rises < 0 else "center",
@@ -347,80 +345,80 @@ def _write_counts(ax: "Axes", pieces_and_x: list[tuple[Piece, float]]) -> None:
         )
 
 
-def _set_ticks(ax: "Axes", shape: ShapeFunction, limits: tuple[float, float], markers: dict[float, Piece]) -> None:
+def _set_ticks(ax: "Axes", bins: Bins, limits: tuple[float, float], markers: dict[float, BinRow]) -> None:
     """Label the ordered values by their scale, and each special value by its name."""
     low, high = limits
-    if shape.scale.is_time:
+    if bins.scale.is_time:
         ticks = np.linspace(low, high, 4)[1:-1].tolist()
-    elif _is_discrete(shape):
-        ticks = [float(i) for i in range(max(len(shape.scale.levels), 2))]
+    elif _is_discrete(bins):
+        ticks = [float(i) for i in range(max(len(bins.scale.levels), 2))]
     else:
         ticks = [float(tick) for tick in ax.get_xticks() if low <= tick <= high]
         ticks = ticks[:: max(1, len(ticks) // 5)]
     ticks = [tick for tick in ticks if not markers or tick < min(markers) - 0.04 * (high - low)]
-    by_month = shape.scale.is_time and high - low > MAX_DAYS_BY_DAY * shape.scale.number(ONE_DAY_AFTER_EPOCH)
-    labels = [_tick_label(shape, tick)[: 7 if by_month else None] for tick in ticks]
-    labels += [shorten(piece.label.removeprefix("= ").removesuffix(NEW)) for piece in markers.values()]
-    ax.set_xticks([*ticks, *markers], labels, rotation=30 if markers or shape.scale.has_levels else 0, ha="center")
+    by_month = bins.scale.is_time and high - low > MAX_DAYS_BY_DAY * bins.scale.number(ONE_DAY_AFTER_EPOCH)
+    labels = [_tick_label(bins, tick)[: 7 if by_month else None] for tick in ticks]
+    labels += [shorten(row.label.removeprefix("= ").removesuffix(NEW)) for row in markers.values()]
+    ax.set_xticks([*ticks, *markers], labels, rotation=30 if markers or bins.scale.has_levels else 0, ha="center")
     right = max([high, *(x + 0.05 * (high - low) for x in markers)])
     # Around a single threshold that is far from zero, the limits may be equal in floating point.
     if right > low:
         ax.set_xlim(low, right)
 
 
-def _tick_label(shape: ShapeFunction, number: float) -> str:
-    if shape.scale.kind == "number":
+def _tick_label(bins: Bins, number: float) -> str:
+    if bins.scale.kind == "number":
         return f"{number:g}"
-    if shape.scale.is_time:
-        return text(shape.scale.value(round(number)))[:10]
-    return shorten(text(shape.scale.value(number))) if number == int(number) else ""
+    if bins.scale.is_time:
+        return text(bins.scale.value(round(number)))[:10]
+    return shorten(text(bins.scale.value(number))) if number == int(number) else ""
 
 
-def _draw_levels(ax: "Axes", pieces: list[Piece]) -> None:
+def _draw_levels(ax: "Axes", rows: list[BinRow]) -> None:
     """Draw a bar for each level of a category; of many levels, those with the highest and lowest contributions."""
-    shown = pieces if len(pieces) <= MAX_LEVELS else [*pieces[: MAX_LEVELS // 2], *pieces[-MAX_LEVELS // 2 :]]
+    shown = rows if len(rows) <= MAX_LEVELS else [*rows[: MAX_LEVELS // 2], *rows[-MAX_LEVELS // 2 :]]
     y = np.arange(len(shown))[::-1]
     ax.axvline(0.0, color=PALE, linewidth=0.8, zorder=0)
-    contributions, errors = [piece.contribution for piece in shown], [_half_width(piece) for piece in shown]
+    contributions, errors = [row.contribution for row in shown], [_half_width(row) for row in shown]
     ax.barh(y, contributions, xerr=errors, color=BLUE, height=0.6, error_kw={"elinewidth": 1, "ecolor": GREY})
-    counts = ["" if piece.count is None else f" ({piece.count:,})" for piece in shown]
-    ax.set_yticks(y, [shorten(piece.label, 18) + count for piece, count in zip(shown, counts, strict=True)])
+    counts = ["" if row.count is None else f" ({row.count:,})" for row in shown]
+    ax.set_yticks(y, [shorten(row.label, 18) + count for row, count in zip(shown, counts, strict=True)])
 
 
-def _cells(model: Model, pair: tuple[str, str], table: Table | None, *, centred: bool | None) -> Cells:
+def _pair_grid(model: Model, pair: tuple[str, str], table: Table | None, *, centred: bool | None) -> PairGrid:
     """Return the cells that occur in the training data or in the table, with the rows of the table counted."""
     columns = {name: _column(model, name, table) for name in pair}
     numbers = {name: column for name, column in columns.items() if column is not None}
-    return cells_of(model, pair, numbers or None, centred=centred).worth_drawing()
+    return pair_grid(model, pair, numbers or None, centred=centred).drawn()
 
 
-def _draw_cells(ax: "Axes", cells: Cells, text_size: float | None = None) -> None:
+def _draw_grid(ax: "Axes", grid: PairGrid, text_size: float | None = None) -> None:
     """Draw the first feature along x and the second along y; by default, the text size depends on the columns."""
-    contributions = cells.adds.T
+    contributions = grid.contributions.T
     largest = float(np.abs(contributions).max()) or 1.0
     colours = _diverging_colours()
     ax.pcolormesh(contributions, cmap=colours, vmin=-largest, vmax=largest, edgecolors="white", linewidth=1.5)
     size = COUNT_SIZE * min(1.0, FULL_SIZE_COLUMNS / contributions.shape[1]) if text_size is None else text_size
     for j, i in np.ndindex(contributions.shape) if size >= MIN_TEXT_SIZE else ():
         colour = "white" if abs(contributions[j, i]) > DARK_CELL * largest else "black"
-        ax.text(i + 0.5, j + 0.5, _cell_text(cells, i, j), ha="center", va="center", fontsize=size, color=colour)
-    for axis, labels, name in zip((ax.xaxis, ax.yaxis), cells.labels, cells.names, strict=True):
+        ax.text(i + 0.5, j + 0.5, _cell_text(grid, i, j), ha="center", va="center", fontsize=size, color=colour)
+    for axis, labels, name in zip((ax.xaxis, ax.yaxis), grid.labels, grid.names, strict=True):
         axis.set_ticks(np.arange(len(labels)) + 0.5, [shorten(label.removesuffix(NEW), 18) for label in labels])
         axis.set_label_text(shorten(name), fontsize=LABEL_SIZE)
     ax.tick_params(labelsize=COUNT_SIZE, length=0, colors=GREY)
-    ax.tick_params(axis="x", rotation=30 if len(cells.labels[0]) > 3 else 0)
+    ax.tick_params(axis="x", rotation=30 if len(grid.labels[0]) > 3 else 0)
     ax.spines[:].set_visible(False)
-    ax.set_title(shorten(part_name(cells.names)), fontsize=TITLE_SIZE)
+    ax.set_title(shorten(part_name(grid.names)), fontsize=TITLE_SIZE)
 
 
-def _cell_text(cells: Cells, i: int, j: int) -> str:
-    half_width = np.nan if cells.errors is None else INTERVAL * float(cells.errors[i, j])
-    lines = [f"{cells.adds[i, j]:+.2f}" + ("" if np.isnan(half_width) else f" ± {half_width:.2f}")]
-    if cells.counts is not None:
-        n = int(cells.counts[i, j])
+def _cell_text(grid: PairGrid, i: int, j: int) -> str:
+    half_width = np.nan if grid.errors is None else INTERVAL * float(grid.errors[i, j])
+    lines = [f"{grid.contributions[i, j]:+.2f}" + ("" if np.isnan(half_width) else f" ± {half_width:.2f}")]
+    if grid.counts is not None:
+        n = int(grid.counts[i, j])
         lines.append(f"{n:,} row{'s' * (n != 1)}")
-    elif cells.shares is not None:
-        lines.append(f"{cells.shares[i, j]:.1%} of rows")
+    elif grid.shares is not None:
+        lines.append(f"{grid.shares[i, j]:.1%} of rows")
     return "\n".join(lines)
 
 

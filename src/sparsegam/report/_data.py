@@ -16,7 +16,6 @@ from sparsegam._design.constraints import Constraints, InteractionOptions
 from sparsegam._models.additive import Model
 from sparsegam._models.lookup import positions
 from sparsegam._models.outcomes import positives
-from sparsegam._models.shapes import ShapeFunction
 from sparsegam._models.terms import Term
 from sparsegam._search.options import SearchOptions
 from sparsegam._search.path import Path
@@ -202,13 +201,8 @@ class Material:
         if self.train is None:
             return None
         if name not in self._numbers:
-            self._numbers[name] = self.column(self.train, name).on_scale(self.model.source_of(name).scale)
+            self._numbers[name] = self.column(self.train, name).on_scale(self.model.scale_of(name))
         return self._numbers[name]
-
-    @cached_property
-    def shapes(self) -> dict[str, ShapeFunction]:
-        """What each feature in use of an additive model adds."""
-        return dict(self.model.shape_functions())
 
     @cached_property
     def _numbers(self) -> dict[str, FloatArray]:

@@ -2,7 +2,6 @@
 
 import hashlib
 import platform
-from collections.abc import Iterable
 from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -12,8 +11,8 @@ import numpy as np
 from sparsegam._data.columns import KIND_NAMES, Column, text
 from sparsegam._data.matrix import NumericMatrix
 from sparsegam._design.binning import Feature
-from sparsegam._models.pieces import pieces_of
-from sparsegam._models.seen import NEW, count_new
+from sparsegam._models.bin_tables import bin_rows
+from sparsegam._models.seen import NEW
 from sparsegam.arrays import FloatArray
 from sparsegam.checks import quoted
 from sparsegam.report._data import Material, Sample
@@ -61,24 +60,24 @@ def unseen_part(material: Material) -> dict[str, Any]:
     Beyond the training values is below the lowest or above the highest of them, special values left out.
     """
     lines = []
-    for name, shape in material.shapes.items():
-        trained = material.numbers(name)
-        later = None if material.test is None else material.column(material.test, name).on_scale(shape.scale)
-        kinds = {} if later is None else count_new(shape.seen, shape.scale, shape.special, later)
-        ordered = not shape.scale.has_levels and shape.scale.kind != "boolean"
-        ends = _ends(trained, shape.special) if ordered and trained is not None else None
+    for name, function in material.model.shape_functions().items():
+        bins, trained = function.bins, material.numbers(name)
+        later = None if material.test is None else material.column(material.test, name).on_scale(bins.scale)
+        kinds = {} if later is None else bins.count_new(bins.range_of(later))
+        ordered = not bins.scale.has_levels and bins.scale.kind != "boolean"
+        ends = _ends(trained, bins.special) if ordered and trained is not None else None
         beyond = 0
         if ends is not None and later is not None:
-            plain = later[~np.isin(later, list(shape.special))]
+            plain = later[~np.isin(later, bins.special)]
             beyond = int(np.sum((plain < ends[0]) | (plain > ends[1])))
-        words = None if ends is None else [text(shape.scale.value(end)) for end in ends]
-        never = [piece.label.removesuffix(NEW) for piece in pieces_of(shape) if piece.new]
+        words = None if ends is None else [text(bins.scale.value(end)) for end in ends]
+        never = [row.label.removesuffix(NEW) for row in bin_rows(material.model, name) if row.is_new]
         lines.append({"name": material.label(name), "ends": words, "never": never, "kinds": kinds, "beyond": beyond})
     return {"lines": lines, "measured": material.test is not None}
 
 
-def _ends(numbers: FloatArray, special: Iterable[float]) -> tuple[float, float] | None:
-    plain = numbers[~(np.isnan(numbers) | np.isin(numbers, list(special)))]
+def _ends(numbers: FloatArray, special: FloatArray) -> tuple[float, float] | None:
+    plain = numbers[~(np.isnan(numbers) | np.isin(numbers, special))]
     return (float(plain.min()), float(plain.max())) if plain.size else None
 
 
