@@ -100,7 +100,7 @@ def pieces(model, name, before, cost, sign):
     if name in ("colour", "flag"):
         ends = [(n, n) for n in range(3 if name == "colour" else 2) if n != before]
     else:
-        cuts = [-math.inf, *shape.edges.tolist(), math.inf]
+        cuts = [-math.inf, *shape.bins.edges.tolist(), math.inf]
         ends = []
         for low, high in itertools.pairwise(cuts):
             first, last = np.nextafter(low, math.inf), high

@@ -168,7 +168,7 @@ def test_interactions_are_separate_reasons():
     first = reasons[int(np.flatnonzero(worst)[0])][0]
     assert (first.feature, first.code, first.text) == ("age & priors", "R2", "young, with many priors")
     assert first.step == "age: <= 25; priors: > 3"
-    mean = model.pair_functions()["age", "priors"].mean()
+    mean = model.pair_functions()["age", "priors"].mean
     assert first.lost == pytest.approx(0.9 - mean, abs=1e-9)
     codes = reasons.codes()
     assert not (codes[~worst] == "R2").any()

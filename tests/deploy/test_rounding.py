@@ -102,7 +102,7 @@ def test_replace_ramps_keeps_interactions():
     model = products.as_fitted(Model(0.1, (*RAMPS, young), ("age", "debt"), "logistic", (0, 1)), frame)
     stepped = replace_ramps(model, lambda _: MAX_RANGES)
     assert stepped.terms[-1] == young
-    assert stepped.pair_functions()["age", "debt"].mean() == model.pair_functions()["age", "debt"].mean()
+    assert stepped.pair_functions()["age", "debt"].mean == model.pair_functions()["age", "debt"].mean
     edges = [value for value, _ in stepped.seen["age"].upto]
     assert 30.0 in edges
     assert sum(share for _, share in stepped.seen["age"].upto) + stepped.seen["age"].above == pytest.approx(1.0)

@@ -78,8 +78,8 @@ def test_a_model_scores_as_the_rows_do_and_knows_its_pairs():
     assert model.pairs == (("a", "b"), ("a", "c"))
     for pair, function in model.pair_functions().items():
         assert function.shares.sum() == pytest.approx(1.0)
-        numbers = [read_table(FRAME).column("abc".index(name)).on_scale(model.source_of(name).scale) for name in pair]
-        assert function.mean() == pytest.approx(np.average(function.at(*numbers), weights=WEIGHT))
+        numbers = [read_table(FRAME).column("abc".index(name)).on_scale(model.scale_of(name)) for name in pair]
+        assert function.mean == pytest.approx(np.average(function.at(*numbers), weights=WEIGHT))
 
 
 def test_other_rows_with_values_that_no_row_had_are_for_models():

@@ -96,7 +96,9 @@ def test_monotone_to_the_bit(table, direction, sign):
     gam.fit(X[names], y)
     for name, shape in gam.model_.shape_functions().items():
         values = X[name].dropna().to_numpy(dtype=float)
-        grid = np.sort(np.concatenate([values, np.nextafter(values, np.inf), np.linspace(-9, 20, 4001), shape.edges]))
+        grid = np.sort(
+            np.concatenate([values, np.nextafter(values, np.inf), np.linspace(-9, 20, 4001), shape.bins.edges])
+        )
         assert (sign * np.diff(shape.at(grid)) >= 0).all(), name
 
 

@@ -82,12 +82,12 @@ def _edges(model, name):
 
 def ordered_values(model, name):
     """Return the thresholds of a feature and their neighbours in increasing order, without special values."""
-    source, found = model.source_of(name), {}
-    special = {source.scale.number(value) for value in source.special_values}
+    scale, found = model.scale_of(name), {}
+    special = {scale.number(value) for value in model.special_values.get(name, ())}
     for value in _edges(model, name):
-        if value is not None and not (source.scale.has_levels and value not in source.scale.levels):
-            found[source.scale.number(value)] = value
-    return [] if source.scale.kind == "category" else [found[number] for number in sorted(found.keys() - special)]
+        if value is not None and not (scale.has_levels and value not in scale.levels):
+            found[scale.number(value)] = value
+    return [] if scale.kind == "category" else [found[number] for number in sorted(found.keys() - special)]
 
 
 def _around(condition: Condition):

@@ -121,8 +121,8 @@ def test_a_regression_has_no_probabilities():
 def test_shape_functions_and_contributions_add_up():
     shapes = MODEL.shape_functions()
     assert list(shapes) == list(MODEL.features) == ["ExternalRiskEstimate", "Burden"]
-    np.testing.assert_array_equal(shapes["ExternalRiskEstimate"].edges, [63, 70, 74, 83])
-    assert shapes["Burden"].values.tolist() == [-0.3657186, 0.0]
+    np.testing.assert_array_equal(shapes["ExternalRiskEstimate"].bins.edges, [63, 70, 74, 83])
+    assert shapes["Burden"].contributions.tolist() == [0.0, -0.3657186, 0.0]
     contributions = MODEL.contributions(ROWS)
     assert contributions.shape == (4, 2)
     np.testing.assert_allclose(MODEL.intercept + contributions.sum(axis=1), MODEL.decision_function(ROWS))
@@ -144,7 +144,7 @@ def test_contributions_are_centred_over_the_rows_of_the_fit(weighted):
     assert model.baseline(centred=False) == model.intercept
     shapes = model.shape_functions(centred=True)
     np.testing.assert_allclose(np.column_stack([shapes[name](X[name]) for name in model.features]), parts)
-    assert model.shape_functions()["x"].values[-1] == 0.0
+    assert model.shape_functions()["x"].contributions[-1] == 0.0
 
 
 def test_a_model_that_knows_no_rows_is_not_centred():

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from sparsegam import Model, SparseGAMClassifier, SparseGAMRegressor
+from sparsegam._models.bin_tables import bin_rows
 from sparsegam._models.evidence import Evidence
-from sparsegam._models.pieces import pieces_of
 from sparsegam._models.terms import Condition, Term
 
 TERMS = (
@@ -96,20 +96,19 @@ def test_tables_have_rows_events_and_errors():
 
 def test_errors_of_pieces_are_those_of_their_distance_from_the_mean():
     """The mean of what a feature adds is 0.2 w1 + 0.6 w2; up to 1 it adds w1 + w2, up to 2 it adds w2, else nothing."""
-    parts = MODEL.with_errors("a", pieces_of(MODEL.shape_functions()["a"]))
+    parts = bin_rows(MODEL, "a")
     covariance = EVIDENCE.covariance["a"]
     for piece, away in zip(parts, ([0.8, 0.4], [-0.2, 0.4], [-0.2, -0.6]), strict=True):
         assert piece.error == pytest.approx(np.sqrt(np.array(away) @ covariance @ away))
-    missing = MODEL.with_errors("b", pieces_of(MODEL.shape_functions()["b"]))[-1]
+    missing = bin_rows(MODEL, "b")[-1]
     assert (missing.kind, missing.error) == ("missing", pytest.approx(0.5 * 0.95))
 
 
 def test_values_that_no_row_had_have_no_error():
     X = np.random.default_rng(0).integers(0, 20, (400, 1)).astype(float)
     model = SparseGAMRegressor(max_terms=2).fit(X, 2.0 * (X[:, 0] <= 9)).model_
-    parts = pieces_of(model.shape_functions()["x0"], np.array([1.0, 15.0, np.nan]))
-    errors = {piece.kind: piece.error for piece in model.with_errors("x0", parts)}
-    assert errors["step"] is not None
+    errors = {row.kind: row.error for row in bin_rows(model, "x0", np.array([1.0, 15.0, np.nan]))}
+    assert errors["interval"] is not None
     assert errors["missing"] is None
 
 

@@ -10,9 +10,8 @@ from _helpers.products import above, product, upto
 
 from sparsegam._data.columns import Scale
 from sparsegam._models.additive import Model
-from sparsegam._models.pairs import Source, axis_of, pair_of
+from sparsegam._models.functions import score_function
 from sparsegam._models.seen import Seen
-from sparsegam._models.steps import step_model
 from sparsegam._models.terms import Condition, Term
 
 COLOURS = Scale("category", ("red", "green", "blue"))
@@ -72,10 +71,10 @@ def test_products_add_where_both_conditions_hold():
     np.testing.assert_array_equal(model().decision_function(ROWS), by_hand(ROWS))
 
 
-def test_a_model_as_tables_of_steps_scores_the_same_bits():
+def test_score_function_gives_the_same_bits():
     for each in (model(), known()):
         rows = ROWS.iloc[[0, 1, 2, 3, 4, 6, 7]]
-        np.testing.assert_array_equal(step_model(each).score(rows), each.decision_function(rows))
+        np.testing.assert_array_equal(score_function(each).score(rows), each.decision_function(rows))
 
 
 def test_parts_are_features_with_terms_of_their_own_and_pairs():
@@ -94,7 +93,7 @@ def test_centred_contributions_sum_up_to_the_score():
     total = made.contributions(rows).sum(axis=1) + made.baseline()
     np.testing.assert_allclose(total, by_hand(rows))
     for pair in made.pair_functions(centred=True).values():
-        assert pair.mean() == pytest.approx(0.0, abs=1e-15)
+        assert pair.mean == pytest.approx(0.0, abs=1e-15)
 
 
 def test_where_a_value_is_new_its_pairs_are_at_their_mean():
@@ -102,8 +101,8 @@ def test_where_a_value_is_new_its_pairs_are_at_their_mean():
     rows = pd.DataFrame({"age": [np.nan, 20.0], "priors": [9.0, -8.0], "colour": ["green", "grey"], "unused": 0.0})
     with pytest.warns(UserWarning, match="no training row had"):
         score = made.decision_function(rows)
-    means = [pair.mean() for pair in made.pair_functions().values()]
-    age = made.shape_functions()["age"].mean()
+    means = [pair.mean for pair in made.pair_functions().values()]
+    age = made.shape_functions()["age"].mean
     assert score[0] == pytest.approx(1.0 + age + means[0])  # priors of 9 and green: no product of theirs holds
     assert score[1] == pytest.approx(1.0 + 0.5 + means[0] + means[1])
 
@@ -171,26 +170,3 @@ def test_wrong_products_are_refused():
 def test_booleans_read_as_words():
     assert Condition("<=", value=False).text("x") == "x is False"
     assert Condition(">", value=False).text("x") == "x is True"
-
-
-def test_sums_of_products_are_monotone_to_the_bit():
-    rng = np.random.default_rng(0)
-    terms = [
-        product(("a", upto(float(s))), ("b", upto(float(t))), -abs(rng.normal()) / 3)
-        for s, t in rng.integers(0, 9, size=(40, 2))
-    ]
-    values = pair_of(terms, (Source(), Source())).values
-    ordered = values[: values.shape[0] - 2, : values.shape[1] - 2]
-    assert (np.diff(ordered, axis=0) >= 0).all()
-    assert (np.diff(ordered, axis=1) >= 0).all()
-
-
-def test_cells_of_an_axis_hold_what_conditions_ask():
-    conditions = [upto(3.0), above(5.0), Condition("==", -9.0), Condition("missing")]
-    axis = axis_of("x", conditions, Source(special_values=(-9.0, -8.0)))
-    numbers = np.array([1.0, 3.0, 4.0, 5.0, 6.0, -9.0, -8.0, np.nan])
-    cells = axis.cells_of(numbers)
-    plain = ~np.isin(numbers, [-9, -8]) & ~np.isnan(numbers)
-    expected = [plain & (numbers <= 3), plain & (numbers > 5), numbers == -9, np.isnan(numbers)]
-    for condition, holds in zip(conditions, expected, strict=True):
-        np.testing.assert_array_equal(axis.holds(condition)[cells], holds)

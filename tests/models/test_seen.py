@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from _helpers.functions import function_of
 
 from sparsegam import Model, SparseGAMClassifier, SparseGAMClassifierCV, SparseGAMRegressor, gam_path
 from sparsegam._data.columns import NUMBER, Scale
-from sparsegam._models.seen import NewValues, Seen, SeenLater, count_new, seen_of
-from sparsegam._models.shapes import shape_of
+from sparsegam._models.seen import NewValues, Seen, SeenLater, seen_of
 from sparsegam._models.terms import Condition, Term
 
 X = np.array([1.0, 2.0, 3.0, 3.0, 9.0, -9.0, np.nan, 4.0])
@@ -42,10 +42,10 @@ def test_means_are_those_of_the_rows_whatever_the_coefficients(coefs):
     conditions = [Condition("<=", 2.0), Condition("<=", 4.0), Condition("==", -9.0), Condition("missing")]
     seen = seen_of(conditions, [-9.0, -8.0], NUMBER, X, WEIGHT)
     terms = [Term("x", condition, coef) for condition, coef in zip(conditions, coefs, strict=True)]
-    shape = shape_of(terms, [-9.0, -8.0], NUMBER, seen)
-    assert shape.mean() == pytest.approx(np.average(shape.at(X), weights=WEIGHT))
-    fewer = shape_of(terms[1:3], [-9.0, -8.0], NUMBER, seen)
-    assert fewer.mean() == pytest.approx(np.average(fewer.at(X), weights=WEIGHT))
+    shape = function_of(terms, [-9.0, -8.0], NUMBER, seen)
+    assert shape.mean == pytest.approx(np.average(shape.at(X), weights=WEIGHT))
+    fewer = function_of(terms[1:3], [-9.0, -8.0], NUMBER, seen)
+    assert fewer.mean == pytest.approx(np.average(fewer.at(X), weights=WEIGHT))
 
 
 def test_means_of_levels_and_of_ordered_levels():
@@ -53,20 +53,11 @@ def test_means_of_levels_and_of_ordered_levels():
     for kind, condition in (("category", Condition("in", ("b", "e"))), ("ordered", Condition("<=", "b"))):
         scale = Scale(kind, LETTERS.levels)
         seen = seen_of([condition], [], scale, numbers, np.ones(5))
-        shape = shape_of([Term("x", condition, 2.0)], (), scale, seen)
-        assert shape.mean() == pytest.approx(1.2)
-        assert shape.with_new_at(1.2)(np.array(["a", "b", "z", None], dtype=object)) == pytest.approx(
+        shape = function_of([Term("x", condition, 2.0)], (), scale, seen)
+        assert shape.mean == pytest.approx(1.2)
+        assert shape.with_mean_where_new()(np.array(["a", "b", "z", None], dtype=object)) == pytest.approx(
             [0.0 if kind == "category" else 2.0, 2.0, 1.2, 1.2]
         )
-
-
-def test_only_what_no_row_had_is_new():
-    seen = seen_of([Condition("<=", 2.0)], [-9.0, -8.0], NUMBER, X, WEIGHT)
-    assert count_new(seen, NUMBER, [-9.0, -8.0], np.array([np.nan, -9.0, -8.0, 77.0])) == {"a special value": 1}
-    without = replace(seen, missing=0.0)
-    assert count_new(without, NUMBER, [], np.array([np.nan, np.nan])) == {"a missing value": 2}
-    assert count_new(None, NUMBER, [-9.0], np.array([np.nan, -9.0])) == {}
-    assert count_new(Seen(alone=(("a", 1.0),)), LETTERS, [], np.array([1.0, -1.0])) == {"a new level": 1}
 
 
 def test_all_is_said_at_once():
@@ -153,9 +144,9 @@ def test_they_can_be_refused_or_scored_as_of_old(clean, kind):
     ):
         found = old.decision_function(later(frame))
     shapes = old.shape_functions()
-    change = np.array([shapes["tenure"].values[-1] - shapes["tenure"](frame.tenure[:1])[0]])
+    change = np.array([shapes["tenure"].contributions[-1] - shapes["tenure"](frame.tenure[:1])[0]])
     np.testing.assert_allclose(found[:1] - old.decision_function(frame.head(1)), change, atol=1e-12)
-    assert shapes["code"].special[-8.0] == 0.0
+    assert shapes["code"].at(np.array([-8.0])) == 0.0
 
 
 @pytest.mark.parametrize("rule", ["median", None, "MEAN", 0])

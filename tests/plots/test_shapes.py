@@ -10,7 +10,7 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from sparsegam import Model, SparseGAMClassifier, SparseGAMRegressor
-from sparsegam._models.pieces import pieces_of
+from sparsegam._models.bin_tables import bin_rows
 from sparsegam._models.terms import Condition, Term
 from sparsegam.plots import plot_calibration, plot_pair, plot_shape, plot_shapes
 
@@ -73,7 +73,7 @@ def test_plot_shape_computes_the_interval_of_a_ramp_at_each_point():
     model = SparseGAMRegressor(lambda0=0.1, shapes="ramps", max_terms=1).fit(ages[:, None], y).model_
     figure = plot_shape(model, "x0")
     x, widths = drawn_line(figure)[0], interval_widths(figure)
-    np.testing.assert_allclose(widths, 2 * 1.96 * model.errors_at("x0", x))
+    np.testing.assert_allclose(widths, 2 * 1.96 * model.standard_errors("x0", x))
     inside = (model.terms[0].condition.low < x) & (x < model.terms[0].condition.value)
     # The interval is narrowest where the shape function crosses its mean.
     assert widths[inside].min() < 0.5 * min(widths[0], widths[-1])
@@ -82,8 +82,7 @@ def test_plot_shape_computes_the_interval_of_a_ramp_at_each_point():
 def test_plot_shape_draws_intervals_from_standard_errors(mixed_data, path):
     X, model = mixed_data[0], path.at(6)
     name = next(name for name in model.features if model.scales.get(name) is None)
-    pieces = model.with_errors(name, pieces_of(model.shape_functions()[name]))
-    errors = [piece.error for piece in pieces if piece.kind == "step"]
+    errors = [row.error for row in bin_rows(model, name) if row.kind == "interval"]
     widths = interval_widths(plot_shape(model, name, X))
     np.testing.assert_allclose(widths, np.repeat([2 * 1.96 * error for error in errors], 2))
     without_errors = replace(model, terms=tuple(replace(term) for term in model.terms))
@@ -112,7 +111,7 @@ def test_plot_shapes_omits_missing_values_that_occur_neither_in_training_nor_in_
     model = path.at(n_terms=60)
     x2 = next(ax for ax in plot_shapes(model, mixed_data[0]).axes if ax.get_title() == "x2")
     assert "missing" not in [label.get_text() for label in x2.get_xticklabels()]
-    assert model.shape_functions(centred=True)["x2"].missing == 0.0
+    assert model.shape_functions(centred=True)["x2"](np.array([np.nan])) == 0.0
 
 
 def test_plot_shape_rejects_unused_features_and_too_few_axes(path):

@@ -275,7 +275,7 @@ def test_form_goes_along_ramps_to_the_bit(chromium, ramped):
     frame, _, model, file = ramped
     assert sum(term.condition.is_ramp for term in model.terms) >= 2
     rng = np.random.default_rng(0)
-    ends = {name: shape.edges for name, shape in model.shape_functions().items()}
+    ends = {name: shape.bins.edges for name, shape in model.shape_functions().items()}
     cases = [
         {
             name: float(rng.choice([rng.choice([e, np.nextafter(e, 9e9)]), rng.normal(30, 40), np.nan, -99.0]))

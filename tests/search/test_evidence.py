@@ -5,10 +5,10 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from _helpers.functions import function_of
 
 from sparsegam import SparseGAMClassifier, SparseGAMClassifierCV, SparseGAMRegressor, gam_path
 from sparsegam._fit.swap_path import swap_path
-from sparsegam._models.shapes import shape_of
 from sparsegam._models.terms import Term
 from sparsegam._search.evidence import _inverse
 from sparsegam.losses import logistic
@@ -26,7 +26,7 @@ def small_problem(loss, n=300):
 def columns_of(model, X):
     """Return the 0/1 columns of the terms, by their words."""
     names = list(model.feature_names)
-    alone = [(names.index(t.feature), shape_of([Term(t.feature, t.condition, 1.0)])) for t in model.terms]
+    alone = [(names.index(t.feature), function_of([Term(t.feature, t.condition, 1.0)])) for t in model.terms]
     return np.column_stack([shape.at(X[:, j]) for j, shape in alone])
 
 

@@ -1,0 +1,10 @@
+"""Functions of one feature, made of terms."""
+
+from sparsegam._data.columns import NUMBER
+from sparsegam._models.functions import bins_of, feature_function
+
+
+def function_of(terms, special_values=(), scale=NUMBER, seen=None):
+    """Return the sum of the terms of one feature."""
+    conditions = [term.condition for term in terms]
+    return feature_function(terms, bins_of(terms[0].feature, conditions, special_values, scale, seen))
