@@ -315,8 +315,8 @@ class Model(Scores, Deployable, Viewable):
         if term.condition.is_ramp:
             unit = replace(term, coef=1.0)
             return feature_function([unit], self._bins(term.feature, [term.condition])).at(columns[term.feature])
-        holds = [self._holds(clause, columns[clause.feature]) for clause in term.clauses]
-        return np.logical_and.reduce(holds).astype(np.float64)
+        holds = np.logical_and.reduce([self._holds(clause, columns[clause.feature]) for clause in term.clauses])
+        return np.asarray(holds, dtype=np.float64)
 
     def _holds(self, clause: Clause, numbers: FloatArray) -> NDArray[np.bool_]:
         bins = self._bins(clause.feature, [clause.condition])
