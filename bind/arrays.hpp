@@ -1,4 +1,4 @@
-// bind/arrays.hpp: the array types that cross the border, and how a vector becomes a NumPy array.
+// bind/arrays.hpp: types of arrays passed from Python, and conversion of vectors to NumPy arrays.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -13,8 +13,8 @@
 
 namespace nb = nanobind;
 
-// An array on its way in, whose numbers begin where numbers of their type may: a view into bytes that does not, as messages
-// from other processes are unpacked to, is copied.
+// An input array whose data are aligned for their type. Unaligned views of bytes, which occur when messages from other
+// processes are unpacked, are copied.
 template <class... Facts>
 struct Aligned : nb::ndarray<Facts...> {
     using Plain = nb::ndarray<Facts...>;
@@ -56,19 +56,19 @@ struct nb::detail::type_caster<Aligned<Facts...>> {
 };
 
 template <class T>
-using Vector = Aligned<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using InputArray = Aligned<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 template <class T>
-std::span<const T> view(const Vector<T>& array) {
+std::span<const T> view(const InputArray<T>& array) {
     return {array.data(), array.shape(0)};
 }
 
 template <class T>
-std::vector<T> copied(const Vector<T>& array) {
+std::vector<T> copied(const InputArray<T>& array) {
     return {array.data(), array.data() + array.shape(0)};
 }
 
-// Hands a vector's memory to NumPy without a copy.
+// Passes the memory of a vector to NumPy without a copy.
 template <class T>
 nb::object as_numpy(std::vector<T> values) {
     auto* owned = new std::vector<T>(std::move(values));

@@ -1,4 +1,4 @@
-// bind/bind_design.cpp: binning and the threshold design for Python.
+// bind/bind_design.cpp: binding of binning functions, matrices and the threshold design.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -22,13 +22,14 @@ template <class Code>
 nb::object codes_as(std::span<const double> values, std::span<const double> edges) {
     std::vector<Code> codes(values.size());
     {
-        const Released released;  // only plain arrays are touched
+        // Only plain arrays are used without the GIL.
+        const Released released;
         bin_codes(values, edges, codes.data());
     }
     return as_numpy(std::move(codes));
 }
 
-nb::object bin_codes_of(const Vector<double>& values, const Vector<double>& edges) {
+nb::object bin_codes_of(const InputArray<double>& values, const InputArray<double>& edges) {
     std::int64_t missing = 0;
     for (double value : view(values)) missing += value != value;
     if (missing > 0) throw std::invalid_argument("values must not contain NaN");
@@ -37,7 +38,7 @@ nb::object bin_codes_of(const Vector<double>& values, const Vector<double>& edge
                                 : codes_as<std::uint16_t>(view(values), view(edges));
 }
 
-nb::tuple distinct_of(const Vector<double>& values) {
+nb::tuple distinct_of(const InputArray<double>& values) {
     Distinct all;
     {
         const Released released;
@@ -46,7 +47,7 @@ nb::tuple distinct_of(const Vector<double>& values) {
     return nb::make_tuple(as_numpy(std::move(all.values)), as_numpy(std::move(all.counts)));
 }
 
-nb::object bin_edges_of(const Vector<double>& values, Index max_bins, Index min_rows) {
+nb::object bin_edges_of(const InputArray<double>& values, Index max_bins, Index min_rows) {
     std::vector<double> edges;
     {
         const Released released;
@@ -55,7 +56,7 @@ nb::object bin_edges_of(const Vector<double>& values, Index max_bins, Index min_
     return as_numpy(std::move(edges));
 }
 
-nb::object select_thresholds_of(const Vector<double>& rows, double min_count) {
+nb::object select_thresholds_of(const InputArray<double>& rows, double min_count) {
     return as_numpy(select_thresholds(view(rows), min_count));
 }
 
@@ -71,12 +72,12 @@ void check_codes(std::span<const Code> codes, Index n_rows, Index n_bins) {
                                     std::to_string(largest));
 }
 
-nb::object bin_counts_of(nb::handle codes, Index n_bins, const std::optional<Vector<double>>& weight) {
+nb::object bin_counts_of(nb::handle codes, Index n_bins, const std::optional<InputArray<double>>& weight) {
     const Counting counting{weight ? view(*weight) : std::span<const double>(), {}};
-    Vector<std::uint8_t> narrow;
-    Vector<std::uint16_t> wide;
+    InputArray<std::uint8_t> narrow;
+    InputArray<std::uint16_t> wide;
     const bool is_narrow = nb::try_cast(codes, narrow, false);
-    if (!is_narrow) wide = nb::cast<Vector<std::uint16_t>>(codes);
+    if (!is_narrow) wide = nb::cast<InputArray<std::uint16_t>>(codes);
     const std::size_t n = is_narrow ? narrow.shape(0) : wide.shape(0);
     if (weight && counting.weight.size() != n) throw std::invalid_argument("weight must have one entry per code");
     std::vector<double> sums(n_bins, 0.0);
@@ -92,8 +93,9 @@ nb::object bin_counts_of(nb::handle codes, Index n_bins, const std::optional<Vec
     return as_numpy(std::move(sums));
 }
 
-nb::object column_counts_of(const BoundDesign& bound, const Vector<Index>& features,
-                            const std::optional<Vector<double>>& weight, const std::optional<Vector<bool>>& mask) {
+nb::object column_counts_of(const BoundDesign& bound, const InputArray<Index>& features,
+                            const std::optional<InputArray<double>>& weight,
+                            const std::optional<InputArray<bool>>& mask) {
     const ThresholdDesign& design = bound.get();
     const Counting counting{weight ? view(*weight) : std::span<const double>(),
                             mask ? view(*mask) : std::span<const bool>()};
@@ -129,10 +131,11 @@ nb::object row_scores_of(const BoundDesign& bound, const Point& point) {
 
 namespace {
 
-// Ramps from (place, end, knots), or none.
+// Converts ramps from a tuple (bin_centres, bin_ends, knots) or None.
 Ramps ramps_from(nb::handle given, Index n_ordered) {
     if (given.is_none()) return {};
-    const auto [centre, end, knots] = nb::cast<std::tuple<Vector<double>, Vector<double>, Vector<Index>>>(given);
+    const auto [centre, end, knots] =
+        nb::cast<std::tuple<InputArray<double>, InputArray<double>, InputArray<Index>>>(given);
     const auto places = view(centre), ends = view(end);
     const auto at = view(knots);
     Ramps ramps{{places.begin(), places.end()}, {ends.begin(), ends.end()}, {at.begin(), at.end()}};
@@ -149,7 +152,7 @@ Ramps ramps_from(nb::handle given, Index n_ordered) {
 
 }  // namespace
 
-BoundDesign::BoundDesign(nb::sequence codes, const Vector<Index>& n_bins, const Vector<Index>& n_ordered,
+BoundDesign::BoundDesign(nb::sequence codes, const InputArray<Index>& n_bins, const InputArray<Index>& n_ordered,
                          const nb::object& ramps) {
     std::vector<Feature> features;
     Index n_rows = -1;
@@ -162,13 +165,13 @@ BoundDesign::BoundDesign(nb::sequence codes, const Vector<Index>& n_bins, const 
         feature.n_ordered = n_ordered.data()[f];
         if (feature.n_ordered < 0 || feature.n_ordered > feature.n_bins)
             throw std::invalid_argument("n_ordered must be between 0 and n_bins");
-        if (Vector<std::uint8_t> narrow; nb::try_cast(item, narrow, false)) {
+        if (InputArray<std::uint8_t> narrow; nb::try_cast(item, narrow, false)) {
             if (n_rows < 0) n_rows = static_cast<Index>(narrow.shape(0));
             check_codes(view(narrow), n_rows, feature.n_bins);
             feature.codes.narrow = narrow.data();
             narrow_.push_back(std::move(narrow));
         } else {
-            const auto wide = nb::cast<Vector<std::uint16_t>>(item);
+            const auto wide = nb::cast<InputArray<std::uint16_t>>(item);
             if (n_rows < 0) n_rows = static_cast<Index>(wide.shape(0));
             check_codes(view(wide), n_rows, feature.n_bins);
             feature.codes.wide = wide.data();
@@ -194,7 +197,7 @@ BoundMatrix::BoundMatrix(Aligned<nb::ro, nb::ndim<2>, nb::device::cpu> dense) : 
         throw std::invalid_argument("a dense matrix must be float32 or float64");
 }
 
-BoundMatrix::BoundMatrix(Vector<double> data, Vector<std::int32_t> rows, Vector<Index> start, Index n_rows)
+BoundMatrix::BoundMatrix(InputArray<double> data, InputArray<std::int32_t> rows, InputArray<Index> start, Index n_rows)
     : kept_(nb::cast(data)), kept_rows_(nb::cast(rows)), kept_start_(nb::cast(start)) {
     const auto all = view(rows);
     const auto ends = view(start);
@@ -215,13 +218,13 @@ void bind_design(nb::module_& m) {
     m.def("bin_counts", bin_counts_of, nb::arg("codes"), nb::arg("n_bins"), nb::arg("weight") = nb::none());
     nb::class_<BoundMatrix>(m, "Matrix")
         .def(nb::init<Aligned<nb::ro, nb::ndim<2>, nb::device::cpu>>(), nb::arg("dense"))
-        .def(nb::init<Vector<double>, Vector<std::int32_t>, Vector<Index>, Index>(), nb::arg("data"), nb::arg("rows"),
-             nb::arg("start"), nb::arg("n_rows"))
+        .def(nb::init<InputArray<double>, InputArray<std::int32_t>, InputArray<Index>, Index>(), nb::arg("data"),
+             nb::arg("rows"), nb::arg("start"), nb::arg("n_rows"))
         .def_prop_ro("n_rows", [](const BoundMatrix& d) { return d.get().n_rows(); })
         .def_prop_ro("n_columns", [](const BoundMatrix& d) { return d.get().n_columns(); });
     nb::class_<BoundDesign>(m, "ThresholdDesign")
-        .def(nb::init<nb::sequence, Vector<Index>, Vector<Index>, nb::object>(), nb::arg("codes"), nb::arg("n_bins"),
-             nb::arg("n_ordered"), nb::arg("ramps") = nb::none())
+        .def(nb::init<nb::sequence, InputArray<Index>, InputArray<Index>, nb::object>(), nb::arg("codes"),
+             nb::arg("n_bins"), nb::arg("n_ordered"), nb::arg("ramps") = nb::none())
         .def("column_counts", column_counts_of, nb::arg("features"), nb::arg("weight") = nb::none(),
              nb::arg("mask") = nb::none())
         .def("row_scores", row_scores_of, nb::arg("point"))

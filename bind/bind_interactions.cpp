@@ -1,4 +1,5 @@
-// bind/bind_products.cpp: products of conditions on two features, scored; the tables they are scored from stay here.
+// bind/bind_interactions.cpp: binding of the search for candidate interactions. The tables of sums are not copied to
+// Python.
 #include <nanobind/stl/optional.h>
 
 #include <optional>

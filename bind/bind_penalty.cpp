@@ -1,4 +1,4 @@
-// bind/bind_penalty.cpp: Penalty for Python: what columns cost, and which may stand together, checked once.
+// bind/bind_penalty.cpp: binding of Penalty, with checks of its arguments.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
@@ -16,13 +16,14 @@ using namespace sparsegam;
 namespace {
 
 template <class T>
-void check_columns(const Vector<T>& array, std::size_t p) {
+void check_columns(const InputArray<T>& array, std::size_t p) {
     if (array.shape(0) != p)
         throw std::invalid_argument("cost, low, high, allowed, group and penalty_scale must have one entry per column");
 }
 
-Penalty make_penalty(double lambda2, const Vector<double>& cost, const Vector<double>& low, const Vector<double>& high,
-                     const Vector<bool>& allowed, const Vector<Index>& group, const Vector<Index>& always) {
+Penalty make_penalty(double lambda2, const InputArray<double>& cost, const InputArray<double>& low,
+                     const InputArray<double>& high, const InputArray<bool>& allowed, const InputArray<Index>& group,
+                     const InputArray<Index>& always) {
     const std::size_t p = cost.shape(0);
     check_columns(low, p);
     check_columns(high, p);
@@ -61,7 +62,7 @@ Hierarchy hierarchy_named(const std::string& name) {
     throw std::invalid_argument("hierarchy must be 'none', 'weak' or 'strong', got '" + name + "'");
 }
 
-// The source features of products: two that differ; and the groups of products are not those of other columns.
+// Checks that interactions have two different source features and groups that are not groups of features.
 std::vector<FeaturePair> checked_parents(const PairArray& given, std::span<const Index> group) {
     auto parents = pairs_from(given);
     if (parents.size() != group.size()) throw std::invalid_argument("parents must have one row per column");
@@ -79,7 +80,7 @@ std::vector<FeaturePair> checked_parents(const PairArray& given, std::span<const
     return parents;
 }
 
-// A method that copies a penalty with another value of one of its numbers.
+// Returns a method that copies a penalty and replaces one of its members.
 auto with(double Penalty::* number) {
     return [number](const Penalty& self, double value) {
         Penalty other = self;
@@ -94,10 +95,10 @@ void bind_penalty(nb::module_& m) {
     nb::class_<Penalty>(m, "Penalty")
         .def(
             "__init__",
-            [](Penalty* self, double lambda2, const Vector<double>& cost, const Vector<double>& low,
-               const Vector<double>& high, const Vector<bool>& allowed, const Vector<Index>& group,
-               const Vector<Index>& always, Index max_groups, Index max_per_group, double lambda1,
-               const std::optional<Vector<double>>& penalty_scale, bool free_intercept,
+            [](Penalty* self, double lambda2, const InputArray<double>& cost, const InputArray<double>& low,
+               const InputArray<double>& high, const InputArray<bool>& allowed, const InputArray<Index>& group,
+               const InputArray<Index>& always, Index max_groups, Index max_per_group, double lambda1,
+               const std::optional<InputArray<double>>& penalty_scale, bool free_intercept,
                const std::optional<PairArray>& parents, Index max_per_pair, const std::string& hierarchy) {
                 Penalty penalty = make_penalty(lambda2, cost, low, high, allowed, group, always);
                 penalty.max_groups = max_groups;

@@ -1,4 +1,4 @@
-// bind/bind_own.cpp: columns by the rows' own values for Python.
+// bind/bind_raw.cpp: binding of columns computed from raw values.
 #include <stdexcept>
 
 #include "bound.hpp"
@@ -8,10 +8,11 @@ using namespace sparsegam;
 
 namespace {
 
-using Numbers = Aligned<const double, nb::ndim<1>, nb::device::cpu>;  // with gaps, where it is a column of a matrix
+// Not necessarily contiguous, such as a column of a matrix.
+using Numbers = Aligned<const double, nb::ndim<1>, nb::device::cpu>;
 
 template <class Code>
-const Code* checked_codes(const Vector<Code>& codes, Index n_rows, std::size_t n_numbers) {
+const Code* checked_codes(const InputArray<Code>& codes, Index n_rows, std::size_t n_numbers) {
     const auto all = view(codes);
     if (static_cast<Index>(all.size()) != n_rows) throw std::invalid_argument("codes must have one entry per row");
     if (!all.empty() && *std::max_element(all.begin(), all.end()) >= n_numbers)
@@ -19,7 +20,8 @@ const Code* checked_codes(const Vector<Code>& codes, Index n_rows, std::size_t n
     return all.data();
 }
 
-// A number for each row or, where there are codes, for each code; the arrays are added to those that are kept.
+// Converts values by row or, if codes are given, values by code. The arrays are added to `kept`, which keeps them
+// alive.
 RawValues numbers_from(nb::handle given, nb::handle codes, Index n_rows, nb::list& kept) {
     Numbers numbers;
     if (!nb::try_cast(given, numbers, false)) throw std::invalid_argument("values must be a float64 array");
@@ -32,10 +34,10 @@ RawValues numbers_from(nb::handle given, nb::handle codes, Index n_rows, nb::lis
     }
     if (numbers.shape(0) > 1 && out.stride != 1)
         throw std::invalid_argument("values must be contiguous if codes are given");
-    if (Vector<std::uint8_t> narrow; nb::try_cast(codes, narrow, false)) {
+    if (InputArray<std::uint8_t> narrow; nb::try_cast(codes, narrow, false)) {
         out.codes.narrow = checked_codes(narrow, n_rows, numbers.shape(0));
         kept.append(nb::cast(narrow));
-    } else if (Vector<std::uint16_t> wide; nb::try_cast(codes, wide, false)) {
+    } else if (InputArray<std::uint16_t> wide; nb::try_cast(codes, wide, false)) {
         out.codes.wide = checked_codes(wide, n_rows, numbers.shape(0));
         kept.append(nb::cast(wide));
     } else {
@@ -44,7 +46,7 @@ RawValues numbers_from(nb::handle given, nb::handle codes, Index n_rows, nb::lis
     return out;
 }
 
-// A ramp from (numbers, codes or None, low, high, knot), or none.
+// Converts a ramp from a tuple (values, codes or None, low, high, knot) or None.
 std::optional<RawRamp> ramp_from(nb::handle given, Index n_rows, nb::list& kept) {
     if (given.is_none()) return std::nullopt;
     const RawRamp ramp{numbers_from(given[0], given[1], n_rows, kept), nb::cast<double>(given[2]),
@@ -57,7 +59,7 @@ std::optional<RawRamp> ramp_from(nb::handle given, Index n_rows, nb::list& kept)
 
 }  // namespace
 
-BoundRawColumns::BoundRawColumns(const nb::object& design, const Vector<Index>& columns, const nb::sequence& ramps)
+BoundRawColumns::BoundRawColumns(const nb::object& design, const InputArray<Index>& columns, const nb::sequence& ramps)
     : design_(design) {
     const ThresholdDesign& core = nb::cast<const BoundDesign&>(design).get();
     std::vector<std::optional<RawRamp>> raw;
@@ -72,11 +74,11 @@ BoundRawColumns::BoundRawColumns(const nb::object& design, const Vector<Index>& 
 
 void bind_raw(nb::module_& m) {
     nb::class_<BoundRawColumns>(m, "RawColumns")
-        .def(nb::init<const nb::object&, Vector<Index>, nb::sequence>(), nb::arg("design"), nb::arg("columns"),
+        .def(nb::init<const nb::object&, InputArray<Index>, nb::sequence>(), nb::arg("design"), nb::arg("columns"),
              nb::arg("ramps"))
         .def(
             "scores",
-            [](const BoundRawColumns& raw, double intercept, const Vector<double>& coef) {
+            [](const BoundRawColumns& raw, double intercept, const InputArray<double>& coef) {
                 if (static_cast<Index>(coef.shape(0)) != raw.get().size())
                     throw std::invalid_argument("coef must have one coefficient per column");
                 std::vector<double> scores;

@@ -1,5 +1,5 @@
-// bind/bind_rows.cpp: Rows for Python: compiled rows, their questions (for the contract tests), and the
-// class from which rows written in Python are derived.
+// bind/bind_rows.cpp: binding of Rows: the compiled implementations, their methods, and the base class of
+// implementations in Python.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -16,7 +16,7 @@
 
 using namespace sparsegam;
 
-Labels::Labels(Index n_rows, Vector<double> y, std::optional<Vector<double>> weight)
+Labels::Labels(Index n_rows, InputArray<double> y, std::optional<InputArray<double>> weight)
     : y(std::move(y)), weight(std::move(weight)) {
     const bool weighed = !this->weight || static_cast<Index>(this->weight->shape(0)) == n_rows;
     if (static_cast<Index>(this->y.shape(0)) != n_rows || !weighed)
@@ -64,12 +64,12 @@ const Point& checked(const Rows& rows, const Point& point) {
     return point;
 }
 
-std::span<const Index> checked(const Rows& rows, const Vector<Index>& columns) {
+std::span<const Index> checked(const Rows& rows, const InputArray<Index>& columns) {
     for (Index c : view(columns)) check_column(rows, c);
     return view(columns);
 }
 
-// A scan or a rescan as flat arrays: grad, curv (one per column) and cross (columns x `size`).
+// Collects the results of a scan or rescan in flat arrays: grad and curv (one per column) and cross (columns x `size`).
 struct ScanArrays final : ScanVisitor {
     Gram gram;
     std::vector<double> grad, curv, cross, moment;
@@ -94,7 +94,7 @@ std::vector<double> flat(const Symmetric& matrix) {
     return {matrix.data(), matrix.data() + matrix.size() * matrix.size()};
 }
 
-// Whoever asks may have others to answer meanwhile: the GIL is free while rows are summed.
+// Calls a function without the GIL, so that other Python threads can run while rows are summed.
 template <class Ask>
 auto released(const Ask& ask) {
     const Released released;
@@ -112,14 +112,14 @@ nb::object evaluate(Rows& rows, const std::vector<Point>& points) {
     return as_numpy(released([&] { return rows.evaluate(points); }));
 }
 
-nb::tuple newton(Rows& rows, const Point& point, const Vector<Index>& support, bool low_precision) {
+nb::tuple newton(Rows& rows, const Point& point, const InputArray<Index>& support, bool low_precision) {
     const auto& at = checked(rows, point);
     const auto on = checked(rows, support);
     const NewtonSums answer = released([&] { return rows.newton(at, on, low_precision); });
     return nb::make_tuple(answer.loss, as_numpy(flat(answer.gram.curv)), array(answer.gram.grad));
 }
 
-nb::tuple scan(LocalRows& rows, const Point& point, const Vector<Index>& selected) {
+nb::tuple scan(LocalRows& rows, const Point& point, const InputArray<Index>& selected) {
     ScanArrays sums;
     const auto& at = checked(rows, point);
     const auto asked = checked(rows, selected);
@@ -130,8 +130,8 @@ nb::tuple scan(LocalRows& rows, const Point& point, const Vector<Index>& selecte
     return sums.moment.empty() ? answer : nb::tuple(answer + nb::make_tuple(array(sums.moment)));
 }
 
-nb::tuple rescan(LocalRows& rows, const BoundToken& token, const Point& point, const Vector<Index>& entered,
-                 const Vector<Index>& selected) {
+nb::tuple rescan(LocalRows& rows, const BoundToken& token, const Point& point, const InputArray<Index>& entered,
+                 const InputArray<Index>& selected) {
     ScanArrays sums;
     sums.size = static_cast<Index>(entered.shape(0));
     const auto& at = checked(rows, point);
@@ -141,7 +141,7 @@ nb::tuple rescan(LocalRows& rows, const BoundToken& token, const Point& point, c
     return nb::make_tuple(total, array(sums.grad), array(sums.curv), array(sums.cross));
 }
 
-nb::tuple groups(LocalRows& rows, const Point& point, const Vector<Index>& columns) {
+nb::tuple groups(LocalRows& rows, const Point& point, const InputArray<Index>& columns) {
     const auto& at = checked(rows, point);
     const auto asked = checked(rows, columns);
     const GroupSums all = released([&] { return rows.groups(at, asked); });
@@ -149,7 +149,7 @@ nb::tuple groups(LocalRows& rows, const Point& point, const Vector<Index>& colum
                           as_numpy(std::vector<double>{all.total_grad, all.total_curv, all.total_loss}));
 }
 
-// Tables one after the other, each by lines of the first feature's cells.
+// Returns the tables of all pairs, one after the other, each with one row per coarse bin of the first feature.
 nb::tuple pairs(LocalRows& rows, const Point& point, const nb::sequence& coarse_bins, const PairArray& features) {
     const auto& at = checked(rows, point);
     const auto in = coarse_bins_from(coarse_bins);
@@ -169,7 +169,7 @@ nb::tuple slopes(LocalRows& rows, const Point& point, bool centred) {
     return nb::make_tuple(array(all.slope), array(all.curv));
 }
 
-// A line from a point, along one centred column.
+// Returns loss, slope and curvature along one centred column.
 std::tuple<double, double, double> line(LocalRows& rows, const Point& point, Index column, double step) {
     check_column(rows, column);
     const LineSums sums = rows.line(checked(rows, point), column, step, Along::centred);
@@ -198,7 +198,7 @@ ColumnKind kind_named(const std::string& name) {
 
 using Ranges = std::vector<std::pair<Index, Index>>;
 
-// Steps and ramps of the same features; ramps of none where nothing is said of them.
+// Combines the ranges of steps and ramps of the same features. Without ranges of ramps there are no ramps.
 std::vector<NestedColumns> nested_from(const Ranges& steps, const Ranges& ramps, Index n_columns) {
     const auto outside = [&](const auto& range) {
         return range.first < 0 || range.second < range.first || range.second > n_columns;
@@ -216,15 +216,15 @@ std::vector<NestedColumns> nested_from(const Ranges& steps, const Ranges& ramps,
     return out;
 }
 
-// Of steps, or of ramps.
+// Returns the ranges of steps, or of ramps.
 Ranges ranges(const ColumnInfo& columns, Index NestedColumns::* first, Index NestedColumns::* last) {
     Ranges out;
     for (const NestedColumns& range : columns.nested) out.emplace_back(range.*first, range.*last);
     return out;
 }
 
-ColumnInfo make_columns(const std::vector<std::string>& kind, const Vector<double>& mean,
-                        const Vector<double>& centred_sq_norm, double total_weight, const Ranges& nested,
+ColumnInfo make_columns(const std::vector<std::string>& kind, const InputArray<double>& mean,
+                        const InputArray<double>& centred_sq_norm, double total_weight, const Ranges& nested,
                         Index shortlist, const Ranges& nested_ramps, const std::vector<double>& knot) {
     ColumnInfo columns;
     for (const auto& name : kind) columns.kind.push_back(kind_named(name));
@@ -244,7 +244,7 @@ ColumnInfo make_columns(const std::vector<std::string>& kind, const Vector<doubl
     return columns;
 }
 
-Point make_point(double intercept, const Vector<Index>& columns, const Vector<double>& coef, double loss,
+Point make_point(double intercept, const InputArray<Index>& columns, const InputArray<double>& coef, double loss,
                  double ridge) {
     if (columns.shape(0) != coef.shape(0)) throw std::invalid_argument("a Point must have one coefficient per column");
     return {.intercept = intercept, .columns = copied(columns), .coef = copied(coef), .loss = loss, .ridge = ridge};
@@ -256,8 +256,8 @@ void bind_rows(nb::module_& m) {
     nb::class_<Point>(m, "Point")
         .def(
             "__init__",
-            [](Point* self, double intercept, const Vector<Index>& columns, const Vector<double>& coef, double loss,
-               double ridge) { new (self) Point(make_point(intercept, columns, coef, loss, ridge)); },
+            [](Point* self, double intercept, const InputArray<Index>& columns, const InputArray<double>& coef,
+               double loss, double ridge) { new (self) Point(make_point(intercept, columns, coef, loss, ridge)); },
             nb::arg("intercept"), nb::arg("columns"), nb::arg("coef"), nb::kw_only(), nb::arg("loss") = infinity,
             nb::arg("ridge") = 0.0)
         .def_ro("intercept", &Point::intercept)
@@ -268,9 +268,9 @@ void bind_rows(nb::module_& m) {
     nb::class_<ColumnInfo>(m, "ColumnInfo")
         .def(
             "__init__",
-            [](ColumnInfo* self, const std::vector<std::string>& kind, const Vector<double>& mean,
-               const Vector<double>& centred_sq_norm, double total_weight, const Ranges& nested, Index shortlist,
-               const Ranges& nested_ramps, const std::optional<Vector<double>>& knot) {
+            [](ColumnInfo* self, const std::vector<std::string>& kind, const InputArray<double>& mean,
+               const InputArray<double>& centred_sq_norm, double total_weight, const Ranges& nested, Index shortlist,
+               const Ranges& nested_ramps, const std::optional<InputArray<double>>& knot) {
                 new (self) ColumnInfo(make_columns(kind, mean, centred_sq_norm, total_weight, nested, shortlist,
                                                    nested_ramps, knot ? copied(*knot) : std::vector<double>()));
             },
@@ -318,8 +318,8 @@ void bind_rows(nb::module_& m) {
     nb::class_<BoundThresholdRows, LocalRows>(m, "ThresholdRows")
         .def(
             "__init__",
-            [](BoundThresholdRows* self, nb::object design, Vector<double> y, std::optional<Vector<double>> weight,
-               const std::string& loss, Index n_threads) {
+            [](BoundThresholdRows* self, nb::object design, InputArray<double> y,
+               std::optional<InputArray<double>> weight, const std::string& loss, Index n_threads) {
                 const ThresholdDesign& core = nb::cast<const BoundDesign&>(design).get();
                 Labels labels(core.n_rows(), y, weight);
                 const Loss named = loss_named(loss);
@@ -331,7 +331,7 @@ void bind_rows(nb::module_& m) {
     nb::class_<BoundMatrixRows, LocalRows>(m, "MatrixRows")
         .def(
             "__init__",
-            [](BoundMatrixRows* self, nb::object matrix, Vector<double> y, Vector<double> weight,
+            [](BoundMatrixRows* self, nb::object matrix, InputArray<double> y, InputArray<double> weight,
                const std::string& loss, Index n_threads, std::size_t max_bytes) {
                 const Matrix& core = nb::cast<const BoundMatrix&>(matrix).get();
                 Labels labels(core.n_rows(), y, weight);
@@ -344,8 +344,8 @@ void bind_rows(nb::module_& m) {
     nb::class_<BoundRawRows, Rows>(m, "RawRows")
         .def(
             "__init__",
-            [](BoundRawRows* self, nb::object columns, const ColumnInfo& binned_info, Vector<double> y,
-               Vector<double> weight, const std::string& loss, Index n_threads) {
+            [](BoundRawRows* self, nb::object columns, const ColumnInfo& binned_info, InputArray<double> y,
+               InputArray<double> weight, const std::string& loss, Index n_threads) {
                 const RawColumns& raw = nb::cast<const BoundRawColumns&>(columns).get();
                 Labels labels(raw.n_rows(), y, weight);
                 for (Index i = 0; i < raw.size(); ++i)

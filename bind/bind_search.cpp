@@ -1,5 +1,5 @@
-// bind/bind_search.cpp: the searches for Python: the GIL is released, Ctrl-C is noticed, a callback hears of
-// each point.
+// bind/bind_search.cpp: binding of the searches. They release the GIL, check for Ctrl-C and call a callback for each
+// improved model.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -31,7 +31,8 @@ struct Search {
 
 void end_all() {
     running().closing = true;
-    nb::gil_scoped_release released;  // they take it back to say that they were stopped
+    // Cancelled computations need the GIL to raise their exceptions.
+    nb::gil_scoped_release released;
     for (int waited = 0; running().works > 0 && waited < 500; ++waited)
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
 }
@@ -60,7 +61,7 @@ void check_search(const Rows& rows, const Penalty& penalty, Index max_terms) {
             "an interaction in always requires the main effects demanded by hierarchy in always, too");
 }
 
-// The model that every search starts from must have a loss, or nothing can be compared with it.
+// The model that every search starts from must have a finite loss, with which others are compared.
 void check_start(const Point& start) {
     if (!std::isfinite(start.value()) || !std::isfinite(start.intercept))
         throw std::invalid_argument(
@@ -73,7 +74,7 @@ void check_point(const Rows& rows, const Point& point) {
             throw std::invalid_argument("the design does not have column " + std::to_string(c));
 }
 
-// A model to start from has the columns that every model has, and none that may not enter.
+// A starting model must contain the columns of every model, and no columns that are not allowed.
 void check_start_of(const Rows& rows, const Penalty& penalty, const Point& point) {
     check_point(rows, point);
     const auto enters = [&](Index c) { return penalty.allowed[c] || penalty.is_always(c); };
@@ -102,7 +103,8 @@ Search frontier(Rows& rows, const Penalty& penalty, Index max_terms, const std::
     if (!(price >= 0.0 && price < infinity))
         throw std::invalid_argument("comparison_lambda0 must be finite and not negative, got " + std::to_string(price));
     const Progress progress = progress_of(callback);
-    const Released released;  // the arrays in use are kept alive by the arguments; callbacks take the GIL back
+    // The function's arguments keep the arrays alive; callbacks acquire the GIL.
+    const Released released;
     rows.set_poll(poll_of(stop));
     const Deadline deadline(time_limit.value_or(infinity));
     const Penalty by_size = penalty.above_least_cost();
@@ -139,7 +141,7 @@ Search fit_at(Rows& rows, const Penalty& penalty, double lambda0, Index max_term
     return search;
 }
 
-// The point with its held columns in front, where a refit leaves them alone.
+// Moves the fixed columns to the front, where a refit does not change them.
 Point fixed_first(const Point& point, std::span<const Index> fixed) {
     Point out = point;
     out.columns.clear();
@@ -153,7 +155,7 @@ Point fixed_first(const Point& point, std::span<const Index> fixed) {
     return out;
 }
 
-Point refit_point(Rows& rows, const Penalty& penalty, const Point& point, const std::optional<Vector<Index>>& fixed,
+Point refit_point(Rows& rows, const Penalty& penalty, const Point& point, const std::optional<InputArray<Index>>& fixed,
                   double tolerance, bool full_precision) {
     check_columns(rows, penalty);
     check_point(rows, point);
@@ -211,9 +213,9 @@ nb::dict counts_of(const SwapCounts& counts) {
     return out;
 }
 
-// The paper's search at each lambda0 in turn, warm from the one before: the points, whether all were reached,
-// the counts.
-nb::tuple swap_path(LocalRows& rows, const Penalty& penalty, const Vector<double>& lambda0, Index max_terms,
+// Runs the search of the paper at each lambda0, starting from the previous solution. Returns the points, whether all
+// were reached within the time limit, and the counters.
+nb::tuple swap_path(LocalRows& rows, const Penalty& penalty, const InputArray<double>& lambda0, Index max_terms,
                     const std::string& cuts, bool dynamic, Index candidates, Index line_steps, Index max_swaps,
                     const std::optional<Point>& start, std::optional<double> time_limit, std::optional<Stop> stop) {
     check_search(rows, penalty, max_terms);

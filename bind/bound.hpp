@@ -1,4 +1,4 @@
-// bind/bound.hpp: core objects with the Python arrays that they read kept alive beside them.
+// bind/bound.hpp: core objects together with the Python arrays that they read, which are kept alive.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,21 @@
 
 class BoundDesign {
   public:
-    BoundDesign(nb::sequence codes, const Vector<sparsegam::Index>& n_bins, const Vector<sparsegam::Index>& n_ordered,
-                const nb::object& ramps);
+    BoundDesign(nb::sequence codes, const InputArray<sparsegam::Index>& n_bins,
+                const InputArray<sparsegam::Index>& n_ordered, const nb::object& ramps);
     const sparsegam::ThresholdDesign& get() const { return *design_; }
 
   private:
-    std::vector<Vector<std::uint8_t>> narrow_;
-    std::vector<Vector<std::uint16_t>> wide_;
+    std::vector<InputArray<std::uint8_t>> narrow_;
+    std::vector<InputArray<std::uint16_t>> wide_;
     std::optional<sparsegam::ThresholdDesign> design_;
 };
 
-// A matrix of raw columns, dense (float32 or float64, by rows or by columns) or sparse (CSC).
+// A matrix of raw columns, dense (float32 or float64, C or Fortran order) or sparse (CSC).
 class BoundMatrix {
   public:
     explicit BoundMatrix(Aligned<nb::ro, nb::ndim<2>, nb::device::cpu> dense);
-    BoundMatrix(Vector<double> data, Vector<std::int32_t> rows, Vector<sparsegam::Index> start,
+    BoundMatrix(InputArray<double> data, InputArray<std::int32_t> rows, InputArray<sparsegam::Index> start,
                 sparsegam::Index n_rows);
     const sparsegam::Matrix& get() const { return *matrix_; }
 
@@ -37,10 +37,10 @@ class BoundMatrix {
     std::unique_ptr<sparsegam::Matrix> matrix_;
 };
 
-// Columns of a design by the rows' own values.
+// Columns of a design computed from raw values.
 class BoundRawColumns {
   public:
-    BoundRawColumns(const nb::object& design, const Vector<sparsegam::Index>& columns, const nb::sequence& ramps);
+    BoundRawColumns(const nb::object& design, const InputArray<sparsegam::Index>& columns, const nb::sequence& ramps);
     const sparsegam::RawColumns& get() const { return *columns_; }
 
   private:
@@ -53,16 +53,17 @@ struct BoundToken {
     sparsegam::Token held;
 };
 
-// Labels and weights of a design with so many rows; without weights, all rows weigh one.
+// Labels and weights of the given number of rows; without weights, every row has weight one.
 struct Labels {
-    Labels(sparsegam::Index n_rows, Vector<double> y, std::optional<Vector<double>> weight);
+    Labels(sparsegam::Index n_rows, InputArray<double> y, std::optional<InputArray<double>> weight);
     const double* weights() const { return weight ? weight->data() : nullptr; }
-    Vector<double> y;
-    std::optional<Vector<double>> weight;
+    InputArray<double> y;
+    std::optional<InputArray<double>> weight;
 };
 
-// The core's rows must come first: nanobind takes a pointer to the whole for one to its base. They are made without the
-// GIL, so what keeps the arrays alive is moved in at the end, and stays with the caller where that fails.
+// The base class of the core must come first, since nanobind uses a pointer to the object as a pointer to its base.
+// Objects are constructed without the GIL. Hence the members that keep arrays alive are moved in last, and remain with
+// the caller if construction fails.
 class BoundThresholdRows final : public sparsegam::ThresholdRows {
   public:
     BoundThresholdRows(const sparsegam::ThresholdDesign& design, nb::object&& owner, Labels&& labels,

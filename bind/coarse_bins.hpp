@@ -1,4 +1,4 @@
-// bind/cells.hpp: cells and pairs of features as Python has them: tuples and an array, and back.
+// bind/coarse_bins.hpp: conversion of coarse bins and of pairs of features from and to Python.
 #pragma once
 
 #include <nanobind/stl/tuple.h>
@@ -12,9 +12,9 @@
 
 using PairArray = Aligned<const sparsegam::Index, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
 
-// Of each feature (of_bin, n_ordered, n_cells), or None.
+// Converts a tuple (of_bin, n_ordered, n_coarse) or None for each feature.
 inline std::vector<sparsegam::CoarseBins> coarse_bins_from(const nb::sequence& given) {
-    using Tuple = std::tuple<Vector<std::uint8_t>, sparsegam::Index, sparsegam::Index>;
+    using Tuple = std::tuple<InputArray<std::uint8_t>, sparsegam::Index, sparsegam::Index>;
     std::vector<sparsegam::CoarseBins> coarse_bins;
     for (nb::handle each : given) {
         auto& made = coarse_bins.emplace_back();

@@ -1,4 +1,4 @@
-// bind/kernels_avx512.cpp: the kernels compiled for AVX-512: those that matrix_kernels() are called for.
+// bind/kernels_avx512.cpp: the kernels compiled for AVX-512, used by matrix_kernels().
 #define SPARSEGAM_ARCH avx512
 #include "sparsegam/kernels.hpp"
 

@@ -1,4 +1,4 @@
-// bind/kernels_baseline.cpp: the kernels for any CPU of this architecture, and the choice among the tables.
+// bind/kernels_baseline.cpp: the kernels for any CPU of the architecture, and the selection of a table.
 #define SPARSEGAM_ARCH baseline
 #include "sparsegam/kernels.hpp"
 
@@ -15,7 +15,8 @@ extern const KernelTable avx2_table, avx512_table;
 namespace {
 
 #if defined(_MSC_VER)
-// The system keeps the registers that `saved` has bits for, and the CPU has what `wanted` has bits for (leaf 7, EBX).
+// Whether the operating system saves the registers in the bit mask `saved`, and the CPU supports FMA and the features
+// in the bit mask `wanted` (leaf 7, EBX).
 bool has(unsigned long long saved, int wanted) {
     int leaf[4];
     __cpuidex(leaf, 1, 0);

@@ -1,4 +1,4 @@
-// bind/module.cpp: the module sparsegam._core, one noun a file.
+// bind/module.cpp: the module sparsegam._core, with one file per subject.
 #include <nanobind/nanobind.h>
 
 namespace nb = nanobind;

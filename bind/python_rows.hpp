@@ -1,7 +1,6 @@
-// bind/python_rows.hpp: a class written in Python as Rows: the compiled search asks, its methods answer in arrays.
+// bind/python_rows.hpp: implementations of Rows written in Python, called by the compiled search.
 //
-// The methods, with what they take and return, are in _core.pyi. The search runs without the GIL and takes it back for
-// each question.
+// _core.pyi documents their methods. The search runs without the GIL and acquires it for each call.
 #pragma once
 
 #include <nanobind/stl/string.h>
@@ -21,7 +20,7 @@
 #include "coarse_bins.hpp"
 #include "sparsegam/rows.hpp"
 
-// Whatever Python object a scan returned.
+// Holds the Python object that a scan returned as its token.
 struct PythonToken final : sparsegam::ScanToken {
     explicit PythonToken(nb::object held) : held(std::move(held)) {}
     ~PythonToken() override {
@@ -43,7 +42,7 @@ class PythonRows final : public sparsegam::Rows {
     sparsegam::Loss loss() const override {
         if (!loss_) {
             nb::gil_scoped_acquire gil;
-            loss_ = sparsegam::loss_named(nb::cast<std::string>(ask("loss")));
+            loss_ = sparsegam::loss_named(nb::cast<std::string>(member("loss")));
         }
         return *loss_;
     }
@@ -51,22 +50,22 @@ class PythonRows final : public sparsegam::Rows {
     const sparsegam::ColumnInfo& columns() const override {
         if (!columns_) {
             nb::gil_scoped_acquire gil;
-            columns_ = nb::cast<sparsegam::ColumnInfo>(ask("columns"));
+            columns_ = nb::cast<sparsegam::ColumnInfo>(member("columns"));
         }
         return *columns_;
     }
 
     std::vector<double> evaluate(std::span<const Point> points) override {
         nb::gil_scoped_acquire gil;
-        nb::list asked;
-        for (const Point& point : points) asked.append(nb::cast(point));
-        return numbers(ask("evaluate")(asked), points.size(), "evaluate: one loss per point");
+        nb::list columns_or_all;
+        for (const Point& point : points) columns_or_all.append(nb::cast(point));
+        return numbers(member("evaluate")(columns_or_all), points.size(), "evaluate: one loss per point");
     }
 
     sparsegam::NewtonSums newton(const Point& point, std::span<const Index> support, bool low_precision) override {
         nb::gil_scoped_acquire gil;
         const nb::tuple answer =
-            parts(ask("newton")(point, array(support), low_precision), 3, "newton: loss, curv, grad");
+            checked_tuple(member("newton")(point, array(support), low_precision), 3, "newton: loss, curv, grad");
         return {nb::cast<double>(answer[0]), gram(answer[1], answer[2], support.size() + 1)};
     }
 
@@ -74,12 +73,13 @@ class PythonRows final : public sparsegam::Rows {
                           sparsegam::ScanVisitor& visitor) override {
         nb::gil_scoped_acquire gil;
         const bool ramped = !columns().knot.empty();
-        const nb::tuple answer = parts(ask("scan")(point, array(selected)), ramped ? 7 : 6,
-                                       ramped ? "scan: token, support curv and grad, then grad, curv, cross, moment"
-                                              : "scan: token, support curv and grad, then grad, curv, cross");
+        const nb::tuple answer =
+            checked_tuple(member("scan")(point, array(selected)), ramped ? 7 : 6,
+                          ramped ? "scan: token, support curv and grad, then grad, curv, cross, moment"
+                                 : "scan: token, support curv and grad, then grad, curv, cross");
         const std::size_t size = point.columns.size() + 1;
         visitor.visit_gram(gram(answer[1], answer[2], size));
-        const auto columns = asked(selected);
+        const auto columns = columns_or_all(selected);
         const auto moment = ramped ? numbers(answer[6], columns.size(), "moment") : std::vector<double>();
         take(answer[3], answer[4], answer[5], columns, size, [&](sparsegam::Block block) {
             if (ramped) block.moment = {moment.data(), 1};
@@ -91,16 +91,17 @@ class PythonRows final : public sparsegam::Rows {
     double rescan(const sparsegam::ScanToken& token, const Point& point, std::span<const Index> entered,
                   std::span<const Index> selected, const sparsegam::BlockCallback& visit_block) override {
         nb::gil_scoped_acquire gil;
-        const nb::tuple answer =
-            parts(ask("rescan")(static_cast<const PythonToken&>(token).held, point, array(entered), array(selected)), 4,
-                  "rescan: total gradient, then grad, curv, cross");
-        take(answer[1], answer[2], answer[3], asked(selected), entered.size(), visit_block);
+        const nb::tuple answer = checked_tuple(
+            member("rescan")(static_cast<const PythonToken&>(token).held, point, array(entered), array(selected)), 4,
+            "rescan: total gradient, then grad, curv, cross");
+        take(answer[1], answer[2], answer[3], columns_or_all(selected), entered.size(), visit_block);
         return nb::cast<double>(answer[0]);
     }
 
     sparsegam::GroupSums groups(const Point& point, std::span<const Index> columns) override {
         nb::gil_scoped_acquire gil;
-        const nb::tuple answer = parts(ask("groups")(point, array(columns)), 4, "groups: grad, curv, loss, totals");
+        const nb::tuple answer =
+            checked_tuple(member("groups")(point, array(columns)), 4, "groups: grad, curv, loss, totals");
         const auto totals = numbers(answer[3], 3, "groups: totals of gradient, curvature and loss");
         const std::size_t n = columns.size();
         return {numbers(answer[0], n, "groups: grad"),
@@ -118,8 +119,8 @@ class PythonRows final : public sparsegam::Rows {
         std::vector<std::size_t> sizes;
         for (const auto& [a, b] : pairs) sizes.push_back(coarse_bins[a].n_coarse * coarse_bins[b].n_coarse);
         const std::size_t size = std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
-        const nb::tuple answer = parts(ask("pair_sums")(point, as_tuples(coarse_bins), as_array(pairs)), 2,
-                                       "pair_sums: tables of gradient and curvature");
+        const nb::tuple answer = checked_tuple(member("pair_sums")(point, as_tuples(coarse_bins), as_array(pairs)), 2,
+                                               "pair_sums: tables of gradient and curvature");
         const auto grad = numbers(answer[0], size, "pair_sums: grad"),
                    curv = numbers(answer[1], size, "pair_sums: curv");
         for (std::size_t p = 0, first = 0; p < pairs.size(); first += sizes[p++])
@@ -128,13 +129,13 @@ class PythonRows final : public sparsegam::Rows {
     }
 
   private:
-    nb::object ask(const char* name) const { return nb_trampoline.base().attr(name); }
+    nb::object member(const char* name) const { return nb_trampoline.base().attr(name); }
 
     static nb::object array(std::span<const Index> values) {
         return as_numpy(std::vector<Index>(values.begin(), values.end()));
     }
 
-    static nb::tuple parts(const nb::object& answer, std::size_t count, const char* what) {
+    static nb::tuple checked_tuple(const nb::object& answer, std::size_t count, const char* what) {
         nb::tuple tuple;
         if (!nb::try_cast(answer, tuple) || tuple.size() != count)
             throw std::invalid_argument(std::string("a Rows class in Python must return ") + what);
@@ -158,14 +159,14 @@ class PythonRows final : public sparsegam::Rows {
         return out;
     }
 
-    std::vector<Index> asked(std::span<const Index> selected) const {
+    std::vector<Index> columns_or_all(std::span<const Index> selected) const {
         if (!selected.empty()) return {selected.begin(), selected.end()};
         std::vector<Index> all(columns().size());
         for (std::size_t c = 0; c < all.size(); ++c) all[c] = static_cast<Index>(c);
         return all;
     }
 
-    // Hands over the sums of some columns; curv may be None where it is not that of 0/1 columns.
+    // Passes the sums of some columns to a callback; curv may be None for columns that are not 0/1.
     template <class Take>
     static void take(nb::handle grad, nb::handle curv, nb::handle cross, const std::vector<Index>& columns,
                      std::size_t size, const Take& visit_block) {

@@ -1,4 +1,5 @@
-// bind/released.hpp: work without the GIL, counted, so that the end of Python can wait for it.
+// bind/released.hpp: computations without the GIL, counted so that the interpreter can wait for them when it shuts
+// down.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -8,8 +9,8 @@
 
 #include "sparsegam/types.hpp"
 
-// Work that runs now. When Python ends it is told to, and waited for: a thread that came back to a Python that is gone
-// would be ended within our code, which ends the process. Nothing begins after that.
+// Computations without the GIL. At shutdown they are cancelled and waited for: a thread that tries to acquire the GIL
+// afterwards would be terminated within C++ code, which aborts the process. No new computation starts after that.
 struct Running {
     std::atomic<bool> closing{false};
     std::atomic<sparsegam::Index> works{0};
@@ -20,7 +21,7 @@ inline Running& running() {
     return all;
 }
 
-// Holds what only plain arrays and core objects may be touched under.
+// While this object exists, only plain arrays and core objects may be used.
 class Released {
     class Registered {
       public:
@@ -33,6 +34,7 @@ class Released {
         Registered& operator=(const Registered&) = delete;
     };
 
-    Registered registered_;  // until the GIL is back
+    // Destroyed after the GIL has been acquired again.
+    Registered registered_;
     nanobind::gil_scoped_release released_;
 };

@@ -1,4 +1,5 @@
-// bind/stop.hpp: how work without the GIL hears of Ctrl-C, of the end of Python, and of other threads that end it.
+// bind/stop.hpp: cancellation of computations without the GIL: by Ctrl-C, at shutdown of the interpreter, or from other
+// threads.
 #pragma once
 
 #include <atomic>
@@ -9,12 +10,13 @@
 
 #include "released.hpp"
 
-// Ends searches from another thread.
+// A flag with which other threads cancel searches.
 struct Stop {
     std::shared_ptr<std::atomic<bool>> asked = std::make_shared<std::atomic<bool>>(false);
 };
 
-// Signal handlers run only where Python asks for them, on its main thread; elsewhere they do nothing.
+// Signal handlers run on the main thread of Python only, where PyErr_CheckSignals calls them; on other threads it does
+// nothing.
 inline std::function<void()> poll_of(const std::optional<Stop>& stop) {
     return [asked = stop ? stop->asked : nullptr] {
         if (running().closing || (asked && *asked)) throw std::runtime_error("the search was stopped");

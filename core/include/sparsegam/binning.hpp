@@ -1,4 +1,4 @@
-// sparsegam/binning.hpp: thresholds of a numeric column and the bin of each of its values. No NaN comes here.
+// sparsegam/binning.hpp: thresholds of a numeric column and the bins of its values. NaN is not allowed.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,8 @@
 
 namespace sparsegam {
 
-inline constexpr double small_range = 65536.0;  // whole numbers in a range this small are counted, not sorted
+// Integers within a range smaller than this are counted instead of sorted.
+inline constexpr double max_counted_range = 65536.0;
 
 // Distinct values in ascending order with their counts.
 struct Distinct {
@@ -21,9 +22,10 @@ struct Distinct {
     std::vector<Index> counts;
 };
 
-inline constexpr double exact = 4503599627370496.0;  // 2^52: whole numbers up to here have all their neighbours
+// 2^52: up to here, all integers are exact and have a spacing of at most one.
+inline constexpr double max_exact_integer = 4503599627370496.0;
 
-// The smallest and the largest, of one value at least.
+// Returns the smallest and the largest value of a non-empty array.
 inline std::pair<double, double> range_of(std::span<const double> values) {
     double low = values[0], high = values[0];
 #pragma omp simd reduction(min : low) reduction(max : high)
@@ -34,20 +36,24 @@ inline std::pair<double, double> range_of(std::span<const double> values) {
     return {low, high};
 }
 
-// How far a value is above a whole number, of which it is so close; cut down to a whole number.
-inline std::int32_t above(double value, double low) { return static_cast<std::int32_t>(value - low); }
+// The distance of a value from a nearby integer below it, rounded down.
+inline std::int32_t integer_distance(double value, double low) { return static_cast<std::int32_t>(value - low); }
 
-// Are all of them whole numbers. No floor: it is a call for each value where processors are old.
-inline bool whole_and_close(std::span<const double> values, double low, double high) {
-    if (!(high - low < small_range && low > -exact && high < exact && low == std::floor(low))) return false;
+// Whether all values are integers within a small range. floor() is avoided, since it is a function call per value on
+// old processors.
+inline bool are_close_integers(std::span<const double> values, double low, double high) {
+    if (!(high - low < max_counted_range && low > -max_exact_integer && high < max_exact_integer &&
+          low == std::floor(low)))
+        return false;
     std::int64_t others = 0;
 #pragma omp simd reduction(+ : others)
-    for (std::size_t i = 0; i < values.size(); ++i) others += low + above(values[i], low) != values[i];
+    for (std::size_t i = 0; i < values.size(); ++i) others += low + integer_distance(values[i], low) != values[i];
     return others == 0;
 }
 
-// Of columns of zeros and ones there are often hundreds. Empty where there are more values than these two.
-inline Distinct distinct_two(std::span<const double> values, double low, double high) {
+// For columns of zeros and ones, of which there are often hundreds. The result is empty if there are other values than
+// these two.
+inline Distinct distinct_of_two(std::span<const double> values, double low, double high) {
     std::int64_t n_low = 0, n_high = 0;
 #pragma omp simd reduction(+ : n_low, n_high)
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -58,9 +64,9 @@ inline Distinct distinct_two(std::span<const double> values, double low, double 
     return {{low, high}, {n_low, n_high}};
 }
 
-inline Distinct distinct_whole(std::span<const double> values, double low, double high) {
+inline Distinct distinct_integers(std::span<const double> values, double low, double high) {
     std::vector<Index> count(static_cast<std::size_t>(high - low) + 1, 0);
-    for (double v : values) ++count[above(v, low)];
+    for (double v : values) ++count[integer_distance(v, low)];
     Distinct out;
     for (std::size_t i = 0; i < count.size(); ++i) {
         if (count[i] == 0) continue;
@@ -87,13 +93,13 @@ inline Distinct distinct_sorted(std::span<const double> values) {
 inline Distinct distinct(std::span<const double> values) {
     if (values.empty()) return {};
     const auto [low, high] = range_of(values);
-    Distinct two = distinct_two(values, low, high);
+    Distinct two = distinct_of_two(values, low, high);
     if (!two.values.empty()) return two;
-    return whole_and_close(values, low, high) ? distinct_whole(values, low, high) : distinct_sorted(values);
+    return are_close_integers(values, low, high) ? distinct_integers(values, low, high) : distinct_sorted(values);
 }
 
-// Which thresholds stay, from the lowest up, so that there are rows enough between any two, and beyond the outermost; given
-// how many are in each bin.
+// Selects thresholds, from the lowest up, such that there are enough rows below the first, between any two and above
+// the last of them, given the number of rows per bin.
 template <class Count>
 std::vector<Index> select_thresholds(std::span<const Count> rows, Count min_count) {
     std::vector<Index> kept;
@@ -109,8 +115,8 @@ std::vector<Index> select_thresholds(std::span<const Count> rows, Count min_coun
     return kept;
 }
 
-// Distinct values that are joined with those below them, so that there are no more than max_bins: at the quantiles
-// 1/max_bins, 2/max_bins ...
+// Merges distinct values with those below them such that at most max_bins bins remain, at the quantiles 1/max_bins,
+// 2/max_bins and so on.
 inline Distinct at_quantiles(const Distinct& all, Index n_values, Index max_bins) {
     Distinct out;
     const double share = static_cast<double>(n_values) / static_cast<double>(max_bins);
@@ -128,8 +134,8 @@ inline Distinct at_quantiles(const Distinct& all, Index n_values, Index max_bins
     return out;
 }
 
-// Thresholds t of the columns `x <= t`: every distinct value but the largest, or where those would make more than max_bins
-// bins, the values at quantiles; of these so many that each bin has at least min_rows.
+// Returns the thresholds t of the columns `x <= t`: every distinct value except the largest, or quantiles if there are
+// more than max_bins distinct values. Thresholds are dropped such that each bin has at least min_rows rows.
 inline std::vector<double> bin_edges(std::span<const double> values, Index max_bins, Index min_rows = 1) {
     Distinct bins = distinct(values);
     if (static_cast<Index>(bins.values.size()) > max_bins)
@@ -141,8 +147,8 @@ inline std::vector<double> bin_edges(std::span<const double> values, Index max_b
     return edges;
 }
 
-// How many edges are below a value. A half is chosen by a product, not by a branch, which would be mispredicted every other
-// time.
+// Returns the number of edges below a value. The half is selected by a multiplication, since a branch would be
+// mispredicted half of the time.
 inline std::size_t edges_below(std::span<const double> edges, double value) noexcept {
     if (edges.empty()) return 0;
     const double* first = edges.data();
@@ -153,13 +159,13 @@ inline std::size_t edges_below(std::span<const double> edges, double value) noex
     return static_cast<std::size_t>(first - edges.data()) + (*first < value);
 }
 
-// code = number of edges below the value, so that code <= b exactly when value <= edges[b].
+// code = number of edges below the value, so that code <= b is equivalent to value <= edges[b].
 template <class Code>
 void bin_by_search(std::span<const double> values, std::span<const double> edges, Code* codes) {
     for (std::size_t i = 0; i < values.size(); ++i) codes[i] = static_cast<Code>(edges_below(edges, values[i]));
 }
 
-// The same through a table, where the edges are whole numbers: value <= t exactly when ceil(value) <= t.
+// Uses a table if the edges are integers: value <= t is equivalent to ceil(value) <= t.
 template <class Code>
 void bin_by_table(std::span<const double> values, std::span<const double> edges, Code* codes) {
     const double low = edges.front(), high = edges.back() + 1.0;
@@ -171,7 +177,7 @@ void bin_by_table(std::span<const double> values, std::span<const double> edges,
     }
     for (std::size_t i = 0; i < values.size(); ++i) {
         const double value = std::clamp(values[i], low, high);
-        const std::int32_t place = above(value, low);
+        const std::int32_t place = integer_distance(value, low);
         codes[i] = table[place + (low + place < value)];
     }
 }
@@ -183,7 +189,7 @@ void bin_by_one(std::span<const double> values, double edge, Code* codes) {
 
 template <class Code>
 void bin_codes(std::span<const double> values, std::span<const double> edges, Code* codes) {
-    const bool table = !edges.empty() && whole_and_close(edges, edges.front(), edges.back());
+    const bool table = !edges.empty() && are_close_integers(edges, edges.front(), edges.back());
     if (edges.size() == 1)
         bin_by_one(values, edges[0], codes);
     else if (table)

@@ -1,10 +1,9 @@
-// sparsegam/certificate.hpp: the certified sweep: proof that no swap of one term for one column helps.
+// sparsegam/certificate.hpp: proves that no swap of one term for one column improves a model.
 //
-// A swap here is the paper's: term j leaves, column c enters, the other coefficients stay, and (beyond the
-// paper) the intercept moves freely. A 0/1 column with a free intercept splits the rows into two groups whose
-// shifts are free of each other, so the most that c can gain is at most the sum of what each group can gain
-// by a shift of its own: a bound from three sums per group that settles nearly every pair. Those it leaves
-// open are line-searched.
+// A swap is defined as in the paper: term j leaves, column c enters, and the other coefficients do not change; in
+// addition, the intercept is re-optimised. A 0/1 column with a free intercept splits the rows into two groups that can
+// be shifted independently. Hence the gain of c is at most the sum of the gains of the best shifts of both groups,
+// which are bounded by three sums per group. This bound excludes nearly all pairs; the others need a line search.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +20,9 @@ namespace sparsegam {
 
 struct Certificate {
     bool swap_optimal = false;
-    Index pairs = 0;          // (term, column) pairs looked at
-    Index line_searches = 0;  // of them, those that the bounds left to a line search
+    // The number of (term, column) pairs checked, and of those that needed a line search.
+    Index pairs = 0;
+    Index line_searches = 0;
 };
 
 class Sweep {
@@ -35,7 +35,8 @@ class Sweep {
           min_improvement_(min_improvement),
           deadline_(deadline) {}
 
-    // The first swap that helps, with the other coefficients as they were; none when the point is swap 1-OPT.
+    // Returns the first swap that improves the objective, with the other coefficients unchanged, or nothing if the
+    // point is swap 1-optimal.
     std::optional<Point> find_better() {
         std::vector<char> taken(objective_.n_columns(), 0);
         for (Index c : point_.columns) taken[c] = 1;
@@ -60,7 +61,8 @@ class Sweep {
   private:
     static constexpr std::size_t most_shifts = 8;
 
-    // Where a coefficient has diverged (separable data without ridge), line searches may stop short: nothing is claimed.
+    // If a coefficient has diverged (separable data without ridge), line searches may end too early, and no certificate
+    // is given.
     bool none_diverged() const {
         for (Index s = 0; s < point_.size(); ++s) {
             if (std::abs(point_.coef[s]) > 0.9 * objective_.max_coef(point_.columns[s])) return false;
@@ -72,21 +74,23 @@ class Sweep {
         double grad, curv, loss;
     };
 
-    // What the point must come below with a column in place of the term that is out: columns differ in price.
+    // The value that a point must reach when a column replaces the removed term. It depends on the costs of both
+    // columns.
     double must_beat(Index column) const {
         return point_.value() - min_improvement_ + lambda0_ * (penalty_.cost[left_] - penalty_.cost[column]);
     }
 
-    // The point without its j-th term, at its best intercept: the bounds are sharp near a group's best shift.
+    // Returns the point without its j-th term, with optimal intercept: the bounds are sharp near the best shift of a
+    // group.
     Point without(Index j) {
         Point dropped = point_.without(j);
         refit(objective_, dropped, {.tolerance = min_improvement_, .n_fixed = dropped.size()});
         return dropped;
     }
 
-    // The columns that no bound rules out. The bound of a group is sharp where its own best shift is near, so
-    // it is taken at a few shifts of the intercept, each chosen for the columns that the last ones left open;
-    // few are left, and their sums cost little.
+    // Returns the columns that no bound excludes. The bound of a group is sharp if its best shift is close. Hence
+    // bounds are computed at a few shifts of the intercept, each chosen for the columns not excluded so far. These are
+    // few, and their sums are fast to compute.
     std::vector<Index> open_columns(const Point& dropped, const std::vector<char>& taken) {
         const Limits limits(penalty_, point_.columns);
         std::vector<Index> open;
@@ -109,8 +113,8 @@ class Sweep {
         return std::any_of(shifts.begin(), shifts.end(), [&](double s) { return std::abs(s - shift) < 0.02; });
     }
 
-    // Raises the lower bounds on both groups' losses with the sums at this shift, keeps the columns still
-    // open, and returns the shift that their least certain groups ask for, in the middle.
+    // Raises the lower bounds on the losses of both groups with the sums at this shift and keeps the columns that are
+    // not excluded. Returns the median of the shifts that would be best for the less certain groups of these columns.
     double raise_bounds(const Point& shifted, double shift, std::vector<Index>& open) {
         const GroupSums all = objective_.groups(shifted, open);
         const auto gain = objective_.loss().max_shift_gain;
@@ -135,7 +139,7 @@ class Sweep {
 
     std::optional<Point> line_search(const Point& dropped, Index column) {
         Point next = dropped.with(column, 0.0);
-        // To the end: a proof does not give up early.
+        // Many iterations: a line search that ends early proves nothing.
         refit(objective_, next, {.tolerance = 0.1 * min_improvement_, .max_steps = 100, .n_fixed = dropped.size()});
         if (next.value() < must_beat(column)) return next;
         return std::nullopt;
@@ -146,8 +150,10 @@ class Sweep {
     const Point& point_;
     double lambda0_, min_improvement_;
     Deadline deadline_;
-    Index left_ = none;                     // the term that is out
-    std::vector<double> inside_, outside_;  // lower bounds on the losses of a column's two groups
+    // The removed term.
+    Index left_ = none;
+    // Lower bounds on the losses of the two groups of each column.
+    std::vector<double> inside_, outside_;
     Certificate certificate_;
 };
 

@@ -1,4 +1,4 @@
-// sparsegam/column_counts.hpp: for how many rows each column of a threshold design is one, and the scores of its rows.
+// sparsegam/column_counts.hpp: counts the rows for which each column of a threshold design is one.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,8 @@
 
 namespace sparsegam {
 
-// What rows count for: their weights, added in the order of the rows; or some of them one each; or all of them.
+// Value of each row: its weight, or 1 if the mask is true, or 1 for all rows. Weights are added in the order of the
+// rows.
 struct Counting {
     std::span<const double> weight;
     std::span<const bool> mask;
@@ -19,7 +20,7 @@ struct Counting {
     Index of(std::size_t row) const { return mask.empty() ? 1 : mask[row]; }
 };
 
-// Rows of each of two bins, of which there are often hundreds of features.
+// Counts rows for features with two bins, of which there are often hundreds.
 template <class Code>
 void count_two(std::span<const Code> codes, const Counting& counting, double* rows) {
     Index all = 0, upper = 0;
@@ -31,7 +32,8 @@ void count_two(std::span<const Code> codes, const Counting& counting, double* ro
     rows[1] = static_cast<double>(upper);
 }
 
-// Rows of each bin, in four counts that take turns: one would wait for itself where rows of a bin follow each other.
+// Counts rows per bin in four alternating counters. A single counter would have to wait for its last increment when
+// consecutive rows are in the same bin.
 template <class Code>
 void count(std::span<const Code> codes, Index n_bins, const Counting& counting, double* rows) {
     std::vector<Index> counts(4 * n_bins, 0);
@@ -43,7 +45,7 @@ void count(std::span<const Code> codes, Index n_bins, const Counting& counting, 
         rows[b] = static_cast<double>(counts[b] + counts[n_bins + b] + counts[2 * n_bins + b] + counts[3 * n_bins + b]);
 }
 
-// What the rows of each bin count for, where bins are zero at first.
+// Adds the value of each row to its bin.
 template <class Code>
 void add_rows(std::span<const Code> codes, Index n_bins, const Counting& counting, double* sums) {
     if (!counting.weight.empty())
@@ -54,8 +56,8 @@ void add_rows(std::span<const Code> codes, Index n_bins, const Counting& countin
         count(codes, n_bins, counting, sums);
 }
 
-// The same for the columns of some features, one after the other: an ordered bin has the rows of all bins up to it, a ramp
-// stands on those below its knot.
+// Returns the counts of the columns of some features, one feature after the other: for an ordered bin, the rows in all
+// bins up to it, and for a ramp, the rows below its knot.
 inline std::vector<double> column_counts(const ThresholdDesign& design, std::span<const Index> features,
                                          const Counting& counting) {
     const std::size_t n_rows = static_cast<std::size_t>(design.n_rows());

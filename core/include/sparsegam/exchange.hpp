@@ -1,7 +1,8 @@
-// sparsegam/exchange.hpp: adds, drops and swaps, the best-looking first, each verified on the rows before it is made.
+// sparsegam/exchange.hpp: improves a model by additions, drops and swaps, each verified on the rows before it is made.
 //
-// A look is a local model of the current point and the list of moves it offers. The trials of one look are evaluated
-// together: the first few moves alone, and the best move with ever more of the others beside it.
+// In each iteration, a local model of the current point lists the moves with the largest predicted gains. All trials of
+// an iteration are evaluated in one pass: the first few moves individually, and the best move together with more and
+// more of the others.
 #pragma once
 
 #include <algorithm>
@@ -31,16 +32,17 @@ class Exchange {
     }
 
     const Point& current() const { return current_; }
-    double min_improvement() const { return min_improvement_; }  // the smallest that counts
+    // The smallest decrease of the objective that counts as an improvement.
+    double min_improvement() const { return min_improvement_; }
     bool out_of_time() const { return deadline_.passed(); }
 
-    // Looks at all columns may hold the curvature of an earlier one (model_cache.hpp).
+    // Allows full scans to reuse the curvature of an earlier scan (model_cache.hpp).
     void cache_curvature() { models_.cache_curvature(); }
 
-    // Refits a point to the last digit.
+    // Refits a point to machine precision.
     void polish(Point& point) { refit(objective_, point, {.full_precision = true}); }
 
-    // The same as well as trials are.
+    // Refits a point with the precision of trials.
     void refit_roughly(Point& point) { refit(objective_, point, trial_refit(2, infinity)); }
 
     void go_to(const Point& point) {
@@ -48,8 +50,9 @@ class Exchange {
         failed_.clear();
     }
 
-    // Makes moves that lower loss + ridge + lambda0 * terms by enough until none does and no refit is worth as much. Most
-    // looks are cheap ones (model_cache.hpp); before a thorough one ends, there was a full scan at this support.
+    // Makes moves that lower loss + ridge + lambda0 * terms sufficiently until there is none and a refit would not
+    // either. Most local models reuse earlier scans (model_cache.hpp). If rules.require_full_scan, the search ends only
+    // after a full scan at the final support.
     void improve(MoveRules rules) {
         rules.min_gain = std::max(min_predicted_gain(), rules.min_gain);
         for (int refits = 0; !deadline_.passed();) {
@@ -64,7 +67,7 @@ class Exchange {
         }
     }
 
-    // Swaps until none helps, among the columns in the shortlist or, if thorough, among all.
+    // Makes swaps until none helps, among the columns of the shortlist or, if a full scan is required, among all.
     void swap_all(bool require_full_scan, double lambda0, double min_gain = 0.0) {
         const MoveRules rules{
             .lambda0 = lambda0, .min_gain = std::max(min_predicted_gain(), min_gain), .add = false, .drop = false};
@@ -78,14 +81,15 @@ class Exchange {
         }
     }
 
-    // The best-looking addition, whatever it is worth. False when no column is left that would help at all.
+    // Makes the addition with the largest predicted gain, even if it does not pay off. Returns false if no column would
+    // help.
     bool grow() {
         const auto moves = move_list().best(additions());
         return !moves.empty() && make(moves.front(), local_model());
     }
 
-    // A step of greedy selection: the best few are tried, and the best of them is made. Where predictions are exact, or
-    // swaps will put right what they got wrong, the first will do.
+    // One step of greedy selection: tries the best few additions and makes the best of them. The first one suffices if
+    // predictions are exact, or if later swaps correct wrong choices.
     bool grow_greedily() {
         if (objective_.loss().constant_curvature || objective_.columns().shortlist > 0) return grow();
         const auto moves = move_list().best(additions());
@@ -97,19 +101,20 @@ class Exchange {
             refit(objective_, next, trial_refit(8, best.value()));
             if (next.value() < best.value()) best = std::move(next);
         }
-        if (!(best.value() < current_.value())) return grow();  // which falls back on a step of the new column alone
+        // `grow` falls back on a step of the new column alone.
+        if (!(best.value() < current_.value())) return grow();
         go_to(best);
         return true;
     }
 
-    // The best-looking pair of nested columns, where it promises to come below a value.
+    // Adds the best pair of nested columns if it is predicted to bring the objective below a value.
     bool grow_by_two(double below) {
         const auto moves =
             move_list().best_pairs({.min_gain = std::max(current_.value() - below, min_predicted_gain())});
         return !moves.empty() && make(moves.front(), local_model());
     }
 
-    // The best of all models that have one column more than one of these, as predicted; then refitted.
+    // Returns the best models, as predicted, that have one column more than one of the given models, refitted.
     std::vector<Point> grow_beam(const std::vector<Point>& from, std::size_t most) {
         std::vector<std::pair<double, Point>> found;
         for (const Point& point : from) {
@@ -132,13 +137,14 @@ class Exchange {
         return best;
     }
 
-    // The cheapest drop.
+    // Makes the drop with the lowest cost.
     bool shrink() {
         if (model_) return shrink(*model_);
         return shrink(LocalModel(objective_, current_, objective_.newton(current_, true)));
     }
 
-    // The certified sweep at the current point; goes on from the better one that it may find.
+    // Checks all swaps of the current point for a certificate. If one of them is an improvement, the search continues
+    // from there.
     std::pair<Certificate, bool> sweep(double lambda0) {
         Sweep sweep(objective_, current_, lambda0, min_improvement_, deadline_);
         const auto better = sweep.find_better();
@@ -171,7 +177,7 @@ class Exchange {
         full_scan_done_ = false;
     }
 
-    // The next model will be that of a full scan. False when there was one at this support.
+    // Makes the next local model a full scan. Returns false if there was a full scan at this support.
     bool request_full_scan() {
         if (full_scan_done_) return false;
         models_.invalidate();
@@ -179,9 +185,9 @@ class Exchange {
         return true;
     }
 
-    // --- trials
+    // --- Trials
 
-    // Makes a move, or asks for a full scan where none is left to make; false when there is neither.
+    // Makes a move, or requests a full scan if there is none to make. Returns false if neither is possible.
     bool make_move_or_request_scan(const MoveRules& rules) {
         if (try_listed_moves(rules)) return true;
         const bool pairs_first = rules.add && current_.size() > tuning::expensive_scan_terms;
@@ -190,8 +196,8 @@ class Exchange {
         return rules.add && try_moves(move_list().best_pairs(rules), rules);
     }
 
-    // Makes one of the most promising moves. Where a coefficient has diverged, floats resolve little of the curvature that is
-    // left of it, and promises may be far off: then the next best have their turn.
+    // Makes one of the moves with the largest predicted gains. For diverged coefficients, float32 sums do not resolve
+    // the remaining curvature, and predictions may be poor; in this case the next moves of the list are tried, too.
     bool try_listed_moves(const MoveRules& rules) {
         Outcome outcome = Outcome::poor_predictions;
         for (int n = 0; n < tuning::max_retries && outcome == Outcome::poor_predictions; ++n)
@@ -205,8 +211,9 @@ class Exchange {
 
     enum class Outcome { improved, failed, poor_predictions };
 
-    // Makes the best of what these moves offer, alone or several together; where none is good enough as predicted,
-    // refits those that miss by less than they promised. Far off: worse by more than the first of them promised to gain.
+    // Makes the best of these moves, individually or several together. If none is good enough as predicted, refits
+    // those that miss the target by less than their predicted gain. Predictions are poor if the objective after the
+    // first move increases by more than its predicted gain.
     Outcome evaluate_moves(const std::vector<Move>& moves, const MoveRules& rules) {
         if (moves.empty()) return Outcome::failed;
         const LocalModel& model = local_model();
@@ -234,7 +241,7 @@ class Exchange {
         return std::min(moves.size(), tuning::moves_tried_alone);
     }
 
-    // Where the first few moves lead alone, and the first with ever more of the others beside it.
+    // The points after each of the first few moves, and after the first move together with more and more of the others.
     std::vector<Point> trial_points(const std::vector<Move>& moves, const LocalModel& model) const {
         std::vector<Step> steps;
         for (const Move& move : moves) steps.push_back(model.step_of(move));
@@ -250,7 +257,8 @@ class Exchange {
         return points;
     }
 
-    // Can the step still be taken: what it drops is there, what it adds is not, and what is left keeps within the limits.
+    // Whether a step can still be taken: the dropped column is in the support, the added columns are not, and the
+    // limits hold.
     bool applies(const Step& step, const Point& point) const {
         const Index n_added = static_cast<Index>(step.added.size());
         if (point.size() + n_added - (step.dropped != none) > max_terms_) return false;
@@ -260,7 +268,8 @@ class Exchange {
         return n_added > 0 ? limits.allow(step.dropped, step.added[0], n_added) : limits.may_drop(step.dropped);
     }
 
-    // Refits an evaluated point that misses what it must beat by less than it promised; goes there if that is enough.
+    // Refits an evaluated point that misses the target by less than the predicted gain, and goes there if it then
+    // reaches the target.
     bool refit_trial(Point& point, double lambda0, double must_beat, double predicted_gain) {
         const double terms = lambda0 * penalty_.cost_of(point), missing = point.value() + terms - must_beat;
         if (missing >= 0.0 && missing < predicted_gain) refit(objective_, point, trial_refit(4, must_beat - terms));
@@ -273,14 +282,16 @@ class Exchange {
         return true;
     }
 
-    // On nearly pure groups the quadratic model may promise too little.
+    // Tries additions with a sufficient upper bound on their gain: for nearly pure groups, the quadratic model may
+    // predict too little.
     bool try_optimistic_addition(const MoveRules& rules) {
         if (current_.size() >= max_terms_) return false;
         const LocalModel& model = local_model();
         std::vector<Point> points;
         for (const Move& move : move_list().optimistic_additions(rules)) {
             points.push_back(apply_step(model.step_of(move), penalty_, model.refitted()));
-            failed_.record(move, current_);  // until it is made
+            // Recorded as failed in any case; a move that is made clears the record.
+            failed_.record(move, current_);
         }
         objective_.evaluate(points);
         objective_.counts().trials += static_cast<Index>(points.size());
@@ -290,8 +301,9 @@ class Exchange {
         });
     }
 
-    // What it would cost to drop a coefficient that has diverged, only the rows know: its group has no curvature left. The
-    // others hardly depend on it, so that they, or they and the intercept, stay where they are, before a refit.
+    // Tries to drop diverged coefficients. The cost of this can only be computed on the rows, since no curvature is
+    // left. The other coefficients hardly depend on a diverged one: trials keep them, and add the dropped coefficient
+    // to the intercept in one of two trials.
     bool try_diverged_drop(const MoveRules& rules) {
         std::vector<Point> points;
         for (const Move& move : move_list().diverged_drops()) {
@@ -310,7 +322,7 @@ class Exchange {
         });
     }
 
-    // Re-optimises the support where the model says that it is worth as much.
+    // Refits the support if its predicted gain is sufficient.
     bool refit_if_worthwhile(double min_gain) {
         if (local_model().refit_gain() < min_gain) return false;
         const bool seen = full_scan_done_;
@@ -318,14 +330,17 @@ class Exchange {
         objective_.evaluate(refitted);
         ++objective_.counts().trials;
         if (!(refitted.value() < current_.value()))
-            refitted = current_;  // the step was too long: shorter ones from here
-        // By enough, or it would go on for ever where the model's word is not kept: a coefficient that has diverged.
+            // The full step was too long: try shorter ones from the current point.
+            refitted = current_;
+        // The improvement must be sufficient. Otherwise, refits would continue forever when predictions fail, as for a
+        // diverged coefficient.
         const bool moved = refit_trial(refitted, 0.0, current_.value() - min_improvement_, infinity);
-        full_scan_done_ = seen;  // the support is the same
+        // The support has not changed.
+        full_scan_done_ = seen;
         return moved;
     }
 
-    // --- moves that are made whatever comes of them
+    // --- Moves that are made in any case
 
     bool shrink(const LocalModel& model) {
         const Move move = MoveList(objective_, model, current_, failed_, max_terms_).cheapest_drop();
@@ -340,8 +355,8 @@ class Exchange {
         return improved;
     }
 
-    // Where a step leads, as predicted; where that is worse than leaving the other coefficients alone (one that has
-    // diverged leaves no curvature to go by), a refit from there.
+    // Returns the predicted point after a step. If it is worse than the point with all other coefficients unchanged (a
+    // diverged coefficient has no curvature to predict from), returns the latter after a refit.
     Point start_point(const Step& step, const LocalModel& model) {
         const Step plain{
             .dropped = step.dropped, .added = step.added, .added_coef = std::vector(step.added.size(), 0.0)};
@@ -360,8 +375,10 @@ class Exchange {
     Point current_;
     double min_improvement_ = 0.0;
     ModelCache models_;
-    const LocalModel* model_ = nullptr;  // of the current point, once it was asked for
-    bool full_scan_done_ = false;        // was there a full scan at the current support
+    // The local model of the current point, or null if it was not needed yet.
+    const LocalModel* model_ = nullptr;
+    // Whether there was a full scan at the current support.
+    bool full_scan_done_ = false;
     FailedMoves failed_;
 };
 

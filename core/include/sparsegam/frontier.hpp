@@ -1,7 +1,8 @@
-// sparsegam/path.hpp: the best model of each size, by growing and shrinking with exchange in between.
+// sparsegam/frontier.hpp: searches for the best model of each size, or at one lambda0, by growing and shrinking models
+// with exchanges in between.
 //
-// Every size has one best model. A size whose model is new may be grown from and shrunk from once; the search
-// ends when nothing is new. The answer for any lambda0 is the size with the lowest loss + ridge + lambda0 * terms.
+// The best model of each size is stored. From a model that is new, the search grows and shrinks once; it ends when no
+// model is new. The solution for any lambda0 is the size with the lowest loss + ridge + lambda0 * terms.
 #pragma once
 
 #include <functional>
@@ -16,9 +17,9 @@ using Progress = std::function<void(Index n_terms, double value)>;
 
 class Frontier {
   public:
-    // price: the lambda0 at which models of one size are compared, where columns differ in cost. Swaps see to it; terms are
-    // added and dropped by what they gain alone. Of 640 sizes of small problems with random costs, all enumerated, 9 were
-    // missed with the price in both, 1 without.
+    // comparison_lambda0 is the lambda0 at which models of one size are compared if columns differ in cost. It is used
+    // by swaps; additions and drops are ranked by their gains alone. In small problems with random costs, all
+    // enumerated, 9 of 640 best models were missed with comparison_lambda0 in both, and 1 with this rule.
     Frontier(Objective& objective, Index max_terms, const Deadline& deadline, Progress progress,
              double comparison_lambda0 = 0.0)
         : objective_(objective),
@@ -30,8 +31,8 @@ class Frontier {
         record();
     }
 
-    // All sizes up to max_terms: greedy selection first, so that no size is worse than that; then swaps, up, down, until
-    // a round improves nothing.
+    // Searches all sizes up to max_terms: first greedy selection, so that no size is worse than its result, then rounds
+    // of swaps, growing and shrinking until a round improves nothing.
     void search_all() {
         exchange_.cache_curvature();
         grow_to_the_end();
@@ -47,8 +48,8 @@ class Frontier {
         finished_ = !exchange_.out_of_time();
     }
 
-    // The same from models that are nearly the best of their sizes already, those of a neighbouring ridge: refitted, then
-    // swapped as long as that is worth something. FICO, from 3/n to 300/n: a quarter to a half of the time of search_all,
+    // Searches all sizes from models that are nearly the best, such as those for a similar lambda2. They are refitted
+    // and improved by swaps that gain enough. FICO, from 3/n to 300/n: a quarter to a half of the time of search_all,
     // objectives 0.01 % higher on average.
     void search_from(std::span<const Point> start) {
         for (const Point& point : start)
@@ -64,15 +65,16 @@ class Frontier {
         finished_ = !exchange_.out_of_time();
     }
 
-    // The next search starts from this model, refitted.
+    // Refits a model, from which the next search starts.
     void start_from(Point point) {
         exchange_.refit_roughly(point);
         exchange_.go_to(point);
         record();
     }
 
-    // One lambda0: straight down on the penalised objective, on past it and back, then a look around. To be certified, it
-    // looks farther, makes the small moves too, and goes on from any swap that the sweep still finds.
+    // Searches at one lambda0: descends on the penalised objective, continues at a lower lambda0 and returns, then
+    // tries other sizes. With `certify`, it tries more sizes, makes moves with small gains, too, and continues from any
+    // improving swap that the certificate finds.
     void search_at(double lambda0, bool certify) {
         comparison_lambda0_ = lambda0;
         exchange_.improve(rules_at(lambda0));
@@ -90,7 +92,7 @@ class Frontier {
         finished_ = !exchange_.out_of_time();
     }
 
-    // Refits the model of a size to the last digit, and those of all sizes as long as there is time.
+    // Refits the model of one size, or of all sizes within the time limit, to machine precision.
     void polish(Index k) {
         if (known(k)) exchange_.polish(sizes_[k].point);
     }
@@ -127,15 +129,15 @@ class Frontier {
         return {.lambda0 = lambda0, .min_gain = tuning::min_gain_share * lambda0};
     }
 
-    // The same where no full scan needs to have the last word.
+    // The same rules without the requirement of a full scan.
     static MoveRules without_full_scan(double lambda0) {
         MoveRules rules = rules_at(lambda0);
         rules.require_full_scan = false;
         return rules;
     }
 
-    // Keeps the current point if it is the best of its size. A better one is a new start for its neighbours,
-    // unless it is better by next to nothing.
+    // Stores the current point if it is the best of its size. Its neighbours are searched again if the improvement is
+    // large enough.
     void record() {
         const Point& point = exchange_.current();
         const Index k = point.size();
@@ -150,14 +152,15 @@ class Frontier {
         if (progress_) progress_(k, point.value());
     }
 
-    // One more term cannot hurt beyond its price, but a size whose smaller neighbour left nothing to gain may never have been
-    // reached from it.
+    // One more term cannot increase the objective beyond its cost. A larger size may nevertheless be worse, if no
+    // column was left that improves the smaller model.
     void enforce_monotone() {
         for (Index k = 1; k < n_sizes(); ++k)
             if (known(k) && known(k - 1)) extend_smaller(k);
     }
 
-    // By the model of one term less with one of the size's own columns, where that is better; limits may leave none.
+    // Replaces the model of a size by the smaller model plus one column of the larger model, if that is better and the
+    // limits allow it.
     void extend_smaller(Index k) {
         const Limits limits(penalty_, at(k - 1).columns);
         for (Index c : at(k).columns) {
@@ -171,7 +174,7 @@ class Frontier {
         }
     }
 
-    // Swaps at the size just reached, unless this is a model that was swapped from already.
+    // Makes swaps at the size just reached, unless they were made from this model before.
     bool improve_size(Index k) {
         if (k < n_sizes() && sizes_[k].swapped && same_support(exchange_.current(), at(k))) return false;
         const bool require_full_scan = full_scan_due(k);
@@ -182,8 +185,8 @@ class Frontier {
         return true;
     }
 
-    // Is it time to look at all columns again? In the first round at every small size, then ever more rarely, on the way
-    // down more so: a shortlist made for one size serves those near it.
+    // Whether all columns should be scanned again: in the first round at every small size, then more rarely, and on the
+    // way down more often, since a shortlist selected for one size suits similar sizes.
     bool full_scan_due(Index k) const {
         const Index looks = k > last_full_scan_ ? tuning::full_scans_up : tuning::full_scans_down;
         return first_round_ && std::abs(k - last_full_scan_) >= std::max(Index{1}, k / looks);
@@ -194,8 +197,9 @@ class Frontier {
             record();
     }
 
-    // The best few models of one, two and three terms, each grown from several of the size below: of products and the steps
-    // they are made of, the best two have often no best one among them.
+    // Finds the best few models of one, two and three terms, each grown from several models of the size below. With
+    // interactions and the steps that define them, the best model of two terms often contains no best model of one
+    // term.
     void search_beam(std::size_t width) {
         std::vector<Point> beam{at(static_cast<Index>(penalty_.always.size()))};
         for (Index k = 0; k < tuning::beam_terms && beam[0].size() < max_terms_; ++k) {
@@ -209,7 +213,7 @@ class Frontier {
         }
     }
 
-    // How many models of each of the first sizes are worth it; none where columns are many.
+    // Number of models kept for each of the first sizes; none if there are many columns.
     std::size_t beam_width() const {
         if (penalty_.has_interactions()) return objective_.n_columns() <= tuning::few_columns ? tuning::beam_width : 0;
         return objective_.n_columns() <= tuning::very_few_columns ? tuning::narrow_beam_width : 0;
@@ -236,8 +240,8 @@ class Frontier {
         return exchange_.shrink() && improve_size(k - 1);
     }
 
-    // On at a lower price, where terms come in that pay together but not alone, and back; to where it was, if that is worse.
-    // Only what comes close is searched thoroughly.
+    // Continues at a lower lambda0, where terms enter that improve the model only together, and returns to lambda0.
+    // Restores the previous model if the result is worse. Full scans are only made if the result is close.
     void search_at_lower_lambda0(double lambda0) {
         const Point before = exchange_.current();
         if (before.size() > tuning::lower_lambda0_max_terms) return;
@@ -250,7 +254,7 @@ class Frontier {
         if (above() > 0.0) exchange_.go_to(before);
     }
 
-    // A few steps up and down again, or down and up, with swaps in between, lead out of many a local optimum.
+    // Grows and shrinks the model by a few terms, with swaps in between, which escapes many local optima.
     void search_neighbouring_sizes(double lambda0, Index steps) {
         bool any = true;
         while (any && !exchange_.out_of_time()) {
@@ -267,8 +271,8 @@ class Frontier {
         return objective_.n_columns() <= tuning::few_columns && best_size(lambda0) <= tuning::few_terms / 2;
     }
 
-    // Leaves out two terms at a time and lets the search find others: it may be that neither can move without the other.
-    // True when that led to something better.
+    // Removes two terms at a time and searches for replacements, since it may be that neither can be replaced alone.
+    // Returns whether this led to an improvement.
     bool search_after_removing_pairs(double lambda0) {
         const Point best = at(best_size(lambda0));
         const double must_beat =
@@ -280,7 +284,8 @@ class Frontier {
             Point rest = best.without(best.position(first));
             rest = rest.without(rest.position(second));
             if (!Limits(penalty_, rest.columns).hierarchy_holds()) continue;
-            objective_.evaluate(rest);  // or any finite value would count as better
+            // Without this, any finite value would count as an improvement.
+            objective_.evaluate(rest);
             exchange_.go_to(rest);
             exchange_.improve(rules_at(lambda0));
             if (objective_.penalised(exchange_.current(), lambda0) >= must_beat) continue;
@@ -291,7 +296,7 @@ class Frontier {
         return false;
     }
 
-    // The point just reached, to the last digit: others are to beat what it is worth, not where its refit stopped.
+    // Refits the current point to machine precision, so that other models are compared with its true value.
     void start_from_polished() {
         Point point = exchange_.current();
         exchange_.polish(point);
@@ -299,14 +304,14 @@ class Frontier {
         record();
     }
 
-    // How far to look around.
+    // Number of terms more or fewer that search_neighbouring_sizes tries.
     Index neighbourhood_steps(bool certify) const {
         const Index n_columns = objective_.n_columns();
         if (n_columns <= (certify ? tuning::few_columns : tuning::very_few_columns)) return 8;
         return certify && exchange_.current().size() <= tuning::few_terms ? 2 : 0;
     }
 
-    // Looks for a swap that the scans did not see. True when there was one, and the search goes on from it.
+    // Searches for a swap that the scans did not find. Returns whether there was one, from which the search continues.
     bool sweep(double lambda0) {
         auto [certificate, better] = exchange_.sweep(lambda0);
         certificate_ = certificate;
@@ -325,10 +330,13 @@ class Frontier {
     Progress progress_;
     std::vector<Size> sizes_;
     std::optional<Certificate> certificate_;
-    double comparison_lambda0_;  // lambda0 at which models of one size are compared: columns may differ in cost
+    // lambda0 at which models of one size are compared.
+    double comparison_lambda0_;
     bool first_round_ = true;
-    double min_gain_ = 0.0;     // of swaps between models of one size
-    Index last_full_scan_ = 0;  // the size at which all columns were last looked at
+    // Minimum gain of swaps between models of one size.
+    double min_gain_ = 0.0;
+    // Size of the model at the last full scan.
+    Index last_full_scan_ = 0;
     bool finished_ = true;
 };
 

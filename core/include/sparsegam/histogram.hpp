@@ -1,4 +1,4 @@
-// sparsegam/histogram.hpp: bin codes of one feature, their sums per bin, and the columns those sums stand for.
+// sparsegam/histogram.hpp: bin codes of features, sums per bin, and the sums per column that follow from them.
 #pragma once
 
 #include <algorithm>
@@ -11,11 +11,12 @@
 
 namespace sparsegam {
 
-inline constexpr Index pack = 4;  // channels come in packs of four doubles: one AVX2 register
+// Channels are processed in packs of four float64 values, one AVX2 register.
+inline constexpr Index pack = 4;
 
 inline Index padded(Index channels) { return (channels + pack - 1) / pack * pack; }
 
-// The codes of one feature: uint8 up to 256 bins, uint16 beyond, not owned.
+// The codes of one feature: uint8 for up to 256 bins, uint16 otherwise. Not owned.
 struct Codes {
     const std::uint8_t* narrow = nullptr;
     const std::uint16_t* wide = nullptr;
@@ -35,7 +36,7 @@ struct Codes {
             kernels().add_table_16(end - begin, wide + begin, table, score);
     }
 
-    // The same for a pack of tables side by side, and of scores.
+    // The same for a pack of interleaved tables and scores.
     void add_tables(Index begin, Index end, const double* tables, double* scores) const noexcept {
         if (narrow)
             kernels().add_tables_8(end - begin, narrow + begin, tables, scores);
@@ -55,7 +56,7 @@ struct Codes {
                                                                     channel);
     }
 
-    // The same where a column has a value for each bin.
+    // The same for a column with a value per bin.
     template <class Real>
     void fill_channel(Index begin, Index end, const double* table, const double* curv, Index stride,
                       Real* channel) const noexcept {
@@ -64,23 +65,26 @@ struct Codes {
     }
 };
 
-// Ramps of a feature: min(x - t, 0) for knots t at the upper ends of some of its ordered bins. Rows count as being where
-// those of their bin are on average: each ramp is a function of the bin.
+// Ramps of a feature: min(x - t, 0) for knots t at the upper ends of some of its ordered bins. Every row counts as
+// being at the mean of its bin, so that each ramp is a function of the bin.
 struct Ramps {
-    std::vector<double> centre, end;  // of each ordered bin: where its rows are, at most where it ends
-    std::vector<Index> knots;         // bins with a knot at their end, in ascending order
+    // Mean value and upper end of each ordered bin.
+    std::vector<double> centre, end;
+    // Bins with a knot at their upper end, in ascending order.
+    std::vector<Index> knots;
 
     Index size() const { return static_cast<Index>(knots.size()); }
     double knot(Index ramp) const { return end[knots[ramp]]; }
     double value(Index ramp, Index bin) const { return bin <= knots[ramp] ? centre[bin] - knot(ramp) : 0.0; }
 };
 
-// One feature: its first n_ordered bins are ordered (bin b is the column `code <= b`), the later ones stand
-// alone (bin b is the column `code == b`: a level, a special code, missing).
+// A feature. Its first n_ordered bins are ordered: bin b is the column `code <= b`. Any other bin b is the column `code
+// == b` (a level, a special code or missing).
 struct Feature {
     Codes codes = {};
     Index n_bins = 0, n_ordered = 0;
-    Index offset = 0;  // of its first column: one for each bin, then one for each ramp
+    // Index of the first column. There is one column for each bin, followed by one for each ramp.
+    Index offset = 0;
     Ramps ramps = {};
 
     Index n_columns() const { return n_bins + ramps.size(); }
@@ -89,16 +93,16 @@ struct Feature {
     unsigned first(Index bin) const { return bin < n_ordered ? 0u : static_cast<unsigned>(bin); }
     unsigned last(Index bin) const { return static_cast<unsigned>(bin); }
 
-    // Sums per bin become sums per column: prefix sums over the ordered bins, those of ramps, the others as they are. The
-    // second channel is the curvature; where there are ramps, the one at `own` is for what it makes of the columns: a
-    // ramp's own square, and the sum of the places of a step.
+    // Turns sums per bin into sums per column: prefix sums for ordered bins, the sums of ramps, and the sums of other
+    // bins unchanged. The second channel is the curvature. If there are ramps, moment_channel receives the sums of h
+    // x^2 for ramps and of h times the bin centre for steps.
     void columns_from_bins(double* histogram, Index stride, Index moment_channel) const {
         if (ramps.size() > 0) sum_ramps(histogram, stride, moment_channel);
         for (Index b = 1; b < n_ordered; ++b)
             for (Index c = 0; c < stride; ++c) histogram[b * stride + c] += histogram[(b - 1) * stride + c];
     }
 
-    // The contribution of each bin to the score: the terms' coefficients summed over the bins that each covers.
+    // Adds the contribution of a term to the score of each bin.
     void add_to_table(Index column, double coef, double* table) const noexcept {
         if (is_ramp(column))
             for (Index b = 0; b <= ramps.knots[column - n_bins]; ++b)
@@ -108,8 +112,9 @@ struct Feature {
     }
 
   private:
-    // From a knot to the next, d further up, S = sum c, L = sum (x - t) c and Q = sum (x - t)^2 h over the bins so far become
-    // S, L - d S and Q - 2 d L + d^2 S: sums of one sign, whatever the knots, so that nothing cancels.
+    // From one knot to the next, at distance d, the sums S = sum c, L = sum (x - t) c and Q = sum (x - t)^2 h over the
+    // bins so far become S, L - d S and Q - 2 d L + d^2 S. All summands have the same sign for any knots, so that there
+    // is no cancellation.
     void sum_ramps(double* histogram, Index stride, Index moment_channel) const {
         constexpr Index h = 1;
         std::vector<double> sum(stride, 0.0), line(stride, 0.0);
@@ -132,14 +137,14 @@ struct Feature {
     }
 };
 
-// What is counted: codes, how many bins they have, and where the sums per bin go.
+// Codes, their number of bins, and the array to which the sums per bin are added.
 struct HistogramTarget {
     Codes codes;
     Index n_bins;
     double* sums;
 };
 
-// Histograms over the same rows of channels, filled four at a time.
+// Histograms of several features over the same channels, four features at a time.
 template <class Real>
 class Histograms {
   public:
@@ -166,7 +171,7 @@ class Histograms {
         }
     }
 
-    // Hands the sums over, and starts anew.
+    // Adds the sums to the targets and resets them to zero.
     void flush() noexcept {
         for (std::size_t f = 0; f < targets_.size(); ++f) {
             const Real* from = bins_.data() + start_[f];
@@ -179,7 +184,7 @@ class Histograms {
   private:
     static constexpr std::size_t max_batch = 4;
 
-    // Four of the same code width, or one.
+    // Returns four if the next four features have codes of the same type, else one.
     std::size_t batch_size(std::size_t f) const noexcept {
         const bool four =
             f + max_batch <= targets_.size() && !targets_[f].codes.narrow == !targets_[f + max_batch - 1].codes.narrow;

@@ -1,15 +1,17 @@
-// sparsegam/products.hpp: what sums over the cells of two features say about products of a condition on each.
+// sparsegam/interactions.hpp: predicted gains of interactions of two conditions, from sums over coarse bins of two
+// features.
 //
-// Let the product hold in a share of the rows with sums G (gradient) and D (curvature), out of G_tot and H in all. Beside
-// the intercept it gains
+// Let an interaction hold for rows with sums G (gradient) and D (curvature), and let G_tot and H be the sums over all
+// rows. Relative to a model with an intercept only, its gain is
 //
-//     plain     (G - G_tot D / H)^2 / (2 (D (1 - D / H) + ridge)).
+//     marginal_gain     (G - G_tot D / H)^2 / (2 (D (1 - D / H) + ridge)).
 //
-// Beside both of its conditions too, only the interaction of the 2 x 2 table (first holds or not) x (second holds or not)
-// is left, whose cells q have sums G_q and D_q. With c = G_11/D_11 - G_10/D_10 - G_01/D_01 + G_00/D_00, whose variance is
-// that of one column of curvature V = 1 / sum_q (1 / D_q) and gradient c V, it gains
+// Relative to a model that also contains both conditions, only the interaction contrast of the 2 x 2 table (first
+// condition holds or not) x (second condition holds or not) is left, whose cells q have sums G_q and D_q. The contrast
+// is c = G_11/D_11 - G_10/D_10 - G_01/D_01 + G_00/D_00. It has the variance of a column with curvature V = 1 / sum_q (1
+// / D_q) and gradient c V, so that the gain is
 //
-//     contrast  (c V)^2 / (2 (V + ridge)).
+//     interaction_gain  (c V)^2 / (2 (V + ridge)).
 #pragma once
 
 #include <algorithm>
@@ -30,12 +32,16 @@ struct Interaction {
 };
 
 struct InteractionRules {
-    Index per_pair = 0;          // products wanted of each pair by either gain; at least as many as it has: all of them
-    double ridge = 0.0;          // added to a curvature
-    double min_curvature = 0.0;  // of the rows where a product holds, and of the others
+    // Maximum number of interactions per pair and kind of gain; all are returned if a pair has no more than this
+    // number.
+    Index per_pair = 0;
+    // Added to the curvature.
+    double ridge = 0.0;
+    // Minimum curvature of the rows for which an interaction holds, and of all other rows.
+    double min_curvature = 0.0;
 };
 
-// The gains of all products of one pair.
+// The gains of all interactions of one pair of features.
 class InteractionGains {
   public:
     InteractionGains(const CoarseBins& a, const CoarseBins& b, std::span<const double> grad,
@@ -55,7 +61,7 @@ class InteractionGains {
         return interaction_.empty() ? 0.0 : std::max(*std::max_element(interaction_.begin(), interaction_.end()), 0.0);
     }
 
-    // The best products by either gain that differ, each once; or all.
+    // Appends the best dissimilar interactions by either gain, each once, or all interactions.
     void append_to(std::vector<Interaction>& products, Index pair, Index per_pair) const {
         std::vector<Index> chosen;
         if (per_pair >= n_a_ * n_b_) {
@@ -70,12 +76,15 @@ class InteractionGains {
     }
 
   private:
-    static constexpr double not_allowed = -1.0;  // as quadrant_gains has it
-    static constexpr double empty = 1e-9;        // a share of all curvature that is rounding of sums
-    static constexpr double rounding = 1e-9;     // of the largest gain
+    // The value that the kernel quadrant_gains returns for interactions that are not allowed.
+    static constexpr double not_allowed = -1.0;
+    // Share of the total curvature below which a sum is rounding error.
+    static constexpr double empty = 1e-9;
+    // Differences of gains below this share of the largest gain are rounding errors.
+    static constexpr double rounding = 1e-9;
 
-    // Sums over every part of both features, in another unit: a line for each part of the second. The last line, and
-    // the last of each line, are of all rows.
+    // Returns scaled sums for every pair of conditions, with one row for each condition of the second feature. The last
+    // row, and the last entry of each row, are sums over all rows of the data.
     std::vector<double> by_condition(std::span<const double> by_cell, double unit) const {
         const Index width = b_.n_coarse, line = n_a_ + 1;
         std::vector<double> first(line * width), turned(line * width), both(line * (n_b_ + 1));
@@ -86,8 +95,8 @@ class InteractionGains {
         return both;
     }
 
-    // Sums of cells, `width` numbers each, become sums of parts, and of all cells at last. No difference is taken, so
-    // that sums of positive numbers stay positive.
+    // Turns sums per bin, `width` values each, into sums per condition, followed by the sum over all bins. No
+    // differences are taken, so that sums of positive values stay positive.
     static void sum_conditions(const CoarseBins& coarse_bins, Index width, const double* from, double* to) {
         const Index cuts = coarse_bins.n_thresholds(), ordered = coarse_bins.n_ordered,
                     all = coarse_bins.n_conditions();
@@ -101,7 +110,7 @@ class InteractionGains {
         for (Index i = 0; i < coarse_bins.n_coarse; ++i) put(all, i == 0 ? none : all, i);
     }
 
-    // In units of the total curvature, so that no product of four sums leaves the range of numbers.
+    // Computes gains in units of the total curvature, so that products of four sums do not overflow.
     void score(const std::vector<double>& g, const std::vector<double>& d, double total,
                const InteractionRules& rules) {
         const double ridge = rules.ridge / total, min_curvature = std::max(rules.min_curvature / total, empty);
@@ -115,7 +124,7 @@ class InteractionGains {
         }
     }
 
-    // The best first, without those alike to one chosen before; of equal gains the earlier.
+    // Returns the best interactions, omitting those similar to a better one. Of equal gains, the first is chosen.
     std::vector<Index> best(const std::vector<double>& of, Index count) const {
         if (count == 0) return {};
         std::vector<Index> gains = ranks(of);
@@ -123,7 +132,8 @@ class InteractionGains {
             const auto line = gains.begin() + q * n_a_;
             return std::max_element(line, line + n_a_) - gains.begin();
         };
-        std::vector<Index> chosen, top;  // and the best of each line
+        // `top` contains the best interaction of each row.
+        std::vector<Index> chosen, top;
         for (Index q = 0; q < n_b_ && n_a_ > 0; ++q) top.push_back(best_of(q));
         const auto lower = [&](Index i, Index j) { return gains[i] < gains[j]; };
         while (static_cast<Index>(chosen.size()) < count && !top.empty()) {
@@ -140,18 +150,21 @@ class InteractionGains {
         return chosen;
     }
 
-    // Gains that differ by rounding are equal: the four quadrants of a cut have one contrast, however rows were summed.
+    // Gains that differ by rounding errors only count as equal: the four quadrants of two thresholds have the same
+    // contrast.
     static std::vector<Index> ranks(const std::vector<double>& gains) {
         const double most = gains.empty() ? 0.0 : *std::max_element(gains.begin(), gains.end());
         std::vector<Index> out(gains.size(), 0);
-        if (!(most > 1e-290 && most < infinity)) return out;  // nothing, or scores beyond the range of numbers
+        // All gains are zero, or scores have overflowed.
+        if (!(most > 1e-290 && most < infinity)) return out;
         const double per_unit = 1.0 / (rounding * most);
         for (std::size_t i = 0; i < gains.size(); ++i)
             out[i] = gains[i] > 0.0 ? static_cast<Index>(gains[i] * per_unit + 1.5) : 0;
         return out;
     }
 
-    // The parts [first, last) that are of the same kind, with their cuts at most one cell apart: one idea.
+    // Returns the range [first, last) of conditions that are of the same kind and whose thresholds differ by at most
+    // one bin.
     static std::pair<Index, Index> similar(const CoarseBins& coarse_bins, Index part) {
         const Index cuts = coarse_bins.n_thresholds();
         if (part >= 2 * cuts) return {part, part + 1};
@@ -161,11 +174,11 @@ class InteractionGains {
 
     const CoarseBins &a_, &b_;
     Index n_a_, n_b_;
-    std::vector<double> marginal_, interaction_;  // a line for each part of the second
+    // One row for each condition of the second feature.
+    std::vector<double> marginal_, interaction_;
 };
 
-// Products worth trying, pair by pair, and for each pair the most that any of its products has to say beside its
-// conditions.
+// Candidate interactions, pair by pair, and the largest interaction_gain of each pair.
 struct BestInteractions {
     std::vector<Interaction> products;
     std::vector<double> best_interaction_gain;

@@ -1,7 +1,8 @@
-// sparsegam/joint_codes.hpp: several features of few bins counted as one: hundreds of 0/1 columns cost like one histogram.
+// sparsegam/joint_codes.hpp: counts several features with few bins in one histogram, so that hundreds of 0/1 columns
+// cost no more than a few features.
 //
-// The code of a row is a number in mixed radix whose digits are its codes in the features. One histogram over the joint
-// bins has the sums of all of them; folding it digit by digit gives each feature's own.
+// The joint code of a row is a number in mixed radix whose digits are its codes in the features. One histogram over the
+// joint bins contains the sums of all features, which are extracted digit by digit.
 #pragma once
 
 #include <algorithm>
@@ -16,9 +17,11 @@ namespace sparsegam {
 
 class JointCodes {
   public:
-    static constexpr Index max_bins = 64;  // joint ones: four histograms beside 15 terms stay in a first-level cache
+    // Maximum number of joint bins: with 15 terms, four such histograms fit into the first-level cache.
+    static constexpr Index max_bins = 64;
 
-    // Features in the order of their digits, least first. Their bins multiply to max_bins at most.
+    // `features` are in the order of their digits, the least significant first. The product of their numbers of bins is
+    // at most max_bins.
     JointCodes(std::vector<Index> features, std::span<const Feature> all, Index n_rows)
         : features_(std::move(features)), codes_(n_rows, 0) {
         for (Index f : features_) {
@@ -26,7 +29,8 @@ class JointCodes {
             radix_.push_back(feature.n_bins);
             const auto place = static_cast<std::uint8_t>(n_bins_);
             const std::uint8_t* digit = feature.codes.narrow;
-            std::uint8_t* code = codes_.data();  // all in bytes and by itself: the compiler takes many rows at once
+            // This loop uses bytes only, so that the compiler vectorises it for many rows at once.
+            std::uint8_t* code = codes_.data();
             for (Index i = 0; i < n_rows; ++i) code[i] = static_cast<std::uint8_t>(code[i] + digit[i] * place);
             n_bins_ *= feature.n_bins;
         }
@@ -36,8 +40,8 @@ class JointCodes {
     Index n_bins() const { return n_bins_; }
     Codes codes() const { return {codes_.data(), nullptr}; }
 
-    // Sums per joint bin become sums per bin of each feature; `take(feature, bin)` says where they go (nowhere: null).
-    // The joint sums, whose stride is padded, are used up.
+    // Turns sums per joint bin into sums per bin of each feature, which are added to `take(feature, bin)` unless it is
+    // null. This destroys the joint sums.
     template <class Take>
     void unfold(double* joint, Index stride, const Take& take) const {
         Index size = n_bins_;
@@ -50,14 +54,16 @@ class JointCodes {
         }
     }
 
-    // A table by joint bin from the tables of all features (of those that have none: zeros).
+    // Returns the table by joint bin whose entries are the sums of the features' tables. Features without table count
+    // as zero.
     template <class TableOf>
     std::vector<double> join(const TableOf& table_of) const {
         std::vector<double> joint(n_bins_);
         Index below = 1;
         for (std::size_t d = 0; d < features_.size(); ++d) {
             const double* table = table_of(features_[d]);
-            for (Index digit = radix_[d] - 1; digit >= 0; --digit) {  // the first last: the others are made of it
+            // The first digit comes last, since the others are computed from its entries.
+            for (Index digit = radix_[d] - 1; digit >= 0; --digit) {
                 const double more = table ? table[digit] : 0.0;
                 for (Index i = 0; i < below; ++i) joint[digit * below + i] = joint[i] + more;
             }
@@ -71,7 +77,7 @@ class JointCodes {
         for (Index c = 0; c < n; ++c) to[c] += from[c];
     }
 
-    // The sum of some bins, a pack of channels after the other: it stays in registers.
+    // Adds several bins, one pack of channels after the other, so that sums remain in registers.
     static void add_up(const double* bins, Index n_bins, Index stride, double* to) {
         for (Index first = 0; first < stride; first += pack) {
             double sum[pack];
@@ -88,7 +94,7 @@ class JointCodes {
     Index n_bins_ = 1;
 };
 
-// Features that go together, few enough bins each; those that are alone are left out.
+// Groups features with few bins such that each group can be counted together. Groups of one feature are omitted.
 inline std::vector<JointCodes> joint_codes(std::span<const Feature> features, Index n_rows) {
     std::vector<JointCodes> out;
     std::vector<Index> chosen;
@@ -98,7 +104,8 @@ inline std::vector<JointCodes> joint_codes(std::span<const Feature> features, In
         chosen.clear();
         n_bins = 1;
     };
-    for (Index bins = 1; bins * bins <= JointCodes::max_bins; ++bins)  // those of equally many bins beside each other
+    // Features with the same number of bins are grouped together.
+    for (Index bins = 1; bins * bins <= JointCodes::max_bins; ++bins)
         for (Index f = 0; f < static_cast<Index>(features.size()); ++f) {
             if (features[f].n_bins != bins || !features[f].codes.narrow) continue;
             if (n_bins * bins > JointCodes::max_bins) close();

@@ -1,4 +1,5 @@
-// sparsegam/kernel_table.hpp: the kernels as function pointers, so that one binary runs at its best on every CPU.
+// sparsegam/kernel_table.hpp: the kernels as function pointers, so that one binary uses the best instruction set of
+// every CPU.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +11,10 @@ namespace sparsegam {
 
 struct LossArgs {
     std::int64_t n;
-    const double *score, *y, *weight;  // IN
-    double *grad, *curv, *value;       // OUT
+    // IN
+    const double *score, *y, *weight;
+    // OUT
+    double *grad, *curv, *value;
 };
 
 struct LossSums {
@@ -20,36 +23,47 @@ struct LossSums {
 
 struct ValueArgs {
     std::int64_t n;
-    const double *score, *y, *weight;  // IN
+    // IN
+    const double *score, *y, *weight;
 };
 
-// Exponential loss: a row's weight is multiplied by one of four constants, from its label and a 0/1 column.
+// For the exponential loss, the loss of a row is multiplied by one of four constants, which depends on its label and on
+// a 0/1 column.
 struct ReweightArgs {
     std::int64_t n;
-    const double *x, *y;          // IN
-    double on, off;               // what the scores move by where x is 1 and where it is 0
-    double up_on, up_off;         // exp(on), exp(off): the factors of negative labels
-    double down_on, down_off;     // exp(-on), exp(-off): of positive ones
-    double *score, *grad, *curv;  // IN and OUT
+    // IN
+    const double *x, *y;
+    // The change of the score where x is 1 and where x is 0.
+    double on, off;
+    // exp(on) and exp(off): the factors for negative labels.
+    double up_on, up_off;
+    // exp(-on) and exp(-off): the factors for positive labels.
+    double down_on, down_off;
+    // IN and OUT
+    double *score, *grad, *curv;
     double* value;
 };
 
-// Short arrays that a kernel goes through in octets have room for the last one.
+// Short arrays that a kernel processes in groups of eight are padded to a multiple of eight.
 inline constexpr std::int64_t octet = 8;
 inline constexpr std::int64_t in_octets(std::int64_t n) { return (n + octet - 1) / octet * octet; }
 
-// In floats: these are predictions, from Q that is in floats, and there are many of them. In octets, with infinite
-// costs beyond k.
+// In float32, since these are many predictions, computed from Q in float32. Arrays are padded to a multiple of eight,
+// costs with infinity.
 struct SwapArgs {
     std::int64_t k;
-    const float* q;                       // Q_c without the intercept
-    const float *shift, *inverse, *cost;  // w_j / M_jj, 1 / M_jj, the cost of dropping j
+    // Q_c without the entry of the intercept.
+    const float* q;
+    // w_j / M_jj, 1 / M_jj and the cost of dropping j.
+    const float *shift, *inverse, *cost;
     float grad, curv, floor;
-    float slack;              // of the gradient, which lambda1 takes
-    bool may_rise, may_fall;  // the signs that the column's coefficient may have
+    // The part of the gradient that lambda1 cancels.
+    float slack;
+    // Whether the coefficient of the column may be positive, or negative.
+    bool may_rise, may_fall;
 };
 
-// n columns with `size` numbers each, `stride` apart, and one curvature each.
+// n columns with `size` values each, `stride` apart, and one curvature each.
 struct ColumnArgs {
     std::int64_t n, size, stride;
     float* q;
@@ -58,22 +72,27 @@ struct ColumnArgs {
 
 struct NestedPairArgs {
     std::int64_t n;
-    const float *grad, *curv, *raw, *adjusted, *usable;  // per column b
+    // Per column b.
+    const float *grad, *curv, *raw, *adjusted, *usable;
     float grad_a, curv_a, raw_a, collinear;
-    bool multiplicative;  // the loss: gains of groups are known beyond the quadratic model
+    // Whether the loss is multiplicative, so that gains of groups are known exactly.
+    bool multiplicative;
 };
 
-// Products of one condition with each of n others, in units of the total curvature: sums where both hold, where the
-// others do, where the one does, and of all rows.
+// Interactions of one condition with each of n others, in units of the total curvature: sums over the rows where both
+// hold, where the other condition holds, where the one condition holds, and over all rows.
 struct QuadrantArgs {
     std::int64_t n;
-    const double *grad, *curv, *grad_b, *curv_b;  // per other condition
+    // Per other condition.
+    const double *grad, *curv, *grad_b, *curv_b;
     double grad_a, curv_a, total_grad;
-    double ridge, least, empty;  // the least curvature where a product holds or not; what is rounding
+    // The minimum curvature of the rows where an interaction holds and of the others, and the curvature below which a
+    // sum is rounding error.
+    double ridge, least, empty;
 };
 
-// C (m x n) += A (m x k) B (k x n), C by columns without gaps; an element of A or B is `down` from the next in its column
-// and `across` from the next in its row.
+// C (m x n) += A (m x k) B (k x n), where C is stored by columns and contiguous. The next element in a column of A or B
+// is at a distance `down`, the next in a row at a distance `across`.
 template <class Real>
 struct ProductArgs {
     std::int64_t m, n, k;
@@ -91,9 +110,10 @@ struct HistogramKernels {
                        Real* const*) noexcept;
 };
 
-inline constexpr std::int64_t panel_rows = 512;  // of a matrix at a time: their products stay in the second-level cache
+// Number of rows of a matrix that are processed at a time, so that products stay in the second-level cache.
+inline constexpr std::int64_t panel_rows = 512;
 
-// What add_gram needs to work in, for a matrix of `size`.
+// Size of the workspace of add_gram for a matrix of the given size.
 inline constexpr std::int64_t gram_room(std::int64_t size) { return 2 * size * panel_rows; }
 
 template <class Real>
@@ -105,8 +125,10 @@ struct DenseKernels {
 };
 
 struct KernelTable {
-    LossSums (*losses[n_losses])(LossArgs) noexcept;  // in the order of Loss
-    double (*values[n_losses])(ValueArgs) noexcept;   // the sums of the losses alone
+    // In the order of Loss.
+    LossSums (*losses[n_losses])(LossArgs) noexcept;
+    // The sums of the losses without derivatives.
+    double (*values[n_losses])(ValueArgs) noexcept;
     LossSums (*reweight)(ReweightArgs) noexcept;
     void (*add_table_8)(std::int64_t, const std::uint8_t*, const double*, double*) noexcept;
     void (*add_table_16)(std::int64_t, const std::uint16_t*, const double*, double*) noexcept;
@@ -158,8 +180,9 @@ struct KernelTable {
     }
 };
 
-// The tables for this CPU; defined in bind/kernels_baseline.cpp. That for matrices of raw columns may be of wider registers:
-// products wait for arithmetic, where histograms wait for memory, and AVX-512 was measured not to help those.
+// Return the tables for this CPU, defined in bind/kernels_baseline.cpp. The table for matrices of raw columns may use
+// wider registers: matrix products are limited by arithmetic, while histograms are limited by memory, for which AVX-512
+// did not help in measurements.
 const KernelTable& kernels() noexcept;
 const KernelTable& matrix_kernels() noexcept;
 

@@ -1,26 +1,27 @@
-// sparsegam/kernels.hpp: the loops that touch every row, written for the compiler to vectorise.
+// sparsegam/kernels.hpp: the loops over rows, written such that compilers vectorise them.
 //
-// Compiled once per instruction set (bind/kernels_*.cpp defines SPARSEGAM_ARCH, the namespace);
-// kernel_table.hpp picks one table at run time. All noexcept, none allocates, and nothing from the standard
-// library is instantiated here: an inline std:: function compiled with AVX-512 could otherwise be the one
-// that the linker keeps for old CPUs.
+// This file is compiled once per instruction set: bind/kernels_*.cpp defines the namespace SPARSEGAM_ARCH, and
+// kernel_table.hpp selects one table at run time. All functions are noexcept and do not allocate memory. Nothing from
+// the standard library is instantiated here: the linker could keep an inline std:: function compiled with AVX-512 and
+// use it on old CPUs.
 #pragma once
 
 #include "kernels_dense.hpp"
 
 namespace sparsegam::SPARSEGAM_ARCH {
 
-// The polynomial in x with these coefficients, that of the highest power first.
+// The polynomial in x with these coefficients, from the highest power to the lowest.
 template <class... Others>
 SPARSEGAM_INLINE double horner(double x, double first, Others... others) {
     ((first = first * x + others), ...);
     return first;
 }
 
-// exp(x) by x = k log 2 + r, |r| <= log(2)/2, a degree-13 Taylor polynomial in r (error below 1e-17 relative)
-// and 2^k put straight into the exponent bits. Clamped to where doubles are normal.
+// exp(x) with x = k log 2 + r and |r| <= log(2)/2: a Taylor polynomial of degree 13 in r (relative error below 1e-17),
+// and 2^k written into the exponent bits. Arguments are clamped to the range of normal numbers.
 SPARSEGAM_INLINE double fast_exp(double x) {
-    const double magic = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer kept in the low bits
+    // 1.5 * 2^52: adding this rounds to an integer, which is then in the low bits.
+    const double magic = 6755399441055744.0;
     x = x > 708.0 ? 708.0 : x;
     x = x < -708.0 ? -708.0 : x;
     const double shifted = x * 1.4426950408889634074 + magic;
@@ -46,7 +47,7 @@ SPARSEGAM_INLINE double fast_log1p(double e) {
     return 2.0 * s * p;
 }
 
-// --- the losses, a struct each: value, gradient and curvature of a row of weight one, as in loss.hpp
+// --- Losses: value, gradient and curvature of a row of weight one, as in loss.hpp
 
 struct Row {
     double value, grad, curv;
@@ -101,7 +102,7 @@ static LossSums evaluate(LossArgs a) noexcept {
     return {sum, sum_grad, sum_curv};
 }
 
-// The sum of the losses alone, for trials.
+// The sum of the losses without derivatives, for trials.
 template <class Loss>
 static double value(ValueArgs a) noexcept {
     double sum = 0.0;
@@ -110,7 +111,7 @@ static double value(ValueArgs a) noexcept {
     return sum;
 }
 
-// The exponential loss after a shift of two groups of rows: products in the place of exponentials.
+// The exponential loss after a shift of two groups of rows, by multiplications instead of exponentials.
 static LossSums reweight(ReweightArgs a) noexcept {
     double sum = 0.0, sum_grad = 0.0;
 #pragma omp simd reduction(+ : sum, sum_grad)
@@ -156,8 +157,9 @@ static void fill_channel(std::int64_t n, const Code* codes, unsigned first, unsi
         channel[i * stride] = (unsigned(codes[i]) - first <= span) ? Real(curv[i]) : Real(0);
 }
 
-// histograms[f][codes[f][i]][:] += channels[i][:] for 1 or 4 features: four at once keep the memory busy
-// while one feature's last store is still on its way. 4 * Packs channels: a constant, so that the inner loop unrolls.
+// histograms[f][codes[f][i]][:] += channels[i][:] for one or four features. Processing four features at once hides the
+// latency of the previous store of each feature. There are 4 * Packs channels, a constant, so that the inner loop is
+// unrolled.
 template <int Packs, int Features, class Real, class Code>
 static void accumulate_packs(std::int64_t n, const Code* const* codes, std::int64_t stride,
                              const Real* __restrict channels, Real* const* histograms) noexcept {
@@ -175,7 +177,7 @@ static void accumulate_packs(std::int64_t n, const Code* const* codes, std::int6
     }
 }
 
-// The same for 1 to 8 packs, known only at run time: counts up to the function for them.
+// The same for 1 to 8 packs, known at run time only: recursion selects the function for this number.
 template <int Packs, int Features, class Real, class Code>
 static void accumulate_last(std::int64_t packs, std::int64_t n, const Code* const* codes, std::int64_t stride,
                             const Real* channels, Real* const* histograms) noexcept {
@@ -184,7 +186,7 @@ static void accumulate_last(std::int64_t packs, std::int64_t n, const Code* cons
     accumulate_packs<Packs, Features>(n, codes, stride, channels, histograms);
 }
 
-// At most eight packs at a time: 32 channels.
+// Processes at most eight packs (32 channels) at a time.
 template <int Features, class Real, class Code>
 static void accumulate(std::int64_t n, const Code* const* codes, std::int64_t stride, const Real* channels,
                        Real* const* histograms) noexcept {
@@ -198,7 +200,7 @@ static void accumulate(std::int64_t n, const Code* const* codes, std::int64_t st
     accumulate_last<1, Features>(packs, n, codes, stride, channels, histogram);
 }
 
-// histograms of `features` (1 or 4) features at once.
+// Processes one or four features at once.
 template <class Real, class Code>
 static void accumulate_any(std::int64_t features, std::int64_t n, const Code* const* codes, std::int64_t stride,
                            const Real* channels, Real* const* histograms) noexcept {
@@ -208,9 +210,10 @@ static void accumulate_any(std::int64_t features, std::int64_t n, const Code* co
         for (std::int64_t f = 0; f < features; ++f) accumulate<1>(n, codes + f, stride, channels, histograms + f);
 }
 
-// Gain of swapping each support position j for one candidate, and the largest of them: the formulas are in local_model.hpp.
+// Gain of replacing each term j by one candidate, and the largest of these gains; see local_model.hpp for the formulas.
 static float swap_gains(SwapArgs a, float* __restrict gains) noexcept {
-    const float rise = a.may_rise ? 1.0f : 0.0f, fall = a.may_fall ? 1.0f : 0.0f;  // numbers: bools are not vectorised
+    // Numbers instead of booleans, which compilers do not vectorise.
+    const float rise = a.may_rise ? 1.0f : 0.0f, fall = a.may_fall ? 1.0f : 0.0f;
     constexpr float never = -1e30f;
     float most[octet];
     for (std::int64_t i = 0; i < octet; ++i) most[i] = never;
@@ -233,8 +236,8 @@ static float swap_gains(SwapArgs a, float* __restrict gains) noexcept {
     return most[0];
 }
 
-// What a pair gains beyond the level of its inner column, times its curvature: the quadratic model, or more where the gains
-// of groups are known beyond it.
+// The gain of a pair beyond that of its inner column, times its curvature: from the quadratic model, or exactly for a
+// multiplicative loss.
 struct QuadraticFall {
     SPARSEGAM_INLINE float of(float grad, float) { return 0.5f * grad * grad; }
 };
@@ -245,7 +248,7 @@ struct MultiplicativeFall {
     }
 };
 
-// Gain of column a together with each nested column b: the formulas are in local_model.hpp.
+// Gain of column a together with each nested column b; see nested_pairs.hpp for the formulas.
 template <class Fall>
 static void nested_pair_gains(const NestedPairArgs& a, float* __restrict gains) noexcept {
     const float inverse = 1.0f / a.curv_a, level = 0.5f * a.grad_a * a.grad_a * inverse;
@@ -267,8 +270,8 @@ static void nested_pair_gains(NestedPairArgs a, float* gains) noexcept {
     a.multiplicative ? nested_pair_gains<MultiplicativeFall>(a, gains) : nested_pair_gains<QuadraticFall>(a, gains);
 }
 
-// Gains of products beside the intercept, and beside their conditions too: the formulas are in products.hpp. Minus one
-// where a product may not be.
+// Gains of interactions relative to the intercept, and relative to both conditions; see interactions.hpp for the
+// formulas. The result is -1 for interactions that are not allowed.
 static void quadrant_gains(QuadrantArgs a, double* __restrict plain, double* __restrict contrast) noexcept {
 #pragma omp simd
     for (std::int64_t q = 0; q < a.n; ++q) {
@@ -278,7 +281,7 @@ static void quadrant_gains(QuadrantArgs a, double* __restrict plain, double* __r
         const bool allowed = (d11 >= a.least) & (1.0 - d11 >= a.least);
         const double slope = g11 - a.total_grad * d11, kept = d11 * (1.0 - d11) + a.ridge;
         plain[q] = allowed ? 0.5 * slope * slope / kept : -1.0;
-        // c V = cross / below and V = above / below: the common denominator of four fractions.
+        // c V = cross / below and V = above / below, with the common denominator of four fractions.
         const double with = d11 * d10, without = d01 * d00, above = with * without;
         const double below = with * (d01 + d00) + without * (d11 + d10);
         const double cross = (g11 * d10 - g10 * d11) * without - (g01 * d00 - g00 * d01) * with;

@@ -1,5 +1,5 @@
-// sparsegam/kernels_dense.hpp: the kernels of matrices: products, the inverse, updates of many columns at once. Part of
-// kernels.hpp, which says how it is compiled.
+// sparsegam/kernels_dense.hpp: kernels for matrices: products, the inverse, and updates of many columns at once. Part
+// of kernels.hpp, which explains how it is compiled.
 #pragma once
 
 #include <math.h>  // C's: its functions are not instantiated anywhere
@@ -40,7 +40,7 @@ static void dots(ColumnArgs a, const double* __restrict x, double* __restrict ou
     }
 }
 
-// The i-th of the support leaves: the formulas of this and the next are in projection.hpp.
+// The i-th column leaves the support; see projection.hpp for the formulas of this function and the next.
 static void leave(ColumnArgs a, std::int64_t i, const double* __restrict mine, double inverse) noexcept {
     for (std::int64_t c = 0; c < a.n; ++c) {
         float* q = a.q + c * a.stride;
@@ -52,7 +52,7 @@ static void leave(ColumnArgs a, std::int64_t i, const double* __restrict mine, d
     }
 }
 
-// A column joins the support, whose entry is in the units of its curvature.
+// A column enters the support. Its entry is scaled by its curvature.
 static void join(ColumnArgs a, const double* __restrict solved, const double* __restrict cross, double inverse,
                  double unit) noexcept {
     for (std::int64_t c = 0; c < a.n; ++c) {
@@ -65,7 +65,7 @@ static void join(ColumnArgs a, const double* __restrict solved, const double* __
     }
 }
 
-// score[i] += sum of coef[j] * columns[j][i], four columns at a time: what the scores are read and written for.
+// score[i] += sum of coef[j] * columns[j][i], for four columns at a time, to read and write the scores less often.
 static void add_columns(std::int64_t n, std::int64_t k, const double* coef, const double* const* columns,
                         double* __restrict score) noexcept {
     std::int64_t j = 0;
@@ -93,7 +93,7 @@ static void sparse_products(std::int64_t n, const std::int32_t* rows, const doub
     }
 }
 
-// sum of weight * x^2 over the rows of a column
+// Sum of weight * x^2 over the rows of a column.
 template <class Real>
 static double sum_squares(std::int64_t n, const double* weight, const Real* column) noexcept {
     double sum = 0.0;
@@ -102,14 +102,14 @@ static double sum_squares(std::int64_t n, const double* weight, const Real* colu
     return sum;
 }
 
-// the same for many columns, one row at a time
+// The same for many columns, one row at a time.
 template <class Real>
 static void add_squares(std::int64_t n, double weight, const Real* __restrict row, double* __restrict sums) noexcept {
 #pragma omp simd
     for (std::int64_t c = 0; c < n; ++c) sums[c] += weight * double(row[c]) * double(row[c]);
 }
 
-// --- products of matrices: a panel of A at a time, four columns of B beside it, sums in registers
+// --- Matrix products: one panel of A and four columns of B at a time, with sums in registers
 
 #if defined(__AVX512F__)
 static constexpr int register_bytes = 64;
@@ -121,17 +121,18 @@ static constexpr int register_bytes = 32;
 template <class Real>
 struct Wide {
     typedef Real type __attribute__((vector_size(register_bytes), may_alias));
-    typedef Real loose __attribute__((vector_size(register_bytes), may_alias, aligned(sizeof(Real))));  // anywhere
+    // Possibly unaligned.
+    typedef Real loose __attribute__((vector_size(register_bytes), may_alias, aligned(sizeof(Real))));
 };
 #endif
 
-// Numbers in a register, and registers that a column of a panel has at most.
+// Number of values per register, and maximum number of registers per column of a panel.
 template <class Real>
 static constexpr std::int64_t lanes = register_bytes / std::int64_t(sizeof(Real));
 static constexpr std::int64_t most_registers = 3;
 
-// c[j] = sum over i of b_j[i] * panel[i], for `columns` columns of B at once. The loops are unrolled, so that sums stay in
-// registers.
+// c[j] = sum over i of b_j[i] * panel[i], for `columns` columns of B at once. The loops are unrolled, so that sums stay
+// in registers.
 template <class Real, int registers, int columns>
 SPARSEGAM_INLINE void multiply_panel(std::int64_t k, const Real* __restrict panel, const Real* const* b,
                                      std::int64_t b_down, Real* __restrict c) {
@@ -160,7 +161,7 @@ SPARSEGAM_INLINE void multiply_panel(std::int64_t k, const Real* __restrict pane
 #endif
 }
 
-// Rows [first, first + m) of A and columns [start, start + k) as a panel, filled up with zeros.
+// Copies rows [first, first + m) of A and columns [start, start + k) to a panel, padded with zeros.
 template <class Real>
 SPARSEGAM_INLINE void fill_panel(const ProductArgs<Real>& p, std::int64_t first, std::int64_t m, std::int64_t start,
                                  std::int64_t k, std::int64_t height, Real* __restrict panel) {
@@ -172,7 +173,7 @@ SPARSEGAM_INLINE void fill_panel(const ProductArgs<Real>& p, std::int64_t first,
     }
 }
 
-// A panel with all columns of B.
+// Multiplies a panel by all columns of B.
 template <class Real, int registers>
 static void add_panel(const ProductArgs<Real>& p, std::int64_t first, std::int64_t m, std::int64_t start,
                       std::int64_t k, const Real* panel) noexcept {
@@ -192,7 +193,8 @@ static void add_panel(const ProductArgs<Real>& p, std::int64_t first, std::int64
     }
 }
 
-// Few rows of A beside columns of B without gaps: along the columns, since rows would leave most of a register empty.
+// A with few rows and B with contiguous columns are multiplied along the columns of B, since the rows of A would leave
+// most of a register empty.
 template <class Real>
 static constexpr std::int64_t thin = 3 * lanes<Real> / 4;
 
@@ -204,7 +206,7 @@ SPARSEGAM_INLINE Real sum_of(std::int64_t n, const Real* x) {
     return sum;
 }
 
-// c[j * c_across + r] += a_r'b_j of some rows of A, `panel_rows` apart, and some columns of B at once.
+// c[j * c_across + r] += a_r'b_j for some rows of A, `panel_rows` apart, and some columns of B at once.
 template <class Real, int rows, int columns>
 SPARSEGAM_INLINE void multiply_thin(std::int64_t k, const Real* __restrict a, const Real* __restrict b,
                                     std::int64_t b_across, Real* __restrict c, std::int64_t c_across) {
@@ -236,7 +238,7 @@ SPARSEGAM_INLINE void multiply_thin(std::int64_t k, const Real* __restrict a, co
         for (int r = 0; r < rows; ++r) c[j * c_across + r] += totals[j][r];
 }
 
-// One to three rows with four columns, or with each of the last few.
+// Multiplies one to three rows by four columns, or by each of the last columns.
 template <class Real, int columns>
 SPARSEGAM_INLINE void multiply_thin(std::int64_t k, std::int64_t m, const Real* a, const Real* b, std::int64_t b_across,
                                     Real* c, std::int64_t c_across) {
@@ -281,7 +283,8 @@ static void add_product(ProductArgs<Real> p) noexcept {
     }
 }
 
-// gram[j * size + i] += sum of weight x_i x_j for i <= j, and some others; `work` has room for gram_room(size) numbers.
+// gram[j * size + i] += sum of weight x_i x_j for i <= j; some entries with i > j change, too. `work` has
+// gram_room(size) values.
 template <class Real>
 static void add_gram(std::int64_t n, std::int64_t size, const double* const* x, const double* weight,
                      Real* __restrict gram, Real* __restrict work) noexcept {
@@ -312,17 +315,20 @@ static double dot(std::int64_t n, const double* __restrict a, const double* __re
     return sum;
 }
 
-// The inverse of a positive definite matrix in its place, by Cholesky's L: M = (1/L)'(1/L). `work` has room for as much.
-// False, and nothing of use, where it is not positive definite.
+// Inverts a positive definite matrix in place by the Cholesky factor L: M = (1/L)'(1/L). `work` has the size of the
+// matrix. Returns false, with undefined contents, if the matrix is not positive definite.
 static bool invert(std::int64_t n, double* matrix, double* work) noexcept {
     for (std::int64_t i = 0; i < n; ++i) {
-        double* row = matrix + i * n;  // by rows: the matrix is symmetric
+        // Rows equal columns, since the matrix is symmetric.
+        double* row = matrix + i * n;
         for (std::int64_t j = 0; j < i; ++j) row[j] = (row[j] - dot(j, row, matrix + j * n)) * matrix[j * n + j];
         const double rest = row[i] - dot(i, row, row);
         if (!(rest > 0.0)) return false;
-        row[i] = 1.0 / root(rest);  // its inverse, so that nothing is divided twice
+        // Stores the inverse of the diagonal entry to avoid divisions.
+        row[i] = 1.0 / root(rest);
     }
-    for (std::int64_t j = 0; j < n; ++j) {  // row j of `work` is column j of 1/L
+    // Row j of `work` is column j of 1/L.
+    for (std::int64_t j = 0; j < n; ++j) {
         double* column = work + j * n;
         column[j] = matrix[j * n + j];
         for (std::int64_t i = j + 1; i < n; ++i)

@@ -1,5 +1,5 @@
-// sparsegam/limits.hpp: which columns may stand together: limits on source features and their terms, and products that
-// need plain terms beside them.
+// sparsegam/limits.hpp: limits on which columns may be in a model together: numbers of source features and of their
+// terms, and main effects that interactions require.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,8 @@
 
 namespace sparsegam {
 
-// Of a support: may a column join it, another having left, and may a column leave it?
+// Returns for a given support whether a column may enter it, possibly in exchange for another, and whether one may
+// leave it.
 class Limits {
   public:
     Limits(const Penalty& penalty, std::span<const Index> columns) : penalty_(penalty) {
@@ -28,7 +29,7 @@ class Limits {
             });
     }
 
-    // n_added: so many columns of its group.
+    // n_added is the number of columns of this group that enter.
     bool allow(Index dropped, Index added, Index n_added = 1) const {
         if (!penalty_.limited()) return true;
         return allow_in_group(dropped, added, n_added) && allow_source(dropped, added) &&
@@ -38,7 +39,7 @@ class Limits {
 
     bool may_drop(Index column) const { return interactions_keep_main_effects(column, none); }
 
-    // Has every product the plain terms that it needs?
+    // Whether the main effects that interactions require are in the support.
     bool hierarchy_holds() const {
         return std::all_of(interactions_.begin(), interactions_.end(),
                            [&](Index p) { return has_main_effects(p, none, none); });
@@ -77,8 +78,8 @@ class Limits {
         return features <= penalty_.max_groups;
     }
 
-    // Do the products on the support still stand after one column has left and another has joined? Most columns are not
-    // the last plain term of a feature that products need.
+    // Whether the interactions of the support still have the required main effects after one column has left and
+    // another has entered. Most columns are not the last main effect of a feature of an interaction.
     bool interactions_keep_main_effects(Index dropped, Index added) const {
         if (dropped == none || required_.empty() || penalty_.is_interaction(dropped) ||
             !is_required(penalty_.group[dropped]))
@@ -98,17 +99,21 @@ class Limits {
         return penalty_.hierarchy == Hierarchy::strong ? one && other : one || other;
     }
 
-    // Products have groups of their own.
+    // Interactions have groups of their own, which are not counted here.
     Index n_main_effects(Index feature, Index dropped, Index added) const {
         const auto is_in = [&](Index column) { return column != none && penalty_.group[column] == feature; };
         return count(terms_, feature) - is_in(dropped) + is_in(added);
     }
 
     const Penalty& penalty_;
-    std::unordered_map<Index, Index> terms_;  // of each group
-    std::unordered_map<Index, Index> uses_;   // of each source feature, by plain terms and products
-    std::vector<Index> interactions_;         // that need others
-    std::vector<Index> required_;             // source features of theirs that have one plain term
+    // Number of terms of each group.
+    std::unordered_map<Index, Index> terms_;
+    // Number of terms that use each source feature, as main effect or in an interaction.
+    std::unordered_map<Index, Index> uses_;
+    // Interactions of the support that require main effects.
+    std::vector<Index> interactions_;
+    // Source features of these interactions that have a single main effect.
+    std::vector<Index> required_;
 };
 
 }  // namespace sparsegam

@@ -1,7 +1,7 @@
-// sparsegam/linalg.hpp: small dense matrices: products, and symmetric ones with their inverse.
+// sparsegam/linalg.hpp: small dense matrices: products, symmetric matrices and their inverse.
 //
-// Matrices are small (terms x terms) or thin (columns x terms) and column-major. The kernels are our own: a BLAS has
-// threads of its own, whose number can be set for the whole process only, and sums that depend on it.
+// Matrices are small (terms x terms) or thin (columns x terms) and column-major. We use our own kernels because a BLAS
+// has its own threads, whose number can only be set for the whole process and affects the rounding of sums.
 #pragma once
 
 #include <algorithm>
@@ -13,14 +13,14 @@
 
 namespace sparsegam {
 
-// C (m x n) = A (m x k) B (k x n), or A' B where A is (k x m); all without gaps.
+// C (m x n) = A (m x k) B (k x n), or A' B if A is (k x m); all matrices are contiguous.
 template <class Real>
 void multiply(Index m, Index n, Index k, const Real* a, const Real* b, Real* c, bool transpose_a = false) {
     std::fill(c, c + m * n, Real(0));
     kernels().dense<Real>().add_product({m, n, k, a, transpose_a ? k : 1, transpose_a ? 1 : m, b, Index{1}, k, c});
 }
 
-// A symmetric K x K matrix, kept whole.
+// A symmetric matrix with full storage.
 class Symmetric {
   public:
     explicit Symmetric(Index size = 0) : size_(size), data_(static_cast<std::size_t>(size * size), 0.0) {}
@@ -31,7 +31,7 @@ class Symmetric {
     double& operator()(Index i, Index j) { return data_[i + j * size_]; }
     double operator()(Index i, Index j) const { return data_[i + j * size_]; }
 
-    // The same without its i-th row and column.
+    // Returns a copy without the i-th row and column.
     Symmetric without(Index i) const {
         Symmetric out(size_ - 1);
         for (Index c = 0; c < size_ - 1; ++c)
@@ -39,7 +39,7 @@ class Symmetric {
         return out;
     }
 
-    // The same with one more row and column, of zeros.
+    // Returns a copy with one more row and column of zeros.
     Symmetric bordered() const {
         Symmetric out(size_ + 1);
         for (Index c = 0; c < size_; ++c)
@@ -54,8 +54,8 @@ class Symmetric {
         return out;
     }
 
-    // The inverse, of the matrix itself where it is positive definite, else of one with a floor under its
-    // diagonal: pure groups and equal columns leave curvature zero, and a damped step is better than none.
+    // Returns the inverse if the matrix is positive definite, and else the inverse after adding a multiple of its
+    // diagonal. Pure groups and equal columns have zero curvature, and a damped step is better than none.
     Symmetric inverse() const {
         Symmetric scaled = *this;
         std::vector<double> scale(size_);

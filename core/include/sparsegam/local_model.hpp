@@ -1,14 +1,18 @@
-// sparsegam/local_model.hpp: the quadratic model of one scan: what every add, drop and swap would gain, and
-// where it leads.
+// sparsegam/local_model.hpp: the quadratic model of one scan: predicted gains of every addition, drop and swap, and the
+// coefficients after each.
 //
 // At a point with support A = [1, X_S], theta = (b, w) and gradient r = A'g + ridge, let H, M, Q_c and V_c be as in
 // projection.hpp. The quadratic model has its minimum on the support at theta* = theta - M r, where a column c outside
-// has the gradient G_c* = G_c - Q_c'r. Then
-//     add c        gains  G*^2 / 2V
-//     drop j       costs  w*_j^2 / 2M_jj
-//     swap j -> c  gains  G'^2 / 2V' - the drop's cost,  G' = G* - Q_cj w*_j / M_jj,  V' = V + Q_cj^2 / M_jj
-// Exact for the squared loss, a prediction for the others: exchange.hpp verifies on the rows. So the curvature need not
-// be that of the very point: a model can follow the search to points nearby for the price of their gradients.
+// the support has the gradient G_c* = G_c - Q_c'r. Then
+//     add c        gain  G*^2 / 2V
+//     drop j       cost  w*_j^2 / 2M_jj
+//     swap j -> c  gain  G'^2 / 2V' - cost of dropping j,  G' = G* - Q_cj w*_j / M_jj,  V' = V + Q_cj^2 / M_jj
+//
+// To derive the swap: fixing w_j at zero moves the support by -w*_j / M_jj times the j-th column of M, which changes
+// the gradient of c by -Q_cj w*_j / M_jj, and frees the curvature Q_cj^2 / M_jj that c shared with column j. These
+// formulas are exact for the squared loss and predictions for the others; exchange.hpp verifies moves on the rows.
+// Since predictions need not be exact, the curvature may be that of an earlier point: a model can be moved to nearby
+// points at the cost of computing their gradients.
 #pragma once
 
 #include <algorithm>
@@ -24,13 +28,18 @@
 namespace sparsegam {
 
 struct Move {
-    Index drop = none;  // position in the support
-    Index add = none;   // column
-    Index also = none;  // a second column, nested around the first
-    double gain = 0.0;  // predicted fall of the objective, its lambda0 part included
+    // Position of the dropped term in the support.
+    Index drop = none;
+    // The column that enters.
+    Index add = none;
+    // A second column that enters, nested around the first.
+    Index also = none;
+    // Predicted decrease of the objective, including lambda0.
+    double gain = 0.0;
 };
 
-// What a move does to the coefficients: changes of those on the support, the column that leaves, those that enter.
+// The effect of a move on the coefficients: changes of those in the support, the column that leaves and the columns
+// that enter.
 struct Step {
     double intercept = 0.0;
     std::vector<Index> columns;
@@ -40,7 +49,7 @@ struct Step {
     std::vector<double> added_coef;
 };
 
-// The step taken from any point that still has most of the support it was worked out for.
+// Applies a step to a point, whose support may differ slightly from that for which the step was computed.
 inline Point apply_step(const Step& step, const Penalty& penalty, const Point& from) {
     Point to;
     to.intercept = from.intercept + step.intercept;
@@ -57,11 +66,12 @@ inline Point apply_step(const Step& step, const Penalty& penalty, const Point& f
     return to;
 }
 
-// With w* and M as in local_model.hpp: w*_j / M_jj, 1 / M_jj, and the cost of the drop. Zeros and `cost` as it was given
-// for coefficients that may not move.
+// For each term of the support, with w* and M as above: w*_j / M_jj, 1 / M_jj and the cost of dropping it. Coefficients
+// that are fixed at a bound have zeros and the given cost.
 struct DropCosts {
     std::vector<double> shift, inverse, cost;
-    std::vector<float> shift_float, inverse_float;  // for the gains of swaps, in octets
+    // Copies in float32 for the kernel of swap gains, padded to a multiple of eight.
+    std::vector<float> shift_float, inverse_float;
 
     DropCosts() = default;
     explicit DropCosts(std::vector<double> costs)
@@ -80,14 +90,16 @@ struct DropCosts {
     }
 };
 
-// A diverged coefficient (a pure group, no ridge) leaves so little curvature that dropping it looks free; the curvature on
-// the way back grows like exp(R |w|), and so must the cost.
+// The factor by which the cost of dropping a coefficient is multiplied. A diverged coefficient (pure group, no ridge)
+// has so little curvature left that dropping it seems to cost nothing. Towards zero the curvature grows like exp(R
+// |w|), and the cost must grow likewise.
 inline double divergence_factor(double divergence) {
     return divergence > tuning::large_score ? std::exp(divergence - tuning::large_score) : 1.0;
 }
 
-// Of columns known by their place: how pure their groups are, |gradient| / curvature, which is near 1 where nearly all rows
-// have one label; and what the loss says of the best shift of such a group.
+// Corrections of the quadratic model for 0/1 columns, each of which shifts a group of rows. They depend on the loss and
+// on the purity |gradient| / curvature of the group, which is close to 1 if nearly all rows have the same label.
+// Columns are identified by their slots in the projection.
 class GroupShifts {
   public:
     explicit GroupShifts(const Objective& objective) : objective_(objective) {}
@@ -99,15 +111,15 @@ class GroupShifts {
     void set(Index slot, double curv) { curv_[slot] = curv; }
     void add(double curv) { curv_.push_back(curv); }
 
-    // Beside an intercept it is one whether a column holds for a group or for all others: the smaller says more.
+    // With an intercept, a column and its complement are equivalent; the purity is that of the smaller group.
     double purity(Index slot, Index column, double grad) const {
         const double group = curv_[slot], others = total_ - group + 2.0 * objective_.ridge(column);
         const bool smaller_others = objective_.penalty().free_intercept && others > 0.0 && others < group;
         return std::abs(grad) / (smaller_others ? others : group);
     }
 
-    // How many times the quadratic promise a shift gains, as far as the loss can tell, and at most; how many times the
-    // Newton step the best shift is.
+    // Gain of a shift relative to the quadratic model: an estimate, and an upper bound; and the best step relative to
+    // the Newton step.
     double gain_factor(Index column, double purity) const {
         return is_group(column) ? loss().gain_factor(purity) : 1.0;
     }
@@ -129,7 +141,8 @@ class GroupShifts {
 
 class LocalModel final : ScanVisitor {
   public:
-    // A scan of the columns `among` (none: all); `room` is how many may enter before a new one is due.
+    // Scans the selected columns (all if empty). `capacity` is the number of columns that can enter the support before
+    // the next scan is needed.
     LocalModel(Objective& objective, const Point& point, std::span<const Index> selected, Index capacity)
         : objective_(objective),
           penalty_(objective.penalty()),
@@ -142,14 +155,14 @@ class LocalModel final : ScanVisitor {
         project_slopes();
     }
 
-    // The support alone, penalties included, which is enough for drops.
+    // A model of the support alone, penalties included, which is sufficient for drops.
     LocalModel(Objective& objective, const Point& point, Gram gram)
         : objective_(objective), penalty_(objective.penalty()), k_(point.size()), refitted_(point) {
         take_support(std::move(gram));
         refit_support(slopes_);
     }
 
-    // The same of some columns only, with room for so many to enter.
+    // Returns a model of some of the columns only, with another capacity.
     LocalModel restricted_to(std::span<const Index> columns, Index capacity) const {
         LocalModel out(*this, projection_.restricted_to(columns, capacity));
         out.selected_.assign(columns.begin(), columns.end());
@@ -162,8 +175,8 @@ class LocalModel final : ScanVisitor {
         return out;
     }
 
-    // Goes over to another point, holding the curvature of the scan; the point's columns are put into the model's order.
-    // False where it cannot: then it is spent.
+    // Moves the model to another point without changing the curvature of the scan, and reorders the columns of the
+    // point to match the model. If it returns false, the model cannot be used any more.
     bool move_to(Point& point) {
         std::vector<Index> entered;
         for (Index c : point.columns)
@@ -186,11 +199,12 @@ class LocalModel final : ScanVisitor {
         return true;
     }
 
-    // To how many points it has followed the search since the scan; always new where curvature never changes.
+    // The number of points that the model was moved to since its scan. The age stays zero for losses of constant
+    // curvature, for which no model becomes outdated.
     Index n_moves() const { return age_; }
     Index age() const { return objective_.loss().constant_curvature ? 0 : age_; }
 
-    // What re-optimising the support alone is predicted to gain, and where it leads.
+    // The predicted gain of re-optimising the support, and its result.
     double refit_gain() const { return refit_gain_; }
     const Point& refitted() const { return refitted_; }
     double drop_cost(Index position) const { return drops_.cost[position]; }
@@ -198,7 +212,8 @@ class LocalModel final : ScanVisitor {
         return divergence(refitted_.columns[position], refitted_.coef[position]) > tuning::large_score;
     }
 
-    std::span<const Index> columns() const { return projection_.columns(); }  // those that were scanned
+    // The columns that were scanned.
+    std::span<const Index> columns() const { return projection_.columns(); }
     bool includes(Index column) const { return slot_of(column) != none; }
 
     double add_gain(Index c) const {
@@ -208,11 +223,11 @@ class LocalModel final : ScanVisitor {
         return 0.5 * push * push / projection_.curv(i) * shifts_.gain_factor(c, purity(c));
     }
 
-    // The same as an optimist has it: on nearly pure groups the quadratic model may promise much too little.
+    // An upper bound on the gain: for nearly pure groups, the quadratic model may predict much too little.
     double max_add_gain(Index c) const { return add_gain(c) * shifts_.max_gain_factor(c, purity(c)); }
 
-    // Gains of swapping each position, at its cost, for column c; returns the largest. In octets, with infinite costs at
-    // the end.
+    // Computes the gains of replacing each term by column c, given the costs of dropping them, and returns the largest.
+    // Arrays are padded to a multiple of eight, costs with infinity.
     float swap_gains(Index c, const float* costs, float* gains) const noexcept {
         const Index i = slot_of(c);
         return kernels().swap_gains(
@@ -222,9 +237,10 @@ class LocalModel final : ScanVisitor {
             gains);
     }
 
-    // What a pair of columns needs to know of each.
+    // The numbers of one column that are needed to score pairs.
     struct PairStats {
-        float grad, curv, raw;  // raw: the curvature without ridge and support
+        // `raw` is the curvature without ridge and before projection on the support.
+        float grad, curv, raw;
         bool usable;
         const float* q;
     };
@@ -236,8 +252,8 @@ class LocalModel final : ScanVisitor {
     }
     const Symmetric& support_curvature() const { return projection_.curvature(); }
 
-    // x_a'(h x_b) of two columns of one feature, the inner one first or a step before a ramp. Below its own knot, a ramp is
-    // another one plus a constant.
+    // Returns x_a'(h x_b) for two columns of one feature, the inner one first, or a step before a ramp. Below its own
+    // knot, a ramp is another ramp of the feature plus a constant.
     double cross_curvature(Index a, Index b) const {
         const ColumnInfo& columns = objective_.columns();
         if (columns.kind[b] != ColumnKind::ramp) return raw_curv(a);
@@ -248,7 +264,7 @@ class LocalModel final : ScanVisitor {
     }
     bool multiplicative() const { return objective_.loss().multiplicative; }
 
-    // What a move does to the coefficients, as the model has it.
+    // Returns the predicted effect of a move on the coefficients.
     Step step_of(const Move& move) const {
         Step step;
         step.columns = refitted_.columns;
@@ -278,8 +294,9 @@ class LocalModel final : ScanVisitor {
 
     Index slot_of(Index column) const { return projection_.slot(column); }
 
-    // Less curvature than this beside the support, and a column has nothing of its own to say. Measured against what it
-    // keeps beside the intercept alone: a column that holds for nearly all rows has little even there.
+    // A column with less curvature than this after projection on the support is collinear with it. The limit is
+    // relative to the curvature after projection on the intercept alone, since a column that is 1 for nearly all rows
+    // has little even then.
     double min_curv(Index i) const {
         return std::max(tuning::collinear * projection_.intercept_curv(i), tuning::rounding * projection_.diagonal(i));
     }
@@ -290,9 +307,10 @@ class LocalModel final : ScanVisitor {
         return direction > 0 ? penalty_.highest(c) > 0 : penalty_.lowest(c) < 0;
     }
 
-    // --- a scan
+    // --- Scan
 
-    // Coefficients pressed against their bounds stay there; to drop one is a step along its own slope.
+    // Fixes coefficients that are pressed against their bounds. The cost of dropping one of them is that of a step to
+    // zero along its own axis.
     void pin(Gram& gram) {
         pinned_.assign(k_, infinity);
         for (Index s = 0; s < k_; ++s) {
@@ -335,9 +353,9 @@ class LocalModel final : ScanVisitor {
         projection_.add(block, diagonal, free_);
     }
 
-    // --- following the search
+    // --- Moving to other points
 
-    // The columns that stayed in the order that the model has them in, then those that entered.
+    // Returns the point with the remaining columns in the order of the model, followed by those that entered.
     Point in_order(const Point& point, std::span<const Index> entered) const {
         Point out = point;
         out.columns = refitted_.columns;
@@ -351,7 +369,8 @@ class LocalModel final : ScanVisitor {
                std::all_of(refitted_.columns.begin(), refitted_.columns.end(), [&](Index c) { return includes(c); });
     }
 
-    // Which coefficients are pinned can change from point to point, and so would H.
+    // Coefficients at bounds may change from point to point, and H with them, so that a model with bounds cannot be
+    // moved.
     bool has_bounds(const Point& point) const {
         const auto bounded = [&](Index c) { return penalty_.bounded(c); };
         return std::any_of(point.columns.begin(), point.columns.end(), bounded) ||
@@ -394,7 +413,7 @@ class LocalModel final : ScanVisitor {
         return gram.grad;
     }
 
-    // --- either way
+    // --- Both
 
     void refit_support(std::vector<double> slopes) {
         slopes_ = std::move(slopes);
@@ -418,7 +437,7 @@ class LocalModel final : ScanVisitor {
         return objective_.loss().curvature_decay() * objective_.columns().score_scale(column) * std::abs(coef);
     }
 
-    // G becomes G*.
+    // Replaces the gradients G by G*.
     void project_slopes() {
         const auto shared = projection_.dots(slopes_);
         for (std::size_t i = 0; i < grad_.size(); ++i) grad_[i] -= shared[i];
@@ -426,7 +445,7 @@ class LocalModel final : ScanVisitor {
 
     double raw_curv(Index c) const { return projection_.diagonal(slot_of(c)) - objective_.ridge(c); }
 
-    // --- what moves do to the coefficients
+    // --- Effects of moves on the coefficients
 
     void add_column(Index column, double coef, Step& step) const {
         const float* q = projection_.q(slot_of(column));
@@ -448,7 +467,7 @@ class LocalModel final : ScanVisitor {
             step.change[s] += inverse(s + 1, position + 1) * length * projection_.scale(s + 1);
     }
 
-    // One column enters; where another leaves, that one's place in the adjustment is given back.
+    // A column enters, possibly in exchange for another, whose share of the projection is removed.
     void apply_add(const Move& move, Step& step) const {
         const Index i = slot_of(move.add);
         double grad = grad_[i], curv = projection_.curv(i), back = 0.0;
@@ -468,7 +487,8 @@ class LocalModel final : ScanVisitor {
         if (move.drop != none) shift_support(move.drop, back * coef, step);
     }
 
-    // Two nested columns enter: the level of the inner one, and the height of what lies between them.
+    // Two nested columns enter. The parameters are the level of the inner column and the height of the step between
+    // both.
     void apply_nested_pair(const Move& move, Step& step) const {
         const Index a = slot_of(move.add), b = slot_of(move.also), size = k_ + 1;
         const float *q_a = projection_.q(a), *q_b = projection_.q(b);
@@ -489,17 +509,23 @@ class LocalModel final : ScanVisitor {
 
     Objective& objective_;
     const Penalty& penalty_;
-    Token token_;                  // of the scan
-    std::vector<Index> selected_;  // the columns it was of; none: all
+    // Token of the scan.
+    Token token_;
+    // The scanned columns; empty for all.
+    std::vector<Index> selected_;
     Index capacity_ = 0, age_ = 0, k_;
     Point refitted_;
-    std::vector<double> pinned_, free_;  // what dropping a pinned coefficient costs; 0 for what may not move
-    std::vector<double> slopes_;         // the support's gradient
+    // Cost of dropping each coefficient that is fixed at a bound, infinity for others; and 1 for coefficients that may
+    // move, else 0.
+    std::vector<double> pinned_, free_;
+    // Gradient of the support.
+    std::vector<double> slopes_;
     Projection projection_;
     double refit_gain_ = 0.0;
     DropCosts drops_;
-    std::vector<double> grad_;    // per column scanned: G*
-    std::vector<double> moment_;  // and what Block says, where there are ramps
+    // G* and moments (see Block) of each scanned column.
+    std::vector<double> grad_;
+    std::vector<double> moment_;
     GroupShifts shifts_{objective_};
 };
 

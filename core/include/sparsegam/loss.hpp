@@ -1,8 +1,8 @@
-// sparsegam/loss.hpp: the losses, one row each in one table: value, gradient and curvature in the score f, and the
-// few facts about them that a search makes use of.
+// sparsegam/loss.hpp: the losses: value, gradient and curvature with respect to the score f, and their analytical
+// properties.
 //
-// These scalar definitions are what the vectorised kernels are tested against. A new loss is a name in `Loss`, a row
-// in `loss_table` and a kernel; no other header speaks of a loss by its name.
+// The vectorised kernels are tested against these scalar definitions. A new loss needs a name in `Loss`, a row in
+// `loss_table` and a kernel; no other header refers to an individual loss.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,8 @@ inline constexpr std::size_t n_losses = 4;
 inline Derivatives logistic_loss(double f, double y) {
     const double margin = y * f;
     const double e = std::exp(-std::abs(margin));
-    const double wrong = (margin > 0 ? e : 1.0) / (1.0 + e);  // probability of the other class
+    // `wrong` is the probability of the other class.
+    const double wrong = (margin > 0 ? e : 1.0) / (1.0 + e);
     return {std::log1p(e) + std::max(-margin, 0.0), -y * wrong, e / ((1.0 + e) * (1.0 + e))};
 }
 
@@ -40,23 +41,24 @@ inline Derivatives exponential_loss(double f, double y) {
 // (y - f)^2 / 2
 inline Derivatives squared_loss(double f, double y) { return {0.5 * (f - y) * (f - y), f - y, 1.0}; }
 
-// y in {-1, 1}: max(1 - y f, 0)^2, whose curvature is 2 or 0
+// y in {-1, 1}: max(1 - y f, 0)^2, whose curvature is 2 or 0.
 inline Derivatives squared_hinge_loss(double f, double y) {
     const double violation = std::max(1.0 - y * f, 0.0);
     return {violation * violation, -2.0 * y * violation, violation > 0.0 ? 2.0 : 0.0};
 }
 
-// The most that the loss of a group of rows can fall when their scores are all shifted by the same amount,
-// from the group's sums of gradient, curvature and loss. For the logistic loss, |f'''| <= f'' gives
-// f(d) >= f + G d + D (exp(-|d|) + |d| - 1), whose minimum is D psi(|G| / D) below f,
-// psi(u) = u + (1 - u) log(1 - u) for u < 1; beyond, only the loss itself limits the fall.
+// An upper bound on the decrease of the loss of a group of rows when the same shift is added to all their scores, from
+// the group's sums of gradient, curvature and loss. For the logistic loss, |f'''| <= f'' implies f(d) >= f + G d + D
+// (exp(-|d|) + |d| - 1). The minimum of this bound is D psi(|G| / D) below f, with psi(u) = u + (1 - u) log(1 - u) for
+// u < 1. For larger u, the decrease is bounded by the loss itself.
 inline double logistic_max_shift_gain(double grad, double curv, double value) {
     if (curv <= 0.0) return std::max(value, 0.0);
     const double u = std::abs(grad) / curv;
     return u < 1.0 ? std::min(curv * (u + (1.0 - u) * std::log1p(-u)), value) : value;
 }
 
-// Exact for these two: the exponential loss ends at twice the geometric mean of what it has on either label.
+// The bounds for the exponential and the squared loss are exact. The best shift reduces the exponential loss to twice
+// the geometric mean of the losses on the two labels.
 inline double exponential_max_shift_gain(double grad, double curv, double) {
     return curv - std::sqrt(std::max(curv * curv - grad * grad, 0.0));
 }
@@ -65,24 +67,25 @@ inline double squared_max_shift_gain(double grad, double curv, double value) {
     return curv <= 0.0 ? std::max(value, 0.0) : 0.5 * grad * grad / curv;
 }
 
-// A curvature that may end at once bounds nothing: a group can lose no more than it has.
+// Since the curvature can become zero at once, the only bound is the loss of the group.
 inline double squared_hinge_max_shift_gain(double, double, double value) { return std::max(value, 0.0); }
 
-// How many times its quadratic model's promise a shift of a group of rows gains, from u = |gradient| / curvature.
-// Exponential: 1 - sqrt(1 - u^2) against u^2 / 2; a pure group (u = 1) gains twice the promise.
+// Decrease of the loss by the best shift of a group of rows, relative to the prediction of the quadratic model, as a
+// function of u = |gradient| / curvature. For the exponential loss this is 1 - sqrt(1 - u^2) relative to u^2 / 2; for a
+// pure group (u = 1) it is 2.
 inline double exponential_gain_factor(double u) {
     return u < 1e-3 ? 1.0 : 2.0 * (1.0 - std::sqrt(std::max(1.0 - u * u, 0.0))) / (u * u);
 }
 
-// How many times its Newton step the best shift of a group of rows is: atanh(u) / u for the exponential loss, capped
-// where the shift of a pure group would be infinite.
+// Best shift of a group of rows relative to its Newton step: atanh(u) / u for the exponential loss. It is capped, since
+// the best shift of a pure group is infinite.
 inline double exponential_step_factor(double u) {
     if (u < 1e-3) return 1.0;
     u = std::min(u, 0.99);
     return std::atanh(u) / u;
 }
 
-// And at most: psi(u) above against u^2 / 2.
+// Upper bound on the decrease relative to the quadratic model: psi(u), see above, relative to u^2 / 2.
 inline double logistic_max_gain_factor(double u) {
     if (u < 1e-3) return 1.0;
     return u < 1.0 ? 2.0 * logistic_max_shift_gain(u, 1.0, 1.0) / (u * u) : 2.0;
@@ -94,16 +97,23 @@ struct LossTraits {
     Loss loss;
     std::string_view name;
     Derivatives (*derivatives)(double f, double y);
-    double self_concordance;   // |l'''| <= this * l'' in f; infinite where l'' jumps
-    double largest_curvature;  // l'' never exceeds this
+    // The smallest r with |l'''| <= r l'' for all f; infinite if l'' is discontinuous.
+    double self_concordance;
+    // Upper bound on l''.
+    double largest_curvature;
     double (*max_shift_gain)(double grad, double curv, double value);
-    double (*gain_factor)(double u) = no_correction;  // of a group, beyond the quadratic model
+    // Corrections of the quadratic model for groups of rows: decrease and step relative to its predictions, and an
+    // upper bound on the decrease where the quadratic model may predict too little.
+    double (*gain_factor)(double u) = no_correction;
     double (*step_factor)(double u) = no_correction;
-    double (*max_gain_factor)(double u) = no_correction;  // where the quadratic model may promise too little
-    bool constant_curvature = false;  // l'' is the same everywhere: the quadratic model is the loss itself
-    bool multiplicative = false;      // a shift of the score multiplies the loss of a row, which is its curvature too
+    double (*max_gain_factor)(double u) = no_correction;
+    // Whether l'' is the same everywhere, so that the quadratic model is exact.
+    bool constant_curvature = false;
+    // Whether a shift of the score multiplies the loss of a row, which is then also its curvature.
+    bool multiplicative = false;
 
-    // How fast curvature dies out along a score that runs away; not at all where it ends, as scores then stay.
+    // Rate at which the curvature decreases along a diverging score. It is zero for losses whose curvature vanishes at
+    // a finite score, since scores do not diverge then.
     double curvature_decay() const {
         return self_concordance < std::numeric_limits<double>::infinity() ? self_concordance : 0.0;
     }

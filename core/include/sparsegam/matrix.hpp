@@ -1,4 +1,4 @@
-// sparsegam/column_matrix.hpp: raw numeric columns, dense or sparse, behind the few products that Rows asks of them.
+// sparsegam/matrix.hpp: matrices of raw numeric columns, dense or sparse, with the products that MatrixRows needs.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace sparsegam {
 
-// A matrix of columns, not owned. `channels` are m numbers per row, rows one after the other.
+// A matrix, not owned. `channels` are m values per row, stored row by row.
 class Matrix {
   public:
     virtual ~Matrix() = default;
@@ -21,15 +21,20 @@ class Matrix {
     virtual Index n_rows() const = 0;
     virtual Index n_columns() const = 0;
 
-    virtual void gather(Index column, double* out) const = 0;                        // one column, all its rows
-    virtual std::unique_ptr<Matrix> pick(std::span<const Index> columns) const = 0;  // a copy of some columns
-    virtual std::unique_ptr<Matrix> in_floats() const { return nullptr; }  // a copy in floats, where that is faster
-    virtual std::size_t bytes(Index n_columns) const = 0;                  // about how much memory so many columns take
-    // out[c * m + j] = sum over rows of x_c * channel j, for columns [first, first + count)
+    // Writes all values of one column.
+    virtual void gather(Index column, double* out) const = 0;
+    // Returns a copy of some columns.
+    virtual std::unique_ptr<Matrix> pick(std::span<const Index> columns) const = 0;
+    // Returns a float32 copy if that makes products faster.
+    virtual std::unique_ptr<Matrix> in_floats() const { return nullptr; }
+    // Returns the approximate memory of the given number of columns.
+    virtual std::size_t bytes(Index n_columns) const = 0;
+    // out[c * m + j] = sum over rows of x_c * channel j, for columns [first, first + count).
     virtual void products(Index first, Index count, const double* channels, Index m, double* out) const = 0;
-    // out[c] = sum over rows of weight * x_c, in doubles whatever the matrix is in: a spread is the rest of such sums
+    // out[c] = sum over rows of weight * x_c, in float64 for any type of matrix, since variances are differences of
+    // such sums.
     virtual void sums(Index first, Index count, const double* weight, double* out) const = 0;
-    // out[c] = sum over rows of weight * x_c^2
+    // out[c] = sum over rows of weight * x_c^2.
     virtual void squares(Index first, Index count, const double* weight, double* out) const = 0;
 };
 
@@ -39,7 +44,7 @@ class DenseMatrix final : public Matrix {
     DenseMatrix(const Real* data, Index n_rows, Index n_columns, bool by_rows)
         : data_(data), n_rows_(n_rows), n_columns_(n_columns), by_rows_(by_rows) {}
 
-    // The same with values of its own.
+    // A matrix that owns its values.
     DenseMatrix(std::vector<Real> values, Index n_rows, Index n_columns, bool by_rows)
         : owned_(std::move(values)), data_(owned_.data()), n_rows_(n_rows), n_columns_(n_columns), by_rows_(by_rows) {}
 
@@ -64,9 +69,11 @@ class DenseMatrix final : public Matrix {
 
     std::unique_ptr<Matrix> in_floats() const override {
         if constexpr (sizeof(Real) == sizeof(float)) return nullptr;
-        std::vector<float> values(n_rows_ * n_columns_);  // by columns, whatever this one is: products like that
+        // Stored by columns, for which products are faster.
+        std::vector<float> values(n_rows_ * n_columns_);
         const Index across = by_rows_ ? 1 : n_rows_, along = by_rows_ ? n_columns_ : 1;
-        for (Index first = 0; first < n_columns_; first += 16)  // some columns at a time, so that rows are read once
+        // Processes some columns at a time, so that every row is read once.
+        for (Index first = 0; first < n_columns_; first += 16)
             for (Index i = 0; i < n_rows_; ++i)
                 for (Index c = first; c < std::min(first + 16, n_columns_); ++c)
                     values[c * n_rows_ + i] = static_cast<float>(data_[c * across + i * along]);
@@ -75,7 +82,7 @@ class DenseMatrix final : public Matrix {
 
     std::size_t bytes(Index n_columns) const override { return sizeof(Real) * n_columns * n_rows_; }
 
-    // One matrix product in the precision of the data; channels come and go as doubles.
+    // One matrix product in the precision of the data; channels and results are float64.
     void products(Index first, Index count, const double* channels, Index m, double* out) const override {
         if constexpr (sizeof(Real) == sizeof(double)) {
             multiply(first, count, channels, m, out);
@@ -89,7 +96,8 @@ class DenseMatrix final : public Matrix {
 
     void sums(Index first, Index count, const double* weight, double* out) const override {
         std::fill(out, out + count, 0.0);
-        for (Index i = 0; by_rows_ && i < n_rows_; ++i)  // all columns of a row are at hand
+        // If the matrix is stored by rows, processes all columns of a row together.
+        for (Index i = 0; by_rows_ && i < n_rows_; ++i)
             for (Index c = 0; c < count; ++c)
                 out[c] += weight[i] * static_cast<double>(data_[i * n_columns_ + first + c]);
         for (Index c = 0; !by_rows_ && c < count; ++c) {
@@ -113,7 +121,7 @@ class DenseMatrix final : public Matrix {
     }
 
   private:
-    // out (m x count) = channels (m x n) X (n x count), all column-major; X by rows is X' by columns.
+    // out (m x count) = channels (m x n) X (n x count), all column-major. X stored by rows is X' stored by columns.
     void multiply(Index first, Index count, const Real* channels, Index m, Real* out) const {
         std::fill(out, out + m * count, Real(0));
         const Real* from = by_rows_ ? data_ + first : data_ + first * n_rows_;

@@ -1,8 +1,9 @@
-// sparsegam/model_cache.hpp: keeps a local model at hand while the search goes on, for as few scans as will do.
+// sparsegam/model_cache.hpp: provides the local model of the current point with as few scans as possible.
 //
-// A model follows the search from point to point, until it has grown old. Where columns are many, a full scan chooses
-// a shortlist, and models of those alone follow, until the search asks for another full scan. Where columns are so many that
-// a model of all of them would fill the memory, the full scan goes part by part, and keeps nothing but the shortlist.
+// A local model is moved from point to point, with frozen curvature, until it is too old. With many columns, a full
+// scan selects a shortlist, and models of the shortlist are used until the search requests another full scan. With so
+// many columns that a model of all of them would not fit into memory, the full scan is done for one part of the columns
+// after the other, and only the shortlist is kept.
 #pragma once
 
 #include <algorithm>
@@ -18,18 +19,19 @@ class ModelCache {
   public:
     ModelCache(Objective& objective, Index max_terms) : objective_(objective), max_terms_(max_terms) {}
 
-    // From now on the model of all columns follows the search, too, and chooses shortlists for the price of gradients: for
-    // a search of many models, where no single look has the last word. A shortlist is always scanned. Where curvature is
-    // constant, rows are not asked for scans anyway.
+    // From now on, the model of all columns is moved from point to point, too, and selects shortlists at the cost of
+    // computing gradients only. This is for searches of many models, in which no single full scan is decisive. A
+    // shortlist is always scanned. For losses of constant curvature this changes nothing, since they need no further
+    // scans.
     void cache_curvature() { caches_curvature_ = !objective_.loss().constant_curvature; }
 
-    // The model of a point, whose columns are put into the model's order.
+    // Returns the local model at a point. Reorders the columns of the point to match the model.
     const LocalModel& at(Point& point) {
         if (!move_to(point)) scan(point);
         return *model_;
     }
 
-    // The next model will be about all columns, or about a shortlist chosen from all of them.
+    // Makes the next model one of all columns, or of a shortlist selected from all columns.
     void invalidate() {
         shortlist_.clear();
         model_ = nullptr;
@@ -37,7 +39,7 @@ class ModelCache {
         if (!caches_curvature_) full_model_.reset();
     }
 
-    // Is the model that of a full scan at its very point, or of a scan of those that a look at all of them chose there?
+    // Whether the current model is a full scan at its point, or a scan of a shortlist that was selected at this point.
     bool from_full_scan() const { return (is_full() || chosen_here_) && model_->age() == 0; }
 
   private:
@@ -69,7 +71,8 @@ class ModelCache {
         const bool choose = shortlist_.empty() && objective_.columns().shortlist > 0;
         chosen_here_ = choose && (choose_by_parts(point) || choose_with_cached_curvature(point));
         if (!shortlist_.empty()) {
-            shortlist_model_.reset();  // before the next is made: of many columns, it is large
+            // Release the memory of the old model before the new one is made: with many columns it is large.
+            shortlist_model_.reset();
             model_ = &shortlist_model_.emplace(objective_, point, shortlist_, capacity(point));
             return;
         }
@@ -80,7 +83,8 @@ class ModelCache {
         if (choose) choose_from_full_model(point);
     }
 
-    // By the model of all columns from an earlier look, the curvature held; false where it cannot be.
+    // Selects a shortlist with the model of all columns from an earlier scan, with frozen curvature. Returns false if
+    // this is impossible.
     bool choose_with_cached_curvature(Point& point) {
         if (!caches_curvature_ || !full_model_ || full_model_->age() >= tuning::max_full_model_age ||
             !full_model_->move_to(point))
@@ -95,7 +99,7 @@ class ModelCache {
         shortlist_ = usable(builder.columns());
     }
 
-    // Columns whose model is of a size that can be borne.
+    // The number of columns whose model fits into memory.
     static Index part_columns(const Point& point) { return tuning::full_model_floats / (point.size() + 1); }
 
     bool choose_by_parts(const Point& point) {
@@ -113,7 +117,7 @@ class ModelCache {
         return true;
     }
 
-    // A shortlist that is too long to save work is none.
+    // Discards a shortlist that is too long to save work.
     std::vector<Index> usable(std::vector<Index> columns) const {
         if (static_cast<Index>(columns.size()) > objective_.columns().shortlist) columns.clear();
         return columns;
@@ -126,11 +130,15 @@ class ModelCache {
 
     Objective& objective_;
     Index max_terms_;
-    std::optional<LocalModel> full_model_, shortlist_model_;  // models of all columns and of the shortlist
-    LocalModel* model_ = nullptr;                             // that of the two which is in use
-    bool caches_curvature_ = false;  // may a look at all columns hold the curvature of an earlier one
-    bool chosen_here_ = false;       // was the shortlist chosen at the point that its model is a scan of
-    std::vector<Index> shortlist_;   // what scans are about; none: all columns
+    // The models of all columns and of the shortlist, and the one in use.
+    std::optional<LocalModel> full_model_, shortlist_model_;
+    LocalModel* model_ = nullptr;
+    // Whether full scans may reuse the curvature of an earlier scan.
+    bool caches_curvature_ = false;
+    // Whether the shortlist was selected at the point at which its model was scanned.
+    bool chosen_here_ = false;
+    // The columns that are scanned; empty for all columns.
+    std::vector<Index> shortlist_;
 };
 
 }  // namespace sparsegam

@@ -1,4 +1,4 @@
-// sparsegam/move_list.hpp: the moves of one look, the most promising first, without those that failed before.
+// sparsegam/move_list.hpp: lists the moves with the largest predicted gains, except those that failed before.
 #pragma once
 
 #include <algorithm>
@@ -16,21 +16,22 @@
 
 namespace sparsegam {
 
-// Which moves a search may make, at what price, and what they must gain.
+// The kinds of moves that a search may make, its lambda0, and the gain that a move must have.
 struct MoveRules {
     double lambda0 = 0.0;
     double min_gain = 0.0;
     bool add = true, drop = true, swap = true;
-    bool require_full_scan = true;  // does a full scan have the last word
+    // Whether the search may end only after a full scan.
+    bool require_full_scan = true;
 };
 
-// Moves that were tried in vain at this support size, with what they had promised.
+// Moves that failed at this support size, with their predicted gains.
 class FailedMoves {
   public:
     void record(const Move& move, const Point& point) { predicted_[key(move, point)] = move.gain; }
     void clear() { predicted_.clear(); }
 
-    // A move that failed is not tried again until it looks twice as good.
+    // A failed move is tried again only if its predicted gain has doubled.
     bool excludes(const Move& move, const Point& point) const {
         const auto at = predicted_.find(key(move, point));
         return at != predicted_.end() && move.gain < 2.0 * at->second;
@@ -46,7 +47,7 @@ class FailedMoves {
     std::map<Key, double> predicted_;
 };
 
-// Lists what a local model has to offer at its point.
+// Lists moves from a local model at its point.
 class MoveList {
   public:
     MoveList(const Objective& objective, const LocalModel& model, const Point& point, const FailedMoves& failed,
@@ -59,7 +60,7 @@ class MoveList {
           n_free_(std::max(max_terms - point.size(), Index{0})),
           limits_(penalty_, point.columns) {}
 
-    // Additions, drops and swaps.
+    // Returns the best additions, drops and swaps.
     std::vector<Move> best(const MoveRules& rules) const {
         std::vector<Move> moves;
         if (rules.drop) list_drops(rules, moves);
@@ -67,7 +68,7 @@ class MoveList {
         return select_best(std::move(moves), rules.min_gain);
     }
 
-    // Pairs of nested columns that gain enough together.
+    // Returns the best pairs of nested columns.
     std::vector<Move> best_pairs(const MoveRules& rules) const {
         if (n_free_ < 2) return {};
         std::vector<Move> moves;
@@ -82,7 +83,7 @@ class MoveList {
         return select_best(std::move(moves), rules.min_gain);
     }
 
-    // The additions that gain most, whatever they are like, in no order.
+    // Returns the additions with the largest gains, similar ones included, in no particular order.
     std::vector<Move> best_additions(std::size_t most) const {
         TopColumns top(most);
         for (Index c : model_.columns())
@@ -95,7 +96,7 @@ class MoveList {
         return moves;
     }
 
-    // Additions that may gain enough though they do not promise it, best first, with what they may gain.
+    // Returns additions whose predicted gain is insufficient, but whose upper bound on the gain is not, best first.
     std::vector<Move> optimistic_additions(const MoveRules& rules) const {
         const auto enough = [&](Index c) { return rules.lambda0 * penalty_.cost[c] + rules.min_gain; };
         const auto move_of = [&](Index c) { return Move{.add = c, .gain = model_.max_add_gain(c) - enough(c)}; };
@@ -113,7 +114,7 @@ class MoveList {
         return moves;
     }
 
-    // Drops of coefficients that have diverged.
+    // Returns drops of coefficients that have diverged.
     std::vector<Move> diverged_drops() const {
         std::vector<Move> moves;
         for (Index s = 0; s < point_.size(); ++s)
@@ -139,7 +140,7 @@ class MoveList {
                     {.drop = s, .gain = rules.lambda0 * penalty_.cost[point_.columns[s]] - model_.drop_cost(s)});
     }
 
-    // For each column its addition and its best swap.
+    // Lists for each column its addition and its best swap.
     void list_columns(const MoveRules& rules, std::vector<Move>& moves) const {
         const Index k = point_.size();
         std::vector<float> costs(in_octets(k), std::numeric_limits<float>::infinity()), gains(costs.size());
@@ -164,7 +165,7 @@ class MoveList {
         }
     }
 
-    // The best few that differ.
+    // Returns the best moves that are not similar to each other.
     std::vector<Move> select_best(std::vector<Move> moves, double min_gain) const {
         std::erase_if(moves, [&](const Move& m) { return !(m.gain > min_gain) || failed_.excludes(m, point_); });
         const auto shown = std::min<std::size_t>(moves.size(), 20 * tuning::moves_listed);
@@ -176,8 +177,8 @@ class MoveList {
         return chosen;
     }
 
-    // The larger gain first. Gains that differ by less than scans are accurate to are equal: then the earlier
-    // column wins, however the rows were summed.
+    // Orders moves by decreasing gain. Differences below the accuracy of scans do not count: the earlier column comes
+    // first, so that the order does not depend on how sums were rounded.
     class Ranked {
       public:
         explicit Ranked(const std::vector<Move>& moves) {
@@ -192,7 +193,8 @@ class MoveList {
         double unit_ = 1e-300;
     };
 
-    // Neighbouring thresholds of one feature for the same term are one idea; where columns are few, none are.
+    // Whether two moves exchange the same term for neighbouring thresholds of one feature. With few columns, no moves
+    // are similar.
     bool similar(const Move& a, const Move& b) const {
         const Index near = std::min(tuning::similar_distance, objective_.n_columns() / tuning::columns_per_neighbour);
         return a.drop == b.drop && a.add != none && b.add != none && penalty_.group[a.add] == penalty_.group[b.add] &&

@@ -1,10 +1,11 @@
-// sparsegam/nested_pairs.hpp: two terms of one feature at once, which may pay where neither does alone: nested steps, two
-// ramps (a slope between their knots), a step and a ramp.
+// sparsegam/nested_pairs.hpp: scores pairs of columns of one feature, which may improve a model when neither column
+// does alone: two nested steps, two ramps (a slope between their knots), or a step and a ramp.
 //
-// For columns x_a <= x_b let z = x_b - x_a, the rows between them. All that is needed beside the sums of each is
-// V_az = V_ab - V_a with V_ab = D_a - B_a'Q_b: no pass over the rows. Pairs grow with the square of the bins, so of
-// many bins only those that are near each other are all paired; for the wide ones every few-th bin is, and the best of
-// them again with their neighbours. In floats: these are predictions, and there are many of them.
+// For columns x_a <= x_b let z = x_b - x_a, which is nonzero for the rows between them. Scoring a pair needs only V_az
+// = V_ab - V_a with V_ab = D_a - B_a'Q_b in addition to the sums of each column, hence no pass over the rows. The
+// number of pairs grows with the square of the number of bins. For features with many bins, all pairs of nearby bins
+// are scored, then the pairs of every n-th bin, then the neighbours of the best pairs. These are predictions for many
+// pairs, hence in float32.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +23,7 @@ class NestedPairs {
         curvature_.assign(support, support + size_ * size_);
     }
 
-    // For the inner columns of a feature, the outer one with which each gains most, if that is enough.
+    // Appends, for each inner column of a feature, the outer column with the largest gain, if it exceeds min_gain.
     void append_best_pairs(const NestedColumns& range, double min_gain, std::vector<Move>& moves) const {
         const Index n = range.last - range.first;
         if (range.first_ramp == range.last_ramp && !two_usable(range.first, range.last)) return;
@@ -35,10 +36,10 @@ class NestedPairs {
     }
 
   private:
-    // What pairs need of columns that follow each other, or of every few-th.
+    // The data of consecutive columns, or of every n-th column. q and cross (B) have `size` values per column.
     struct ColumnBlock {
         Index first = 0, apart = 1, size = 0;
-        std::vector<float> grad = {}, curv = {}, raw = {}, usable = {}, q = {}, cross = {};  // q and cross, which is B, have `size` numbers a column
+        std::vector<float> grad = {}, curv = {}, raw = {}, usable = {}, q = {}, cross = {};
 
         Index count() const { return static_cast<Index>(grad.size()); }
         Index column(Index i) const { return first + i * apart; }
@@ -58,7 +59,7 @@ class NestedPairs {
         }
     };
 
-    // Some columns of a side that follow each other in it.
+    // A range of columns of a block.
     struct ColumnRange {
         const ColumnBlock& column_block;
         Index begin, end;
@@ -66,7 +67,7 @@ class NestedPairs {
     };
     static ColumnRange whole(const ColumnBlock& column_block) { return {column_block, 0, column_block.count()}; }
 
-    // A 0/1 feature has one step only, and tables may have hundreds of them.
+    // Features with 0/1 values have a single step, and tables may have hundreds of them; they need no further work.
     bool two_usable(Index first, Index last) const {
         Index usable = 0;
         for (Index c = first; c < last && usable < 2; ++c) usable += model_.pair_stats(c).usable;
@@ -98,7 +99,7 @@ class NestedPairs {
         moves.insert(moves.end(), found.begin(), found.end());
     }
 
-    // B_a'Q_b for all columns of both, inner by inner.
+    // Returns B_a'Q_b for all inner and outer columns, one inner column after the other.
     std::vector<float> adjusted(const ColumnRange& inner, const ColumnRange& outer) const {
         std::vector<float> out(inner.count() * outer.count());
         multiply(outer.count(), inner.count(), size_, outer.column_block.q.data() + outer.begin * size_,
@@ -129,7 +130,7 @@ class NestedPairs {
         }
     }
 
-    // The same where the outer column is a ramp: two columns beside the support, solved together.
+    // Appends pairs whose outer column is a ramp, by solving for both columns after projection on the support.
     void append_with_ramps(const ColumnBlock& inner, const ColumnBlock& ramps, double min_gain,
                            std::vector<Move>& moves) const {
         const auto shared = adjusted(whole(inner), whole(ramps));
@@ -151,7 +152,7 @@ class NestedPairs {
         }
     }
 
-    // All pairs of a block of columns with itself and the next.
+    // Appends pairs within each block of columns, and between it and the next block.
     void append_near(const ColumnBlock& steps, double min_gain, std::vector<Move>& moves) const {
         for (Index first = 0; first < steps.count(); first += tuning::pair_block) {
             const Index last = std::min(first + tuning::pair_block, steps.count());
@@ -160,7 +161,7 @@ class NestedPairs {
         }
     }
 
-    // The best pairs again, among the columns that the coarse look passed over on either side.
+    // Scores the best pairs of every n-th column again, together with the columns between them.
     void refine(const ColumnBlock& steps, Index every_nth, double min_gain, std::vector<Move>& moves) const {
         const std::size_t shown = std::min(moves.size(), tuning::pairs_refined);
         std::partial_sort(moves.begin(), moves.begin() + shown, moves.end(), [](const Move& a, const Move& b) {
@@ -177,8 +178,10 @@ class NestedPairs {
     }
 
     const LocalModel& model_;
-    Index size_;                    // of the support, the intercept included
-    std::vector<float> curvature_;  // H
+    // Size of the support, including the intercept.
+    Index size_;
+    // H.
+    std::vector<float> curvature_;
 };
 
 }  // namespace sparsegam

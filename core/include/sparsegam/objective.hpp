@@ -1,9 +1,9 @@
-// sparsegam/objective.hpp: what is minimised: the loss of the rows and the penalties on the coefficients.
+// sparsegam/objective.hpp: the objective: loss of the rows plus penalties on the coefficients.
 //
 //     loss(point) + sum_j ridge_j w_j^2 / 2 + sum_j lasso_j |w_j|  (+ lambda0 times the cost of its columns)
 //
-// It stands between Rows and the searches: it knows the weights of the penalties, counts the questions to the rows, and
-// does not ask twice about the same point.
+// It mediates between Rows and the searches: it adds the penalties, counts the passes over the rows, and caches the
+// last evaluated point.
 #pragma once
 
 #include <cmath>
@@ -17,7 +17,7 @@
 
 namespace sparsegam {
 
-// Takes a coordinate out of a Newton step: it stays where it is.
+// Removes a coordinate from a Newton step, so that it does not change.
 inline void fix_coordinate(Gram& gram, Index i) {
     for (Index j = 0; j < gram.curv.size(); ++j) gram.curv(i, j) = gram.curv(j, i) = 0.0;
     gram.curv(i, i) = 1.0;
@@ -35,13 +35,15 @@ class Objective {
     Counts& counts() { return counts_; }
     const Counts& counts() const { return counts_; }
 
-    // Beyond this a coefficient without a finite optimum (a pure group of rows, no ridge) gains nothing more.
+    // A coefficient beyond this value, which has no finite optimum (a pure group of rows, no ridge), gains nothing
+    // more.
     double max_coef(Index column) const {
         const double score_scale = loss().curvature_decay() * columns_.score_scale(column);
         return score_scale > 0.0 ? tuning::diverged / score_scale : infinity;
     }
 
-    double ridge(Index column) const { return 2.0 * penalty_.lambda2 * penalty_scale(column); }  // as curvature
+    // The ridge as curvature.
+    double ridge(Index column) const { return 2.0 * penalty_.lambda2 * penalty_scale(column); }
     double lasso(Index column) const {
         return penalty_.lambda1 > 0.0 ? penalty_.lambda1 * std::sqrt(penalty_scale(column)) : 0.0;
     }
@@ -50,7 +52,7 @@ class Objective {
         return point.value() + lambda0 * penalty_.cost_of(point);
     }
 
-    // Loss and ridge of a point.
+    // Computes loss and ridge of a point.
     void evaluate(Point& point) {
         if (!is_last(point)) {
             ++counts_.evaluations;
@@ -61,7 +63,7 @@ class Objective {
         point.ridge = penalty_on(point);
     }
 
-    // The same of several, in one pass.
+    // Computes loss and ridge of several points in one pass.
     void evaluate(std::span<Point> points) {
         if (points.empty()) return;
         if (points.size() == 1) return evaluate(points[0]);
@@ -73,9 +75,9 @@ class Objective {
         }
     }
 
-    // Evaluates a point, and returns what Newton needs to move its coefficients from the `held`-th on, penalties
-    // included. A coefficient does not change its sign within a step (newton_step sees to it), so lambda1 is a constant
-    // slope.
+    // Evaluates a point and returns gradient and Hessian of the objective for the intercept and the coefficients from
+    // the n_fixed-th on. newton_step ensures that no coefficient changes its sign within a step, so that lambda1
+    // contributes a constant slope.
     Gram newton(Point& point, bool low_precision, Index n_fixed = 0) {
         ++counts_.newtons;
         NewtonSums answer = rows_.newton(point, std::span(point.columns).subspan(n_fixed), low_precision);
@@ -94,7 +96,8 @@ class Objective {
             gram.grad[i] += ridge(c) * point.coef[s];
             if (point.coef[s] != 0.0) gram.grad[i] += std::copysign(lasso(c), point.coef[s]);
             if (penalty_.free_intercept && !(columns_.centred_sq_norm[c] > 0.0))
-                fix_coordinate(gram, i);  // a second intercept
+                // A constant column would be a second intercept.
+                fix_coordinate(gram, i);
         }
     }
 
@@ -115,7 +118,7 @@ class Objective {
     }
 
   private:
-    // What a squared coefficient counts for.
+    // The scale u_j of a column, see Penalty.
     double penalty_scale(Index column) const {
         return penalty_.penalty_scale.empty() ? columns_.centred_sq_norm[column] : penalty_.penalty_scale[column];
     }

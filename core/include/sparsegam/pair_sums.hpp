@@ -1,7 +1,7 @@
-// sparsegam/pair_sums.hpp: gradient and curvature summed over the cells of two features at once.
+// sparsegam/pair_sums.hpp: sums gradient and curvature over the two-dimensional coarse bins of pairs of features.
 //
-// A row adds two numbers to one cell of each pair's table. Tables of 32 x 32 cells stay in a first-level cache, a block
-// of rows in the second while the pairs of a task pass over it.
+// Each row adds two values to one entry of each pair's table. Tables of 32 x 32 entries fit into the first-level cache,
+// and a block of rows into the second-level cache while all pairs of a task are processed.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,8 @@ class PairSums {
         check_pairs(coarse_bins, pairs);
     }
 
-    // Each table is summed by one thread in the order of the rows: the same bits for any number of threads.
+    // Each table is summed by one thread in the order of the rows, so that results do not depend on the number of
+    // threads.
     void sum(const double* grad, const double* curv, Pool& pool, const PairCallback& take) const {
         const Index count = static_cast<Index>(pairs_.size());
         pool.run((count + at_once - 1) / at_once, [&](Index task) {
@@ -34,11 +35,14 @@ class PairSums {
     }
 
   private:
-    static constexpr Index block = 8192;  // rows: 128 kB of gradient and curvature
-    static constexpr Index at_once = 8;   // pairs of a task
+    // Number of rows in a block: 128 kB of gradient and curvature.
+    static constexpr Index block = 8192;
+    // Number of pairs per task.
+    static constexpr Index at_once = 8;
 
     void sum_some(Index first, Index last, const double* grad, const double* curv, const PairCallback& take) const {
-        std::vector<std::vector<double>> tables;  // gradient and curvature side by side
+        // Gradient and curvature, interleaved.
+        std::vector<std::vector<double>> tables;
         for (Index p = first; p < last; ++p) tables.emplace_back(2 * n_coarse(p), 0.0);
         for (Index begin = 0; begin < design_.n_rows(); begin += block) {
             const Index end = std::min(begin + block, design_.n_rows());

@@ -1,4 +1,4 @@
-// sparsegam/parallel.hpp: a few threads that share out numbered tasks, and the place where Ctrl-C is noticed.
+// sparsegam/parallel.hpp: a thread pool for numbered tasks, and the periodic check for Ctrl-C.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@
 
 namespace sparsegam {
 
-// Calls `poll` at most every 30 ms; `poll` throws to end the work.
+// Calls `poll` at most every 30 ms. `poll` throws an exception to cancel the work.
 class Ticker {
   public:
     void set(std::function<void()> poll) { poll_ = std::move(poll); }
@@ -38,11 +38,11 @@ class Ticker {
     std::chrono::steady_clock::time_point last_{};
 };
 
-// Runs task(0) ... task(n - 1), in any order, on the calling thread and its helpers. What a task computes
-// must not depend on who runs it: sums are split by feature or by fixed blocks of rows, never by thread.
+// Runs task(0) ... task(n - 1), in any order, on the calling thread and its helpers. Results must not depend on which
+// thread runs a task: sums are split by feature or by fixed blocks of rows, never by thread.
 class Pool {
   public:
-    // With fewer threads than asked for where the system gives no more.
+    // Uses fewer threads if the system does not provide the requested number.
     explicit Pool(Index n_threads) : process_(process()) {
         try {
             for (Index t = 1; t < n_threads; ++t) helpers_.emplace_back([this] { help(); });
@@ -51,7 +51,8 @@ class Pool {
     }
 
     ~Pool() {
-        if (forked()) {  // the helpers are in the parent: nothing to join
+        // After a fork, the helpers exist in the parent process only and cannot be joined.
+        if (forked()) {
             new std::vector<std::thread>(std::move(helpers_));
             return;
         }
@@ -109,7 +110,7 @@ class Pool {
         wake_.notify_all();
     }
 
-    // Tasks until none is left. An exception, whichever thread it is on, ends the round and is thrown by `run`.
+    // Runs tasks until none is left. An exception on any thread ends the round and is rethrown by `run`.
     template <class Before>
     void work(const Before& before) noexcept {
         try {
@@ -138,7 +139,8 @@ class Pool {
         }
     }
 
-    Index process_;  // in which the helpers are
+    // The process that contains the helpers.
+    Index process_;
     std::vector<std::thread> helpers_;
     std::mutex mutex_;
     std::condition_variable wake_, done_;
@@ -146,7 +148,8 @@ class Pool {
     const std::function<void(Index)>* job_ = nullptr;
     Index n_tasks_ = 0, busy_ = 0, round_ = 0;
     bool closing_ = false;
-    std::exception_ptr failure_;  // the first of this round
+    // The first exception of this round.
+    std::exception_ptr failure_;
     Ticker ticker_;
 };
 

@@ -1,4 +1,4 @@
-// sparsegam/penalty.hpp: what columns cost, what their coefficients may be, and the limits on which stand together.
+// sparsegam/penalty.hpp: penalties and bounds of the columns, and limits on which columns may be in a model together.
 #pragma once
 
 #include <algorithm>
@@ -11,24 +11,34 @@
 
 namespace sparsegam {
 
-// Must a product stand beside a plain term of one of its source features, or of both?
+// Whether an interaction requires a main effect of one (weak) or both (strong) of its source features.
 enum class Hierarchy { none, weak, strong };
 
-// lambda2 * sum_j u_j w_j^2 + lambda1 * sum_j sqrt(u_j) |w_j|, where u_j is the spread sigma_j^2 of the column unless units
-// are given.
+// The penalty on the coefficients is lambda2 * sum_j u_j w_j^2 + lambda1 * sum_j sqrt(u_j) |w_j|. By default the scale
+// u_j is sigma_j^2, the squared norm of the centred column.
 struct Penalty {
     double lambda2 = 0.0, lambda1 = 0.0;
-    std::vector<double> penalty_scale;        // u_j; none: the spreads
-    bool free_intercept = true;               // or is it held at zero
-    std::vector<double> cost;                 // a column's share of lambda0
-    std::vector<double> low, high;            // low <= 0 <= high: sign bounds make monotone shapes; none: no bounds
-    std::vector<std::uint8_t> allowed;        // may the column enter at all
-    std::vector<std::int32_t> group;          // the source feature of a column; of a product its pair of them
-    std::vector<Index> always;                // columns that are in every model, in ascending order
-    Index max_groups = 0, max_per_group = 0;  // limits on source features and on the terms of one; 0: none
+    // u_j; empty for the default.
+    std::vector<double> penalty_scale;
+    // Whether the intercept is fitted; otherwise it is fixed at zero.
+    bool free_intercept = true;
+    // Factor of lambda0 for each column.
+    std::vector<double> cost;
+    // Bounds of the coefficients with low <= 0 <= high, for monotone shapes. Empty if there are none.
+    std::vector<double> low, high;
+    // Whether a column may enter the model.
+    std::vector<std::uint8_t> allowed;
+    // The source feature of each column, or, for interactions, a number for each pair of features.
+    std::vector<std::int32_t> group;
+    // The columns that are in every model, in ascending order.
+    std::vector<Index> always;
+    // Limits on the number of source features and on the terms of each; 0 means no limit.
+    Index max_groups = 0, max_per_group = 0;
     std::vector<std::pair<Index, Index>>
-        parents;             // of a product its two source features, else none; empty: no products
-    Index max_per_pair = 0;  // limit on the products of two source features; 0: none
+        // The two source features of each interaction, and none for other columns. Empty if there are no interactions.
+        parents;
+    // Limit on the interactions of each pair of features; 0 means no limit.
+    Index max_per_pair = 0;
     Hierarchy hierarchy = Hierarchy::none;
 
     double lowest(Index column) const { return low.empty() ? -infinity : low[column]; }
@@ -43,13 +53,14 @@ struct Penalty {
 
     double clip(Index column, double coef) const { return std::clamp(coef, lowest(column), highest(column)); }
 
-    // Is the coefficient at a bound, with the slope pushing it out?
+    // Whether the coefficient is at a bound and the gradient pushes it outwards.
     bool pinned(Index column, double coef, double grad) const {
         return (coef <= lowest(column) && grad > 0) || (coef >= highest(column) && grad < 0);
     }
 
-    // The same with the least that any column costs taken off the cost of each. Models of one size compare alike, and
-    // where all cost the same, by the same numbers as without a price.
+    // Returns a copy in which the smallest cost of any column is subtracted from all costs. This does not change
+    // comparisons of models of one size. If all columns cost the same, all costs become zero, so that results do not
+    // depend on lambda0, not even in their last bits.
     Penalty above_least_cost() const {
         const auto is_free = [&](std::size_t c) { return is_always(static_cast<Index>(c)); };
         double least = infinity;

@@ -1,8 +1,9 @@
-// sparsegam/projection.hpp: columns beside a support: what each shares with it, and the curvature that is left of each.
+// sparsegam/projection.hpp: projects columns on a support, and updates the projections when columns enter or leave the
+// support.
 //
-// With A = [1, X_S], H = A'hA + ridge and M = H^-1, a column c has B_c = A'(h x_c), Q_c = M B_c and V_c = D_c - B_c'Q_c,
-// D_c = x_c'(h x_c) + ridge. While h is held, a column that joins or leaves the support changes all of these by one
-// rank-one update: no inverse, and of the rows only the products with the column that joins.
+// With A = [1, X_S], H = A'hA + ridge and M = H^-1, a column c has B_c = A'(h x_c), Q_c = M B_c and V_c = D_c -
+// B_c'Q_c, where D_c = x_c'(h x_c) + ridge. With h unchanged, a column that enters or leaves the support changes all of
+// these by a rank-one update. This needs no inverse, and of the rows only the products with the column that enters.
 #pragma once
 
 #include <algorithm>
@@ -18,13 +19,14 @@
 
 namespace sparsegam {
 
-// Columns are known by their place: the order in which they were given. Everything about the support is in units that
-// give H a diagonal of ones: a coefficient that has run off leaves curvature of another order of magnitude.
+// Each column has a slot: its position in the order in which columns were added. The support is scaled such that H has
+// a unit diagonal, since a diverged coefficient has a curvature of another order of magnitude.
 class Projection {
   public:
     Projection() = default;
 
-    // `room` is how many columns may join before there is no place left for more; about `expected` columns will be given.
+    // `capacity` is the number of columns that can enter the support, and `expected` the approximate number of columns
+    // that will be added.
     Projection(Symmetric curvature, Index n_columns, Index capacity, Index expected)
         : curvature_(std::move(curvature)),
           stride_(curvature_.size() + capacity),
@@ -39,21 +41,26 @@ class Projection {
         for (auto* numbers : {&curv_, &diagonal_, &intercept_curv_}) numbers->reserve(expected);
     }
 
-    Index size() const { return curvature_.size(); }  // of the support, the intercept included
+    // Size of the support, including the intercept.
+    Index size() const { return curvature_.size(); }
     Index stride() const { return stride_; }
     double scale(Index i) const { return scale_[i]; }
     const Symmetric& curvature() const { return curvature_; }
     const Symmetric& inverse() const { return inverse_; }
 
     std::span<const Index> columns() const { return columns_; }
-    Index slot(Index column) const { return slot_[column]; }  // none where the column was not given
+    // Slot of a column, or none if it was not added.
+    Index slot(Index column) const { return slot_[column]; }
 
     const float* q(Index slot) const { return q_.data() + slot * stride_; }
-    double curv(Index slot) const { return curv_[slot]; }                      // V
-    double diagonal(Index slot) const { return diagonal_[slot]; }              // D
-    double intercept_curv(Index slot) const { return intercept_curv_[slot]; }  // V beside the intercept alone
+    // V.
+    double curv(Index slot) const { return curv_[slot]; }
+    // D.
+    double diagonal(Index slot) const { return diagonal_[slot]; }
+    // V for a support that consists of the intercept alone.
+    double intercept_curv(Index slot) const { return intercept_curv_[slot]; }
 
-    // Takes in columns with their diagonals and B, of which only the entries that are free count.
+    // Adds columns, given their diagonals D and products B. Entries of B for fixed coefficients are ignored.
     void add(const Block& block, std::span<const double> diagonal, std::span<const double> free) {
         const Index count = static_cast<Index>(block.columns.size());
         q_.resize((n_columns() + count) * stride_ + octet);
@@ -69,7 +76,7 @@ class Projection {
         }
     }
 
-    // The same of some columns only, which it knows, with room for so many to join.
+    // Returns a copy with some of the columns only and another capacity.
     Projection restricted_to(std::span<const Index> columns, Index capacity) const {
         Projection out;
         out.scale_ = scale_;
@@ -90,8 +97,8 @@ class Projection {
         return out;
     }
 
-    // The i-th of the support leaves it:
-    //     Q_c -= M_i Q_ci / M_ii,  V_c += Q_ci^2 / M_ii,  M -= M_i M_i' / M_ii,  all without their i-th.
+    // Removes the i-th column from the support:
+    //     Q_c -= M_i Q_ci / M_ii,  V_c += Q_ci^2 / M_ii,  M -= M_i M_i' / M_ii,  all without their i-th entries.
     void leave(Index i) {
         std::vector<double> mine(size());
         for (Index j = 0; j < size(); ++j) mine[j] = inverse_(j, i);
@@ -105,9 +112,10 @@ class Projection {
 
     bool has_capacity() const { return size() < stride_; }
 
-    // The column at a place joins the support. `cross` has its products with all columns: C_c = V_ca beside the support is
-    // B_ca - B_a'Q_c, and with v = V_a
-    //     Q_c -= Q_a C_c / v and gets C_c / v as its last,  V_c -= C_c^2 / v,  M += Q_a Q_a' / v, bordered by -Q_a / v, 1 / v.
+    // Adds the column in a slot to the support. `cross` contains its products with all columns. After projection on the
+    // support these are C_c = V_ca = B_ca - B_a'Q_c, and with v = V_a
+    //     Q_c -= Q_a C_c / v, and C_c / v is appended,  V_c -= C_c^2 / v,
+    //     M += Q_a Q_a' / v, bordered by -Q_a / v and 1 / v.
     void join(Index slot, std::vector<double> cross) {
         const Index k = size();
         const double v = curv_[slot], unit = 1.0 / std::sqrt(diagonal_[slot]);
@@ -129,7 +137,7 @@ class Projection {
         scale_.push_back(unit);
     }
 
-    // Q_c'x of every column.
+    // Returns Q_c'x of every column.
     std::vector<double> dots(const std::vector<double>& x) const {
         std::vector<double> out(n_columns());
         kernels().dots({n_columns(), size(), stride_, const_cast<float*>(q_.data()), nullptr}, x.data(), out.data());
@@ -137,9 +145,10 @@ class Projection {
     }
 
   private:
-    static constexpr Index batch = 1024;  // columns whose products are in doubles
+    // Number of columns for which products in float64 are stored at a time.
+    static constexpr Index batch = 1024;
 
-    // One column, with B and Q.
+    // Adds one column with its products B and its projection Q.
     void add(Index column, double diagonal, const double* mine, const double* shared) {
         std::copy(shared, shared + size(), q_.data() + n_columns() * stride_);
         double adjusted = 0.0;
@@ -154,11 +163,15 @@ class Projection {
     Index n_columns() const { return static_cast<Index>(columns_.size()); }
 
     std::vector<double> scale_;
-    Symmetric curvature_, inverse_;  // H and M, scaled
+    // H and M, scaled.
+    Symmetric curvature_, inverse_;
     Index stride_ = 0;
     std::vector<Index> columns_;
-    std::vector<std::int32_t> slot_;  // of all columns, most of which may not be given
-    std::vector<float> q_;  // `stride` per column, in floats as they serve predictions; an octet more for swap_gains
+    // The slots of all columns, most of which may not have been added.
+    std::vector<std::int32_t> slot_;
+    // `stride` values per column, in float32 since they are used for predictions, and eight more for the kernel
+    // swap_gains.
+    std::vector<float> q_;
     std::vector<double> curv_, diagonal_, intercept_curv_;
 };
 

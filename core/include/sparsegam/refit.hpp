@@ -1,4 +1,4 @@
-// sparsegam/refit.hpp: damped Newton on a fixed support: free intercept, per-column ridge, coefficients in bounds.
+// sparsegam/refit.hpp: damped Newton iterations on a fixed support, with free intercept, ridge and bounds.
 #pragma once
 
 #include <algorithm>
@@ -13,17 +13,23 @@
 namespace sparsegam {
 
 struct RefitOptions {
-    double tolerance = 0.0;  // stop after a step that promised less than this,
-    double share = 1e-9;     // or than this share of the objective at the start
+    // Iterations end after a step with a predicted decrease below `tolerance`, or below this share of the objective at
+    // the start.
+    double tolerance = 0.0;
+    double share = 1e-9;
     int max_steps = 40;
-    double must_beat = infinity;  // give up once even an optimistic reading of the next step stays above
-    Index n_fixed = 0;            // leading columns whose coefficients stay as they are
-    bool low_precision = false;   // steps from sums in floats: for trials
-    bool full_precision = false;  // go on beyond the tolerance where that is cheap
+    // Iterations end if even twice the predicted decrease would not reach this value.
+    double must_beat = infinity;
+    // The number of leading columns whose coefficients do not change.
+    Index n_fixed = 0;
+    // Whether steps are computed from float32 sums, as for trials.
+    bool low_precision = false;
+    // Whether iterations continue beyond the tolerance while they converge quadratically.
+    bool full_precision = false;
 };
 
-// The step d that minimises grad'd + d'Hd/2 with low <= d <= high, by fixing at their bounds the coordinates
-// that would leave the box and releasing those that want to come back. K is the number of terms: small.
+// Minimises grad'd + d'Hd/2 with low <= d <= high: coordinates that leave the box are fixed at their bounds, and
+// released if they would move inwards. The number of terms is small.
 class BoxStep {
   public:
     BoxStep(const Gram& gram, std::vector<double> low, std::vector<double> high)
@@ -65,7 +71,7 @@ class BoxStep {
         return any;
     }
 
-    // Among fixed coordinates, the one that gains most by moving inwards becomes free again.
+    // Releases the fixed coordinate with the largest slope inwards.
     bool release_one() {
         double most = 1e-12;
         Index at = -1;
@@ -85,7 +91,7 @@ class BoxStep {
     std::vector<char> fixed_;
 };
 
-// The bounds of a coefficient within one step: its own and, under lambda1, zero on the side of its sign.
+// The bounds of a coefficient within one step: its own bounds and, with lambda1, zero on the side of its sign.
 inline std::pair<double, double> step_bounds(const Penalty& penalty, Index column, double coef) {
     double low = penalty.lowest(column), high = penalty.highest(column);
     if (penalty.lambda1 > 0.0 && coef > 0.0) low = std::max(low, 0.0);
@@ -93,7 +99,7 @@ inline std::pair<double, double> step_bounds(const Penalty& penalty, Index colum
     return {low - coef, high - coef};
 }
 
-// Within its bounds, and no farther than a coefficient without a finite optimum need go.
+// Returns the Newton step within the bounds. Coefficients without a finite optimum are limited to Objective::max_coef.
 inline std::vector<double> newton_step(const Objective& objective, const Point& point, const Gram& gram,
                                        Index n_fixed = 0) {
     const Penalty& penalty = objective.penalty();
@@ -121,11 +127,13 @@ inline Point moved(const Point& from, const std::vector<double>& step, double le
     return to;
 }
 
-// The longest of a few ever shorter steps that lowers the objective as it should; the start where none does.
+// Returns the point after the longest of several shorter steps that lowers the objective sufficiently, or the start if
+// none does.
 inline Point backtracked(Objective& objective, const Point& from, const std::vector<double>& step, double decrease,
                          Index n_fixed) {
     double length = 0.5;
-    for (const int at_once : {4, 16}) {  // down to a millionth of the step; most are found among the first
+    // Down to a millionth of the step. Most steps are found among the first four.
+    for (const int at_once : {4, 16}) {
         std::vector<Point> points;
         std::vector<double> lengths;
         for (int i = 0; i < at_once; ++i, length *= 0.5) {
@@ -140,9 +148,9 @@ inline Point backtracked(Objective& objective, const Point& from, const std::vec
     return from;
 }
 
-// Where curvature jumps, that at a point may say nothing about the next one, least of all where it is zero. Steps that
-// fail are followed by ones that see a share of the largest curvature there can be, ever more of it, and less after each
-// that does not.
+// Where the curvature is discontinuous, its value at one point may not predict the next point, least of all if it is
+// zero. After a step that fails, a share of the largest possible curvature is added. The share grows with every
+// failure, and shrinks after every success.
 class Damping {
   public:
     explicit Damping(const Objective& objective)
@@ -163,7 +171,7 @@ class Damping {
         return out;
     }
 
-    // True if there is more to try.
+    // Returns whether another damped step can be tried.
     bool raise() {
         if (!needed_ || share_ >= 1.0) return false;
         share_ = std::max(10.0 * share_, least);
@@ -179,7 +187,7 @@ class Damping {
     double share_ = 0.0;
 };
 
-// Newton from any point, which is evaluated on the way.
+// Runs Newton iterations from a point, which is evaluated in the first of them.
 inline void refit(Objective& objective, Point& point, const RefitOptions& options) {
     Gram gram = objective.newton(point, options.low_precision, options.n_fixed);
     Damping damping(objective);
@@ -191,8 +199,8 @@ inline void refit(Objective& objective, Point& point, const RefitOptions& option
         for (std::size_t i = 0; i < step.size(); ++i) decrease -= gram.grad[i] * step[i];
         if (!(decrease > 0.0) || point.value() - decrease > options.must_beat) return;
         ++objective.counts().newton_steps;
-        // Newton's last step squares the error. For the last digit it goes on while it converges like that; the
-        // coefficient of a pure group, which has no optimum, converges step by step and is let go.
+        // The last Newton step squares the error. For full precision, iterations continue while convergence is
+        // quadratic; the coefficient of a pure group, which has no optimum, converges linearly, and iterations end.
         const bool squaring = decrease < 0.05 * last;
         const bool is_last =
             n + 1 == options.max_steps ||
@@ -202,7 +210,8 @@ inline void refit(Objective& objective, Point& point, const RefitOptions& option
             objective.evaluate(next);
         else
             gram = objective.newton(next, options.low_precision, options.n_fixed);
-        // A last step may promise less than sums over rows resolve: then the quadratic model knows better than they do.
+        // A last step may predict a decrease that sums over rows cannot resolve. The quadratic model is then more
+        // accurate.
         const bool unseen = is_last && decrease < tuning::relative_resolution * point.value();
         const bool falls = unseen ? next.value() <= (1.0 + tuning::relative_resolution) * point.value()
                                   : next.value() <= point.value() - 1e-4 * decrease && next.value() < point.value();

@@ -1,4 +1,5 @@
-// sparsegam/rows_local.hpp: what all Rows on this machine share: labels, weights, a loss, a few threads.
+// sparsegam/rows_local.hpp: base class of all Rows in this process: labels, weights, loss, threads and derivatives per
+// row.
 #pragma once
 
 #include <algorithm>
@@ -17,9 +18,9 @@
 
 namespace sparsegam {
 
-// Labels and weights are not owned; without weights, all rows weigh one. Gradient and curvature per row are remembered
-// for the last point asked about: most questions come in twos and threes about one point. A design below adds the scores
-// of a point and the sums over its columns.
+// Labels and weights are not owned; without weights, every row has weight one. Gradient and curvature per row are
+// cached for the last point, since usually two or three calls in a row use the same point. Derived classes compute the
+// scores of a point and the sums over columns.
 class LocalRows : public LineRows {
   public:
     LocalRows(Index n_rows, const double* y, const double* weight, Loss loss, Index n_threads,
@@ -33,7 +34,8 @@ class LocalRows : public LineRows {
           pool_(n_threads),
           grad_(n_rows),
           curv_(n_rows) {
-        if (traits(loss).multiplicative) store_scores();  // shifts start from whatever point was asked about last
+        // Shifts start from the scores of the last point.
+        if (traits(loss).multiplicative) store_scores();
     }
 
     Loss loss() const override { return loss_; }
@@ -77,7 +79,8 @@ class LocalRows : public LineRows {
     }
 
   protected:
-    static constexpr Index block = 4096;  // rows; fixed, so that sums do not depend on the number of threads
+    // Number of rows in a block. It is fixed, so that sums do not depend on the number of threads.
+    static constexpr Index block = 4096;
 
     // Token of a scan: the curvature of each row at its point, and the id of the rows that were scanned.
     struct FrozenCurvature final : ScanToken {
@@ -88,7 +91,7 @@ class LocalRows : public LineRows {
 
     std::shared_ptr<FrozenCurvature> new_token() const { return std::make_shared<FrozenCurvature>(id_); }
 
-    // The curvature of a token. A token of other rows may have another number of rows, or another order of them.
+    // Returns the curvature of a token. A token of other rows may have another number of rows.
     const std::vector<double>& frozen_curvature(const ScanToken& token) const {
         const auto* frozen = dynamic_cast<const FrozenCurvature*>(&token);
         if (!frozen || frozen->rows_id != id_)
@@ -96,27 +99,31 @@ class LocalRows : public LineRows {
         return frozen->curv;
     }
 
-    // One point or a few made ready, so that the scores of any block of rows can be had: those at the first point, then,
-    // `apart` numbers on, those at the next.
+    // Computes scores for blocks of rows at one or several points. The scores at the second point follow those at the
+    // first after `point_stride` values, and so on.
     class Scorer {
       public:
         virtual ~Scorer() = default;
         virtual void score(Index begin, Index end, Index point_stride, double* scores) const = 0;
     };
 
-    virtual void reserve_columns(std::span<const Point>) {}  // for the scorers of these points, together
-    virtual Index points_at_once() const { return 1; }       // of a scorer, at most
+    // Frees or allocates caches for the scorers of these points.
+    virtual void reserve_columns(std::span<const Point>) {}
+    // Maximum number of points of one scorer.
+    virtual Index points_at_once() const { return 1; }
     virtual std::unique_ptr<Scorer> scorer(std::span<const Point> points) = 0;
-    virtual void prepare_column(Index) {}  // a column whose values will be asked for by several threads
-    virtual void values(Index column, Index begin, Index end, double* out) const = 0;  // of a column, not centred
+    // Prepares a column whose values will be requested by several threads.
+    virtual void prepare_column(Index) {}
+    // Writes the values of a column without centring.
+    virtual void values(Index column, Index begin, Index end, double* out) const = 0;
 
-    // What is taken from a column before a score moves along it.
+    // The value subtracted from a column before a score moves along it.
     double origin(Index column, Along along) const { return along == Along::centred ? columns_.mean[column] : 0.0; }
 
     enum class Refresh { yes, no };
 
-    // Gradient, curvature and loss of each row at a point; nothing to do where they are those of the last one. Exactly:
-    // even where rounding errors of shifts have gathered.
+    // Computes gradient, curvature and loss of each row at a point, unless they are cached. With Refresh::yes, they are
+    // also recomputed if they contain rounding errors of shifts.
     void evaluate_at(const Point& point, Refresh refresh = Refresh::no) {
         if (remembers(point) && (refresh == Refresh::no || !has_rounding_errors_)) return;
         reserve_columns(std::span(&point, 1));
@@ -133,7 +140,8 @@ class LocalRows : public LineRows {
         has_rounding_errors_ = false;
     }
 
-    // From now on scores and losses of the rows are remembered, too: few questions need them, and they are 16 bytes a row.
+    // From now on, scores and losses of the rows are cached, too. Few methods need them, and they take 16 bytes per
+    // row.
     void store_scores() {
         if (!scores_.empty()) return;
         scores_.resize(n_rows_);
@@ -141,18 +149,20 @@ class LocalRows : public LineRows {
         known_ = false;
     }
 
-    // The weights of a block of rows.
+    // The weights from row `begin` on, for one block.
     const double* weights(Index begin) const { return weight_ ? weight_ + begin : ones_.data(); }
 
     const KernelTable& kernels_;
     Index n_rows_;
     const double *y_, *weight_;
-    std::vector<double> ones_;  // the weights of a block, where none are given
+    // Weights of one block if none are given.
+    std::vector<double> ones_;
     Loss loss_;
     Pool pool_;
     ColumnInfo columns_;
-    std::vector<double> grad_, curv_;     // per row, at the point remembered
-    std::vector<double> scores_, value_;  // and, once asked for, its scores and losses
+    // Derivatives of each row at the cached point and, if stored, scores and losses.
+    std::vector<double> grad_, curv_;
+    std::vector<double> scores_, value_;
     LossSums total_{0.0, 0.0, 0.0};
 
   private:
@@ -183,7 +193,8 @@ class LocalRows : public LineRows {
 
     template <class Part>
     void sum_blocks(Part part) {
-        known_ = false;  // until all of it is done: Ctrl-C may come in between
+        // Invalid until all blocks are done: Ctrl-C may interrupt the work.
+        known_ = false;
         const Index blocks = (n_rows_ + block - 1) / block;
         std::vector<LossSums> sums(blocks);
         pool_.run(blocks, [&](Index b) { sums[b] = part(b * block, std::min((b + 1) * block, n_rows_)); });
@@ -191,7 +202,8 @@ class LocalRows : public LineRows {
         for (const auto& s : sums) total_ = {total_.value + s.value, total_.grad + s.grad, total_.curv + s.curv};
     }
 
-    // Losses alone, of several points in one pass: the codes or columns of a block are read once and stay in the cache.
+    // Computes the losses of several points in one pass: the codes or columns of a block are read once and remain in
+    // the cache.
     std::vector<double> losses_of(std::span<const Point> points) {
         reserve_columns(points);
         const Index blocks = (n_rows_ + block - 1) / block, m = static_cast<Index>(points.size());
@@ -238,15 +250,16 @@ class LocalRows : public LineRows {
         return sums;
     }
 
-    // Ids are unique within the process, unlike addresses, which are reused after destruction.
+    // Ids are unique within the process. Addresses are not, since they are reused after destruction.
     static std::uint64_t next_id() {
         static std::atomic<std::uint64_t> last{0};
         return ++last;
     }
 
     const std::uint64_t id_ = next_id();
-    bool known_ = false;                // is there a point remembered
-    bool has_rounding_errors_ = false;  // was it reached by shifts
+    // Whether there is a cached point, and whether it was reached by shifts.
+    bool known_ = false;
+    bool has_rounding_errors_ = false;
     double intercept_ = 0.0;
     Terms terms_;
 };

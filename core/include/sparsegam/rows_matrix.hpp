@@ -1,7 +1,8 @@
-// sparsegam/rows_matrix.hpp: Rows over raw columns: a scan is one product of the matrix with [g, h, h x_1 ... h x_k].
+// sparsegam/rows_matrix.hpp: Rows of a matrix of raw columns: a scan is one product of the matrix with [g, h, h x_1 ...
+// h x_k].
 //
-// For the squared loss h never changes, so X' diag(s) x_j is computed once, when column j enters a support,
-// and kept; gradients follow from those columns, and a scan then touches no row at all.
+// For the squared loss, h never changes. X' diag(s) x_j is computed once, when column j enters a support, and cached.
+// Gradients follow from these products, so that a scan needs no pass over the rows.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +23,7 @@
 
 namespace sparsegam {
 
-// Vectors by column, made when first asked for; those not in use are forgotten when they take too much memory.
+// A cache of vectors by column. Vectors that are not in use are dropped when they take too much memory.
 class ColumnCache {
   public:
     explicit ColumnCache(std::size_t max_bytes) : max_bytes_(max_bytes) {}
@@ -36,7 +37,7 @@ class ColumnCache {
         return columns_[column] = std::move(values);
     }
 
-    // Makes room, keeping the columns in use.
+    // Frees memory if necessary, except for the columns in use.
     void trim(std::span<const Index> in_use) {
         if (columns_.empty() || columns_.size() * columns_.begin()->second.size() * sizeof(double) <= max_bytes_)
             return;
@@ -50,10 +51,12 @@ class ColumnCache {
     std::unordered_map<Index, std::vector<double>> columns_;
 };
 
-// In floats or in doubles. How many parts there are depends on the rows alone, so that bits do not depend on threads.
+// X' diag(h) X of a few columns. The rows are split into parts whose number depends on the number of rows only, so that
+// results do not depend on the number of threads.
 template <class Real>
 Symmetric gram_of(Index n_rows, const std::vector<const double*>& x, const double* h, Pool& pool) {
-    constexpr Index least_rows = 4096, most_parts = 64;  // each part has a matrix of its own
+    // Each part has its own matrix.
+    constexpr Index least_rows = 4096, most_parts = 64;
     const Index size = static_cast<Index>(x.size()),
                 rows = std::max(least_rows, (n_rows + most_parts - 1) / most_parts);
     std::vector<std::vector<Real>> sums((n_rows + rows - 1) / rows);
@@ -176,12 +179,18 @@ class MatrixRows : public LocalRows {
     }
 
   private:
-    static constexpr std::size_t min_bytes = std::size_t{1} << 25;  // to remember things in, however small the matrix
-    static constexpr Index chunk = 256;        // columns of one product; fixed, so that bits do not depend on threads
-    static constexpr Index batch = 8 * chunk;  // columns handed to a visitor at a time: bounds the memory of a scan
+    // Minimum memory for caches, even for small matrices.
+    static constexpr std::size_t min_bytes = std::size_t{1} << 25;
+    // Number of columns in one product. It is fixed, so that results do not depend on the number of threads.
+    static constexpr Index chunk = 256;
+    // Number of columns passed to a visitor at a time, which limits the memory of a scan.
+    static constexpr Index batch = 8 * chunk;
     static constexpr double cancellation_limit =
-        1e-6;  // of a sum of squares: a centred_sq_norm below that is summed anew, centred
-    static constexpr Index many_columns = 400;  // from here on a shortlist saves work
+        // If centred_sq_norm is below this share of the sum of squares, it suffers from cancellation and is computed
+        // again from centred values.
+        1e-6;
+    // Number of columns from which on a shortlist saves work.
+    static constexpr Index many_columns = 400;
 
     class ColumnScorer final : public Scorer {
       public:
@@ -208,7 +217,7 @@ class MatrixRows : public LocalRows {
         return low_precision ? direct_gram<float>(support) : direct_gram<double>(support);
     }
 
-    // x'g, in doubles.
+    // x'g in float64.
     double slope(const std::vector<double>& x) const { return matrix_kernels().dot(n_rows_, grad_.data(), x.data()); }
 
     const std::vector<double>& column(Index c) {
@@ -218,7 +227,7 @@ class MatrixRows : public LocalRows {
         return cached_columns_.keep(c, std::move(values));
     }
 
-    // Scans are about these columns, copied into memory of their own; none: about all.
+    // Restricts scans to some columns, which are copied to contiguous memory; all columns if empty.
     void select_columns(std::span<const Index> selected) {
         if (std::equal(selected.begin(), selected.end(), shortlist_.begin(), shortlist_.end())) return;
         shortlist_products_ = ColumnCache(max_bytes_ / 4);
@@ -231,7 +240,7 @@ class MatrixRows : public LocalRows {
     const Matrix& view() const { return shortlist_matrix_ ? *shortlist_matrix_ : whole(); }
     std::span<const Index> viewed() const { return shortlist_matrix_ ? shortlist_ : all_; }
 
-    // Products with channels for columns [first, first + count), chunk by chunk on all threads.
+    // Computes products of the channels with columns [first, first + count), in chunks, using all threads.
     void multiply(const Matrix& matrix, Index first, Index count, const double* channels, Index m, double* out) {
         pool_.run((count + chunk - 1) / chunk, [&](Index t) {
             const Index from = t * chunk, size = std::min(chunk, count - from);
@@ -280,9 +289,9 @@ class MatrixRows : public LocalRows {
         return sum;
     }
 
-    // --- losses whose curvature moves: every sum is taken anew
+    // --- Losses of varying curvature: every sum is computed anew
 
-    // Gradient in doubles, curvature in either.
+    // Gradient in float64, curvature in float32 or float64.
     template <class Real>
     Gram direct_gram(std::span<const Index> support) {
         const Index size = static_cast<Index>(support.size()) + 1;
@@ -334,9 +343,9 @@ class MatrixRows : public LocalRows {
         }
     }
 
-    // --- squared loss: X'X by columns, kept
+    // --- Squared loss: columns of X'X are cached
 
-    // The products of the support with the columns in view.
+    // Returns the products of the support with the selected columns.
     ColumnCache& cache_products(std::span<const Index> support) {
         ColumnCache& cached = shortlist_matrix_ ? shortlist_products_ : products_;
         cached.trim(support);
@@ -429,7 +438,7 @@ class MatrixRows : public LocalRows {
         }
     }
 
-    // g = s (f - y), so x_c' g = b x_c's + sum_j w_j x_c'(s x_j) - x_c'(s y).
+    // Since g = s (f - y), x_c' g = b x_c's + sum_j w_j x_c'(s x_j) - x_c'(s y).
     void gradient(const Point& point, std::span<const Index> columns, Index first,
                   const std::vector<const double*>& cached, std::vector<double>& grad) const {
         for (std::size_t i = 0; i < columns.size(); ++i)
@@ -441,13 +450,19 @@ class MatrixRows : public LocalRows {
     }
 
     const Matrix& matrix_;
-    std::size_t max_bytes_;                     // to remember things in: what is allowed, but not over twice the matrix
-    std::unique_ptr<Matrix> float_matrix_;      // the matrix in floats: scans are for predictions
-    std::unique_ptr<Matrix> shortlist_matrix_;  // the columns of the shortlist alone, where scans are about them
+    // Memory for caches: the given limit, but at most twice the size of the matrix.
+    std::size_t max_bytes_;
+    // The matrix in float32, for scans.
+    std::unique_ptr<Matrix> float_matrix_;
+    // The columns of the shortlist, if scans are restricted to it.
+    std::unique_ptr<Matrix> shortlist_matrix_;
     std::vector<Index> all_, shortlist_;
-    ColumnCache cached_columns_, products_, shortlist_products_;  // x_j, X' diag(s) x_j, and the shortlist's part of it
-    std::vector<double> ones_of_all_;                             // the column of the intercept
-    std::vector<double> sums_, with_y_, squares_;                 // per column: x's, x'(s y), x'(s x)
+    // x_j, X' diag(s) x_j, and its entries for the shortlist.
+    ColumnCache cached_columns_, products_, shortlist_products_;
+    // The column of the intercept.
+    std::vector<double> ones_of_all_;
+    // x's, x'(s y) and x'(s x) of each column.
+    std::vector<double> sums_, with_y_, squares_;
 };
 
 }  // namespace sparsegam

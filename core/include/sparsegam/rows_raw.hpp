@@ -1,7 +1,9 @@
-// sparsegam/rows_own.hpp: Rows by their own values, on which coefficients are fitted once a search by bins has chosen columns.
+// sparsegam/rows_raw.hpp: columns and Rows computed from the raw values of the rows, for refits.
 //
-// Rows come in small blocks, whose columns are written out, used for all sums and forgotten: nothing is kept by row,
-// however many terms there are. Pieces of many blocks are summed by themselves, for threads.
+// A search replaces values by the mean of their bin, so that ramps are approximate within bins of several values. After
+// the search, coefficients are refitted on the raw values. Rows are processed in small blocks: their columns are
+// computed, used for all sums and discarded, so that no memory per row is needed, regardless of the number of terms.
+// Pieces of many blocks are summed separately, for parallel execution.
 #pragma once
 
 #include <algorithm>
@@ -20,11 +22,12 @@
 
 namespace sparsegam {
 
-// One number per row, read where it is; or one per code, which each row has. Not owned.
+// One value per row, read in place, or one value per code and the codes of the rows. Not owned.
 struct RawValues {
     const double* values = nullptr;
     Index stride = 1;
-    Codes codes = {};  // none: values are by row
+    // Without codes, there is one value per row.
+    Codes codes = {};
 
     void copy(Index begin, Index end, double* out) const noexcept {
         if (codes.narrow)
@@ -36,7 +39,7 @@ struct RawValues {
     }
 };
 
-// min(x - t, 0) with x held between low and high, in units of high - low and measured from high, as the bins have it.
+// min(x - t, 0) with x clipped to [low, high] and scaled by (x - high) / (high - low), as in the design.
 struct RawRamp {
     RawValues numbers;
     double low, high, knot;
@@ -57,7 +60,7 @@ struct RawRamp {
 
 class RawColumns {
   public:
-    // Columns without a ramp of their own are what their bins say.
+    // Columns without a raw ramp are determined by the bins.
     RawColumns(const ThresholdDesign& design, std::vector<Index> columns, std::vector<std::optional<RawRamp>> ramps)
         : design_(design), columns_(std::move(columns)), ramps_(std::move(ramps)) {
         for (Index column : columns_) binned_.emplace_back(design, column);
@@ -65,11 +68,13 @@ class RawColumns {
 
     Index n_rows() const { return design_.n_rows(); }
     Index size() const { return static_cast<Index>(columns_.size()); }
-    Index column(Index i) const { return columns_[i]; }  // where it is in the design
+    // The index of the column in the design.
+    Index column(Index i) const { return columns_[i]; }
     ColumnKind kind(Index i) const { return design_.kind(columns_[i]); }
     bool is_raw(Index i) const { return ramps_[i].has_value(); }
 
-    static constexpr Index max_rows = 512;  // that are filled at once
+    // Maximum number of rows in one call of fill.
+    static constexpr Index max_rows = 512;
 
     void fill(Index i, Index begin, Index end, double* out) const noexcept {
         if (!ramps_[i]) return binned_[i].fill(begin, end, ones.data(), 1, out);
@@ -77,7 +82,8 @@ class RawColumns {
         const Codes& codes = feature.codes;
         ramps_[i]->fill(begin, end, out);
         if (feature.n_ordered == feature.n_bins) return;
-        for (Index row = begin; row < end; ++row)  // missing and special values are out of the order
+        // Ramps are zero for missing and special values, which are not ordered.
+        for (Index row = begin; row < end; ++row)
             if ((codes.narrow ? codes.narrow[row] : codes.wide[row]) >= feature.n_ordered) out[row - begin] = 0.0;
     }
 
@@ -104,7 +110,8 @@ class RawColumns {
 
 class RawRows : public Rows {
   public:
-    // What bins say of all columns of the design is true of those that are no ramps, and near enough to start from.
+    // `binned_info` describes all columns of the design as binned. It is exact for columns that are not ramps, and a
+    // good starting point for those that are.
     RawRows(const RawColumns& raw, const ColumnInfo& binned_info, const double* y, const double* weight, Loss loss,
             Index n_threads)
         : raw_(raw), y_(y), weight_(weight), loss_(loss), pool_(n_threads) {
@@ -126,7 +133,7 @@ class RawRows : public Rows {
         });
     }
 
-    // Always in doubles: this is for the last digits.
+    // Always uses float64, since refits need full precision.
     NewtonSums newton(const Point& point, std::span<const Index> support, bool) override {
         std::vector<Index> order(support.begin(), support.end());
         for (Index c : point.columns)
@@ -151,14 +158,16 @@ class RawRows : public Rows {
     GroupSums groups(const Point&, std::span<const Index>) override { refuse(); }
 
   private:
-    static constexpr Index rows = RawColumns::max_rows;  // of a block
+    // Number of rows in a block.
+    static constexpr Index rows = RawColumns::max_rows;
     static constexpr Index min_piece = 16 * rows, max_pieces = 64;
 
     [[noreturn]] static void refuse() {
         throw std::logic_error("RawRows only supports refits of the coefficients, not searches");
     }
 
-    // Some rows: a column of ones and those in some order, each `rows` long, and what the rows add.
+    // A block of rows: a column of ones followed by the selected columns, each of length `rows`, and derivatives per
+    // row.
     struct Block {
         Index begin = 0, n = 0;
         std::vector<double> x, weighted;
@@ -167,8 +176,8 @@ class RawRows : public Rows {
         double* column(Index i) { return x.data() + (i + 1) * rows; }
     };
 
-    // A' h A and A' g on the first columns A = [1, x_1 ... x_k] of a block, the upper half of it: panels of a few columns,
-    // each with those from its first on and, behind them, the gradient.
+    // A' h A and A' g for the first columns A = [1, x_1 ... x_k] of a block. Only the upper triangle is computed, in
+    // panels of a few columns, each multiplied by the columns from its first on and by the gradient.
     class Panels {
       public:
         explicit Panels(Index size) : size_(size) {}
@@ -209,15 +218,16 @@ class RawRows : public Rows {
         }
 
       private:
-        static constexpr Index width = 12;  // columns that the kernel of products takes at once
+        // Number of columns that the product kernel processes at once.
+        static constexpr Index width = 12;
 
         Index count(Index first) const { return std::min(width, size_ - first); }
 
         Index size_;
     };
 
-    // Sums over all rows, by blocks of these columns within pieces that are a matter of the number of rows alone: the same
-    // bits for any number of threads.
+    // Sums over all rows, in blocks of these columns within pieces. The pieces depend on the number of rows only, so
+    // that results do not depend on the number of threads.
     template <class Add>
     std::vector<double> summed(Index n_sums, std::span<const Index> order, const Add& add) {
         const Index n = raw_.n_rows(), least = std::max((n + max_pieces - 1) / max_pieces, min_piece);
@@ -247,7 +257,8 @@ class RawRows : public Rows {
         kernels().add_columns(block.n, point.size(), point.coef.data(), chosen.data(), block.score);
     }
 
-    // Sums of w d and w d^2 with d = x - m, m the mean by bins, which is near: nothing cancels.
+    // Sums w d and w d^2 with d = x - m, where m is the mean from the bins. Since it is close to the mean, there is no
+    // cancellation.
     void measure(const ColumnInfo& binned_info) {
         columns_.total_weight = binned_info.total_weight;
         std::vector<Index> ramps;

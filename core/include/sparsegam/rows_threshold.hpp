@@ -1,4 +1,4 @@
-// sparsegam/rows_threshold.hpp: Rows over the threshold design: every question is a histogram.
+// sparsegam/rows_threshold.hpp: Rows of a threshold design, whose sums are all computed by histograms.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,8 @@ class ThresholdRows : public LocalRows {
         return {total_.value, low_precision ? gram<float>(support) : gram<double>(support)};
     }
 
-    // In floats: a scan is for predictions, and it is the one thing that takes time. A 0/1 column is its own square.
+    // Uses float32 sums, since scans are only used for predictions and dominate the running time. The square of a 0/1
+    // column is the column itself.
     Token scan(const Point& point, std::span<const Index> selected, ScanVisitor& visitor) override {
         evaluate_at(point);
         auto frozen = new_token();
@@ -125,13 +126,13 @@ class ThresholdRows : public LocalRows {
         ScoreTables tables_;
     };
 
-    // [x'g, x'h, x'(h x_1) ... x'(h x_k)] of a column, from the last sum.
+    // The sums [x'g, x'h, x'(h x_1) ... x'(h x_k)] of a column from the last call of design_.sum.
     const double* sums_of(Index column) const { return design_.sums_of(column, sums_); }
 
-    // Where the sum x'(h x) of a column is: a 0/1 column is its own square.
+    // The channel of the sum x'(h x) of a column; the square of a 0/1 column is the column itself.
     Index square(Index column) const { return columns_.zero_one(column) ? 1 : sums_.moment_channel; }
 
-    // Columns that follow each other in the last sum, all 0/1 or all ramps.
+    // Returns the block of consecutive columns, which are either all 0/1 or all ramps.
     Block block_of(std::span<const Index> run, const double* sums, const double* cross) const {
         const Index stride = sums_.stride;
         Block block{run, {sums, stride}, {sums + square(run[0]), stride}, cross, stride, {}};
@@ -139,15 +140,15 @@ class ThresholdRows : public LocalRows {
         return block;
     }
 
-    // A support in the design that its sums are taken in, and the features there.
+    // The design in which the sums of a support are computed, with the support's columns and features in it.
     struct Supported {
         const ThresholdDesign& design;
         std::span<const Index> columns;
         std::vector<Index> features;
     };
 
-    // By the bins that the support tells apart, which are found once for all refits of it. Where rows are many, their codes
-    // would take memory: then by all of its features' bins.
+    // Uses a design that only distinguishes the bins that the support distinguishes, which is built once for all refits
+    // of the support. With many rows its codes would take too much memory, and the original design is used.
     Supported supported(std::span<const Index> support) {
         if (n_rows_ > many_rows) return {design_, support, features_on(support)};
         if (!support_design_ || !support_design_->is_of(support)) support_design_.emplace(design_, support);
@@ -162,7 +163,7 @@ class ThresholdRows : public LocalRows {
         return gram_of(columns, design);
     }
 
-    // The sums of the support's own columns are its Gram matrix; those of the intercept are the totals.
+    // The Gram matrix consists of the sums of the support's columns and, for the intercept, the totals.
     Gram gram_of(std::span<const Index> support, const ThresholdDesign& design) const {
         const Index k = static_cast<Index>(support.size());
         Gram gram{Symmetric(k + 1), std::vector<double>(k + 1)};
@@ -186,16 +187,18 @@ class ThresholdRows : public LocalRows {
         return features;
     }
 
-    // Features whose sums are taken at once, and those of their columns that are asked for.
+    // Features whose sums are computed at once, and those of their columns that are needed.
     struct Part {
         std::vector<Index> features;
         std::span<const Index> columns;
     };
     static constexpr Index many_rows = 200'000;
-    static constexpr Index part_columns = 16384;  // their sums beside 20 terms: 3 MB, however wide the table
-    static constexpr Index many_columns = 32768;  // from here on a shortlist saves work
+    // With 20 terms, the sums of this number of columns take 3 MB, even in wide tables.
+    static constexpr Index part_columns = 16384;
+    // Number of columns from which on a shortlist saves work.
+    static constexpr Index many_columns = 32768;
 
-    // They hold the columns that are asked for where these are all of them: no one else needs a list of those.
+    // The parts, and the list of all columns if all are needed.
     struct Parts {
         std::vector<Index> every;
         std::vector<Part> parts;
@@ -205,7 +208,7 @@ class ThresholdRows : public LocalRows {
         std::vector<Part>::const_iterator end() const { return parts.end(); }
     };
 
-    // The features of some columns, in ascending order (none: of all).
+    // Splits columns, given in ascending order (all if empty), into parts of whole features.
     Parts parts_of(std::span<const Index> columns) const {
         Parts found;
         auto& parts = found.parts;
@@ -232,7 +235,7 @@ class ThresholdRows : public LocalRows {
         return found;
     }
 
-    // Columns that follow each other do so in the sums of their part, too.
+    // Calls `take` for each run of consecutive columns, whose sums are consecutive, too.
     template <class Take>
     void for_each_run(std::span<const Index> columns, const Take& take) const {
         for (std::size_t first = 0, last; first < columns.size(); first = last) {
@@ -244,9 +247,10 @@ class ThresholdRows : public LocalRows {
         }
     }
 
-    // sigma^2 = x'(w x) - (x'w)^2 / W: of a 0/1 column with weight w on its ones, w (1 - w / W).
+    // sigma^2 = x'(w x) - (x'w)^2 / W. For a 0/1 column with weight w on its ones, this is w (1 - w / W).
     void measure() {
-        if (!weight_) std::fill(grad_.begin(), grad_.end(), 1.0);  // which no point has made use of yet
+        // The gradients are not in use yet and have the right size.
+        if (!weight_) std::fill(grad_.begin(), grad_.end(), 1.0);
         const double* weight = weight_ ? weight_ : grad_.data();
         const Channels channels{weight, weight, nullptr, nullptr, {}};
         columns_.total_weight = std::accumulate(weight, weight + n_rows_, 0.0);
@@ -267,8 +271,10 @@ class ThresholdRows : public LocalRows {
     }
 
     const ThresholdDesign& design_;
-    FeatureSums sums_;                             // the last
-    std::optional<SupportDesign> support_design_;  // of the last support
+    // Results of the last sum.
+    FeatureSums sums_;
+    // The design of the last support.
+    std::optional<SupportDesign> support_design_;
 };
 
 }  // namespace sparsegam

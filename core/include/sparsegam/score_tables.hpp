@@ -1,4 +1,5 @@
-// sparsegam/score_tables.hpp: scores of rows out of tables by bin, of one point or of a few in one pass over the codes.
+// sparsegam/score_tables.hpp: computes the scores of rows from tables by bin, for one or several points in one pass
+// over the codes.
 #pragma once
 
 #include <algorithm>
@@ -10,13 +11,16 @@
 
 namespace sparsegam {
 
-// A table for each feature, or joint features, on the supports of the points: the score of a row is the sum of its bins'
-// entries, and those of a few points stand side by side. Summed in the order of the features, whichever are there.
+// One table for each feature, or joint features, in the supports of the points. The score of a row is the sum of the
+// entries of its bins. Tables of several points are interleaved. Sums are always in the order of the features, so that
+// they do not depend on the other points.
 class ScoreTables {
   public:
-    static constexpr Index max_points = pack;  // points at most
+    // Maximum number of points.
+    static constexpr Index max_points = pack;
 
-    enum class Joint { yes, no };  // are features summed as they are counted, joint where they are few of bins
+    // Whether features with few bins are scored together, as they are counted.
+    enum class Joint { yes, no };
 
     ScoreTables(const ThresholdDesign& design, std::span<const Point> points, Joint joint = Joint::yes)
         : stride_(points.size() > 1 ? max_points : 1) {
@@ -37,7 +41,8 @@ class ScoreTables {
         }
     }
 
-    // The scores of some rows at the first point, then, `apart` numbers on, those at the next.
+    // Writes the scores of some rows at the first point, followed, after `point_stride` values, by those at the next
+    // point.
     void score(Index begin, Index end, Index point_stride, double* scores) const noexcept {
         if (stride_ == 1) {
             std::fill(scores, scores + (end - begin), intercepts_[0]);
@@ -49,9 +54,10 @@ class ScoreTables {
     }
 
   private:
-    static constexpr Index part = 512;  // rows whose scores at all points stay in a first-level cache
+    // Number of rows whose scores at all points fit into the first-level cache.
+    static constexpr Index part = 512;
 
-    // A table for each of some features, of one point after the other.
+    // Tables of some features for one point at a time.
     class ByFeature {
       public:
         ByFeature(const ThresholdDesign& design, std::span<const Index> features)
@@ -81,7 +87,7 @@ class ScoreTables {
         std::vector<double> entries_;
     };
 
-    // The features of some columns, in their order.
+    // The features of the points, in ascending order.
     static std::vector<Index> features_of(const ThresholdDesign& design, std::span<const Point> points) {
         std::vector<Index> used;
         for (const Point& point : points)
@@ -114,12 +120,14 @@ class ScoreTables {
             for (Index i = 0; i < n; ++i) scores[p * point_stride + i] = interleaved[i * max_points + p];
     }
 
-    Index stride_;  // of the points in a table
+    // Number of interleaved points.
+    Index stride_;
     std::vector<double> intercepts_, entries_;
-    std::vector<std::pair<Codes, Index>> tables_;  // codes, and where their entries begin
+    // Codes, and the position of their entries.
+    std::vector<std::pair<Codes, Index>> tables_;
 };
 
-// Of each feature by itself: sums are then the same whatever is counted together.
+// Scores each feature separately, so that sums do not depend on which features are joint.
 inline std::vector<double> row_scores(const ThresholdDesign& design, const Point& point) {
     std::vector<double> scores(design.n_rows());
     ScoreTables(design, std::span(&point, 1), ScoreTables::Joint::no).score(0, design.n_rows(), 0, scores.data());

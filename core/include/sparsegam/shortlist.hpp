@@ -1,4 +1,5 @@
-// sparsegam/chooser.hpp: chooses the columns of a shortlist, from local models of all columns or of a part at a time.
+// sparsegam/shortlist.hpp: selects the columns of a shortlist from local models of all columns, or of one part after
+// the other.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +13,9 @@
 
 namespace sparsegam {
 
-// The columns that look best to add, those that look best in place of each term, and the terms themselves. Thresholds of a
-// feature are listed by the best of them and stay together: their pairs are moves, too.
+// Selects the columns with the largest predicted gains as additions, those with the largest gains as replacements of
+// each term, and the terms themselves. Thresholds of a feature are ranked by the best of them and selected together,
+// since pairs of them are moves, too.
 class ShortlistBuilder {
   public:
     ShortlistBuilder(const Objective& objective, const Point& point)
@@ -29,7 +31,8 @@ class ShortlistBuilder {
 
     void add_candidates(const LocalModel& model) {
         const Index k = static_cast<Index>(substitutes_.size());
-        std::vector<float> costs(k, 0.0f), gains(in_octets(k));  // of a swap for any term, whatever that costs
+        // Costs of zero rank the replacements of each term regardless of the cost of dropping the term.
+        std::vector<float> costs(k, 0.0f), gains(in_octets(k));
         costs.resize(gains.size(), std::numeric_limits<float>::infinity());
         for (Index c : model.columns()) {
             if (!objective_.penalty().allowed[c] || taken_[c]) continue;
@@ -40,7 +43,7 @@ class ShortlistBuilder {
         }
     }
 
-    // In ascending order.
+    // Returns the selected columns in ascending order.
     std::vector<Index> columns() const {
         std::vector<Index> chosen = point_.columns;
         for (const TopColumns& list : substitutes_) list.append_to(chosen);
@@ -51,7 +54,7 @@ class ShortlistBuilder {
   private:
     bool nested() const { return !objective_.columns().nested.empty(); }
 
-    // The nested range that each column is in, or none.
+    // Returns the index of the nested range that contains each column, or none.
     std::vector<std::int32_t> ranges() const {
         const auto& nested = objective_.columns().nested;
         std::vector<std::int32_t> range_of(objective_.n_columns(), std::int32_t{none});
@@ -79,7 +82,8 @@ class ShortlistBuilder {
 
     const Objective& objective_;
     const Point& point_;
-    std::vector<char> taken_;  // is a column on the support
+    // Whether each column is in the support.
+    std::vector<char> taken_;
     std::vector<std::int32_t> range_of_;
     TopColumns additions_;
     std::vector<TopColumns> substitutes_;

@@ -1,7 +1,7 @@
-// sparsegam/support_design.hpp: the bins that the columns of a support tell apart: a design of few bins, for sums about it.
+// sparsegam/support_design.hpp: a reduced design with only the bins that the columns of a support distinguish.
 //
-// A support has a few thresholds of a feature with hundreds of bins. Summed by what it tells apart, its Gram matrix takes
-// histograms that stay in a first-level cache, and features of few such bins are counted as one (joint_codes.hpp).
+// A support has few thresholds of a feature with hundreds of bins. In the reduced design, the histograms for its Gram
+// matrix fit into the first-level cache, and features with few such bins are counted together (joint_codes.hpp).
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,8 @@ class SupportDesign {
   public:
     SupportDesign(const ThresholdDesign& design, std::span<const Index> support)
         : support_(support.begin(), support.end()), columns_(support.size()), reduced_(built_from(design)) {}
-    SupportDesign(const SupportDesign&) = delete;  // its codes are pointed to
+    // Not copyable, since the design has pointers to its codes.
+    SupportDesign(const SupportDesign&) = delete;
     SupportDesign& operator=(const SupportDesign&) = delete;
 
     bool is_of(std::span<const Index> support) const {
@@ -26,7 +27,8 @@ class SupportDesign {
     }
 
     const ThresholdDesign& design() const { return reduced_; }
-    std::span<const Index> columns() const { return columns_; }  // the support, in that design
+    // The support in the reduced design.
+    std::span<const Index> columns() const { return columns_; }
     std::vector<Index> features() const {
         std::vector<Index> all(reduced_.n_features());
         std::iota(all.begin(), all.end(), Index{0});
@@ -50,8 +52,8 @@ class SupportDesign {
         return ThresholdDesign(std::move(features), design.n_rows());
     }
 
-    // The feature with the bins that its columns on the support tell apart: for each of its steps the bins up to it and
-    // not to the one before, its levels, and all the rest. Ramps tell every bin apart.
+    // Merges the bins of a feature that its columns in the support do not distinguish: one bin for each step (up to its
+    // threshold and above the previous one), one for each level, and one for the rest. With ramps, all bins are kept.
     Feature merged_bins(const Feature& feature, std::span<const Index> positions, Index n_rows) {
         std::vector<Index> bins;
         for (Index s : positions) bins.push_back(columns_[s] = support_[s] - feature.offset);
@@ -83,7 +85,8 @@ class SupportDesign {
     }
 
     std::vector<Index> support_, columns_;
-    std::vector<std::vector<std::uint8_t>> codes_;  // of the features that are told apart anew
+    // Codes of the features with merged bins.
+    std::vector<std::vector<std::uint8_t>> codes_;
     ThresholdDesign reduced_;
 };
 

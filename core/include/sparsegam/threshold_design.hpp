@@ -1,7 +1,8 @@
-// sparsegam/column_threshold.hpp: the threshold design: features as bin codes, never expanded into columns.
+// sparsegam/threshold_design.hpp: the threshold design: features as bin codes, without storing the columns they define.
 //
-// A sum over rows for all columns of a feature is one histogram and one prefix sum: O(n) per feature, not
-// O(n x thresholds). Channels carry several sums at once: [g, h, h x_1 ... h x_k] for a scan, [g, h, loss] for groups.
+// The sums for all columns of a feature are one histogram and one prefix sum: O(n) per feature instead of O(n x
+// thresholds). Several sums are computed at once as channels: [g, h, h x_1 ... h x_k] for a scan, [g, h, loss] for
+// groups.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +17,8 @@
 
 namespace sparsegam {
 
-// What each row adds to its bins. `value` is the third channel where it is asked for; those of the support carry `held`.
+// Values that each row adds to its bins. If present, `value` is the third channel. The channels of the support are its
+// columns times support_curv.
 struct Channels {
     const double *grad, *curv, *value, *support_curv;
     std::span<const Index> support;
@@ -24,12 +26,13 @@ struct Channels {
     Index count() const { return 2 + (value ? 1 : 0) + static_cast<Index>(support.size()); }
 };
 
-// Sums per column of some features, `stride` apart within each. Where there are ramps, the channel after the last is their
-// own square, and for steps the sum of places (see Feature).
+// Sums per column of some features, `stride` apart. If there are ramps, `moment_channel`, the last channel, contains
+// the sums of their squares, and for steps the sums of bin centres (see Feature).
 struct FeatureSums {
     std::vector<double> values;
     std::vector<Index>
-        start;  // of a feature's first column, in values; what it is for features not asked for is no matter
+        // Position of the sums of each feature's first column; unspecified for features that were not requested.
+        start;
     Index stride = 0, moment_channel = 0;
 
     double* of(Index feature, Index column) { return values.data() + start[feature] + column * stride; }
@@ -66,7 +69,7 @@ class ThresholdDesign {
         return column - feature.offset < feature.n_ordered ? ColumnKind::step : ColumnKind::level;
     }
 
-    // What the column is in each bin.
+    // The value of a column in each bin.
     std::vector<double> values_by_bin(Index column) const {
         const Feature& feature = features_[feature_of_[column]];
         std::vector<double> table(feature.n_bins, 0.0);
@@ -75,7 +78,7 @@ class ThresholdDesign {
     }
     std::span<const NestedColumns> nested() const { return nested_; }
 
-    // Of each column its knot: of steps the end of their last bin; levels have none.
+    // The knots of all columns: for steps, the ends of their last bins. Levels have none.
     std::vector<double> knots() const {
         std::vector<double> out(n_columns_, 0.0);
         for (const Feature& feature : features_) {
@@ -86,13 +89,14 @@ class ThresholdDesign {
         return out;
     }
 
-    // What is counted or scored at once: a feature, or those asked for among joint ones.
+    // Features that are counted or scored in one histogram: a single feature, or the requested ones among joint
+    // features.
     struct Unit {
         Index joint;
         std::vector<Index> features;
     };
 
-    // Joint features are taken together where two of them or more are asked for.
+    // Returns the units of some features. Joint features are counted together if at least two of them are requested.
     std::vector<Unit> units_of(std::span<const Index> features) const {
         std::vector<Unit> units, joint(joint_.size());
         for (Index f : features) {
@@ -109,7 +113,7 @@ class ThresholdDesign {
         return units;
     }
 
-    // Each feature by itself.
+    // Returns one unit per feature.
     static std::vector<Unit> single_units(std::span<const Index> features) {
         std::vector<Unit> units;
         for (Index f : features) units.push_back({none, {f}});
@@ -124,8 +128,8 @@ class ThresholdDesign {
         return unit.joint == none ? features_[unit.features[0]].n_bins : joint_[unit.joint].n_bins();
     }
 
-    // Sums of the channels per column of the named features. Real is the type that rows are added in: float for a scan,
-    // whose results are predictions, else double.
+    // Computes the sums of the channels per column of the given features. Real is the type in which rows are summed:
+    // float for scans, which are used for predictions, else double.
     template <class Real>
     void sum(const Channels& channels, std::span<const Index> features, Pool& pool, FeatureSums& sums) const {
         lay_out(features, channels.count(), sums);
@@ -144,13 +148,13 @@ class ThresholdDesign {
             for (std::size_t i = 0; i < sums.values.size(); ++i) sums.values[i] += part.values[i];
     }
 
-    // Those of one column.
+    // The sums of one column.
     const double* sums_of(Index column, const FeatureSums& sums) const {
         const Index f = feature_of_[column];
         return sums.of(f, column - features_[f].offset);
     }
 
-    // A column made ready, so that its values times something that each row has can be written out.
+    // Writes the values of a column, multiplied by a value per row.
     class ColumnFiller {
       public:
         ColumnFiller(const ThresholdDesign& design, Index column)
@@ -175,12 +179,15 @@ class ThresholdDesign {
 
   private:
     static constexpr Index max_rows = 256, block_bytes = 1 << 14;
-    static constexpr Index few_rows = 8192;      // rows that floats may add up before doubles take over
-    static constexpr Index many_rows = 200'000;  // beyond: summed in pieces, for threads and for Ctrl-C between them
+    // Number of rows that are summed in float32 before the sums are added in float64.
+    static constexpr Index few_rows = 8192;
+    // With more rows than this, pieces are summed separately, for parallel execution and to check for Ctrl-C.
+    static constexpr Index many_rows = 200'000;
     static constexpr Index min_piece = 8 * few_rows, max_pieces = 64;
-    static constexpr Index max_values = 1 << 23;  // of the sums of all pieces together: 64 MB
+    // Maximum number of sums in all pieces together: 64 MB.
+    static constexpr Index max_values = 1 << 23;
 
-    // Rows that are summed by themselves. It is a matter of the question alone, never of the number of threads.
+    // Number of rows per piece. It does not depend on the number of threads.
     Index rows_of_piece(std::size_t n_values) const {
         if (n_rows_ <= many_rows) return std::max(n_rows_, Index{1});
         const Index pieces =
@@ -189,7 +196,7 @@ class ThresholdDesign {
         return (rows + few_rows - 1) / few_rows * few_rows;
     }
 
-    // Rows whose channels stay in the first-level cache: a power of two, which few_rows is a multiple of.
+    // Number of rows whose channels fit into the first-level cache: a power of two that divides few_rows.
     static Index rows_of_block(Index bytes_per_row) {
         Index rows = max_rows;
         while (rows > 16 && rows * bytes_per_row > block_bytes) rows /= 2;
@@ -269,7 +276,8 @@ class ThresholdDesign {
     std::vector<std::int32_t> feature_of_;
     std::vector<NestedColumns> nested_;
     std::vector<JointCodes> joint_;
-    std::vector<Index> joint_of_;  // of a feature; none where it is counted alone
+    // Index of the joint codes of each feature, or none if it is counted separately.
+    std::vector<Index> joint_of_;
     Index n_rows_ = 0, n_columns_ = 0;
     bool has_ramps_ = false;
 };

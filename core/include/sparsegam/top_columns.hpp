@@ -1,4 +1,4 @@
-// sparsegam/top_columns.hpp: the few columns that gain most, kept as they come.
+// sparsegam/top_columns.hpp: the columns with the largest gains of a sequence.
 #pragma once
 
 #include <algorithm>
@@ -9,12 +9,12 @@
 
 namespace sparsegam {
 
-// Kept as they come: to list all of them for every term would take k times the memory of a scan.
+// A bounded heap. Listing all columns for every term would take k times the memory of a scan.
 class TopColumns {
   public:
     explicit TopColumns(std::size_t most) : most_(most) {}
 
-    // Of columns in one range (none: each is alone) only the best is kept.
+    // Only the best column of each range is kept; columns without a range (none) are kept independently.
     void offer(double gain, Index column, Index range = none) {
         const Entry entry{-gain, column, range};
         if (ranked_.size() == most_ && !(entry < ranked_.front())) return;
@@ -34,7 +34,7 @@ class TopColumns {
         ranked_.pop_back();
     }
 
-    // What a column must gain more than, to be kept if it comes after all others.
+    // The gain that a column with a larger index than all others must exceed to be kept.
     double least() const { return ranked_.size() < most_ ? -infinity : -std::get<0>(ranked_.front()); }
 
     void append_to(std::vector<Index>& columns) const {
@@ -42,10 +42,12 @@ class TopColumns {
     }
 
   private:
-    using Entry = std::tuple<double, Index, Index>;  // what it loses, column, range
+    // Negative gain, column and range.
+    using Entry = std::tuple<double, Index, Index>;
 
     std::size_t most_;
-    std::vector<Entry> ranked_;  // a heap, the worst in front
+    // A heap with the worst entry in front.
+    std::vector<Entry> ranked_;
 };
 
 }  // namespace sparsegam

@@ -1,4 +1,4 @@
-// sparsegam/types.hpp: the nouns every other header speaks of.
+// sparsegam/types.hpp: basic types of the core: indices, models (Point), counters and deadlines.
 #pragma once
 
 #include <algorithm>
@@ -9,13 +9,14 @@
 
 namespace sparsegam {
 
-using Index = std::int64_t;  // rows and columns: 2^31 rows are not out of reach
+// 64-bit, since more than 2^31 rows are possible.
+using Index = std::int64_t;
 
 inline constexpr Index none = -1;
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// One model: score = intercept + sum of coef[s] * column[s], with the loss (a sum over rows) and the ridge it has.
-// The order of its columns means nothing.
+// A model: score = intercept + sum of coef[s] * column[s], with its loss (a sum over rows) and its ridge penalty. The
+// order of the columns has no meaning.
 struct Point {
     double intercept = 0.0;
     std::vector<Index> columns;
@@ -24,16 +25,17 @@ struct Point {
     double ridge = 0.0;
 
     Index size() const { return static_cast<Index>(columns.size()); }
-    double value() const { return loss + ridge; }  // the objective without its lambda0 part
+    // The objective without its lambda0 part.
+    double value() const { return loss + ridge; }
 
-    // Where a column stands among the columns; none where it does not.
+    // The position of a column in `columns`, or none if it is not there.
     Index position(Index column) const {
         const auto at = std::find(columns.begin(), columns.end(), column);
         return at == columns.end() ? none : at - columns.begin();
     }
     bool has(Index column) const { return position(column) != none; }
 
-    // The same with one more column, or without its s-th; not evaluated yet.
+    // Copies with one more column, or without the s-th column. They are not evaluated yet.
     Point with(Index column, double coefficient) const {
         Point out = *this;
         out.columns.push_back(column);
@@ -54,24 +56,29 @@ inline bool same_support(const Point& a, const Point& b) {
     return std::is_permutation(a.columns.begin(), a.columns.end(), b.columns.begin(), b.columns.end());
 }
 
-// What a search did, in numbers that do not depend on the machine.
+// Counters of a search. They do not depend on the speed of the machine.
 struct Counts {
-    // Questions to the rows, a pass over them each.
-    Index evaluations = 0;  // losses of one or several points
-    Index newtons = 0;      // Newton's ingredients on a support
-    Index scans = 0;        // sums that score every add, drop and swap
-    Index rescans = 0;      // the same with the curvature of an earlier scan held
-    Index groups = 0;       // sums by group, for certificates
-    // What they were for.
-    Index trials = 0;        // moves verified on the rows
-    Index failed = 0;        // of them, those that did not lower the objective
-    Index moves = 0;         // of them, those made
-    Index newton_steps = 0;  // steps of refits
+    // Calls of the methods of Rows, each of which is one pass over the rows. `evaluations` counts losses of one or
+    // several points, `newtons` gradients and Hessians on a support, `scans` the sums from which all additions, drops
+    // and swaps are scored, `rescans` such sums with the curvature of an earlier scan, and `groups` sums by group for
+    // certificates.
+    Index evaluations = 0;
+    Index newtons = 0;
+    Index scans = 0;
+    Index rescans = 0;
+    Index groups = 0;
+    // Purposes of these passes: `trials` counts the moves verified on the rows, `failed` those of them that did not
+    // lower the objective, `moves` those that were made, and `newton_steps` the steps of refits.
+    Index trials = 0;
+    Index failed = 0;
+    Index moves = 0;
+    Index newton_steps = 0;
 
     Index passes() const { return evaluations + newtons + scans + rescans + groups; }
 };
 
-// How long a search may go on. What it has when time is up is its answer. Beyond 30 years there is no limit.
+// Time limit of a search, which returns the best models found so far when it has passed. More than 30 years mean no
+// limit.
 class Deadline {
   public:
     explicit Deadline(double seconds = infinity)

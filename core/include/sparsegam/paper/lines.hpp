@@ -1,7 +1,12 @@
-// sparsegam/lines.hpp: the objective along one column at a time: what thresholding steps and line searches are made of.
+// sparsegam/paper/lines.hpp: the objective along one column, for thresholding steps and line searches; closed-form
+// steps for the exponential loss.
 //
-// With an intercept, columns are centred here, so that a step along one leaves the intercept's optimum nearly alone;
-// without one they are taken as they are. All slopes and values have the ridge and lambda1 of the column in them.
+// With an intercept, columns are centred, so that a step along one hardly changes the optimal intercept; without
+// intercept, columns are not centred. All slopes and values contain the ridge and lambda1 of the column.
+//
+// The exponential loss along a 0/1 column has a closed form (theorem 5.1 of the paper). With a free intercept, the two
+// groups of rows defined by the column can be shifted independently. In a group of loss W, of which a share d is on the
+// negative labels, the best shift is log((1 - d) / d) / 2 and leaves the loss 2 W sqrt(d (1 - d)).
 #pragma once
 
 #include <algorithm>
@@ -16,7 +21,8 @@
 
 namespace sparsegam {
 
-// Rows that shift together: their sums of gradient and curvature; the loss is the curvature.
+// Sums of gradient and curvature of rows that are shifted together. For the exponential loss, the curvature equals the
+// loss.
 struct ShiftGroup {
     double grad, curv;
 
@@ -28,20 +34,20 @@ struct ShiftGroup {
     double gain() const { return exponential_max_shift_gain(grad, curv, curv); }
 };
 
-// Best coefficient of a column that joins, what the intercept moves by, what the loss falls by, and what
-// of that a shift of all rows alike would not give: what the column is worth as a term.
+// Best coefficient of a column that enters, shift of the intercept, decrease of the loss, and `worth`: the decrease
+// beyond that of the best shift of all rows together.
 struct ClosedStep {
     double coef, shift, gain, worth;
 };
 
-// From the rows where the column is 1 and those where it is 0.
+// The step from the sums over the rows where the column is 1 and over those where it is 0.
 inline ClosedStep closed_step(const ShiftGroup& on, const ShiftGroup& off) {
     const ShiftGroup all{on.grad + off.grad, on.curv + off.curv};
     const double gain = on.gain() + off.gain();
     return {on.best_shift() - off.best_shift(), off.best_shift(), gain, gain - all.gain()};
 }
 
-// Of the i-th of the columns that the groups are of.
+// The step of the i-th column of the group sums.
 inline ClosedStep closed_step(const GroupSums& groups, std::size_t i) {
     const ShiftGroup on{groups.grad[i], groups.curv[i]};
     return closed_step(on, {groups.total_grad - on.grad, groups.total_curv - on.curv});
@@ -58,13 +64,13 @@ class Lines {
 
     double centre(Index c) const { return along_ == Along::centred ? columns_.mean[c] : 0.0; }
 
-    // Squared norm of the column as lines go along it.
+    // Squared norm of the column, centred if there is an intercept.
     double centred_sq_norm(Index c) const {
         const double moved = columns_.mean[c] - centre(c);
         return columns_.centred_sq_norm[c] + columns_.total_weight * moved * moved;
     }
 
-    // Curvature that a step along the column never meets more of, ridge included.
+    // Upper bound on the curvature of the objective along the column.
     double lipschitz(Index c) const {
         return objective_.loss().largest_curvature * centred_sq_norm(c) + objective_.ridge(c);
     }
@@ -72,12 +78,12 @@ class Lines {
     double reach(Index c) const { return rows_.largest(c, along_); }
     Slopes slopes(const Point& point) { return rows_.slopes(point, along_); }
 
-    // What is left of a slope once lambda1 has taken its share: the slope in the direction in which it falls, if any.
+    // The slope after soft thresholding by lambda1: the slope in the direction of descent, or zero.
     double softened(Index c, double slope) const {
         return std::copysign(std::max(std::abs(slope) - objective_.lasso(c), 0.0), slope);
     }
 
-    // What one thresholding step from zero gains, within the bounds of the column.
+    // Decrease of the objective by one thresholding step from zero, within the bounds of the column.
     double step_gain(Index c, double slope) const {
         const double steepness = lipschitz(c), left = softened(c, slope);
         if (left == 0.0 || !(steepness > 0.0)) return 0.0;
@@ -85,7 +91,8 @@ class Lines {
         return -left * step - 0.5 * steepness * step * step;
     }
 
-    // The thresholding step without its threshold: to the least of the parabola that lies above the objective.
+    // The thresholding step without its threshold: to the minimum of a parabola that is an upper bound on the
+    // objective.
     double stepped(const Point& point, Index c, double w) {
         const double steepness = lipschitz(c);
         const double slope = rows_.line(point, c, 0.0, along_).slope + objective_.ridge(c) * w;
@@ -93,7 +100,8 @@ class Lines {
         return penalty_.clip(c, std::copysign(std::max(std::abs(to) - objective_.lasso(c) / steepness, 0.0), to));
     }
 
-    // The objective and its slope at a step from zero along a column that the point does not have; the curvature of the loss.
+    // Returns the objective and its slope after a step from zero along a column outside the support, and the curvature
+    // of the loss.
     std::pair<LinePoint, double> at(const Point& point, Index c, double step) {
         const LineSums sums = rows_.line(point, c, step, along_);
         const double ridge = objective_.ridge(c), lasso = objective_.lasso(c);
@@ -103,7 +111,7 @@ class Lines {
                 sums.curv};
     }
 
-    // The point with one more column; the intercept moves along.
+    // Returns the point with one more column; the intercept changes accordingly.
     Point joined(const Point& point, Index c, double coef) const { return joined(point, c, coef, -coef * centre(c)); }
     static Point joined(const Point& point, Index c, double coef, double shift) {
         Point next = point.with(c, coef);
@@ -111,7 +119,7 @@ class Lines {
         return next;
     }
 
-    // The point with the s-th coefficient at zero, along its column.
+    // Returns the point with the s-th coefficient set to zero along its (centred) column.
     Point without(const Point& point, Index s) const {
         const Index c = point.columns[s];
         const double w = point.coef[s];
@@ -121,7 +129,7 @@ class Lines {
         return dropped;
     }
 
-    // --- a multiplicative loss needs no steps: exponential.hpp has its closed form
+    // --- Closed-form steps for a multiplicative loss
 
     bool closed() const { return objective_.loss().multiplicative; }
 
@@ -131,8 +139,8 @@ class Lines {
         return bounded(c, closed_step(objective_.groups(point, std::span(&c, 1)), 0));
     }
 
-    // As much of a step as the bounds of its column allow; along it the loss is convex, so that a share of the step gains
-    // that share of the gain or more.
+    // Shortens a step to the bounds of its column. Since the loss is convex along it, a share of the step has at least
+    // this share of the gain.
     ClosedStep bounded(Index c, const ClosedStep& step) const {
         const double inside = penalty_.clip(c, step.coef);
         if (inside == step.coef) return step;
@@ -140,8 +148,8 @@ class Lines {
         return {inside, share * step.shift, share * step.gain, share * step.worth};
     }
 
-    // The current point without its s-th term, evaluated. Where the loss is multiplicative the rows go there by a shift,
-    // and come back by one; the next refit evaluates anew.
+    // Returns the current point without its s-th term, evaluated. For a multiplicative loss, the rows are shifted, and
+    // shifted back by undo_drop; the next refit evaluates them anew.
     Point drop(const Point& current, Index s) {
         Point dropped = without(current, s);
         if (closed())

@@ -1,10 +1,15 @@
-// sparsegam/swap.hpp: the paper's local search: thresholding steps, swaps in the order of the gradient, cuts, a queue.
+// sparsegam/paper/swap.hpp: the local search of the paper: coordinate descent, and swaps in the order of the gradients
+// with cuts.
 //
 // For one lambda0:
-//   1. descend (descent.hpp): add columns and drop terms as the thresholding operation says, until it says nothing;
-//   2. for each term, in order: drop it; if that lowers the loss, keep it so; else try the columns with the steepest
-//      slopes in its place, ruling out by cuts those that cannot win, and make the first swap that lowers the loss;
-//   3. end when every term was tried in vain.
+//     1. Coordinate descent (class Descent): cycles of thresholding steps T(j, w) run until the support is stable.
+//        Then, at the optimum of the support, terms that a thresholding step would remove are removed and columns that
+//        it would add are added, with a refit after each, until there are no such columns. The result is a surrogate
+//        1-optimal point of the paper.
+//     2. For each term, in order: remove it. If that lowers the loss, keep this model. Otherwise try the columns with
+//        the steepest slopes as replacements, exclude by cuts those that cannot improve the model, and make the first
+//        swap that lowers the loss.
+//     3. End when all terms have been tried without success.
 #pragma once
 
 #include <algorithm>
@@ -27,18 +32,25 @@ enum class Cuts { none, linear, quadratic, selfconcordant };
 
 struct SwapOptions {
     Cuts cuts = Cuts::quadratic;
-    bool dynamic = true;    // terms that failed least often first; else by column, from the start after each swap
-    Index candidates = 50;  // columns tried in place of a term; 0: all
-    int line_steps = 10;    // thresholding steps of a line search
-    Index max_swaps = -1;   // swaps made at one lambda0; 0: coordinate descent alone; -1: no limit
+    // Whether terms that failed least often are tried first; otherwise terms are tried by column, from the first one
+    // after each swap.
+    bool dynamic = true;
+    // Number of columns tried as replacement of a term; 0 means all.
+    Index candidates = 50;
+    // Number of thresholding steps in a line search.
+    int line_steps = 10;
+    // Maximum number of swaps at one lambda0. With 0, only coordinate descent is run; -1 means no limit.
+    Index max_swaps = -1;
 };
 
-// What the search did, in numbers that do not depend on the machine.
+// Counters of the search. They do not depend on the speed of the machine.
 struct SwapCounts {
     Index terms_tried = 0, columns_tried = 0, swaps = 0, drops = 0;
     Index cut_linear = 0, cut_quadratic = 0, cut_selfconcordant = 0;
-    Index closed_lines = 0;                    // exponential loss: settled by the closed form
-    Index line_searches = 0, line_points = 0;  // and the values of f that lines took
+    // Number of columns decided by the closed form of the exponential loss.
+    Index closed_lines = 0;
+    // Number of line searches, and of values of f computed on lines.
+    Index line_searches = 0, line_points = 0;
 };
 
 inline bool counted(bool cut, Index& count) {
@@ -67,7 +79,7 @@ class Descent {
     double min_improvement() const { return min_improvement_; }
     const std::vector<Index>& every() const { return every_; }
 
-    // Goes on from another point, as it is or refitted first.
+    // Continues from another point, unchanged or after a refit.
     void go_to(const Point& point) { current_ = point; }
     void refit_from(const Point& point) {
         current_ = point;
@@ -84,7 +96,8 @@ class Descent {
             if (!drop_one(lambda0) && !add_one(lambda0)) return;
             refit_current();
             if (is_lower(current_, before, lambda0)) continue;
-            current_ = before;  // the rule's word does not hold where a coefficient diverges
+            // The rules may fail to improve the objective if a coefficient diverges.
+            current_ = before;
             return;
         }
     }
@@ -93,7 +106,7 @@ class Descent {
         return objective_.penalised(point, lambda0) < objective_.penalised(than, lambda0) - min_improvement_;
     }
 
-    // The columns that may join the current point, one of its own having left.
+    // Returns the columns that may enter the current point, possibly after one of its columns has left.
     std::vector<Index> outside(Index left = none) const {
         std::vector<char> taken(every_.size(), 0);
         for (Index c : current_.columns) taken[c] = 1;
@@ -104,7 +117,7 @@ class Descent {
         return columns;
     }
 
-    // May a column of the current point leave it?
+    // Whether a column of the current point may leave it.
     bool may_drop(Index column) const {
         return !penalty_.is_always(column) && Limits(penalty_, current_.columns).may_drop(column);
     }
@@ -114,7 +127,8 @@ class Descent {
 
     void refit_current() { refit(objective_, current_, {.tolerance = 0.1 * min_improvement_}); }
 
-    // One thresholding step on each coordinate that may be or become nonzero, steepest first. True if the support changed.
+    // Makes one thresholding step on each coordinate that is or may become nonzero, in the order of decreasing slope.
+    // Returns whether the support changed.
     bool cycle(double lambda0) {
         const Slopes slopes = lines_.slopes(current_);
         std::vector<std::pair<double, Index>> order;
@@ -131,7 +145,7 @@ class Descent {
         return !same_support(before, current_);
     }
 
-    // T(j, w): c = w - slope / L, kept if |c| >= sqrt(2 lambda0 / L), else zero.
+    // T(j, w): c = w - slope / L, which is kept if |c| >= sqrt(2 lambda0 / L) and set to zero otherwise.
     void threshold(Index column, double lambda0) {
         const Index at = current_.position(column);
         const bool inside = at != none, fixed = inside && !may_drop(column);
@@ -147,8 +161,8 @@ class Descent {
             current_ = lines_.joined(rest, column, next);
     }
 
-    // At an optimum of the support the thresholding step leaves w where |w| >= sqrt(2 lambda0 / L), else
-    // makes it zero; for the exponential loss the keep-or-drop rule is exact.
+    // At the optimum of the support, the thresholding step keeps w if |w| >= sqrt(2 lambda0 / L) and sets it to zero
+    // otherwise. For the exponential loss, this decision is exact.
     bool drop_one(double lambda0) {
         double least = 0.0;
         Index at = none;
@@ -187,13 +201,13 @@ class Descent {
         return true;
     }
 
-    // The current point with a column at its best coefficient.
+    // Returns the current point with another column at its best coefficient.
     Point closed_joined(Index c) {
         const ClosedStep step = lines_.closed_step_at(current_, c);
         return Lines::joined(current_, c, step.coef, step.shift);
     }
 
-    // What columns gain at least: by a thresholding step, or exactly where the line has a closed form.
+    // Lower bounds on the gains of columns: by a thresholding step, or exact if the line has a closed form.
     std::vector<double> threshold_promises(const std::vector<Index>& columns) {
         const Slopes slopes = lines_.slopes(current_);
         std::vector<double> gains;
@@ -219,7 +233,8 @@ class Descent {
     Index max_terms_;
     Deadline deadline_;
     SwapCounts& counts_;
-    std::vector<Index> every_;  // all columns
+    // All columns.
+    std::vector<Index> every_;
     Point current_;
     double min_improvement_ = 1e-9;
 };
@@ -235,10 +250,10 @@ class SwapSearch {
           deadline_(deadline),
           descent_(lines_, objective, max_terms, deadline, swap_counts_) {}
 
-    // The next search starts from this model, refitted.
+    // Refits a model, from which the next search starts.
     void start_from(const Point& point) { descent_.refit_from(point); }
 
-    // The search for one lambda0, from where the last one ended.
+    // Searches at one lambda0, starting from the result of the last search.
     const Point& search(double lambda0) {
         failures_.clear();
         descent_.descend(lambda0);
@@ -247,7 +262,8 @@ class SwapSearch {
             if (!swap_one()) break;
             descent_.descend(lambda0);
             if (descent_.is_lower(current(), before, lambda0)) continue;
-            descent_.go_to(before);  // swaps lower the loss; where columns differ in cost, not always the objective
+            // Swaps lower the loss, but not always the objective if columns differ in cost.
+            descent_.go_to(before);
             break;
         }
         return current();
@@ -302,7 +318,7 @@ class SwapSearch {
         return std::nullopt;
     }
 
-    // The same sums in the place of a second pass: along x - m the slope is x'g - m 1'g.
+    // Computes slopes from group sums instead of another pass: along x - m, the slope is x'g - m 1'g.
     Slopes slopes_of(const GroupSums& groups) const {
         Slopes out{groups.total_loss, groups.total_grad, {}, {}};
         for (Index c : descent_.every()) {
@@ -326,8 +342,8 @@ class SwapSearch {
         return columns;
     }
 
-    // The point after the step along column c that brings the value below what it must beat; none when there
-    // is no such step or a cut rules it out.
+    // Returns the point after a step along column c that brings the value below must_beat, or nothing if there is no
+    // such step or a cut excludes it.
     std::optional<Point> try_add(const Point& dropped, const LineSums& sums, Index c, double must_beat) {
         const LinePoint start{0.0, dropped.value(), lines_.softened(c, sums.slope)};
         const double step = -start.slope / lines_.lipschitz(c);
@@ -361,9 +377,9 @@ class SwapSearch {
         return false;
     }
 
-    // Aggressive steps of twice, else three times the thresholding step reach over the minimum, twice with
-    // one bisection; then the cut between the two sides. Without ridge (m = 0) the cuts are tangents, with it
-    // parabolas.
+    // Aggressive steps of two or three times the thresholding step reach the other side of the minimum; after two
+    // times, one bisection follows. Then the cut between both sides is computed, from tangents without ridge (m = 0)
+    // and from parabolas with ridge.
     bool cut_between(const Point& dropped, Index c, const LinePoint& start, double step, double must_beat, double m) {
         Index& count = m > 0.0 ? swap_counts_.cut_quadratic : swap_counts_.cut_linear;
         const auto low = [&](const LinePoint& p) {
@@ -387,9 +403,9 @@ class SwapSearch {
         return counted(bound >= must_beat, count);
     }
 
-    // Thresholding steps on one coordinate with the support fixed: each moves towards the minimum and never over it. The
-    // slope only flattens on the way, so that each of the steps left gains slope^2 / L at most: where all of them together
-    // would not do, or where the self-concordant cut from a point on the way says so, they are left out.
+    // Runs thresholding steps on one coordinate with the support fixed. Each step approaches the minimum without
+    // crossing it, and the slope decreases. Hence each remaining step gains at most slope^2 / L. The search ends early
+    // if all of them together would not suffice, or if the self-concordant cut at a point excludes the column.
     LinePoint line_search(const Point& dropped, Index c, const LinePoint& start, double must_beat) {
         ++swap_counts_.line_searches;
         const double steepness = lines_.lipschitz(c),
