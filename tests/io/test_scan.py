@@ -1,4 +1,4 @@
-"""Files as one stream: what each kind holds, in which order, and one line for what is wrong with them."""
+"""Files scanned as one stream: columns, order of rows, and errors of one line."""
 
 import gzip
 from functools import reduce
@@ -12,12 +12,12 @@ from pyarrow import feather, parquet
 
 from sparsegam import scan
 from sparsegam._data.sketches import ColumnSummary, summarise_column
-from sparsegam._io import csv as text_files
+from sparsegam._io import csv as csv_files
 from sparsegam._io.contents import FileError
 from sparsegam._io.files import read_file
 
 
-def columns_of(stream):
+def summarise_stream(stream):
     pieces = list(stream.pieces())
     return [
         reduce(ColumnSummary.merge, (summarise_column(piece.column(j)) for piece in pieces))
@@ -27,7 +27,7 @@ def columns_of(stream):
 
 def assert_same_columns(stream, table):
     assert stream.names == table.labels
-    for j, found in enumerate(columns_of(stream)):
+    for j, found in enumerate(summarise_stream(stream)):
         expected = summarise_column(table.column(j))
         assert found.scale == expected.scale, found.name
         assert found.missing == expected.missing
@@ -36,7 +36,7 @@ def assert_same_columns(stream, table):
 
 
 @pytest.mark.parametrize("ending", ["parquet", "feather"])
-def test_arrow_files_in_the_order_of_their_names(tmp_path, ending):
+def test_scan_reads_arrow_files_in_the_order_of_their_names(tmp_path, ending):
     frame = mixed_table(300)
     write = parquet.write_table if ending == "parquet" else feather.write_feather
     for i, part in enumerate(np.split(np.arange(300), [90, 91, 200])):
@@ -50,8 +50,8 @@ def test_arrow_files_in_the_order_of_their_names(tmp_path, ending):
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_text_is_what_all_of_it_looks_like(tmp_path, monkeypatch, packed):
-    monkeypatch.setattr(text_files, "TEXT_BLOCK", 2000)
+def test_scan_infers_types_of_text_from_all_blocks(tmp_path, monkeypatch, packed):
+    monkeypatch.setattr(csv_files, "BLOCK_BYTES", 2000)
     frame = mixed_table(300)
     frame["late"] = [str(i) for i in range(299)] + ["three"]
     frame["early"] = ["n/a", "x", *[str(i) for i in range(298)]]
@@ -67,14 +67,14 @@ def test_text_is_what_all_of_it_looks_like(tmp_path, monkeypatch, packed):
     assert scan(names[1:], columns=["late", "age"]).names == ("late", "age")
 
 
-def test_dates_and_times_of_text_go_together(tmp_path, monkeypatch):
-    monkeypatch.setattr(text_files, "TEXT_BLOCK", 60)
+def test_scan_converts_dates_and_times_of_text_to_times(tmp_path, monkeypatch):
+    monkeypatch.setattr(csv_files, "BLOCK_BYTES", 60)
     lines = ["2020-01-01"] * 20 + ["2020-01-01 12:30:00"] * 20
     (tmp_path / "t.csv").write_text("t;x\n" + "".join(f"{line};1\n" for line in lines))
     assert_same_columns(scan(tmp_path / "t.csv"), read_file(tmp_path / "t.csv"))
 
 
-def test_a_folder_and_its_hidden_files(tmp_path):
+def test_scan_of_a_folder_ignores_hidden_files(tmp_path):
     (tmp_path / "_SUCCESS").write_text("")
     (tmp_path / "sub").mkdir()
     for name in ("a", "sub/b"):
@@ -82,11 +82,11 @@ def test_a_folder_and_its_hidden_files(tmp_path):
     assert sum(piece.n_rows for piece in scan(tmp_path).pieces()) == 2
 
 
-def test_whole_numbers_and_fractions_make_numbers(tmp_path):
+def test_scan_unifies_integers_and_floats(tmp_path):
     pd.DataFrame({"x": [1, 2]}).to_parquet(tmp_path / "a.parquet")
     pd.DataFrame({"x": [1.5]}).to_parquet(tmp_path / "b.parquet")
     pd.DataFrame({"x": [None]}).to_parquet(tmp_path / "c.parquet")
-    (found,) = columns_of(scan(tmp_path / "*.parquet"))
+    (found,) = summarise_stream(scan(tmp_path / "*.parquet"))
     assert found.values.tolist() == [1.0, 1.5, 2.0]
     assert found.missing == 1
 
@@ -94,24 +94,24 @@ def test_whole_numbers_and_fractions_make_numbers(tmp_path):
 @pytest.mark.parametrize(
     ("other", "message"),
     [
-        ({"x": ["a"], "y": [1]}, "b.parquet: column 'x' is .*string, where a.parquet has int64: convert one of them"),
+        ({"x": ["a"], "y": [1]}, "b.parquet: column 'x' is .*string, not int64 as in a.parquet: convert one of them"),
         ({"x": [1]}, "b.parquet: it lacks the columns 'y', unlike a.parquet"),
-        ({"x": [1], "y": [1], "z": [1]}, "b.parquet: it has the columns 'z' as well, unlike a.parquet"),
+        ({"x": [1], "y": [1], "z": [1]}, "b.parquet: it has the additional columns 'z', unlike a.parquet"),
     ],
 )
-def test_files_with_other_columns_are_named(tmp_path, other, message):
+def test_scan_names_the_file_with_other_columns(tmp_path, other, message):
     pd.DataFrame({"x": [1], "y": [1]}).to_parquet(tmp_path / "a.parquet")
     pd.DataFrame(other).to_parquet(tmp_path / "b.parquet")
     with pytest.raises(FileError, match=message):
         scan(tmp_path / "*.parquet")
 
 
-def test_a_file_that_goes_away_is_named(tmp_path):
+def test_scan_names_a_deleted_file(tmp_path):
     for name in "ab":
         pd.DataFrame({"x": [1.0]}).to_parquet(tmp_path / f"{name}.parquet")
     stream = scan(tmp_path / "*.parquet")
     (tmp_path / "b.parquet").unlink()
-    with pytest.raises(FileError, match=r"b.parquet: the file is gone"):
+    with pytest.raises(FileError, match=r"b.parquet: the file was deleted"):
         list(stream.pieces())
 
 
@@ -121,13 +121,13 @@ def test_a_file_that_goes_away_is_named(tmp_path):
         (lambda folder: scan(folder / "none*.csv"), "there is no file"),
         (lambda folder: scan([]), "there is no file"),
         (lambda folder: scan(folder / "nobody.csv"), "nobody.csv: there is no such file"),
-        (lambda folder: scan([folder / "a.csv", folder / "b.parquet"]), "files must be of one kind"),
+        (lambda folder: scan([folder / "a.csv", folder / "b.parquet"]), "files must have one format"),
         (lambda folder: list(scan(folder / "bad.parquet").pieces()), "bad.parquet: cannot be read"),
         (lambda folder: list(scan(folder / "ragged.csv").pieces()), "ragged.csv: cannot be read .*columns"),
         (lambda folder: scan(folder / "a.csv", encoding="klingon"), "no encoding named 'klingon'"),
     ],
 )
-def test_what_is_wrong_with_files_is_one_line(tmp_path, call, message):
+def test_scan_errors_are_one_line(tmp_path, call, message):
     (tmp_path / "a.csv").write_text("x,y\n1,2\n")
     (tmp_path / "ragged.csv").write_text("x,y\n1,2\n1,2,3\n")
     (tmp_path / "bad.parquet").write_text("this is not Parquet")
@@ -137,7 +137,7 @@ def test_what_is_wrong_with_files_is_one_line(tmp_path, call, message):
     assert "\n" not in str(error.value)
 
 
-def test_wrong_options(tmp_path):
+def test_scan_rejects_invalid_options(tmp_path):
     (tmp_path / "a.csv").write_text("x,y\n1,2\n")
     with pytest.raises(ValueError, match="columns names 'z', but the columns of the files are 'x', 'y'"):
         scan(tmp_path / "a.csv", columns=["x", "z"])

@@ -1,4 +1,4 @@
-"""Columns that look as if they held special codes: told of once, with the remedy, and hardly ever without need."""
+"""Columns that probably contain special codes cause one warning, and others cause none."""
 
 import os
 import warnings
@@ -18,12 +18,12 @@ DATA = Path(os.environ.get("SPARSEGAM_DATA", Path(__file__).parents[3] / "shared
 MONTHS = np.arange(60.0).repeat(5)
 
 
-def told(X):
-    """Return what is warned of a table, or None."""
-    with warnings.catch_warnings(record=True) as said:
+def warning_of(X):
+    """Return the warning for a table, or None."""
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         warn_of_special_codes(read_table(X))
-    return str(said[0].message) if said else None
+    return str(caught[0].message) if caught else None
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def told(X):
         ([9999] * 10 + [np.nan] * 10, {9999: 10}),
     ],
 )
-def test_codes_are_found(codes, found):
+def test_find_special_codes_finds_codes(codes, found):
     assert find_special_codes(np.append(MONTHS, codes)) == found
 
 
@@ -46,73 +46,73 @@ def test_codes_are_found(codes, found):
     "others",
     [
         [],
-        [-9] * 2,  # as likely an outlier
-        [-1] * 5,  # no more frequent than other values, and beside zero
-        [-1] * 9 + [-2] * 9,  # differences have these
-        [-9, -8.5, -7] * 5,  # numbers
+        [-9] * 2,  # may be an outlier
+        [-1] * 5,  # not more frequent than other values, and next to zero
+        [-1] * 9 + [-2] * 9,  # as in differences
+        [-9, -8.5, -7] * 5,  # not integers
         list(range(-9, 0)) * 5,  # too many
-        [-12] * 20,  # nobody's code
+        [-12] * 20,  # not a common code
         [99] * 20,  # less than twice the next value
-        [998] * 20,  # no nines at all
+        [998] * 20,  # not nines
         [np.nan] * 20,
     ],
 )
-def test_other_values_are_left_alone(others):
+def test_find_special_codes_ignores_other_values(others):
     assert find_special_codes(np.append(MONTHS, others)) == {}
 
 
-def test_few_values_may_all_be_codes():
+def test_find_special_codes_ignores_columns_of_few_values():
     assert find_special_codes(np.repeat([-9.0, 1.0, 2.0, 3.0], 50)) == {}
 
 
-def test_the_warning_names_columns_and_remedy():
-    message = told(make_credit(2000).frame)
-    assert "columns look as if they held special codes" in message
+def test_warning_names_columns_and_remedy():
+    message = warning_of(make_credit(2000).frame)
+    assert "columns probably contain special codes" in message
     assert "ExternalRiskEstimate (-9 in " in message
     assert "special_values=[-9, -8, -7]" in message
     assert "special_values=[]" in message
 
 
-def test_one_column_is_named_by_itself():
+def test_warning_suggests_codes_for_a_single_column():
     column = np.append(MONTHS, [999.0] * 4)
-    assert "special_values={'x0': [999]}" in told(column[:, None])
+    assert "special_values={'x0': [999]}" in warning_of(column[:, None])
 
 
-def test_counts_of_long_tables_are_those_of_their_first_rows():
+def test_warning_of_long_tables_counts_the_first_rows():
     column = np.append(np.tile(MONTHS, 40), [-9.0] * 20)
-    assert told(column[::-1, None]).count("of the first 10000 rows") == 1
+    assert warning_of(column[::-1, None]).count("of the first 10000 rows") == 1
 
 
 @pytest.mark.filterwarnings("error")
-def test_who_names_codes_or_none_is_not_warned():
+def test_declared_codes_do_not_warn():
     credit = make_credit(500)
     for special in ([-9, -8, -7], [], {"ExternalRiskEstimate": [-9]}):
         gam_path(credit.frame, credit.target, max_terms=2, special_values=special)
 
 
-def test_fits_and_paths_warn():
+def test_fits_and_paths_warn_of_special_codes():
     credit = make_credit(500)
-    with pytest.warns(UserWarning, match="held special codes"):
+    with pytest.warns(UserWarning, match="probably contains? special codes"):
         gam_path(credit.frame, credit.target, max_terms=2)
-    with pytest.warns(UserWarning, match="held special codes"):
+    with pytest.warns(UserWarning, match="probably contains? special codes"):
         SparseGAMClassifier(max_terms=2, min_samples_bin=10).fit(credit.frame, credit.target)
 
 
-def test_simulated_numbers_are_left_alone():
-    assert told(make_recidivism(3000).data) is None
+def test_simulated_data_do_not_warn():
+    assert warning_of(make_recidivism(3000).data) is None
 
 
 @pytest.mark.parametrize("name", ["compas", "german", "magic", "spambase", "fico"])
-def test_published_tables(name):
+def test_published_data_warn_only_for_fico(name):
     file = DATA / f"{name}.csv.gz"
     if not file.is_file():
         pytest.skip(f"no {file.name}: set SPARSEGAM_DATA to the folder that holds it")
-    message = told(read_file(file))
+    message = warning_of(read_file(file))
     assert (message is not None) == (name == "fico")
 
 
 @pytest.mark.parametrize("kind", [float, int, np.int8, bool])
-def test_one_look_at_all_columns_tells_what_a_look_at_each_does(kind):
+def test_warning_is_the_same_for_arrays_and_single_columns(kind):
     rng = np.random.default_rng(0)
     plain = rng.integers(0, 60, size=(300, 3))
     plain[::20, 1] = -9
@@ -121,5 +121,5 @@ def test_one_look_at_all_columns_tells_what_a_look_at_each_does(kind):
     mixed = table.assign(d="text")
     assert read_table(table).numeric_array is not None or kind is bool
     assert read_table(mixed).numeric_array is None
-    assert told(table) == told(mixed)
-    assert (told(table) is None) == (kind is bool)
+    assert warning_of(table) == warning_of(mixed)
+    assert (warning_of(table) is None) == (kind is bool)

@@ -1,4 +1,4 @@
-"""Files are written whole or not at all: modes, links, pipes, devices, full disks."""
+"""Files are written as a whole or not at all: modes, links, pipes, devices, full disks."""
 
 import errno
 import os
@@ -19,7 +19,7 @@ def mode(file):
     return stat.S_IMODE(file.stat().st_mode)
 
 
-def test_text_and_bytes_arrive_whole(tmp_path):
+def test_text_and_bytes_are_written(tmp_path):
     assert write_atomically(tmp_path / "a", "zürich\n").read_bytes() == "zürich\n".encode()
     assert write_atomically(str(tmp_path / "a"), b"\x00\r\n").read_bytes() == b"\x00\r\n"
     assert os.listdir(tmp_path) == ["a"]
@@ -38,7 +38,7 @@ def test_new_files_follow_the_umask(tmp_path, umask, expected):
 
 @posix
 @pytest.mark.parametrize("kept", [0o600, 0o640, 0o666, 0o755])
-def test_files_that_are_there_keep_their_mode(tmp_path, kept):
+def test_existing_files_keep_their_mode(tmp_path, kept):
     file = tmp_path / "a"
     file.write_text("before")
     file.chmod(kept)
@@ -47,12 +47,12 @@ def test_files_that_are_there_keep_their_mode(tmp_path, kept):
 
 
 @posix
-def test_links_stay_and_their_target_is_replaced(tmp_path):
+def test_links_are_followed(tmp_path):
     (tmp_path / "real").mkdir()
     target, link, chain = tmp_path / "real" / "a", tmp_path / "link", tmp_path / "chain"
     link.symlink_to(target)
     chain.symlink_to("link")
-    for text in ("first", "second"):  # at first the link leads nowhere
+    for text in ("first", "second"):  # the target does not exist at first
         write_atomically(chain, text)
         assert link.is_symlink()
         assert chain.is_symlink()
@@ -60,7 +60,7 @@ def test_links_stay_and_their_target_is_replaced(tmp_path):
 
 
 @posix
-def test_pipes_are_written_to(tmp_path):
+def test_pipes_are_written_directly(tmp_path):
     pipe, read = tmp_path / "pipe", []
     os.mkfifo(pipe)
     reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
@@ -72,7 +72,7 @@ def test_pipes_are_written_to(tmp_path):
 
 
 @posix
-def test_devices_stay_devices():
+def test_devices_are_written_directly():
     write_atomically("/dev/null", "nothing")
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
 
@@ -80,7 +80,7 @@ def test_devices_stay_devices():
 @posix
 @pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1"])
 @pytest.mark.parametrize("to_file", [False, True])
-def test_standard_output_by_name(tmp_path, name, to_file):
+def test_standard_output_is_written_directly(tmp_path, name, to_file):
     program = f"from sparsegam._io.writing import write_atomically\nwrite_atomically({name!r}, 'one\\n')\nprint('two')"
     with (tmp_path / "out").open("wb") as out:
         done = subprocess.run(
@@ -91,7 +91,7 @@ def test_standard_output_by_name(tmp_path, name, to_file):
 
 @pytest.mark.parametrize("there", [False, True])
 @pytest.mark.parametrize("failing", ["fsync", "replace"])
-def test_a_full_disk_leaves_nothing_behind(tmp_path, monkeypatch, there, failing):
+def test_a_full_disk_leaves_no_file(tmp_path, monkeypatch, there, failing):
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -106,7 +106,7 @@ def test_a_full_disk_leaves_nothing_behind(tmp_path, monkeypatch, there, failing
     assert not there or file.read_text() == "before"
 
 
-def test_ctrl_c_leaves_nothing_behind(tmp_path, monkeypatch):
+def test_an_interrupt_leaves_no_file(tmp_path, monkeypatch):
     def stop(*_):
         raise KeyboardInterrupt
 
@@ -116,14 +116,14 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == []
 
 
-def test_folders_and_folders_that_are_not_there_are_named(tmp_path):
+def test_folders_and_missing_folders_raise(tmp_path):
     for file in (tmp_path, tmp_path / "absent" / "a"):
         with pytest.raises(OSError, match="directory") as caught:
             write_atomically(file, "x")
         assert caught.value.filename == str(file)
 
 
-def test_files_that_are_protected_stay_as_they_are(tmp_path, monkeypatch):
+def test_protected_files_raise_and_stay_unchanged(tmp_path, monkeypatch):
     file = tmp_path / "a"
     file.write_text("before")
     file.chmod(0o444)
@@ -134,5 +134,5 @@ def test_files_that_are_protected_stay_as_they_are(tmp_path, monkeypatch):
 
 
 @posix
-def test_long_names(tmp_path):
+def test_names_of_maximum_length_are_written(tmp_path):
     assert write_atomically(tmp_path / ("n" * 255), "x").read_text() == "x"

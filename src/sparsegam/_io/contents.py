@@ -1,7 +1,8 @@
-"""What is in a file, as bytes: unpacked within limits, and refused in one line where that cannot be.
+"""The bytes of files: decompression within limits, decoding, and errors of one line.
 
-A small file may unpack to more than the machine has. So a gzipped file, or a workbook (which is a ZIP archive), may
-unpack to MOST_RATIO times its size, or to ALWAYS_ALLOWED bytes, and to no more than there is memory for.
+A small compressed file may expand to more than the memory of the machine. Gzip files and workbooks (which are ZIP
+archives) may therefore expand to at most MAX_EXPANSION times their size, or to FREE_EXPANSION bytes if this is more,
+and never to more than the free memory.
 """
 
 import gzip
@@ -15,65 +16,102 @@ from contextlib import contextmanager
 from pathlib import Path as FilePath
 from typing import NoReturn
 
-MOST_RATIO = 200  # bytes out of one: tables pack to a tenth or so, what was made to do harm to a thousandth
-ALWAYS_ALLOWED = 10_000_000
-BYTES_PER_BYTE = 12  # memory that a byte of text takes while it becomes columns
-PIECE = 1 << 20
+MAX_EXPANSION = 200
+"""Tables compress to about a tenth of their size, malicious files to a thousandth."""
+FREE_EXPANSION = 10_000_000
+BYTES_PER_BYTE = 12
+"""Memory for each byte of text while it is converted to columns."""
+CHUNK_BYTES = 1 << 20
 GZIP = b"\x1f\x8b"
 STANDARD_INPUT = FilePath("-")
 
 
 class FileError(ValueError):
-    """A file that cannot be read as a table; the message is one line with the remedy."""
+    """A file cannot be read as a table. The message is one line that says what to do."""
 
 
-def refuse(file: FilePath, why: str) -> NoReturn:
+def raise_file_error(file: FilePath, why: str) -> NoReturn:
     """Raise a FileError that names the file."""
     msg = f"{file}: {' '.join(why.split())}."
     raise FileError(msg)
 
 
+@contextmanager
+def arrow_errors(files: Sequence[FilePath]) -> Iterator[None]:
+    """Convert errors of pyarrow and of the operating system to a FileError."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except FileError:
+        raise
+    except (pa.ArrowException, OSError) as error:
+        deleted = [file for file in files if not file.exists()]
+        if deleted:
+            raise_file_error(deleted[0], "the file was deleted while it was read")
+        first = str(error).splitlines()[0].rstrip(".")
+        file = files[0] if len(files) == 1 else FilePath(f"one of {len(files)} files")
+        raise_file_error(file, f"cannot be read ({first})")
+
+
 def check_file(file: FilePath) -> None:
-    """Raise unless there is a file with something in it; of a pipe nobody knows before it is read."""
+    """Raise FileError if a file does not exist, is a folder or is empty. Pipes are not checked."""
     if file == STANDARD_INPUT:
         return
     if not file.exists():
-        refuse(file, "there is no such file")
+        raise_file_error(file, "there is no such file")
     if file.is_dir():
-        refuse(file, "this is a folder: give a file")
+        raise_file_error(file, "this is a folder: pass a file")
     state = file.stat()
     if stat.S_ISREG(state.st_mode) and state.st_size == 0:
-        refuse(file, "the file is empty")
+        raise_file_error(file, "the file is empty")
 
 
-def unpacked(file: FilePath) -> bytes:
-    """Return the bytes of a file, or of the standard input, those of a gzipped one unpacked."""
+def read_bytes(file: FilePath) -> bytes:
+    """Return the content of a file or of the standard input, decompressed if it is a gzip file."""
     if file == STANDARD_INPUT:
         raw = sys.stdin.buffer.read()
     else:
         check_memory(file, file.stat().st_size * BYTES_PER_BYTE)
         raw = file.read_bytes()
-    return _gunzipped(file, raw) if raw[:2] == GZIP else raw
+    return _decompress(file, raw) if raw[:2] == GZIP else raw
+
+
+def to_utf8(file: FilePath, raw: bytes, encoding: str) -> bytes:
+    """Convert text to UTF-8 without a byte order mark."""
+    if raw[:2] in (b"\xff\xfe", b"\xfe\xff") and encoding.lower() == "utf-8":
+        raise_file_error(file, "this is UTF-16: save the file as UTF-8, or pass --encoding utf-16")
+    if b"\0" in raw[:4096] and not encoding.lower().startswith("utf-16"):
+        raise_file_error(file, "this is not a text file: pass CSV, or a file named .parquet, .feather or .xlsx")
+    try:
+        text = raw.decode("utf-8-sig" if encoding.lower() == "utf-8" else encoding)
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        what = f"byte 0x{raw[error.start]:02x} in line {line} is not {encoding}"
+        raise_file_error(file, f"{what}: save the file as UTF-8, or pass its encoding, such as --encoding latin-1")
+    except LookupError:
+        raise_file_error(file, f"there is no encoding named {encoding!r}")
+    return text.encode()
 
 
 def check_archive(file: FilePath, raw: bytes) -> None:
-    """Raise where a ZIP archive says that it unpacks to too much; one that says too little is cut off by its reader."""
+    """Raise FileError if a ZIP archive declares that it expands to too much. Readers stop at the declared size."""
     with zipfile.ZipFile(io.BytesIO(raw)) as archive:
         total = sum(entry.file_size for entry in archive.infolist())
-    _check_ratio(file, total, len(raw))
+    _check_expansion(file, total, len(raw))
     check_memory(file, total)
 
 
-def check_memory(file: FilePath, needed: int) -> None:
-    """Raise where reading a file would take more memory than is free."""
+def check_memory(file: FilePath, required: int) -> None:
+    """Raise FileError if reading a file requires more than the free memory."""
     free = free_memory()
-    if free is not None and needed > free:
-        what = f"reading it takes about {needed / 1e9:.1f} GB of memory, and {free / 1e9:.1f} GB are free"
-        refuse(file, f"{what}: take a sample of the rows, fewer columns, or a Parquet file")
+    if free is not None and required > free:
+        what = f"reading it requires about {required / 1e9:.1f} GB of memory, and {free / 1e9:.1f} GB are free"
+        raise_file_error(file, f"{what}: use a sample of the rows, fewer columns, or a Parquet file")
 
 
 def free_memory() -> int | None:
-    """Return the bytes that may still be taken, or None where the system does not say."""
+    """Return the available memory in bytes, or None if the operating system does not report it."""
     try:
         with open("/proc/meminfo", encoding="ascii") as stream:
             lines = dict(line.split(":", 1) for line in stream)
@@ -82,55 +120,22 @@ def free_memory() -> int | None:
         return None
 
 
-def decoded(file: FilePath, raw: bytes, encoding: str) -> bytes:
-    """Return the bytes of a text in UTF-8, without a byte order mark."""
-    if raw[:2] in (b"\xff\xfe", b"\xfe\xff") and encoding.lower() == "utf-8":
-        refuse(file, "this is UTF-16: save the file as UTF-8, or pass --encoding utf-16")
-    if b"\0" in raw[:4096] and not encoding.lower().startswith("utf-16"):
-        refuse(file, "this is no text file: give CSV, or the right ending (.parquet, .feather, .xlsx)")
-    try:
-        text = raw.decode("utf-8-sig" if encoding.lower() == "utf-8" else encoding)
-    except UnicodeDecodeError as error:
-        line = raw[: error.start].count(b"\n") + 1
-        what = f"byte 0x{raw[error.start]:02x} in line {line} is not {encoding}"
-        refuse(file, f"{what}: save the file as UTF-8, or name its encoding, as in --encoding latin-1")
-    except LookupError:
-        refuse(file, f"there is no encoding named {encoding!r}")
-    return text.encode()
-
-
-def _gunzipped(file: FilePath, raw: bytes) -> bytes:
-    pieces, total = [], 0
+def _decompress(file: FilePath, raw: bytes) -> bytes:
+    chunks, total = [], 0
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(raw)) as stream:
-            while piece := stream.read(PIECE):
-                pieces.append(piece)
-                total += len(piece)
-                _check_ratio(file, total, len(raw))
-                check_memory(file, total * (BYTES_PER_BYTE - 1))  # beside what is unpacked already
+            while chunk := stream.read(CHUNK_BYTES):
+                chunks.append(chunk)
+                total += len(chunk)
+                _check_expansion(file, total, len(raw))
+                # The decompressed bytes themselves are already part of the used memory.
+                check_memory(file, total * (BYTES_PER_BYTE - 1))
     except (OSError, EOFError, zlib.error) as error:
-        refuse(file, f"the gzip file is damaged ({error})")
-    return b"".join(pieces)
+        raise_file_error(file, f"the gzip file is damaged ({error})")
+    return b"".join(chunks)
 
 
-def _check_ratio(file: FilePath, unpacked_size: int, size: int) -> None:
-    if unpacked_size > max(MOST_RATIO * size, ALWAYS_ALLOWED):
-        what = f"its {size} bytes unpack to more than {unpacked_size // 1_000_000} MB, over {MOST_RATIO} times as many"
-        refuse(file, f"{what}: if that is meant so, unpack the file and give what is in it")
-
-
-@contextmanager
-def named_errors(files: Sequence[FilePath]) -> Iterator[None]:
-    """Turn what Arrow and the system say of a file into one line that names it."""
-    import pyarrow as pa
-
-    try:
-        yield
-    except FileError:
-        raise
-    except (pa.ArrowException, OSError) as error:
-        gone = [file for file in files if not file.exists()]
-        if gone:
-            refuse(gone[0], "the file is gone: it was there when the scan began")
-        first = str(error).splitlines()[0].rstrip(".")
-        refuse(files[0] if len(files) == 1 else FilePath(f"one of {len(files)} files"), f"cannot be read ({first})")
+def _check_expansion(file: FilePath, expanded: int, size: int) -> None:
+    if expanded > max(MAX_EXPANSION * size, FREE_EXPANSION):
+        what = f"its {size} bytes expand to more than {expanded // 1_000_000} MB, over {MAX_EXPANSION} times as much"
+        raise_file_error(file, f"{what}: if this is intended, decompress the file first")

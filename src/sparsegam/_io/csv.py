@@ -1,16 +1,14 @@
-"""Tables out of CSV: read by polars or pyarrow, whichever is there, else by the csv module.
+"""CSV files, read by pyarrow if it is installed and otherwise by the csv module.
 
-Types are guessed here and not by the readers, and only regular text is given to them: every quote starts or ends a
-field or is doubled within one, every line has as many fields, none is blank. On such text all of them agree; any other
-goes to the csv module, which alone can say what is wrong with it. So the table is the same whatever is installed.
-(pandas, which makes a Python object of every field, is slower than the csv module here.)
+Both parsers return text, whose types are inferred by `type_inference`. Text that pyarrow rejects or reads differently
+is left to the csv module, whose errors name the line.
 """
 
 import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -18,249 +16,225 @@ from pathlib import Path as FilePath
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sparsegam._data.columns import Column, from_array
 from sparsegam._data.table import Table
-from sparsegam._io.contents import decoded, named_errors, refuse, unpacked
-from sparsegam._io.type_inference import MISSING, category_column, infer_column, infer_from_distinct
+from sparsegam._io.contents import arrow_errors, raise_file_error, read_bytes, to_utf8
+from sparsegam._io.type_inference import MISSING_WORDS, category_column, infer_column, infer_from_distinct
 
 DELIMITERS = ",;\t|"
-MOST_COLUMNS = 1_000_000
-LONG_FIELD = 100_000  # bytes; the csv module refuses fields somewhat longer
-AT_ONCE = 10_000  # rows that are turned into columns together
-
-Reader = Callable[[bytes, Sequence[str], str], list[Column]]
+MISSING_PATTERN = f"^({'|'.join(map(re.escape, sorted(MISSING_WORDS)))})$"
+MAX_COLUMNS = 1_000_000
+CHUNK_ROWS = 10_000
+"""Rows that the csv module reads before they are transposed to columns."""
+BLOCK_BYTES = 2**24
+"""Bytes of a file that are parsed at a time and become one piece of a stream."""
 
 
 def read_csv(file: FilePath, encoding: str) -> Table:
-    """Read a CSV file, whose first line names the columns."""
-    raw = decoded(file, unpacked(file), encoding).strip(b"\r\n")
-    delimiter = max(DELIMITERS, key=lambda mark: raw.split(b"\n", 1)[0].count(mark.encode()))
-    rows = _records(raw, delimiter)
+    """Read a CSV file whose first line contains the column names."""
+    raw = to_utf8(file, read_bytes(file), encoding).strip(b"\r\n")
+    delimiter = _delimiter(raw.split(b"\n", 1)[0].decode())
+    rows = _csv_rows(raw, delimiter)
     try:
-        names = header(file, next((row for row in rows if row), []))
-        columns = _by_a_library(raw, names, delimiter)
-        return make_table(_by_hand(file, rows, names) if columns is None else columns)
+        names = column_names(file, next((row for row in rows if row), []))
+        columns = _read_with_arrow(raw, names, delimiter)
+        if columns is None:
+            columns = _read_with_csv_module(file, rows, names)
     except csv.Error as error:
-        refuse(file, f"line {rows.line_num} is no CSV ({error})")
+        raise_file_error(file, f"line {rows.line_num} is not valid CSV ({error})")
+    return Table.from_columns(columns)
 
 
-def header(file: FilePath, names: Sequence[str]) -> list[str]:
-    """Return the names of columns: those without get one, and none may be there twice."""
+def column_names(file: FilePath, names: Sequence[str]) -> list[str]:
+    """Check that column names are unique, and return them with names for those that are blank."""
     if not names:
-        refuse(file, "the file is empty")
-    if len(names) > MOST_COLUMNS:
-        refuse(file, f"it has {len(names)} columns, and {MOST_COLUMNS} are the most: leave some out")
+        raise_file_error(file, "the file is empty")
+    if len(names) > MAX_COLUMNS:
+        raise_file_error(file, f"it has {len(names)} columns, more than {MAX_COLUMNS}: remove some of them")
     found = [name.strip() or f"column {j + 1}" for j, name in enumerate(names)]
-    twice = sorted(name for name, count in Counter(found).items() if count > 1)
-    if twice:
-        refuse(file, f"the column name {twice[0]!r} appears more than once: rename one of them")
+    duplicates = sorted(name for name, count in Counter(found).items() if count > 1)
+    if duplicates:
+        raise_file_error(file, f"the column name {duplicates[0]!r} appears more than once: rename one of them")
     return found
 
 
-def make_table(columns: Sequence[Column]) -> Table:
-    """Return columns as a table."""
-    n_rows = columns[0].values.size if columns else 0
-    return Table(tuple(columns), n_rows, len(columns), names=tuple(column.name for column in columns))
+def _delimiter(header: str) -> str:
+    return max(DELIMITERS, key=header.count)
 
 
-def _records(raw: bytes, delimiter: str) -> Any:
+def _csv_rows(raw: bytes, delimiter: str) -> Any:
     lines = io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8", newline="")
     return csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
 
 
-def _by_hand(file: FilePath, rows: Any, names: Sequence[str]) -> list[Column]:
+def _read_with_csv_module(file: FilePath, rows: Any, names: Sequence[str]) -> list[Column]:
     texts: list[list[str]] = [[] for _ in names]
-    records, seen = (row for row in rows if row), 0
-    while some := list(islice(records, AT_ONCE)):
-        if {len(row) for row in some} != {len(names)}:
-            i, wrong = next((i, row) for i, row in enumerate(some) if len(row) != len(names))
-            what = f"row {seen + i + 1} has {len(wrong)} fields but the header has {len(names)}"
-            refuse(file, f"{what}: quote fields with commas")
-        seen += len(some)
-        for column, values in zip(texts, zip(*some, strict=True), strict=True):
+    records, n_read = (row for row in rows if row), 0
+    while chunk := list(islice(records, CHUNK_ROWS)):
+        for i, row in enumerate(chunk):
+            if len(row) != len(names):
+                what = f"row {n_read + i + 1} has {len(row)} fields but the header has {len(names)}"
+                raise_file_error(file, f"{what}: quote fields with commas")
+        n_read += len(chunk)
+        for column, values in zip(texts, zip(*chunk, strict=True), strict=True):
             column.extend(values)
     return [infer_column(name, values) for name, values in zip(names, texts, strict=True)]
 
 
-def _by_a_library(raw: bytes, names: Sequence[str], delimiter: str) -> list[Column] | None:
-    """Read regular text with the first library that is there and does; None where there is none, or the text is not."""
-    n_rows = regular_rows(raw, delimiter)
-    if not n_rows:
+def _read_with_arrow(raw: bytes, names: Sequence[str], delimiter: str) -> list[Column] | None:
+    """Read CSV with pyarrow. Return None if it is not installed or rejects the text."""
+    try:
+        import pyarrow as pa
+        from pyarrow import csv as arrow_csv
+    except ImportError:
         return None
-    for reader in READERS.values():
-        try:
-            columns = reader(raw, names, delimiter)
-        except MemoryError:
-            raise
-        except Exception:  # not installed, or text that it cannot take: errors of many kinds
-            continue
-        if len(columns) == len(names) and columns[0].values.size == n_rows:
-            return columns
-    return None
+    # Unlike the csv module, pyarrow does not remove spaces between a delimiter and a quote.
+    if re.search(rb'(?:^|[\r\n%s])[ ]+"' % re.escape(delimiter.encode()), raw):
+        return None
+    try:
+        options = _arrow_options(names, delimiter, has_line_breaks=b'"' in raw)
+        table = arrow_csv.read_csv(pa.BufferReader(raw), **options)
+    except pa.ArrowInvalid:
+        return None
+    return [_from_arrow_text(name, table.column(j)) for j, name in enumerate(names)]
 
 
-def regular_rows(raw: bytes, delimiter: str) -> int:
-    """Count the rows below the header of regular text; 0 where it is not regular."""
-    mark = re.escape(delimiter.encode())
-    bare = raw
-    if b'"' in raw:
-        quoted = rb'(?<![^\r\n%s])"[^"]*(?:""[^"]*)*"(?=[\r\n%s]|\Z)' % (mark, mark)
-        bare = re.sub(quoted, b"", raw)
-    lone_return = raw.count(b"\r") != bare.count(b"\r\n")
-    if b'"' in bare or b"\0" in raw or lone_return or _longest_run(raw) > LONG_FIELD:
-        return 0
-    marks = np.frombuffer(bare, dtype=np.uint8)
-    ends = np.append(np.flatnonzero(marks == ord("\n")), marks.size)
-    fields = np.diff(np.searchsorted(np.flatnonzero(marks == ord(delimiter)), ends), prepend=0)
-    blank = b"\n\n" in bare or b"\n\r\n" in bare or bare[:1] in (b"", b"\n", b"\r") or bare[-1:] == b"\n"
-    return 0 if blank or fields.min() < fields.max() else int(ends.size - 1)
-
-
-def _longest_run(raw: bytes) -> int:
-    """Return the length of the longest piece of text without a line end or a quote."""
-    marks = np.frombuffer(raw, dtype=np.uint8)
-    stops = np.flatnonzero((marks == ord("\n")) | (marks == ord('"')))
-    return int(np.diff(stops, prepend=-1, append=marks.size).max())
-
-
-def _by_arrow(raw: bytes, names: Sequence[str], delimiter: str) -> list[Column]:
+def _arrow_options(
+    names: Sequence[str], delimiter: str, *, has_line_breaks: bool, encoding: str = "utf-8", columns: Sequence[str] = ()
+) -> dict[str, Any]:
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
-    table = arrow_csv.read_csv(
-        pa.BufferReader(raw),
-        read_options=arrow_csv.ReadOptions(autogenerate_column_names=True),
-        parse_options=arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=b'"' in raw),
-        convert_options=arrow_csv.ConvertOptions(
-            column_types={f"f{j}": pa.string() for j in range(len(names))}, strings_can_be_null=False
+    return {
+        "read_options": arrow_csv.ReadOptions(
+            column_names=list(names), skip_rows_after_names=1, encoding=encoding, block_size=BLOCK_BYTES
         ),
-    )
-    return [arrow_column(name, table.column(j).slice(1)) for j, name in enumerate(names)]
+        "parse_options": arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=has_line_breaks),
+        "convert_options": arrow_csv.ConvertOptions(
+            column_types={name: pa.string() for name in names},
+            strings_can_be_null=False,
+            include_columns=list(columns),
+        ),
+    }
 
 
-def arrow_column(name: str, texts: Any) -> Column:
-    """Read an Arrow array of text as what all of it looks like."""
+def _from_arrow_text(name: str, texts: Any) -> Column:
+    """Convert an Arrow array of text to the type that all of its values have."""
     import pyarrow as pa
     from pyarrow import compute
 
-    bare = compute.utf8_trim_whitespace(texts)
-    absent = compute.is_in(compute.utf8_lower(bare), value_set=pa.array(sorted(MISSING)))
+    stripped = compute.utf8_trim_whitespace(texts)
+    missing = compute.match_substring_regex(stripped, MISSING_PATTERN, ignore_case=True)
     try:
-        numbers = compute.if_else(absent, pa.scalar(None, pa.string()), bare).cast(pa.float64())
+        numbers = compute.if_else(missing, pa.nulls(len(texts), pa.string()), stripped).cast(pa.float64())
     except pa.ArrowInvalid:
-        numbers = None
-    if numbers is None or compute.any(compute.is_nan(numbers)).as_py():  # it takes nan(x) for a number
-        coded = (texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts).dictionary_encode()
-        return infer_from_distinct(name, coded.dictionary.to_pylist(), coded.indices.to_numpy())
-    return from_array(numbers.fill_null(np.nan).to_numpy(), name)
+        return infer_from_distinct(name, *_distinct(texts))
+    values, valid = _arrow_values(numbers)
+    # Arrow reads "nan(x)" as NaN, but Python does not.
+    if np.isnan(values[valid]).any():
+        return infer_from_distinct(name, *_distinct(texts))
+    return from_array(np.where(valid, values, np.nan), name)
 
 
-def _by_polars(raw: bytes, names: Sequence[str], delimiter: str) -> list[Column]:
-    import polars as pl
+def _distinct(texts: Any) -> tuple[list[str], NDArray[Any]]:
+    """Return the distinct texts and the position of the text of each row."""
+    import pyarrow as pa
 
-    frame = pl.read_csv(raw, has_header=False, separator=delimiter, infer_schema_length=0).fill_null("")
-    return [_polars_column(name, frame.to_series(j).slice(1)) for j, name in enumerate(names)]
-
-
-def _polars_column(name: str, texts: Any) -> Column:
-    import polars as pl
-
-    bare = texts.str.strip_chars()
-    absent = bare.str.to_lowercase().is_in(sorted(MISSING))
-    numbers = bare.cast(pl.Float64, strict=False).set(absent, None)
-    if numbers.null_count() > absent.sum() or numbers.is_nan().any():
-        return infer_column(name, texts.to_list())
-    return from_array(numbers.fill_null(np.nan).to_numpy(), name)
+    coded = (texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts).dictionary_encode()
+    return coded.dictionary.to_pylist(), _arrow_values(coded.indices)[0]
 
 
-READERS: dict[str, Reader] = {"polars": _by_polars, "pyarrow": _by_arrow}  # pyarrow loads pandas
+def _arrow_values(array: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return the values of a numeric Arrow array and which are valid, without importing pandas as `to_numpy` does."""
+    import pyarrow as pa
 
-TEXT_BLOCK = 2**24  # bytes of a file that become a piece
-TIMES = {"date", "datetime"}
+    array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+    rows = slice(array.offset, array.offset + len(array))
+    validity, data = array.buffers()
+    values = np.frombuffer(data, array.type.to_pandas_dtype())[rows]
+    if validity is None:
+        return values, np.ones(len(array), dtype=bool)
+    return values, np.unpackbits(np.frombuffer(validity, np.uint8), bitorder="little")[rows].astype(bool)
 
 
 @dataclass(frozen=True)
-class Head:
-    """What the first line of a CSV file tells: the delimiter and the names."""
+class CsvHeader:
+    """The header of a CSV file."""
 
     file: FilePath
     delimiter: str
     names: tuple[str, ...]
 
 
-def read_head(file: FilePath, encoding: str) -> Head:
+def read_header(file: FilePath, encoding: str) -> CsvHeader:
     """Read the first line of a CSV file."""
     import pyarrow as pa
 
-    with named_errors([file]), pa.input_stream(str(file), compression="detect") as stream:
+    with arrow_errors([file]), pa.input_stream(str(file), compression="detect") as stream:
         start = stream.read(2**20)
     try:
         text = start.decode("utf-8-sig" if encoding.lower() == "utf-8" else encoding, errors="replace")
     except LookupError:
-        refuse(file, f"there is no encoding named {encoding!r}")
+        raise_file_error(file, f"there is no encoding named {encoding!r}")
     line = (text.splitlines() or [""])[0]
-    delimiter = max(DELIMITERS, key=line.count)
+    delimiter = _delimiter(line)
     names = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
-    return Head(file, delimiter, tuple(header(file, names)))
+    return CsvHeader(file, delimiter, tuple(column_names(file, names)))
 
 
 @dataclass(frozen=True)
-class TextFiles:
-    """CSV files with the same columns, and which of these to read."""
+class CsvFiles:
+    """CSV files that are read in blocks.
 
-    heads: Sequence[Head]
+    Attributes
+    ----------
+    headers : sequence of CsvHeader
+        Headers of the files, which have the same columns.
+    encoding : str
+        Encoding of the files.
+    columns : sequence of str
+        Columns to read.
+    """
+
+    headers: Sequence[CsvHeader]
     encoding: str
     columns: Sequence[str]
 
     def pieces(self) -> Iterator[Table]:
-        """Return tables, block by block."""
+        """Yield one table per block."""
         for block in self._blocks():
-            yield make_table([self._column(name, texts) for name, texts in block.items()])
-
-    def _column(self, name: str, texts: Any) -> Column:
-        if name not in self._text_columns:
-            return arrow_column(name, texts)
-        coded = texts.dictionary_encode()
-        return category_column(name, coded.dictionary.to_pylist(), coded.indices.to_numpy())
+            columns = []
+            for name, texts in block.items():
+                is_text = name in self._text_columns
+                columns.append(category_column(name, *_distinct(texts)) if is_text else _from_arrow_text(name, texts))
+            yield Table.from_columns(columns)
 
     @cached_property
     def _text_columns(self) -> frozenset[str]:
-        """Return the columns that are text, or of several kinds: each block by itself may look like numbers."""
+        """Columns that are text or mix types. This takes a pass over all files, as a single block may look numeric."""
         kinds: dict[str, set[str]] = {name: set() for name in self.columns}
         for block in self._blocks():
             for name, texts in block.items():
                 if "category" not in kinds[name]:
-                    column = arrow_column(name, texts)
+                    column = _from_arrow_text(name, texts)
                     kinds[name] |= set() if np.isnan(column.values).all() else {column.scale.kind}
-        return frozenset(name for name, found in kinds.items() if "category" in found or not _go_together(found))
+        return frozenset(
+            name
+            for name, found in kinds.items()
+            if "category" in found or (len(found) > 1 and found != {"date", "datetime"})
+        )
 
     def _blocks(self) -> Iterator[dict[str, Any]]:
-        for head in self.heads:
-            yield from _blocks_of(head, self.encoding, self.columns)
+        """Yield the columns of each block as Arrow arrays of text."""
+        import pyarrow as pa
+        from pyarrow import csv as arrow_csv
 
-
-def _go_together(kinds: set[str]) -> bool:
-    return len(kinds) < 2 or kinds <= TIMES
-
-
-def _blocks_of(head: Head, encoding: str, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Read some columns of a file as text, block by block."""
-    import pyarrow as pa
-    from pyarrow import csv as arrow_csv
-
-    with named_errors([head.file]), pa.input_stream(str(head.file), compression="detect") as stream:
-        reader = arrow_csv.open_csv(
-            stream,
-            read_options=arrow_csv.ReadOptions(
-                column_names=list(head.names), skip_rows=1, encoding=encoding, block_size=TEXT_BLOCK
-            ),
-            parse_options=arrow_csv.ParseOptions(delimiter=head.delimiter, newlines_in_values=True),
-            convert_options=arrow_csv.ConvertOptions(
-                column_types={name: pa.string() for name in head.names},
-                strings_can_be_null=False,
-                include_columns=list(columns),
-            ),
-        )
-        for batch in reader:
-            yield dict(zip(batch.schema.names, batch.columns, strict=True))
+        for header in self.headers:
+            options = _arrow_options(
+                header.names, header.delimiter, has_line_breaks=True, encoding=self.encoding, columns=self.columns
+            )
+            with arrow_errors([header.file]), pa.input_stream(str(header.file), compression="detect") as stream:
+                for batch in arrow_csv.open_csv(stream, **options):
+                    yield dict(zip(batch.schema.names, batch.columns, strict=True))

@@ -1,9 +1,9 @@
-"""Tables out of files: CSV, Parquet, Feather and Excel, also gzipped. Errors are one line."""
+"""Tables from files: CSV, Parquet, Feather and Excel, read as a whole (`read_file`) or as a stream (`scan`)."""
 
 import glob
 import io
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path as FilePath
@@ -12,11 +12,22 @@ from typing import Any
 from sparsegam._data.columns import from_objects
 from sparsegam._data.streams import Stream, dataset_stream
 from sparsegam._data.table import Table, read_table
-from sparsegam._io.contents import FileError, check_archive, check_file, check_memory, named_errors, refuse, unpacked
-from sparsegam._io.csv import TextFiles, header, make_table, read_csv, read_head
+from sparsegam._io.contents import (
+    FileError,
+    arrow_errors,
+    check_archive,
+    check_file,
+    check_memory,
+    raise_file_error,
+    read_bytes,
+)
+from sparsegam._io.csv import CsvFiles, column_names, read_csv, read_header
 from sparsegam.checks import check_integer, optional, quoted
 
-BYTES_PER_VALUE = 16  # of a Parquet file: as Arrow holds it, and as we do
+FORMATS = {".parquet": "parquet", ".pq": "parquet", ".feather": "feather", ".arrow": "feather"}
+"""Formats that Arrow reads, by file name extension."""
+BYTES_PER_VALUE = 16
+"""Memory for each value of a Parquet file: once in Arrow and once as float64."""
 
 
 def read_file(name: str | os.PathLike[str], *, encoding: str = "utf-8") -> Table:
@@ -25,150 +36,132 @@ def read_file(name: str | os.PathLike[str], *, encoding: str = "utf-8") -> Table
     Parameters
     ----------
     name : str or path-like
-        A file whose name ends in .csv, .tsv, .txt, .parquet, .feather, .arrow or .xlsx, or in these and .gz; "-" is the
-        standard input, as CSV.
-    encoding : str
+        A file with the extension .csv, .tsv, .txt, .parquet, .feather, .arrow or .xlsx, which may be followed by .gz.
+        "-" reads CSV from the standard input.
+    encoding : str, default="utf-8"
         Encoding of a text file.
 
     Returns
     -------
     Table
-        Its columns, with the names of the first line.
+        The columns, named by the first line of the file.
 
     Notes
     -----
-    A column of text is read as numbers, booleans, ISO dates or times where all of it looks so. Empty fields and NA,
-    n/a, NaN, null, none, ? and . (in capitals or not) are missing values. A packed file may unpack to 200 times its
-    size, or to 10 MB; none is read that would take more memory than is free.
+    A text column is converted to numbers, booleans, ISO dates or times if all of its values have this type. Empty
+    fields and NA, n/a, NaN, null, none, ? and . (in upper or lower case) are missing values. A compressed file may
+    expand to 200 times its size or 10 MB, whichever is more. Files that require more than the free memory are not read.
     """
     file = FilePath(name)
     check_file(file)
-    table = _reader(file)(file, encoding)
+    extension = (file.with_suffix("") if file.suffix == ".gz" else file).suffix.lower()
+    if extension in FORMATS:
+        table = _read_arrow(file, FORMATS[extension])
+    elif extension in (".xlsx", ".xlsm"):
+        table = _read_excel(file)
+    else:
+        table = read_csv(file, encoding)
     if table.n_rows == 0:
-        refuse(file, "the file has a header but no rows")
+        raise_file_error(file, "the file has a header but no rows")
     return table
-
-
-def _reader(file: FilePath) -> Callable[[FilePath, str], Table]:
-    ending = file.with_suffix("").suffix if file.suffix == ".gz" else file.suffix
-    if ending.lower() in (".parquet", ".pq"):
-        return _read_parquet
-    if ending.lower() in (".feather", ".arrow"):
-        return _read_feather
-    return _read_excel if ending.lower() in (".xlsx", ".xlsm") else read_csv
 
 
 def _require(file: FilePath, package: str) -> None:
     if find_spec(package) is None:
-        refuse(file, f"reading such a file needs {package}: pip install {package}")
+        raise_file_error(file, f"reading this file requires {package}: pip install {package}")
 
 
-def _from_arrow(file: FilePath, load: Callable[[Any], Any]) -> Table:
-    """Read with pyarrow; its errors, of many kinds, become one line."""
+def _read_arrow(file: FilePath, kind: str) -> Table:
     _require(file, "pyarrow")
     import pyarrow as pa
+    from pyarrow import feather, parquet
 
-    try:
-        frame = load(pa.BufferReader(unpacked(file)) if file.suffix == ".gz" else str(file))
-    except (pa.ArrowException, OSError) as error:
-        first = str(error).splitlines()[0].rstrip(".")
-        refuse(file, f"cannot be read ({first})")
+    with arrow_errors([file]):
+        source = pa.BufferReader(read_bytes(file)) if file.suffix == ".gz" else str(file)
+        if kind == "parquet":
+            metadata = parquet.read_metadata(source)
+            check_memory(file, metadata.num_rows * metadata.num_columns * BYTES_PER_VALUE)
+            frame = parquet.read_table(source)
+        else:
+            frame = feather.read_table(source)
     if frame.num_rows == 0:
-        refuse(file, "the file has no rows")
+        raise_file_error(file, "the file has no rows")
     return read_table(frame).load()
 
 
-def _read_parquet(file: FilePath, _: str) -> Table:
-    def load(source: Any) -> Any:
-        from pyarrow import parquet
-
-        about = parquet.read_metadata(source)
-        check_memory(file, about.num_rows * about.num_columns * BYTES_PER_VALUE)
-        return parquet.read_table(source)
-
-    return _from_arrow(file, load)
-
-
-def _read_feather(file: FilePath, _: str) -> Table:
-    def load(source: Any) -> Any:
-        from pyarrow import feather
-
-        return feather.read_table(source)
-
-    return _from_arrow(file, load)
-
-
-def _read_excel(file: FilePath, _: str) -> Table:
+def _read_excel(file: FilePath) -> Table:
     """Read the first sheet of a workbook."""
     _require(file, "openpyxl")
     import openpyxl
 
-    raw = unpacked(file)
+    raw = read_bytes(file)
     try:
         check_archive(file, raw)
         book = openpyxl.load_workbook(io.BytesIO(raw), read_only=True, data_only=True)
         rows = [row for row in book.worksheets[0].iter_rows(values_only=True) if any(v is not None for v in row)]
     except FileError:
         raise
-    except Exception as error:  # openpyxl raises whatever its XML and ZIP readers do
-        refuse(file, f"cannot be read as a workbook ({error})")
+    # openpyxl raises errors of many types from its XML and ZIP readers.
+    except Exception as error:
+        raise_file_error(file, f"cannot be read as a workbook ({error})")
     if not rows:
-        refuse(file, "the first sheet is empty")
-    names = header(file, ["" if name is None else str(name) for name in rows[0]])
+        raise_file_error(file, "the first sheet is empty")
+    names = column_names(file, ["" if name is None else str(name) for name in rows[0]])
     values = zip(*rows[1:], strict=True)
-    return make_table([from_objects(list(column), name) for name, column in zip(names, values, strict=False)])
-
-
-FORMATS = {".parquet": "parquet", ".pq": "parquet", ".feather": "feather", ".arrow": "feather"}
+    return Table.from_columns(
+        [from_objects(list(column), name) for name, column in zip(names, values, strict=False)],
+    )
 
 
 def scan(
     paths: Any, *, columns: Sequence[str] | None = None, encoding: str = "utf-8", max_bytes: int | None = None
 ) -> Stream:
-    """Look at files as one table that is read in pieces, so that it need not fit into memory.
+    """Open files as one table that is read in pieces and need not fit into memory.
 
     Parameters
     ----------
     paths : str, path-like or list of these
-        Files, folders, or patterns such as ``loans/*.parquet``: Parquet, Feather or Arrow files, or CSV (also .gz). All
-        are of one kind and have the same columns. Files of a folder or pattern are taken in the order of their names.
-    columns : list of str, optional
-        The columns to read, the target among them; all by default.
-    encoding : str
+        Files, folders, or patterns such as ``loans/*.parquet``: Parquet, Feather or Arrow files, or CSV files (which
+        may be compressed as .gz). All must have the same format and columns. The files of a folder or pattern are read
+        in alphabetical order.
+    columns : list of str, default=None
+        Columns to read, including the target. None reads all columns.
+    encoding : str, default="utf-8"
         Encoding of text files.
-    max_bytes : int, optional
-        What a fit may hold of the table in memory, at a byte or two per value; beyond, it is in a temporary file. By
-        default half of the memory that is free.
+    max_bytes : int, default=None
+        Memory that a fit may use to store the table, at one or two bytes per value. Above this limit, the table is
+        stored in a temporary file. None uses half of the free memory.
 
     Returns
     -------
     Stream
-        What `fit`, `predict`, `score` and `gam_path` take as X; y and sample_weight are then names of columns.
+        An object that `fit`, `predict`, `score` and `gam_path` accept as X. In this case y and sample_weight are names
+        of columns.
 
     Notes
     -----
-    A fit reads the files twice, those of text three times: what a column of text holds is known at its end only. What
-    text holds, and which words stand for missing values, is as in `read_file`.
+    A fit reads the files twice. Text files are read three times, as the type of a text column is known only after a
+    complete pass. Types and missing values in text files are inferred as by `read_file`.
     """
     if max_bytes is not None:
         check_integer("max_bytes", max_bytes, at_least=0)
     optional("pyarrow", "streams", extra="stream")
-    files = _files(paths)
+    files = _find_files(paths)
     kinds = {FORMATS.get(file.suffix.lower(), "csv") for file in files}
     if len(kinds) > 1:
-        msg = f"files must be of one kind, got {quoted([file.name for file in files])}: scan each kind by itself."
+        msg = f"files must have one format, got {quoted([file.name for file in files])}: scan each format separately."
         raise FileError(msg)
     kind = kinds.pop()
     wanted = None if columns is None else list(columns)
-    stream = _text_stream(files, encoding, wanted) if kind == "csv" else _arrow_stream(files, kind, wanted)
+    stream = _csv_stream(files, encoding, wanted) if kind == "csv" else _arrow_stream(files, kind, wanted)
     return replace(stream, max_bytes=max_bytes)
 
 
-def _files(paths: Any) -> list[FilePath]:
+def _find_files(paths: Any) -> list[FilePath]:
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     found = [file for path in given for file in _matching(os.fspath(path))]
     if not found:
-        msg = f"there is no file {quoted(given)}: give files, folders or patterns that match some."
+        msg = f"there is no file {quoted([os.fspath(path) for path in given])}: pass files, folders or patterns."
         raise FileError(msg)
     for file in found:
         check_file(file)
@@ -184,51 +177,54 @@ def _matching(path: str) -> list[FilePath]:
     return [FilePath(path)]
 
 
+def _csv_stream(files: Sequence[FilePath], encoding: str, columns: list[str] | None) -> Stream:
+    headers = [read_header(file, encoding) for file in files]
+    for header in headers[1:]:
+        _check_names(header.file, header.names, files[0], headers[0].names)
+    csv_files = CsvFiles(headers, encoding, _selected(headers[0].names, columns))
+    return Stream(tuple(csv_files.columns), csv_files.pieces)
+
+
 def _arrow_stream(files: Sequence[FilePath], kind: str, columns: list[str] | None) -> Stream:
-    """Return files that Arrow reads, all with the columns and types of one table."""
     import pyarrow as pa
     from pyarrow import dataset
 
-    names, schema = _common_schema(files, kind)
-    chosen = _chosen(names, columns)
-    whole = dataset.dataset(
-        [str(file) for file in files], format=kind, schema=pa.schema([schema.field(n) for n in chosen])
-    )
-    stream = dataset_stream(whole)
+    schema = _common_schema(files, kind)
+    selected = pa.schema([schema.field(name) for name in _selected(schema.names, columns)])
+    stream = dataset_stream(dataset.dataset([str(file) for file in files], format=kind, schema=selected))
 
     def pieces() -> Iterator[Table]:
-        with named_errors(files):
+        with arrow_errors(files):
             yield from stream.open()
 
     return replace(stream, open=pieces)
 
 
-def _common_schema(files: Sequence[FilePath], kind: str) -> tuple[tuple[str, ...], Any]:
-    """Return names and types that hold for all files; refuse, by its name, the first file that has others."""
+def _common_schema(files: Sequence[FilePath], kind: str) -> Any:
+    """Return a schema to which all files can be converted, or raise FileError with the first file for which not."""
     import pyarrow as pa
     from pyarrow import dataset
 
-    total: Any = None
+    common: Any = None
     for file in files:
-        with named_errors([file]):
+        with arrow_errors([file]):
             schema = dataset.dataset(str(file), format=kind).schema.remove_metadata()
-        if total is None:
-            total = schema
+        if common is None:
+            common = schema
             continue
-        _check_names(file, tuple(schema.names), files[0], tuple(total.names))
+        _check_names(file, schema.names, files[0], common.names)
         try:
-            total = pa.unify_schemas([total, schema], promote_options="permissive")
+            common = pa.unify_schemas([common, schema], promote_options="permissive")
         except pa.ArrowException as error:
-            other = next(f for f in schema if not _fits(total.field(f.name).type, f.type))
-            was = total.field(other.name).type
-            msg = (
-                f"{file}: column {other.name!r} is {other.type}, where {files[0].name} has {was}: convert one of them."
-            )
+            field = next(field for field in schema if not _can_unify(common.field(field.name).type, field.type))
+            expected = common.field(field.name).type
+            what = f"column {field.name!r} is {field.type}, not {expected} as in {files[0].name}"
+            msg = f"{file}: {what}: convert one of them."
             raise FileError(msg) from error
-    return tuple(total.names), total
+    return common
 
 
-def _fits(one: Any, other: Any) -> bool:
+def _can_unify(one: Any, other: Any) -> bool:
     import pyarrow as pa
 
     try:
@@ -238,25 +234,17 @@ def _fits(one: Any, other: Any) -> bool:
     return True
 
 
-def _check_names(file: FilePath, names: tuple[str, ...], first: FilePath, expected: tuple[str, ...]) -> None:
-    absent, more = ([n for n in one if n not in other] for one, other in ((expected, names), (names, expected)))
-    if absent or more:
-        what = f"lacks the columns {quoted(absent)}" if absent else f"has the columns {quoted(more)} as well"
-        refuse(file, f"it {what}, unlike {first.name}: give all files the same columns")
+def _check_names(file: FilePath, names: Sequence[str], first: FilePath, expected: Sequence[str]) -> None:
+    missing = [name for name in expected if name not in names]
+    extra = [name for name in names if name not in expected]
+    if missing or extra:
+        what = f"lacks the columns {quoted(missing)}" if missing else f"has the additional columns {quoted(extra)}"
+        raise_file_error(file, f"it {what}, unlike {first.name}: all files must have the same columns")
 
 
-def _chosen(names: Sequence[str], columns: list[str] | None) -> list[str]:
+def _selected(names: Sequence[str], columns: list[str] | None) -> list[str]:
     unknown = [name for name in columns or () if name not in names]
     if unknown:
         msg = f"columns names {quoted(unknown)}, but the columns of the files are {quoted(names, 8)}."
         raise ValueError(msg)
     return list(names) if columns is None else columns
-
-
-def _text_stream(files: Sequence[FilePath], encoding: str, columns: list[str] | None) -> Stream:
-    """Return CSV files, whose columns are what all of their text looks like."""
-    heads = [read_head(file, encoding) for file in files]
-    for file, head in zip(files[1:], heads[1:], strict=True):
-        _check_names(file, head.names, files[0], heads[0].names)
-    text = TextFiles(heads, encoding, _chosen(heads[0].names, columns))
-    return Stream(tuple(text.columns), text.pieces)

@@ -1,4 +1,4 @@
-"""What a column of text holds: numbers, booleans, ISO dates and times, else text; some words are missing values."""
+"""Type inference for text: numbers, booleans, ISO dates and times, missing values, or categories."""
 
 from collections.abc import Container, Sequence
 from datetime import date, datetime
@@ -11,108 +11,113 @@ from sparsegam._data.table import Table
 from sparsegam.arrays import FloatArray
 from sparsegam.checks import warn
 
-MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "."})
-NEARLY_ALL = 0.9  # share of numbers from which text was hardly meant as such
-FEWEST_NUMBERS = 10  # different ones: fewer are as likely codes, as in 0, 1, 2, 3+
-LOOKED_AT = 500  # rows at the start of a column that tell whether all of it is worth reading
-TRUTH = {"true": 1.0, "false": 0.0}
+MISSING_WORDS = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "."})
+BOOLEANS = {"true": 1.0, "false": 0.0}
+MIN_NUMERIC_SHARE = 0.9
+"""Share of numbers above which a text column was probably meant to be numeric."""
+MIN_NUMBERS = 10
+"""Fewest distinct numbers in such a column. Columns with fewer are probably codes, such as 0, 1, 2, 3+."""
+FIRST_ROWS = 500
+"""Rows that decide whether the whole column is read for the warning."""
 
 
 def infer_column(name: str, values: Sequence[str]) -> Column:
-    """Read a column of text as what all of it looks like."""
-    seen: dict[str, int] = {}
-    codes = np.fromiter((seen.setdefault(value, len(seen)) for value in values), np.intp, len(values))
-    return infer_from_distinct(name, list(seen), codes)
+    """Convert a text column to the type that all of its values have."""
+    positions: dict[str, int] = {}
+    codes = np.fromiter((positions.setdefault(value, len(positions)) for value in values), np.intp, len(values))
+    return infer_from_distinct(name, list(positions), codes)
 
 
 def infer_from_distinct(name: str, texts: Sequence[str], codes: NDArray[np.integer]) -> Column:
-    """Read a column that is given as its distinct texts, and which of them stands in each row."""
-    numbers = _as_numbers(texts)
+    """Convert a text column, given by its distinct texts and the position of the text of each row."""
+    numbers = _parse_numbers(texts)
     if numbers is not None:
         return from_array(numbers[codes], name)
-    found = _as_truth(texts) or _as_times(texts)
-    if found is not None:
-        return Column(name, found[0], found[1][codes])
+    parsed = _parse_booleans(texts) or _parse_times(texts)
+    if parsed is not None:
+        scale, values = parsed
+        return Column(name, scale, values[codes])
     return category_column(name, texts, codes)
 
 
 def category_column(name: str, texts: Sequence[str], codes: NDArray[np.integer]) -> Column:
-    """Read the same as text, whatever it looks like."""
-    levels = from_objects([None if is_missing(text) else text.strip() for text in texts], name)
+    """Return a text column as a category without inferring its type, see `infer_from_distinct`."""
+    levels = from_objects([None if is_missing_text(text) else text.strip() for text in texts], name)
     return Column(name, levels.scale, levels.values[codes])
 
 
-def is_missing(text: str) -> bool:
-    """Tell whether a text stands for a missing value."""
-    return text.strip().lower() in MISSING
+def is_missing_text(text: str) -> bool:
+    """Return whether a text is a missing value, such as "NA"."""
+    return text.strip().lower() in MISSING_WORDS
 
 
 def warn_of_numbers_in_text(table: Table, *, kept_as_text: Container[int] = ()) -> None:
-    """Warn of columns of text that are nearly all numbers: a few other words make each number a level of its own."""
+    """Warn of text columns that consist almost only of numbers, each of which would become a level of a category."""
     if table.array is not None and table.array.dtype.kind in "iufb":
         return
     columns = (j for j in range(table.n_columns) if j not in kept_as_text and _may_be_numbers(table.scales.get(j)))
-    for j, start in table.first_rows(LOOKED_AT, columns):
-        if _share_of_numbers(start)[0] >= NEARLY_ALL:
+    for j, start in table.first_rows(FIRST_ROWS, columns):
+        if _share_of_numbers(start)[0] >= MIN_NUMERIC_SHARE:
             share, n_numbers, n, other = _share_of_numbers(table.column(j))
-            if NEARLY_ALL <= share < 1:
+            if MIN_NUMERIC_SHARE <= share < 1:
                 name = table.label(j)
                 msg = (
-                    f"{name}: {n_numbers} of {n} values are numbers; the others, such as {other!r}, make it text, and "
-                    f"every number a level without order. Make these missing (pandas: pd.to_numeric(X[{name!r}], "
-                    f'errors="coerce")), or name the column in categorical to keep it as it is.'
+                    f"{name}: {n_numbers} of {n} values are numbers. Because of the others, such as {other!r}, the "
+                    "column is treated as text and each number as an unordered level. Replace the others by missing "
+                    f'values (pandas: pd.to_numeric(X[{name!r}], errors="coerce")), or name the column in categorical '
+                    "to keep it as text."
                 )
                 warn(msg, UserWarning)
 
 
 def _may_be_numbers(scale: Scale | None) -> bool:
-    """Tell whether text of a scale, known or not, may be numbers."""
-    return scale is None or (scale.kind == "category" and len(scale.levels) >= FEWEST_NUMBERS)
+    return scale is None or (scale.kind == "category" and len(scale.levels) >= MIN_NUMBERS)
 
 
 def _share_of_numbers(column: Column) -> tuple[float, int, int, str]:
-    """Return the share of values of text that are numbers, how many they are, of how many, and one that is none."""
+    """Return the share of numbers in a text column, their count, the number of values and the most frequent other."""
     levels = column.scale.levels
     if column.scale.kind != "category" or not column.scale.is_text:
         return 0.0, 0, 0, ""
-    numbers = np.array([_is_number(str(level)) for level in levels], dtype=bool)
-    if np.count_nonzero(numbers) < FEWEST_NUMBERS:
+    is_number = np.array([_is_number(str(level)) for level in levels], dtype=bool)
+    if np.count_nonzero(is_number) < MIN_NUMBERS:
         return 0.0, 0, 0, ""
     counts = np.bincount(column.values[~np.isnan(column.values)].astype(np.intp), minlength=len(levels))
-    n_numbers, n = int(counts[numbers].sum()), int(counts.sum())
-    others = np.flatnonzero(~numbers)
+    n_numbers, n = int(counts[is_number].sum()), int(counts.sum())
+    others = np.flatnonzero(~is_number)
     other = str(levels[others[counts[others].argmax()]]) if others.size else ""
     return n_numbers / n, n_numbers, n, other
 
 
 def _is_number(text: str) -> bool:
-    found = None if is_missing(text) else _as_numbers([text])
-    return found is not None and bool(np.isfinite(found[0]))
+    numbers = None if is_missing_text(text) else _parse_numbers([text])
+    return numbers is not None and bool(np.isfinite(numbers[0]))
 
 
-def _as_numbers(texts: Sequence[str]) -> FloatArray | None:
-    if any("_" in text for text in texts):  # float() takes 1_000 for a number, as Python does and nobody else
+def _parse_numbers(texts: Sequence[str]) -> FloatArray | None:
+    # float("1_000") is 1000 in Python, but not elsewhere.
+    if any("_" in text for text in texts):
         return None
     try:
-        return np.array([float("nan") if is_missing(text) else float(text) for text in texts], dtype=np.float64)
+        return np.array([np.nan if is_missing_text(text) else float(text) for text in texts], dtype=np.float64)
     except ValueError:
         return None
 
 
-def _as_truth(texts: Sequence[str]) -> tuple[Scale, FloatArray] | None:
-    found = [np.nan if is_missing(text) else TRUTH.get(text.strip().lower()) for text in texts]
-    return None if None in found else (BOOLEAN, np.array(found, dtype=np.float64))
+def _parse_booleans(texts: Sequence[str]) -> tuple[Scale, FloatArray] | None:
+    values = [np.nan if is_missing_text(text) else BOOLEANS.get(text.strip().lower()) for text in texts]
+    return None if None in values else (BOOLEAN, np.array(values, dtype=np.float64))
 
 
-def _as_times(texts: Sequence[str]) -> tuple[Scale, FloatArray] | None:
-    present = [None if is_missing(text) else text.strip() for text in texts]
+def _parse_times(texts: Sequence[str]) -> tuple[Scale, FloatArray] | None:
+    present = [None if is_missing_text(text) else text.strip() for text in texts]
     scale = DATE if all(text is None or len(text) == 10 for text in present) else DATETIME
     try:
-        numbers = [np.nan if text is None else scale.number(_moment(text)) for text in present]
+        numbers = [np.nan if text is None else scale.number(_from_iso(text)) for text in present]
     except (ValueError, OverflowError):
         return None
     return scale, np.array(numbers, dtype=np.float64)
 
 
-def _moment(text: str) -> date | datetime:
+def _from_iso(text: str) -> date | datetime:
     return date.fromisoformat(text) if len(text) == 10 else datetime.fromisoformat(text)
