@@ -21,7 +21,7 @@ def warn_about_columns(spec: FitSpec, features: Any) -> None:
     categorical = binning.forced(features.labels)
     warn_of_numbers_in_text(features, kept_as_text=categorical)
     if binning.special_values is None:
-        warn_of_special_codes(features, told_of=categorical)
+        warn_of_special_codes(features, declared=categorical)
 
 
 def warn_about_models(spec: FitSpec, models: Any, mean_weight: float) -> None:
