@@ -9,8 +9,8 @@ from sparsegam import SparseGAMClassifier, SparseGAMRegressor
 from sparsegam._models.additive import Model
 from sparsegam._models.functions import score_function
 from sparsegam._search import tables
-from sparsegam.report._content import content
-from sparsegam.report._data import Material, Sample
+from sparsegam.report._content import report_content
+from sparsegam.report._data import Dataset, ReportData
 
 
 @pytest.fixture(scope="module")
@@ -62,12 +62,12 @@ def test_steps_of_fitted_products_score_to_the_bit(fitted):
 
 def test_report_of_fitted_products(fitted):
     gam, frame, y = fitted
-    parts = content(Material(gam.model_, "t", train=Sample.of(frame, y), settings=gam.get_params()))
+    parts = report_content(ReportData(gam.model_, "t", train=Dataset.read(frame, y), settings=gam.get_params()))
     assert parts["alternatives"]["note"] == ""
     assert len(parts["alternatives"]["terms"]) == gam.n_terms_
     cost = gam.lambda0_ * sum(2 if term.is_product else 1 for term in gam.terms_)
-    assert parts["frontier"]["own"]["objective"] == pytest.approx(gam.objective_ - cost)
-    assert [pair["names"] for pair in parts["pairs"]] == [list(pair) for pair in gam.model_.pairs]
+    assert parts["frontier"]["model"]["objective"] == pytest.approx(gam.objective_ - cost)
+    assert [pair["names"] for pair in parts["interactions"]] == [list(pair) for pair in gam.model_.pairs]
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""The report: one self-contained HTML file about a model, to be read, tried out and handed over."""
+"""Report on a model: a self-contained HTML file with charts, performance, alternatives and a scoring form."""
 
 from sparsegam.report._write import write_report
 

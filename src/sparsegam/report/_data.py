@@ -1,4 +1,4 @@
-"""What a report is made of: the model, the rows it was fitted to and tested on, and the frontier around it."""
+"""Inputs of a report: the model, its training and test data, the models of other sizes, and annotations."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,7 +16,7 @@ from sparsegam._design.constraints import Constraints, InteractionOptions
 from sparsegam._models.additive import Model
 from sparsegam._models.lookup import positions
 from sparsegam._models.outcomes import positives
-from sparsegam._models.terms import Term
+from sparsegam._models.terms import Term, part_name
 from sparsegam._search.options import SearchOptions
 from sparsegam._search.path import Path
 from sparsegam._search.solver import Frontier, with_noise_scaled_ridge
@@ -28,48 +28,52 @@ from sparsegam.inspection._alternatives import with_products_of
 from sparsegam.inspection._shrinking import shrunk
 from sparsegam.parameters import pick
 
-FURTHER_TERMS = 8  # how far beyond the model the frontier is searched
-MANY_TERMS = 40  # from which on its search starts from the model: at 80, in a third of the time, 0.04 % higher
+# The frontier is searched up to so many terms more than the model has.
+EXTRA_TERMS = 8
+
+# For larger models, the search of the frontier starts from the model. With 80 terms, it takes a third of the time and
+# ends at objectives 0.04 % higher.
+MANY_TERMS = 40
 
 
 @dataclass(frozen=True)
-class Sample:
-    """Rows, as a model reads them and as they came, and what happened to them."""
+class Dataset:
+    """Features as the model reads them, the target, and the features as given."""
 
     table: Any
     y: NDArray[Any]
-    source: Any = None
+    X: Any = None
 
     @staticmethod
-    def of(X: Any, y: Any, look: Callable[[Any], Any] = read_table) -> "Sample | None":
-        """Read rows, or return None where there are none."""
+    def read(X: Any, y: Any, read: Callable[[Any], Any] = read_table) -> "Dataset | None":
+        """Read X and y; return None if one of them is not given."""
         if X is None or y is None:
             return None
-        table, outcome = look(X).load(), np.asarray(y)
-        if outcome.shape != (table.n_rows,):
-            msg = f"X and y must have the same number of rows, got {table.n_rows} and {outcome.shape}."
+        table, target = read(X).load(), np.asarray(y)
+        if target.shape != (table.n_rows,):
+            msg = f"X and y must have the same number of rows, got {table.n_rows} and {target.shape}."
             raise ValueError(msg)
-        return Sample(table, outcome, X)
+        return Dataset(table, target, X)
 
-    def columns(self) -> Table:
-        """Return the rows as a table of columns, whatever the model reads."""
-        return self.table if isinstance(self.table, Table) else read_table(self.source)
+    def as_table(self) -> Table:
+        """Return the features as a table of columns, also for models that read a matrix."""
+        return self.table if isinstance(self.table, Table) else read_table(self.X)
 
 
 @dataclass(frozen=True)
-class Notes:
-    """What only a person knows about a model.
+class Annotations:
+    """Information about a model that only its author knows.
 
     Attributes
     ----------
     labels : mapping of str to str or (str, str)
-        Friendly names of features, or names and units.
+        Labels of features, or pairs of a label and a unit.
     groups : sequence of str, mapping or None
-        Subgroups of the measured rows to be looked at by themselves; see `sparsegam.inspection.subgroups`.
+        Subgroups of the rows; see `sparsegam.inspection.subgroups`.
     about : mapping of str to str
-        Titles and texts, such as intended use, author, limits.
+        Titles and texts, such as intended use, author and limitations.
     scorecard : Scorecard or None
-        The same model in points.
+        The model converted to points.
     """
 
     labels: Mapping[str, Any] = field(default_factory=dict)
@@ -78,23 +82,23 @@ class Notes:
     scorecard: Scorecard | None = None
 
     def check(self, names: Sequence[str]) -> None:
-        """Raise where a label is of no column, or is neither a name nor a name and a unit."""
+        """Raise if a label is of an unknown feature, or neither a str nor a pair of str."""
         for name, label in self.labels.items():
             position(name, names, "labels")
-            pair = isinstance(label, tuple) and len(label) == 2 and all(isinstance(part, str) for part in label)
-            if not isinstance(label, str) and not pair:
-                msg = f"labels[{name!r}] must be a name, or a pair of a name and a unit, got {label!r}."
+            is_pair = isinstance(label, tuple) and len(label) == 2 and all(isinstance(part, str) for part in label)
+            if not isinstance(label, str) and not is_pair:
+                msg = f"labels[{name!r}] must be a label or a pair (label, unit), got {label!r}."
                 raise ValueError(msg)
 
-    def named(self, name: str) -> tuple[str, str]:
-        """Return the name and the unit of a feature, as they were given."""
+    def label_and_unit(self, name: str) -> tuple[str, str]:
+        """Return the label and the unit of a feature; the label is its name by default."""
         label = self.labels.get(name, name)
         return (label, "") if isinstance(label, str) else label
 
 
 @dataclass(frozen=True)
-class Material:
-    """All that a report is computed from.
+class ReportData:
+    """Everything that a report is computed from.
 
     Attributes
     ----------
@@ -102,60 +106,69 @@ class Material:
         The model.
     title : str
         Heading of the report.
-    train, test : Sample or None
-        Rows the model was fitted to, and rows to measure it on.
+    train, test : Dataset or None
+        Training and test data.
     settings : mapping
-        Options that the model was fitted with.
+        Options of the fit.
     path : Path or None
-        The frontier, where it is known already.
+        The models of other sizes, if known.
+    sample_weight : array-like or None
+        Weights of the training data.
     stability : Stability or None
-        How often features and steps came back in samples of the rows, where that was asked for.
-    notes : Notes
-        What only a person knows: names and units, groups of rows to look at, use and author, a scorecard.
+        Selection frequencies of features and terms.
+    annotations : Annotations
+        Labels, subgroups, texts and scorecard.
     names : (str, str) or None
-        What the two classes are called here, where the model has no names for them: a class and the rest.
+        Names of the two classes of a model of one class against the rest.
     """
 
     model: Any
     title: str
-    train: Sample | None = None
-    test: Sample | None = None
+    train: Dataset | None = None
+    test: Dataset | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     path: Path[Model] | None = None
     sample_weight: Any = None
     stability: Stability | None = None
-    notes: Notes = field(default_factory=Notes)
+    annotations: Annotations = field(default_factory=Annotations)
     names: tuple[str, str] | None = None
 
     @property
-    def class_names(self) -> Any:
-        """What the classes are called, or None for a regression."""
+    def class_names(self) -> tuple[str, str] | None:
+        """Names of the two classes; None for a regression."""
         if self.names is not None or self.model.classes is None:
             return self.names
-        return tuple(str(label) for label in self.model.classes)
+        negative, positive = self.model.classes
+        return str(negative), str(positive)
 
     def equation(self, **options: int) -> str:
-        """Return the model as text, with the names that its classes have here."""
-        named = self.model if self.names is None else replace(self.model, classes=self.names)
-        return str(named.equation(**options))
+        """Return the model as text."""
+        model = self.model if self.names is None else replace(self.model, classes=self.names)
+        return str(model.equation(**options))
 
     def label(self, name: str) -> str:
-        """Return a feature as its readers know it, with its unit."""
-        label, unit = self.notes.named(name)
+        """Return the label of a feature with its unit, as in `Income (EUR)`."""
+        label, unit = self.annotations.label_and_unit(name)
         return f"{label} ({unit})" if unit else label
 
-    def words(self, term: Term) -> str:
-        """Return the condition of a term in the words of its readers."""
-        return term.text({name: self.notes.named(name)[0] for name in term.features})
+    def term(self, term: Term) -> dict[str, Any]:
+        """Return the JSON content of a term."""
+        labels = {name: self.annotations.label_and_unit(name)[0] for name in term.features}
+        return {
+            "feature": part_name(term.part),
+            "condition": term.text(labels),
+            "coef": term.coef,
+            "ramp": term.condition.is_ramp,
+        }
 
     @property
-    def measured(self) -> Sample | None:
-        """The rows to measure on: those of the test or, for want of them, those of the fit."""
+    def evaluation(self) -> Dataset | None:
+        """The data to measure performance on: test data or, if there are none, training data."""
         return self.train if self.test is None else self.test
 
     @cached_property
-    def rules(self) -> Constraints:
-        """What the model had to obey; its ramps say what settings do not, or leave to folds."""
+    def constraints(self) -> Constraints:
+        """Constraints of the fit; where the settings leave the shapes open, those of the model."""
         ramps = any(term.condition.is_ramp for term in self.model.terms)
         given = self.settings.get("shapes")
         shapes = given if isinstance(given, str | Mapping) else "both" if ramps else "steps"
@@ -163,26 +176,25 @@ class Material:
 
     @cached_property
     def problem(self) -> TableProblem | None:
-        """The search problem that the model answers, posed again."""
+        """The fitting problem of the model, built from the training data and the settings."""
         if self.train is None:
             return None
         given = {"lambda2": "auto"} | dict(self.settings) | self._binning()
-        given |= {"loss": self.model.loss, "max_terms": self.model.n_terms + FURTHER_TERMS, "certify": False}
+        given |= {"loss": self.model.loss, "max_terms": self.model.n_terms + EXTRA_TERMS, "certify": False}
         target, weight = self._target(self.train)
-        tables = Tables(pick(Binning, given), self.rules, pick(InteractionOptions, given))
+        tables = Tables(pick(Binning, given), self.constraints, pick(InteractionOptions, given))
         problem = with_noise_scaled_ridge(tables.pose(self.train.table, target, weight, pick(SearchOptions, given)))
         return with_products_of(problem, self.model)
 
     @cached_property
     def frontier(self) -> Path[Model] | None:
-        """The best models of the sizes around this one."""
+        """The best models of other sizes."""
         if self.path is not None or self.problem is None:
             return self.path
         classes = None if self.model.classes is None else np.array(self.model.classes)
         return Path[Model].search(self.problem, classes, rough=True, start=self._start(self.problem))
 
     def _start(self, problem: TableProblem) -> Frontier | None:
-        """Return where the search of a frontier of many terms starts: at this model without its terms, one by one."""
         if self.model.n_terms <= MANY_TERMS:
             return None
         try:
@@ -190,14 +202,14 @@ class Material:
         except ValueError:  # its terms are no columns of these data
             return None
 
-    def column(self, sample: Sample, name: str) -> Column:
-        """Return a column of a sample, by name where it has names, else by position."""
-        (j,) = positions([name], self.model.feature_names, sample.table)
-        column: Column = sample.table.column(j)
+    def column(self, data: Dataset, name: str) -> Column:
+        """Return a column of the data, by name or, if the data have no names, by position."""
+        (j,) = positions([name], self.model.feature_names, data.table)
+        column: Column = data.table.column(j)
         return column
 
     def numbers(self, name: str) -> FloatArray | None:
-        """Return the training values of a feature in use as numbers on its scale."""
+        """Return the training values of a feature as numbers on its scale."""
         if self.train is None:
             return None
         if name not in self._numbers:
@@ -209,7 +221,6 @@ class Material:
         return {}
 
     def _binning(self) -> dict[str, Any]:
-        """Recover from the model what its settings do not say: special values, numbers taken as categories."""
         out: dict[str, Any] = {}
         if self.settings.get("special_values") is None and self.model.special_values:
             out["special_values"] = dict(self.model.special_values)
@@ -219,10 +230,10 @@ class Material:
             out["categorical"] = forced or "auto"
         return out
 
-    def _target(self, sample: Sample) -> tuple[FloatArray, FloatArray]:
-        weight = read_weights(self.sample_weight, sample.table.n_rows)
+    def _target(self, data: Dataset) -> tuple[FloatArray, FloatArray]:
+        weight = read_weights(self.sample_weight, data.table.n_rows)
         if self.model.classes is None:
-            return np.ascontiguousarray(sample.y, dtype=np.float64), weight
-        upper = positives(self.model, sample.y).astype(np.intp)
-        weight = apply_class_weights(self.settings.get("class_weight"), np.array(self.model.classes), upper, weight)
-        return np.where(upper, 1.0, -1.0), weight
+            return np.ascontiguousarray(data.y, dtype=np.float64), weight
+        positive = positives(self.model, data.y).astype(np.intp)
+        weight = apply_class_weights(self.settings.get("class_weight"), np.array(self.model.classes), positive, weight)
+        return np.where(positive, 1.0, -1.0), weight

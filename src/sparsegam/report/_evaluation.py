@@ -1,4 +1,4 @@
-"""The quality part of a report: metrics with intervals, calibration, the ROC curve, confusion at every threshold."""
+"""Report content on performance: metrics, calibration, ROC curve, gains, net benefit and confusion matrices."""
 
 from dataclasses import asdict
 from typing import Any
@@ -18,79 +18,80 @@ from sparsegam.inspection._metrics import (
     roc_curve,
     treat_all_benefits,
 )
-from sparsegam.report._data import Material, Sample
+from sparsegam.report._data import Dataset, ReportData
 
-THRESHOLDS = 200
-ROC_POINTS = 200
-MANY_SIZES = 40
+N_THRESHOLDS = 200
+MAX_ROC_POINTS = 200
+
+# Of longer paths, only some models are scored.
+MAX_SCORED_MODELS = 40
 
 
-def quality_part(material: Material) -> dict[str, Any] | None:
-    """Return what is measured on the test rows or, for want of them, on the training rows."""
-    sample = material.measured
-    if sample is None:
+def performance_content(report: ReportData) -> dict[str, Any] | None:
+    """Return the performance on the test data or, if there are none, on the training data."""
+    data, model = report.evaluation, report.model
+    if data is None:
         return None
-    score = material.model.score_table(sample.table)
-    out = {
-        "rows": sample.table.n_rows,
-        "held_out": material.test is not None,
-        "metrics": [asdict(metric) for metric in assess_scores(material.model, score, sample.y)],
+    score = model.score_table(data.table)
+    content = {
+        "rows": data.table.n_rows,
+        "held_out": report.test is not None,
+        "metrics": [asdict(metric) for metric in assess_scores(model, score, data.y)],
+        "subgroups": _subgroups_content(report, data, score),
     }
-    out["groups"] = _groups_part(material, sample, score)
-    if material.model.classes is None:
-        bins = calibration_bins(score, np.asarray(sample.y, dtype=np.float64))
-        return out | {"calibration": [asdict(b) for b in bins], "roc": None, "confusion": None}
-    return out | _of_classes(material, sample, score)
-
-
-def _groups_part(material: Material, sample: Sample, score: FloatArray) -> dict[str, Any] | None:
-    """Return how the model does in groups of rows, where these were asked for."""
-    groups = material.notes.groups
-    if groups is None:
-        return None
-    found = subgroup_performance(material.model, sample.columns(), sample.y, score, groups)
-    named = [asdict(line) | {"name": material.notes.named(line.name)[0]} for line in found.lines]
-    return {"lines": named, "threshold": found.threshold}
-
-
-def _of_classes(material: Material, sample: Sample, score: FloatArray) -> dict[str, Any]:
-    upper = positives(material.model, sample.y)
-    probability = material.model.probabilities(score)[:, 1]
-    false, true, _ = roc_curve(score, upper)
-    shown = np.unique(np.linspace(0, false.size - 1, ROC_POINTS).astype(np.intp))
-    thresholds = np.linspace(0, 1, THRESHOLDS + 1)
-    acting = thresholds[:-1]  # at one, errors would weigh infinitely much
-    return {
-        "prevalence": {"events": int(upper.sum()), "share": float(upper.mean())},
-        "gains": [asdict(band) for band in gain_bands(score, upper)],
-        "benefit": {
-            "model": np.round(net_benefits(probability, upper, acting), 6).tolist(),
-            "all": np.round(treat_all_benefits(float(upper.mean()), acting), 6).tolist(),
+    if model.classes is None:
+        bins = calibration_bins(score, np.asarray(data.y, dtype=np.float64))
+        return content | {"calibration": [asdict(b) for b in bins], "roc": None, "confusion": None}
+    positive = positives(model, data.y)
+    probability = model.probabilities(score)[:, 1]
+    false_rate, true_rate, _ = roc_curve(score, positive)
+    roc_points = np.unique(np.linspace(0, false_rate.size - 1, MAX_ROC_POINTS).astype(np.intp))
+    thresholds = np.linspace(0, 1, N_THRESHOLDS + 1)
+    # The net benefit is not defined at a threshold of 1.
+    below_one = thresholds[:-1]
+    prevalence = float(positive.mean())
+    return content | {
+        "prevalence": {"events": int(positive.sum()), "share": prevalence},
+        "gains": [asdict(band) for band in gain_bands(score, positive)],
+        "net_benefit": {
+            "model": np.round(net_benefits(probability, positive, below_one), 6).tolist(),
+            "treat_all": np.round(treat_all_benefits(prevalence, below_one), 6).tolist(),
         },
-        "calibration": [asdict(b) for b in calibration_bins(probability, upper.astype(np.float64))],
-        "roc": {"false": np.round(false[shown], 5).tolist(), "true": np.round(true[shown], 5).tolist()},
+        "calibration": [asdict(b) for b in calibration_bins(probability, positive.astype(np.float64))],
+        "roc": {
+            "false": np.round(false_rate[roc_points], 5).tolist(),
+            "true": np.round(true_rate[roc_points], 5).tolist(),
+        },
         "confusion": {
-            "true": count_above(probability[upper], thresholds).tolist(),
-            "false": count_above(probability[~upper], thresholds).tolist(),
-            "positives": int(upper.sum()),
-            "negatives": int((~upper).sum()),
+            "true": count_above(probability[positive], thresholds).tolist(),
+            "false": count_above(probability[~positive], thresholds).tolist(),
+            "positives": int(positive.sum()),
+            "negatives": int((~positive).sum()),
         },
     }
 
 
-def size_score(material: Material, path: Path[Model]) -> FloatArray | None:
-    """Return the AUC (or R squared) of each model of the frontier on the rows that are measured.
-
-    Of many, only those are measured that are best at some price or near the model in size; the others are NaN.
-    """
-    sample = material.measured
-    if sample is None:
+def _subgroups_content(report: ReportData, data: Dataset, score: FloatArray) -> dict[str, Any] | None:
+    annotations = report.annotations
+    if annotations.groups is None:
         return None
-    near = np.abs(path.n_terms - material.model.n_terms) <= 2
-    wanted = near | ~np.isnan(path.lambda0) | (path.n_terms.size <= MANY_SIZES)
-    return np.array(
-        [
-            main_metric(model, model.score_rows(sample.table), sample.y) if want else np.nan
-            for model, want in zip(path, wanted.tolist(), strict=True)
-        ]
-    )
+    found = subgroup_performance(report.model, data.as_table(), data.y, score, annotations.groups)
+    lines = [asdict(line) | {"name": annotations.label_and_unit(line.name)[0]} for line in found.lines]
+    return {"lines": lines, "threshold": found.threshold}
+
+
+def path_scores(report: ReportData, path: Path[Model]) -> FloatArray | None:
+    """Return the AUC or R² of each model of a path on the test or training data.
+
+    In a long path, only the models close in size and those optimal for some lambda0 are scored; the others are NaN.
+    """
+    data = report.evaluation
+    if data is None:
+        return None
+    is_close = np.abs(path.n_terms - report.model.n_terms) <= 2
+    is_scored = is_close | ~np.isnan(path.lambda0) | (path.n_terms.size <= MAX_SCORED_MODELS)
+    scores = [
+        main_metric(model, model.score_rows(data.table), data.y) if scored else np.nan
+        for model, scored in zip(path, is_scored.tolist(), strict=True)
+    ]
+    return np.array(scores)

@@ -1,4 +1,4 @@
-"""The features of a report: pieces to be drawn and evaluated in the page, with the density of the data."""
+"""Report content on features and interactions: what the page draws, and what it evaluates in the scoring form."""
 
 from typing import Any
 
@@ -6,96 +6,89 @@ import numpy as np
 
 from sparsegam._data.columns import text
 from sparsegam._models.additive import importance
-from sparsegam._models.bin_tables import BinRow, PairGrid, bin_rows, pair_grid
+from sparsegam._models.bin_tables import BinRow, bin_rows, pair_grid
 from sparsegam._models.functions import Bins, FittedFunction
+from sparsegam._models.linear import LinearModel
 from sparsegam._models.terms import part_name
 from sparsegam.arrays import FloatArray
-from sparsegam.report._data import Material
+from sparsegam.report._data import ReportData
 
-DENSITY_BINS = 40
-TAIL = 0.005  # share of rows at either end that may be beyond the picture and the slider
+HISTOGRAM_BINS = 40
+
+# Share of the rows on either side that may be outside the chart and the slider.
+TAIL = 0.005
+
+# Number of quantiles that describe the distribution of a column of a linear model, for the costs of counterfactuals.
+N_QUANTILES = 11
 
 
-def features_part(material: Material) -> list[dict[str, Any]]:
-    """Return the features of the model, the most important first if data are given."""
-    model = material.model
-    functions, centred = model.shape_functions(), model.shape_functions(centred=None)
+def features_content(report: ReportData) -> list[dict[str, Any]]:
+    """Return the features of the model, the most important first if the training data are given."""
+    functions, centred = report.model.shape_functions(), report.model.shape_functions(centred=None)
     features = []
-    for place, bins in enumerate(model.score_function.inputs):
+    for position, bins in enumerate(report.model.score_function.inputs):
         name = bins.feature
-        function = functions.get(name)
-        part = _feature(place, bins, function, material.numbers(name))
-        part |= {"own": function is not None, "prices": _prices(bins)} | named_part(material, name)
-        if function is None:
-            part |= {"mean": 0.0, "pieces": []}
-        else:
-            rows = bin_rows(model, name, material.numbers(name), centred=None)
-            mean = float(function.contributions[-1] - centred[name].contributions[-1])
-            part |= {"mean": mean, "pieces": [_row(row) for row in rows]}
-        features.append(part)
+        function, numbers = functions.get(name), report.numbers(name)
+        content = {"position": position} | _feature_content(report, bins, function, numbers)
+        content |= {"has_main_effect": function is not None, "mean": 0.0, "pieces": []}
+        if function is not None:
+            rows = bin_rows(report.model, name, numbers, centred=None)
+            content["mean"] = float(function.contributions[-1] - centred[name].contributions[-1])
+            content["pieces"] = [_piece_content(row) for row in rows]
+        features.append(content)
     return sorted(features, key=lambda feature: -feature["importance"])
 
 
-def function_part(bins: Bins, results: FloatArray, slopes: FloatArray, starts: FloatArray) -> dict[str, Any]:
-    """Return the result of each bin of a feature, as the page evaluates it."""
-    inside = slice(bins.first_interval, bins.first_interval + bins.edges.size + 1)
+def _feature_content(
+    report: ReportData, bins: Bins, function: FittedFunction | None, numbers: FloatArray | None
+) -> dict[str, Any]:
+    label, unit = report.annotations.label_and_unit(bins.feature)
+    zero = np.zeros(len(bins))
+    if function is None:
+        evaluated = _function_content(bins, zero, zero, zero)
+    else:
+        evaluated = _function_content(bins, function.contributions, function.slopes, function.starts)
+    limits = _axis_limits(bins, numbers)
+    return {
+        "name": bins.feature,
+        "label": label,
+        "unit": unit,
+        **evaluated,
+        "importance": _importance(function, numbers),
+        "range": list(limits),
+        "histogram": _histogram(bins, numbers, limits),
+        "distribution": _distribution(bins),
+        "other_levels": _other_levels(bins, numbers),
+        "initial": _initial_value(bins, numbers),
+        "is_whole": numbers is not None and bool(np.all(np.mod(numbers[~np.isnan(numbers)], 1) == 0)),
+    }
+
+
+def _function_content(bins: Bins, values: FloatArray, slopes: FloatArray, starts: FloatArray) -> dict[str, Any]:
+    """Return a function of one feature, given by its values in each bin, as the page evaluates it."""
+    intervals = slice(bins.first_interval, bins.first_interval + bins.edges.size + 1)
     levels = np.arange(len(bins.scale.levels), dtype=np.float64)
-    special = bins.special
-    of_special = zip(special.tolist(), results[bins.bin_of(special)].tolist(), strict=True)
+    special_values = zip(bins.special.tolist(), values[bins.bin_of(bins.special)].tolist(), strict=True)
     return {
         "kind": bins.scale.kind,
         "levels": [text(level) for level in bins.scale.levels],
-        "level_values": results[bins.bin_of(levels)].tolist(),
-        "unseen": float(results[-1]),
+        "level_values": values[bins.bin_of(levels)].tolist(),
+        "unseen": float(values[-1]),
         "edges": bins.edges.tolist(),
-        "values": results[inside].tolist(),
-        "slopes": slopes[inside].tolist(),
-        "starts": starts[inside].tolist(),
+        "values": values[intervals].tolist(),
+        "slopes": slopes[intervals].tolist(),
+        "starts": starts[intervals].tolist(),
         "special": [
-            {"number": number, "label": text(bins.scale.value(number)), "value": value} for number, value in of_special
+            {"number": number, "label": text(bins.scale.value(number)), "value": value}
+            for number, value in special_values
         ],
-        "missing": float(results[0]),
+        "missing": float(values[0]),
     }
 
 
-def _feature(place: int, bins: Bins, function: FittedFunction | None, numbers: FloatArray | None) -> dict[str, Any]:
-    """Return one feature; `place` is its position in the sum, so that the page adds in the same order as Python."""
-    zero = np.zeros(len(bins))
-    results, slopes, starts = (zero, zero, zero)
-    if function is not None:
-        results, slopes, starts = function.contributions, function.slopes, function.starts
-    low, high = _range(bins, numbers)
+def _piece_content(row: BinRow) -> dict[str, Any]:
     return {
-        "name": bins.feature,
-        "place": place,
-        **function_part(bins, results, slopes, starts),
-        "importance": _importance(function, numbers),
-        "range": [low, high],
-        "density": _density(bins, numbers, (low, high)),
-        "members": _members(bins, numbers),
-        "start": _start(bins, numbers),
-        "whole": numbers is not None and bool(np.all(np.mod(numbers[~np.isnan(numbers)], 1) == 0)),
-    }
-
-
-def named_part(material: Material, name: str) -> dict[str, Any]:
-    """Return a feature as its readers know it."""
-    label, unit = material.notes.named(name)
-    return {"label": label, "unit": unit}
-
-
-def _prices(bins: Bins) -> dict[str, Any] | None:
-    """Return the cumulative share of the training rows at each threshold; None if it is unknown."""
-    if bins.seen is None or not bins.seen.upto:
-        return None
-    upto = np.cumsum([share for _, share in bins.seen.upto]).tolist()
-    edges = [bins.scale.number(value) for value, _ in bins.seen.upto]
-    return {"edges": edges, "upto": upto, "above": bins.seen.above}
-
-
-def _row(row: BinRow) -> dict[str, Any]:
-    return {
-        "kind": "step" if row.kind == "interval" else row.kind,
+        "kind": row.kind,
         "label": row.label,
         "value": row.contribution,
         "start": row.start,
@@ -110,109 +103,175 @@ def _row(row: BinRow) -> dict[str, Any]:
 
 
 def _importance(function: FittedFunction | None, numbers: FloatArray | None) -> float:
-    """Return the mean deviation from the mean over the data or, without data, the range of the contributions."""
+    """Return the mean distance of the contributions from their mean or, without data, their range."""
     if function is None:
         return 0.0
     return float(np.ptp(np.append(function.ends, 0.0))) if numbers is None else importance(function.at(numbers))
 
 
+def _distribution(bins: Bins) -> dict[str, Any] | None:
+    """Return the cumulative share of the training rows at each threshold, if known."""
+    if bins.seen is None or not bins.seen.upto:
+        return None
+    return {
+        "edges": [bins.scale.number(value) for value, _ in bins.seen.upto],
+        "below": np.cumsum([share for _, share in bins.seen.upto]).tolist(),
+        "above": bins.seen.above,
+    }
+
+
 def _ordinary(bins: Bins, numbers: FloatArray | None) -> FloatArray:
+    """Return the values that are neither missing nor special."""
     if numbers is None:
         return np.empty(0)
     return numbers[~(np.isnan(numbers) | np.isin(numbers, bins.special))]
 
 
-def _range(bins: Bins, numbers: FloatArray | None) -> tuple[float, float]:
-    """Return the part of the scale to be shown: all edges, and nearly all rows."""
-    seen, edges = _ordinary(bins, numbers), bins.edges
-    ends = [*(np.quantile(seen, [TAIL, 1 - TAIL]) if seen.size else ()), *edges[:1], *edges[-1:]]
+def _axis_limits(bins: Bins, numbers: FloatArray | None) -> tuple[float, float]:
+    """Return limits that include all thresholds and nearly all rows."""
+    values, edges = _ordinary(bins, numbers), bins.edges
+    ends = [*(np.quantile(values, [TAIL, 1 - TAIL]) if values.size else ()), *edges[:1], *edges[-1:]]
     if not ends:
         return 0.0, 1.0
     low, high = float(min(ends)), float(max(ends))
     width = (high - low) or 1.0
-    beyond = 0.0 if seen.size else 0.1 * width
-    return low - beyond, (high if high > low else low + width) + beyond
+    margin = 0.0 if values.size else 0.1 * width
+    return low - margin, (high if high > low else low + width) + margin
 
 
-def _density(bins: Bins, numbers: FloatArray | None, limits: tuple[float, float]) -> dict[str, Any]:
-    """Count the rows in bins of even width: one for each value, where these are whole and not many."""
-    seen = _ordinary(bins, numbers)
-    seen = seen[seen >= 0] if bins.scale.has_levels else seen
-    if not seen.size or bins.scale.kind == "category":
+def _histogram(bins: Bins, numbers: FloatArray | None, limits: tuple[float, float]) -> dict[str, Any]:
+    """Count the rows in bins of equal width, one for each value if the values are whole numbers in a small range."""
+    values = _ordinary(bins, numbers)
+    values = values[values >= 0] if bins.scale.has_levels else values
+    if not values.size or bins.scale.kind == "category":
         return {"counts": [], "ends": limits}
     low, high = limits
-    discrete = bins.scale.has_levels or bins.scale.kind == "boolean"
-    if discrete or (high - low < 1.5 * DENSITY_BINS and bool(np.all(seen % 1 == 0))):
-        ends = (np.floor(low) - 0.5, (1.0 if discrete and high < 1 else np.ceil(high)) + 0.5)
+    is_discrete = bins.scale.has_levels or bins.scale.kind == "boolean"
+    ends, n_bins = limits, HISTOGRAM_BINS
+    if is_discrete or (high - low < 1.5 * HISTOGRAM_BINS and bool(np.all(values % 1 == 0))):
+        ends = (float(np.floor(low)) - 0.5, (1.0 if is_discrete and high < 1 else float(np.ceil(high))) + 0.5)
         n_bins = round(ends[1] - ends[0])
-    else:
-        ends, n_bins = limits, DENSITY_BINS
-    return {"counts": np.histogram(seen, bins=n_bins, range=ends)[0].tolist(), "ends": [float(end) for end in ends]}
+    return {"counts": np.histogram(values, bins=n_bins, range=ends)[0].tolist(), "ends": list(ends)}
 
 
-def _members(bins: Bins, numbers: FloatArray | None) -> list[list[Any]]:
-    """Return the levels of a category that no term names, each with its rows."""
+def _other_levels(bins: Bins, numbers: FloatArray | None) -> list[tuple[str, int | None]]:
+    """Return the levels of a category that have no term, with their numbers of rows."""
     if bins.scale.kind != "category":
         return []
-    known = np.zeros(0, dtype=np.intp) if numbers is None else numbers[numbers >= 0].astype(np.intp)
     levels = bins.scale.levels
+    known = np.zeros(0, dtype=np.intp) if numbers is None else numbers[numbers >= 0].astype(np.intp)
     counts = np.bincount(known, minlength=len(levels)).tolist()
     kinds = [bins.bins[i].kind for i in bins.bin_of(np.arange(len(levels), dtype=np.float64))]
     rows = zip(levels, counts, kinds, strict=True)
-    return [[text(level), None if numbers is None else n] for level, n, kind in rows if kind == "other"]
+    return [(text(level), None if numbers is None else n) for level, n, kind in rows if kind == "other"]
 
 
-def _start(bins: Bins, numbers: FloatArray | None) -> float | None:
-    """Return a value for the form to start with: one in the middle of the data, or the most frequent level."""
-    seen = _ordinary(bins, numbers)
+def _initial_value(bins: Bins, numbers: FloatArray | None) -> float | None:
+    """Return the first value in the form: the median, or the most frequent level."""
+    values = _ordinary(bins, numbers)
     if bins.scale.has_levels:
-        known = seen[seen >= 0].astype(np.intp)
+        known = values[values >= 0].astype(np.intp)
         return float(np.bincount(known).argmax()) if known.size else 0.0
-    if seen.size:
-        return float(np.quantile(seen, 0.5, method="lower"))
+    if values.size:
+        return float(np.quantile(values, 0.5, method="lower"))
     return float(bins.edges[0]) if bins.edges.size else None
 
 
-def pairs_part(material: Material) -> list[dict[str, Any]]:
-    """Return the interactions of the model, in the order of the sum."""
-    return [_pair(material, function) for function in material.model.score_function.of_pairs]
+def interactions_content(report: ReportData) -> list[dict[str, Any]]:
+    """Return the interactions of the model in the order in which they are added up."""
+    return [_interaction_content(report, function) for function in report.model.score_function.of_pairs]
 
 
-def _pair(material: Material, function: FittedFunction) -> dict[str, Any]:
+def _interaction_content(report: ReportData, function: FittedFunction) -> dict[str, Any]:
     names = function.pair
-    columns = {name: material.numbers(name) for name in names}
+    first, second = (report.annotations.label_and_unit(name)[0] for name in names)
+    columns = {name: report.numbers(name) for name in names}
     known = {name: column for name, column in columns.items() if column is not None}
-    labels = [material.notes.named(name)[0] for name in names]
-    grid = pair_grid(material.model, names, known or None, centred=None)
+    grid = pair_grid(report.model, names, known or None, centred=None)
+    weight = grid.shares if grid.counts is None else grid.counts.astype(np.float64)
     return {
         "name": function.name,
         "names": list(names),
-        "label": part_name((labels[0], labels[1])),
-        "labels": labels,
-        "cells": [_bin_numbers(bins) for bins in function.axes],
-        "values": function.contributions.tolist(),
-        "mean": function.mean if material.model.is_centred() else 0.0,
-        "importance": _grid_importance(grid),
-        "grid": _grid(grid),
+        "label": part_name((first, second)),
+        "labels": [first, second],
+        "bins": [_bin_number_content(bins) for bins in function.axes],
+        "contributions": function.contributions.tolist(),
+        "mean": function.mean if report.model.is_centred() else 0.0,
+        "importance": float(np.ptp(grid.contributions)) if weight is None else importance(grid.contributions, weight),
+        "grid": {
+            "labels": [list(labels) for labels in grid.labels],
+            "drawn": list(grid.is_drawn),
+            "contributions": grid.contributions.tolist(),
+            "counts": None if grid.counts is None else grid.counts.tolist(),
+            "errors": None if grid.errors is None else grid.errors.tolist(),
+        },
     }
 
 
-def _bin_numbers(bins: Bins) -> dict[str, Any]:
-    """Return a function whose result is the number of the bin."""
+def _bin_number_content(bins: Bins) -> dict[str, Any]:
+    """Return a function whose value is the number of the bin."""
     numbers = np.arange(len(bins), dtype=np.float64)
-    return function_part(bins, numbers, np.zeros(len(bins)), numbers)
+    return _function_content(bins, numbers, np.zeros(len(bins)), numbers)
 
 
-def _grid_importance(grid: PairGrid) -> float:
-    weight = grid.shares if grid.counts is None else grid.counts.astype(np.float64)
-    return float(np.ptp(grid.contributions)) if weight is None else importance(grid.contributions, weight)
+def linear_features_content(report: ReportData, model: LinearModel) -> list[dict[str, Any]]:
+    """Return the columns of a linear model as features with a single ramp, the most important first."""
+    columns = None if report.train is None else model.values_in_use(report.train.table)
+    centres = model.centres or (0.0,) * model.n_terms
+    features = []
+    for position, ((name, weight), centre) in enumerate(zip(model.terms, centres, strict=True)):
+        values = None if columns is None else columns[:, position]
+        features.append({"position": position} | _linear_feature_content(report, name, weight, centre, values))
+    return sorted(features, key=lambda feature: -feature["importance"])
 
 
-def _grid(grid: PairGrid) -> dict[str, Any]:
+def _linear_feature_content(
+    report: ReportData, name: str, weight: float, centre: float, values: FloatArray | None
+) -> dict[str, Any]:
+    label, unit = report.annotations.label_and_unit(name)
+    sample = np.array([0.0, 1.0]) if values is None else values
+    low, high = map(float, np.quantile(sample, [TAIL, 1 - TAIL]))
+    high = high if high > low else low + 1.0
+    edges = np.unique(np.quantile(sample, np.linspace(0, 1, N_QUANTILES)))
+    below = np.searchsorted(np.sort(sample), edges, side="right") / sample.size
+    mean = 0.0 if values is None else weight * float(values.mean() - centre)
+    counts = [] if values is None else np.histogram(sample, bins=HISTOGRAM_BINS, range=(low, high))[0].tolist()
+    piece = {
+        "kind": "interval",
+        "label": "any value",
+        "value": weight * (high - centre) - mean,
+        "start": weight * (low - centre) - mean,
+        "slope": weight,
+        "count": None if values is None else values.size,
+        "drawn": True,
+        "error": None,
+        "errors": [],
+        "low": low,
+        "high": high,
+    }
     return {
-        "labels": [list(labels) for labels in grid.labels],
-        "drawn": list(grid.is_drawn),
-        "adds": grid.contributions.tolist(),
-        "counts": None if grid.counts is None else grid.counts.tolist(),
-        "errors": None if grid.errors is None else grid.errors.tolist(),
+        "name": name,
+        "label": label,
+        "unit": unit,
+        "has_main_effect": True,
+        "kind": "number",
+        "weight": weight,
+        "centre": centre,
+        "levels": [],
+        "level_values": [],
+        "other_levels": [],
+        "edges": edges.tolist(),
+        "values": [0.0] * (edges.size + 1),
+        "slopes": [0.0, *[weight] * (edges.size - 1), 0.0],
+        "starts": [],
+        "special": [],
+        "missing": None,
+        "mean": mean,
+        "importance": abs(weight) * float(np.mean(np.abs(sample - sample.mean()))),
+        "range": [low, high],
+        "histogram": {"counts": counts, "ends": [low, high]},
+        "initial": float(np.quantile(sample, 0.5, method="lower")),
+        "is_whole": values is not None and bool(np.all(sample % 1 == 0)),
+        "distribution": None if values is None else {"edges": edges.tolist(), "below": below.tolist(), "above": 0.0},
+        "pieces": [piece],
     }

@@ -1,4 +1,4 @@
-"""How the data was read, with which settings and versions the model came about, and hashes that identify both."""
+"""Report content on the data and the fit: columns, ranges, settings, versions and hashes."""
 
 import hashlib
 import platform
@@ -15,114 +15,103 @@ from sparsegam._models.bin_tables import bin_rows
 from sparsegam._models.seen import NEW
 from sparsegam.arrays import FloatArray
 from sparsegam.checks import quoted
-from sparsegam.report._data import Material, Sample
+from sparsegam.report._data import Dataset, ReportData
 
 PACKAGES = ("sparsegam", "numpy", "scipy", "scikit-learn")
 
 
-def reading_part(material: Material) -> list[dict[str, Any]]:
-    """Return, for each column, what it was taken for, its missing and special values, and its bins."""
-    used = set(material.model.features)
-    if material.train is None or material.problem is None:
-        return [{"name": name, "used": name in used} for name in material.model.feature_names]
+def columns_content(report: ReportData) -> list[dict[str, Any]]:
+    """Return the type, missing and special values and number of bins of each column of the training data."""
+    used = set(report.model.features)
+    if report.train is None or report.problem is None:
+        return [{"name": name, "used": name in used} for name in report.model.feature_names]
     return [
-        _column(feature, material.column(material.train, feature.name), used=feature.name in used)
-        for feature in material.problem.design.features
+        _column_content(feature, report.column(report.train, feature.name), used=feature.name in used)
+        for feature in report.problem.design.features
     ]
 
 
-def _column(feature: Feature, column: Column, *, used: bool) -> dict[str, Any]:
-    values = column.values
+def _column_content(feature: Feature, column: Column, *, used: bool) -> dict[str, Any]:
+    present = column.values[~np.isnan(column.values)]
+    if present.size == 0:
+        detail = "all missing"
+    elif feature.scale.has_levels:
+        detail = f"{len(feature.scale.levels)} levels: {quoted(feature.scale.levels, 4)}"
+    else:
+        detail = " to ".join(text(feature.scale.value(float(end))) for end in (present.min(), present.max()))
     return {
         "name": feature.name,
         "used": used,
         "kind": KIND_NAMES[feature.scale.kind],
-        "missing": int(np.isnan(values).sum()),
+        "missing": int(np.isnan(column.values).sum()),
         "special": ", ".join(text(value) for value in feature.special_values),
         "bins": feature.n_bins,
-        "detail": _detail(feature, column),
+        "detail": detail,
     }
 
 
-def _detail(feature: Feature, column: Column) -> str:
-    present = column.values[~np.isnan(column.values)]
-    if present.size == 0:
-        return "no value at all"
-    if feature.scale.has_levels:
-        return f"{len(feature.scale.levels)} levels: {quoted(feature.scale.levels, 4)}"
-    ends = (text(feature.scale.value(float(end))) for end in (present.min(), present.max()))
-    return " to ".join(ends)
+def ranges_content(report: ReportData) -> dict[str, Any]:
+    """Return the training range of each feature of the model, and the number of test rows outside it.
 
-
-def unseen_part(material: Material) -> dict[str, Any]:
-    """Return what no training row had: of each feature in use, and how many of the measured rows have it nonetheless.
-
-    Beyond the training values is below the lowest or above the highest of them, special values left out.
+    A value is outside the range if it is below the lowest or above the highest training value and not special.
     """
-    lines = []
-    for name, function in material.model.shape_functions().items():
-        bins, trained = function.bins, material.numbers(name)
-        later = None if material.test is None else material.column(material.test, name).on_scale(bins.scale)
-        kinds = {} if later is None else bins.count_new(bins.range_of(later))
-        ordered = not bins.scale.has_levels and bins.scale.kind != "boolean"
-        ends = _ends(trained, bins.special) if ordered and trained is not None else None
-        beyond = 0
-        if ends is not None and later is not None:
-            plain = later[~np.isin(later, bins.special)]
-            beyond = int(np.sum((plain < ends[0]) | (plain > ends[1])))
-        words = None if ends is None else [text(bins.scale.value(end)) for end in ends]
-        never = [row.label.removesuffix(NEW) for row in bin_rows(material.model, name) if row.is_new]
-        lines.append({"name": material.label(name), "ends": words, "never": never, "kinds": kinds, "beyond": beyond})
-    return {"lines": lines, "measured": material.test is not None}
+    features = []
+    for name, function in report.model.shape_functions().items():
+        bins, train = function.bins, report.numbers(name)
+        test = None if report.test is None else report.column(report.test, name).on_scale(bins.scale)
+        is_ordered = not bins.scale.has_levels and bins.scale.kind != "boolean"
+        ends = _ends(train, bins.special) if is_ordered and train is not None else None
+        outside = 0
+        if ends is not None and test is not None:
+            ordinary = test[~np.isin(test, bins.special)]
+            outside = int(np.sum((ordinary < ends[0]) | (ordinary > ends[1])))
+        features.append(
+            {
+                "name": report.label(name),
+                "ends": None if ends is None else [text(bins.scale.value(end)) for end in ends],
+                "absent": [row.label.removesuffix(NEW) for row in bin_rows(report.model, name) if row.is_new],
+                "new_values": {} if test is None else bins.count_new(bins.range_of(test)),
+                "outside": outside,
+            }
+        )
+    return {"features": features, "has_test": report.test is not None}
 
 
 def _ends(numbers: FloatArray, special: FloatArray) -> tuple[float, float] | None:
-    plain = numbers[~(np.isnan(numbers) | np.isin(numbers, special))]
-    return (float(plain.min()), float(plain.max())) if plain.size else None
+    ordinary = numbers[~(np.isnan(numbers) | np.isin(numbers, special))]
+    return (float(ordinary.min()), float(ordinary.max())) if ordinary.size else None
 
 
-def facts_part(material: Material) -> dict[str, Any]:
-    """Return settings, versions, hashes and the date."""
-    hashes = {"model": _digest(material.model.to_json().encode())}
-    for name, sample in (("training rows", material.train), ("test rows", material.test)):
-        if sample is not None:
-            hashes[name] = _digest_of_rows(sample)
+def provenance_content(report: ReportData) -> dict[str, Any]:
+    """Return settings, versions, hashes of model and data, manual edits and the date."""
+    hashes = {"model": hashlib.sha256(report.model.to_json().encode()).hexdigest()}
+    for name, data in (("training data", report.train), ("test data", report.test)):
+        if data is not None:
+            hashes[name] = _data_hash(data)
+    settings = {name: value for name, value in report.settings.items() if value is not None and not callable(value)}
     return {
-        "settings": {name: _plain(value) for name, value in material.settings.items() if _tells(value)},
+        "settings": {name: value if isinstance(value, str) else repr(value) for name, value in settings.items()},
         "versions": {"python": platform.python_version()} | {name: _version(name) for name in PACKAGES},
         "hashes": hashes,
-        "edits": [edit.cells() for edit in getattr(material.model, "edits", ())],
-        "rows": None if material.train is None else material.train.table.n_rows,
-        "test_rows": None if material.test is None else material.test.table.n_rows,
+        "edits": [edit.cells() for edit in getattr(report.model, "edits", ())],
+        "rows": None if report.train is None else report.train.table.n_rows,
+        "test_rows": None if report.test is None else report.test.table.n_rows,
         "date": datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
     }
 
 
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
-
-
-def _digest_of_rows(sample: Sample) -> str:
-    """Hash the columns as numbers, their names and levels, and the outcomes."""
+def _data_hash(data: Dataset) -> str:
+    """Return the SHA-256 of names, scales and values of the columns and of the target."""
     digest = hashlib.sha256()
-    if isinstance(sample.table, NumericMatrix):
-        digest.update(sample.table.digest())
-        digest.update(repr(sample.y.tolist()).encode())
-        return digest.hexdigest()
-    for j in range(sample.table.n_columns):
-        column = sample.table.column(j)
-        digest.update(repr((column.name, column.scale)).encode())
-        digest.update(np.ascontiguousarray(column.values).tobytes())
-    digest.update(repr(sample.y.tolist()).encode())
+    if isinstance(data.table, NumericMatrix):
+        digest.update(data.table.digest())
+    else:
+        for j in range(data.table.n_columns):
+            column = data.table.column(j)
+            digest.update(repr((column.name, column.scale)).encode())
+            digest.update(np.ascontiguousarray(column.values).tobytes())
+    digest.update(repr(data.y.tolist()).encode())
     return digest.hexdigest()
-
-
-def _tells(value: Any) -> bool:
-    return value is not None and not callable(value)
-
-
-def _plain(value: Any) -> str:
-    return value if isinstance(value, str) else repr(value)
 
 
 def _version(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Puts the content of a report into its page: template, style and script become one file that asks for no other."""
+"""Write a report: fill the page template with style, scripts and content."""
 
 import json
 import math
@@ -15,10 +15,18 @@ from sparsegam._models.multiclass import OneVsRestModel
 from sparsegam._search.path import Path
 from sparsegam.deploy import Scorecard
 from sparsegam.inspection import Stability
-from sparsegam.report._content import content
-from sparsegam.report._data import Material, Notes, Sample
+from sparsegam.report._content import report_content
+from sparsegam.report._data import Annotations, Dataset, ReportData
 
-SCRIPTS = ("make.js", "form.js", "change.js", "shapes.js", "pairs.js", "worth.js", "report.js")
+SCRIPTS = (
+    "elements.js",
+    "form.js",
+    "counterfactual.js",
+    "shapes.js",
+    "interactions.js",
+    "performance.js",
+    "sections.js",
+)
 
 
 def write_report(  # noqa: PLR0913
@@ -39,98 +47,94 @@ def write_report(  # noqa: PLR0913
     about: Mapping[str, str] | None = None,
     scorecard: Scorecard | None = None,
 ) -> FilePath:
-    """Write a report on a model: one HTML file that opens anywhere and asks for nothing from outside.
+    """Write a report on a model as one self-contained HTML file.
 
     Parameters
     ----------
     file : str or path-like
-        The file to write; it appears whole or not at all.
+        The file to write. It is replaced only after the report is complete.
     model : Model, LinearModel or OneVsRestModel
-        The model. Of more than two classes, the report has a page for each class against the rest.
-    X, y : array-like or data frame, and array-like, optional
-        The rows that the model was fitted to. Without them the report has the equation, the shape functions and the
-        scoring form, but no densities, metrics, frontier or alternatives.
-    X_test, y_test : array-like or data frame, and array-like, optional
-        Rows to measure the model on; without them it is measured on X and y, and the report says so.
-    title : str
+        The model. For more than two classes, the report has a page for each class against the rest.
+    X : array-like or data frame of shape (n_samples, n_features), optional
+        The training data. Without them, the report contains the equation, the shape functions and the scoring form,
+        but no distributions, performance, models of other sizes or alternatives.
+    y : array-like of shape (n_samples,), optional
+        The target of the training data.
+    X_test : array-like or data frame of shape (n_samples, n_features), optional
+        Test data to measure the performance on. By default, the training data are used, and the report says so.
+    y_test : array-like of shape (n_samples,), optional
+        The target of the test data.
+    title : str, default="A sparse model"
         Heading of the report.
     settings : mapping, optional
-        Options that the model was fitted with; estimators pass their parameters. They are printed, and the frontier and
-        the alternatives are searched under them.
+        Options of the fit. They are listed, and used to search models of other sizes and alternatives. Estimators pass
+        their parameters.
     path : Path, optional
-        The frontier of X and y, where it is known already; searched otherwise.
-    sample_weight : array-like, optional
-        Weights of the rows of X in the search of frontier and alternatives.
+        The models of other sizes, to avoid searching them.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the training data in the search of models of other sizes and alternatives.
     stability : Stability, optional
-        What `stability(X, y)` of the estimator returned, to be shown.
+        The result of the `stability` method of the estimator, to show the selection frequencies of the terms.
     labels : mapping of str to str or (str, str), optional
-        Names of features for readers, or names and units: `{"dti": ("Debt to income", "%")}`.
+        Labels of features, or labels and units: `{"dti": ("Debt to income", "%")}`.
     groups : sequence of str or mapping of str to array-like, optional
-        Groups of the measured rows to look at one by one: columns of them, or what every row is.
+        Subgroups to show the performance of: names of columns, or values for each row.
     about : mapping of str to str, optional
-        Titles and texts at the top: intended use, author, data, limits.
+        Titles and texts for the top of the report, such as intended use, author, data and limitations.
     scorecard : Scorecard, optional
-        The same model in points, to be shown with its bands of risk.
+        The model converted to points, to show it with the risk of each total.
 
     Returns
     -------
     pathlib.Path
         The file.
     """
-    notes = Notes(labels or {}, groups, about or {}, scorecard)
-    notes.check(_checked(model).feature_names or model.features)
-    material = Material(
-        model=_checked(model),
+    if not isinstance(model, Model | LinearModel | OneVsRestModel):
+        msg = f"model must be an additive or a linear model, got {type(model).__name__}."
+        raise ValueError(msg)
+    annotations = Annotations(labels or {}, groups, about or {}, scorecard)
+    annotations.check(model.feature_names or (model.features if isinstance(model, LinearModel) else ()))
+    data = ReportData(
+        model=model,
         title=title,
-        train=Sample.of(X, y, model.read),
-        test=Sample.of(X_test, y_test, model.read),
+        train=Dataset.read(X, y, model.read),
+        test=Dataset.read(X_test, y_test, model.read),
         settings=settings or {},
         path=path,
         sample_weight=sample_weight,
         stability=stability,
-        notes=notes,
+        annotations=annotations,
     )
-    return write_atomically(file, page(content(material)))
+    return write_atomically(file, render_page(report_content(data)))
 
 
-def _checked(model: Any) -> Any:
-    if isinstance(model, Model | LinearModel | OneVsRestModel):
-        return model
-    msg = f"a report is on an additive or a linear model, got {type(model).__name__}."
-    raise ValueError(msg)
-
-
-def page(parts: Mapping[str, Any]) -> str:
-    """Return the HTML of a report; the content cannot end its script element, nor is it ever parsed as HTML."""
-    data = json.dumps(_finite(parts), allow_nan=False, ensure_ascii=False, separators=(",", ":"))
-    fills = {
-        "{{title}}": escape(str(parts["title"])),
-        "{{style}}": _part("report.css"),
-        "{{script}}": _script(),
-        "{{content}}": data.replace("<", "\\u003c"),
+def render_page(content: Mapping[str, Any]) -> str:
+    """Return the HTML page with the given content; no text in it can close the script element that contains it."""
+    data = json.dumps(_replace_non_finite(content), allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    # A function scope keeps the names of the scripts out of the global scope.
+    script = "\n".join(_read(name) for name in SCRIPTS)
+    values = {
+        "title": escape(str(content["title"])),
+        "style": _read("report.css"),
+        "script": f'"use strict";\n(() => {{\n{script}}})();\n',
+        "content": data.replace("<", "\\u003c"),
     }
-    head, *rest = _part("report.html").split("{{")
-    out = [head]
+    head, *rest = _read("report.html").split("{{")
+    parts = [head]
     for piece in rest:
         name, _, tail = piece.partition("}}")
-        out += [fills["{{" + name + "}}"], tail]
-    return "".join(out)
+        parts += [values[name], tail]
+    return "".join(parts)
 
 
-def _finite(value: Any) -> Any:
-    """Replace what JSON cannot hold, infinities and NaN, by null."""
+def _replace_non_finite(value: Any) -> Any:
+    """Replace infinities and NaN, which JSON cannot represent, by None."""
     if isinstance(value, Mapping):
-        return {key: _finite(part) for key, part in value.items()}
+        return {key: _replace_non_finite(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(part) for part in value]
+        return [_replace_non_finite(part) for part in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _script() -> str:
-    """Return the parts of the script as one, whose names nobody outside sees."""
-    parts = "\n".join(_part(name) for name in SCRIPTS)
-    return f'"use strict";\n(() => {{\n{parts}}})();\n'
-
-
-def _part(name: str) -> str:
+def _read(name: str) -> str:
     return FilePath(__file__).with_name(name).read_text(encoding="utf-8")
