@@ -1,4 +1,4 @@
-"""Edits: one change by hand, the rest fitted again, all of it on the record and in the JSON."""
+"""Tests of documented edits: refits, records, directions, invalid edits, ramps and interactions."""
 
 import numpy as np
 import pandas as pd
@@ -27,7 +27,7 @@ def first_threshold(model):
     return next((t.feature, t.condition.value) for t in model.terms if t.condition.kind == "<=")
 
 
-def test_refit_without_a_change_is_the_fit(model, credit):
+def test_refit_without_a_change_reproduces_the_fit(model, credit):
     feature, value = first_threshold(model)
     term = next(t for t in model.terms if t.feature == feature and t.condition.value == value)
     again = editor_of(model, credit).fix(feature, value, term.coef, why="as it is")
@@ -35,7 +35,7 @@ def test_refit_without_a_change_is_the_fit(model, credit):
     assert again.edits[0].loss_after == pytest.approx(again.edits[0].loss_before, abs=1e-3)
 
 
-def test_move_merge_drop_forbid(model, credit):
+def test_move_merge_drop_and_forbid_are_applied_and_recorded(model, credit):
     editor = editor_of(model, credit)
     feature, value = first_threshold(model)
     assert value + 1 in thresholds(editor.move(feature, value, value + 1, why="round number"), feature)
@@ -50,7 +50,7 @@ def test_move_merge_drop_forbid(model, credit):
     assert model.edits == ()
 
 
-def test_means_follow_every_edit(model, credit):
+def test_contributions_are_centred_after_every_edit(model, credit):
     rows, y = credit
     weight = np.random.default_rng(0).uniform(0.5, 2.0, len(y))
     editor = model.edit(rows, y, who="A. Analyst", sample_weight=weight)
@@ -67,7 +67,7 @@ def test_means_follow_every_edit(model, credit):
         np.testing.assert_array_equal(back.contributions(rows), parts)
 
 
-def test_fixed_coefficients_stay(model, credit):
+def test_later_refits_keep_fixed_coefficients(model, credit):
     editor = editor_of(model, credit)
     feature, value = first_threshold(model)
     editor.fix(feature, value, 0.5, why="agreed")
@@ -76,7 +76,7 @@ def test_fixed_coefficients_stay(model, credit):
     assert next(t.coef for t in after.terms if (t.feature, t.condition.value) == (feature, value)) == 0.5
 
 
-def test_refits_keep_directions():
+def test_refits_keep_the_directions_of_features():
     rng = np.random.default_rng(0)
     x = rng.integers(0, 10, 400).astype(float)
     y = (rng.random(400) < np.where(x == 5, 0.9, 0.2 + 0.05 * x)).astype(int)
@@ -86,7 +86,7 @@ def test_refits_keep_directions():
     assert all(t.coef <= 0 for t in after.terms)
 
 
-def test_undo(model, credit):
+def test_undo_restores_the_previous_model(model, credit):
     editor = editor_of(model, credit)
     feature, value = first_threshold(model)
     editor.drop(feature, value, kind="<=", why="try")
@@ -95,14 +95,14 @@ def test_undo(model, credit):
         editor.undo()
 
 
-def test_edits_are_kept_in_json(model, credit):
+def test_edits_survive_json(model, credit):
     edited = editor_of(model, credit).forbid(model.features[0], why="ünïcode & <tags>")
     again = Model.from_json(edited.to_json())
     assert again == edited
     assert again.edits[0].why == "ünïcode & <tags>"
 
 
-def test_regression():
+def test_edit_of_a_regression():
     x = np.arange(40.0)
     y = np.where(x <= 20, 1.0, 3.0)
     model = SparseGAMRegressor(lambda0=0.5).fit(x[:, None], y).model_
@@ -111,30 +111,30 @@ def test_regression():
     assert after.intercept == pytest.approx(3.0, abs=0.01)
 
 
-def test_wrong_edits_are_refused(model, credit):
+def test_editor_rejects_invalid_edits(model, credit):
     editor = editor_of(model, credit)
     feature, value = first_threshold(model)
-    with pytest.raises(ValueError, match=r"names 0 terms of column"):
+    with pytest.raises(ValueError, match=r"matches 0 terms of column"):
         editor.drop(feature, 12345, why="?")
-    with pytest.raises(ValueError, match="why must be said in words"):
+    with pytest.raises(ValueError, match="why must be a text"):
         editor.drop(feature, value, kind="<=", why=" ")
     with pytest.raises(ValueError, match="does not use column 'salary'"):
         editor.forbid("salary", why="?")
     with pytest.raises(ValueError, match="is not a finite number"):
         editor.move(feature, value, "high", why="?")
-    with pytest.raises(ValueError, match="who must be said in words"):
+    with pytest.raises(ValueError, match="who must be a text"):
         Editor(model, *credit, who="")
     assert editor.model is model
 
 
-def test_edits_are_in_the_report(model, credit, tmp_path):
+def test_report_contains_edits(model, credit, tmp_path):
     edited = editor_of(model, credit).forbid(model.features[0], why="policy seven")
     page = edited.report(tmp_path / "report.html", *credit).read_text(encoding="utf-8")
     assert "policy seven" in page
 
 
 @pytest.mark.parametrize(("loss", "best"), [("logistic", np.log(3)), ("exponential", np.log(3) / 2), ("squared", 50.5)])
-def test_the_last_term_may_go(loss, best):
+def test_dropping_the_last_term_leaves_the_optimal_intercept(loss, best):
     X = [[float(i)] for i in range(40)]
     y = [float(i % 4 > 0) + 49.75 * (loss == "squared") for i in range(40)]
     classes = None if loss == "squared" else (0.0, 1.0)
@@ -145,7 +145,7 @@ def test_the_last_term_may_go(loss, best):
 
 
 def make_ramps(n=600, seed=0):
-    """Column 0 falls up to 60 and jumps at 30; column 1 rises, in large numbers."""
+    """Return data that decrease in column 0 up to 60 with a jump at 30, and increase in column 1, which is large."""
     rng = np.random.default_rng(seed)
     X = np.column_stack([rng.integers(0, 100, n), 1e6 * rng.integers(0, 50, n)]).astype(float)
     y = -0.05 * np.minimum(X[:, 0] - 60, 0) - 1.0 * (X[:, 0] <= 30) + 4e-8 * X[:, 1]
@@ -163,9 +163,10 @@ def of_kind(model, feature, kind):
 
 
 @pytest.mark.parametrize("loss", ["logistic", "exponential", "squared"])
-def test_ramps_are_refitted_as_they_were_fitted(loss):
+def test_refit_of_ramps_reproduces_the_fit(loss):
     X, y = make_ramps()
-    lambda2 = 0.001 if loss == "squared" else "auto"  # "auto" is beside the noise, of which a fit has another estimate
+    # With "auto", the fit and the editor use different estimates of the noise variance.
+    lambda2 = 0.001 if loss == "squared" else "auto"
     if loss == "squared":
         gam = SparseGAMRegressor(max_terms=3, shapes="both", lambda2=lambda2).fit(X, y)
     else:
@@ -179,7 +180,7 @@ def test_ramps_are_refitted_as_they_were_fitted(loss):
     assert of_kind(again, ramp.feature, "ramp").coef == ramp.coef
 
 
-def test_a_ramp_is_rounded_moved_and_dropped(ramped):
+def test_ramps_can_be_fixed_moved_and_dropped(ramped):
     model, X, y = ramped
     editor = model.edit(X, y, who="A. Analyst")
     knot = of_kind(model, "x0", "ramp").condition.value
@@ -200,25 +201,25 @@ def test_a_ramp_is_rounded_moved_and_dropped(ramped):
     assert Model.from_json(dropped.to_json()) == dropped
 
 
-def test_moves_of_ramps_that_cannot_be(ramped):
+def test_move_rejects_invalid_moves_of_ramps(ramped):
     model, X, y = ramped
     ramp = of_kind(model, "x0", "ramp").condition
     editor = model.edit(X, y, who="A. Analyst")
-    with pytest.raises(ValueError, match=r"knot of a ramp of 'x0' must be above \d+, where x is held, got 0.0"):
+    with pytest.raises(ValueError, match=r"knot of a ramp of 'x0' must be above \d+, where the ramp starts, got 0.0"):
         editor.move("x0", ramp.value, 0, kind="ramp", why="too far")
     editor.move("x0", of_kind(model, "x0", "<=").condition.value, ramp.value, kind="<=", why="to one place")
-    with pytest.raises(ValueError, match="names 2 terms of column 'x0'"):
+    with pytest.raises(ValueError, match="matches 2 terms of column 'x0'; set kind"):
         editor.move("x0", ramp.value, 70, why="which one?")
     assert of_kind(editor.move("x0", ramp.value, 70, kind="<=", why="the step"), "x0", "ramp").condition == ramp
 
 
-def test_a_feature_that_only_rose_rises_after_a_refit():
+def test_refit_removes_terms_that_violate_the_direction():
     X = np.arange(100.0)[:, None]
     y = np.where(X[:, 0] <= 50, 0.0, 1.0) - 0.005 * X[:, 0]
     terms = Term("x0", Condition("<=", 50.0), -0.5), Term("x0", Condition("ramp", 90.0, 1.0), 0.01)
     model = Model(0.0, (*terms, Term("x0", Condition("<=", 20.0), -0.1)), ("x0",), "squared")
     after = Editor(model, X, y, who="A. Analyst", lambda2=0.0).drop("x0", 20, why="too fine")
-    assert [t.condition.kind for t in after.terms] == ["<="]  # the ramp would fall, and is left out
+    assert [t.condition.kind for t in after.terms] == ["<="]  # the ramp would decrease
 
 
 @pytest.fixture
@@ -227,7 +228,7 @@ def paired():
     return products.as_fitted(products.written(), frame, y), frame, y
 
 
-def test_products_are_dropped_fixed_moved_and_forbidden(paired):
+def test_interactions_can_be_dropped_fixed_moved_and_forbidden(paired):
     model, frame, y = paired
     editor = model.edit(frame, y, who="A. Analyst")
     fixed = editor.fix(("age", "priors"), (25, 3), 1.25, why="policy")
@@ -235,7 +236,7 @@ def test_products_are_dropped_fixed_moved_and_forbidden(paired):
     assert fixed.edits[-1].what == "age <= 25 and priors > 3 at 1.25 (was 0.9)"
     moved = editor.move(("age", "priors"), (25, 3), (24, 3), why="law")
     assert moved.terms[2].text() == "age <= 24 and priors > 3"
-    assert moved.terms[2].coef == 1.25  # it was fixed, and still is
+    assert moved.terms[2].coef == 1.25  # a fixed coefficient is kept
     dropped = editor.drop(("age", "priors"), (40, 1), why="few rows")
     assert [term.text() for term in dropped.terms if term.part == ("age", "priors")] == ["age <= 24 and priors > 3"]
     assert editor.forbid(("age", "hours"), why="law").pairs == (("age", "priors"), ("hours", "colour"))
@@ -251,7 +252,7 @@ def test_products_are_dropped_fixed_moved_and_forbidden(paired):
     assert editor.model.terms[2].text() == "age <= 25 and priors > 3"
 
 
-def test_what_an_edit_knows_of_its_rows_is_of_the_changed_products(paired):
+def test_edits_update_the_distribution_of_interactions(paired):
     model, frame, y = paired
     moved = model.edit(frame, y, who="A. Analyst").move(("age", "priors"), (25, 3), (24, 2), why="law")
     expected = products.as_fitted(moved, frame)
@@ -260,28 +261,29 @@ def test_what_an_edit_knows_of_its_rows_is_of_the_changed_products(paired):
     assert moved.contributions(frame).mean(axis=0) == pytest.approx(0.0, abs=1e-12)
 
 
-def test_edits_of_products_that_cannot_be(paired):
+def test_editor_rejects_invalid_edits_of_interactions(paired):
     model, frame, y = paired
     editor = model.edit(frame, y, who="A. Analyst")
     with pytest.raises(
-        ValueError, match=r"merge is of two steps of one column, got \('age', 'priors'\): drop the product"
+        ValueError, match=r"merge needs a single feature, got \('age', 'priors'\); drop the interaction"
     ):
         editor.merge(("age", "priors"), (25, 3), why="no")
-    with pytest.raises(ValueError, match=r"names 0 terms of column \('age', 'priors'\), which has: age <= 25 and"):
+    with pytest.raises(ValueError, match=r"matches 0 terms of column \('age', 'priors'\)\. Its terms: age <= 25 and"):
         editor.drop(("age", "priors"), (26, 3), why="no")
     with pytest.raises(
-        ValueError, match=r"value of a product must be a pair, one for each of \('age', 'priors'\), got 25"
+        ValueError,
+        match=r"value of an interaction must be a pair .* of \('age', 'priors'\), got 25",
     ):
         editor.drop(("age", "priors"), 25, why="no")
-    with pytest.raises(ValueError, match=r"hours is missing asks for a value of another kind than 3: drop it instead"):
+    with pytest.raises(ValueError, match=r"hours is missing cannot move to 3, a value of another type"):
         editor.move(("hours", "colour"), (None, ("red", "blue")), (3, ("red", "blue")), why="no")
-    with pytest.raises(ValueError, match=r"does not use column \('age', 'colour'\): it uses age, priors"):
+    with pytest.raises(ValueError, match=r"does not use column \('age', 'colour'\); it uses age, priors"):
         editor.forbid(("age", "colour"), why="no")
-    with pytest.raises(ValueError, match="names 0 terms of column 'age', which has: age <= 30"):
+    with pytest.raises(ValueError, match=r"matches 0 terms of column 'age'\. Its terms: age <= 30"):
         editor.drop("age", 25, why="a threshold of a product is no term of the column")
 
 
-def test_products_keep_the_directions_of_their_features():
+def test_refits_keep_the_directions_of_interactions():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": rng.integers(0, 10, 400).astype(float), "b": rng.integers(0, 10, 400).astype(float)})
     y = (rng.random(400) < np.where((frame["a"] > 5) & (frame["b"] > 5), 0.1, 0.5)).astype(int)
@@ -291,10 +293,10 @@ def test_products_keep_the_directions_of_their_features():
     )
     model = Model(0.0, terms, ("a", "b"), "logistic", (0, 1))
     left = model.edit(frame, y, who="A. Analyst").fix("a", 3, -0.5, why="policy")
-    assert [term.text() for term in left.terms] == ["a <= 3"]  # rows speak against the product, which must not fall
+    assert [term.text() for term in left.terms] == ["a <= 3"]  # the interaction would be negative
 
 
-def test_the_prior_of_a_regression_shrinks_edits_by_its_noise():
+def test_auto_ridge_of_a_regression_depends_on_its_noise():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 10, (400, 1)).astype(float)
     y = 2.0 * (X[:, 0] <= 4)

@@ -1,16 +1,15 @@
-"""Editing on the record: a person changes one thing, the rest is fitted again, and what it cost is written down."""
+"""Documented manual edits of a model: after each change, all free coefficients are refitted and the effect recorded."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
-from sparsegam._data.columns import NUMBER, Scale
+from sparsegam._data.columns import NUMBER
 from sparsegam._data.table import read_table
 from sparsegam._data.target import read_weights
 from sparsegam._models.additive import Model
@@ -19,7 +18,7 @@ from sparsegam._models.functions import joint_shares, score_function
 from sparsegam._models.outcomes import target_of
 from sparsegam._models.seen import seen_of
 from sparsegam._models.terms import KINDS, SENSE, Clause, Part, Term, part_name
-from sparsegam._search.refit import Columns, Support, refit
+from sparsegam._search.refit import Support, refit
 from sparsegam._search.ridge import Ridge, ridge_of
 from sparsegam.arrays import FloatArray
 from sparsegam.checks import check_number
@@ -28,342 +27,383 @@ from sparsegam.inspection._metrics import weighted_auc
 from sparsegam.losses import LOSSES
 
 Key = tuple[Clause, ...]
+"""Conditions of a term, by which it is recognised when its coefficient changes."""
 
 
 @dataclass(frozen=True)
-class Rows:
-    """The rows that edits are judged and fitted on: target (-1 and 1, or the response) and weights."""
+class _Data:
+    """Columns in use, as numbers on their scales, target (-1 and 1, or the response) and weights of the rows."""
 
-    numbers: dict[str, FloatArray]
+    columns: dict[str, FloatArray]
     target: FloatArray
     weight: FloatArray
 
-    def columns(self, model: Model) -> FloatArray:
-        """Return the columns of the terms: 0 and 1, or ramps in units of their width, so that none is too large."""
-        found = [model.column_of(term, self.numbers) / _width(term) for term in model.terms]
-        return np.column_stack(found) if found else np.zeros((self.target.size, 0))
+    def design(self, model: Model) -> FloatArray:
+        """Return the columns of the terms of a model; ramps are divided by their width, so that they are of order 1."""
+        columns = [model.column_of(term, self.columns) / _width(term) for term in model.terms]
+        return np.column_stack(columns) if columns else np.zeros((self.target.size, 0))
+
+    def loss_and_auc(self, model: Model) -> tuple[float, float | None]:
+        """Return the total loss, and the AUC of a classification model."""
+        score = model.intercept + self.design(model) @ np.array([t.coef * _width(t) for t in model.terms])
+        loss = LOSSES[model.loss].total(self.target, score, self.weight)
+        return loss, None if model.classes is None else weighted_auc(score, self.target > 0, self.weight)
 
 
 class Editor:
-    """Changes a model step by step; every change is refitted, judged and recorded.
+    """Edits a model step by step; after each edit, the other coefficients are refitted and the edit is recorded.
+
+    The direction of a feature is kept: if its contribution was increasing (or decreasing) before an edit, terms that
+    would violate this after refitting are removed.
 
     Parameters
     ----------
     model : Model
-        The model to start from; it stays as it is.
-    X, y : table and labels
-        Rows to fit and to judge on, usually those of the first fit.
+        The model to start from, which is not modified.
+    X : array-like or data frame of shape (n_samples, n_features)
+        Data for refitting and for the recorded loss and AUC, usually the training data.
+    y : array-like of shape (n_samples,)
+        True labels or target values.
     who : str
-        Who edits.
-    sample_weight : array-like, optional
+        Name of the person who edits, for the record.
+    sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
-    lambda2 : float or "auto"
-        Ridge penalty of the refits, as of the estimators.
+    lambda2 : float or "auto", default="auto"
+        Ridge penalty of the refits, as in `SparseGAMClassifier`.
 
     Attributes
     ----------
     model : Model
-        The model as it is now, with all edits in `model.edits`.
+        The current model. `model.edits` has the record of all edits: what, who, why, when, loss and AUC.
+
+    See Also
+    --------
+    sparsegam.Model.edit : Create an editor of a model.
 
     Examples
     --------
     >>> from sparsegam import SparseGAMClassifier
     >>> from sparsegam.deploy import Editor
-    >>> ages = [[a] for a in range(20, 60)]
-    >>> answers = [int(a > 40) ^ (a % 7 == 0) for (a,) in ages]
-    >>> model = SparseGAMClassifier(lambda0=2, lambda2=0.001).fit(ages, answers).model_
-    >>> editor = Editor(model, ages, answers, who="A. Analyst")
-    >>> editor.move("x0", 42, 45, why="policy counts in fives").terms[0].condition.value
+    >>> X = [[a] for a in range(20, 60)]
+    >>> y = [int(a > 40) ^ (a % 7 == 0) for (a,) in X]
+    >>> model = SparseGAMClassifier(lambda0=2, lambda2=0.001).fit(X, y).model_
+    >>> editor = Editor(model, X, y, who="A. Analyst")
+    >>> editor.move("x0", 42, 45, why="policy uses multiples of five").terms[0].condition.value
     45.0
     """
 
     def __init__(
         self, model: Model, X: Any, y: Any, *, who: str, sample_weight: Any = None, lambda2: Any = "auto"
     ) -> None:
-        _check_words("who", who)
-        self._rows = _read_rows(model, X, y, sample_weight)
+        _check_text("who", who)
+        table = read_table(X)
+        self._data = _Data(
+            score_function(model).columns(table),
+            target_of(model, y, table.n_rows),
+            read_weights(sample_weight, table.n_rows),
+        )
         ridge = ridge_of(lambda2, model.loss)
-        self._ridge = ridge.times_noise(_unexplained(model, self._rows)) if ridge.over_noise else ridge
+        self._ridge = ridge.times_noise(_noise_share(model, self._data)) if ridge.over_noise else ridge
         self._who = who
         self._fixed: set[Key] = set()
-        self._past: list[tuple[Model, set[Key]]] = []
+        self._history: list[tuple[Model, set[Key]]] = []
         self.model = model
 
     def move(self, feature: Part, old: Any, new: Any, *, why: str, kind: Any = None) -> Model:
-        """Move a threshold, the knot of a ramp or what a product asks for, and fit the coefficients again.
+        """Move a threshold, the knot of a ramp, or the conditions of an interaction, and refit the coefficients.
 
         Parameters
         ----------
-        feature : str or pair of str
-            Column of the term, or both columns of a product.
+        feature : str or (str, str)
+            Feature of the term, or both features of an interaction.
         old, new : value or pair of values
-            Where it is, and where it shall be.
+            Its current and its new threshold or knot; for an interaction, those of both conditions.
         why : str
-            The reason, kept on the record.
-        kind : {"<=", "ramp"}, or pair of {"<=", ">"}, optional
-            The condition, needed only where two terms ask for the same value.
+            Reason, for the record.
+        kind : {"<=", "ramp"} or pair of {"<=", ">"}, default=None
+            Kind of condition, needed only if two terms have the same value.
 
         Returns
         -------
         Model
-            The model after the edit.
+            The edited model.
         """
-        term = self._term(feature, old, kind, among=tuple(SENSE) if isinstance(feature, str) else KINDS)
-        moved = self._moved(term, new)
+        term = self._find(feature, old, kind, kinds=tuple(SENSE) if isinstance(feature, str) else KINDS)
+        values = _per_feature("new", new, term.features)
+        first, *other = (self._with_value(clause, value) for clause, value in zip(term.clauses, values, strict=True))
+        moved = replace(term, condition=first.condition, also=other[0] if other else None)
         if any(t.clauses == moved.clauses for t in self.model.terms):
-            what = "product" if term.is_product else "ramp" if term.condition.is_ramp else "step"
+            what = "interaction" if term.is_product else "ramp" if term.condition.is_ramp else "step"
             remedy = "drop" if term.is_product else "merge"
-            msg = f"column {feature!r} has a {what} at {new!r} already: {remedy} one of the two instead."
+            msg = f"column {feature!r} already has a {what} at {new!r}; {remedy} one of the two instead."
             raise ValueError(msg)
         self._fixed = {moved.clauses if key == term.clauses else key for key in self._fixed}
         terms = [moved if t is term else t for t in self.model.terms]
-        return self._record("move", f"{term.text()} to {moved.text()}", terms, why)
+        return self._apply("move", f"{term.text()} to {moved.text()}", terms, why)
 
     def merge(self, feature: Part, threshold: Any, *, why: str) -> Model:
-        """Make one step of the two on both sides of a threshold, and fit the coefficients again."""
-        if not isinstance(feature, str):
-            msg = f"merge is of two steps of one column, got {feature!r}: drop the product instead."
-            raise ValueError(msg)
-        term = self._term(feature, threshold, "<=")
-        terms = [t for t in self.model.terms if t is not term]
-        return self._record("merge", f"the steps on both sides of {term.text()}", terms, why)
-
-    def fix(self, feature: Part, value: Any, coef: float, *, why: str, kind: Any = None) -> Model:
-        """Give a term a coefficient, which later refits leave alone, and fit the others again.
+        """Remove a threshold, which merges the steps on both sides, and refit the coefficients.
 
         Parameters
         ----------
-        feature : str or pair of str
-            Column of the term, or both columns of a product.
-        value : value or None, or pair of them
-            What its condition asks for, or the knot of a ramp; None for `is missing`.
-        coef : float
-            The coefficient; of a ramp, what each unit adds.
+        feature : str
+            Feature of the step.
+        threshold : value
+            Its threshold.
         why : str
-            The reason, kept on the record.
-        kind : {"<=", ">", "==", "in", "missing", "ramp"} or pair of them, optional
-            The condition, needed only where two terms ask for the same value.
+            Reason, for the record.
 
         Returns
         -------
         Model
-            The model after the edit.
+            The edited model.
+        """
+        if not isinstance(feature, str):
+            msg = f"merge needs a single feature, got {feature!r}; drop the interaction instead."
+            raise ValueError(msg)
+        term = self._find(feature, threshold, "<=")
+        terms = [t for t in self.model.terms if t is not term]
+        return self._apply("merge", f"the steps on both sides of {term.text()}", terms, why)
+
+    def fix(self, feature: Part, value: Any, coef: float, *, why: str, kind: Any = None) -> Model:
+        """Set the coefficient of a term, which later refits keep, and refit the others.
+
+        Parameters
+        ----------
+        feature : str or (str, str)
+            Feature of the term, or both features of an interaction.
+        value : value, None or pair of them
+            Value of its condition (threshold, level or knot); None for `is missing`.
+        coef : float
+            The coefficient, on the scale of the score; for a ramp, per unit of the feature.
+        why : str
+            Reason, for the record.
+        kind : {"<=", ">", "==", "in", "missing", "ramp"} or pair of them, default=None
+            Kind of condition, needed only if two terms have the same value.
+
+        Returns
+        -------
+        Model
+            The edited model.
         """
         check_number("abs(coef)", abs(coef), at_least=0.0)
-        term = self._term(feature, value, kind)
+        term = self._find(feature, value, kind)
         self._fixed = self._fixed | {term.clauses}
         terms = [replace(t, coef=float(coef)) if t is term else t for t in self.model.terms]
-        return self._record("fix", f"{term.text()} at {coef:g} (was {term.coef:.4g})", terms, why)
+        return self._apply("fix", f"{term.text()} at {coef:g} (was {term.coef:.4g})", terms, why)
 
     def drop(self, feature: Part, value: Any, *, why: str, kind: Any = None) -> Model:
-        """Take one term out, and fit the others again; it is named as in `fix`."""
-        term = self._term(feature, value, kind)
-        return self._record("drop", term.text(), [t for t in self.model.terms if t is not term], why)
+        """Remove a term, and refit the coefficients.
+
+        Parameters
+        ----------
+        feature, value, why, kind
+            The term and the reason, as in `fix`.
+
+        Returns
+        -------
+        Model
+            The edited model.
+        """
+        term = self._find(feature, value, kind)
+        return self._apply("drop", term.text(), [t for t in self.model.terms if t is not term], why)
 
     def forbid(self, feature: Part, *, why: str) -> Model:
-        """Take a feature out altogether, or all products of a pair of them, and fit the others again."""
+        """Remove all terms of a feature, or all interactions of a pair of features, and refit the coefficients.
+
+        Parameters
+        ----------
+        feature : str or (str, str)
+            The feature or the pair.
+        why : str
+            Reason, for the record.
+
+        Returns
+        -------
+        Model
+            The edited model.
+        """
         model = self.model
         if feature not in (*model.features, *model.pairs):
-            uses = ", ".join([*model.features, *map(str, model.pairs)])
-            msg = f"the model does not use column {feature!r}: it uses {uses}."
+            used = ", ".join([*model.features, *map(str, model.pairs)])
+            msg = f"the model does not use column {feature!r}; it uses {used}."
             raise ValueError(msg)
-        left = [t for t in model.terms if t.part != feature and feature not in t.features]
-        return self._record("forbid", part_name(feature), left, why)
+        terms = [t for t in model.terms if t.part != feature and feature not in t.features]
+        return self._apply("forbid", part_name(feature), terms, why)
 
     def undo(self) -> Model:
-        """Take the last edit back, record and all."""
-        if not self._past:
+        """Undo the last edit, including its record, and return the model."""
+        if not self._history:
             msg = "there is no edit to undo."
             raise ValueError(msg)
-        self.model, self._fixed = self._past.pop()
+        self.model, self._fixed = self._history.pop()
         return self.model
 
-    def _record(self, action: str, what: str, terms: Sequence[Term], why: str) -> Model:
-        _check_words("why", why)
-        before = self.model
-        changed = _on_rows(before, tuple(terms), self._rows)
-        after = _refitted(changed, before, self._rows, self._fixed, self._ridge)
-        (loss_before, auc_before), (loss_after, auc_after) = (_worth(m, self._rows) for m in (before, after))
+    def _apply(self, action: str, what: str, terms: Sequence[Term], why: str) -> Model:
+        _check_text("why", why)
+        before, data = self.model, self._data
+        after = _refitted(_with_terms(before, tuple(terms), data), before, data, self._fixed, self._ridge)
+        (loss_before, auc_before), (loss_after, auc_after) = data.loss_and_auc(before), data.loss_and_auc(after)
         when = datetime.now(timezone.utc).isoformat(timespec="seconds")
         edit = Edit(action, what, self._who, why, when, loss_before, loss_after, auc_before, auc_after)
-        self._past.append((before, set(self._fixed)))
+        self._history.append((before, set(self._fixed)))
         after = replace(after, edits=(*before.edits, edit))
-        self.model = after.remembering(
-            profile_of_columns(score_function(after), self._rows.numbers, self._rows.target.size)
-        )
+        self.model = after.remembering(profile_of_columns(score_function(after), data.columns, data.target.size))
         return self.model
 
-    def _scale(self, feature: str) -> Scale:
-        return self.model.scales.get(feature, NUMBER)
-
-    def _term(self, feature: Part, value: Any, kind: Any = None, among: Sequence[str] = KINDS) -> Term:
+    def _find(self, feature: Part, value: Any, kind: Any = None, kinds: Sequence[str] = KINDS) -> Term:
+        """Return the only term of a feature or pair with these values, of one of these kinds."""
         names = (feature,) if isinstance(feature, str) else tuple(feature)
-        values, kinds = _each("value", value, names), _each("kind", kind, names)
-        wanted = [_asked(one, self._scale(name), name) for name, one in zip(names, values, strict=True)]
-        of_part = [t for t in self.model.terms if t.features == names]
-        mine = [t for t in of_part if all(map(partial(_is_of, among), t.clauses, kinds))]
-        found = [t for t in mine if [one.condition.value for one in t.clauses] == wanted]
+        values, wanted_kinds = _per_feature("value", value, names), _per_feature("kind", kind, names)
+        wanted = [self._on_scale(one, name) for name, one in zip(names, values, strict=True)]
+        candidates = [
+            term
+            for term in self.model.terms
+            if term.features == names
+            and all(
+                clause.condition.kind in kinds and wanted_kind in (None, clause.condition.kind)
+                for clause, wanted_kind in zip(term.clauses, wanted_kinds, strict=True)
+            )
+        ]
+        found = [term for term in candidates if [clause.condition.value for clause in term.clauses] == wanted]
         if len(found) == 1:
             return found[0]
-        has = ", ".join(t.text() for t in mine) or "none"
-        msg = f"{value!r} names {len(found)} terms of column {feature!r}, which has: {has}."
+        has = ", ".join(term.text() for term in candidates) or "none"
+        hint = "; set kind" if found else ""
+        msg = f"{value!r} matches {len(found)} terms of column {feature!r}{hint}. Its terms: {has}."
         raise ValueError(msg)
 
-    def _moved(self, term: Term, new: Any) -> Term:
-        """Return a term that asks for other values, in the same way."""
-        values = _each("new", new, term.features)
-        first, *other = (self._changed(one, value) for one, value in zip(term.clauses, values, strict=True))
-        return replace(term, condition=first.condition, also=other[0] if other else None)
-
-    def _changed(self, clause: Clause, new: Any) -> Clause:
-        condition, value = clause.condition, _asked(new, self._scale(clause.feature), clause.feature)
-        alike = type(value) is type(condition.value)
-        if not alike:
-            msg = f"{condition.text(clause.feature)} asks for a value of another kind than {new!r}: drop it instead."
+    def _with_value(self, clause: Clause, new: Any) -> Clause:
+        condition = clause.condition
+        value = self._on_scale(new, clause.feature)
+        if type(value) is not type(condition.value):
+            text = condition.text(clause.feature)
+            msg = f"{text} cannot move to {new!r}, a value of another type; drop the term instead."
             raise ValueError(msg)
-        if condition.low is not None and value <= condition.low:
-            held = f"must be above {condition.low:g}, where x is held"
-            msg = f"the knot of a ramp of {clause.feature!r} {held}, got {value!r}."
+        if condition.low is not None and float(value) <= condition.low:
+            msg = (
+                f"the knot of a ramp of {clause.feature!r} must be above {condition.low:g}, where the ramp starts, "
+                f"got {value!r}."
+            )
             raise ValueError(msg)
         return replace(clause, condition=replace(condition, value=value))
 
+    def _on_scale(self, value: Any, feature: str) -> Any:
+        """Return a value, or several, as the conditions of a feature contain it."""
+        if value is None:
+            return None
+        scale = self.model.scales.get(feature, NUMBER)
+        try:
+            if isinstance(value, tuple | list | set):
+                return tuple(scale.value(scale.number(one)) for one in value)
+            return scale.value(scale.number(value))
+        except (ValueError, TypeError) as error:
+            msg = f"column {feature!r}: {error}"
+            raise ValueError(msg) from error
 
-def _check_words(name: str, words: Any) -> None:
-    if not isinstance(words, str) or not words.strip():
-        msg = f"{name} must be said in words for the record, got {words!r}."
+
+def _check_text(name: str, text: Any) -> None:
+    if not isinstance(text, str) or not text.strip():
+        msg = f"{name} must be a text for the record, got {text!r}."
         raise ValueError(msg)
 
 
-def _read_rows(model: Model, X: Any, y: Any, sample_weight: Any) -> Rows:
-    table = read_table(X)
-    return Rows(
-        score_function(model).columns(table),
-        target_of(model, y, table.n_rows),
-        read_weights(sample_weight, table.n_rows),
-    )
-
-
-def _on_rows(model: Model, terms: tuple[Term, ...], rows: Rows) -> Model:
-    """Put changed terms into a model, and sum the rows by what they ask, so that means over these are its own."""
-    counts = rows.weight > 0
-    weight, numbers = rows.weight[counts], {name: column[counts] for name, column in rows.numbers.items()}
-    bare = replace(model, terms=terms, missing="last", seen_pairs={})
-    seen = {}
-    for name in bare.features:
-        asked = [one.condition for term in terms for one in term.clauses if one.feature == name]
-        special, scale = model.special_values.get(name, ()), model.scale_of(name)
-        seen[name] = seen_of(asked, special, scale, numbers[name], weight)
-    bare, pairs = replace(bare, seen=seen), {}
-    for pair in bare.pairs:
-        pairs[pair] = joint_shares(bare.pair_bins(pair), (numbers[pair[0]], numbers[pair[1]]), weight)
-    return replace(bare, missing=model.missing, seen_pairs=pairs)
-
-
-def _refitted(model: Model, before: Model, rows: Rows, fixed: set[Key], ridge: Ridge) -> Model:
-    """Fit intercept and free coefficients; features that went one way only before keep to it."""
-    columns = rows.columns(model)
-    direction = _directions(before)
-    held = np.array([t.clauses in fixed for t in model.terms], dtype=bool)
-    width = np.array([_width(t) for t in model.terms])
-    coef = np.array([t.coef for t in model.terms]) * width
-    ids = np.arange(coef.size, dtype=np.int64)
-    ramps = np.flatnonzero([t.condition.is_ramp for t in model.terms])
-    while True:
-        start = Support(ids, np.append(model.intercept, coef))
-        fitted = _fit(columns, start, held, rows, (model.loss, ridge, ramps)).theta
-        wrong = ~held & np.array([w * direction.get(t.clauses, 0) < 0 for t, w in _pairs(model, fitted[1:])], bool)
-        if not wrong.any():
-            break
-        held, coef = held | wrong, np.where(wrong, 0.0, coef)
-    coefs = np.where(held & (coef != 0), [t.coef for t in model.terms], fitted[1:] / width)  # fixed to the bit
-    terms = (replace(t, coef=w) for t, w in _pairs(model, coefs))
-    return replace(model, intercept=float(fitted[0])).keeping(t for t in terms if t.coef or t.clauses in fixed)
-
-
-def _pairs(model: Model, coefs: FloatArray) -> Iterator[tuple[Term, float]]:
-    return zip(model.terms, coefs.tolist(), strict=True)
-
-
-def _width(term: Term) -> float:
-    """Return by how much a ramp changes from one end to the other; 1 for a condition."""
-    ends = np.array(term.condition.edges, dtype=np.float64) if term.condition.is_ramp else np.array([0.0, 1.0])
-    return float(np.ptp(ends))
-
-
-def _directions(model: Model) -> dict[Key, int]:
-    """Return the sign of all coefficients of thresholds and ramps of a feature, where it goes but one way."""
-    out: dict[Key, int] = {}
-    for name in model.features:
-        asked = ((t.clauses, one) for t in model.terms for one in t.clauses if one.feature == name)
-        rises = {key: SENSE[one.condition.kind] for key, one in asked if one.condition.kind in SENSE}
-        ways = {int(np.sign(t.coef)) * rises[t.clauses] for t in model.terms if t.clauses in rises} - {0}
-        if len(ways) == 1:
-            way = ways.pop()
-            out |= {key: way * sense for key, sense in rises.items()}
-    return out
-
-
-def _fit(
-    columns: FloatArray, start: Support, held: NDArray[np.bool_], rows: Rows, options: tuple[str, Ridge, Columns]
-) -> Support:
-    """Minimise the loss and the ridge over intercept and free coefficients.
-
-    A regression is fitted to what its mean leaves: the core sums squares, which lose digits far from zero.
-    """
-    loss, ridge, ramps = options
-    mean = 0.0 if LOSSES[loss].is_classifier else float(rows.weight @ rows.target / rows.weight.sum())
-    matrix = _core.Matrix(columns if columns.size else np.zeros((rows.target.size, 1)))  # the core wants a column
-    core = _core.MatrixRows(matrix, rows.target - mean, rows.weight, loss=loss, n_threads=1)
-    shift = np.append(mean, np.zeros(start.columns.size))
-    fitted = refit(core, ridge, Support(start.columns, start.theta - shift), held=held, ramps=ramps)
-    return Support(fitted.columns, fitted.theta + shift, fitted.objective)
-
-
-def _unexplained(model: Model, rows: Rows) -> float:
-    """Return the share of the variance that a regression leaves; all of it where there is none, or none in floats."""
-    total = rows.weight.sum()
-    mean = np.full(rows.target.size, rows.weight @ rows.target / total if total > 0 else 0.0)
-    of_mean = LOSSES[model.loss].total(rows.target, mean, rows.weight)
-    return min(_worth(model, rows)[0] / of_mean, 1.0) if 0 < of_mean < np.inf else 1.0
-
-
-def _worth(model: Model, rows: Rows) -> tuple[float, float | None]:
-    """Return loss and AUC of a model on the rows."""
-    score = model.intercept + rows.columns(model) @ np.array([t.coef * _width(t) for t in model.terms])
-    loss = LOSSES[model.loss].total(rows.target, score, rows.weight)
-    if model.classes is None:
-        return loss, None
-    return loss, weighted_auc(score, rows.target > 0, rows.weight)
-
-
-def _each(option: str, given: Any, names: tuple[str, ...]) -> tuple[Any, ...]:
-    """Return what is given for each column of a term: for a product, a pair, or None for both."""
+def _per_feature(option: str, value: Any, names: tuple[str, ...]) -> tuple[Any, ...]:
+    """Return the value of an option for each feature of a term; an interaction needs a pair, or None for both."""
     if len(names) == 1:
-        return (given,)
-    if given is None:
+        return (value,)
+    if value is None:
         return (None,) * len(names)
-    if isinstance(given, tuple | list) and len(given) == len(names):
-        return tuple(given)
-    msg = f"{option} of a product must be a pair, one for each of {names}, got {given!r}."
+    if isinstance(value, tuple | list) and len(value) == len(names):
+        return tuple(value)
+    msg = f"{option} of an interaction must be a pair with one entry for each of {names}, got {value!r}."
     raise ValueError(msg)
 
 
-def _is_of(among: Sequence[str], clause: Clause, kind: Any) -> bool:
-    """Tell whether a clause is of some kinds, and of the one that is asked for."""
-    return clause.condition.kind in among and kind in (None, clause.condition.kind)
+def _with_terms(model: Model, terms: tuple[Term, ...], data: _Data) -> Model:
+    """Return the model with other terms, and with the distribution of the data over the bins of these terms."""
+    has_weight = data.weight > 0
+    weight = data.weight[has_weight]
+    columns = {name: column[has_weight] for name, column in data.columns.items()}
+    changed = replace(model, terms=terms, missing="last", seen_pairs={})
+    seen = {}
+    for name in changed.features:
+        conditions = [clause.condition for term in terms for clause in term.clauses if clause.feature == name]
+        seen[name] = seen_of(
+            conditions, model.special_values.get(name, ()), model.scale_of(name), columns[name], weight
+        )
+    changed = replace(changed, seen=seen)
+    pairs = {
+        pair: joint_shares(changed.pair_bins(pair), (columns[pair[0]], columns[pair[1]]), weight)
+        for pair in changed.pairs
+    }
+    return replace(changed, missing=model.missing, seen_pairs=pairs)
 
 
-def _asked(value: Any, scale: Scale, feature: str) -> Any:
-    if value is None:
-        return None
-    if isinstance(value, tuple | list | set):
-        return tuple(_on_scale(v, scale, feature) for v in value)
-    return _on_scale(value, scale, feature)
+def _refitted(model: Model, before: Model, data: _Data, fixed: set[Key], ridge: Ridge) -> Model:
+    """Refit the intercept and the free coefficients, and keep the directions of the features before the edit.
+
+    Coefficients with the wrong sign are set to zero, and the others are refitted, until no sign is wrong.
+    """
+    design = data.design(model)
+    directions = _directions(before)
+    signs = np.array([directions.get(term.clauses, 0) for term in model.terms])
+    is_fixed = np.array([term.clauses in fixed for term in model.terms], dtype=bool)
+    width = np.array([_width(term) for term in model.terms])
+    exact = np.array([term.coef for term in model.terms])
+    coef = exact * width
+    while True:
+        start = Support(np.arange(coef.size, dtype=np.int64), np.append(model.intercept, coef))
+        theta = _minimise(model, design, start, is_fixed, data, ridge)
+        is_wrong = ~is_fixed & (theta[1:] * signs < 0)
+        if not is_wrong.any():
+            break
+        is_fixed, coef = is_fixed | is_wrong, np.where(is_wrong, 0.0, coef)
+    # Fixed coefficients are copied, because scaling by the width would change their last digits.
+    coefs = np.where(is_fixed & (coef != 0), exact, theta[1:] / width)
+    terms = (replace(term, coef=value) for term, value in zip(model.terms, coefs.tolist(), strict=True))
+    return replace(model, intercept=float(theta[0])).keeping(t for t in terms if t.coef or t.clauses in fixed)
 
 
-def _on_scale(value: Any, scale: Scale, feature: str) -> Any:
-    try:
-        return scale.value(scale.number(value))
-    except (ValueError, TypeError) as error:
-        msg = f"column {feature!r}: {error}"
-        raise ValueError(msg) from error
+def _width(term: Term) -> float:
+    """Return the width of a ramp; 1 for other terms."""
+    return float(np.ptp(np.array(term.condition.edges, dtype=np.float64))) if term.condition.is_ramp else 1.0
+
+
+def _directions(model: Model) -> dict[Key, int]:
+    """Return the sign of the coefficient of each threshold or ramp of a feature with a monotone contribution."""
+    signs: dict[Key, int] = {}
+    for name in model.features:
+        clauses = ((term.clauses, clause) for term in model.terms for clause in term.clauses if clause.feature == name)
+        senses = {key: SENSE[clause.condition.kind] for key, clause in clauses if clause.condition.kind in SENSE}
+        directions = {int(np.sign(t.coef)) * senses[t.clauses] for t in model.terms if t.clauses in senses} - {0}
+        if len(directions) == 1:
+            direction = directions.pop()
+            signs |= {key: direction * sense for key, sense in senses.items()}
+    return signs
+
+
+def _minimise(
+    model: Model, design: FloatArray, start: Support, is_fixed: NDArray[np.bool_], data: _Data, ridge: Ridge
+) -> FloatArray:
+    """Minimise loss and ridge over the intercept and the free coefficients.
+
+    For a regression, the mean of the target is subtracted first: sums of squares of large numbers lose digits.
+    """
+    mean = 0.0 if LOSSES[model.loss].is_classifier else float(data.weight @ data.target / data.weight.sum())
+    # The core needs at least one column.
+    matrix = _core.Matrix(design if design.size else np.zeros((data.target.size, 1)))
+    rows = _core.MatrixRows(matrix, data.target - mean, data.weight, loss=model.loss, n_threads=1)
+    ramps = np.flatnonzero([term.condition.is_ramp for term in model.terms])
+    shift = np.append(mean, np.zeros(start.columns.size))
+    fitted = refit(rows, ridge, Support(start.columns, start.theta - shift), held=is_fixed, ramps=ramps)
+    theta: FloatArray = fitted.theta + shift
+    return theta
+
+
+def _noise_share(model: Model, data: _Data) -> float:
+    """Return the unexplained share of the variance; 1 if the target is constant or its variance overflows."""
+    total = data.weight.sum()
+    mean = np.full(data.target.size, data.weight @ data.target / total if total > 0 else 0.0)
+    loss_of_mean = LOSSES[model.loss].total(data.target, mean, data.weight)
+    return min(data.loss_and_auc(model)[0] / loss_of_mean, 1.0) if 0 < loss_of_mean < np.inf else 1.0
