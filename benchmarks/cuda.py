@@ -25,10 +25,11 @@ from typing import Any
 import numpy as np
 from sparsegam._backends.cuda.card import Card
 from sparsegam._backends.cuda.codes import CardCodes, padded
+from sparsegam._backends.cuda.design import CudaDesign
 from sparsegam._backends.cuda.target import CardTarget
+from sparsegam._search.products import cells_of
 
 from sparsegam import SparseGAMClassifier, _core
-from sparsegam._backends.cuda.design import CudaDesign
 from sparsegam._backends.cuda.rows import CudaRows
 from sparsegam._backends.cuda.tables import CudaTables
 from sparsegam._design.binning import Binning, Feature
@@ -37,7 +38,6 @@ from sparsegam._design.scaling import Units
 from sparsegam._design.threshold import ThresholdDesign
 from sparsegam._search.options import SearchOptions
 from sparsegam._search.problem import Problem
-from sparsegam._search.products import cells_of
 from sparsegam._search.solver import fit, frontier
 from sparsegam._search.tables import Tables, Totals
 from sparsegam.datasets import make_credit

@@ -145,7 +145,7 @@ def test_steps_on_few_rows_are_noted_and_can_be_done_without(tmp_path, capsys):
     file = tmp_path / "spike.csv"
     pd.DataFrame({"x": x, "z": rng.normal(size=400), "y": 5 * x + rng.normal(0, 0.1, 400)}).to_csv(file, index=False)
     words = ("fit", file, "-t", "y", "--terms", "1")
-    assert "stands on few rows: x <= 0 (fails for 4 rows)" in run(capsys, *words)[2]
+    assert "is based on fewer than 10 rows: x <= 0 (false for 4 rows)" in run(capsys, *words)[2]
     code, text, notes = run(capsys, *words, "--min-samples-bin", "10")
     assert (code, notes) == (0, "")
     assert "x <= 0 " not in text

@@ -148,7 +148,7 @@ def test_rows_without_weight_do_not_count_as_samples():
         ({"feature_cost": 2}, "feature_cost must be a dict from column to factor, got 2"),
         ({"feature_cost": {"age": -1}}, r"feature_cost\['age'\] must be a finite number >= 0, got -1"),
         ({"min_samples_bin": 0}, "min_samples_bin must be an integer >= 1, got 0"),
-        ({"features_always": ["age"], "min_samples_bin": 500}, "features_always names 'age', of which no term"),
+        ({"features_always": ["age"], "min_samples_bin": 500}, "feature 'age' in features_always has no valid split"),
     ],
 )
 def test_wrong_rules_are_refused(table, options, message):

@@ -1,14 +1,14 @@
-"""The design: every column id says what it stands for, and the core's columns are the ones that the terms describe."""
+"""Threshold designs: numbering, counts and terms of the columns."""
 
 import numpy as np
 import pytest
 from _helpers.reference import expand
 
 from sparsegam import _core
+from sparsegam._backends.local import encoded_table
 from sparsegam._data.columns import Scale
 from sparsegam._design.binning import Feature
 from sparsegam._design.constraints import Constraints
-from sparsegam._design.threshold import ThresholdDesign
 from sparsegam._models.terms import Condition, Term
 
 FEATURES = (
@@ -23,34 +23,45 @@ VALUES = (
 )
 
 
+def encode(features, values, weight=None, events=None):
+    codes = [feature.codes(x) for feature, x in zip(features, values, strict=True)]
+    target = np.where(np.arange(values[0].size) % 2 if events is None else events, 1.0, -1.0)
+    return encoded_table(features, codes, target, weight, loss="logistic")
+
+
 @pytest.fixture
-def design():
-    return ThresholdDesign(FEATURES, [feature.codes(x) for feature, x in zip(FEATURES, VALUES, strict=True)])
+def encoded():
+    return encode(FEATURES, VALUES)
 
 
-def test_sizes(design):
-    assert (design.n_columns, design.n_candidates) == (8, 5)
+@pytest.fixture
+def design(encoded):
+    return encoded.design
+
+
+def test_columns_are_numbered_as_in_the_core(encoded, design):
+    assert (design.n_columns, np.count_nonzero(design.candidates(Constraints()))) == (8, 5)
     assert design.names == ("age", "constant", "debt")
-    assert (design.core.n_rows, design.core.n_columns) == (5, 8)
-    np.testing.assert_array_equal(design.offset, design.core.offset[:3])
+    assert (encoded.core.n_rows, encoded.core.n_columns) == (5, 8)
+    np.testing.assert_array_equal(design.offset, encoded.core.offset[:3])
 
 
 @pytest.mark.parametrize(
     ("n_levels", "missing", "candidates"),
     [(2, False, [1]), (1, True, [1]), (2, True, [0, 1, 2]), (3, False, [0, 1, 2])],
 )
-def test_of_two_levels_one_is_a_candidate(n_levels, missing, candidates):
+def test_one_of_two_levels_is_a_candidate(n_levels, missing, candidates):
     levels, scale = np.arange(n_levels), Scale("category", tuple("abc"[:n_levels]))
     feature = Feature("region", np.array([]), missing=missing, scale=scale, bin_of_level=levels)
     values = np.resize(np.append(levels, np.nan) if missing else levels, 12).astype(np.float64)
-    design = ThresholdDesign([feature], [feature.codes(values)])
+    design = encode([feature], [values]).design
     assert np.flatnonzero(design.candidates(Constraints())).tolist() == candidates
 
 
 @pytest.mark.parametrize(("bins", "candidates"), [([0, 1, 1], [0]), ([0, 0, 1], [1])])
-def test_a_level_by_itself_is_a_candidate_rather_than_all_others(bins, candidates):
+def test_a_single_level_is_a_candidate_rather_than_its_complement(bins, candidates):
     feature = Feature("city", np.array([]), scale=Scale("category", tuple("abc")), bin_of_level=np.array(bins))
-    design = ThresholdDesign([feature], [feature.codes(np.resize(np.arange(3.0), 12))])
+    design = encode([feature], [np.resize(np.arange(3.0), 12)]).design
     assert np.flatnonzero(design.candidates(Constraints())).tolist() == candidates
 
 
@@ -83,31 +94,34 @@ def test_terms_hold_where_the_expanded_columns_are_one(design):
 
 
 @pytest.mark.parametrize("weight", [None, np.array([1.0, 0.5, 2.0, 0.25, 3.0])])
-def test_rows_are_counted_by_column(design, weight):
+def test_counts_weights_and_events_are_those_of_the_columns(weight):
     columns = np.column_stack(
         [feature.indicators(x) for feature, x in zip(FEATURES, VALUES, strict=True)]
     )  # without the last ordered bin of each feature, which holds wherever the order does
     candidates = [0, 1, 4, 6, 7]
-    found = design.sums(weight)
-    np.testing.assert_array_equal(found[candidates], (np.ones(5) if weight is None else weight) @ columns)
-    some = np.array([True, False, True, True, False])
-    backwards = np.array(candidates[::-1])
-    np.testing.assert_array_equal(design.counts_among(backwards, some), columns[some].sum(axis=0)[::-1])
-    assert design.counts_among(np.zeros(0, dtype=np.int64), some).size == 0
+    events = np.array([True, False, True, True, False])
+    encoded = encode(FEATURES, VALUES, weight, events)
+    relative = np.ones(5) if weight is None else weight / weight.mean()
+    np.testing.assert_array_equal(encoded.design.counts[candidates], columns.sum(axis=0))
+    np.testing.assert_allclose(encoded.design.weights[candidates], relative @ columns, rtol=1e-15)
+    reversed_ = np.array(candidates[::-1])
+    np.testing.assert_array_equal(encoded.count_events(reversed_), columns[events].sum(axis=0)[::-1])
+    assert encoded.count_events(np.zeros(0, dtype=np.int64)).size == 0
+    assert encoded.n_events == 3
 
 
-def test_counts_by_column_are_checked(design):
+def test_arguments_of_column_counts_are_checked(encoded):
     features = np.arange(3)
     with pytest.raises(ValueError, match="does not have feature 3"):
-        design.core.column_counts(features + 1)
+        encoded.core.column_counts(features + 1)
     with pytest.raises(ValueError, match="one entry per row"):
-        design.core.column_counts(features, np.ones(4))
+        encoded.core.column_counts(features, np.ones(4))
     with pytest.raises(ValueError, match="one entry per row"):
-        design.core.column_counts(features, mask=np.ones(6, dtype=bool))
+        encoded.core.column_counts(features, mask=np.ones(6, dtype=bool))
     with pytest.raises(ValueError, match="pass either weight or mask"):
-        design.core.column_counts(features, np.ones(5), np.ones(5, dtype=bool))
+        encoded.core.column_counts(features, np.ones(5), np.ones(5, dtype=bool))
     with pytest.raises(ValueError, match="codes must be below the number of bins"):
-        _core.bin_counts(design.codes[0], 1)
+        _core.bin_counts(encoded.codes[0], 1)
 
 
 @pytest.mark.parametrize("n_bins", [2, 3, 300])
@@ -126,11 +140,11 @@ def test_rows_of_bins_are_counted_one_by_one(n_bins):
         np.testing.assert_array_equal(counted, wanted)
 
 
-def test_scores_of_rows_are_sums_over_their_bins(design):
+def test_scores_of_rows_are_sums_over_their_bins(encoded, design):
     point = _core.Point(0.1, np.array([7, 0, 4, 1]), np.array([0.7, -0.2, 1e-17, 0.3]))
     score = np.full(5, 0.1)
     for j, table in design.bin_tables(point.columns, point.coef).items():
-        score += table[design.codes[j]]
-    assert design.row_scores(point).tobytes() == score.tobytes()
+        score += table[encoded.codes[j]]
+    assert encoded.row_scores(point).tobytes() == score.tobytes()
     with pytest.raises(ValueError, match="does not have column 99"):
-        design.core.row_scores(_core.Point(0.0, np.array([99]), np.ones(1)))
+        encoded.core.row_scores(_core.Point(0.0, np.array([99]), np.ones(1)))

@@ -170,7 +170,7 @@ def test_codes_are_held_once(files, monkeypatch):
     monkeypatch.setattr(Tables, "pose", lambda *given: posed.append((given[1], pose(*given))) or posed[-1][1])
     SparseGAMClassifier(**SETTINGS | {"max_bins": 10}).fit(streamed(files, "y"), "y")
     ((table, problem),) = posed
-    for column, codes in zip(table.source, problem.design.codes, strict=True):
+    for column, codes in zip(table.source, problem.encoded.codes, strict=True):
         assert np.shares_memory(column.codes, codes)
 
 

@@ -159,8 +159,8 @@ def test_stand_ins_for_products_obey_directions(paired):
     plain, _, model = paired
     assert model.terms[0].coef > 0  # it falls with the first feature, and grows with the second
     rules = Constraints(monotone={"x0": "decreasing", "x1": "increasing"})
-    posed = replace(plain, posed=replace(plain.posed, inputs=replace(plain.posed.inputs, rules=rules)))
-    (found,) = alternatives(with_products_of(posed, model), model, rules)
+    constrained = replace(plain, constraints=rules)
+    (found,) = alternatives(with_products_of(constrained, model), model, rules)
     assert found.substitutes
     for substitute in found.substitutes:
         assert {one.condition.kind for one in substitute.term.clauses if one.feature == "x0"} <= {"<="}

@@ -39,11 +39,18 @@ from sparsegam._design.training import Histogram
 from sparsegam.arrays import FloatArray
 
 Features = TypeVar("Features", Table, NumericMatrix)
-Data = TypeVar("Data", contravariant=True)
+Data = TypeVar("Data", bound="NamedData", contravariant=True)
+
+
+class NamedData(Protocol):
+    """Training data of any backend."""
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
 
 
 @dataclass(frozen=True, eq=False)
-class TrainingData(Generic[Features]):
+class LabelledData(Generic[Features]):
     """Features, target and weights of training rows that are in the memory of this process or on a device.
 
     Attributes
@@ -70,9 +77,9 @@ class TrainingData(Generic[Features]):
         """Names of the feature columns."""
         return tuple(self.features.label(j) for j in range(self.features.n_columns))
 
-    def keep(self, rows: RowIndex) -> "TrainingData[Features]":
+    def take(self, rows: RowIndex) -> "LabelledData[Features]":
         """Return the data with these rows only."""
-        return TrainingData(self.features.take(rows), self.target[rows], self.weight[rows])
+        return LabelledData(self.features.take(rows), self.target[rows], self.weight[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +125,7 @@ class EncodedTable(Protocol):
     def design(self) -> ThresholdDesign: ...
 
     @property
-    def rows(self) -> _core.Rows: ...
+    def rows(self) -> Any: ...
 
     @property
     def units(self) -> Units: ...
@@ -157,7 +164,7 @@ class EncodedTable(Protocol):
         `point` is in the user's units. Ramps over bins of several values are evaluated at the raw values.
         """
 
-    def raw_value_rows(self, columns: NDArray[np.int64]) -> _core.Rows:
+    def raw_value_rows(self, columns: NDArray[np.int64]) -> Any:
         """Return a row oracle over these columns only, with ramps evaluated at raw values instead of bin centres.
 
         It needs `loss`, `columns`, `evaluate` and `newton`, numbers its columns from zero, and is in the same units as
@@ -175,7 +182,7 @@ class EncodedTable(Protocol):
 class Backend(Protocol[Data]):
     """Where the training data of a fit are kept, and where sums over them are computed.
 
-    `Data` is `TrainingData` for the local and the CUDA backend, and a table on a cluster for Dask.
+    `Data` is `LabelledData` for the local and the CUDA backend, and a table on a cluster for Dask.
     """
 
     def encode(
@@ -203,7 +210,7 @@ class Backend(Protocol[Data]):
             If the codes, and what a search needs per row, do not fit; the message states the size and the remedy.
         """
 
-    def matrix_rows(self, data: Data, loss: str) -> Any:
+    def matrix_rows(self, data: LabelledData[NumericMatrix], loss: str) -> Any:
         """Return the row oracle of a matrix: `_core.Rows` whose columns are those of the matrix.
 
         Target and weights are already in scaled units. Raises ValueError for a kind of matrix that is not supported

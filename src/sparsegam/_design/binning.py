@@ -143,7 +143,7 @@ class Feature:
         """Number of all bins."""
         return self.n_ordered + self._n_levels + len(self.special) + self.missing
 
-    def spare_bin(self) -> int:
+    def redundant_bin(self) -> int:
         """Return which of two bins without an order terms leave to the other: many levels in one, else the first."""
         return int(self._n_levels > 1 and len(self._levels_in(1)) > len(self._levels_in(0)))
 

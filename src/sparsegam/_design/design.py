@@ -1,6 +1,5 @@
 """What tables and matrices have in common: rows to be read, and columns that a search may choose from."""
 
-from collections.abc import Sequence
 from typing import Any, Protocol, TypeVar
 
 from numpy.typing import NDArray
@@ -8,7 +7,6 @@ from numpy.typing import NDArray
 from sparsegam import _core
 from sparsegam._data.columns import RowIndex
 from sparsegam._models.scoring import Scores
-from sparsegam.arrays import FloatArray
 
 D = TypeVar("D", bound="Data")
 M_co = TypeVar("M_co", bound=Scores, covariant=True)
@@ -37,9 +35,6 @@ class Data(Protocol):
 
 class Design(Protocol[M_co]):
     """The columns that a search may choose from, and what they mean in the words of the data."""
-
-    def scores(self, data: Any, points: Sequence[_core.Point]) -> FloatArray | None:
-        """Score other rows, all points at once, where that takes no model; else None."""
 
     def model(self, point: _core.Point, loss: str, classes: NDArray[Any] | None) -> M_co:
         """Put one point of a search into the words of the data."""

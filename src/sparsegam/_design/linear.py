@@ -1,6 +1,5 @@
 """The columns of a matrix as a design: what is demanded of their coefficients, and what they mean as a model."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -126,9 +125,6 @@ class LinearDesign:
     matrix: NumericMatrix
     shift: dict[int, float]
     too_far: frozenset[int] = frozenset()
-
-    def scores(self, data: NumericMatrix, points: Sequence[_core.Point]) -> None:
-        """Leave it to models to score other rows."""
 
     def model(self, point: _core.Point, loss: str, classes: NDArray[Any] | None) -> LinearModel:
         """Put one point of a search into the words of the data."""

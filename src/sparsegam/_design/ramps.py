@@ -1,4 +1,4 @@
-"""Ramps of numeric features: where x is held, where knots may be, and what each bin counts as."""
+"""Ramps `min(x - t, 0)` of numeric features: clipping, knots and bin centres."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,71 +14,77 @@ from sparsegam.checks import check_choice, shown
 from sparsegam.choices import Shape
 
 SHAPES = get_args(Shape)
-HELD = 0.01  # share of the rows below which, and above which, x is held: one outlier has no lever
-MOST_KNOTS = 32  # of a feature; neighbouring ramps are nearly the same column, far more so than neighbouring steps
-LEAST_PLACES = 2  # below a knot: with one, a ramp would be a step
+# x is clipped to its 1 % and 99 % quantiles, so that single outliers have no leverage.
+CLIPPED_SHARE = 0.01
+# Neighbouring ramps are far more collinear than neighbouring steps, so that few knots are enough.
+MAX_KNOTS = 32
+# Below its knot a ramp must take two values at least: with one, it would be a step.
+MIN_VALUES_BELOW_KNOT = 2
 
 
 @dataclass(frozen=True, eq=False)
 class Ramps:
-    """The ramps min(x - t, 0) of one feature, x held between `low` and `high`.
+    """The ramps min(x - t, 0) of one feature, with x clipped to [low, high].
 
-    In the core they are in units of high - low, measured from high: no unit of the data can spoil a sum.
+    In the core, x is shifted by `high` and divided by `high - low`, so that sums do not depend on the unit of x.
 
     Attributes
     ----------
     low, high : float
-        The ends at which x is held: where the bins end that are nearest to the 1 % and 99 % quantiles of the rows from
+        Bounds to which x is clipped: the bin ends nearest to the 1 % and 99 % quantiles of the training data, from
         within.
-    place, end : ndarray
-        Of each ordered bin, in the unit of the core: the mean of its rows, and where it ends.
+    bin_centres, bin_ends : ndarray
+        Mean of the training rows and upper end of each ordered bin, in the unit of the core.
     knots : ndarray of int
-        The bins at whose ends there is a knot.
-    at, middle : ndarray
-        In the unit of the feature: the knots, and the mean of the rows of each ordered bin.
+        Bins whose upper ends are knots.
+    thresholds, bin_means : ndarray
+        Knots, and mean of the training rows of each ordered bin, in the unit of the feature.
     exact : bool
-        Whether each bin holds one value, so that bins say all there is to say of the rows.
+        Whether each bin contains a single value, so that the bins determine the values of the ramps.
     """
 
     low: float
     high: float
-    place: FloatArray
-    end: FloatArray
+    bin_centres: FloatArray
+    bin_ends: FloatArray
     knots: NDArray[np.int64]
-    at: FloatArray
-    middle: FloatArray
+    thresholds: FloatArray
+    bin_means: FloatArray
     exact: bool
 
     @property
     def width(self) -> float:
-        """What the core's unit is in the feature's."""
+        """Unit of the core, in the unit of the feature."""
         return self.high - self.low
 
     def in_core(self) -> tuple[FloatArray, FloatArray, NDArray[np.int64]]:
-        """Return what the core must know."""
-        return self.place, self.end, self.knots
+        """Return the ramps as `_core.ThresholdDesign` takes them."""
+        return self.bin_centres, self.bin_ends, self.knots
 
     def by_bin(self, ramp: int, n_bins: int) -> FloatArray:
-        """Return what a ramp is in each bin, in the unit of the core; bins out of the order are at zero."""
+        """Return the value of a ramp at the centre of each bin, in the unit of the core; 0 for unordered bins."""
         out = np.zeros(n_bins)
-        out[: self.place.size] = np.minimum(self.place - self.end[self.knots[ramp]], 0.0)
+        out[: self.bin_centres.size] = np.minimum(self.bin_centres - self.bin_ends[self.knots[ramp]], 0.0)
         out[self.knots[ramp] + 1 :] = 0.0
         return out
 
-    def rows_below(self, held: FloatArray) -> FloatArray:
-        """Return on how many rows each ramp stands, those below its knot, given how many each column of a bin holds."""
-        rows: FloatArray = held[np.searchsorted(self.place, self.end[self.knots]) - 1]
+    def rows_below(self, sums: FloatArray) -> FloatArray:
+        """Return the number, or weight, of the rows below the knot of each ramp.
+
+        `sums` are those of the columns of the bins, which are cumulative over the ordered bins.
+        """
+        rows: FloatArray = sums[np.searchsorted(self.bin_centres, self.bin_ends[self.knots]) - 1]
         return rows
 
     def values(self, ramp: int, numbers: FloatArray) -> FloatArray:
-        """Return what a ramp is for numbers in the order, in the unit of the core."""
-        held = (np.clip(numbers, self.low, self.high) - self.high) / self.width
-        out: FloatArray = np.minimum(held - self.end[self.knots[ramp]], 0.0)
+        """Return the value of a ramp at ordered numbers, in the unit of the core."""
+        scaled = (np.clip(numbers, self.low, self.high) - self.high) / self.width
+        out: FloatArray = np.minimum(scaled - self.bin_ends[self.knots[ramp]], 0.0)
         return out
 
 
 def check_shapes(shapes: Any) -> None:
-    """Raise unless shapes are one for all columns, or one for some of them."""
+    """Raise unless shapes is one shape for all columns, or a dict with shapes of some of them."""
     if isinstance(shapes, list | tuple):
         msg = (
             f"shapes is a list, {shown(shapes)}, from which only cross-validation can choose: give one of {SHAPES}, or "
@@ -106,7 +112,7 @@ def shapes_of(shapes: Any, names: Sequence[str]) -> list[str]:
 def learn_ramps(
     table: Table, features: Sequence[Feature], codes: Sequence[Codes], weight: FloatArray | None, shapes: Sequence[str]
 ) -> list[Ramps | None]:
-    """Return the ramps of each feature that shall have some and can: numbers that take three values or more."""
+    """Return the ramps of each feature; None for features that may not or cannot have ramps."""
     return [
         ramps_of(feature, table.column(j).values, codes[j], weight) if may_have_ramps(feature, shapes[j]) else None
         for j, feature in enumerate(features)
@@ -114,12 +120,22 @@ def learn_ramps(
 
 
 def may_have_ramps(feature: Feature, shape: str) -> bool:
-    """Tell whether a feature shall have ramps, and takes enough values for them."""
-    return shape != "steps" and feature.scale.kind == "number" and feature.n_ordered > LEAST_PLACES
+    """Return whether a feature may have ramps and is a number of at least three values."""
+    return shape != "steps" and feature.scale.kind == "number" and feature.n_ordered > MIN_VALUES_BELOW_KNOT
 
 
 def ramps_of(feature: Feature, values: FloatArray, codes: Codes, weight: FloatArray | None) -> Ramps | None:
-    """Return the ramps of a feature, by rows or by values that each count for several; None where there are none."""
+    """Return the ramps of a feature; None if it has no range to be clipped to or no knot.
+
+    Parameters
+    ----------
+    feature : Feature
+        The feature.
+    values, codes : ndarray
+        Values and their bins, one for each row or distinct value.
+    weight : ndarray or None
+        Weight of each of them.
+    """
     n = feature.n_ordered
     ordered = codes < n
     if not ordered.all():
@@ -129,33 +145,37 @@ def ramps_of(feature: Feature, values: FloatArray, codes: Codes, weight: FloatAr
     weight = np.ones(values.size) if weight is None else weight / weight.max()
     share = np.bincount(codes, weight, n)
     ends = np.append(feature.edges, max(values.max(), feature.edges[-1]))
-    below = values - ends[codes]  # summed from the ends of the bins, so that numbers far from zero keep their digits
+    # Means are summed as distances from the bin ends, so that numbers far from zero keep their digits.
+    below = values - ends[codes]
     exact = not below.any()
-    upto = np.cumsum(share) / share.sum()
-    low, high = _held(ends, upto, exact=exact)
+    cumulative = np.cumsum(share) / share.sum()
+    low, high = _clipping_range(ends, cumulative, exact=exact)
     if not low < high or not np.isfinite(high - low):
         return None
     mean = ends + np.bincount(codes, below * weight, n) / np.where(share > 0, share, 1.0)
-    middle = np.clip(mean, np.append(-np.inf, np.nextafter(ends[:-1], np.inf)), ends)
-    place, end = ((np.clip(x, low, high) - high) / (high - low) for x in (middle, ends))
-    knots = _knots(place, end, upto)
-    return Ramps(low, high, place, end, knots, ends[knots], middle, exact) if knots.size else None
+    bin_means = np.clip(mean, np.append(-np.inf, np.nextafter(ends[:-1], np.inf)), ends)
+    bin_centres, bin_ends = ((np.clip(x, low, high) - high) / (high - low) for x in (bin_means, ends))
+    knots = _knots(bin_centres, bin_ends, cumulative)
+    if not knots.size:
+        return None
+    return Ramps(low, high, bin_centres, bin_ends, knots, ends[knots], bin_means, exact)
 
 
-def _held(ends: FloatArray, upto: FloatArray, *, exact: bool) -> tuple[float, float]:
-    """Return where x is held, at ends of bins; where bins hold several values, the last one is beyond."""
-    first = int(np.searchsorted(upto, HELD))
-    last = int(np.searchsorted(upto, 1 - HELD)) if exact else int(np.searchsorted(upto, 1 - HELD, side="right")) - 1
+def _clipping_range(ends: FloatArray, cumulative: FloatArray, *, exact: bool) -> tuple[float, float]:
+    """Return bin ends near the 1 % and 99 % quantiles; if bins contain several values, the last one is beyond."""
+    first = int(np.searchsorted(cumulative, CLIPPED_SHARE))
+    upper = 1 - CLIPPED_SHARE
+    last = int(np.searchsorted(cumulative, upper)) if exact else int(np.searchsorted(cumulative, upper, "right")) - 1
     return float(ends[first]), float(ends[max(last, 0)])
 
 
-def _knots(place: FloatArray, end: FloatArray, upto: FloatArray) -> NDArray[np.int64]:
-    """Choose the bins with a knot at their ends: above enough places, the last at the upper end, evenly by rows."""
-    new = np.diff(place, prepend=-np.inf) > 0
-    below = np.cumsum(new) - (place == end)  # places that a ramp with the knot at the end of its bin tells apart
-    inside = (below >= LEAST_PLACES) & (np.diff(end, prepend=-np.inf) > 0)
-    found = np.flatnonzero(inside)
-    if found.size > MOST_KNOTS:
-        wanted = np.linspace(upto[found[0]], upto[found[-1]], MOST_KNOTS)
-        found = np.unique(found[np.searchsorted(upto[found], wanted)])
+def _knots(bin_centres: FloatArray, bin_ends: FloatArray, cumulative: FloatArray) -> NDArray[np.int64]:
+    """Return the bins whose upper ends are knots: at most MAX_KNOTS, at quantiles of the training data."""
+    is_new = np.diff(bin_centres, prepend=-np.inf) > 0
+    values_below = np.cumsum(is_new) - (bin_centres == bin_ends)
+    possible = (values_below >= MIN_VALUES_BELOW_KNOT) & (np.diff(bin_ends, prepend=-np.inf) > 0)
+    found = np.flatnonzero(possible)
+    if found.size > MAX_KNOTS:
+        quantiles = np.linspace(cumulative[found[0]], cumulative[found[-1]], MAX_KNOTS)
+        found = np.unique(found[np.searchsorted(cumulative[found], quantiles)])
     return found.astype(np.int64)

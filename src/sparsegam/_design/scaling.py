@@ -1,8 +1,8 @@
-"""The units that a problem is posed in: powers of two, so that no answer depends on the unit of the data.
+"""Scaling of target, weights and columns by powers of two, so that results do not depend on the units of the data.
 
-The core sums squares, partly in single precision. It sees responses, weights and columns of ordinary size; what it
-finds is put back into the user's units. All factors are powers of two, so nothing is rounded on the way: y and y * 2^k
-give the same bits.
+The core sums squares, partly in single precision. It receives responses, weights and columns of moderate size, and its
+results are converted back to the user's units. All factors are powers of two, so that the conversion is exact: y and
+y * 2^k give bitwise the same model.
 """
 
 import math
@@ -14,23 +14,24 @@ from numpy.typing import NDArray
 from sparsegam import _core
 from sparsegam.arrays import FloatArray
 
-LARGEST_PRICE = 1e300
+# Penalties above this are replaced by it, so that the product with the number of terms stays finite.
+MAX_PENALTY = 1e300
 
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """By what the user's numbers are larger than those of the core.
+    """Factors by which the user's numbers are larger than those of the core.
 
     Attributes
     ----------
     weight : float
-        Of the weights, a power of four: lambda1 goes with its root.
+        Factor of the sample weights, a power of four, because lambda1 is divided by its square root.
     target : float
-        Of the response of a regression.
+        Factor of the response of a regression.
     offset : float
-        What was taken from the response first, in the user's unit.
+        Number that is subtracted from the response first, in the user's unit.
     columns : ndarray or None
-        Of each column of a matrix; None where all are one, as for the 0/1 columns of a table.
+        Factor of each column of a matrix; None if all are 1, as for the 0/1 columns of a table.
     """
 
     weight: float = 1.0
@@ -40,30 +41,30 @@ class Units:
 
     @property
     def loss(self) -> float:
-        """Of losses, ridges and prices."""
+        """Factor of losses, ridge penalties and lambda0."""
         return self.weight * self.target**2
 
     @property
     def slope(self) -> float:
-        """Of lambda1."""
+        """Factor of lambda1."""
         return math.sqrt(self.weight) * self.target
 
     @property
-    def is_ordinary(self) -> bool:
-        """Whether the core has the problem as it was given."""
+    def is_identity(self) -> bool:
+        """Whether the core has the problem in the user's units."""
         return self.columns is None and (self.weight, self.target, self.offset) == (1.0, 1.0, 0.0)
 
     def price(self, lambda0: float) -> float:
-        """Return a price in the units of the core; those beyond all losses stay finite, as nothing is free of them."""
-        return min(lambda0 / self.loss, LARGEST_PRICE)
+        """Return a penalty per term in the units of the core."""
+        return min(lambda0 / self.loss, MAX_PENALTY)
 
     def of(self, columns: NDArray[np.int64]) -> FloatArray | float:
-        """Return by what the coefficients of columns are larger."""
+        """Return the factor of the coefficients of some columns."""
         return self.target if self.columns is None else self.target / self.columns[columns]
 
     def from_core(self, point: _core.Point) -> _core.Point:
-        """Put a point of the core into the user's units."""
-        if self.is_ordinary:
+        """Convert a point of the core to the user's units."""
+        if self.is_identity:
             return point
         return _core.Point(
             point.intercept * self.target + self.offset,
@@ -74,7 +75,7 @@ class Units:
         )
 
     def to_core(self, point: _core.Point) -> _core.Point:
-        """Put a point in the user's units into those of the core."""
+        """Convert a point in the user's units to those of the core."""
         intercept = (point.intercept - self.offset) / self.target
         return _core.Point(intercept, point.columns, point.coef / self.of(point.columns))
 
@@ -87,32 +88,37 @@ def power_of_two(value: float, base: int = 1) -> float:
     return math.ldexp(1.0, exponent - exponent % base)
 
 
-def in_units(y: FloatArray, weight: FloatArray, *, centred: bool) -> tuple[Units, FloatArray, FloatArray]:
-    """Return units in which a target and its weights are of ordinary size, and both of them in these.
+def scale_target(target: FloatArray, weight: FloatArray, *, centred: bool) -> tuple[Units, FloatArray, FloatArray]:
+    """Scale a target and its weights to moderate size.
 
     Parameters
     ----------
-    y : ndarray
-        Labels -1 and 1, which stay as they are, or responses.
+    target : ndarray
+        Labels -1 and 1, which are not changed, or responses.
     weight : ndarray
-        Weights of the rows, positive ones among them.
+        Sample weights, some of them positive.
     centred : bool
-        Whether y is a response with an intercept to go with it: its mean is taken out.
+        Whether to subtract the mean: for the response of a regression with an intercept.
+
+    Returns
+    -------
+    Units, ndarray, ndarray
+        The units, and the scaled target and weights; these are not copied if their factor is 1.
     """
-    scale = power_of_two(float(weight.max()), base=2)
-    weight = weight if scale == 1 else weight / scale  # no copy for nothing: rows may be many
-    offset = _centre(y, weight) if centred else 0.0
-    y = y - offset if offset else y
-    unit = power_of_two(float(np.abs(y).max(initial=0.0)))
-    return Units(scale, unit, offset), y if unit == 1 else y / unit, weight
+    weight_unit = power_of_two(float(weight.max()), base=2)
+    weight = weight if weight_unit == 1 else weight / weight_unit
+    offset = _mean(target, weight) if centred else 0.0
+    target = target - offset if offset else target
+    unit = power_of_two(float(np.abs(target).max(initial=0.0)))
+    return Units(weight_unit, unit, offset), target if unit == 1 else target / unit, weight
 
 
-def unless_one(weight: FloatArray) -> FloatArray | None:
-    """Return weights as rows of the core take them: None where all are one, which need no memory."""
+def weights_or_none(weight: FloatArray) -> FloatArray | None:
+    """Return None if all weights are 1, which the core represents without an array; else the weights."""
     return None if weight.min(initial=1.0) == weight.max(initial=1.0) == 1 else weight
 
 
-def _centre(y: FloatArray, weight: FloatArray) -> float:
-    """Return the weighted mean of a response; exact where all are equal."""
-    first = float(y[0])
-    return first + float(weight @ (y - first) / weight.sum())
+def _mean(target: FloatArray, weight: FloatArray) -> float:
+    """Return the weighted mean of a response; it is exact if all responses are equal."""
+    first = float(target[0])
+    return first + float(weight @ (target - first) / weight.sum())

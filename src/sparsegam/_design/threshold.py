@@ -1,6 +1,7 @@
-"""The columns a search may choose from: features as bin codes, what each column stands for, and what it may cost."""
+"""The columns of an additive model: steps, levels, ramps and interactions, with their counts, terms and constraints."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -9,155 +10,234 @@ from numpy.typing import NDArray
 
 from sparsegam import _core
 from sparsegam._data.columns import Scale
-from sparsegam._data.table import Table
 from sparsegam._design.binning import Codes, Feature, rows_per_bin
-from sparsegam._design.constraints import Constraints
-from sparsegam._design.own import Own
+from sparsegam._design.constraints import Constraints, InteractionOptions
+from sparsegam._design.interactions import Interaction
 from sparsegam._design.ramps import Ramps
-from sparsegam._design.training import Bins, Histogram, Training, histogram_of
+from sparsegam._design.training import Bins
 from sparsegam._models.additive import Model
 from sparsegam._models.seen import SeenLater
 from sparsegam._models.terms import Condition, Term, conditions_of
 from sparsegam.arrays import FloatArray
 
 NO_COLUMNS = np.zeros(0, dtype=np.int64)
-NEGLIGIBLE = 1e-3  # of the weight of an average row: rows that weigh less together can tell nothing
+# Minimum weight on each side of a step, relative to the mean weight of a row. The loss of rows that weigh less together
+# does not determine a coefficient.
+NEGLIGIBLE_WEIGHT = 1e-3
 
 
+@dataclass(frozen=True, eq=False)
 class ThresholdDesign:
-    """Bin codes of all features in the core, and the meaning of each of its columns.
+    """A description of the columns that a search chooses from.
 
-    Parameters
+    The columns are numbered feature by feature: first one per bin, `x <= t` for the ordered bins and `x == v` for the
+    others, then one per ramp. After all features follow two columns per interaction: not both of its conditions are
+    true (never a candidate), and both are true.
+
+    Attributes
     ----------
-    features : sequence of Feature
-        One per source column.
-    codes : sequence of ndarray
-        Their bin codes.
-    weight : ndarray, optional
-        Weights of the rows.
-    missing : {"mean", "error", "last"}
-        How models score a value that no row had.
-    ramps : sequence of Ramps or None, optional
-        Those of each feature, whose columns come after those of its bins; none by default.
-    shapes : sequence of {"steps", "ramps", "both"}, optional
-        What each feature may be described by; features without ramps always have their steps.
+    features : tuple of Feature
+        The features.
+    n_rows : int
+        Number of training rows of positive weight.
+    counts : ndarray of shape (n_columns,)
+        Number of training rows for which each column is 1; for a ramp, number of rows below its knot.
+    weights : ndarray of shape (n_columns,)
+        Total weight of these rows, in units of the mean weight of a row.
+    ramps : tuple of Ramps or None
+        Ramps of each feature.
+    shapes : tuple of {"steps", "ramps", "both"}
+        Shapes that each feature may have. A feature without ramps always has steps.
+    interactions : tuple of Interaction, default=()
+        Interactions, sorted by pair.
     """
 
-    def __init__(
-        self,
-        features: Sequence[Feature],
-        codes: Sequence[Codes],
-        weight: FloatArray | None = None,
-        *,
-        missing: str = "mean",
-        ramps: Sequence[Ramps | None] | None = None,
-        shapes: Sequence[str] | None = None,
-    ) -> None:
-        self.missing = missing
-        self.ramps = [None] * len(features) if ramps is None else list(ramps)
-        self.shapes = ["both"] * len(features) if shapes is None else list(shapes)
-        self.features = tuple(features)
-        self.n_bins = np.array([feature.n_bins for feature in features], dtype=np.int64)
-        self.n_ordered = np.array([feature.n_ordered for feature in features], dtype=np.int64)
-        self.n_ramps = np.array([0 if mine is None else mine.knots.size for mine in self.ramps], dtype=np.int64)
-        width = self.n_bins + self.n_ramps
-        self.offset = np.cumsum(width) - width
-        self.source = np.repeat(np.arange(len(self.features), dtype=np.int32), width)  # whose codes a column is made of
-        self.group = self.source  # whose terms it is counted among
-        self.codes = tuple(codes)
-        self.core = self._in_core(codes)
-        self.counts = self.sums()
-        varied = weight is not None and weight.min() < weight.max()
-        self.shares = self.sums(weight / weight.mean()) if weight is not None and varied else self.counts
+    features: tuple[Feature, ...]
+    n_rows: int
+    counts: FloatArray
+    weights: FloatArray
+    ramps: tuple[Ramps | None, ...]
+    shapes: tuple[str, ...]
+    interactions: tuple[Interaction, ...] = ()
 
-    def _in_core(self, codes: Sequence[Codes]) -> Any:
-        """Return the design as the core has it, which reads the codes where they are."""
-        ramped = [None if mine is None else mine.in_core() for mine in self.ramps]
-        return _core.ThresholdDesign(codes, self.n_bins, self.n_ordered, ramped)
+    # --- numbering of the columns
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the features."""
         return tuple(feature.name for feature in self.features)
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether there are no ramps: columns are 0 or 1."""
-        return not self.n_ramps.any()
+    @cached_property
+    def n_bins(self) -> NDArray[np.int64]:
+        """Number of bins of each feature."""
+        return np.array([feature.n_bins for feature in self.features], dtype=np.int64)
 
-    @property
-    def n_columns(self) -> int:
-        """Number of columns, one per bin and one per ramp."""
+    @cached_property
+    def n_ordered(self) -> NDArray[np.int64]:
+        """Number of ordered bins of each feature; these are its first bins."""
+        return np.array([feature.n_ordered for feature in self.features], dtype=np.int64)
+
+    @cached_property
+    def n_ramps(self) -> NDArray[np.int64]:
+        """Number of ramps of each feature."""
+        return np.array([0 if ramps is None else ramps.knots.size for ramps in self.ramps], dtype=np.int64)
+
+    @cached_property
+    def offset(self) -> NDArray[np.int64]:
+        """First column of each feature."""
+        width = self.n_bins + self.n_ramps
+        offset: NDArray[np.int64] = np.cumsum(width) - width
+        return offset
+
+    @cached_property
+    def n_feature_columns(self) -> int:
+        """Number of columns without those of interactions."""
         return int(self.n_bins.sum() + self.n_ramps.sum())
 
     @property
-    def n_candidates(self) -> int:
-        """Number of columns that may enter a model."""
-        return int(np.count_nonzero(self.candidates(Constraints())))
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return self.n_feature_columns + 2 * len(self.interactions)
 
-    def candidates(self, rules: Constraints) -> NDArray[np.bool_]:
-        """Tell which columns may enter a model.
+    @property
+    def has_ramps(self) -> bool:
+        """Whether any feature has ramps."""
+        return bool(self.n_ramps.any())
 
-        The last ordered bin of a feature may not: its column is constant or, beside special and missing values, the
-        complement of theirs. Nor may one of two levels, the complement of the other (beside a ridge, both would cost
-        less than one), nor columns that hold or fail for too few rows, or for rows of next to no weight.
+    @cached_property
+    def feature_of(self) -> NDArray[np.int64]:
+        """Feature of each column that is not an interaction."""
+        return np.repeat(np.arange(len(self.features)), self.n_bins + self.n_ramps)
+
+    @cached_property
+    def group(self) -> NDArray[np.int64]:
+        """Feature of each column or, for interactions, the number of features plus the position of the pair."""
+        pairs = dict.fromkeys(interaction.pair for interaction in self.interactions)
+        number = {pair: len(self.features) + i for i, pair in enumerate(pairs)}
+        of_interactions = np.array([number[interaction.pair] for interaction in self.interactions], dtype=np.int64)
+        return np.append(self.feature_of, np.repeat(of_interactions, 2))
+
+    @cached_property
+    def is_ordered(self) -> NDArray[np.bool_]:
+        """Mask of the columns `x <= t`."""
+        return self._with_interactions(self._position < self.n_ordered[self.feature_of])
+
+    @cached_property
+    def is_ramp(self) -> NDArray[np.bool_]:
+        """Mask of the columns that are ramps."""
+        return self._with_interactions(self._position >= self.n_bins[self.feature_of])
+
+    @cached_property
+    def is_interaction(self) -> NDArray[np.bool_]:
+        """Mask of the columns of interactions."""
+        out: NDArray[np.bool_] = np.arange(self.n_columns) >= self.n_feature_columns
+        return out
+
+    @property
+    def _position(self) -> NDArray[np.int64]:
+        """Position of each column among those of its feature."""
+        position: NDArray[np.int64] = np.arange(self.n_feature_columns) - self.offset[self.feature_of]
+        return position
+
+    def _with_interactions(self, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        return np.append(mask, np.zeros(2 * len(self.interactions), dtype=bool))
+
+    def bins_of(self, j: int) -> slice:
+        """Return the columns of the bins of feature j."""
+        first = int(self.offset[j])
+        return slice(first, first + int(self.n_bins[j]))
+
+    def ramp_of(self, column: int) -> tuple[Ramps, int] | None:
+        """Return the ramps of a column's feature and the position of the column among them; None for other columns."""
+        if column >= self.n_feature_columns:
+            return None
+        j = int(self.feature_of[column])
+        ramps, position = self.ramps[j], column - int(self.offset[j] + self.n_bins[j])
+        return None if ramps is None or position < 0 else (ramps, position)
+
+    def interaction_of(self, column: int) -> Interaction | None:
+        """Return the interaction that a column stands for; None for other columns."""
+        position = column - self.n_feature_columns
+        return None if position < 0 else self.interactions[position // 2]
+
+    def columns_of(self, interactions: Sequence[Interaction]) -> NDArray[np.int64]:
+        """Return the columns in which interactions are true; -1 for interactions that the design does not have."""
+        column = {known: self.n_feature_columns + 2 * i + 1 for i, known in enumerate(self.interactions)}
+        return np.array([column.get(interaction, -1) for interaction in interactions], dtype=np.int64)
+
+    def features_of(self, columns: NDArray[np.int64]) -> list[int]:
+        """Return the features that some columns depend on, in ascending order."""
+        found: set[int] = set()
+        for column in columns.tolist():
+            interaction = self.interaction_of(column)
+            found |= {int(self.feature_of[column])} if interaction is None else {*interaction.pair}
+        return sorted(found)
+
+    def with_interactions(
+        self, interactions: Sequence[Interaction], counts: FloatArray, weights: FloatArray
+    ) -> "ThresholdDesign":
+        """Return the design with other interactions.
+
+        Parameters
+        ----------
+        interactions : sequence of Interaction
+            The interactions, as `sorted_interactions` returns them.
+        counts, weights : ndarray of shape (2 * n_interactions,)
+            As the attributes of these names, for the columns of the interactions.
         """
-        allowed = self._on_both_sides(self.counts, rows_per_bin(rules.min_samples_bin, self.core.n_rows))
-        if self.shares is not self.counts:
-            allowed &= self._on_both_sides(self.shares, NEGLIGIBLE)
-        allowed[(self.offset + self.n_ordered - 1)[self.n_ordered > 0]] = False
-        of_two = np.flatnonzero((self.n_ordered == 0) & (self.n_bins == 2))
-        allowed[[self.offset[j] + self.features[j].spare_bin() for j in of_two if j < len(self.features)]] = False
-        if not self.is_plain:
-            alone = (self.n_ramps > 0) & (np.array(self.shapes) == "ramps")
-            allowed[self.is_ordered() & alone[self.group]] = False
-        never = rules.forbidden(self.names)
-        if len(never):
-            allowed[np.isin(self.group, never)] = False
-        return allowed
+        n = self.n_feature_columns
+        return replace(
+            self,
+            interactions=tuple(interactions),
+            counts=np.append(self.counts[:n], counts),
+            weights=np.append(self.weights[:n], weights),
+        )
 
-    def _on_both_sides(self, held: FloatArray, at_least: float) -> NDArray[np.bool_]:
-        """Tell which columns hold for so much, and fail for as much; ramps say something above their knots, too."""
-        n = self.core.n_rows
-        enough: NDArray[np.bool_] = (held >= at_least) & (self.is_ramp() | (n - held >= at_least))
-        return enough
-
-    def stand_on_events(self, events: NDArray[np.bool_], at_least: int) -> NDArray[np.bool_]:
-        """Tell which columns hold, and fail, for so many rows of either class; ramps need them below their knots."""
-        held, total = self.held_by(events)
-        fails = np.minimum(total - held, (self.core.n_rows - self.counts) - (total - held))
-        sides = (held, self.counts - held, np.where(self.is_ramp(), np.inf, fails))
-        enough: NDArray[np.bool_] = np.minimum.reduce(sides) >= at_least
-        return enough
-
-    def held_by(self, rows: NDArray[np.bool_]) -> tuple[FloatArray, float]:
-        """Return for how many of some rows each column is 1, and how many they are."""
-        return self.core.column_counts(np.arange(len(self.codes)), mask=rows), float(np.count_nonzero(rows))
+    # --- models
 
     def term(self, column: int, coef: float) -> Term:
-        """Return a column and its coefficient in the words of the data."""
-        j, ramp = int(self.source[column]), self._ramp(column)
+        """Return the term of a model that a column and its coefficient stand for."""
+        interaction, ramp = self.interaction_of(column), self.ramp_of(column)
+        if interaction is not None:
+            return interaction.term(self.features, coef)
+        j = int(self.feature_of[column])
         feature = self.features[j]
         if ramp is None:
             return Term(feature.name, feature.condition(column - int(self.offset[j])), coef)
         ramps, r = ramp
-        return Term(feature.name, Condition("ramp", float(ramps.at[r]), ramps.low), coef / ramps.width)
+        return Term(feature.name, Condition("ramp", float(ramps.thresholds[r]), ramps.low), coef / ramps.width)
 
-    def _ramp(self, column: int) -> tuple[Ramps, int] | None:
-        """Return the ramps of the column's feature, and which of them it is; None for the column of a bin."""
-        j = int(self.source[column])
-        ramps = self.ramps[j]
-        if ramps is None:
-            return None
-        r = column - int(self.offset[j] + self.n_bins[j])
-        return None if r < 0 else (ramps, r)
+    def terms(self, point: _core.Point) -> tuple[Term, ...]:
+        """Return the terms of a point, in the order of the columns."""
+        order = np.argsort(point.columns)
+        return tuple(map(self.term, point.columns[order].tolist(), point.coef[order].tolist()))
 
-    def model(self, point: _core.Point, loss: str, classes: NDArray[Any] | None, own: Own | None = None) -> Model:
-        """Put one point of a search into the words of the data; `own` are the rows, where bins do not say all."""
-        columns, order = point.columns, np.argsort(point.columns)
-        terms = tuple(map(self.term, columns[order].tolist(), point.coef[order].tolist()))
-        used, asked = self.features_of(columns), conditions_of(terms)
-        model = Model(
+    def model(
+        self,
+        point: _core.Point,
+        loss: str,
+        classes: NDArray[Any] | None,
+        missing: str = "mean",
+        pair_shares: Mapping[tuple[str, str], FloatArray] | None = None,
+    ) -> Model:
+        """Convert a point to a model.
+
+        Parameters
+        ----------
+        point : Point
+            Intercept, columns and coefficients, in the user's units.
+        loss : str
+            The loss.
+        classes : ndarray or None
+            The two class labels, the positive one last; None for a regression.
+        missing : {"mean", "error", "last"}, default="mean"
+            How the model scores values that no training row had.
+        pair_shares : dict from pair of str to ndarray, optional
+            Training distribution over the cells of each pair of features with interactions.
+        """
+        terms, used = self.terms(point), self.features_of(point.columns)
+        conditions = conditions_of(terms)
+        return Model(
             intercept=float(point.intercept),
             terms=terms,
             feature_names=self.names,
@@ -165,231 +245,178 @@ class ThresholdDesign:
             classes=None if classes is None else (classes[0], classes[1]),
             special_values={feature.name: feature.special_values for feature in self.features if feature.special},
             scales=self._scales(set(used)),
-            missing=self.missing,
-            seen=SeenLater({self.names[j]: partial(self.bins(j).seen, asked[self.names[j]]) for j in used}),
-            seen_pairs=self.seen_pairs(terms),
+            missing=missing,
+            seen=SeenLater({self.names[j]: partial(self.bins(j).seen, conditions[self.names[j]]) for j in used}),
+            seen_pairs=pair_shares or {},
         )
-        return model.remembering(self.training(point, own))
-
-    def seen_pairs(self, _terms: Sequence[Term]) -> dict[tuple[str, str], FloatArray]:
-        """Sum the weight of the rows by the cells of each pair that terms are of: there is none."""
-        return {}
-
-    def is_product(self) -> NDArray[np.bool_]:
-        """Tell which columns are products of two conditions: none."""
-        return np.zeros(self.n_columns, dtype=bool)
-
-    def features_of(self, columns: NDArray[np.int64]) -> list[int]:
-        """Return the features that some columns ask about, in the order of the table."""
-        return sorted(set(self.source[columns].tolist()))
-
-    def training(self, point: _core.Point, own: Own | None = None) -> Training:
-        """Count the rows of a search by what one of its models sees of them."""
-        columns = tuple((self.features[j], self.column_counts(j)) for j in self.features_of(point.columns))
-        return Training(self.core.n_rows, columns, self.histogram(point, own))
-
-    def histogram(self, point: _core.Point, own: Own | None = None) -> Histogram:
-        """Count the scores of the rows."""
-        return histogram_of(self.row_scores(point, own))
-
-    def row_scores(self, point: _core.Point, own: Own | None = None) -> FloatArray:
-        """Return the score of each row of the search: by its bins, or by its own values where these are given."""
-        if own is not None and not self.is_exact(point.columns):
-            return self.own_columns(own, point.columns).scores(float(point.intercept), point.coef)
-        score: FloatArray = self.core.row_scores(point)
-        return score
-
-    def column_counts(self, j: int) -> FloatArray:
-        """Return for how many rows each column of feature j is 1."""
-        out: FloatArray = self.counts[self.bins_of(j)].copy()
-        return out
 
     def bins(self, j: int) -> Bins:
-        """Return the bins of feature j, and what their rows weigh."""
+        """Return the bins of feature j with the weight of their training rows."""
         ramps = self.ramps[j]
-        return Bins(self.features[j], self.shares[self.bins_of(j)].copy(), None if ramps is None else ramps.middle)
-
-    def count(self, rows: NDArray[np.bool_]) -> int:
-        """Return how many some rows are."""
-        return int(np.count_nonzero(rows))
-
-    def bins_of(self, j: int) -> slice:
-        """Return where the columns of the bins of feature j are."""
-        first = int(self.offset[j])
-        return slice(first, first + int(self.n_bins[j]))
-
-    def counts_among(self, columns: NDArray[np.int64], rows: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Return for how many of some rows each of some columns is 1."""
-        source = self.source[columns].astype(np.int64)
-        features = np.unique(source)
-        if not features.size:
-            return np.zeros(0, dtype=np.int64)
-        sums = self.core.column_counts(features, mask=rows)
-        width = self.n_bins[features] + self.n_ramps[features]
-        moved = np.cumsum(width) - width - self.offset[features]
-        found: NDArray[np.int64] = sums[moved[np.searchsorted(features, source)] + columns].astype(np.int64)
-        return found
-
-    def bin_tables(self, columns: NDArray[np.int64], coef: FloatArray) -> dict[int, FloatArray]:
-        """Return, for each feature that some columns are of, what these add to the score in each of its bins."""
-        tables = {j: np.zeros(self.n_bins[j]) for j in dict.fromkeys(self.source[columns].tolist())}
-        for column, value in zip(columns.tolist(), coef.tolist(), strict=True):
-            j, ramp = int(self.source[column]), self._ramp(column)
-            if ramp is None:
-                place = column - int(self.offset[j])
-                tables[j][0 if place < self.n_ordered[j] else place : place + 1] += value
-            else:
-                tables[j] += value * ramp[0].by_bin(ramp[1], int(self.n_bins[j]))
-        return tables
-
-    def scores(self, data: Table, points: Sequence[_core.Point]) -> FloatArray | None:
-        """Score other rows by the bins of this design, all points at once.
-
-        Returns an array of shape (n_points, n_rows), or None where a row has a value of which no training row was:
-        what that counts as is for models to say.
-        """
-        tables = [self.bin_tables(point.columns, point.coef) for point in points]
-        codes: dict[int, Codes] = {}
-        for j in sorted({j for table in tables for j in table}):
-            found = self._codes_in(data, j, codes)
-            if found is None:
-                return None
-            codes[j] = found
-        out = np.empty((len(points), data.n_rows))
-        part = np.empty(data.n_rows)
-        for i, (point, table) in enumerate(zip(points, tables, strict=True)):
-            out[i] = point.intercept
-            for j, by_bin in table.items():
-                out[i] += by_bin.take(codes[j], out=part, mode="clip")
-            if not self.is_exact(point.columns):
-                self._correct(out[i], data, point, codes)
-        return out
-
-    def _codes_in(self, data: Table, j: int, _known: Mapping[int, Codes]) -> Codes | None:
-        """Return the codes of feature j in other rows; None where these have a value of which no training row was."""
-        found = self.features[j].codes_of(data.column(j))
-        return found if found is not None and self._had_rows(j, found) else None
-
-    def _correct(self, score: FloatArray, data: Table, point: _core.Point, codes: Mapping[int, Codes]) -> None:
-        """Put the rows' own values into scores that went by the means of bins."""
-        for column, coef in zip(point.columns.tolist(), point.coef.tolist(), strict=True):
-            j, ramp = int(self.source[column]), self._ramp(column)
-            if ramp is None or ramp[0].exact:
-                continue
-            ramps, r = ramp
-            ordered = codes[j] < self.n_ordered[j]
-            own = ramps.values(r, data.column(j).values[ordered])
-            score[ordered] += coef * (own - ramps.by_bin(r, int(self.n_bins[j]))[codes[j][ordered]])
-
-    def is_exact(self, columns: NDArray[np.int64] | None = None) -> bool:
-        """Tell whether bins say all there is to say of these columns, or of all: no ramp is over several values."""
-        if columns is None:
-            return all(ramps is None or ramps.exact for ramps in self.ramps)
-        return all(ramp is None or ramp[0].exact for ramp in map(self._ramp, columns.tolist()))
-
-    def own_columns(self, own: Own, columns: NDArray[np.int64]) -> _core.RawColumns:
-        """Return some columns by the rows' own values."""
-        return _core.RawColumns(self.core, columns, [self._own_ramp(own, column) for column in columns.tolist()])
-
-    def _own_ramp(self, own: Own, column: int) -> tuple[Any, ...] | None:
-        """Return the numbers of a ramp, where it is held, and its knot; None where bins say all there is to say."""
-        ramp = self._ramp(column)
-        if ramp is None or ramp[0].exact:
-            return None
-        ramps, r = ramp
-        return *own.of(int(self.source[column])), ramps.low, ramps.high, float(ramps.end[ramps.knots[r]])
-
-    def units(self, columns: NDArray[np.int64]) -> FloatArray:
-        """Return by what the coefficients of these columns are larger than those of their terms."""
-        ramps = map(self._ramp, columns.tolist())
-        return np.array([1.0 if ramp is None else ramp[0].width for ramp in ramps], dtype=np.float64)
-
-    def _had_rows(self, j: int, codes: Codes) -> bool:
-        """Tell whether training rows were in all of these bins of feature j that are out of the order."""
-        first, last = int(self.n_ordered[j]), int(self.n_bins[j])
-        empty = self.counts[self.bins_of(j)][first:] == 0
-        return not (np.bincount(codes, minlength=last)[first:][empty] > 0).any()
-
-    def penalty(
-        self,
-        lambda2: float,
-        rules: Constraints,
-        *,
-        allowed: NDArray[np.bool_] | None = None,
-        always: NDArray[np.int64] = NO_COLUMNS,
-        unit: FloatArray | None = None,
-    ) -> _core.Penalty:
-        """Return the price, the bounds and the limits of the columns."""
-        low, high = self.bounds(rules)
-        return _core.Penalty(
-            lambda2=lambda2,
-            cost=np.ascontiguousarray(self.costs(rules)),
-            low=low,
-            high=high,
-            allowed=self.candidates(rules) if allowed is None else allowed,
-            group=self.group.astype(np.int64),
-            always=always,
-            penalty_scale=unit,
-            max_groups=rules.max_features or 0,
-            max_per_group=rules.max_terms_per_feature or 0,
-            **self._rules_of_products(),
-        )
-
-    def _rules_of_products(self) -> dict[str, Any]:
-        """Return what the core must know of products, which a design may have."""
-        return {}
-
-    def costs(self, rules: Constraints) -> FloatArray:
-        """Return the factor on lambda0 of each column: one number behind all of them where they cost the same."""
-        by_feature = rules.costs(self.names)
-        if by_feature.size and (by_feature == by_feature[0]).all():
-            return np.broadcast_to(by_feature[0], self.n_columns)
-        out: FloatArray = by_feature[self.group]
-        return out
-
-    def bounds(self, rules: Constraints) -> tuple[FloatArray, FloatArray]:
-        """Return the lowest and the highest coefficient of each column.
-
-        A score that grows with x falls with the columns `x <= t`: their coefficients are at most zero, those of ramps,
-        which grow themselves, at least zero. Special and missing values are out of the order and stay free.
-        """
-        directions = self._directions(rules)
-        if not directions.any():
-            return np.full(self.n_columns, -np.inf), np.full(self.n_columns, np.inf)
-        sense = np.where(self.is_ramp(), -1, np.where(self.is_ordered(), 1, 0))
-        direction = sense * directions[self.group]
-        return np.where(direction < 0, 0.0, -np.inf), np.where(direction > 0, 0.0, np.inf)
+        return Bins(self.features[j], self.weights[self.bins_of(j)].copy(), None if ramps is None else ramps.bin_means)
 
     def _scales(self, used: set[int]) -> dict[str, Scale]:
-        """Say what features hold that are no numbers; levels of a category only where a model has a use for them."""
+        """Return the scales of features that are not plain numbers; those of categories only if a model uses them."""
         return {
             feature.name: feature.scale
             for j, feature in enumerate(self.features)
             if feature.scale.kind != "number" and (j in used or not feature.scale.has_levels)
         }
 
-    def sums(self, weight: FloatArray | None = None) -> FloatArray:
-        """Sum the weights of the rows for which each column is 1; without weights, count them."""
-        out: FloatArray = self.core.column_counts(np.arange(len(self.codes)), weight)
-        return out
+    # --- values of the columns
 
-    def is_ordered(self) -> NDArray[np.bool_]:
-        """Tell which columns are `x <= t`."""
-        out: NDArray[np.bool_] = self._place() < self.n_ordered[self.source]
-        return out
+    def is_exact(self, columns: NDArray[np.int64] | None = None) -> bool:
+        """Return whether bins determine the values of columns (all by default): no ramp has bins of several values."""
+        if columns is None:
+            return all(ramps is None or ramps.exact for ramps in self.ramps)
+        return all(ramp is None or ramp[0].exact for ramp in map(self.ramp_of, columns.tolist()))
 
-    def is_ramp(self) -> NDArray[np.bool_]:
-        """Tell which columns are ramps."""
-        out: NDArray[np.bool_] = self._place() >= self.n_bins[self.source]
-        return out
+    def coefficient_units(self, columns: NDArray[np.int64]) -> FloatArray:
+        """Return the factors by which the coefficients of columns are larger than those of their terms."""
+        ramps = map(self.ramp_of, columns.tolist())
+        return np.array([1.0 if ramp is None else ramp[0].width for ramp in ramps], dtype=np.float64)
 
-    def _place(self) -> NDArray[np.int64]:
-        """Return where each column is among those of its feature."""
-        place: NDArray[np.int64] = np.arange(self.n_columns) - self.offset[self.source]
-        return place
+    def bin_tables(self, columns: NDArray[np.int64], coef: FloatArray) -> dict[int, FloatArray]:
+        """Return, for each feature of some columns, the contribution to the score of each of its bins.
 
-    def _directions(self, rules: Constraints) -> NDArray[np.int64]:
-        directions = rules.directions(self.names)
+        Interactions are left out.
+        """
+        plain = columns < self.n_feature_columns
+        tables = {j: np.zeros(self.n_bins[j]) for j in dict.fromkeys(self.feature_of[columns[plain]].tolist())}
+        for column, value in zip(columns[plain].tolist(), coef[plain].tolist(), strict=True):
+            j, ramp = int(self.feature_of[column]), self.ramp_of(column)
+            if ramp is None:
+                bin_ = column - int(self.offset[j])
+                tables[j][0 if bin_ < self.n_ordered[j] else bin_ : bin_ + 1] += value
+            else:
+                tables[j] += value * ramp[0].by_bin(ramp[1], int(self.n_bins[j]))
+        return tables
+
+    def had_rows(self, j: int, codes: Codes | NDArray[np.intp]) -> bool:
+        """Return whether all unordered bins of feature j among these codes had training rows."""
+        first, last = int(self.n_ordered[j]), int(self.n_bins[j])
+        empty = self.counts[self.bins_of(j)][first:] == 0
+        return not (np.bincount(codes, minlength=last)[first:][empty] > 0).any()
+
+    # --- constraints
+
+    def candidates(self, constraints: Constraints) -> NDArray[np.bool_]:
+        """Return the mask of the columns that may enter a model."""
+        allowed = self._on_both_sides(self.counts, rows_per_bin(constraints.min_samples_bin, self.n_rows))
+        allowed &= self._on_both_sides(self.weights, NEGLIGIBLE_WEIGHT)
+        # The last ordered bin of a feature is constant or, with special and missing values, the complement of theirs.
+        allowed[(self.offset + self.n_ordered - 1)[self.n_ordered > 0]] = False
+        # One of two levels is the complement of the other. With a ridge, both together would cost less than one.
+        for j in np.flatnonzero((self.n_ordered == 0) & (self.n_bins == 2)).tolist():
+            allowed[self.offset[j] + self.features[j].redundant_bin()] = False
+        if self.has_ramps:
+            ramps_only = (self.n_ramps > 0) & (np.array(self.shapes) == "ramps")
+            allowed[: self.n_feature_columns][
+                self.is_ordered[: self.n_feature_columns] & ramps_only[self.feature_of]
+            ] = False
+        forbidden = constraints.forbidden(self.names)
+        if forbidden:
+            allowed[np.isin(self.group, forbidden)] = False
+        allowed[self.n_feature_columns :: 2] = False
+        return allowed
+
+    def _on_both_sides(self, sums: FloatArray, minimum: float) -> NDArray[np.bool_]:
+        """Return the columns that are 1, and 0, for enough rows; ramps depend on x above their knots, too."""
+        enough: NDArray[np.bool_] = (sums >= minimum) & (self.is_ramp | (self.n_rows - sums >= minimum))
+        return enough
+
+    def has_events(self, events: NDArray[np.int64], n_events: int, minimum: int) -> NDArray[np.bool_]:
+        """Return the columns with enough rows of either class where they are 1 and where they are 0.
+
+        Parameters
+        ----------
+        events : ndarray of int of shape (n_columns,)
+            Number of positive-class rows for which each column is 1, or below the knot of a ramp.
+        n_events : int
+            Number of positive-class rows.
+        minimum : int
+            Minimum number of rows. For ramps it applies below the knot only.
+        """
+        outside = np.minimum(n_events - events, (self.n_rows - self.counts) - (n_events - events))
+        sides = (events, self.counts - events, np.where(self.is_ramp, np.inf, outside))
+        enough: NDArray[np.bool_] = np.minimum.reduce(sides) >= minimum
+        return enough
+
+    def penalty(
+        self,
+        lambda2: float,
+        constraints: Constraints,
+        interactions: InteractionOptions,
+        *,
+        allowed: NDArray[np.bool_],
+        required: NDArray[np.int64] = NO_COLUMNS,
+        penalty_scale: FloatArray | None = None,
+    ) -> _core.Penalty:
+        """Return the penalties, bounds and limits of the columns for the core."""
+        low, high = self.bounds(constraints)
+        of_interactions: dict[str, Any] = {}
+        if self.interactions:
+            pairs = np.repeat(np.array([one.pair for one in self.interactions], dtype=np.int64), 2, axis=0)
+            parents = np.full((self.n_columns, 2), -1, dtype=np.int64)
+            parents[: self.n_feature_columns, 0] = self.feature_of
+            parents[self.n_feature_columns :] = pairs
+            of_interactions = {
+                "parents": parents,
+                "max_per_pair": interactions.max_terms_per_pair or 0,
+                "hierarchy": interactions.hierarchy or "none",
+            }
+        return _core.Penalty(
+            lambda2=lambda2,
+            cost=np.ascontiguousarray(self.costs(constraints, interactions)),
+            low=low,
+            high=high,
+            allowed=allowed,
+            group=self.group,
+            always=required,
+            penalty_scale=penalty_scale,
+            max_groups=constraints.max_features or 0,
+            max_per_group=constraints.max_terms_per_feature or 0,
+            **of_interactions,
+        )
+
+    def costs(self, constraints: Constraints, interactions: InteractionOptions) -> FloatArray:
+        """Return the factor on lambda0 of each column.
+
+        An interaction costs `interaction_cost` times the larger cost of its two features.
+        """
+        by_feature = constraints.costs(self.names)
+        if not self.interactions and by_feature.size and (by_feature == by_feature[0]).all():
+            return np.broadcast_to(by_feature[0], self.n_columns)
+        larger = np.array([max(by_feature[list(one.pair)]) for one in self.interactions])
+        return np.append(by_feature[self.feature_of], np.repeat(interactions.cost * larger, 2))
+
+    def bounds(self, constraints: Constraints) -> tuple[FloatArray, FloatArray]:
+        """Return the lower and the upper bound of each coefficient, from the monotone directions.
+
+        If the score must increase with x, the coefficients of the columns `x <= t` are at most zero and those of ramps
+        at least zero. Special and missing values are unordered and stay free. An interaction of `x <= t` or `x > t` has
+        the sign that the direction of x requires; if its two features require different signs, it is fixed at zero.
+        """
+        directions = self._directions(constraints)
+        if not directions.any():
+            return np.full(self.n_columns, -np.inf), np.full(self.n_columns, np.inf)
+        n = self.n_feature_columns
+        sense = np.where(self.is_ramp[:n], -1, np.where(self.is_ordered[:n], 1, 0))
+        direction = sense * directions[self.feature_of]
+        low, high = np.full(self.n_columns, -np.inf), np.full(self.n_columns, np.inf)
+        low[:n][direction < 0], high[:n][direction > 0] = 0.0, 0.0
+        for i, interaction in enumerate(self.interactions):
+            columns = slice(n + 2 * i, n + 2 * i + 2)
+            for side in (interaction.first, interaction.second):
+                sign = side.direction(self.features[side.feature]) * directions[side.feature]
+                if sign > 0:
+                    low[columns] = 0.0
+                elif sign < 0:
+                    high[columns] = 0.0
+        return low, high
+
+    def _directions(self, constraints: Constraints) -> NDArray[np.int64]:
+        directions = constraints.directions(self.names)
         for j in np.flatnonzero(directions):
             if self.n_ordered[j] == 0:
                 msg = (
@@ -398,3 +425,8 @@ class ThresholdDesign:
                 )
                 raise ValueError(msg)
         return directions
+
+
+def sorted_interactions(interactions: Sequence[Interaction]) -> tuple[Interaction, ...]:
+    """Return distinct interactions in the order in which a design has them."""
+    return tuple(sorted(set(interactions), key=lambda interaction: (interaction.pair, interaction)))

@@ -57,7 +57,7 @@ class TestSet:
     def score(self, problem: Problem[Any], found: Frontier) -> SizesAndScores:
         """Return the size and the score of each model of a path."""
         sizes = np.array([len(point.columns) for point in found.points], dtype=np.int64)
-        scores = problem.design.scores(self.features, found.points)
+        scores = problem.scores(self.features, found.points)
         if scores is None:
             models = (problem.model(point, self.classes) for point in found.points)
             scores = np.array([model.score_rows(self.features) for model in models])

@@ -7,9 +7,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sparsegam._fit.spec import FitSpec
 from sparsegam._io.special_codes import warn_of_special_codes
 from sparsegam._io.type_inference import warn_of_numbers_in_text
-from sparsegam._search.evidence import warn_of_few_rows
 from sparsegam._search.options import DEFAULT_MAX_TERMS
 from sparsegam._search.penalty import warn_about_weights
+from sparsegam._search.statistics import warn_of_few_rows
 from sparsegam.checks import warn
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sparsegam import _core
 from sparsegam._data.matrix import NumericMatrix, quote_columns, read_matrix
 from sparsegam._design.linear import Coefficients, LinearDesign
-from sparsegam._design.scaling import in_units, power_of_two
+from sparsegam._design.scaling import power_of_two, scale_target
 from sparsegam._search.options import SearchOptions
 from sparsegam._search.penalty import SelectionPenalty, mean_weight
 from sparsegam._search.problem import Problem, check_room
@@ -57,7 +57,7 @@ class Matrices:
         always = self.demands.always(data)
         check_room(always.size, "unpenalized", options)
         centred = not LOSSES[options.loss].is_classifier and self.demands.fit_intercept
-        units, y_core, weight_core = in_units(y, weight, centred=centred)
+        units, y_core, weight_core = scale_target(y, weight, centred=centred)
         scaled, columns = _ordinary(data)
         units = replace(units, columns=columns)
         made = partial(self.rows_of, y=y_core, weight=weight_core, options=options)

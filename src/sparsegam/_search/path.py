@@ -114,10 +114,7 @@ class Path(Generic[M]):
         n_terms = np.array([len(point.columns) for point in points], dtype=np.int64)
         objective = np.array([point.loss + point.ridge for point in points])
         return cls(
-            models=tuple(
-                problem.design.model(point, problem.options.loss, classes) if rough else problem.model(point, classes)
-                for point in points
-            ),
+            models=tuple(problem.model(point, classes, statistics=not rough) for point in points),
             n_terms=n_terms,
             loss=np.array([point.loss for point in points]),
             objective=objective,

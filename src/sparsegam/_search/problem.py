@@ -1,6 +1,6 @@
 """A problem that the core can search: a design with rows, penalties and options."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
@@ -89,9 +89,15 @@ class Problem(Generic[D_co]):
         limit = DEFAULT_MAX_TERMS if self.options.max_terms is None else int(self.options.max_terms)
         return max(min(limit, self.n_candidates), self.n_fixed)
 
-    def model(self: "Problem[Design[M]]", point: _core.Point, classes: NDArray[Any] | None) -> M:
-        """Convert a point of a search to a model."""
+    def model(
+        self: "Problem[Design[M]]", point: _core.Point, classes: NDArray[Any] | None, *, statistics: bool = True
+    ) -> M:
+        """Convert a point of a search to a model, with the statistics of its terms if it has any."""
         return self.design.model(point, self.options.loss, classes)
+
+    def scores(self, data: Any, points: Sequence[_core.Point]) -> FloatArray | None:
+        """Return the scores of other rows, shape (n_points, n_rows); None if models must score them one by one."""
+        return None
 
     def on_rows(self, point: _core.Point) -> _core.Point:
         """Refit the coefficients to the raw values if the search used bin centres."""

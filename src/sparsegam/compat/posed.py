@@ -24,7 +24,7 @@ from sparsegam import _core
 from sparsegam._data.matrix import NumericMatrix, quote_columns, read_matrix
 from sparsegam._data.target import read_target
 from sparsegam._design.linear import Coefficients
-from sparsegam._design.scaling import Units, in_units
+from sparsegam._design.scaling import Units, scale_target
 from sparsegam._search.matrices import Matrices
 from sparsegam._search.options import SearchOptions
 from sparsegam.arrays import FloatArray
@@ -202,7 +202,7 @@ def pose(data: Data, settings: Settings) -> Posed:
 def _as_codes(data: Data, settings: Settings, scale: float, *, centred: bool) -> Posed:
     """Pose zeros and ones as bin codes: thresholds of one feature as that feature, other columns as levels."""
     matrix, p = data.matrix, data.matrix.n_columns
-    units, target, weight = in_units(
+    units, target, weight = scale_target(
         data.target, np.ones(data.target.size), centred=settings.intercept and not settings.is_classification
     )
     codes = code_columns(matrix)

@@ -13,13 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
+from sparsegam._backends.local import LocalTable, encoded_table
 from sparsegam._data.sketches import CodedColumn, Codes, Coding
 from sparsegam._data.table import Table
 from sparsegam._design.binning import Feature
-from sparsegam._design.own import CodedNumbers
 from sparsegam._design.ramps import Ramps
 from sparsegam._design.scaling import Units
-from sparsegam._design.threshold import ThresholdDesign
 from sparsegam._design.training import histogram_of
 from sparsegam.arrays import FloatArray
 from sparsegam.dask.parts import CodedPart
@@ -157,12 +156,12 @@ class Posed:
 
     plan: Plan
     codes: list[Codes]
-    numbers: CodedNumbers
+    raw_values: dict[int, tuple[FloatArray, Codes]]
     y: FloatArray
     weight: FloatArray
     n_threads: int = 1
     _own: Any = field(default=None, repr=False)
-    _rows: Any = field(default=None, repr=False)
+    _table: LocalTable | None = field(default=None, repr=False)
     _tokens: dict[str, Any] = field(default_factory=dict, repr=False)
     _lock: Any = field(default_factory=Lock, repr=False)
 
@@ -180,10 +179,10 @@ class Posed:
             same = bins.dtype == mine.dtype and np.array_equal(bins, np.arange(bins.size))
             codes.append(mine if same else bins[mine])
         y = (y - plan.units.offset) / plan.units.target
-        return cls(plan, codes, CodedNumbers(own), y, weight / plan.units.weight, n_threads=_threads())
+        return cls(plan, codes, own, y, weight / plan.units.weight, n_threads=_threads())
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"_own": None, "_rows": None, "_tokens": {}, "_lock": None}
+        return vars(self) | {"_own": None, "_table": None, "_tokens": {}, "_lock": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state | {"_lock": Lock()})
@@ -196,39 +195,43 @@ class Posed:
             return getattr(self, question)(*given)
 
     @property
-    def design(self) -> ThresholdDesign:
-        """The columns, and what the rows here have of them."""
-        design: ThresholdDesign = self._ready()[0]
-        return design
+    def table(self) -> LocalTable:
+        """The rows in the core."""
+        if self._table is None:
+            self._table = encoded_table(
+                self.plan.features,
+                self.codes,
+                self.y,
+                self.weight,
+                loss=self.plan.loss,
+                ramps=self.plan.ramps,
+                raw_values=self.raw_values.__getitem__,
+                n_threads=self.n_threads,
+            )
+        return self._table
 
     @property
     def rows(self) -> _core.ThresholdRows:
-        """The rows in the core."""
-        rows: _core.ThresholdRows = self._ready()[1]
-        return rows
-
-    def _ready(self) -> Any:
-        if self._rows is None:
-            design = ThresholdDesign(self.plan.features, self.codes, ramps=self.plan.ramps)
-            rows = _core.ThresholdRows(design.core, self.y, self.weight, loss=self.plan.loss, n_threads=self.n_threads)
-            self._rows = design, rows
-        return self._rows
+        """The row oracle of these rows."""
+        return self.table.rows
 
     def about(self, varied: bool) -> dict[str, Any]:  # noqa: FBT001  (questions travel by position)
         """Return what the columns are like for the rows here."""
         counts = {
             "rows": self.n_rows,
-            "counts": self.design.counts,
-            "shares": self.design.sums(self.weight) if varied else self.design.counts,
+            "counts": self.table.design.counts,
+            "shares": self._weights() if varied else self.table.design.counts,
         }
         return counts | _about(self.rows)
+
+    def _weights(self) -> FloatArray:
+        """Return the weight of the rows for which each column is 1."""
+        return self.table.core.column_counts(np.arange(len(self.plan.features)), self.weight)
 
     def own(self, columns: NDArray[np.int64], question: str, *given: Any) -> Any:
         """Answer "about", "evaluate" or "newton" on some columns, by the rows' own values."""
         if self._own is None or not np.array_equal(self._own[0], columns):
-            own, by_bins, loss = self.design.own_columns(self.numbers, columns), self.rows.columns, self.plan.loss
-            rows = _core.RawRows(own, by_bins, self.y, self.weight, loss=loss, n_threads=self.n_threads)
-            self._own = columns, rows
+            self._own = columns, self.table.raw_value_rows(columns)
         answers: dict[str, Callable[..., Any]] = {"about": _about, "evaluate": _evaluate, "newton": _newton}
         return answers[question](self._own[1], *given)
 
@@ -260,22 +263,18 @@ class Posed:
         """Sums over the rows where each column is 1."""
         return self.rows.groups(_core.Point(*point), columns)
 
-    def held_by_upper(self) -> tuple[Any, ...]:
-        """Return for how many rows of the second class each column is 1, and how many they are."""
-        return self.design.held_by(self.y > 0)
-
-    def among_upper(self, columns: NDArray[np.int64]) -> tuple[Any, ...]:
-        """The same for some columns."""
-        return (self.design.counts_among(columns, self.y > 0), np.count_nonzero(self.y > 0))
+    def count_events(self, columns: NDArray[np.int64]) -> tuple[Any, ...]:
+        """Count the rows of the positive class for which some columns are 1."""
+        return (self.table.count_events(columns),)
 
     def score_bounds(self, point: PlainPoint) -> tuple[float, float]:
         """Return the lowest and the highest score."""
-        scores = self.design.row_scores(_core.Point(*point), self.numbers)
+        scores = self.table.row_scores(_core.Point(*point))
         return float(scores.min()), float(scores.max())
 
     def score_counts(self, point: PlainPoint, bounds: tuple[float, float]) -> tuple[Any, ...]:
         """Count the scores in buckets between two bounds."""
-        return (histogram_of(self.design.row_scores(_core.Point(*point), self.numbers), bounds).counts,)
+        return (histogram_of(self.table.row_scores(_core.Point(*point)), bounds).counts,)
 
     @property
     def n_rows(self) -> int:

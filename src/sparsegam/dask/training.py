@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
+from sparsegam._backends.local import score_table
 from sparsegam._data.target import Target, apply_class_weights
 from sparsegam._design.threshold import ThresholdDesign
 from sparsegam._fit.scoring import DEFAULT_SCORING, SizesAndScores, TestSet, default_scores
@@ -18,12 +19,13 @@ from sparsegam._fit.warnings import warn_about_columns
 from sparsegam._search.options import Deadline
 from sparsegam._search.problem import Problem
 from sparsegam._search.solver import Frontier
+from sparsegam._search.table_problem import TableProblem
 from sparsegam.arrays import FloatArray
 from sparsegam.dask.cluster import Cluster, client_of
 from sparsegam.dask.parts import parts_of
 from sparsegam.dask.rows import plain
 from sparsegam.dask.shard import PlainPoint, Selection, Shard
-from sparsegam.dask.tables import RemoteTable, RemoteTables, SentDesign
+from sparsegam.dask.tables import RemoteTable, RemoteTables
 
 NOTHING = np.zeros(0)
 # One row more than special codes are searched in, so that the warning says that there are more rows.
@@ -44,7 +46,7 @@ class ClusterData(FitData):
 
     def take(self, rows: NDArray[Any]) -> "ClusterData":
         """Return the data with these rows only."""
-        return replace(self, features=self.features.keep(rows))
+        return replace(self, features=self.features.take(rows))
 
     def loaded(self) -> "ClusterData":
         """Return the data, which stay on the cluster."""
@@ -55,7 +57,7 @@ class ClusterData(FitData):
 
     def test_set(self, rows: NDArray[np.intp], scoring: Any) -> "ClusterTestSet":  # type: ignore[override]
         """Return rows to score models on, where they are."""
-        return ClusterTestSet(self.features.keep(rows), self.classes, scoring, weighted=self.weighted)
+        return ClusterTestSet(self.features.take(rows), self.classes, scoring, weighted=self.weighted)
 
     def release(self, problem: Problem[Any]) -> None:
         """Release the rows of a problem on the workers."""
@@ -151,36 +153,38 @@ class ClusterTestSet:
     scoring: Any
     weighted: bool
 
-    def score(self, problem: Problem[Any], found: Frontier) -> SizesAndScores:
+    def score(self, problem: TableProblem, found: Frontier) -> SizesAndScores:
         """Return the size and the score of each model of a path."""
         sizes = np.array([len(point.columns) for point in found.points], dtype=np.int64)
         points = [plain(point) for point in found.points]
-        sent, loss = problem.design.sent(), problem.options.loss
+        design, missing, loss = problem.design, problem.constraints.missing, problem.options.loss
         if self.scoring == DEFAULT_SCORING[self.classes is not None]:
-            sums, weights = (sum(part) for part in zip(*self.features.ask(score_sums, sent, points, loss), strict=True))
+            sums, weights = (
+                sum(part) for part in zip(*self.features.ask(score_sums, design, missing, points, loss), strict=True)
+            )
             if weights <= 0:
                 msg = "a fold has no row of positive weight to be tested on: use fewer folds."
                 raise ValueError(msg)
             return sizes, np.asarray(sums / weights)
-        parts = self.features.ask(all_scores, sent, points, loss)
+        parts = self.features.ask(all_scores, design, missing, points, loss)
         scores = np.concatenate([part[0] for part in parts], axis=1)
         y, weight = (np.concatenate([part[i] for part in parts]) for i in (1, 2))
         labels = y if self.classes is None else self.classes[(y > 0).astype(np.intp)]
         gathered = TestSet(None, None, labels, y, weight if self.weighted else None, self.classes, self.scoring)
-        models = [sent.model(point, loss, self.classes) for point in found.points]
+        models = [design.model(point, loss, self.classes, missing) for point in found.points]
         return sizes, gathered.scores_of(models, scores)
 
 
 def score_sums(
-    shard: Shard, selection: Selection, design: SentDesign, points: list[PlainPoint], loss: str
+    shard: Shard, selection: Selection, design: ThresholdDesign, missing: str, points: list[PlainPoint], loss: str
 ) -> tuple[FloatArray, float]:
     """Return the weighted sum of the default score of each point over some rows, and the sum of their weights."""
-    scores, y, weight = all_scores(shard, selection, design, points, loss)
+    scores, y, weight = all_scores(shard, selection, design, missing, points, loss)
     return default_scores(loss, y, scores) @ weight, float(weight.sum())
 
 
 def all_scores(
-    shard: Shard, selection: Selection, design: SentDesign, points: list[PlainPoint], loss: str
+    shard: Shard, selection: Selection, design: ThresholdDesign, missing: str, points: list[PlainPoint], loss: str
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the scores of some rows by each point, with their labels and weights, without class weights."""
     bare = Selection(selection.rows, selection.upper)
@@ -189,8 +193,8 @@ def all_scores(
     made = [_core.Point(*point) for point in points]
     if table.n_rows == 0:
         return np.zeros((len(made), 0)), y, weight
-    scores = ThresholdDesign.scores(design, table, made)
+    scores = score_table(design, table, made)
     if scores is None:
         classes = None if selection.upper is None else np.array([False, True])
-        scores = np.array([design.model(point, loss, classes).score_rows(table) for point in made])
+        scores = np.array([design.model(point, loss, classes, missing).score_rows(table) for point in made])
     return scores, y, weight

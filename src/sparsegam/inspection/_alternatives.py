@@ -1,18 +1,16 @@
 """What could stand in for each term of a model: dropping it, or exchanging it for another column, and the cost."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from sparsegam._design.constraints import Constraints
-from sparsegam._design.interactions import interaction_of, neighbours_of
+from sparsegam._design.interactions import alternatives_of, interaction_of
 from sparsegam._models.additive import Model
 from sparsegam._models.terms import SENSE, Clause, Term
-from sparsegam._search.evidence import covariance_of
-from sparsegam._search.problem import at_ridge
 from sparsegam._search.refit import Columns, Neighbourhood, Support, objective_at, refit
-from sparsegam._search.tables import TableProblem
+from sparsegam._search.statistics import covariance_of
+from sparsegam._search.table_problem import TableProblem, with_interactions
 from sparsegam.arrays import FloatArray
 
 REFITS = 100  # of substitutes, or one for each term: beyond that, a term has fewer
@@ -75,9 +73,9 @@ def columns_of(problem: TableProblem, terms: tuple[Term, ...]) -> Columns:
     """Return the columns of a problem that stand for terms; raise a ValueError where there is no such column."""
     design = problem.design
     known: dict[tuple[Clause, ...], int] = {}
-    for feature, offset in zip(design.features, design.offset[: len(design.features)].tolist(), strict=True):
+    for feature, offset in zip(design.features, design.offset.tolist(), strict=True):
         known |= {(Clause(feature.name, condition),): offset + b for b, condition in feature.conditions().items()}
-    for column in np.flatnonzero(design.is_ramp() | design.is_product()).tolist():
+    for column in np.flatnonzero(design.is_ramp | design.is_interaction).tolist():
         known[design.term(column, 1.0).clauses] = column  # of a product the later one: there it holds
     lost = [str(term) for term in terms if term.clauses not in known]
     if lost:
@@ -92,33 +90,31 @@ def with_products_of(problem: TableProblem, model: Model) -> TableProblem:
     Products of which the bins of its rows have no cut are left out.
     """
     terms = [term for term in model.terms if term.is_product]
-    if problem.posed is None or not terms:
+    if not terms:
         return problem
     found = (interaction_of(problem.design.features, term) for term in terms)
     own = [product for product in found if product is not None]
-    near = [other for product in own for other in neighbours_of(problem.posed.design, product)]
-    again: Any = at_ridge(problem.posed.again([*own, *near[: max(MOST_NEAR - len(own), 0)]]), problem.ridge)
-    out: TableProblem = again
-    return out
+    near = [other for product in own for other in alternatives_of(problem.design, product)]
+    return with_interactions(problem, [*own, *near[: max(MOST_NEAR - len(own), 0)]])
 
 
 def support_of(problem: TableProblem, model: Model) -> Support:
     """Return a model as the columns of a problem and their coefficients, those of ramps in the problem's unit."""
     columns = columns_of(problem, model.terms)
-    coef = np.array([term.coef for term in model.terms]) * problem.design.units(columns)
+    coef = np.array([term.coef for term in model.terms]) * problem.design.coefficient_units(columns)
     return Support(columns, np.append(model.intercept, coef))
 
 
 def objective_of(problem: TableProblem, model: Model, *, by_bins: bool = False) -> float:
     """Return the loss and the ridge of a model on the rows of a problem, or on these as the search has them."""
-    support, design, own = support_of(problem, model), problem.design, problem.own
+    support, design = support_of(problem, model), problem.design
     columns = support.columns
-    if own is None or by_bins or design.is_exact(columns):
+    if by_bins or design.is_exact(columns):
         return objective_at(problem.rows, problem.ridge, support, problem.units)
     # the search went by the mean of each bin; the model, and what it is worth, go by the rows' own values
     support = Support(np.arange(columns.size), support.theta)
-    ramps = np.flatnonzero(design.is_ramp()[columns])
-    return objective_at(own.rows_of(design, columns), problem.ridge, support, problem.units, ramps)
+    ramps = np.flatnonzero(design.is_ramp[columns])
+    return objective_at(problem.encoded.raw_value_rows(columns), problem.ridge, support, problem.units, ramps)
 
 
 class _Search:
@@ -130,7 +126,7 @@ class _Search:
         self.near = Neighbourhood(problem.rows, problem.ridge, start, problem.units)
         point = self.near.support.point
         self.covariance = covariance_of(problem.rows, point, problem.ridge, problem.units, problem.total_weight)
-        self.is_ramp = problem.design.is_ramp()
+        self.is_ramp = problem.design.is_ramp
         self.direction = dict(zip(problem.design.names, rules.directions(problem.design.names), strict=True))
         self.barred = ~problem.design.candidates(rules)
 

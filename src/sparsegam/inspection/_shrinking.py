@@ -3,10 +3,10 @@
 import numpy as np
 
 from sparsegam._models.additive import Model
-from sparsegam._search.evidence import covariance_of
 from sparsegam._search.refit import Support
 from sparsegam._search.solver import Frontier
-from sparsegam._search.tables import TableProblem
+from sparsegam._search.statistics import covariance_of
+from sparsegam._search.table_problem import TableProblem
 from sparsegam.inspection._alternatives import support_of
 
 

@@ -20,7 +20,8 @@ from sparsegam._models.terms import Term, part_name
 from sparsegam._search.options import SearchOptions
 from sparsegam._search.path import Path
 from sparsegam._search.solver import Frontier, with_noise_scaled_ridge
-from sparsegam._search.tables import TableProblem, Tables
+from sparsegam._search.table_problem import TableProblem
+from sparsegam._search.tables import Tables
 from sparsegam.arrays import FloatArray
 from sparsegam.deploy import Scorecard
 from sparsegam.inspection import Stability

@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 
 from sparsegam import SparseGAMClassifier, SparseGAMClassifierCV, SparseGAMRegressor, gam_path
+from sparsegam._backends.local import LocalBackend
+from sparsegam._backends.protocol import LabelledData
 from sparsegam._data.table import read_table
 from sparsegam._design.binning import Binning
-from sparsegam._design.encoding import bin_table
-from sparsegam._design.threshold import ThresholdDesign
-from sparsegam._search.products import MOST_ALONE, MOST_CELLS, cells_of
+from sparsegam._search.interactions import MAX_ORDERED_BINS, MAX_UNORDERED_BINS, conditions_of
 
 
 def planted(seed=0, n=1500, noise=0.5):
@@ -159,18 +159,18 @@ def test_several_classes_have_products_too():
     assert fitted.predict_proba(FRAME).shape == (len(FRAME), 3)
 
 
-def test_cells_hold_about_as_many_rows():
+def test_coarse_bins_have_similar_numbers_of_rows():
     rng = np.random.default_rng(0)
     table = read_table(pd.DataFrame({"x": rng.normal(size=5000), "c": rng.integers(0, 60, 5000).astype(str), "b": 1.0}))
-    features, codes = bin_table(table, Binning(), None, 1)
-    design = ThresholdDesign(features, codes)
-    of_bin, n_ordered, n_cells = cells_of(design, 0)
-    assert n_ordered == n_cells == MOST_CELLS
-    counts = np.bincount(of_bin[codes[0]], minlength=n_cells)
+    data = LabelledData(table, np.resize([1.0, -1.0], 5000), np.ones(5000))
+    encoded = LocalBackend().encode(data, Binning(), ["steps"] * 3, "logistic", interactions=True)
+    of_bin, n_ordered, n_coarse = conditions_of(encoded.design, 0).coarse_bins
+    assert n_ordered == n_coarse == MAX_ORDERED_BINS
+    counts = np.bincount(of_bin[encoded.codes[0]], minlength=n_coarse)
     assert counts.min() > 0.5 * counts.mean()
     assert (np.diff(of_bin) >= 0).all()
-    of_bin, n_ordered, n_cells = cells_of(design, 1)
-    assert (n_ordered, n_cells) == (0, MOST_ALONE + 1)
+    of_bin, n_ordered, n_coarse = conditions_of(encoded.design, 1).coarse_bins
+    assert (n_ordered, n_coarse) == (0, MAX_UNORDERED_BINS + 1)
 
 
 def test_a_pair_that_costs_too_much_does_not_take_the_place_of_its_twin():

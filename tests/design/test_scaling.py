@@ -14,14 +14,14 @@ from sparsegam import (
     gam_path,
     linear_path,
 )
-from sparsegam._design.scaling import Units, in_units, power_of_two, unless_one
+from sparsegam._design.scaling import Units, power_of_two, scale_target, weights_or_none
 from sparsegam._fit.swap_path import swap_path
 
 
 def test_weights_that_are_all_one_are_left_out():
-    assert unless_one(np.ones(3)) is None
+    assert weights_or_none(np.ones(3)) is None
     for weight in ([1.0, 2.0], [0.5, 1.0], [2.0, 2.0]):
-        assert unless_one(np.array(weight)).tolist() == weight
+        assert weights_or_none(np.array(weight)).tolist() == weight
 
 
 def rows():
@@ -110,7 +110,7 @@ def test_a_response_far_from_zero_is_fitted_in_its_own_digits():
 
 def test_units_go_there_and_back():
     y = rows()[1]
-    units, y_core, weight = in_units(1e30 * y + 1e31, np.full(100, 1e-7), centred=True)
+    units, y_core, weight = scale_target(1e30 * y + 1e31, np.full(100, 1e-7), centred=True)
     assert 1 <= np.abs(y_core).max() < 2
     assert 1 <= weight.max() < 4
     np.testing.assert_allclose(y_core * units.target + units.offset, 1e30 * y + 1e31)

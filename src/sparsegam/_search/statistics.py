@@ -1,0 +1,165 @@
+"""Statistics of the terms of a fitted model: counts of training rows, and the covariance of the coefficients.
+
+With H the Hessian of loss and ridge on the support and the intercept, the covariance is H^-1, for the squared loss
+times the residual variance. This is Wald's covariance of a model whose columns were given and not selected.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from sparsegam import _core
+from sparsegam._backends.protocol import Cells, EncodedTable
+from sparsegam._design.scaling import Units
+from sparsegam._models.additive import Model
+from sparsegam._models.evidence import Evidence
+from sparsegam._models.functions import bins_of
+from sparsegam._models.terms import Part, Term, conditions_of
+from sparsegam._search.ridge import Ridge
+from sparsegam.arrays import FloatArray
+from sparsegam.checks import first_few, warn
+from sparsegam.losses import LOSSES
+
+# Steps with fewer rows on their smaller side are reported, unless that is a large share of a small table.
+FEW_ROWS = 10
+FEW_SHARE = 0.05
+N_NAMED_STEPS = 3
+# Smallest squared pivot of a Hessian with unit diagonal: below it, columns are treated as collinear.
+SINGULAR = 1e-12
+
+
+def term_statistics(encoded: EncodedTable, point: _core.Point, terms: Sequence[Term], ridge: Ridge) -> Evidence:
+    """Return row counts and standard errors of the terms of a point.
+
+    Parameters
+    ----------
+    encoded : EncodedTable
+        The training data.
+    point : Point
+        The model, in the user's units.
+    terms : sequence of Term
+        Its terms, in the order of the columns.
+    ridge : Ridge
+        The ridge penalty.
+    """
+    design, order = encoded.design, np.argsort(point.columns)
+    columns = point.columns[order]
+    covariance = covariance_of(encoded.rows, point, ridge, encoded.units, encoded.total_weight)
+    blocks: dict[Part, FloatArray] | None = None
+    if covariance is not None:
+        unit = np.append(1.0, design.coefficient_units(point.columns))
+        in_order = np.append(0, order + 1)
+        covariance = (covariance / np.outer(unit, unit))[in_order[:, np.newaxis], in_order]
+        blocks = {}
+        # The terms of a feature, or of a pair, are adjacent.
+        for part, positions in groupby(range(1, len(terms) + 1), key=lambda i: terms[i - 1].part):
+            first, *others = positions
+            block = slice(first, first + len(others) + 1)
+            blocks[part] = covariance[block, block].copy()
+    n_events = encoded.n_events
+    return Evidence(
+        n_rows=design.n_rows,
+        n_events=n_events,
+        rows=tuple(design.counts[columns].astype(np.int64).tolist()),
+        events=None if n_events is None else tuple(encoded.count_events(columns).tolist()),
+        intercept_error=None if covariance is None else float(np.sqrt(covariance[0, 0])),
+        covariance=blocks,
+    )
+
+
+def pair_sums(encoded: EncodedTable, terms: Sequence[Term], *, weighted: bool) -> dict[tuple[str, str], FloatArray]:
+    """Count training rows, or sum their weights, over the bins of each pair of features with interactions."""
+    design, found = encoded.design, dict[tuple[str, str], FloatArray]()
+    by_feature, position = conditions_of(terms), {name: j for j, name in enumerate(design.names)}
+    for pair in dict.fromkeys(term.part for term in terms if not isinstance(term.part, str)):
+        clauses, axes = [term.clauses for term in terms if term.part == pair], []
+        for i, name in enumerate(pair):
+            j = position[name]
+            feature, seen = design.features[j], design.bins(j).seen(by_feature[name])
+            conditions = [both[i].condition for both in clauses]
+            bins = bins_of(name, conditions, feature.special_values, feature.scale, seen)
+            axes.append(Cells(j, bins.bin_of(feature.representatives()), len(bins)))
+        found[pair] = encoded.sum_cells(axes[0], axes[1], weighted=weighted)
+    return found
+
+
+def covariance_of(rows: Any, point: _core.Point, ridge: Ridge, units: Units, total_weight: float) -> FloatArray | None:
+    """Return the covariance of intercept and coefficients, in the user's units; None if the Hessian is singular.
+
+    Weights count as repeated rows.
+    """
+    scaled, k = units.to_core(point), len(point.columns)
+    loss, flat, _ = rows.newton(scaled, point.columns)
+    hessian = np.array(flat).reshape(k + 1, k + 1)
+    unit = ridge.unit(rows.columns, units)[point.columns]
+    hessian[np.arange(1, k + 1), np.arange(1, k + 1)] += 2 * ridge.lambda2 * unit
+    inverse = _inverse(hessian)
+    if inverse is None:
+        return None
+    if LOSSES[rows.loss].is_classifier:
+        return _finite(inverse, 1 / units.weight)
+    degrees_of_freedom = total_weight - 1 - k
+    return _finite(inverse, 2 * loss * units.target**2 / degrees_of_freedom) if degrees_of_freedom > 0 else None
+
+
+def _finite(inverse: FloatArray, factor: float) -> FloatArray | None:
+    """Return the product; None if it overflows, as it may for extreme weights or responses."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        out: FloatArray = inverse * factor
+    return out if np.isfinite(out).all() else None
+
+
+def _inverse(hessian: FloatArray) -> FloatArray | None:
+    """Invert a positive definite matrix after scaling its diagonal to one; return None if it is singular."""
+    diagonal = np.diagonal(hessian)
+    if not (np.isfinite(hessian).all() and diagonal.min() > 0):
+        return None
+    scale = 1 / np.sqrt(diagonal)
+    try:
+        # Multiplied in this order, no intermediate result overflows.
+        root = np.linalg.cholesky(scale[:, None] * hessian * scale)
+    except np.linalg.LinAlgError:
+        return None
+    if np.diagonal(root).min() ** 2 < SINGULAR:
+        return None
+    half = np.linalg.inv(root) * scale
+    with np.errstate(over="ignore"):
+        # Infinite variances of undetermined coefficients are handled by the caller.
+        inverse: FloatArray = half.T @ half
+    return inverse
+
+
+def warn_of_few_rows(models: Iterable[Model]) -> None:
+    """Warn if steps are based on few training rows; the message names those with the fewest."""
+    weak = sorted((term for model in models for term in model.terms if _has_few_rows(term)), key=_smaller_side)
+    if not weak:
+        return
+    named = first_few([f"{term.text()} ({_side(term)})" for term in weak], N_NAMED_STEPS)
+    count = f"{len(weak)} steps of the model are" if len(weak) > 1 else "1 step of the model is"
+    msg = (
+        f"{count} based on fewer than {FEW_ROWS} rows: {named}. Use min_samples_bin={FEW_ROWS} to require that many "
+        "rows on each side of a step."
+    )
+    warn(msg, UserWarning)
+
+
+def _has_few_rows(term: Term) -> bool:
+    standing = term.standing
+    if standing is None:
+        return False
+    rows = standing.n_rows if term.condition.is_ramp else standing.smaller
+    return rows < min(FEW_ROWS, FEW_SHARE * (standing.n_rows + standing.n_others))
+
+
+def _smaller_side(term: Term) -> int:
+    return 0 if term.standing is None else term.standing.smaller
+
+
+def _side(term: Term) -> str:
+    """Describe the smaller side of a step, as in "true for 3 rows"."""
+    standing = term.standing
+    holds = standing is not None and standing.n_rows <= standing.n_others
+    n = _smaller_side(term)
+    return f"{'true' if holds else 'false'} for {n} row{'s' * (n != 1)}"
