@@ -181,9 +181,7 @@ def _table_problem(
         total_weight=encoded.total_weight,
         ridge=ridge,
         n_candidates=int(np.count_nonzero(allowed)),
-        selection=SelectionPenalty(
-            int(np.count_nonzero(allowed & ~design.is_interaction)), LOSSES[options.loss].bic_share
-        ),
+        selection=SelectionPenalty(n_plain, LOSSES[options.loss].bic_share),
         cost=design.costs(constraints, interaction_options),
         mean_weight=encoded.total_weight / design.n_rows,
         n_fixed=required.size,
