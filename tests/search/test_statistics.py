@@ -126,11 +126,11 @@ def spiked(n=400, few=4):
 def test_steps_on_few_rows_are_told_of_with_column_count_and_remedy():
     X, y = spiked(few=7)
     with pytest.warns(
-        UserWarning, match=r"1 step .* few rows: spike <= 0 \(fails for 7 rows\).*min_samples_bin"
+        UserWarning, match=r"1 step .* fewer than 10 rows: spike <= 0 \(false for 7 rows\).*min_samples_bin"
     ) as told:
         SparseGAMRegressor(max_terms=1).fit(X, y)
     assert [one.filename for one in told] == [__file__]
-    with pytest.warns(UserWarning, match="few rows: spike <= 0"):
+    with pytest.warns(UserWarning, match="fewer than 10 rows: spike <= 0"):
         SparseGAMClassifier(max_terms=1).fit(X, y > 2)
 
 
