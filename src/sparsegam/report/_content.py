@@ -9,8 +9,8 @@ from sparsegam._models.additive import Model
 from sparsegam._models.linear import LinearModel
 from sparsegam._models.multiclass import OneVsRestModel
 from sparsegam._models.seen import RULES
-from sparsegam._search.statistics import FEW_ROWS
 from sparsegam._search.path import Path
+from sparsegam._search.statistics import FEW_ROWS
 from sparsegam.inspection._alternatives import alternatives, objective_of
 from sparsegam.losses import LOSSES
 from sparsegam.report._data import ReportData
