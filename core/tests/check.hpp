@@ -1,4 +1,4 @@
-// core/tests/check.hpp: checks that say what failed and go on; main returns whether any did.
+// core/tests/check.hpp: checks that report failures and continue. `finish` returns the exit status of main.
 #pragma once
 
 #include <cmath>
@@ -11,7 +11,7 @@ inline void report_failure(const char* file, int line, const std::string& what) 
     if (++failures <= 20) std::fprintf(stderr, "%s:%d: %s\n", file, line, what.c_str());
 }
 
-// Is `got` within `tolerance` of `expected`; equal infinities are, NaN never is.
+// Whether `got` is within `tolerance` of `expected`. Equal infinities are near each other, NaN is near nothing.
 inline bool is_near(double got, double expected, double tolerance) {
     return got == expected || std::abs(got - expected) <= tolerance;
 }
@@ -22,7 +22,7 @@ inline std::string difference(const char* what, double got, double expected) {
     return text;
 }
 
-// `where` says which case it was; it is looked at only when the check fails.
+// `where` describes the case. It is evaluated only if the check fails.
 #define CHECK(condition, where)                                                                         \
     do {                                                                                                \
         if (!(condition)) report_failure(__FILE__, __LINE__, std::string(#condition " in ") + (where)); \

@@ -1,4 +1,4 @@
-// core/tests/tables.hpp: every table of kernels that this CPU can run.
+// core/tests/tables.hpp: all tables of kernels that this CPU can run.
 #pragma once
 
 #include <cstdio>
@@ -18,8 +18,8 @@ struct Named {
     const KernelTable* table;
 };
 
-// The baseline table is compiled here as in bind/kernels_baseline.cpp; the CPU has AVX2 or AVX-512 where their tables
-// are chosen.
+// The baseline table is compiled here, as in bind/kernels_baseline.cpp. The CPU supports AVX2 or AVX-512 if their
+// tables are selected.
 inline std::vector<Named> tables() {
     std::vector<Named> out{{"baseline", &SPARSEGAM_ARCH::table}};
 #if defined(SPARSEGAM_X86)

@@ -1,4 +1,5 @@
-// core/tests/test_binning.cpp: thresholds and bin codes against their definitions, all small cases included.
+// core/tests/test_binning.cpp: thresholds and bin codes against their definitions, for all small cases and for large
+// ones.
 #include <cstdint>
 #include <random>
 #include <set>
@@ -22,8 +23,8 @@ std::string shown(const Values& values) {
     return out.str();
 }
 
-// Every distinct value but the largest; where those are too many, edge e is the smallest value above the last
-// edge with at least e / max_bins of the rows at or below it.
+// Every distinct value except the largest. If there are too many, edge e is the smallest value above the previous edge
+// with at least a share e / max_bins of the rows at or below it.
 Values naive_edges(const Values& values, Index max_bins) {
     const std::set<double> distinct_values(values.begin(), values.end());
     Values candidates(distinct_values.begin(), distinct_values.end());
@@ -40,7 +41,8 @@ Values naive_edges(const Values& values, Index max_bins) {
     return edges;
 }
 
-// From the lowest up, those with rows enough since the last that was kept, and above.
+// From the lowest up, the edges with enough rows above the previous selected edge and with enough rows above
+// themselves.
 Values naive_edges_apart(const Values& values, const Values& edges, Index min_rows) {
     Values kept;
     for (double edge : edges) {
@@ -76,7 +78,7 @@ void check_codes(const Values& values, const Values& edges) {
     check_codes_as<std::uint16_t>(values, edges);
 }
 
-// All sequences of up to `length` values from an alphabet.
+// Visits all sequences of up to `length` values from an alphabet.
 template <class Visit>
 void each_sequence(const Values& alphabet, std::size_t length, Values& prefix, const Visit& visit) {
     visit(prefix);

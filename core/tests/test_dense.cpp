@@ -1,5 +1,5 @@
-// core/tests/test_dense.cpp: raw columns, products of matrices, Gram matrices and the inverse, by every table of kernels,
-// against sums by definition.
+// core/tests/test_dense.cpp: matrix products, Gram matrices, the inverse and sums over raw columns, with every table of
+// kernels, against their definitions.
 #define SPARSEGAM_ARCH baseline
 #include <cmath>
 #include <cstdint>
@@ -25,7 +25,7 @@ std::vector<Real> numbers(std::int64_t n) {
     return out;
 }
 
-// Either matrix by rows or by columns, of all sizes around those of a panel; C has something in it already.
+// Both matrices stored by rows or by columns, with sizes around those of a panel. C is not zero at the start.
 template <class Real>
 void check_product(const Named& named, std::int64_t m, std::int64_t n, std::int64_t k, bool a_rows, bool b_rows) {
     const auto a = numbers<Real>(m * k), b = numbers<Real>(k * n);
@@ -56,7 +56,7 @@ void test_products(const Named& named) {
                 }
 }
 
-// Of the entries above the diagonal nothing is asked below it.
+// Entries below the diagonal are unspecified.
 template <class Real>
 void check_gram(const Named& named, std::int64_t n, std::int64_t size) {
     std::vector<std::vector<double>> columns;

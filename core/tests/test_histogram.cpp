@@ -23,7 +23,7 @@ double uniform(double low, double high) { return std::uniform_real_distribution<
 
 double whole(int most) { return static_cast<double>(random_engine() % (2 * most + 1)) - most; }
 
-// Features of all kinds with the codes that they point to: thresholds, levels, both, one bin, narrow and wide.
+// Features of all kinds: thresholds, levels, both, a single bin, uint8 and uint16 codes.
 struct Table {
     std::vector<std::vector<std::uint8_t>> narrow;
     std::vector<std::vector<std::uint16_t>> wide;
@@ -41,7 +41,7 @@ struct Table {
         return feature.codes.narrow ? feature.codes.narrow[row] : feature.codes.wide[row];
     }
 
-    // Column `bin` of a feature at a row, by its definition.
+    // Value of column `bin` of a feature in a row, by definition.
     bool holds(const Feature& feature, Index bin, Index row) const {
         return bin < feature.n_ordered ? code(feature, row) <= bin : code(feature, row) == bin;
     }
@@ -66,7 +66,7 @@ struct Table {
     }
 };
 
-// Sums of the channels (rows x stride) over the rows where each column holds.
+// Sums of the channels (rows x stride) over the rows where each column is 1.
 std::vector<double> naive_sums(const Table& table, const std::vector<double>& channels, Index stride) {
     std::vector<double> sums(table.n_columns * stride, 0.0);
     for (const Feature& feature : table.features)
@@ -78,7 +78,7 @@ std::vector<double> naive_sums(const Table& table, const std::vector<double>& ch
     return sums;
 }
 
-// Whole numbers, so that floats add them without error and the sums must be equal.
+// The channels are integers, so that float32 sums are exact and must be equal.
 template <class Real>
 void check_histograms(std::size_t n_features, Index n_channels) {
     const Table table(333, n_features);
@@ -95,7 +95,8 @@ void check_histograms(std::size_t n_features, Index n_channels) {
         if (begin == 0) histograms.flush();
     }
     histograms.flush();
-    histograms.flush();  // nothing is left to hand over
+    // A second call has nothing to add.
+    histograms.flush();
     for (const Feature& f : table.features) f.columns_from_bins(sums.data() + f.offset * stride, stride, 0);
     CHECK(sums == naive_sums(table, channels, stride),
           std::to_string(n_features) + " features, " + std::to_string(n_channels) + " channels");
@@ -109,7 +110,8 @@ void test_histograms() {
         }
 }
 
-// Ramps from the sums per bin, and row by row: [c, h, ...], and behind them the square of each under h.
+// Sums of ramps from the sums per bin, and row by row: [c, h, ...] and, in the last channel, the square of each ramp
+// weighted by h.
 void test_ramps() {
     constexpr Index n_bins = 9, n_ordered = 7, stride = 4, moment_channel = 3;
     Feature feature{.n_bins = n_bins, .n_ordered = n_ordered};
@@ -155,8 +157,8 @@ void test_tables() {
     CHECK(score == expected, "scores by tables");
 }
 
-// Points that share some features and not others, up to a pack of them, on more rows than are scored at a time: the same bits
-// as each alone.
+// Points that share some features, up to a pack of them, on more rows than are scored at a time, have the same scores,
+// to the last bit, as each point alone.
 void test_tables_of_several() {
     const Table table(1500, 12);
     const ThresholdDesign design(table.features, table.n_rows);
@@ -182,7 +184,7 @@ void test_tables_of_several() {
     }
 }
 
-// The channels [g, h, (loss), h x_1 ... h x_k] as the design makes them, one row after the other.
+// The channels [g, h, (loss), h x_1 ... h x_k] of each row.
 std::vector<double> naive_channels(const Table& table, const ThresholdDesign& design, const Channels& from,
                                    Index stride) {
     std::vector<double> rows(table.n_rows * stride, 0.0);
@@ -228,7 +230,7 @@ void test_sums() {
         }
 }
 
-// Only the features asked for are summed, and only they take memory.
+// Only the requested features are summed, and only they use memory.
 void test_some_features() {
     const Table table(50, 6);
     const ThresholdDesign design(table.features, table.n_rows);
@@ -238,7 +240,7 @@ void test_some_features() {
     const std::vector<Index> some{0, 5};
     design.sum<double>({ones.data(), ones.data(), nullptr, nullptr, {}}, some, pool, sums);
     const Index n_columns = design.feature(0).n_bins + design.feature(5).n_bins;
-    CHECK(sums.values.size() == static_cast<std::size_t>(n_columns * sums.stride), "two features' columns");
+    CHECK(sums.values.size() == static_cast<std::size_t>(n_columns * sums.stride), "two features");
     for (Index f : some) {
         const Feature& feature = design.feature(f);
         double rows = sums.of(f, feature.n_ordered - 1)[0];
@@ -247,7 +249,7 @@ void test_some_features() {
     }
 }
 
-// Features of few bins are counted together; joint sums fold back into each feature's own.
+// Features with few bins are counted together, and the joint sums contain the sums of each feature.
 void test_joint_codes() {
     const Table table(500, 12);
     const auto joint = joint_codes(table.features, table.n_rows);
@@ -274,7 +276,7 @@ void test_joint_codes() {
         CHECK(times[f] == (table.features[f].n_bins <= 8 ? 1 : 0), "features of few bins are in one group each");
 }
 
-// A support's columns are the same rows in the design of the bins that it tells apart.
+// The columns of a support have the same values in its reduced design.
 void test_support_design() {
     Table table(300, 12);
     table.features[0].ramps = {{-1.0, -0.75, -0.5, -0.25, 0.0}, {-1.0, -0.75, -0.5, -0.25, 0.0}, {1, 3}};

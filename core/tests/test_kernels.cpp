@@ -1,4 +1,4 @@
-// core/tests/test_kernels.cpp: every kernel of every table that this CPU can run, against its naive twin.
+// core/tests/test_kernels.cpp: all kernels, with every table that this CPU can run, against naive implementations.
 #define SPARSEGAM_ARCH baseline
 #include <algorithm>
 #include <cmath>
@@ -23,7 +23,7 @@ double uniform(double low, double high) { return std::uniform_real_distribution<
 
 float single(double low, double high) { return static_cast<float>(uniform(low, high)); }
 
-// ---------------------------------------------------------------------------------------------- losses
+// --- Losses
 
 void test_exp() {
     for (double x = -708.0; x <= 708.0; x += 0.0078) {
@@ -46,7 +46,8 @@ void test_log1p() {
     CHECK(baseline::fast_log1p(0.0) == 0.0, "log1p(0)");
 }
 
-constexpr double tiny = 1e-305;  // beside exp(-708), where the kernels' exponential ends and std::exp goes on
+// Tolerance for values of about exp(-708), where the kernels' exponential is clamped and std::exp is not.
+constexpr double tiny = 1e-305;
 
 struct LossRows {
     std::vector<double> score, y, weight, grad, curv, value;
@@ -58,7 +59,7 @@ struct LossRows {
     }
 };
 
-// Margins from -800 to 800, many near 0; the scalar exponential is clamped like the kernel's.
+// Margins from -800 to 800, many of them near 0. naive_loss clamps the exponential as the kernels do.
 LossRows loss_rows(Loss loss) {
     LossRows rows(2051);
     const double extreme[] = {-800.0, 800.0, -708.0, 708.0, -700.0, 700.0, -40.0, 40.0, 0.0, -0.0, 1e-12};
@@ -74,7 +75,7 @@ Derivatives naive_loss(Loss loss, double score, double y) {
     return traits(loss).derivatives(loss == Loss::exponential ? std::clamp(score, -708.0, 708.0) : score, y);
 }
 
-// The rows [first, first + n) by the kernel, each compared with the scalar definition; their sums too.
+// Compares rows [first, first + n), and their sums, with the scalar definition.
 void check_loss(const Named& named, Loss loss, LossRows& rows, std::int64_t first, std::int64_t n) {
     const std::string where = named.name + " loss " + std::to_string(static_cast<int>(loss));
     const LossSums sums = named.table->evaluate(loss, rows.args(first, n));
@@ -102,12 +103,13 @@ void test_losses(const Named& named) {
         LossRows rows = loss_rows(loss);
         for (std::int64_t first : {0, 1, 3})
             for (std::int64_t n : {0, 1, 2, 3, 5, 8, 17}) check_loss(named, loss, rows, first, n);
-        check_loss(named, loss, rows, 22, 2029);  // no margin so large that it drowns the sums
+        // Without the extreme margins, which would dominate the sums.
+        check_loss(named, loss, rows, 22, 2029);
         check_loss(named, loss, rows, 0, 22);
     }
 }
 
-// What the exponential loss is after a shift of two groups, evaluated from the shifted scores.
+// The exponential loss after a shift of two groups, computed from the shifted scores.
 void check_reweight(const Named& named, double on, double off, std::int64_t first, std::int64_t n) {
     LossRows rows = loss_rows(Loss::exponential);
     for (auto& score : rows.score) score = std::clamp(score, -30.0, 30.0);
@@ -138,7 +140,7 @@ void test_reweight(const Named& named) {
             for (std::int64_t n : {0, 1, 3, 8, 17, 2048}) check_reweight(named, on, off, 3, n);
 }
 
-// ------------------------------------------------------------------------------------------ bin codes
+// --- Bin codes
 
 template <class Code>
 std::vector<Code> random_codes(std::int64_t n, int n_bins) {
@@ -197,7 +199,7 @@ void test_fill_channel(const Named& named) {
         }
 }
 
-// Rows are added in their order, so the naive sums are the same to the last bit.
+// Rows are added in order, so that naive sums are equal to the last bit.
 template <class Real, class Code>
 void check_accumulate(const Named& named, int n_features, std::int64_t channels, std::int64_t n) {
     const std::int64_t stride = padded(channels);
@@ -233,9 +235,9 @@ void test_accumulate(const Named& named) {
     for (std::int64_t n : {0, 1, 2}) check_accumulate<Real, Code>(named, 4, 5, n);
 }
 
-// -------------------------------------------------------------------------------------- projections
+// --- Projections
 
-// Columns of `size` numbers, a few more apart; what is between them is not touched.
+// Columns of `size` values with gaps between them, which must not change.
 void test_columns(const Named& named) {
     for (std::int64_t size = 1; size < 20; ++size) {
         const std::int64_t n = 7, stride = size + 3;
@@ -269,7 +271,7 @@ void test_columns(const Named& named) {
     }
 }
 
-// -------------------------------------------------------------------------------------------- gains
+// --- Gains
 
 constexpr float no_gain = -1e30f;
 
@@ -300,7 +302,8 @@ void test_swap_gains(const Named& named) {
                   named.name + " swap_gains: the largest");
             for (std::int64_t j = 0; j < k; ++j) {
                 const double g = args.grad - double(q[j]) * shift[j], v = args.curv + double(q[j]) * q[j] * inverse[j];
-                if (std::abs(v - args.floor) < 1e-6 || std::abs(g) < 1e-6) continue;  // either side is right
+                // Rounding decides about these cases.
+                if (std::abs(v - args.floor) < 1e-6 || std::abs(g) < 1e-6) continue;
                 const bool may = v > args.floor && (g < 0 ? args.may_rise : args.may_fall);
                 const double push = std::max(std::abs(g) - args.slack, 0.0);
                 CHECK_NEAR(gains[j], may ? 0.5 * push * push / v - cost[j] : no_gain, 1e-5, named.name + " swap_gains");
@@ -319,12 +322,14 @@ struct Pairs {
             grad[b] = float(uniform(-2.0, 2.0)), curv[b] = float(uniform(1.5, 3.0));
             raw[b] = raw_a + float(b % 5 == 0 ? uniform(-0.5, 0.0) : uniform(0.2, 3.0));
             adjusted[b] = float(raw_a - shared), usable[b] = b % 7 == 0 ? 0.0f : 1.0f;
-            if (b % 11 == 0) curv[b] = float(shared * shared / curv_a);  // nothing is left beside column a
+            // Such a column has no curvature left after projection on column a.
+            if (b % 11 == 0) curv[b] = float(shared * shared / curv_a);
         }
     }
 };
 
-// Two columns at once, by their 2 x 2 system. The part between them gains what a shift of its rows does.
+// Solves for two columns by their 2 x 2 system. For the exponential loss, the rows between both columns gain as much as
+// their best shift.
 double naive_pair(const Pairs& pairs, std::size_t b, bool exponential, bool& close_call) {
     const double ga = pairs.grad_a, gb = pairs.grad[b], va = pairs.curv_a, vb = pairs.curv[b];
     const double vab = double(pairs.raw_a) - pairs.adjusted[b], mass = double(pairs.raw[b]) - pairs.raw_a;

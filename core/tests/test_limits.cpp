@@ -1,4 +1,4 @@
-// core/tests/test_limits.cpp: which columns may stand together, against a look at the whole support that would result.
+// core/tests/test_limits.cpp: the limits on supports, against a check of the complete support after each move.
 #include <algorithm>
 #include <map>
 #include <random>
@@ -17,7 +17,7 @@ std::mt19937_64 random_engine(5);
 
 Index below(Index n) { return static_cast<Index>(random_engine() % n); }
 
-// Four features of three columns each, and two products of every pair of them.
+// Four features with three columns each, and two interactions of every pair of features.
 Penalty with_interactions() {
     Penalty penalty;
     constexpr Index n_features = 4;
@@ -36,7 +36,7 @@ Penalty with_interactions() {
     return penalty;
 }
 
-// All rules, of a whole support.
+// Checks all limits on a complete support.
 bool holds(const Penalty& penalty, const std::vector<Index>& columns) {
     std::map<Index, Index> terms;
     std::set<Index> sources;
@@ -82,7 +82,7 @@ void check_moves(const Penalty& penalty, const std::vector<Index>& columns, cons
     }
 }
 
-// Random supports that keep the rules, grown a column at a time.
+// Random supports within the limits, grown one column at a time.
 void test_rules(Hierarchy hierarchy) {
     for (int trial = 0; trial < 300; ++trial) {
         Penalty penalty = with_interactions();
@@ -103,12 +103,13 @@ void test_rules(Hierarchy hierarchy) {
 void test_broken() {
     Penalty penalty = with_interactions();
     penalty.hierarchy = Hierarchy::weak;
-    const std::vector<Index> alone{12};  // a product of the first two features
-    CHECK(!Limits(penalty, alone).hierarchy_holds(), "weak, alone");
-    CHECK(Limits(penalty, std::vector<Index>{12, 4}).hierarchy_holds(), "weak, beside one");
+    // An interaction of the first two features.
+    const std::vector<Index> alone{12};
+    CHECK(!Limits(penalty, alone).hierarchy_holds(), "weak, without main effects");
+    CHECK(Limits(penalty, std::vector<Index>{12, 4}).hierarchy_holds(), "weak, with one main effect");
     penalty.hierarchy = Hierarchy::strong;
-    CHECK(!Limits(penalty, std::vector<Index>{12, 4}).hierarchy_holds(), "strong, beside one");
-    CHECK(Limits(penalty, std::vector<Index>{12, 4, 0}).hierarchy_holds(), "strong, beside both");
+    CHECK(!Limits(penalty, std::vector<Index>{12, 4}).hierarchy_holds(), "strong, with one main effect");
+    CHECK(Limits(penalty, std::vector<Index>{12, 4, 0}).hierarchy_holds(), "strong, with both main effects");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// core/tests/test_moves.cpp: what is remembered of moves that failed.
+// core/tests/test_moves.cpp: the record of moves that failed.
 #include "check.hpp"
 #include "sparsegam/move_list.hpp"
 

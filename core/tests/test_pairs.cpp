@@ -1,4 +1,5 @@
-// core/tests/test_pairs.cpp: sums over the cells of two features, and what products gain, against naive twins.
+// core/tests/test_pairs.cpp: sums over coarse bins of two features, and gains of interactions, against naive
+// implementations.
 #define SPARSEGAM_ARCH baseline
 #include <cmath>
 #include <cstdint>
@@ -20,7 +21,7 @@ std::mt19937_64 random_engine(11);
 
 double uniform(double low, double high) { return std::uniform_real_distribution<double>(low, high)(random_engine); }
 
-// Features of both widths, their cells coarse or as fine as bins are, with and without cells that stand alone.
+// Features with uint8 and uint16 codes, with coarse bins or as many as bins, with and without unordered ones.
 struct Table {
     std::vector<std::vector<std::uint8_t>> narrow;
     std::vector<std::vector<std::uint16_t>> wide;
@@ -53,7 +54,7 @@ struct Table {
     }
 
   private:
-    // The bins that stand alone are the last ones, and so are their cells.
+    // The unordered bins are the last ones, and so are their coarse bins.
     void add(Index n_bins, Index n_ordered, Index n_coarse) {
         Feature feature;
         feature.n_bins = n_bins, feature.n_ordered = n_ordered;
@@ -96,7 +97,7 @@ PairTables summed(const Table& table, Index n_threads) {
     return out;
 }
 
-// Sums over rows, one by one.
+// Sums over the rows, one by one.
 void test_sums(Index n_rows) {
     const Table table(n_rows);
     const PairTables one = summed(table, 1), two = summed(table, 2);
@@ -117,7 +118,7 @@ void test_sums(Index n_rows) {
     }
 }
 
-// Does a part hold, by its number?
+// Whether a condition, given by its number, holds for a coarse bin.
 bool holds(const CoarseBins& coarse_bins, Index part, Index cell) {
     const Index cuts = std::max(coarse_bins.n_ordered - 1, Index{0});
     if (part < cuts) return cell <= part;
@@ -125,7 +126,7 @@ bool holds(const CoarseBins& coarse_bins, Index part, Index cell) {
     return cell == coarse_bins.n_ordered + part - 2 * cuts;
 }
 
-// The four sums of a product and the gains that they are said to have.
+// The four sums of an interaction and its gains by definition.
 struct Naive {
     double g[2][2] = {}, d[2][2] = {};
 
@@ -181,7 +182,7 @@ void test_gains(double ridge) {
     }
 }
 
-// Both tables of kernels, and what happens at the edges: too little curvature, an empty cell.
+// Both tables of kernels, including cases with too little curvature and with an empty quadrant.
 void test_quadrants() {
     const std::vector<double> grad{0.2, -0.1, 0.0, 0.3, 0.1}, curv{0.25, 0.1, 0.0, 0.5, 0.999},
         grad_b{0.3, 0.1, 0.1, 0.3, 0.2}, curv_b{0.5, 0.4, 0.3, 0.5, 1.0};

@@ -188,7 +188,7 @@ void test_closed_step_of_mirrored_groups() {
 void test_closed_step_of_a_pure_group_is_finite() {
     const ClosedStep step = closed_step({-5.0, 5.0}, {0.0, 10.0});
     CHECK_NEAR(step.coef, 0.5 * std::log(1e9), 1e-2, "coefficient of a pure group");
-    CHECK_NEAR(step.shift, 0.0, 1e-12, "shift beside a pure group");
+    CHECK_NEAR(step.shift, 0.0, 1e-12, "shift of the intercept");
     CHECK_NEAR(step.gain, 5.0, 1e-6, "gain of a pure group");
 }
 

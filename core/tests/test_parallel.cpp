@@ -1,4 +1,5 @@
-// core/tests/test_parallel.cpp: every task runs once, whoever runs it; exceptions end the round, not the pool.
+// core/tests/test_parallel.cpp: every task runs exactly once on any thread, and exceptions end the round but not the
+// pool.
 #include <atomic>
 #include <chrono>
 #include <stdexcept>
@@ -12,7 +13,7 @@ using namespace sparsegam;
 
 namespace {
 
-// Does every one of n tasks run exactly once?
+// Checks that each of n tasks runs exactly once.
 void check_round(Pool& pool, Index n_tasks, const std::string& where) {
     std::vector<std::atomic<int>> runs(n_tasks);
     pool.run(n_tasks, [&](Index t) { ++runs[t]; });
@@ -74,7 +75,8 @@ void test_the_ticker_ends_a_round() {
     }
 }
 
-// A task that throws (memory runs out) must not end the process, whichever thread it was on.
+// A task that throws, for example because memory is exhausted, must not terminate the process, whichever thread it runs
+// on.
 void test_a_task_may_throw() {
     for (Index n_threads : {1, 2, 4}) {
         Pool pool(n_threads);

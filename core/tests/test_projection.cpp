@@ -1,4 +1,5 @@
-// core/tests/test_projection.cpp: a support that columns joined and left, against one that was projected on from scratch.
+// core/tests/test_projection.cpp: projections updated when columns enter and leave the support, against projections
+// computed anew.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -12,7 +13,7 @@ using namespace sparsegam;
 
 namespace {
 
-// Random columns with curvatures of rows, and a ridge: the products that a scan hands over.
+// Random columns, curvatures of the rows and a ridge, with the products that a scan returns.
 struct Problem {
     Index n = 60, p = 14;
     double ridge = 0.3;
@@ -25,7 +26,7 @@ struct Problem {
         for (double& v : h) v = 0.05 + std::abs(normal(engine));
     }
 
-    // x_a' (h x_b); column -1 is the intercept's ones.
+    // x_a' (h x_b), where column -1 is the column of ones of the intercept.
     double product(Index a, Index b) const {
         double sum = 0.0;
         for (Index i = 0; i < n; ++i) sum += h[i] * (a < 0 ? 1.0 : x[a * n + i]) * (b < 0 ? 1.0 : x[b * n + i]);
@@ -38,7 +39,7 @@ struct Problem {
         return out;
     }
 
-    Projection beside(std::vector<Index> support, Index capacity) const {
+    Projection project_on(std::vector<Index> support, Index capacity) const {
         support.insert(support.begin(), -1);
         const Index size = static_cast<Index>(support.size());
         Symmetric curvature(size);
@@ -63,8 +64,9 @@ void check_same(const Projection& found, const Projection& expected, const std::
     for (Index c : found.columns()) {
         const Index i = found.slot(c), j = expected.slot(c);
         CHECK_NEAR(found.curv(i), expected.curv(j), 1e-4, what + ": V");
-        CHECK_NEAR(found.intercept_curv(i), expected.intercept_curv(j), 1e-8, what + ": V beside the intercept");
-        for (Index s = 0; s < found.size(); ++s)  // in the units of the coefficients, which is what moves need
+        CHECK_NEAR(found.intercept_curv(i), expected.intercept_curv(j), 1e-8, what + ": V project_on the intercept");
+        // Compared in the units of the coefficients, which are those that moves use.
+        for (Index s = 0; s < found.size(); ++s)
             CHECK_NEAR(found.q(i)[s] * found.scale(s), expected.q(j)[s] * expected.scale(s), 1e-5, what + ": Q");
     }
     for (Index s = 0; s < found.size(); ++s)
@@ -76,26 +78,26 @@ void check_same(const Projection& found, const Projection& expected, const std::
 void test_join_and_leave() {
     for (unsigned seed = 0; seed < 5; ++seed) {
         const Problem problem(seed);
-        Projection found = problem.beside({2, 7, 5}, 4);
+        Projection found = problem.project_on({2, 7, 5}, 4);
         found.join(11, problem.products(11));
-        check_same(found, problem.beside({2, 7, 5, 11}, 0), "joined");
+        check_same(found, problem.project_on({2, 7, 5, 11}, 0), "joined");
         found.leave(2);
-        check_same(found, problem.beside({2, 5, 11}, 0), "left");
+        check_same(found, problem.project_on({2, 5, 11}, 0), "left");
         found.join(7, problem.products(7));
         found.leave(1);
-        check_same(found, problem.beside({5, 11, 7}, 0), "joined again");
+        check_same(found, problem.project_on({5, 11, 7}, 0), "joined again");
     }
 }
 
 void test_restricted_to() {
     const Problem problem(9);
-    Projection found = problem.beside({2, 7}, 0).restricted_to(std::vector<Index>{2, 3, 7, 12}, 2);
+    Projection found = problem.project_on({2, 7}, 0).restricted_to(std::vector<Index>{2, 3, 7, 12}, 2);
     CHECK(found.slot(4) == none && found.columns().size() == 4, "restricted_to: columns");
     CHECK(found.has_capacity(), "restricted_to: capacity");
     std::vector<double> products;
     for (Index c : found.columns()) products.push_back(problem.product(12, c));
     found.join(found.slot(12), products);
-    check_same(found, problem.beside({2, 7, 12}, 0), "restricted_to and joined");
+    check_same(found, problem.project_on({2, 7, 12}, 0), "restricted_to and joined");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// core/tests/test_threads.cpp: a whole search on two threads finds the same bits as on one. Run under the thread
-// sanitizer (make tsan) it also shows that no two threads touch the same thing at once.
+// core/tests/test_threads.cpp: a complete search gives the same results, to the last bit, on one and two threads. With
+// the thread sanitizer (make tsan) this also checks for data races.
 #include <cmath>
 #include <cstdint>
 #include <random>
@@ -14,7 +14,7 @@ using namespace sparsegam;
 
 namespace {
 
-// Features of a few bins each, the last of which stands alone, and labels that two of them explain.
+// Features with a few bins each, the last of which is unordered, and labels that depend on two of them.
 struct Table {
     Index n = 30000, bins = 9, n_features = 6;
     std::vector<std::vector<std::uint8_t>> codes;

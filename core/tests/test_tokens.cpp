@@ -1,4 +1,4 @@
-// core/tests/test_tokens.cpp: rescans accept only tokens of scans of the same rows.
+// core/tests/test_tokens.cpp: rescans accept only tokens from scans of the same rows.
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -34,7 +34,7 @@ bool is_refused(Rows& rows, const ScanToken& token) {
     }
 }
 
-// `few` and `many` are rows of the same kind; the token of the fewer rows would be read out of bounds by the others.
+// `few` and `many` are rows of the same kind. With the token of the fewer rows, the others would read out of bounds.
 void check_tokens(Rows& few, Rows& many, const std::string& kind) {
     const Token of_few = scan(few), of_many = scan(many);
     CHECK(!is_refused(few, *of_few) && !is_refused(many, *of_many), kind + ": a token of the same rows is accepted");

@@ -1,4 +1,4 @@
-"""Fits without curvature to go by: constants that must stay, coefficients that run off, and searches in a row."""
+"""Searches on degenerate data: separable classes, constant columns, saturated models."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from sparsegam import SparseGAMClassifier, _core, gam_path, linear_path
 
 
 @pytest.mark.parametrize("seed", [3, 9, 25])
-def test_bounds_and_lambda1_on_separable_rows_come_to_an_end(seed):
+def test_fits_of_separable_classes_with_bounds_or_lambda1_are_finite(seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(20, 4))
     y = (X[:, 0] + 0.3 * rng.normal(size=20) > 0).astype(int)
@@ -19,7 +19,7 @@ def test_bounds_and_lambda1_on_separable_rows_come_to_an_end(seed):
 
 @pytest.mark.parametrize("value", [0.0, 1.0])
 @pytest.mark.parametrize("options", [{}, {"lambda1": 1e-3, "lambda2": 0.0}, {"coef_bounds": (0.0, np.inf)}])
-def test_a_constant_column_that_must_stay_changes_nothing(value, options):
+def test_constant_column_in_every_model_does_not_change_the_loss(value, options):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 5))
     y = (X[:, 0] + rng.normal(size=200) > 0).astype(int)
@@ -29,7 +29,7 @@ def test_a_constant_column_that_must_stay_changes_nothing(value, options):
     np.testing.assert_allclose(kept.loss, without.loss, rtol=1e-5)
 
 
-def test_a_search_owes_nothing_to_the_one_before():
+def test_second_search_on_the_same_rows_returns_the_same_model():
     rng = np.random.default_rng(1)
     X = np.asfortranarray(rng.normal(size=(150, 600)))
     y = X[:, :12].sum(axis=1) + rng.normal(size=150)
@@ -47,7 +47,7 @@ def test_a_search_owes_nothing_to_the_one_before():
 
 
 @pytest.mark.parametrize("p", [20, 500])
-def test_a_frontier_never_rises_once_nothing_is_left_to_gain(p):
+def test_frontier_never_increases_after_the_loss_is_zero(p):
     for seed in range(8):
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(60, p))

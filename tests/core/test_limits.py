@@ -1,4 +1,4 @@
-"""Products among the columns: limits on pairs and features, and the plain terms that a hierarchy asks for."""
+"""Limits on pairs and features, and hierarchies, in searches with interactions among the columns."""
 
 from itertools import combinations
 
@@ -14,38 +14,38 @@ N_FEATURES = 4
 
 
 class Crossed:
-    """Four 0/1 features and products of three pairs of them, as features of two bins; labels that have interactions."""
+    """Four 0/1 features and interactions of three pairs of them, each a feature of two bins."""
 
     def __init__(self, seed, n=200):
         rng = np.random.default_rng(seed)
-        plain = (rng.random((N_FEATURES, n)) < 0.5).astype(np.uint8)
-        low = 1 - plain
-        products = [x[a] & x[b] for a, b in PAIRS for x in (plain, low)]
-        score = 1.5 * products[0] - 1.2 * products[3] + 0.4 * plain[2] - 0.3
+        main = (rng.random((N_FEATURES, n)) < 0.5).astype(np.uint8)
+        low = 1 - main
+        interactions = [x[a] & x[b] for a, b in PAIRS for x in (main, low)]
+        score = 1.5 * interactions[0] - 1.2 * interactions[3] + 0.4 * main[2] - 0.3
         y = np.where(rng.random(n) < 1 / (1 + np.exp(-score)), 1.0, -1.0)
-        codes = [*plain, *products]
+        codes = [*main, *interactions]
         self.problem = problem_of(codes, y, n_bins=[2] * len(codes), n_ordered=[0] * len(codes))
-        of_product = np.repeat(np.arange(len(PAIRS)), 2)
-        feature = [*range(N_FEATURES), *(N_FEATURES + of_product)]
-        parents = [*[(-1, -1)] * N_FEATURES, *(PAIRS[pair] for pair in of_product)]
+        of_interaction = np.repeat(np.arange(len(PAIRS)), 2)
+        feature = [*range(N_FEATURES), *(N_FEATURES + of_interaction)]
+        parents = [*[(-1, -1)] * N_FEATURES, *(PAIRS[pair] for pair in of_interaction)]
         self.group, self.parents = np.repeat(feature, 2), np.repeat(parents, 2, axis=0)
-        self.allowed = np.arange(2 * len(codes)) % 2 == 1  # where the code is one
+        self.allowed = np.arange(2 * len(codes)) % 2 == 1
 
     def penalty(self, **rules):
         return self.problem.penalty(1e-3, allowed=self.allowed, group=self.group, parents=self.parents, **rules)
 
     def holds(self, columns, hierarchy="none", max_per_pair=0, max_groups=0, **_):
-        """Does a support keep all rules?"""
-        plain = {int(self.group[c]) for c in columns if self.parents[c, 1] < 0}
-        products = [c for c in columns if self.parents[c, 1] >= 0]
-        sources = plain | {int(f) for c in products for f in self.parents[c]}
+        """Return whether a support is within all limits."""
+        main = {int(self.group[c]) for c in columns if self.parents[c, 1] < 0}
+        interactions = [c for c in columns if self.parents[c, 1] >= 0]
+        sources = main | {int(f) for c in interactions for f in self.parents[c]}
         enough = {"none": 0, "weak": 1, "strong": 2}[hierarchy]
-        stand = all(sum(f in plain for f in self.parents[c]) >= enough for c in products)
-        most = max(np.bincount(self.group[products]), default=0)
+        stand = all(sum(f in main for f in self.parents[c]) >= enough for c in interactions)
+        most = max(np.bincount(self.group[interactions]), default=0)
         return stand and (not max_per_pair or most <= max_per_pair) and (not max_groups or len(sources) <= max_groups)
 
     def best(self, size, **rules):
-        """The least objective of any allowed support of a size, by enumeration."""
+        """Return the lowest objective of all supports of a size within the limits, by enumeration."""
         problem, ridge = self.problem, self.problem.ridge(1e-3)
         supports = [list(s) for s in combinations(np.flatnonzero(self.allowed), size) if self.holds(s, **rules)]
         return min(
@@ -65,8 +65,8 @@ RULES = [
 
 
 @pytest.mark.parametrize("rules", RULES, ids=str)
-def test_every_model_of_a_frontier_keeps_the_rules_and_hardly_any_is_not_the_best_that_does(rules):
-    """A limit on features may take several swaps at once to get around."""
+def test_frontier_is_within_the_limits_and_nearly_optimal(rules):
+    """With a limit on features, an improvement may need several swaps at once."""
     gaps = []
     for seed in range(4):
         crossed = Crossed(seed)
@@ -81,7 +81,7 @@ def test_every_model_of_a_frontier_keeps_the_rules_and_hardly_any_is_not_the_bes
 
 @pytest.mark.parametrize("rules", RULES, ids=str)
 @pytest.mark.parametrize("certify", [False, True])
-def test_a_fit_at_one_price_keeps_the_rules(rules, certify):
+def test_fit_at_is_within_the_limits(rules, certify):
     for seed in range(6):
         crossed = Crossed(seed)
         found = crossed.problem.fit_at(0.8, max_terms=8, penalty=crossed.penalty(**rules), certify=certify)
@@ -92,7 +92,7 @@ def test_a_fit_at_one_price_keeps_the_rules(rules, certify):
 
 @pytest.mark.parametrize("rules", RULES, ids=str)
 @pytest.mark.parametrize("loss", ["logistic", "exponential"])
-def test_the_papers_search_keeps_the_rules(rules, loss):
+def test_swap_path_is_within_the_limits(rules, loss):
     for seed in range(4):
         crossed = Crossed(seed)
         problem = crossed.problem
@@ -105,11 +105,11 @@ def test_the_papers_search_keeps_the_rules(rules, loss):
         assert all(crossed.holds(point.columns, **rules) for point in points)
 
 
-def test_rules_that_are_not_needed_change_nothing():
+def test_limits_that_are_not_reached_do_not_change_the_frontier():
     crossed = Crossed(1)
-    plain = crossed.penalty()
+    main = crossed.penalty()
     for one, other in zip(
-        crossed.problem.frontier(max_terms=6, penalty=plain).points,
+        crossed.problem.frontier(max_terms=6, penalty=main).points,
         crossed.problem.frontier(max_terms=6, penalty=crossed.penalty(max_per_pair=2, max_groups=4)).points,
         strict=True,
     ):
@@ -117,20 +117,20 @@ def test_rules_that_are_not_needed_change_nothing():
         assert one.columns.tolist() == other.columns.tolist()
 
 
-def test_a_start_without_the_plain_terms_is_refused():
+def test_start_or_always_without_required_main_effects_is_refused():
     crossed = Crossed(0)
-    product = int(np.flatnonzero(crossed.allowed & (crossed.parents[:, 1] >= 0))[0])
-    alone = _core.Point(0.0, np.array([product]), np.ones(1))
+    interaction = int(np.flatnonzero(crossed.allowed & (crossed.parents[:, 1] >= 0))[0])
+    alone = _core.Point(0.0, np.array([interaction]), np.ones(1))
     penalty = crossed.penalty(hierarchy="weak")
     with pytest.raises(ValueError, match="without the main effects that hierarchy requires"):
         crossed.problem.frontier(max_terms=3, penalty=penalty, start=[alone])
     with pytest.raises(ValueError, match="without the main effects that hierarchy requires"):
         crossed.problem.fit_at(0.5, max_terms=3, penalty=penalty, start=alone)
     with pytest.raises(ValueError, match="an interaction in always requires"):
-        crossed.problem.frontier(max_terms=3, penalty=crossed.penalty(hierarchy="weak", always=np.array([product])))
+        crossed.problem.frontier(max_terms=3, penalty=crossed.penalty(hierarchy="weak", always=np.array([interaction])))
 
 
-def test_parents_that_are_none_are_refused():
+def test_penalty_refuses_invalid_parents():
     crossed = Crossed(0)
     parents, last = crossed.parents, len(crossed.group) - 1
     with pytest.raises(ValueError, match="one row per column"):
@@ -142,5 +142,6 @@ def test_parents_that_are_none_are_refused():
         changed[last] = wrong
         with pytest.raises(ValueError, match=f"column {last} is not a valid interaction"):
             crossed.problem.penalty(group=crossed.group, parents=changed)
-    with pytest.raises(ValueError, match="is not a valid interaction"):  # the group of a plain column
+    # The group of an interaction must not be that of a feature.
+    with pytest.raises(ValueError, match="is not a valid interaction"):
         crossed.problem.penalty(group=np.zeros(last + 1, dtype=np.int64), parents=parents)

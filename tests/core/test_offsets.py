@@ -1,4 +1,4 @@
-"""Columns far from zero (a year, degrees Kelvin) and constant ones: alike for every type of matrix."""
+"""Linear paths on columns far from zero (years, degrees Kelvin) and constant columns, for every type of matrix."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ MAKE = {
 @pytest.mark.parametrize("offset", [0.0, 10.0, 20.0, 100.0, 900.0, 1e4, 1e6])
 @pytest.mark.parametrize("loss", ["squared", "logistic"])
 @pytest.mark.parametrize("make", list(MAKE))
-def test_a_column_far_from_zero_is_found(make, loss, offset, n):
+def test_linear_path_finds_a_column_far_from_zero(make, loss, offset, n):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 4))
     score = X[:, 1] + 0.1 * rng.normal(size=n)
@@ -32,7 +32,7 @@ def test_a_column_far_from_zero_is_found(make, loss, offset, n):
 @pytest.mark.parametrize("n", [300, 5000])
 @pytest.mark.parametrize("value", [1e4, 12345.678, 1e7 + 1])
 @pytest.mark.parametrize("make", list(MAKE))
-def test_a_constant_column_is_never_taken(make, value, n):
+def test_linear_path_never_selects_a_constant_column(make, value, n):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 3))
     X[:, 2] = value

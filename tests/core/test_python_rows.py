@@ -1,4 +1,4 @@
-"""Rows written in Python, under the compiled search: the same models as from the compiled rows."""
+"""Searches on Rows written in Python, compared with compiled rows."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ NESTED_KINDS = ((4, 4), (3, 0), (6, 5), (2, 2), (5, 3))
 
 
 def both(seed, loss):
-    """One problem behind compiled rows and behind rows in Python."""
+    """Return a problem with compiled rows, and rows in Python of the same problem."""
     problem = random_problem(seed, loss, n=120, kinds=NESTED_KINDS)
     nested = [(int(first), int(first + n)) for first, n in zip(problem.offset, problem.n_ordered, strict=True)]
     return problem, ReferenceRows(problem.X, problem.y, problem.weight, loss, nested)
@@ -27,7 +27,7 @@ def assert_same_points(one, other):
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("seed", range(5))
-def test_a_fit_and_its_certificate(seed, loss):
+def test_fit_at_and_its_certificate_equal_those_of_compiled_rows(seed, loss):
     problem, rows = both(seed, loss)
     mine = _core.fit_at(rows, problem.penalty(0.01), lambda0=0.8, max_terms=10, certify=True)
     expected = problem.fit_at(0.8, max_terms=10, penalty=problem.penalty(0.01))
@@ -38,7 +38,7 @@ def test_a_fit_and_its_certificate(seed, loss):
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("seed", range(5))
-def test_a_frontier(seed, loss):
+def test_frontier_equals_that_of_compiled_rows(seed, loss):
     problem, rows = both(seed, loss)
     assert_same_points(
         _core.frontier(rows, problem.penalty(0.01), max_terms=6),
@@ -47,15 +47,15 @@ def test_a_frontier(seed, loss):
 
 
 @pytest.mark.parametrize("method", ["evaluate", "newton", "scan"])
-def test_an_exception_in_an_answer_ends_the_search(method):
+def test_exception_in_a_method_ends_the_search(method):
     problem, rows = both(0, "logistic")
 
     def fail(*_):
-        msg = "the rows are gone"
+        msg = "the data are unavailable"
         raise OSError(msg)
 
     setattr(rows, method, fail)
-    with pytest.raises(OSError, match="the rows are gone"):
+    with pytest.raises(OSError, match="the data are unavailable"):
         _core.fit_at(rows, problem.penalty(), lambda0=0.5, max_terms=5)
 
 
@@ -67,14 +67,14 @@ def test_an_exception_in_an_answer_ends_the_search(method):
         ("scan", lambda *_: (None, np.zeros((1, 1)), np.zeros(1), np.zeros(3), np.zeros(3), np.zeros(3))),
     ],
 )
-def test_an_answer_of_the_wrong_shape_is_refused(method, answer):
+def test_results_of_the_wrong_shape_are_refused(method, answer):
     problem, rows = both(0, "logistic")
     setattr(rows, method, answer)
     with pytest.raises(ValueError, match="a Rows class in Python must return"):
         _core.fit_at(rows, problem.penalty(), lambda0=0.5, max_terms=5)
 
 
-def test_a_method_that_is_not_there_is_named():
+def test_missing_method_is_named_in_the_error():
     problem, rows = both(0, "logistic")
 
     class Half(_core.Rows):
@@ -84,7 +84,7 @@ def test_a_method_that_is_not_there_is_named():
         _core.fit_at(Half(), problem.penalty(), lambda0=0.5, max_terms=5)
 
 
-def test_raw_columns_have_no_certificate():
+def test_certify_refuses_raw_columns():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 5)), rng.choice([-1.0, 1.0], 60)
     penalty = ridge_penalty(5, 0.0)

@@ -1,4 +1,4 @@
-"""Sums over rows: of any kind, width and number of rows, on any number of threads, they are the same."""
+"""Sums over rows for all implementations of Rows, many rows, and any number of threads."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ from sparsegam import _core
 
 
 def one_feature_a_column(problem):
-    """The same columns as features of their own: an expanded design."""
+    """Return a problem in which every column is a feature of its own."""
     p = problem.n_columns
     codes = problem.X.T.astype(np.uint8)
     return problem_of(codes, problem.y, problem.loss, problem.weight, n_bins=[2] * p, n_ordered=[0] * p)
@@ -28,7 +28,7 @@ def one_feature_a_column(problem):
 
 @pytest.mark.parametrize("make", ROWS.values(), ids=ROWS.keys())
 @pytest.mark.parametrize("loss", LOSSES)
-def test_weights_count_as_repeated_rows(make, loss):
+def test_integer_weights_equal_repeated_rows(make, loss):
     problem = random_problem(2, loss, n=80, weighted=False)
     times = np.random.default_rng(2).integers(1, 4, 80)
     weighted = problem_of(problem.codes, problem.y, loss, times, problem.n_bins, problem.n_ordered)
@@ -37,10 +37,11 @@ def test_weights_count_as_repeated_rows(make, loss):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_threshold_design_equals_the_expanded_one(loss):
+def test_threshold_design_equals_the_expanded_design(loss):
     problem = random_problem(3, loss, n=500)
     support, p = np.array([1, 4, 9]), problem.n_columns
-    ones = 2 * np.arange(p) + 1  # where `column == 1` stands among the columns of the expanded design
+    # Indices of the columns `code == 1` in the expanded design.
+    ones = 2 * np.arange(p) + 1
     expanded = ask(one_feature_a_column(problem).rows(), ones[support], grouped=True)
     for name in expanded.keys() - {"evaluate", "newton"}:
         expanded[name] = expanded[name].reshape(2 * p, -1)[ones].ravel()
@@ -48,8 +49,8 @@ def test_threshold_design_equals_the_expanded_one(loss):
 
 
 @pytest.mark.parametrize("make", list(ROWS.values())[1:], ids=list(ROWS)[1:])
-def test_many_rows_are_summed_as_they_should(make):
-    """Beyond the first block of floats and the first block of scores."""
+def test_sums_over_more_than_one_block_equal_the_oracle(make):
+    """More rows than one block of float32 sums and one block of scores."""
     problem = random_problem(4, "logistic", n=3 * 8192 + 5)
     support = np.array([1, 4, 9])
     assert_same_answers(ask(make(problem), support), ask(oracle(problem), support))
@@ -57,7 +58,7 @@ def test_many_rows_are_summed_as_they_should(make):
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("n", [100, 3 * 8192 + 1, 200_003])
-def test_same_bits_for_any_number_of_threads(n, loss):
+def test_sums_are_identical_for_any_number_of_threads(n, loss):
     problem = large_problem(n, loss)
     support = np.array([1, 200, 303, 620, 1500, 2000])
     one, two, three = (ask(problem.rows(n_threads), support, grouped=True) for n_threads in (1, 2, 3))
@@ -67,7 +68,7 @@ def test_same_bits_for_any_number_of_threads(n, loss):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_rows_without_weights_weigh_one(loss):
+def test_rows_without_weights_have_weight_one(loss):
     problem = large_problem(2 * 4096 + 7, loss)
     support = np.array([1, 200, 303, 620, 1500, 2000])
     given, none = (
@@ -90,7 +91,7 @@ class RawProblem:
 
 
 def raw_problem(n, p, loss):
-    """Columns of all sizes, far from zero, empty and constant ones among them; numbers that float32 has too."""
+    """Return columns of various scales, some far from zero, empty or constant, with values exact in float32."""
     rng = np.random.default_rng(n)
     X = rng.normal(size=(n, p)) * (rng.random((n, p)) < 0.5) * rng.uniform(0.1, 2, p) + (np.arange(p) % 4 == 3)
     X[:, 5], X[:, 6] = 0.0, 1.5
@@ -101,7 +102,7 @@ def raw_problem(n, p, loss):
 @pytest.mark.parametrize("make", ROWS_OF_MATRICES.values(), ids=ROWS_OF_MATRICES.keys())
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("n", [1, 40, 9000])
-def test_raw_columns_are_summed_as_they_should(make, loss, n):
+def test_sums_of_raw_columns_equal_the_oracle(make, loss, n):
     problem = raw_problem(n, 30, loss)
     for support in (np.empty(0, dtype=np.int64), np.array([2, 7, 0, 29, 11])):
         assert_same_answers(ask(make(problem), support), ask(oracle(problem), support))
@@ -109,7 +110,7 @@ def test_raw_columns_are_summed_as_they_should(make, loss, n):
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_single_precision_columns_are_summed_in_single_precision(loss, order):
+def test_sums_of_float32_columns_have_float32_precision(loss, order):
     problem, support = raw_problem(9000, 30, loss), np.array([2, 7, 0, 29, 11])
     rows = dense(problem, dtype=np.float32, order=order)
     assert_same_answers(ask(rows, support), ask(oracle(problem), support), digits=1e-5)
@@ -117,7 +118,7 @@ def test_single_precision_columns_are_summed_in_single_precision(loss, order):
 
 @pytest.mark.parametrize("make", [dense, sparse])
 @pytest.mark.parametrize("loss", LOSSES)
-def test_same_bits_for_raw_columns_and_any_number_of_threads(make, loss):
+def test_sums_of_raw_columns_are_identical_for_any_number_of_threads(make, loss):
     problem, support = raw_problem(20_000, 40, loss), np.array([2, 7, 0, 29, 11])
     one, two = (ask(make(problem, n_threads=n_threads), support) for n_threads in (1, 2))
     for name, answer in one.items():
@@ -125,8 +126,8 @@ def test_same_bits_for_raw_columns_and_any_number_of_threads(make, loss):
 
 
 @pytest.mark.parametrize("n_threads", [1, 3])
-def test_many_rows_are_summed_in_pieces(n_threads):
-    """Beyond 200 000 rows, sums are made of pieces: the same as of few rows that weigh as much, in the same bits."""
+def test_sums_of_more_than_200_000_rows_equal_those_of_weighted_rows(n_threads):
+    """Such sums are computed in pieces, and identical for any number of threads."""
     few = random_problem(3, "logistic", n=4096)
     times = 60
     codes = [np.tile(code, times) for code in few.codes]
@@ -138,7 +139,8 @@ def test_many_rows_are_summed_in_pieces(n_threads):
     point = _core.Point(0.1, few.candidates[:4].astype(np.int64), np.array([0.5, -0.5, 0.25, 1.0]))
     every = np.zeros(0, dtype=np.int64)
     for mine, theirs in zip(rows.scan(point, every)[1:], alone.scan(point, every)[1:], strict=True):
-        np.testing.assert_allclose(mine, theirs, rtol=1e-4, atol=1e-2)  # scans add in floats
+        # Scans use float32 sums.
+        np.testing.assert_allclose(mine, theirs, rtol=1e-4, atol=1e-2)
     for mine, theirs in zip(rows.newton(point, point.columns), alone.newton(point, point.columns), strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-10)
     single = _core.ThresholdRows(

@@ -1,9 +1,8 @@
-"""The searches of the core: what they return, what they respect, and how they end."""
+"""frontier and fit_at: models, limits, degenerate data, time limits, callbacks and interruption."""
 
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +29,7 @@ def values(search):
 
 
 def assert_valid(problem, point, lambda2=0.0):
-    """Its columns are candidates, once each, and its loss and ridge are those of its coefficients."""
+    """Check that columns are distinct candidates, and that loss and ridge are those of the coefficients."""
     assert np.isfinite([point.intercept, point.loss, point.ridge, *point.coef]).all()
     assert np.isin(point.columns, problem.candidates).all()
     assert len(set(point.columns.tolist())) == len(point.columns) == len(point.coef)
@@ -49,11 +48,11 @@ def assert_same_search(one, other):
     assert one.counts == other.counts
 
 
-# What they return
+# Models
 
 
 @pytest.mark.parametrize("lambda2", [0.0, 0.01])
-def test_points_of_a_frontier_are_refitted_models_of_each_size(problem, lambda2):
+def test_frontier_returns_a_refitted_model_of_each_size(problem, lambda2):
     search = problem.frontier(max_terms=8, penalty=problem.penalty(lambda2))
     assert search.finished
     assert [len(point.columns) for point in search.points] == list(range(9))
@@ -66,7 +65,7 @@ def test_points_of_a_frontier_are_refitted_models_of_each_size(problem, lambda2)
 
 
 @pytest.mark.parametrize("lambda2", [0.0, 0.01])
-def test_a_fit_is_no_worse_than_the_frontier_says(problem, lambda2):
+def test_fit_at_is_not_worse_than_the_frontier(problem, lambda2):
     penalty = problem.penalty(lambda2)
     along = values(problem.frontier(penalty=penalty))
     for lambda0 in (0.3, 1.0, 3.0):
@@ -79,7 +78,7 @@ def test_a_fit_is_no_worse_than_the_frontier_says(problem, lambda2):
         assert objective <= 1.01 * (along + lambda0 * np.arange(along.size)).min()
 
 
-def test_a_large_price_leaves_the_intercept_alone(problem):
+def test_fit_at_a_large_lambda0_returns_the_intercept_only(problem):
     (point,) = problem.fit_at(1e6).points
     assert len(point.columns) == 0
     mean = np.average(problem.y, weights=problem.weight)
@@ -87,30 +86,30 @@ def test_a_large_price_leaves_the_intercept_alone(problem):
     assert point.intercept == pytest.approx(best[problem.loss], rel=1e-6)
 
 
-def test_no_more_terms_than_asked_for(problem):
+def test_max_terms_limits_the_number_of_terms(problem):
     assert len(problem.frontier(max_terms=3).points) == 4
     for max_terms in (0, 1, 4):
         assert len(problem.fit_at(0.0, max_terms=max_terms).points[0].columns) <= max_terms
 
 
-# What they respect
+# Limits and weights
 
 
 @pytest.mark.parametrize("n_threads", [2, 3])
-def test_same_bits_for_any_number_of_threads(problem, n_threads):
+def test_searches_are_identical_for_any_number_of_threads(problem, n_threads):
     assert_same_search(problem.frontier(), problem.frontier(n_threads=n_threads))
     assert_same_search(problem.fit_at(0.5), problem.fit_at(0.5, n_threads=n_threads))
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_same_bits_for_many_rows(loss):
+def test_frontier_of_many_rows_is_identical_on_two_threads(loss):
     problem = many_rows(30_000, loss=loss, n_features=6)
     assert_same_search(problem.frontier(max_terms=6), problem.frontier(max_terms=6, n_threads=2))
 
 
 @pytest.mark.parametrize("loss", LOSSES[:3])
-def test_a_table_of_more_columns_than_are_looked_at_every_time(loss):
-    """Sums are taken in parts, and between full scans the search keeps to the features that promise most."""
+def test_fit_at_with_more_columns_than_a_shortlist_finds_all_features(loss):
+    """Sums are computed in parts, and between full scans the search is restricted to a shortlist."""
     rng = np.random.default_rng(0)
     codes = [rng.permutation(600) for _ in range(60)]
     problem = problem_of(codes, labels(rng, sum((code > 300) - 0.5 for code in codes[::7]), loss), loss)
@@ -122,7 +121,7 @@ def test_a_table_of_more_columns_than_are_looked_at_every_time(loss):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_weights_count_as_repeated_rows(loss):
+def test_frontier_with_integer_weights_equals_that_of_repeated_rows(loss):
     problem = random_problem(1, loss, n=150, weighted=False)
     times = np.random.default_rng(1).integers(1, 4, 150)
     weighted = problem_of(problem.codes, problem.y, loss, times, problem.n_bins, problem.n_ordered)
@@ -133,7 +132,7 @@ def test_weights_count_as_repeated_rows(loss):
 
 
 def bounded_refit(problem, columns, low, high):
-    """The lowest loss on a support with coefficients in bounds, by another optimiser."""
+    """Return the lowest loss on a support with bounded coefficients, by another optimiser."""
     rows = ReferenceRows(problem.X, problem.y, problem.weight, problem.loss)
 
     def at(theta):
@@ -146,7 +145,7 @@ def bounded_refit(problem, columns, low, high):
 
 
 @pytest.mark.parametrize(("low", "high"), [(0.0, np.inf), (-np.inf, 0.0), (-0.2, 0.3)])
-def test_bounds_are_respected_and_the_best_within_them_is_found(problem, low, high):
+def test_frontier_with_bounds_is_optimal_on_each_support(problem, low, high):
     bounds = {"low": np.full(problem.n_columns, low), "high": np.full(problem.n_columns, high)}
     search = problem.frontier(max_terms=8, penalty=problem.penalty(**bounds))
     assert search.finished
@@ -159,17 +158,18 @@ def test_bounds_are_respected_and_the_best_within_them_is_found(problem, low, hi
         assert point.loss <= best + 1e-6 * search.points[0].loss
 
 
-def test_monotone_thresholds_make_a_monotone_shape():
+def test_sign_bounds_make_a_monotone_shape():
     rng = np.random.default_rng(5)
     codes = rng.integers(0, 12, 400)
     problem = problem_of([codes], labels(rng, np.sin(codes / 2) + codes / 6, "squared"), "squared")
-    falling = problem.penalty(high=np.zeros(12))  # coefficients of x <= t below zero: the shape rises
-    for point in problem.frontier(penalty=falling).points:
+    # Negative coefficients of x <= t make an increasing shape.
+    penalty = problem.penalty(high=np.zeros(12))
+    for point in problem.frontier(penalty=penalty).points:
         shape = problem.X[np.argsort(codes, kind="stable")][:, point.columns] @ point.coef
         assert (np.diff(shape) >= 0).all()
 
 
-def test_columns_that_are_not_allowed_stay_out(problem):
+def test_columns_that_are_not_allowed_do_not_enter(problem):
     allowed = np.isin(np.arange(problem.n_columns), [1, 4, 5, 9])
     search = problem.frontier(penalty=problem.penalty(allowed=allowed))
     assert set(search.points[-1].columns.tolist()) <= {1, 4, 5, 9}
@@ -177,7 +177,7 @@ def test_columns_that_are_not_allowed_stay_out(problem):
     assert set(point.columns.tolist()) <= {1, 4, 5, 9}
 
 
-def test_of_two_equal_columns_the_cheaper_one_enters():
+def test_fit_at_selects_the_cheaper_of_two_equal_columns():
     problem = random_problem(6, "logistic", n=200, kinds=((2, 2),))
     twins = problem_of([problem.codes[0]] * 2, problem.y, "logistic", problem.weight)
     for expensive, cheap in ((0, 2), (2, 0)):
@@ -189,7 +189,7 @@ def test_of_two_equal_columns_the_cheaper_one_enters():
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("seed", range(4))
-def test_each_column_has_its_own_price(loss, seed):
+def test_fit_at_with_costs_finds_the_best_subset(loss, seed):
     problem = random_problem(seed, loss, n=150, kinds=((4, 4), (3, 0), (3, 2)))
     cost = np.random.default_rng(seed).uniform(0.2, 4.0, problem.n_columns)
     found = all_subsets(problem, 0.0, len(problem.candidates))
@@ -198,11 +198,11 @@ def test_each_column_has_its_own_price(loss, seed):
     assert value(point) + cost[point.columns].sum() <= best + 1e-6 * found[()]
 
 
-# Awkward data
+# Degenerate data
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_identical_columns_are_as_good_as_one(loss):
+def test_identical_columns_do_not_change_the_frontier(loss):
     problem = random_problem(7, loss, n=120, kinds=((4, 4), (3, 0)))
     copies = problem_of(
         problem.codes * 3, problem.y, loss, problem.weight, np.tile(problem.n_bins, 3), np.tile(problem.n_ordered, 3)
@@ -214,7 +214,7 @@ def test_identical_columns_are_as_good_as_one(loss):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_constant_columns_never_enter(loss):
+def test_constant_columns_do_not_enter(loss):
     problem = random_problem(8, loss, n=60, kinds=((1, 1), (4, 4), (1, 0)))
     every = problem.penalty(allowed=np.ones(problem.n_columns, dtype=bool))
     for search in (problem.frontier(penalty=every), problem.fit_at(0.0, penalty=every)):
@@ -225,7 +225,7 @@ def test_constant_columns_never_enter(loss):
 
 @pytest.mark.parametrize("loss", ["logistic", "exponential"])
 @pytest.mark.parametrize("lambda2", [0.0, 1e-3])
-def test_separable_data_end_in_finite_models(loss, lambda2):
+def test_models_of_separable_data_are_finite(loss, lambda2):
     codes = np.repeat(np.arange(20), 5)
     problem = problem_of([codes, np.tile(np.arange(5), 20)], np.where(codes < 8, 1.0, -1.0), loss)
     search = problem.frontier(penalty=problem.penalty(lambda2))
@@ -234,11 +234,12 @@ def test_separable_data_end_in_finite_models(loss, lambda2):
     assert search.points[1].columns.tolist() == [7]
     (point,) = problem.fit_at(0.5, penalty=problem.penalty(lambda2)).points
     assert 7 in point.columns
-    assert lambda2 > 0 or (len(point.columns) == 1 and point.loss < 1e-4)  # a ridge is less on several columns
+    # With a ridge, several columns can have a lower penalty than one.
+    assert lambda2 > 0 or (len(point.columns) == 1 and point.loss < 1e-4)
 
 
 @pytest.mark.parametrize("y", [1.0, -1.0])
-def test_one_class_only_needs_no_terms(y):
+def test_searches_with_a_single_class_return_no_terms(y):
     for loss in LOSSES:
         problem = problem_of([np.arange(30) % 5, np.arange(30) % 3], np.full(30, y), loss)
         for search in (problem.frontier(), problem.fit_at(0.01)):
@@ -249,7 +250,7 @@ def test_one_class_only_needs_no_terms(y):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_two_rows(loss):
+def test_searches_of_one_and_two_rows(loss):
     problem = problem_of([np.array([0, 1])], [1.0, -1.0], loss)
     for search in (problem.frontier(), problem.fit_at(0.01)):
         point = search.points[-1]
@@ -261,7 +262,7 @@ def test_two_rows(loss):
 
 
 @pytest.mark.parametrize(("max_bins", "dtype"), [(200, np.uint8), (1000, np.uint16), (60_000, np.uint16)])
-def test_a_feature_with_sixty_thousand_values(max_bins, dtype):
+def test_feature_with_sixty_thousand_values(max_bins, dtype):
     rng = np.random.default_rng(9)
     x = rng.permutation(60_000) / 4.0
     edges = _core.bin_edges(x, max_bins)
@@ -276,55 +277,55 @@ def test_a_feature_with_sixty_thousand_values(max_bins, dtype):
     np.testing.assert_allclose(np.sort(edges[point.columns]), thresholds, rtol=0.01)
 
 
-# How they end
+# Time limits, callbacks and interruption
 
 
 def many_rows(n, loss="logistic", n_features=20, n_bins=250):
-    """A problem that takes its time."""
+    """Return a problem on which a search takes long."""
     rng = np.random.default_rng(0)
     codes = [rng.integers(0, n_bins, n) for _ in range(n_features)]
     score = sum(np.sin(0.05 * (j + 1) * code) for j, code in enumerate(codes)) / 2
     return problem_of(codes, labels(rng, score, loss), loss, n_bins=[n_bins] * n_features)
 
 
-def test_a_time_limit_returns_what_there_is():
+@pytest.mark.parametrize(("search", "arguments"), [(_core.frontier, {}), (_core.fit_at, {"lambda0": 0.1})])
+def test_time_limit_ends_a_search_with_valid_models(search, arguments):
+    """Within no time, a search makes only the passes for the empty model and those already under way."""
     problem = many_rows(60_000)
     rows, penalty = problem.rows(), problem.penalty()
-    for limit in (0.0, 0.05):
-        for search, arguments in ((_core.frontier, {}), (_core.fit_at, {"lambda0": 0.1})):
-            start = time.monotonic()
-            found = search(rows, penalty, max_terms=100, time_limit=limit, **arguments)
-            assert time.monotonic() - start < limit + 0.8
-            assert not found.finished
-            assert len(found.points) >= 1
-            for point in found.points[-3:]:
-                assert_valid(problem, point)
+    at_once = search(rows, penalty, max_terms=100, time_limit=0.0, **arguments)
+    assert at_once.counts["passes"] <= 20
+    for found in (at_once, search(rows, penalty, max_terms=100, time_limit=0.05, **arguments)):
+        assert not found.finished
+        assert len(found.points) >= 1
+        for point in found.points[-3:]:
+            assert_valid(problem, point)
 
 
 @pytest.mark.parametrize("limit", [1e4, 1e13, 1e300])
-def test_a_long_time_limit_is_none(problem, limit):
+def test_very_long_time_limit_equals_no_limit(problem, limit):
     assert_same_search(problem.frontier(time_limit=limit), problem.frontier())
 
 
-def test_the_callback_hears_of_each_point_and_of_what_improves_it(problem):
-    heard = {}
+def test_callback_is_called_for_each_improved_model(problem):
+    reported = {}
 
     def callback(n_terms, objective):
-        assert objective < heard.get(n_terms, np.inf)
-        heard[n_terms] = objective
+        assert objective < reported.get(n_terms, np.inf)
+        reported[n_terms] = objective
 
     search = problem.frontier(max_terms=8, callback=callback)
-    assert sorted(heard) == list(range(9))
-    last = np.array([heard[k] for k in range(9)])
+    assert sorted(reported) == list(range(9))
+    last = np.array([reported[k] for k in range(9)])
     assert (np.diff(last) < 0).all()
     np.testing.assert_allclose(last, values(search), rtol=1e-5)
-    heard.clear()
+    reported.clear()
     (point,) = problem.fit_at(1.0, callback=callback).points
-    assert heard[len(point.columns)] == pytest.approx(point.loss, rel=1e-5)
+    assert reported[len(point.columns)] == pytest.approx(point.loss, rel=1e-5)
 
 
 @pytest.mark.parametrize("n_threads", [1, 2])
-def test_an_exception_in_the_callback_ends_the_search(problem, n_threads):
+def test_exception_in_the_callback_ends_the_search(problem, n_threads):
     class EnoughError(Exception):
         pass
 
@@ -341,27 +342,23 @@ def test_an_exception_in_the_callback_ends_the_search(problem, n_threads):
 
 
 INTERRUPTED = """
-import signal, sys, threading, time
+import signal, sys, threading
 from core.test_search import _core, many_rows
 
 problem = many_rows(200_000)
 n_threads, which = int(sys.argv[1]), sys.argv[2]
-rows, penalty, sent = problem.rows(n_threads), problem.penalty(), []
-
-def interrupt():
-    sent.append(time.monotonic())
-    signal.raise_signal(signal.SIGINT)
-
-signal.signal(signal.SIGINT, signal.default_int_handler)  # which a job in the background is without
-threading.Timer(0.5, interrupt).start()
+rows, penalty = problem.rows(n_threads), problem.penalty()
+# Background jobs start without this handler.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+threading.Timer(0.5, signal.raise_signal, [signal.SIGINT]).start()
 try:
     if which == "frontier":
         _core.frontier(rows, penalty, max_terms=200)
     else:
         _core.fit_at(rows, penalty, lambda0=0.1, max_terms=200)
-    print("ended by itself")
+    print("completed")
 except KeyboardInterrupt:
-    print("seconds", time.monotonic() - sent[0])
+    print("interrupted")
 search = _core.frontier(rows, penalty, max_terms=1)
 print("afterwards", search.finished, len(search.points))
 """
@@ -369,25 +366,20 @@ print("afterwards", search.finished, len(search.points))
 
 @pytest.mark.parametrize("which", ["frontier", "fit_at"])
 @pytest.mark.parametrize("n_threads", [1, 2])
-def test_ctrl_c_ends_a_search_and_nothing_else(n_threads, which, capsys):
+def test_ctrl_c_interrupts_a_search_and_leaves_the_rows_usable(n_threads, which):
     command = [sys.executable, "-c", INTERRUPTED, str(n_threads), which]
     paths = os.pathsep.join([str(Path(__file__).parents[1]), *filter(None, sys.path)])
     environment = {**os.environ, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
-    first, second = done.stdout.splitlines()[-2:]
-    with capsys.disabled():
-        print(f"\nCtrl-C during {which}, {n_threads} threads: {first}")  # noqa: T201
-    assert first.startswith("seconds ")
-    assert float(first.split()[1]) < 1.0
-    assert second == "afterwards True 2"
+    assert done.stdout.splitlines()[-2:] == ["interrupted", "afterwards True 2"]
 
 
 @pytest.mark.parametrize("loss", ["logistic", "exponential"])
-def test_a_perfect_threshold_pays_up_to_what_it_truly_gains(loss):
-    """The quadratic model promises about 0.7 of what a pure column gains."""
+def test_fit_at_selects_a_perfect_threshold_up_to_its_true_gain(loss):
+    """The quadratic model predicts about 0.7 of the gain of a pure column."""
     codes = np.repeat(np.arange(60), 10)
     problem = problem_of([codes, np.tile(np.arange(10), 60)], np.where(codes < 30, 1.0, -1.0), loss)
-    worth = problem.frontier(max_terms=0).points[0].loss
-    (point,) = problem.fit_at(0.85 * worth).points
+    gain = problem.frontier(max_terms=0).points[0].loss
+    (point,) = problem.fit_at(0.85 * gain).points
     assert point.columns.tolist() == [29]

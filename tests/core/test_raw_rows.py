@@ -1,4 +1,4 @@
-"""Rows by their own values, block by block: what they answer is what a dense matrix of the same columns does."""
+"""RawRows and RawColumns, compared with a dense matrix of the same columns."""
 
 import numpy as np
 import pytest
@@ -13,8 +13,8 @@ COLUMNS = np.array([*STEPS, *RAMPS, *LEVELS])
 KNOTS = np.array([3, 5, 7])
 
 
-class Own:
-    """One feature of continuous values in few bins, with special and missing ones, and its columns written out."""
+class RawFeature:
+    """One continuous feature in few bins, with special and missing values, and its columns as a dense matrix."""
 
     def __init__(self, n, seed=0):
         rng = np.random.default_rng(seed)
@@ -23,13 +23,13 @@ class Own:
         codes = np.searchsorted(edges, x).astype(np.uint8)
         codes[rng.random(n) < 0.1], codes[rng.random(n) < 0.1] = SPECIAL, MISSING
         x[codes == SPECIAL], x[codes == MISSING] = -99.0, np.nan
-        held = (np.clip(x, LOW, HIGH) - HIGH) / (HIGH - LOW)
+        scaled = (np.clip(x, LOW, HIGH) - HIGH) / (HIGH - LOW)
         self.end = (np.append(edges, HIGH) - HIGH) / (HIGH - LOW)
-        place = np.array([held[codes == b].mean() if (codes == b).any() else self.end[b] for b in range(N_ORDERED)])
-        place = np.clip(place, np.append(-1.0, self.end[:-1]), self.end)
-        self.core = _core.ThresholdDesign([codes], np.array([10]), np.array([8]), [(place, self.end, KNOTS)])
+        centre = np.array([scaled[codes == b].mean() if (codes == b).any() else self.end[b] for b in range(N_ORDERED)])
+        centre = np.clip(centre, np.append(-1.0, self.end[:-1]), self.end)
+        self.core = _core.ThresholdDesign([codes], np.array([10]), np.array([8]), [(centre, self.end, KNOTS)])
         steps = [(codes <= b) & (codes < N_ORDERED) for b in STEPS]
-        ramps = [np.where(codes < N_ORDERED, np.minimum(held - self.knot(c), 0.0), 0.0) for c in RAMPS]
+        ramps = [np.where(codes < N_ORDERED, np.minimum(scaled - self.knot(c), 0.0), 0.0) for c in RAMPS]
         self.X = np.column_stack([*steps, *ramps, *(codes == b for b in LEVELS)]).astype(np.float64)
         self.x, self.weight = x, rng.uniform(0.5, 2, n)
         score = 2 * self.X[:, 2] + self.X[:, 0] + rng.normal(size=n)
@@ -58,7 +58,8 @@ class Own:
 
 
 POINT = _core.Point(0.1, np.arange(6), np.array([0.5, -0.3, 1.5, -2.0, 0.2, -0.1]))
-SIZES = [1, 300, 512, 513, 20_000]  # within a block, at its end, beyond, and several pieces
+# Number of rows: less than a block, a full block, more than a block, and several pieces.
+SIZES = [1, 300, 512, 513, 20_000]
 
 
 def penalty():
@@ -76,9 +77,9 @@ def penalty():
 
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("loss", LOSSES)
-def test_questions_are_answered_as_by_a_dense_matrix(loss, n):
-    own = Own(n)
-    ours, dense = own.rows(loss), own.dense(loss)
+def test_evaluate_and_newton_equal_those_of_a_dense_matrix(loss, n):
+    feature = RawFeature(n)
+    ours, dense = feature.rows(loss), feature.dense(loss)
     empty = _core.Point(0.3, POINT.columns[:0], POINT.coef[:0])
     points = [POINT, _core.Point(-0.2, np.array([3, 0]), np.array([1.0, 0.4])), empty]
     np.testing.assert_allclose(ours.evaluate(points), dense.evaluate(points), rtol=1e-12)
@@ -88,28 +89,28 @@ def test_questions_are_answered_as_by_a_dense_matrix(loss, n):
 
 
 @pytest.mark.parametrize("n", SIZES[1:])
-def test_columns_are_measured_by_their_own_values(n):
-    own = Own(n)
-    columns = own.rows("logistic").columns
-    mean = own.weight @ own.X / own.weight.sum()
+def test_column_info_is_that_of_the_raw_values(n):
+    feature = RawFeature(n)
+    columns = feature.rows("logistic").columns
+    mean = feature.weight @ feature.X / feature.weight.sum()
     np.testing.assert_allclose(columns.mean, mean, rtol=1e-12)
-    np.testing.assert_allclose(columns.centred_sq_norm, own.weight @ (own.X - mean) ** 2, rtol=1e-11)
+    np.testing.assert_allclose(columns.centred_sq_norm, feature.weight @ (feature.X - mean) ** 2, rtol=1e-11)
     assert columns.kind == ["step", "step", "ramp", "ramp", "level", "level"]
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_a_refit_ends_where_that_on_a_dense_matrix_does(loss):
-    own = Own(20_000)
+def test_refit_equals_that_on_a_dense_matrix(loss):
+    feature = RawFeature(20_000)
     start = _core.Point(0.0, np.arange(6), np.zeros(6))
-    ours, dense = (_core.refit(rows, penalty(), start) for rows in (own.rows(loss), own.dense(loss)))
+    ours, dense = (_core.refit(rows, penalty(), start) for rows in (feature.rows(loss), feature.dense(loss)))
     assert ours.loss + ours.ridge == pytest.approx(dense.loss + dense.ridge, rel=1e-12)
     np.testing.assert_allclose(ours.coef, dense.coef, rtol=1e-7, atol=1e-7)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_any_number_of_threads_gives_the_same_bits(loss):
-    own = Own(30_000)
-    one, three = (own.rows(loss, n_threads) for n_threads in (1, 3))
+def test_results_are_identical_for_any_number_of_threads(loss):
+    feature = RawFeature(30_000)
+    one, three = (feature.rows(loss, n_threads) for n_threads in (1, 3))
     assert one.columns.centred_sq_norm.tolist() == three.columns.centred_sq_norm.tolist()
     assert one.evaluate([POINT, POINT]).tolist() == three.evaluate([POINT, POINT]).tolist()
     for a, b in zip(one.newton(POINT, POINT.columns), three.newton(POINT, POINT.columns), strict=True):
@@ -117,24 +118,26 @@ def test_any_number_of_threads_gives_the_same_bits(loss):
 
 
 @pytest.mark.parametrize("kind", ["strided", "backwards", np.uint8, np.uint16])
-def test_numbers_are_read_wherever_they_are(kind):
-    own = Own(2000)
-    numbers, codes = own.x, None
+def test_raw_columns_read_strided_reversed_and_coded_values(kind):
+    feature = RawFeature(2000)
+    numbers, codes = feature.x, None
     if kind == "strided":
-        numbers = np.column_stack([own.weight, own.x])[:, 1]
+        numbers = np.column_stack([feature.weight, feature.x])[:, 1]
     elif kind == "backwards":
-        numbers = own.x[::-1].copy()[::-1]
+        numbers = feature.x[::-1].copy()[::-1]
     else:
-        own.x[own.x != np.round(own.x, 1)] = 0.3  # no more values than a byte can tell apart
-        numbers, found = np.unique(own.x, return_inverse=True)
+        feature.x[feature.x != np.round(feature.x, 1)] = 0.3
+        numbers, found = np.unique(feature.x, return_inverse=True)
         codes = found.astype(kind)
-    expected = own.columns(own.x.copy()).scores(0.5, POINT.coef)
-    np.testing.assert_array_equal(own.columns(numbers, codes).scores(0.5, POINT.coef), expected)
+    expected = feature.columns(feature.x.copy()).scores(0.5, POINT.coef)
+    np.testing.assert_array_equal(feature.columns(numbers, codes).scores(0.5, POINT.coef), expected)
 
 
-def test_scores_are_those_of_the_columns():
-    own = Own(2000)
-    np.testing.assert_allclose(own.columns().scores(0.5, POINT.coef), 0.5 + own.X @ POINT.coef, rtol=1e-13, atol=1e-14)
+def test_scores_equal_those_of_the_dense_columns():
+    feature = RawFeature(2000)
+    np.testing.assert_allclose(
+        feature.columns().scores(0.5, POINT.coef), 0.5 + feature.X @ POINT.coef, rtol=1e-13, atol=1e-14
+    )
 
 
 @pytest.mark.parametrize(
@@ -149,21 +152,21 @@ def test_scores_are_those_of_the_columns():
         ((np.zeros(4)[::2], np.zeros(300, dtype=np.uint8), 0.0, 1.0, 0.0), "must be contiguous"),
     ],
 )
-def test_values_that_are_none_are_refused(ramp, message):
+def test_raw_columns_refuse_invalid_ramps(ramp, message):
     with pytest.raises(ValueError, match=message):
-        _core.RawColumns(Own(300).core, np.array([10]), [ramp])
+        _core.RawColumns(RawFeature(300).core, np.array([10]), [ramp])
 
 
-def test_columns_that_are_none_are_refused():
-    own = Own(300)
+def test_raw_columns_and_rows_refuse_invalid_arguments():
+    feature = RawFeature(300)
     with pytest.raises(ValueError, match="does not have column 13"):
-        _core.RawColumns(own.core, np.array([13]), [None])
+        _core.RawColumns(feature.core, np.array([13]), [None])
     with pytest.raises(ValueError, match="one entry per column"):
-        _core.RawColumns(own.core, COLUMNS, [None])
+        _core.RawColumns(feature.core, COLUMNS, [None])
     with pytest.raises(ValueError, match="one coefficient per column"):
-        own.columns().scores(0.0, np.zeros(2))
-    few = own.dense("squared").columns
+        feature.columns().scores(0.0, np.zeros(2))
+    few = feature.dense("squared").columns
     with pytest.raises(ValueError, match="the same design"):
-        _core.RawRows(own.columns(), few, own.target, own.weight, loss="squared", n_threads=1)
+        _core.RawRows(feature.columns(), few, feature.target, feature.weight, loss="squared", n_threads=1)
     with pytest.raises(RuntimeError, match="only supports refits"):
-        _core.frontier(own.rows("squared"), penalty(), max_terms=2)
+        _core.frontier(feature.rows("squared"), penalty(), max_terms=2)
