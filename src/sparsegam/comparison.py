@@ -1,8 +1,8 @@
-"""Other kinds of models on the same folds: linear ones, gradient boosting, and EBM where it is installed."""
+"""Compare a sparse additive model with a linear model, gradient boosting and EBM by cross-validation."""
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam._cli.outcome import Outcome
 from sparsegam._data.frames import make_frame, table_to_pandas
 from sparsegam._data.table import read_table
 from sparsegam._data.target import read_weights, target_vector
@@ -19,8 +18,20 @@ from sparsegam.checks import check_integer, quoted
 
 
 @dataclass(frozen=True)
-class Standing:
-    """How one kind of model did: score on each fold, seconds per fit, and its size in words; no scores if it failed."""
+class ModelResult:
+    """The cross-validated scores, the mean fitting time and the size of one kind of model.
+
+    Attributes
+    ----------
+    name : str
+        The kind of model.
+    scores : ndarray
+        Test score of each fold; empty if a fit failed.
+    seconds : float
+        Mean fitting time per fold.
+    size : str
+        Size of the model of the last fold, or the reason why the fit failed.
+    """
 
     name: str
     scores: NDArray[np.float64]
@@ -28,189 +39,222 @@ class Standing:
     size: str
 
     @property
-    def figures(self) -> tuple[float, float] | None:
-        """Mean and spread of the scores over the folds."""
-        return (float(self.scores.mean()), float(self.scores.std())) if self.scores.size else None
+    def failed(self) -> bool:
+        """Whether a fit failed."""
+        return not self.scores.size
 
     def cells(self) -> list[str]:
-        """Return its line of the table."""
-        if self.figures is None:
+        """Return the cells of its line in the printed table."""
+        if self.failed:
             return [self.name, self.size, "", ""]
-        mean, spread = self.figures
-        return [self.name, self.size, f"{mean:.4f} ± {spread:.4f}", f"{self.seconds:.2f}"]
+        return [self.name, self.size, f"{self.scores.mean():.4f} ± {self.scores.std():.4f}", f"{self.seconds:.2f}"]
 
 
 @dataclass(frozen=True)
 class Comparison(DisplayedResult):
-    """How kinds of models did on the same folds; it prints, and has `to_frame()`.
+    """The result of `compare`.
 
     Attributes
     ----------
-    standings : tuple of Standing
+    results : tuple of ModelResult
         The sparse model first, then the others.
     measure : {"AUC", "R²"}
-        What the scores are.
+        The score.
     """
 
-    standings: tuple[Standing, ...]
+    results: tuple[ModelResult, ...]
     measure: str
 
     def to_frame(self) -> Any:
-        """Return a row for each kind of model: model, mean, spread over the folds, seconds per fit, size."""
-        rows = self.standings
-        means, spreads = zip(*(s.figures or (None, None) for s in rows), strict=True)
-        columns: dict[str, Any] = {"model": [s.name for s in rows], self.measure: list(means), "spread": list(spreads)}
-        return make_frame(columns | {"seconds": [s.seconds for s in rows], "size": [s.size for s in rows]})
+        """Return one row per kind of model: mean and standard deviation of the scores, seconds per fit, size."""
+        scores = [result.scores for result in self.results]
+        return make_frame(
+            {
+                "model": [result.name for result in self.results],
+                self.measure: [float(one.mean()) if one.size else None for one in scores],
+                "std": [float(one.std()) if one.size else None for one in scores],
+                "seconds": [result.seconds for result in self.results],
+                "size": [result.size for result in self.results],
+            }
+        )
 
     def __repr__(self) -> str:
-        return f"<Comparison: {', '.join(s.name for s in self.standings)} by {self.measure}>"
+        return f"<Comparison: {', '.join(result.name for result in self.results)} by {self.measure}>"
 
     def _display(self) -> list[str | TextTable]:
-        header = ["model", "size (last fold)", f"{self.measure} ({self._n_folds()} folds)", "fit, s"]
-        return [TextTable(header, [standing.cells() for standing in self.standings])]
-
-    def _n_folds(self) -> int:
-        return max(s.scores.size for s in self.standings)
+        n_folds = max(result.scores.size for result in self.results)
+        header = ["model", "size (last fold)", f"{self.measure} ({n_folds} folds)", "fit, s"]
+        return [TextTable(header, [result.cells() for result in self.results])]
 
 
 def compare(
     X: Any, y: Any, *, positive: Any = None, sample_weight: Any = None, folds: int = 5, **settings: Any
 ) -> Comparison:
-    """Compare the sparse additive model with a linear one, gradient boosting and EBM (if installed) on the same folds.
+    """Compare the sparse additive model with other kinds of models on the same cross-validation folds.
+
+    The other models are a linear model on all features, gradient boosting and, if `interpret` is installed, an
+    explainable boosting machine (EBM) without interactions. Every fit uses one thread. Requires pandas.
 
     Parameters
     ----------
     X : data frame or array-like
         The features.
     y : array-like
-        Two labels, or numbers of a regression. Of more than two labels, `positive` says which one against the rest.
+        Two labels, or the numeric target of a regression. With more than two labels, `positive` is compared with the
+        rest.
     positive : label, optional
-        The label whose probability is modelled; of two the second in order unless told.
+        The positive class. The default is the last of the sorted labels.
     sample_weight : array-like, optional
         Weights of the rows.
-    folds : int
-        Number of folds, shuffled with seed 0, stratified for classes.
+    folds : int, default=5
+        Number of folds. They are shuffled with seed 0, and stratified for classifiers.
     **settings
-        Options of the sparse model, such as `special_values` or `max_terms`.
+        Parameters of the sparse model, such as `special_values` or `max_terms`.
 
     Returns
     -------
     Comparison
-        AUC for classes, R squared for regressions; one thread each.
+        The test AUC of classifiers or the R squared of regressors, by fold.
     """
     check_integer("folds", folds, at_least=2)
+    if find_spec("pandas") is None:
+        msg = "compare needs pandas: pip install pandas."
+        raise ImportError(msg)
     table = read_table(X)
     labels = target_vector(y, table.n_rows)
-    classes = _classes(labels, positive)
-    if classes is not None:
-        labels = np.where(labels == classes[1], classes[1], classes[0])
     weight = None if sample_weight is None else read_weights(sample_weight, table.n_rows)
-    outcome = Outcome("y", table, labels, classes, weight=weight)
-    standings = compare_outcome(outcome, settings, folds=folds)
-    return Comparison(tuple(standings), "R²" if classes is None else "AUC")
+    positive = _positive_class(labels, positive)
+    regression = positive is None
+    data = _Data(
+        table_to_pandas(table), labels.astype(np.float64) if regression else (labels == positive).astype(int), weight
+    )
+    models = list(_models(settings, regression=regression))
+    return Comparison(tuple(_results(models, data, folds, regression=regression)), "R²" if regression else "AUC")
 
 
-def _classes(labels: NDArray[Any], positive: Any) -> tuple[Any, Any] | None:
-    """Return the two classes of labels, or None where they are numbers to be predicted."""
+@dataclass(frozen=True)
+class _Data:
+    """The features, a 0/1 or numeric target, and weights or None."""
+
+    X: Any
+    y: NDArray[Any]
+    weight: NDArray[np.float64] | None
+
+
+@dataclass(frozen=True)
+class _Model:
+    """A kind of model: its name, a function that creates it, and a function that describes its size."""
+
+    name: str
+    create: Callable[[], Any]
+    size: Callable[[Any], str]
+
+
+def _positive_class(labels: NDArray[Any], positive: Any) -> Any:
+    """Return the positive class, or None for a regression."""
     found = np.unique(labels).tolist()
     if positive is not None:
         if positive not in found:
-            msg = f"positive={positive!r} is none of the labels, which are {quoted(found)}."
+            msg = f"positive={positive!r} is not a label of y. Labels: {quoted(found)}."
             raise ValueError(msg)
-        others = [label for label in found if label != positive]
-        return (others[0] if len(others) == 1 else f"not {positive}", positive)
+        return positive
     if len(found) == 2:
-        return (found[0], found[1])
+        return found[1]
     if labels.dtype.kind in "iuf":
         return None
-    msg = f"y has {len(found)} labels ({quoted(found)}): name the one that is compared with the rest as positive=."
+    msg = f"y has {len(found)} labels ({quoted(found)}): select the one to compare with the rest with positive=."
     raise ValueError(msg)
 
 
-def compare_outcome(outcome: Outcome, settings: dict[str, Any], *, folds: int = 5) -> list[Standing]:
-    """Fit each kind of model on the same folds and score it on the rows left out.
-
-    Parameters
-    ----------
-    outcome : Outcome
-        Features and labels.
-    settings : dict
-        Options of the sparse model.
-    folds : int
-        Number of folds, shuffled with seed 0, stratified for classes.
-
-    Returns
-    -------
-    list of Standing
-        AUC for classes, R squared for regressions; one thread each.
-    """
+def _results(models: list[_Model], data: _Data, folds: int, *, regression: bool) -> Iterator[ModelResult]:
+    """Yield the cross-validated result of each model; only a failure of the sparse model, the first, is raised."""
     from sklearn.model_selection import KFold, StratifiedKFold
     from threadpoolctl import threadpool_limits
 
-    if find_spec("pandas") is None:
-        msg = "this needs pandas: pip install pandas."
-        raise ValueError(msg)
-    X = table_to_pandas(outcome.table)
-    y = outcome.signs if outcome.classes is None else (outcome.signs > 0).astype(np.int64)
-    splitter = KFold if outcome.classes is None else StratifiedKFold
-    parts = list(splitter(folds, shuffle=True, random_state=0).split(X, y))
-    out = []
+    splitter = (KFold if regression else StratifiedKFold)(folds, shuffle=True, random_state=0)
+    parts = list(splitter.split(data.X, data.y))
     with threadpool_limits(limits=1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for name, new, size in _contenders(outcome, settings):
+        for model in models:
             try:
-                out.append(_standing(name, new, size, (X, y, outcome.weight), parts))
+                yield _cross_validated(model, data, parts)
             except Exception as error:
-                if name == "sparsegam":
+                if model is models[0]:
                     raise
-                out.append(Standing(name, np.empty(0), float("nan"), f"failed: {type(error).__name__}"))
-    return out
+                yield ModelResult(model.name, np.empty(0), float("nan"), f"failed: {type(error).__name__}")
 
 
-Contender = tuple[str, Callable[[], Any], Callable[[Any], str]]
+def _cross_validated(model: _Model, data: _Data, parts: list[tuple[Any, Any]]) -> ModelResult:
+    from sklearn.metrics import r2_score, roc_auc_score
+
+    scores, seconds, fitted = [], [], None
+    for train, test in parts:
+        start = time.perf_counter()
+        fitted = model.create()
+        fitted.fit(data.X.iloc[train], data.y[train], **_fit_weights(fitted, data.weight, train))
+        seconds.append(time.perf_counter() - start)
+        weight = None if data.weight is None else data.weight[test]
+        if hasattr(fitted, "predict_proba"):
+            predicted = fitted.predict_proba(data.X.iloc[test])[:, 1]
+            scores.append(roc_auc_score(data.y[test], predicted, sample_weight=weight))
+        else:
+            scores.append(r2_score(data.y[test], fitted.predict(data.X.iloc[test]), sample_weight=weight))
+    return ModelResult(model.name, np.array(scores), float(np.mean(seconds)), model.size(fitted))
 
 
-def _contenders(outcome: Outcome, settings: dict[str, Any]) -> list[Contender]:
+def _fit_weights(model: Any, weight: NDArray[np.float64] | None, rows: Any) -> dict[str, Any]:
+    """Return the keyword argument for sample weights; pipelines pass them to their last step."""
+    if weight is None:
+        return {}
+    prefix = f"{model.steps[-1][0]}__" if hasattr(model, "steps") else ""
+    return {f"{prefix}sample_weight": weight[rows]}
+
+
+def _models(settings: dict[str, Any], *, regression: bool) -> Iterator[_Model]:
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+    from sklearn.impute import SimpleImputer
     from sklearn.linear_model import LogisticRegression, Ridge
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
 
     from sparsegam.gam import SparseGAMClassifier, SparseGAMRegressor
 
-    sparse, trees, linear = (
-        (SparseGAMRegressor, HistGradientBoostingRegressor, Ridge)
-        if outcome.classes is None
-        else (SparseGAMClassifier, HistGradientBoostingClassifier, LogisticRegression)
-    )
-    options = {} if outcome.classes is None else {"max_iter": 2000}
-    rows: list[Contender] = [
-        ("sparsegam", lambda: sparse(**settings), lambda model: f"{model.n_terms_} terms"),
-        (
-            "linear (all features)",
-            lambda: _pipeline(linear(**options)),
-            lambda model: f"{model[-1].coef_.size} coefficients",
-        ),
-        ("gradient boosting", lambda: _numbered(trees(random_state=0)), lambda model: f"{model[-1].n_iter_} trees"),
-    ]
-    return rows + _ebm(regression=outcome.classes is None)
+    sparse = SparseGAMRegressor if regression else SparseGAMClassifier
+    trees = HistGradientBoostingRegressor if regression else HistGradientBoostingClassifier
+
+    def linear() -> Any:
+        model = Ridge() if regression else LogisticRegression(max_iter=2000)
+        imputer = SimpleImputer(strategy="median", add_indicator=True)
+        return make_pipeline(_encoder(one_hot=True), imputer, StandardScaler(), model)
+
+    def boosting() -> Any:
+        return make_pipeline(_encoder(one_hot=False), trees(random_state=0))
+
+    yield _Model("sparsegam", lambda: sparse(**settings), lambda model: f"{model.n_terms_} terms")
+    yield _Model("linear (all features)", linear, lambda model: f"{model[-1].coef_.size} coefficients")
+    yield _Model("gradient boosting", boosting, lambda model: f"{model[-1].n_iter_} trees")
+    yield from _ebm(regression=regression)
 
 
-def _ebm(*, regression: bool) -> list[Contender]:
+def _ebm(*, regression: bool) -> Iterator[_Model]:
+    """Yield an EBM if the package interpret is installed."""
     try:
         from interpret.glassbox import ExplainableBoostingClassifier, ExplainableBoostingRegressor
     except ImportError:
-        return []
+        return
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer
+
     kind = ExplainableBoostingRegressor if regression else ExplainableBoostingClassifier
-    return [
-        (
-            "EBM (no interactions)",
-            lambda: _undated(kind(interactions=0, n_jobs=1, random_state=0)),
-            lambda m: f"{len(m[-1].bins_)} shapes",
-        )
-    ]
+
+    def create() -> Any:
+        return make_pipeline(FunctionTransformer(_with_numeric_dates), kind(interactions=0, n_jobs=1, random_state=0))
+
+    yield _Model("EBM (no interactions)", create, lambda model: f"{len(model[-1].bins_)} shape functions")
 
 
 def _encoder(*, one_hot: bool) -> Any:
-    """Turn dates into numbers and categories into columns or codes."""
+    """Return a transformer of dates to numbers, and of categories to 0/1 columns or integer codes."""
     from sklearn.compose import make_column_selector, make_column_transformer
     from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder
 
@@ -228,61 +272,13 @@ def _encoder(*, one_hot: bool) -> Any:
 
 
 def _days(frame: Any) -> Any:
+    """Return dates as numbers of days since 1970."""
     import pandas as pd
 
     return frame.apply(lambda column: (pd.to_datetime(column) - pd.Timestamp(0)) / pd.Timedelta(days=1))
 
 
-def _pipeline(model: Any) -> Any:
-    from sklearn.impute import SimpleImputer
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    return make_pipeline(
-        _encoder(one_hot=True), SimpleImputer(strategy="median", add_indicator=True), StandardScaler(), model
-    )
-
-
-def _undated(model: Any) -> Any:
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import FunctionTransformer
-
-    return make_pipeline(FunctionTransformer(_without_dates), model)
-
-
-def _without_dates(frame: Any) -> Any:
-    """Return the frame with dates as numbers of days."""
-    dated = list(frame.select_dtypes(include=["datetime", object]).columns)
-    return frame.assign(**_days(frame[dated])) if dated else frame
-
-
-def _numbered(model: Any) -> Any:
-    from sklearn.pipeline import make_pipeline
-
-    return make_pipeline(_encoder(one_hot=False), model)
-
-
-def _standing(name: str, new: Callable[[], Any], size: Callable[[Any], str], rows: Any, parts: Any) -> Standing:
-    from sklearn.metrics import r2_score, roc_auc_score
-
-    X, y, weight = rows
-    scores, seconds, model = [], [], None
-    for train, test in parts:
-        start = time.perf_counter()
-        model = new()
-        model.fit(X.iloc[train], y[train], **_weighted(model, weight, train))
-        seconds.append(time.perf_counter() - start)
-        each = None if weight is None else weight[test]
-        if hasattr(model, "predict_proba"):
-            scores.append(roc_auc_score(y[test], model.predict_proba(X.iloc[test])[:, 1], sample_weight=each))
-        else:
-            scores.append(r2_score(y[test], model.predict(X.iloc[test]), sample_weight=each))
-    return Standing(name, np.array(scores), float(np.mean(seconds)), size(model))
-
-
-def _weighted(model: Any, weight: Any, rows: Any) -> dict[str, Any]:
-    """Return the weights of rows as a model takes them: a pipeline hands them to its last step."""
-    if weight is None:
-        return {}
-    last = f"{model.steps[-1][0]}__" if hasattr(model, "steps") else ""
-    return {f"{last}sample_weight": weight[rows]}
+def _with_numeric_dates(frame: Any) -> Any:
+    """Return a data frame with dates as numbers of days since 1970."""
+    dates = list(frame.select_dtypes(include=["datetime", object]).columns)
+    return frame.assign(**_days(frame[dates])) if dates else frame

@@ -1,4 +1,4 @@
-"""The commands: what each of them answers and writes, and what its options change."""
+"""The commands: their output, the files they write, and their options."""
 
 import json
 
@@ -11,19 +11,19 @@ from sparsegam import Model, SparseGAMClassifier
 from sparsegam.datasets import loans_file
 
 
-def test_fit_prints_the_model_and_writes_it(data, tmp_path, capsys):
+def test_fit_prints_and_writes_the_model(data, tmp_path, capsys):
     out = tmp_path / "model.json"
     code, text, notes = run(capsys, "fit", data, "--target", "answer", "--drop", "amount", "--out", out)
     assert code == 0
     assert "300 rows, target answer (no or yes)" in text
     assert "x <= 4" in text
-    assert "'id' is text that differs in every row" in notes
+    assert "'id' contains text that differs in every row" in notes
     model = Model.from_json(out.read_text())
     assert model.classes == ("no", "yes")
 
 
 @pytest.mark.parametrize("size", [("--terms", "2"), ("--lambda0", "3"), ("--lambda0", "aic"), ("--cv",)])
-def test_sizes(data, capsys, size):
+def test_fit_options_for_the_number_of_terms(data, capsys, size):
     code, text, _ = run(capsys, "fit", data, "-t", "answer", "--drop", "amount", "--json", *size)
     assert code == 0
     found = json.loads(text)
@@ -31,21 +31,21 @@ def test_sizes(data, capsys, size):
     assert found["training"]["AUC"] > 0.6
 
 
-def test_regression(data, capsys):
+def test_fit_of_a_regression(data, capsys):
     code, text, _ = run(capsys, "fit", data, "-t", "amount", "--drop", "answer")
     assert code == 0
     assert "target amount (a number)" in text
     assert "R²" in text
 
 
-def test_positive_label(data, capsys):
+def test_fit_with_a_positive_label(data, capsys):
     _, text, _ = run(capsys, "fit", data, "-t", "answer", "--drop", "amount", "--positive", "no", "--json")
     assert json.loads(text)["model"]["classes"] == ["yes", "no"]
     _, text, _ = run(capsys, "fit", data, "-t", "city", "--drop", "amount", "--positive", "Rome", "--json")
     assert json.loads(text)["model"]["classes"] == ["not Rome", "Rome"]
 
 
-def test_predict_is_what_the_model_says(data, tmp_path, capsys):
+def test_predict_agrees_with_the_model(data, tmp_path, capsys):
     model_file, out = tmp_path / "model.json", tmp_path / "scores.csv"
     run(capsys, "fit", data, "-t", "answer", "--drop", "amount", "-o", model_file)
     code, _, _ = run(capsys, "predict", model_file, data, "-o", out)
@@ -56,7 +56,7 @@ def test_predict_is_what_the_model_says(data, tmp_path, capsys):
     np.testing.assert_array_equal(scores["prediction"], model.predict(frame))
 
 
-def test_values_that_only_come_later_go_by_the_option(data, tmp_path, capsys):
+def test_missing_option_for_unseen_values(data, tmp_path, capsys):
     new = tmp_path / "new.csv"
     pd.read_csv(data).assign(age=np.nan).to_csv(new, index=False)
     model_file = tmp_path / "model.json"
@@ -69,7 +69,7 @@ def test_values_that_only_come_later_go_by_the_option(data, tmp_path, capsys):
         assert code == (rule == "error")
 
 
-def test_ramps_by_option(data, tmp_path, capsys):
+def test_shapes_option(data, tmp_path, capsys):
     model_file, page = tmp_path / "model.json", tmp_path / "report.html"
     words = ("fit", data, "-t", "answer", "--drop", "amount", "id", "--shapes", "ramps", "-o", model_file)
     code, text, _ = run(capsys, *words, "--report", page)
@@ -80,7 +80,7 @@ def test_ramps_by_option(data, tmp_path, capsys):
     assert run(capsys, *words[:-3], "curves")[0] == 2
 
 
-def test_path_and_compare(data, capsys):
+def test_path_and_compare_print_tables(data, capsys):
     code, text, _ = run(capsys, "path", data, "-t", "answer", "--drop", "amount", "--max-terms", 4)
     assert code == 0
     assert "<- " in text
@@ -89,31 +89,31 @@ def test_path_and_compare(data, capsys):
     assert {"sparsegam", "linear (all features)", "gradient boosting"} <= json.loads(text).keys()
 
 
-def test_a_peer_that_fails_is_a_line_of_the_comparison(data, capsys, monkeypatch):
-    def broken(*_):
+def test_compare_reports_failed_models(data, capsys, monkeypatch):
+    def broken(**_):
         raise RuntimeError
 
-    monkeypatch.setattr("sparsegam.comparison._numbered", broken)
+    monkeypatch.setattr("sparsegam.comparison._encoder", broken)
     code, text, _ = run(capsys, "compare", data, "-t", "answer", "--drop", "amount", "--folds", 2)
     assert code == 0
     assert "failed: RuntimeError" in text
 
 
-def test_path_marks_a_criterion_only_where_the_frontier_goes_past_it(data, capsys):
+def test_path_marks_a_criterion_only_if_the_path_is_long_enough(data, capsys):
     code, text, notes = run(capsys, "path", data, "-t", "answer", "--drop", "amount", "--max-terms", "30")
     assert code == 0
     assert text.count("<-") == 1 + ("auto, bic" not in text)
-    assert "frontier ends" not in notes
+    assert "path ends" not in notes
     words = ("path", data, "-t", "answer", "--drop", "amount", "--max-terms", "1")
     code, text, notes = run(capsys, *words)
     assert code == 0
     assert "<-" not in text
-    assert "the frontier ends at 1 terms, before the size that auto and bic would choose: raise --max-terms." in notes
+    assert "the path ends at 1 terms, before the size that auto and bic would select: raise --max-terms." in notes
     found = json.loads(run(capsys, *words, "--json")[1])
     assert found["auto"] is found["bic"] is None
 
 
-def test_fit_does_what_the_estimators_do_by_default(data, tmp_path, capsys):
+def test_fit_has_the_defaults_of_the_estimators(data, tmp_path, capsys):
     model_file = tmp_path / "model.json"
     words = ("fit", data, "-t", "answer", "--drop", "amount", "--special")
     assert run(capsys, *words, "--out", model_file)[0] == 0
@@ -128,7 +128,7 @@ def test_fit_does_what_the_estimators_do_by_default(data, tmp_path, capsys):
     assert "must be a number or auto, got 'some'" in error
 
 
-def test_fit_shows_what_steps_stand_on(data, tmp_path, capsys):
+def test_fit_prints_term_statistics(data, tmp_path, capsys):
     out = tmp_path / "model.json"
     words = ("fit", data, "-t", "answer", "--drop", "amount", "--out", out)
     for size in ((), ("--cv",), ("--terms", "2")):
@@ -139,7 +139,7 @@ def test_fit_shows_what_steps_stand_on(data, tmp_path, capsys):
         assert model.training_profile().n_rows == 300
 
 
-def test_steps_on_few_rows_are_noted_and_can_be_done_without(tmp_path, capsys):
+def test_fit_notes_terms_on_few_rows(tmp_path, capsys):
     rng = np.random.default_rng(0)
     x = np.repeat([1, 0], [4, 396])
     file = tmp_path / "spike.csv"
@@ -151,7 +151,7 @@ def test_steps_on_few_rows_are_noted_and_can_be_done_without(tmp_path, capsys):
     assert "x <= 0 " not in text
 
 
-def test_special_values_by_column(data, capsys):
+def test_special_values_option_by_column(data, capsys):
     words = ("fit", data, "-t", "answer", "--drop", "amount", "--json")
     code, text, _ = run(capsys, *words, "--special-values", "age=30,40", "income=50.5")
     assert code == 0
@@ -165,7 +165,7 @@ def test_special_values_by_column(data, capsys):
     assert "special_values names the column 'ag'" in errors
 
 
-def test_special_without_values_says_that_there_are_none(tmp_path, capsys):
+def test_special_option_without_values_declares_none(tmp_path, capsys):
     file = tmp_path / "loans.csv"
     run(capsys, "example", "--out", file)
     words = ("fit", file, "-t", "outcome", "--terms", "1", "--drop", "id", "-q")
@@ -176,7 +176,7 @@ def test_special_without_values_says_that_there_are_none(tmp_path, capsys):
 
 @pytest.fixture(scope="module")
 def weighted(data):
-    """The same table, each row with a weight; and one where rows are there as often as these say."""
+    """Return a file with weights, and a file with rows repeated by these weights."""
     frame = pd.read_csv(data).drop(columns="amount")
     weight = np.random.default_rng(1).integers(0, 4, len(frame))
     file, repeated = data.with_name("weighted.csv"), data.with_name("repeated.csv")
@@ -186,18 +186,19 @@ def weighted(data):
 
 
 @pytest.mark.parametrize("size", [("--terms", "2"), ("--lambda0", "3"), ("--cv",)])
-def test_a_weight_of_two_is_the_row_twice(weighted, capsys, size):
+def test_weights_are_equivalent_to_repeated_rows(weighted, capsys, size):
     file, repeated = weighted
     found = json.loads(run(capsys, "fit", file, "-t", "answer", "--weight", "w", *size, "--json")[1])
     same = json.loads(run(capsys, "fit", repeated, "-t", "answer", *size, "--json")[1])
     assert "w" not in found["columns"]
-    if size != ("--cv",):  # folds differ
-        coefs = ([term["coef"] for term in answer["model"]["terms"]] for answer in (found, same))
+    # With --cv the folds of the two files differ.
+    if size != ("--cv",):
+        coefs = ([term["coef"] for term in result["model"]["terms"]] for result in (found, same))
         assert next(coefs) == pytest.approx(next(coefs))
         assert found["loss"] == pytest.approx(same["loss"])
 
 
-def test_weights_go_wherever_rows_go(weighted, tmp_path, capsys):
+def test_all_commands_use_weights(weighted, tmp_path, capsys):
     file, _ = weighted
     rows = (file, "-t", "answer", "--weight", "w")
     model = tmp_path / "model.json"
@@ -214,18 +215,18 @@ def test_weights_go_wherever_rows_go(weighted, tmp_path, capsys):
     ("words", "wrong"),
     [
         (("--weight", "v"), "there is no column 'v' for --weight"),
-        (("--weight", "answer"), "--weight answer is the target"),
-        (("--weight", "city"), "--weight city must hold a number >= 0 in every row, got"),
-        (("--weight", "income"), "--weight income must hold a number >= 0 in every row, got nothing in row 0"),
+        (("--weight", "answer"), "--weight answer is also the target"),
+        (("--weight", "city"), "--weight city must have a number >= 0 in every row, got"),
+        (("--weight", "income"), "--weight income must have a number >= 0 in every row, got a missing value in row 0"),
     ],
 )
-def test_weights_that_are_none_are_refused(data, capsys, words, wrong):
+def test_invalid_weights_are_refused(data, capsys, words, wrong):
     code, _, errors = run(capsys, "fit", data, "-t", "answer", *words)
     assert code == 1
     assert wrong in errors
 
 
-def test_predict_keeps_columns(data, tmp_path, capsys):
+def test_predict_copies_columns(data, tmp_path, capsys):
     model, out = tmp_path / "model.json", tmp_path / "scores.csv"
     run(capsys, "fit", data, "-t", "answer", "--drop", "amount", "--out", model)
     assert run(capsys, "predict", model, data, "--keep", "id", "age", "income", "--out", out)[0] == 0
@@ -239,16 +240,16 @@ def test_predict_keeps_columns(data, tmp_path, capsys):
     assert "there is no column 'name' for --keep" in errors
     frame.assign(score=1, number=2.0**60).to_csv(tmp_path / "more.csv", index=False)
     assert (
-        "--keep names 'score', which the answer has"
+        "--keep score has the same name as an output column"
         in run(capsys, "predict", model, tmp_path / "more.csv", "--keep", "score")[2]
     )
     assert (
-        "--keep number: it holds numbers beyond"
+        "--keep number contains numbers beyond"
         in run(capsys, "predict", model, tmp_path / "more.csv", "--keep", "number")[2]
     )
 
 
-def test_text_that_is_nearly_all_numbers_is_noted(tmp_path, capsys):
+def test_fit_notes_text_that_is_mostly_numbers(tmp_path, capsys):
     rng = np.random.default_rng(0)
     x = rng.integers(0, 500, 400)
     words = np.where(np.arange(400) % 50 == 3, "unknown", x.astype(str))
@@ -259,7 +260,7 @@ def test_text_that_is_nearly_all_numbers_is_noted(tmp_path, capsys):
         assert notes.count("x: 392 of 400 values are numbers. Because of the others, such as 'unknown'") == 1
 
 
-def test_report(data, tmp_path, capsys):
+def test_report_command(data, tmp_path, capsys):
     model_file, out = tmp_path / "model.json", tmp_path / "report.html"
     run(capsys, "fit", data, "-t", "answer", "--drop", "amount", "-o", model_file, "--report", tmp_path / "first.html")
     code, _, _ = run(capsys, "report", model_file, data, "-t", "answer", "--drop", "amount", "-o", out, "--test", data)
@@ -268,7 +269,7 @@ def test_report(data, tmp_path, capsys):
     assert sorted(f.name for f in tmp_path.iterdir()) == ["first.html", "model.json", "report.html"]
 
 
-def test_the_example_is_the_file_that_ships(tmp_path, capsys):
+def test_example_writes_the_packaged_file(tmp_path, capsys):
     file = tmp_path / "loans.csv"
     code, text, _ = run(capsys, "example", "--out", file)
     assert code == 0

@@ -1,17 +1,17 @@
-"""Completion scripts: what bash answers, and that every command and option is known to fish."""
+"""Completion scripts of bash, zsh and fish."""
 
 import shutil
 import subprocess
 
 import pytest
 
-from sparsegam._cli.completion import script
-from sparsegam._cli.main import new_parser
+from sparsegam._cli.completion import completion_script
+from sparsegam._cli.parser import new_parser
 
-ASK = '{script}\nCOMP_WORDS=({words}); COMP_CWORD={at}; _sparsegam; echo "${{COMPREPLY[@]}}"'
+COMPLETE = '{script}\nCOMP_WORDS=({words}); COMP_CWORD={at}; _sparsegam; echo "${{COMPREPLY[@]}}"'
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
 @pytest.mark.parametrize("shell", ["bash"])
 @pytest.mark.parametrize(
     ("words", "answer"),
@@ -26,17 +26,17 @@ ASK = '{script}\nCOMP_WORDS=({words}); COMP_CWORD={at}; _sparsegam; echo "${{COM
 )
 def test_bash_completes(shell, words, answer):
     at = len(words.split()) - 1
-    text = ASK.format(script=script(shell, new_parser()), words=words, at=at)
+    text = COMPLETE.format(script=completion_script(shell, new_parser()), words=words, at=at)
     done = subprocess.run(["bash", "-c", text], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == answer
 
 
-def test_zsh_borrows_the_script_of_bash():
-    assert script("zsh", new_parser()).endswith(script("bash", new_parser()))
+def test_zsh_uses_the_script_of_bash():
+    assert completion_script("zsh", new_parser()).endswith(completion_script("bash", new_parser()))
 
 
-def test_fish_knows_commands_and_options():
-    text = script("fish", new_parser())
+def test_fish_lists_commands_and_options():
+    text = completion_script("fish", new_parser())
     assert "-a fit -d 'fit a model to a table and print it'" in text
     assert "-n '__fish_seen_subcommand_from fit' -l target -s t -r" in text
     assert "-n '__fish_seen_subcommand_from export' -l to -x -a 'sql python" in text

@@ -1,4 +1,4 @@
-"""The command line itself: exit codes, one-line errors, nothing half-written, standard input and output."""
+"""The command line: exit codes, one-line errors, complete files, standard input and output."""
 
 import re
 import subprocess
@@ -16,10 +16,10 @@ from sparsegam._cli.main import main
 WRONG = {
     "no such target": (["fit", "{data}", "-t", "nothing"], "no column 'nothing' for --target"),
     "no file": (["fit", "absent.csv", "-t", "y"], "there is no such file"),
-    "many labels": (["fit", "{data}", "-t", "city"], "name the one whose probability is wanted with --positive"),
-    "no such label": (["fit", "{data}", "-t", "answer", "--positive", "maybe"], "--positive maybe is no label"),
+    "many labels": (["fit", "{data}", "-t", "city"], "select the label to predict with --positive"),
+    "no such label": (["fit", "{data}", "-t", "answer", "--positive", "maybe"], "--positive maybe is not a label"),
     "no folder": (["fit", "{data}", "-t", "answer", "-o", "absent/model.json"], "there is no folder"),
-    "no model": (["predict", "{data}", "{data}"], "is no model"),
+    "no model": (["predict", "{data}", "{data}"], "is not a model file"),
     "bad option": (["fit", "{data}", "-t", "answer", "--lambda2", "-1"], "lambda2 must be a finite number"),
     "no such drop": (["fit", "{data}", "-t", "answer", "--drop", "x"], "no column 'x' for --drop"),
     "no order": (["fit", "{data}", "-t", "answer", "--monotone", "city=increasing"], "categories have no order"),
@@ -46,12 +46,12 @@ def test_usage_errors_exit_with_two(data, capsys):
     assert run(capsys, "fit", data, "-t", "y", "--cv", "--terms", "3")[0] == 2
 
 
-def test_debug_shows_where_an_error_came_from(data):
+def test_debug_raises_the_error(data):
     with pytest.raises(ValueError, match="no column"):
         main(["fit", str(data), "-t", "nothing", "--debug"])
 
 
-def test_one_column_is_not_enough(tmp_path, capsys):
+def test_fit_needs_a_feature(tmp_path, capsys):
     file = tmp_path / "one.csv"
     file.write_text("y\n1\n0\n")
     code, _, errors = run(capsys, "fit", file, "-t", "y")
@@ -59,7 +59,7 @@ def test_one_column_is_not_enough(tmp_path, capsys):
     assert "no column besides the target 'y'" in errors
 
 
-def test_module_runs_and_does_not_import_what_it_does_not_need(data):
+def test_fit_does_not_import_optional_packages(data):
     code = (
         "import sys; from sparsegam._cli.main import main; "
         f"main(['fit', {str(data)!r}, '-t', 'answer', '--drop', 'amount']); "
@@ -71,7 +71,7 @@ def test_module_runs_and_does_not_import_what_it_does_not_need(data):
     assert "fit" in done.stdout
 
 
-def test_bugs_are_one_line_too(data, capsys, monkeypatch):
+def test_unexpected_errors_are_one_line(data, capsys, monkeypatch):
     def broken(*_, **__):
         msg = "name 'x' is not\ndefined"
         raise NameError(msg)
@@ -79,12 +79,12 @@ def test_bugs_are_one_line_too(data, capsys, monkeypatch):
     monkeypatch.setattr("sparsegam._cli.commands.read_rows", broken)
     code, _, errors = run(capsys, "fit", data, "-t", "answer")
     assert code == 1
-    assert errors == "sparsegam: this is a bug: NameError: name 'x' is not defined (--debug shows where)\n"
+    assert errors == "sparsegam: this is a bug: NameError: name 'x' is not defined (use --debug to see the traceback)\n"
 
 
 @pytest.mark.parametrize("scale", [1e200, 1e-200, 1e308, 5e-324])
 @pytest.mark.parametrize("command", [["fit"], ["fit", "--cv"], ["fit", "--terms", "3"], ["path"], ["compare"]])
-def test_targets_whose_squares_are_no_floats(tmp_path, capsys, command, scale):
+def test_targets_whose_squares_overflow_are_refused(tmp_path, capsys, command, scale):
     file = tmp_path / "t.csv"
     rows = np.random.default_rng(0).integers(1, 9, size=(60, 2))
     file.write_text("x,y\n" + "".join(f"{x},{scale * (y / 9 if scale > 1 else y)!r}\n" for x, y in rows.tolist()))
@@ -97,7 +97,7 @@ def test_targets_whose_squares_are_no_floats(tmp_path, capsys, command, scale):
 
 
 @pytest.mark.parametrize("error", [OverflowError, FloatingPointError])
-def test_what_the_core_cannot_count_is_no_bug(data, capsys, monkeypatch, error):
+def test_arithmetic_errors_are_not_reported_as_bugs(data, capsys, monkeypatch, error):
     def raises(*_, **__):
         msg = "too\nlarge"
         raise error(msg)
@@ -107,19 +107,19 @@ def test_what_the_core_cannot_count_is_no_bug(data, capsys, monkeypatch, error):
     assert capsys.readouterr().err.splitlines()[-1] == "sparsegam: too large"
 
 
-def test_version(capsys):
+def test_version_option(capsys):
     code, text, _ = run(capsys, "--version")
     assert code == 0
     assert text == f"sparsegam {sparsegam.__version__}\n"
 
 
 def piped(*words, given=b""):
-    """Run a command in a process of its own, with something on its standard input."""
+    """Run a command in a separate process with the given standard input."""
     command = [sys.executable, "-m", "sparsegam", *map(str, words)]
     return subprocess.run(command, input=given, capture_output=True, check=False)
 
 
-def test_a_hyphen_is_standard_input_and_output(data, tmp_path):
+def test_hyphen_means_standard_input_and_output(data, tmp_path):
     fitted = piped("fit", "-", "-t", "answer", "--drop", "amount", "-q", "--out", "-", given=data.read_bytes())
     model = Model.from_json(fitted.stdout.decode())
     assert model.classes == ("no", "yes")
@@ -132,4 +132,4 @@ def test_a_hyphen_is_standard_input_and_output(data, tmp_path):
     assert report.stdout.startswith(b"<!DOCTYPE html>")
     both = piped("predict", "-", "-", given=fitted.stdout)
     assert both.returncode == 1
-    assert b"cannot both come from the standard input" in both.stderr
+    assert b"cannot both be read from standard input" in both.stderr

@@ -1,238 +1,347 @@
-"""What the command line can do: each command takes its options and returns an answer for people and for machines."""
+"""The commands: each takes its options and returns a result as text and as data for JSON."""
 
+import csv
+import io
 import json
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sparsegam._cli.deploy import export_model, make_scorecard, measure_drift, predict_rows
-from sparsegam._cli.large import is_large, read_rows
-from sparsegam._cli.outcome import Outcome, split_target
-from sparsegam._data.columns import KIND_NAMES, Column
+from sparsegam._cli.chunks import is_large, predict_in_chunks, read_rows
+from sparsegam._cli.parser import BINARY_FORMATS, new_parser
+from sparsegam._cli.target import Rows, split_target
+from sparsegam._data.columns import KIND_NAMES, Column, text
 from sparsegam._data.table import Table
-from sparsegam._data.target import Target
 from sparsegam._design.binning import Binning
 from sparsegam._fit.driver import fit, search_path
 from sparsegam._fit.spec import FitSpec, SizeSelection, additive_spec
-from sparsegam._fit.training import FitData
+from sparsegam._fit.training import FitData, read_data
+from sparsegam._fit.warnings import warn_about_models
 from sparsegam._io.files import read_file
 from sparsegam._io.writing import write_atomically
 from sparsegam._models.additive import Model
 from sparsegam._search.options import Deadline
-from sparsegam.losses import REGRESSION
-from sparsegam.parameters import pick
+from sparsegam._search.path import Path
+from sparsegam.checks import MAX_INTEGER, quoted
+from sparsegam.choices import Loss
+
+if TYPE_CHECKING:
+    from sparsegam.deploy import Scorecard
 
 NAMES_SHOWN = 6
+# The path marks the sizes that these values of lambda0 select.
+CRITERIA = ("auto", "bic")
+# The default of max_terms of estimators that cross-validate.
 CV_MAX_TERMS = 40
-MARKED = ("auto", "bic")  # prices by name whose sizes a frontier shows
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What a command found: text for people, data for machines, and notes that go to neither."""
+class Result:
+    """The output of a command: text, the same as data for --json, and notes for standard error."""
 
     text: str
     data: dict[str, Any]
     notes: tuple[str, ...] = field(default=())
 
 
-def run_fit(options: Namespace) -> Answer:
-    """Fit one model and show it; write it and a report where asked for."""
+def run_fit(options: Namespace) -> Result:
+    """Fit a model and print it; write the model and a report if requested."""
     for file in (options.out, options.report):
-        check_writable(file)
-    outcome, notes = _outcome(options)
+        _check_writable(file)
+    deadline = Deadline.after(options.time_limit)
+    rows, notes = _read(options)
     start = time.perf_counter()
-    found = _fit_model(outcome, options)
+    fitted = _fit(rows, options, deadline)
     seconds = time.perf_counter() - start
-    text = [
-        _data_text(options.data, outcome),
-        _found_text(found, outcome, seconds),
-        _terms_text(found.model),
-    ]
+    metrics = _training_metrics(fitted.model, rows)
     written = []
     if options.out:
-        written.append(str(write_atomically(options.out, found.model.to_json() + "\n")))
+        written.append(str(write_atomically(options.out, fitted.model.to_json() + "\n")))
     if options.report:
-        written.append(str(_write_report(options.report, found.model, outcome, options)))
-    text += [f"written: {', '.join(written)}"] if written else []
-    return Answer("\n\n".join(text), _fit_data(found, outcome, seconds, written), notes)
+        written.append(str(_write_report(options.report, fitted.model, rows, options)))
+    data = {
+        "target": rows.target,
+        "rows": rows.table.n_rows,
+        "columns": {column.name: column.scale.kind for column in _columns(rows.table)},
+        "n_terms": fitted.model.n_terms,
+        "loss": fitted.loss,
+        "lambda0": fitted.lambda0,
+        "finished": fitted.finished,
+        "training": metrics,
+        "seconds": seconds,
+        "written": written,
+        "model": json.loads(fitted.model.to_json()),
+    }
+    parts = [_data_text(options.data, rows), _fit_text(fitted, metrics, seconds), _model_text(fitted.model)]
+    parts += [f"written: {', '.join(written)}"] if written else []
+    return Result("\n\n".join(parts), data, notes)
 
 
-def run_predict(options: Namespace) -> Answer:
-    """Score the rows of a file: score, and for classes probability and label."""
-    return Answer(*predict_rows(options))
+def run_predict(options: Namespace) -> Result:
+    """Score the rows of a file."""
+    if options.model == options.data == "-":
+        msg = "the model and the data cannot both be read from standard input: pass a file name for one of them."
+        raise ValueError(msg)
+    _check_writable(options.out)
+    model = _read_model(options.model)
+    if options.out and options.out.lower().endswith((".parquet", ".pq")):
+        n_rows = predict_in_chunks(model, options, lambda table, taken: _kept_columns(table, options.keep, taken))
+        return Result(f"{n_rows} rows scored; written: {options.out}", {"rows": n_rows, "written": options.out})
+    table = read_file(options.data, encoding=options.encoding)
+    score = model.score_table(table)
+    columns: dict[str, list[Any]] = {"score": score.tolist()}
+    if model.classes is not None:
+        columns[f"probability_{model.classes[1]}"] = model.probabilities(score)[:, 1].tolist()
+        columns["prediction"] = [model.classes[int(s > 0)] for s in score]
+    columns = _kept_columns(table, options.keep, tuple(columns)) | columns
+    csv_text = _csv(columns)
+    if options.out in (None, "-"):
+        return Result(csv_text.rstrip("\n"), columns)
+    write_atomically(options.out, csv_text)
+    return Result(f"{table.n_rows} rows scored; written: {options.out}", columns)
 
 
-def run_report(options: Namespace) -> Answer:
-    """Write the report of a model that was fitted before."""
-    check_writable(options.out)
-    model = read_model(options.model)
-    outcome, notes = _outcome(options)
-    file = _write_report(options.out, model, outcome, options)
+def run_report(options: Namespace) -> Result:
+    """Write a report of a model."""
+    _check_writable(options.out)
+    model = _read_model(options.model)
+    rows, notes = _read(options)
+    file = _write_report(options.out, model, rows, options)
     size = "" if options.out == "-" else f" ({file.stat().st_size / 1000:.0f} kB)"
-    return Answer(f"written: {file}{size}", {"report": str(file)}, notes)
+    return Result(f"written: {file}{size}", {"report": str(file)}, notes)
 
 
-def run_path(options: Namespace) -> Answer:
-    """Show the best model of each size."""
-    outcome, notes = _outcome(options)
-    spec = _spec(outcome, options, max_terms=options.max_terms)
-    path = search_path(spec, _training_data(outcome, spec))
-    chosen = {name: path.at(lambda0=name).n_terms if path.covers(name) else None for name in MARKED}
-    if outside := [name for name, k in chosen.items() if k is None]:
+def run_path(options: Namespace) -> Result:
+    """Print the best model of each size."""
+    deadline = Deadline.after(options.time_limit)
+    rows, notes = _read(options)
+    spec = _spec(rows, options, max_terms=options.max_terms)
+    path = search_path(spec, _fit_data(spec, rows, deadline))
+    selected = {name: path.at(lambda0=name).n_terms if path.covers(name) else None for name in CRITERIA}
+    if outside := [name for name, k in selected.items() if k is None]:
         names = " and ".join(outside)
-        last = path.n_terms[-1]
-        notes += (f"the frontier ends at {last} terms, before the size that {names} would choose: raise --max-terms.",)
-    rows = [
-        [str(k), str(len(m.features)), f"{loss:.2f}", _number(lambda0), _mark(k, chosen)]
-        for k, m, loss, lambda0 in zip(path.n_terms, path.models, path.loss, path.lambda0, strict=True)
+        note = (
+            f"the path ends at {path.n_terms[-1]} terms, before the size that {names} would select: raise --max-terms."
+        )
+        notes = (*notes, note)
+    lines = [
+        [str(k), str(len(model.features)), f"{loss:.2f}", f"{lambda0:.2f}" if np.isfinite(lambda0) else "", mark]
+        for k, model, loss, lambda0, mark in zip(
+            path.n_terms, path.models, path.loss, path.lambda0, _marks(path, selected), strict=True
+        )
     ]
-    text = _aligned(["terms", "features", "loss", "best below lambda0", ""], rows)
     data = {
         "n_terms": path.n_terms.tolist(),
         "loss": path.loss.tolist(),
         "lambda0": [x if np.isfinite(x) else None for x in path.lambda0],
-        **chosen,
+        **selected,
+        "finished": path.finished,
         "models": [json.loads(model.to_json()) for model in path] if options.models else None,
     }
-    return Answer(f"{_data_text(options.data, outcome)}\n\n{text}", data, notes)
+    table = _aligned(["terms", "features", "loss", "optimal up to lambda0", ""], lines)
+    return Result(f"{_data_text(options.data, rows)}\n\n{table}", data, notes)
 
 
-def _mark(size: int, chosen: dict[str, int | None]) -> str:
-    names = [name for name, k in chosen.items() if k == size]
-    return f"<- {', '.join(names)}" if names else ""
+def _marks(path: Path[Model], selected: dict[str, int | None]) -> list[str]:
+    """Return, for each size, the criteria that select it."""
+    names = [[name for name, k in selected.items() if k == size] for size in path.n_terms]
+    return [f"<- {', '.join(some)}" if some else "" for some in names]
 
 
-def run_compare(options: Namespace) -> Answer:
-    """Compare with other kinds of models on the same folds."""
-    from sparsegam.comparison import compare_outcome
+def run_compare(options: Namespace) -> Result:
+    """Compare with other kinds of models by cross-validation."""
+    from sparsegam.comparison import compare
 
-    outcome, notes = _outcome(options)
-    settings = {name: value for name, value in _settings(options).items() if name != "max_terms"}
-    settings = {name: value for name, value in settings.items() if value is not None}
-    if outcome.classes is None:
-        settings.pop("loss", None)
-    settings["lambda0"] = "auto" if options.lambda0 is None else options.lambda0
-    standings = compare_outcome(outcome, settings, folds=options.folds)
-    score = "R²" if outcome.classes is None else "AUC"
-    rows = [
-        [s.name, f"{s.scores.mean():.4f} ± {s.scores.std():.4f}", f"{s.seconds:.2f}", s.size]
-        if s.scores.size
-        else [s.name, "", "", s.size]
-        for s in standings
+    rows, notes = _read(options)
+    settings = _settings(options) | {"lambda0": "auto" if options.lambda0 is None else options.lambda0}
+    positive = None if rows.classes is None else rows.classes[1]
+    if positive is not None:
+        settings |= {"loss": options.loss}
+    comparison = compare(
+        rows.table, rows.y, positive=positive, sample_weight=rows.weight, folds=options.folds, **settings
+    )
+    lines = [
+        [one.name, "", "", one.size]
+        if one.failed
+        else [one.name, f"{one.scores.mean():.4f} ± {one.scores.std():.4f}", f"{one.seconds:.2f}", one.size]
+        for one in comparison.results
     ]
-    text = _aligned(["model", f"{score} ({options.folds} folds)", "fit, s", "size (last fold)"], rows)
+    table = _aligned(["model", f"{comparison.measure} ({options.folds} folds)", "fit, s", "size (last fold)"], lines)
     data = {
-        s.name: {"scores": s.scores.tolist(), "seconds": s.seconds if s.scores.size else None, "size": s.size}
-        for s in standings
+        one.name: {"scores": one.scores.tolist(), "seconds": None if one.failed else one.seconds, "size": one.size}
+        for one in comparison.results
     }
-    return Answer(f"{_data_text(options.data, outcome)}\n\n{text}", data, notes)
+    return Result(f"{_data_text(options.data, rows)}\n\n{table}", data, notes)
 
 
-def run_example(options: Namespace) -> Answer:
-    """Copy the simulated loans that ship with the package."""
-    from sparsegam.datasets.loans import FILE
+def run_export(options: Namespace) -> Result:
+    """Convert a model to another language or format."""
+    _check_writable(options.out)
+    if options.to in BINARY_FORMATS and options.out is None:
+        msg = f"--to {options.to} writes a binary file: pass its name with --out."
+        raise ValueError(msg)
+    model = _read_model(options.model)
+    if options.to == "excel":
+        model.to_excel(options.out)
+    elif options.to == "onnx":
+        write_atomically(options.out, model.to_onnx().SerializeToString())
+    else:
+        exports: dict[str, Callable[[], str]] = {
+            "sql": lambda: model.to_sql(options.table, dialect=options.dialect, keep=options.keep),
+            "python": model.to_python,
+            "javascript": model.to_javascript,
+            "pmml": model.to_pmml,
+            "latex": model.to_latex,
+            "json": model.to_json,
+        }
+        code = exports[options.to]()
+        if options.out in (None, "-"):
+            return Result(code, {"format": options.to, "text": code})
+        write_atomically(options.out, code)
+    return Result(f"written: {options.out}", {"format": options.to, "file": options.out})
 
-    check_writable(options.out)
-    text = FILE.read_text(encoding="utf-8")
-    n_rows = text.count("\n") - 1
+
+def run_scorecard(options: Namespace) -> Result:
+    """Convert a model to integer points, optimised on the rows of a file."""
+    _check_writable(options.out)
+    rows, notes = _read(options)
+    card = _read_model(options.model).scorecard(
+        rows.table,
+        rows.y,
+        method=options.method,
+        pdo=options.pdo,
+        odds=options.odds,
+        base_points=options.base_points,
+        max_points=options.max_points,
+        direction=options.direction,
+        base=options.base,
+        nonnegative=options.nonnegative,
+        sample_weight=rows.weight,
+    )
+    if options.out:
+        _write_scorecard(card, FilePath(options.out))
+    data = {"base": card.base, "formula": card.formula(), "steps": card.table(), "rounding": vars(card.rounding)}
+    return Result(str(card), data, notes)
+
+
+def run_drift(options: Namespace) -> Result:
+    """Compare the distribution of new data with the training data, or with another file."""
+    reference = None if options.reference is None else read_file(options.reference, encoding=options.encoding)
+    drift = _read_model(options.model).drift(read_file(options.data, encoding=options.encoding), reference)
+    features = {
+        line.name: {"psi": line.psi, "status": line.status, "before": dict(line.reference), "now": dict(line.current)}
+        for line in drift.lines[:-1]
+    }
+    score = {"psi": drift.score.psi, "status": drift.score.status}
+    data = {"rows_before": drift.n_reference, "rows_now": drift.n_current, "features": features, "score": score}
+    return Result(str(drift), data)
+
+
+def run_example(options: Namespace) -> Result:
+    """Write the simulated loans that ship with the package."""
+    from sparsegam.datasets import loans_file
+
+    _check_writable(options.out)
+    example = loans_file().read_text(encoding="utf-8")
+    n_rows = example.count("\n") - 1
     if options.out in (None, "-"):
-        return Answer(text.rstrip("\n"), {"rows": n_rows, "text": text})
-    write_atomically(options.out, text)
-    return Answer(f"{n_rows} simulated loans written: {options.out}", {"rows": n_rows, "written": options.out})
+        return Result(example.rstrip("\n"), {"rows": n_rows, "text": example})
+    write_atomically(options.out, example)
+    return Result(f"{n_rows} simulated loans written: {options.out}", {"rows": n_rows, "written": options.out})
 
 
-def run_completion(options: Namespace) -> Answer:
-    """Print what a shell needs to complete commands and options."""
-    from sparsegam._cli.completion import script
-    from sparsegam._cli.main import new_parser
+def run_completion(options: Namespace) -> Result:
+    """Print the completion script of a shell."""
+    from sparsegam._cli.completion import completion_script
 
-    text = script(options.shell, new_parser())
-    return Answer(text, {"shell": options.shell, "text": text})
-
-
-def run_export(options: Namespace) -> Answer:
-    """Write a model so that it runs elsewhere."""
-    return Answer(*export_model(options))
+    script = completion_script(options.shell, new_parser())
+    return Result(script, {"shell": options.shell, "text": script})
 
 
-def run_scorecard(options: Namespace) -> Answer:
-    """Turn a model into whole points, searched on the rows of a file."""
-    outcome, notes = _outcome(options)
-    return Answer(*make_scorecard(options, outcome), notes)
+COMMANDS: dict[str, Callable[[Namespace], Result]] = {
+    "fit": run_fit,
+    "predict": run_predict,
+    "report": run_report,
+    "path": run_path,
+    "compare": run_compare,
+    "export": run_export,
+    "scorecard": run_scorecard,
+    "drift": run_drift,
+    "example": run_example,
+    "completion": run_completion,
+}
 
 
-def run_drift(options: Namespace) -> Answer:
-    """Say how far new rows have moved from those of the fit."""
-    return Answer(*measure_drift(options))
-
-
-def read_model(name: str) -> Model:
-    """Read a model that `sparsegam fit --out` wrote, "-" from the standard input."""
+def _read_model(name: str) -> Model:
     try:
         return Model.from_json(sys.stdin.read() if name == "-" else FilePath(name).read_text(encoding="utf-8"))
     except (ValueError, KeyError) as error:
-        msg = f"{name} is no model: give the file that `sparsegam fit --out` wrote ({error})"
+        msg = f"{name} is not a model file: pass a file written by `sparsegam fit --out` ({error})"
         raise ValueError(msg) from error
 
 
-def check_writable(name: str | None) -> None:
-    """Raise before any work is done where a file could not be written after it."""
+def _check_writable(name: str | None) -> None:
+    """Raise ValueError before any work is done if a file cannot be written."""
     if name is None:
         return
     if not FilePath(name).resolve().parent.is_dir():
         msg = f"cannot write {name}: there is no folder {FilePath(name).parent}."
         raise ValueError(msg)
     if FilePath(name).is_dir():
-        msg = f"cannot write {name}: this is a folder; name a file in it."
+        msg = f"cannot write {name}: it is a folder; pass the name of a file."
         raise ValueError(msg)
 
 
-@dataclass(frozen=True)
-class _Found:
-    """A model and how it came about."""
-
-    model: Model
-    loss: float
-    lambda0: float | None
-    chosen_by: str
-
-
-def _outcome(options: Namespace) -> tuple[Outcome, tuple[str, ...]]:
-    """Read the table and take the target out; leave out columns that only name the rows."""
-    table = read_rows(options, pick(Binning, _settings(options) if hasattr(options, "max_bins") else {}))
+def _read(options: Namespace) -> tuple[Rows, tuple[str, ...]]:
+    """Read the table and split it; exclude columns of text that differ in every row. Return the rows and notes."""
+    table = read_rows(options, _binning(options))
     named = (options.target, options.weight, *options.drop, *options.categorical)
-    ids = tuple(name for name in _row_names(table) if name not in named)
+    ids = tuple(column.name for column in _columns(table) if _is_identifier(column, table.n_rows))
+    ids = tuple(name for name in ids if name not in named)
     drop = tuple(name for name in (*options.drop, *ids) if name in table.labels or not is_large(options.data))
-    outcome = split_target(table, options.target, positive=options.positive, drop=drop, weight=options.weight)
-    notes = [f"column {name!r} is text that differs in every row: left out." for name in ids]
-    if outcome.dropped:
-        notes.append(f"{outcome.dropped} rows have no {options.target!r}: left out.")
-    return outcome, tuple(notes)
+    rows = split_target(table, options.target, positive=options.positive, drop=drop, weight=options.weight)
+    notes = [f"column {name!r} contains text that differs in every row: excluded." for name in ids]
+    if rows.n_dropped:
+        notes.append(f"{rows.n_dropped} rows have no {options.target!r}: excluded.")
+    return rows, tuple(notes)
 
 
-def _row_names(table: Table) -> list[str]:
-    return [
-        column.name
-        for column in map(table.column, range(table.n_columns))
-        if column.scale.kind == "category" and table.n_rows > 20 and len(column.scale.levels) == table.n_rows
-    ]
+def _columns(table: Table) -> list[Column]:
+    return [table.column(j) for j in range(table.n_columns)]
+
+
+def _is_identifier(column: Column, n_rows: int) -> bool:
+    return column.scale.kind == "category" and n_rows > 20 and len(column.scale.levels) == n_rows
+
+
+def _special_values(options: Namespace) -> Any:
+    return dict(options.special_values) or options.special
+
+
+def _binning(options: Namespace) -> Binning:
+    """Return the binning options, which determine the codes of large files; `scorecard` has none of them."""
+    if not hasattr(options, "max_bins"):
+        return Binning()
+    return Binning(
+        max_bins=options.max_bins,
+        special_values=_special_values(options),
+        categorical=options.categorical or "auto",
+        min_samples_bin=options.min_samples_bin,
+    )
 
 
 def _settings(options: Namespace) -> dict[str, Any]:
-    """Return the options of a search by the names that the estimators have for them."""
-    return {
-        "loss": options.loss,
+    """Return the parameters of the estimators that differ from None."""
+    settings = {
         "lambda2": options.lambda2,
-        "max_terms": getattr(options, "terms", None),
         "max_bins": options.max_bins,
-        "special_values": dict(options.special_values) or options.special,
+        "special_values": _special_values(options),
         "missing": options.missing,
         "categorical": options.categorical or "auto",
         "monotone": dict(options.monotone) or None,
@@ -243,136 +352,170 @@ def _settings(options: Namespace) -> dict[str, Any]:
         "time_limit": options.time_limit,
         "min_samples_bin": options.min_samples_bin,
     }
+    return {name: value for name, value in settings.items() if value is not None}
 
 
-def _spec(outcome: Outcome, options: Namespace, **changes: Any) -> FitSpec:
-    """Return the options of a fit."""
-    given = _settings(options) | {"verbose": int(not options.quiet)} | changes
-    return additive_spec(**given | ({"loss": REGRESSION} if outcome.classes is None else {}))
+@dataclass(frozen=True)
+class _Fitted:
+    """A fitted model and how its size was chosen."""
+
+    model: Model
+    loss: float
+    lambda0: float | None
+    finished: bool
+    chosen_by: str
 
 
-def _training_data(outcome: Outcome, spec: FitSpec) -> FitData:
-    target = outcome.signs
-    return FitData(
-        features=outcome.table,
-        labels=target if outcome.classes is None else target > 0,
-        target=Target(
-            None if outcome.classes is None else np.array(outcome.classes, dtype=object),
-            target,
-            np.ones(target.size) if outcome.weight is None else outcome.weight,
-        ),
-        source=outcome.table,
-        sample_weight=outcome.weight,
-        deadline=Deadline.after(spec.options.time_limit),
+def _fit(rows: Rows, options: Namespace, deadline: Deadline) -> _Fitted:
+    """Fit the model with the given number of terms, by cross-validation, or for lambda0."""
+    if options.terms is not None:
+        spec = _spec(rows, options, max_terms=options.terms)
+        data = _fit_data(spec, rows, deadline)
+        path = search_path(spec, data)
+        warn_about_models(spec, path.models[-1:], data.mean_weight)
+        return _Fitted(path.models[-1], float(path.loss[-1]), None, path.finished, f"--terms {options.terms}")
+    if options.cv:
+        chosen_by = "cross-validation"
+        spec = _spec(rows, options, selection=SizeSelection(), max_terms=CV_MAX_TERMS)
+    else:
+        lambda0 = "auto" if options.lambda0 is None else options.lambda0
+        chosen_by = f"lambda0 = {lambda0}"
+        spec = _spec(rows, options, lambda0=lambda0)
+    result = fit(spec, _fit_data(spec, rows, deadline))
+    return _Fitted(result.model, result.loss, result.lambda0, result.finished, chosen_by)
+
+
+def _spec(rows: Rows, options: Namespace, **settings: Any) -> FitSpec:
+    loss: Loss = "squared" if rows.classes is None else options.loss
+    return additive_spec(
+        loss=loss,
+        positive=None if rows.classes is None else rows.classes[1],
+        verbose=int(not options.quiet),
+        **_settings(options),
+        **settings,
     )
 
 
-def _fit_model(outcome: Outcome, options: Namespace) -> _Found:
-    if options.cv:
-        spec = _spec(outcome, options, selection=SizeSelection(), max_terms=options.terms or CV_MAX_TERMS)
-        result = fit(spec, _training_data(outcome, spec))
-        return _Found(result.model, result.loss, result.lambda0, "cross-validation")
-    if options.terms is not None:
-        spec = _spec(outcome, options)
-        path = search_path(spec, _training_data(outcome, spec))
-        return _Found(path.models[-1], float(path.loss[-1]), None, f"--terms {options.terms}")
-    lambda0 = "auto" if options.lambda0 is None else options.lambda0
-    spec = _spec(outcome, options, lambda0=lambda0)
-    result = fit(spec, _training_data(outcome, spec))
-    return _Found(result.model, result.loss, result.lambda0, f"lambda0 = {lambda0}")
+def _fit_data(spec: FitSpec, rows: Rows, deadline: Deadline) -> FitData:
+    """Return the data of a fit, whose time limit started before the file was read."""
+    return replace(read_data(spec, rows.table, rows.y, rows.weight), deadline=deadline)
 
 
-def _write_report(name: str, model: Model, outcome: Outcome, options: Namespace) -> FilePath:
-    from sparsegam.report import write_report
-
+def _write_report(name: str, model: Model, rows: Rows, options: Namespace) -> FilePath:
     test = None
     if options.test:
         table = read_file(options.test, encoding=options.encoding)
         test = split_target(table, options.target, positive=options.positive)
-    return write_report(
+    return model.report(
         name,
-        model,
-        outcome.table,
-        outcome.y,
+        rows.table,
+        rows.y,
         X_test=None if test is None else test.table,
         y_test=None if test is None else test.y,
-        title=f"{outcome.name}: a model of {FilePath(options.data).name}",
-        settings={key: value for key, value in _settings(options).items() if value is not None},
-        sample_weight=outcome.weight,
+        title=f"{rows.target}: model of {FilePath(options.data).name}",
+        settings=_settings(options),
+        sample_weight=rows.weight,
     )
 
 
-def _data_text(name: str, outcome: Outcome) -> str:
-    """Say what was read: rows, target, and the columns by type."""
-    target = "a number" if outcome.classes is None else f"{outcome.classes[0]} or {outcome.classes[1]}"
-    lines = [f"{name}: {outcome.table.n_rows} rows, target {outcome.name} ({target})"]
-    by_type: dict[str, list[Column]] = {}
-    for column in map(outcome.table.column, range(outcome.table.n_columns)):
-        by_type.setdefault(KIND_NAMES[column.scale.kind], []).append(column)
-    for kind, columns in by_type.items():
-        names = ", ".join(column.name for column in columns[:NAMES_SHOWN])
-        more = ", ..." if len(columns) > NAMES_SHOWN else ""
-        lines.append(f"  {kind} ({len(columns)}): {names}{more}")
-    missing = {c.name: int(np.isnan(c.values).sum()) for columns in by_type.values() for c in columns}
-    some = [f"{name} ({count})" for name, count in missing.items() if count]
-    if some:
-        lines.append(f"  missing values: {', '.join(some[:NAMES_SHOWN])}{', ...' if len(some) > NAMES_SHOWN else ''}")
+def _write_scorecard(card: "Scorecard", path: FilePath) -> None:
+    if path.suffix == ".xlsx":
+        card.to_excel(path)
+    elif path.suffix == ".json":
+        write_atomically(path, json.dumps(card.table(), indent=2))
+    elif path.suffix == ".html":
+        write_atomically(path, card.to_html())
+    elif path.suffix == ".csv":
+        write_atomically(path, card.to_csv())
+    else:
+        msg = f"cannot write {path}: a scorecard is written as .html, .csv, .xlsx or .json."
+        raise ValueError(msg)
+
+
+def _data_text(name: str, rows: Rows) -> str:
+    """Describe the data: rows, target, and the columns by type."""
+    target = "a number" if rows.classes is None else f"{rows.classes[0]} or {rows.classes[1]}"
+    lines = [f"{name}: {rows.table.n_rows} rows, target {rows.target} ({target})"]
+    by_type: dict[str, list[str]] = {}
+    for column in _columns(rows.table):
+        by_type.setdefault(KIND_NAMES[column.scale.kind], []).append(column.name)
+    lines += [f"  {kind} ({len(names)}): {_first_names(names)}" for kind, names in by_type.items()]
+    counts = {column.name: int(np.isnan(column.values).sum()) for column in _columns(rows.table)}
+    missing = [f"{name} ({count})" for name, count in counts.items() if count]
+    if missing:
+        lines.append(f"  missing values: {_first_names(missing)}")
     return "\n".join(lines)
 
 
-def _found_text(found: _Found, outcome: Outcome, seconds: float) -> str:
-    model = found.model
-    head = f"{model.n_terms} terms of {len(model.features)} features, by {found.chosen_by}; {seconds:.2f} s"
-    (name, value), *_ = _measures(found, outcome).items()
-    return f"{head}\nloss {found.loss:.2f}, {name} {value:.4f} on these rows"
+def _first_names(names: Sequence[str]) -> str:
+    return ", ".join([*names[:NAMES_SHOWN], *(["..."] if len(names) > NAMES_SHOWN else [])])
 
 
-def _measures(found: _Found, outcome: Outcome) -> dict[str, float]:
+def _fit_text(fitted: _Fitted, metrics: dict[str, float], seconds: float) -> str:
+    model, (name, value) = fitted.model, next(iter(metrics.items()))
+    head = f"{model.n_terms} terms of {len(model.features)} features, by {fitted.chosen_by}; {seconds:.2f} s"
+    return f"{head}\nloss {fitted.loss:.2f}, {name} {value:.4f} on the training data"
+
+
+def _model_text(model: Model) -> str:
+    """Return the summary of a model and the conversion of its score to a probability."""
+    link = model.equation().splitlines()[-1:] if model.classes is not None else []
+    return "\n".join([model.summary(), *link])
+
+
+def _training_metrics(model: Model, rows: Rows) -> dict[str, float]:
     from sparsegam.inspection._metrics import auc, r_squared
 
-    score = found.model.score_table(outcome.table)
-    if outcome.classes is None:
-        return {"R²": r_squared(score, outcome.signs)}
-    return {"AUC": auc(score, outcome.signs > 0)[0], "accuracy": float(np.mean((score > 0) == (outcome.signs > 0)))}
+    score = model.score_table(rows.table)
+    if rows.classes is None:
+        return {"R²": r_squared(score, rows.y)}
+    return {"AUC": auc(score, rows.is_positive)[0], "accuracy": float(np.mean((score > 0) == rows.is_positive))}
 
 
-def _terms_text(model: Model) -> str:
-    """Return the model as a table, and how its score becomes a probability."""
-    last = model.equation().splitlines()[-1:] if model.classes is not None else []
-    return "\n".join([model.summary(), *last])
+def _kept_columns(table: Table, names: list[str], taken: tuple[str, ...]) -> dict[str, list[Any]]:
+    """Return the columns to copy; None where a value is missing."""
+    for name in names:
+        if name not in table.labels:
+            msg = f"there is no column {name!r} for --keep: the columns are {quoted(table.labels, 8)}."
+            raise ValueError(msg)
+        if name in taken:
+            msg = f"--keep {name} has the same name as an output column ({', '.join(taken)}): rename the column."
+            raise ValueError(msg)
+    return {name: _plain_values(table.column(table.labels.index(name))) for name in names}
 
 
-def _fit_data(found: _Found, outcome: Outcome, seconds: float, written: list[str]) -> dict[str, Any]:
-    return {
-        "target": outcome.name,
-        "rows": outcome.table.n_rows,
-        "columns": {
-            column.name: column.scale.kind for column in map(outcome.table.column, range(outcome.table.n_columns))
-        },
-        "n_terms": found.model.n_terms,
-        "loss": found.loss,
-        "lambda0": found.lambda0,
-        "training": _measures(found, outcome),
-        "seconds": seconds,
-        "written": written,
-        "model": json.loads(found.model.to_json()),
-    }
+def _plain_values(column: Column) -> list[Any]:
+    """Return the values of a column, whole numbers as integers; refuse numbers that were rounded when read."""
+    is_number = column.scale.kind == "number"
+    if is_number and np.nanmax(np.abs(column.values), initial=0.0) >= MAX_INTEGER:
+        msg = (
+            f"--keep {column.name} contains numbers beyond {MAX_INTEGER}, whose last digits were lost when the file "
+            "was read: store it as text, for example with a letter in front."
+        )
+        raise ValueError(msg)
+    known = zip(column.values.tolist(), np.isnan(column.values), strict=True)
+    values = [None if missing else column.scale.value(number) for number, missing in known]
+    if is_number:
+        return [int(value) if isinstance(value, float) and value == int(value) else value for value in values]
+    return [value if value is None or isinstance(value, str | int | float) else text(value) for value in values]
 
 
-def _aligned(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return columns padded to their widest entry: the first and texts to the left, numbers to the right."""
-    widths = [max(len(row[j]) for row in [header, *rows]) for j in range(len(header))]
-    right = [j > 0 and all(_is_number(row[j]) for row in rows) for j in range(len(header))]
-    lines = [header, ["-" * width for width in widths], *rows]
+def _csv(columns: dict[str, list[Any]]) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    return out.getvalue()
+
+
+def _aligned(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """Return an aligned table, with columns of numbers to the right."""
+    widths = [max(len(line[j]) for line in [header, *lines]) for j in range(len(header))]
+    right = [j > 0 and all(not line[j] or line[j][0] in "+-.0123456789" for line in lines) for j in range(len(header))]
     return "\n".join(
-        "  ".join(c.rjust(w) if r else c.ljust(w) for c, w, r in zip(line, widths, right, strict=True)).rstrip()
-        for line in lines
+        "  ".join(
+            cell.rjust(width) if is_right else cell.ljust(width)
+            for cell, width, is_right in zip(line, widths, right, strict=True)
+        ).rstrip()
+        for line in [header, ["-" * width for width in widths], *lines]
     )
-
-
-def _is_number(text: str) -> bool:
-    return not text or text[0] in "+-.0123456789"
-
-
-def _number(value: float) -> str:
-    return f"{value:.2f}" if np.isfinite(value) else ""

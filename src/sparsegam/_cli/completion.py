@@ -1,4 +1,4 @@
-"""Scripts with which shells complete commands, options and their choices: `sparsegam completion bash | zsh | fish`."""
+"""Completion scripts for bash, zsh and fish."""
 
 import argparse
 from collections.abc import Iterator, Mapping
@@ -24,8 +24,8 @@ complete -o default -F _sparsegam sparsegam
 ZSH = "autoload -Uz bashcompinit && bashcompinit\n"
 
 
-def script(shell: str, parser: argparse.ArgumentParser) -> str:
-    """Return the script of a shell; files are completed wherever nothing else is known.
+def completion_script(shell: str, parser: argparse.ArgumentParser) -> str:
+    """Return the completion script of a shell. Values without a fixed set of choices are completed as file names.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def script(shell: str, parser: argparse.ArgumentParser) -> str:
     Returns
     -------
     str
-        What the shell is to read, without a newline at its end.
+        The script, without a trailing newline.
     """
     commands = _commands(parser)
     text = _fish(commands) if shell == "fish" else (ZSH if shell == "zsh" else "") + _bash(commands)
@@ -61,7 +61,7 @@ def _bash(commands: Mapping[str, argparse.ArgumentParser]) -> str:
 
 
 def _choices(name: str, command: argparse.ArgumentParser) -> Iterator[tuple[str, list[str]]]:
-    """Give what stands before a value, an option or the command itself, and the values to choose from."""
+    """Yield the word before a value (an option or the command) and the possible values."""
     for action in command._actions:
         if action.choices is not None:
             for place in action.option_strings or [name]:

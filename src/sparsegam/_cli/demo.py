@@ -1,4 +1,4 @@
-"""A tour of sparsegam on simulated credit data: `sparsegam demo` (or `make demo`)."""
+"""Demonstrate the package on simulated credit data: `sparsegam demo` or `make demo`."""
 
 from __future__ import annotations
 
@@ -23,15 +23,16 @@ from sparsegam.datasets import AdditiveTruth, Dataset, make_credit
 
 MAX_TERMS = 30
 OPTIONS: dict[str, Any] = {"lambda2": 1e-3, "special_values": [-9, -8, -7]}
-BAR = 40  # characters of the longest bar
-PICTURE = FilePath("demo") / "shape_functions.png"
+# Number of characters of the longest bar.
+BAR = 40
+PLOT = FilePath("demo") / "shape_functions.png"
 REPORT = FilePath("demo") / "report.html"
 
 T = TypeVar("T")
 
 
 def main() -> None:
-    """Fit the frontier and one model, print both, compare with boosted trees, draw the shapes, write a report."""
+    """Fit a path and one model, compare with boosted trees, plot the shape functions and write a report."""
     credit = make_credit()
     rows, rows_test = train_test_split(
         np.arange(len(credit.target)), test_size=0.2, random_state=0, stratify=credit.target
@@ -41,29 +42,29 @@ def main() -> None:
     X, X_test, y, y_test = table.take(rows), table.take(rows_test), credit.target[rows], credit.target[rows_test]
     n_thresholds = sum(np.unique(X.values(j)).size - 1 for j in range(X.n_columns))
     _heading("Data")
-    print(f"Simulated credit applications: {X.n_rows} rows to fit, {X_test.n_rows} to test, {X.n_columns} features,")
-    print(f"{n_thresholds} possible steps. The truth has {len(credit.truth.terms)} of them.")
+    print(
+        f"Simulated credit applications: {X.n_rows} training rows, {X_test.n_rows} test rows, {X.n_columns} features."
+    )
+    print(f"There are {n_thresholds} candidate steps; the true model has {len(credit.truth.terms)} steps.")
 
     path, path_seconds = _timed(lambda: gam_path(X, y, max_terms=MAX_TERMS, **OPTIONS))
-    _heading(f"The frontier: the best model found of each size up to {MAX_TERMS}, in {path_seconds:.2f} s")
-    _print_frontier(path, X_test, y_test)
+    _heading(f"Path: the best model found of each size up to {MAX_TERMS} ({path_seconds:.2f} s)")
+    _print_path(path, X_test, y_test)
 
     model, model_seconds = _timed(lambda: SparseGAMClassifier(lambda0="bic", **OPTIONS).fit(X, y))
-    _heading(f"The model that BIC chooses, fitted by itself in {model_seconds:.2f} s")
+    _heading(f"The model selected by BIC ({model_seconds:.2f} s)")
     print(model.model_.equation())
 
-    _heading("Beside boosted trees: same rows, one thread each")
-    _print_contest(model, model_seconds, credit, rows, rows_test)
+    _heading("Comparison with boosted trees (same rows, one thread)")
+    _print_comparison(model, model_seconds, credit, rows, rows_test)
 
     _heading("Shape functions")
     print(_draw_shapes(model.model_.shape_functions(), credit, rows))
 
-    _heading("The report")
+    _heading("Report")
     REPORT.parent.mkdir(exist_ok=True)
-    file = model.report(
-        REPORT, X, y, X_test=X_test, y_test=y_test, title="Who defaults? A model of simulated credit data"
-    )
-    print(f"written to {file} ({file.stat().st_size / 1000:.0f} kB): open it in a browser")
+    file = model.report(REPORT, X, y, X_test=X_test, y_test=y_test, title="Default model for simulated credit data")
+    print(f"written to {file} ({file.stat().st_size / 1000:.0f} kB); open it in a browser")
 
 
 def _timed(job: Callable[[], T]) -> tuple[T, float]:
@@ -77,15 +78,15 @@ def _heading(text: str) -> None:
 
 
 def _print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print columns padded to their widest entry: the first to the left, the others to the right."""
+    """Print an aligned table, the first column to the left and the others to the right."""
     widths = [max(len(row[j]) for row in [header, *rows]) for j in range(len(header))]
     for row in [header, ["-" * width for width in widths], *rows]:
         cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
         print("  ".join(cells).rstrip())
 
 
-def _print_frontier(path: Path[Model], X_test: Any, y_test: NDArray[np.int64]) -> None:
-    """Print size, training loss and test AUC of the frontier's models, and which of them BIC chooses."""
+def _print_path(path: Path[Model], X_test: Any, y_test: NDArray[np.int64]) -> None:
+    """Print size, training loss and test AUC of the models of a path, and mark the one selected by BIC."""
     chosen = path.at(lambda0="bic").n_terms
     rows = []
     for k, loss, lambda0 in zip(path.n_terms, path.loss, path.lambda0, strict=True):
@@ -93,21 +94,21 @@ def _print_frontier(path: Path[Model], X_test: Any, y_test: NDArray[np.int64]) -
             continue
         auc = roc_auc_score(y_test, path.at(n_terms=int(k)).decision_function(X_test))
         bar = "#" * round(BAR * max(auc - 0.5, 0.0) / 0.35) + (" <- BIC" if k == chosen else "")
-        price = "" if np.isnan(lambda0) else f"{lambda0:.1f}"
-        rows.append([str(k), f"{loss:.1f}", price, f"{auc:.4f}", f"{bar:<{BAR + 7}}"])
+        penalty = "" if np.isnan(lambda0) else f"{lambda0:.1f}"
+        rows.append([str(k), f"{loss:.1f}", penalty, f"{auc:.4f}", f"{bar:<{BAR + 7}}"])
     _print_table(
-        ["terms", "training loss", "best below lambda0", "test AUC", f"{'from 0.50 to 0.85':<{BAR + 7}}"], rows
+        ["terms", "training loss", "optimal up to lambda0", "test AUC", f"{'from 0.50 to 0.85':<{BAR + 7}}"], rows
     )
 
 
-def _print_contest(
+def _print_comparison(
     model: Any,
     seconds: float,
     credit: Dataset[AdditiveTruth],
     train: NDArray[np.int64],
     test: NDArray[np.int64],
 ) -> None:
-    """Print test AUC, seconds to fit and size of the sparse model, of two kinds of boosted trees, and of the truth."""
+    """Print test AUC, fitting time and size of the sparse model, two kinds of boosted trees and the true model."""
     data, y = np.asarray(credit.data), credit.target
     table = read_table(data).with_names(tuple(credit.feature_names))
     auc = roc_auc_score(y[test], model.predict_proba(table.take(test))[:, 1])
@@ -118,16 +119,16 @@ def _print_contest(
         auc = roc_auc_score(y[test], trees.predict_proba(data[test])[:, 1])
         n_trees = trees.n_iter_ if isinstance(trees, HistGradientBoostingClassifier) else trees.n_estimators_
         rows.append([type(trees).__name__, f"{auc:.4f}", f"{tree_seconds:.2f}", f"{n_trees} trees"])
-    rows.append(["the truth itself", f"{roc_auc_score(y[test], credit.truth.probability[test]):.4f}", "", ""])
+    rows.append(["true model", f"{roc_auc_score(y[test], credit.truth.probability[test]):.4f}", "", ""])
     _print_table(["model", "test AUC", "fit, s", "size"], rows)
 
 
 def _draw_shapes(shapes: dict[str, Any], credit: Dataset[AdditiveTruth], rows: NDArray[np.int64]) -> str:
-    """Save a picture of the shape functions beside the true ones; return a line that says where."""
+    """Save a plot of the fitted and the true shape functions; return a line to print."""
     try:
         import matplotlib
     except ImportError:
-        return "No picture: matplotlib is not installed (pip install sparsegam[plot])."
+        return "No plot: matplotlib is not installed (pip install sparsegam[plot])."
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
@@ -139,18 +140,18 @@ def _draw_shapes(shapes: dict[str, Any], credit: Dataset[AdditiveTruth], rows: N
     for axis, (name, shape) in zip(axes.ravel(), shapes.items(), strict=False):
         _draw_one_shape(axis, name, shape, credit, rows)
     axes[0, 0].legend(frameon=False, fontsize=8)
-    figure.supylabel("contribution to the log-odds of default")
+    figure.supylabel("Contribution to log-odds (centred)")
     figure.tight_layout()
-    PICTURE.parent.mkdir(exist_ok=True)
-    picture = BytesIO()
-    figure.savefig(picture, dpi=130, format="png")
-    write_atomically(PICTURE, picture.getvalue())
+    PLOT.parent.mkdir(exist_ok=True)
+    image = BytesIO()
+    figure.savefig(image, dpi=130, format="png")
+    write_atomically(PLOT, image.getvalue())
     pyplot.close(figure)
-    return f"{len(shapes)} features in use; picture saved to {PICTURE}"
+    return f"{len(shapes)} features in use; plot saved to {PLOT}"
 
 
 def _draw_one_shape(axis: Any, name: str, shape: Any, credit: Dataset[AdditiveTruth], rows: NDArray[np.int64]) -> None:
-    """Draw one feature's fitted and true steps, each less its mean over the training rows."""
+    """Draw the fitted and the true shape function of a feature, both centred on the training data."""
     column = np.asarray(credit.data)[rows, credit.feature_names.index(name)]
     grid = np.arange(column[column >= 0].min(), np.quantile(column, 0.995) + 1)
 

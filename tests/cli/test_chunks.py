@@ -1,4 +1,4 @@
-"""Files that memory would not hold: the command line reads and scores them in pieces, with the same answers."""
+"""Large files are read and scored in chunks, with the same results."""
 
 import json
 
@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sparsegam._cli import large
+from sparsegam._cli import chunks
 from sparsegam._cli.main import main
 from sparsegam.datasets import make_credit
 
@@ -24,7 +24,7 @@ def file(tmp_path):
 
 @pytest.mark.parametrize("name", ["credit.parquet", "credit.csv"])
 @pytest.mark.parametrize("drop", [[], ["--drop", "id"]])
-def test_a_large_file_gives_the_same_model(file, capsys, monkeypatch, name, drop):
+def test_large_file_gives_the_same_model(file, capsys, monkeypatch, name, drop):
     words = [
         "fit",
         str(file / name),
@@ -41,15 +41,16 @@ def test_a_large_file_gives_the_same_model(file, capsys, monkeypatch, name, drop
     ]
     assert main(words) == 0
     expected = json.loads(capsys.readouterr().out)
-    monkeypatch.setattr(large, "SHARE_OF_MEMORY", 0.0)
-    monkeypatch.setattr(large, "read_file", None)  # is not called
+    monkeypatch.setattr(chunks, "MAX_SHARE_OF_MEMORY", 0.0)
+    # The function that reads whole files must not be called.
+    monkeypatch.setattr(chunks, "read_file", None)
     assert main(words) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["model"] == expected["model"]
     assert found["rows"] == expected["rows"] == 890
 
 
-def test_predictions_in_parquet(file, capsys):
+def test_predict_writes_parquet(file, capsys):
     fitted, out = str(file / "model.json"), file / "scores.parquet"
     assert main(["fit", str(file / "credit.csv"), "-t", "bad", "--lambda0", "3", "-o", fitted, "-q"]) == 0
     capsys.readouterr()
@@ -59,7 +60,7 @@ def test_predictions_in_parquet(file, capsys):
     pd.testing.assert_frame_equal(pd.read_parquet(out), pd.read_csv(file / "scores.csv"), check_dtype=False)
 
 
-def test_a_failure_leaves_nothing_behind(file, capsys):
+def test_failed_predict_leaves_no_file(file, capsys):
     fitted = str(file / "model.json")
     assert main(["fit", str(file / "credit.csv"), "-t", "bad", "--lambda0", "3", "-o", fitted, "-q"]) == 0
     before = sorted(file.iterdir())
@@ -69,6 +70,6 @@ def test_a_failure_leaves_nothing_behind(file, capsys):
     assert sorted(file.iterdir()) == before
 
 
-def test_small_files_are_read_whole(file):
-    assert not large.is_large(str(file / "credit.csv"))
-    assert not large.is_large(str(file / "nobody.csv"))
+def test_is_large_is_false_for_small_files(file):
+    assert not chunks.is_large(str(file / "credit.csv"))
+    assert not chunks.is_large(str(file / "nobody.csv"))
