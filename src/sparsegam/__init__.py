@@ -1,12 +1,20 @@
-"""Sparse additive models of step functions: the public names, loaded when first asked for.
+"""Sparse additive and linear models for classification, regression and scorecards.
 
-Nothing heavy is imported here, so `import sparsegam` costs next to nothing and changes nothing.
+Public names and sub-packages are imported on first use, so that `import sparsegam` is fast and loads no dependency.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sparsegam import compat as compat
+    from sparsegam import dask as dask
+    from sparsegam import datasets as datasets
+    from sparsegam import deploy as deploy
+    from sparsegam import export as export
+    from sparsegam import inspection as inspection
+    from sparsegam import plots as plots
+    from sparsegam import report as report
     from sparsegam._io.files import scan
     from sparsegam._models.additive import Model
     from sparsegam._models.linear import LinearModel
@@ -59,26 +67,23 @@ _HOME = {
     "linear_path": "sparsegam.path",
     "scan": "sparsegam._io.files",
 }
-_MODULES = ("datasets",)
+_SUBPACKAGES = ("compat", "dask", "datasets", "deploy", "export", "inspection", "plots", "report")
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name from its module, once."""
-    if name not in _HOME and name not in _MODULES and name != "__version__":
+    value: Any
+    if name in _HOME:
+        value = getattr(import_module(_HOME[name]), name)
+    elif name in _SUBPACKAGES:
+        value = import_module(f"sparsegam.{name}")
+    elif name == "__version__":
+        value = import_module("importlib.metadata").version("sparsegam")
+    else:
         msg = f"module 'sparsegam' has no attribute {name!r}"
         raise AttributeError(msg)
-    value = _load(name)
     globals()[name] = value
     return value
 
 
-def _load(name: str) -> Any:
-    if name == "__version__":
-        return import_module("importlib.metadata").version("sparsegam")
-    if name in _MODULES:
-        return import_module(f"sparsegam.{name}")
-    return getattr(import_module(_HOME[name]), name)
-
-
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_MODULES})
+    return sorted({*__all__, *_SUBPACKAGES})

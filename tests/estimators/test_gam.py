@@ -364,7 +364,10 @@ def test_every_parameter_is_documented(public):
 
 
 def test_public_names_are_there_and_lazy():
-    assert set(sparsegam.__all__) <= set(dir(sparsegam))
+    subpackages = {"compat", "dask", "datasets", "deploy", "export", "inspection", "plots", "report"}
+    assert set(dir(sparsegam)) == {*sparsegam.__all__, *subpackages}
+    for name in subpackages:
+        assert getattr(sparsegam, name).__name__ == f"sparsegam.{name}"
     for name in sparsegam.__all__:
         assert getattr(sparsegam, name).__name__ == name
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):

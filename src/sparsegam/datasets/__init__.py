@@ -1,4 +1,4 @@
-"""Data sets: simulated loans, credit and recidivism data, the paper's designs, and the published tables."""
+"""Data sets: simulated loans, credit, recidivism and correlated features, and loaders of published data."""
 
 from sparsegam.datasets.correlated import make_correlated_classification, make_correlated_regression
 from sparsegam.datasets.credit import make_credit

@@ -1,12 +1,14 @@
-"""Simulated credit data in the shape of FICO's HELOC: same columns, special codes and hardness, known truth.
+"""Simulated credit data that resemble the FICO HELOC data in columns, special codes and difficulty.
 
-Each feature is a quantile function applied to a correlated normal score (a Gaussian copula with six latent traits of
-a borrower). Some rows then get special codes, as a credit bureau writes them: -9 no record at all, -8 no usable
-trades or inquiries, -7 condition never met. Labels come from a sparse additive model of step functions.
+The features are a Gaussian copula with six latent traits of a borrower: each feature is a quantile function of a
+correlated normal score. Some rows then receive the special codes of a credit bureau: -9 for no record, -8 for no
+usable trades or inquiries, -7 for a condition that was never met. Labels are drawn from a sparse additive model of
+step functions.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -15,21 +17,19 @@ from scipy.special import expit, ndtri
 
 from sparsegam.datasets.dataset import AdditiveTruth, Dataset, Term
 
-CREDIT_DTYPE = np.int32  # every value is a small integer; half the width of the int64 that NumPy would take
-
 NO_RECORD, NO_USABLE, NEVER_MET = -9, -8, -7
 NO_RECORD_SHARE = 0.056
 
 
 class Feature(NamedTuple):
-    """One column: its quantiles at PROBABILITIES, its correlations with TRAITS in percent (the rest is its own)."""
+    """A feature with its quantiles at PROBABILITIES and its correlations with TRAITS in percent."""
 
     name: str
     quantiles: tuple[int, ...]
     loadings: tuple[int, ...]
 
 
-# The outermost quantiles stand at four standard deviations, so that a few rows in 10,000 come near to them.
+# The minimum and maximum are placed at four standard deviations, which few of 10,000 rows approach.
 PROBABILITIES = (0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 SCORES = np.concatenate([[-4.0], ndtri(PROBABILITIES), [4.0]])
 
@@ -65,10 +65,11 @@ FEATURES = (
 )
 # fmt: on
 
-# NumInqLast6Mexcl7days repeats NumInqLast6M but for a few inquiries of the last week.
+# NumInqLast6Mexcl7days equals NumInqLast6M except for a few inquiries of the last week.
 REPEATS, REPEATED, WEEK_SHARE = "NumInqLast6Mexcl7days", "NumInqLast6M", 0.06
 
-# Features that get a code together: in each group a row is marked in all features whose share exceeds one uniform draw.
+# Features that receive a code together: a row receives it in all features of a group whose share exceeds one uniform
+# random number.
 CODE_GROUPS: tuple[tuple[int, dict[str, float]], ...] = (
     (NO_USABLE, {"MSinceOldestTradeOpen": 0.024}),
     (NO_USABLE, {"MSinceMostRecentDelq": 0.018}),
@@ -106,84 +107,81 @@ TERMS = tuple(Term(feature, *step) for feature, steps in STEPS.items() for step 
 
 
 def make_credit(n: int = 10459, *, seed: int | None = 0) -> Dataset[AdditiveTruth]:
-    """Simulate credit applications in the shape of the FICO HELOC data.
+    """Simulate credit applications that resemble the FICO HELOC data.
 
     The log-odds of class 1 are `intercept + sum of coef * 1[feature <= threshold]` over `truth.terms`.
 
     Parameters
     ----------
     n : int, default=10459
-        Number of rows; the default is FICO's. A larger n continues the rows of a smaller one.
+        Number of rows, by default that of the FICO data. A larger n adds rows to those of a smaller one.
     seed : int or None, default=0
-        Seed of the random numbers; None draws a new one.
+        Seed of the random number generator; None uses a random seed.
 
     Returns
     -------
     Dataset
-        23 integer features with FICO's names and special codes -9, -8 and -7; `target` is 1 for "bad", and `truth`
-        holds the terms and every row's true probability.
+        23 integer features with the names of the FICO data and the special codes -9, -8 and -7; `target` is 1 for
+        "bad", and `truth` contains the terms and the true probability of each row.
 
     Notes
     -----
-    A row without any bureau record is -9 in every feature, so the columns `x <= -9` of all features are (nearly) one
-    and the same, as they are in FICO: no method can tell which of them the truth uses.
+    A row without a bureau record is -9 in every feature. As in the FICO data, the conditions `x <= -9` of all features
+    are therefore nearly identical, and no method can identify which of them the true model uses.
     """
     if n < 1:
-        msg = f"`n` must be at least 1, got {n}"
+        msg = f"`n` must be at least 1, got {n}."
         raise ValueError(msg)
-    streams = _Streams(seed)
-    data = _draw_features(n, streams)
-    _write_codes(data, streams)
+    generators = _independent_generators(seed)
+    data = _draw_features(n, generators)
+    _write_codes(data, generators)
     probability = expit(_log_odds(data))
-    target = (streams.next().random(n) < probability).astype(np.int64)
+    target = (next(generators).random(n) < probability).astype(np.int64)
     truth = AdditiveTruth(INTERCEPT, TERMS, probability)
     return Dataset(data, target, [feature.name for feature in FEATURES], truth)
 
 
-class _Streams:
-    """Independent random streams of one seed, handed out in order: what one draws does not shift the next."""
-
-    def __init__(self, seed: int | None) -> None:
-        self._sequence = np.random.SeedSequence(seed)
-
-    def next(self) -> np.random.Generator:
-        return np.random.default_rng(self._sequence.spawn(1)[0])
+def _independent_generators(seed: int | None) -> Iterator[np.random.Generator]:
+    """Yield independent generators, so that the numbers of one do not depend on how many another has drawn."""
+    sequence = np.random.SeedSequence(seed)
+    while True:
+        yield np.random.default_rng(sequence.spawn(1)[0])
 
 
 _POSITION = {feature.name: j for j, feature in enumerate(FEATURES)}
 
 
-def _draw_features(n: int, streams: _Streams) -> NDArray[np.int32]:
-    """Correlated integers, before special codes; column by column, so that no second n x p matrix is needed."""
-    traits = [streams.next().standard_normal(n) for _ in TRAITS]
-    data = np.empty((n, len(FEATURES)), dtype=CREDIT_DTYPE, order="F")
+def _draw_features(n: int, generators: Iterator[np.random.Generator]) -> NDArray[np.int32]:
+    """Draw correlated integers without special codes, column by column to avoid a second n x p matrix."""
+    traits = [next(generators).standard_normal(n) for _ in TRAITS]
+    data = np.empty((n, len(FEATURES)), dtype=np.int32, order="F")
     for j, feature in enumerate(FEATURES):
         loadings = np.array(feature.loadings) / 100
-        score = np.sqrt(1.0 - loadings @ loadings) * streams.next().standard_normal(n)
+        score = np.sqrt(1.0 - loadings @ loadings) * next(generators).standard_normal(n)
         for loading, trait in zip(loadings, traits, strict=True):
             score += loading * trait
         data[:, j] = np.rint(np.interp(score, SCORES, feature.quantiles))
     inquiries = data[:, _POSITION[REPEATED]]
-    data[:, _POSITION[REPEATS]] = inquiries - ((streams.next().random(n) < WEEK_SHARE) & (inquiries > 0))
+    data[:, _POSITION[REPEATS]] = inquiries - ((next(generators).random(n) < WEEK_SHARE) & (inquiries > 0))
     return data
 
 
-def _write_codes(data: NDArray[np.int32], streams: _Streams) -> None:
-    """Put the special codes in, in place: conditions never met, unusable trades, and rows without any record."""
+def _write_codes(data: NDArray[np.int32], generators: Iterator[np.random.Generator]) -> None:
+    """Insert special codes in place: conditions never met, unusable trades, and rows without a record."""
     n = data.shape[0]
     never_late = data[:, _POSITION["MaxDelqEver"]] == 8
     data[never_late, _POSITION["MSinceMostRecentDelq"]] = NEVER_MET
-    no_inquiry = (data[:, _POSITION["NumInqLast6M"]] == 0) & (streams.next().random(n) < 0.45)
+    no_inquiry = (data[:, _POSITION["NumInqLast6M"]] == 0) & (next(generators).random(n) < 0.45)
     data[no_inquiry, _POSITION["MSinceMostRecentInqexcl7days"]] = NEVER_MET
     for code, shares in CODE_GROUPS:
-        draw = streams.next().random(n)
+        draw = next(generators).random(n)
         for name, share in shares.items():
             data[draw < share, _POSITION[name]] = code
-    data[streams.next().random(n) < NO_RECORD_SHARE] = NO_RECORD
+    data[next(generators).random(n) < NO_RECORD_SHARE] = NO_RECORD
 
 
 def _log_odds(data: NDArray[np.int32]) -> NDArray[np.float64]:
-    """Intercept and steps of the truth, summed for every row."""
+    """Return the log-odds of each row by the true model."""
     total = np.full(data.shape[0], INTERCEPT)
     for term in TERMS:
         total += term.coef * (data[:, _POSITION[term.feature]] <= term.threshold)

@@ -1,4 +1,4 @@
-"""What every data set of this package is: a table, a target, the names of the columns, and the truth where known."""
+"""The class of data sets: features, target, column names and, for simulated data, the true model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sparsegam._data.table import Table, read_table
 
 
 class Term(NamedTuple):
-    """One step of an additive model: adds `coef` where `feature <= threshold`."""
+    """A step of an additive model: it adds `coef` if `feature <= threshold`."""
 
     feature: str
     threshold: float
@@ -22,16 +22,16 @@ class Term(NamedTuple):
 
 @dataclass(frozen=True)
 class AdditiveTruth:
-    """The step-function model that drew the labels.
+    """The additive model from which the labels were drawn.
 
     Attributes
     ----------
     intercept : float
-        Log-odds where no term applies.
+        Log-odds of a row to which no term applies.
     terms : tuple of Term
-        Steps whose coefficients add up, with the intercept, to the log-odds of class 1.
+        Steps; the intercept and the coefficients that apply add up to the log-odds of class 1.
     probability : ndarray of shape (n,)
-        True probability of class 1 for each row.
+        True probability of class 1 of each row.
     """
 
     intercept: float
@@ -41,18 +41,18 @@ class AdditiveTruth:
 
 @dataclass(frozen=True)
 class LinearTruth:
-    """The sparse linear model that drew the target.
+    """The sparse linear model from which the target was drawn.
 
     Attributes
     ----------
     support : ndarray of shape (k,)
-        Columns whose coefficient is not zero, ascending.
+        Sorted positions of the columns with a nonzero coefficient.
     coef : ndarray of shape (p,)
         Coefficients of all columns; there is no intercept.
     linear : ndarray of shape (n,)
         `X @ coef`: the true log-odds (classification) or mean (regression) of each row.
     noise : float
-        Standard deviation of what was added to `linear`; 0 for classification.
+        Standard deviation of the noise added to `linear`; 0 for classification.
     """
 
     support: NDArray[np.int64]
@@ -66,18 +66,18 @@ TruthT = TypeVar("TruthT", AdditiveTruth, LinearTruth, None)
 
 @dataclass(frozen=True, repr=False)
 class Dataset(Generic[TruthT]):
-    """A table with its target.
+    """Features with their target.
 
     Attributes
     ----------
     data : ndarray of shape (n, p), or Table
-        The features; a table where they are not all numbers.
+        Features; a Table if not all of them are numeric.
     target : ndarray of shape (n,)
-        Labels (0 or 1 where they are simulated) for classification, real numbers for regression.
+        Labels for classification (0 or 1 in most simulated data), numbers for regression.
     feature_names : list of str
         Names of the columns of `data`.
     truth : AdditiveTruth, LinearTruth or None
-        The model that drew `target`, where the data are simulated.
+        The model from which `target` was drawn, if the data are simulated.
     """
 
     data: NDArray[Any] | Table
@@ -87,9 +87,9 @@ class Dataset(Generic[TruthT]):
 
     @property
     def frame(self) -> Any:
-        """The features as a data frame of pandas, polars or Arrow, whichever is installed, else as a table of our own.
+        """The features as a data frame of pandas, polars or pyarrow, or as a Table if none of them is installed.
 
-        All that takes rows takes each of these.
+        All functions of this package that accept a data frame also accept a Table.
         """
         return table_to_frame(read_table(self.data).with_names(tuple(self.feature_names)))
 

@@ -1,8 +1,8 @@
-"""Simulated consumer loans: a small table of every kind of column, which ships with the package as a CSV file.
+"""Simulated consumer loans with columns of all types, included in the package as a CSV file.
 
-It is the table of the examples: text, dates, booleans, missing values and the codes -9 and -8 stand in it as they do in
-the files of a bank. The later rows have drifted from the earlier ones (more loans come from brokers, at higher debts),
-so that there is something for monitoring to find. `make_loans` draws it, `loans.csv` is what it draws.
+The examples use this table. Like files of a bank, it contains text, dates, booleans, missing values and the special
+codes -9 and -8. Later rows differ from earlier ones (more loans come from brokers, and debts are higher), so that
+monitoring detects a drift. `loans.csv` is the output of `make_loans`.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ from sparsegam.datasets.dataset import Dataset
 
 FILE = Path(__file__).parent / "loans.csv"
 ROWS = 1200
-KEY, TARGET, POSITIVE = "id", "outcome", "default"
+ID, TARGET, POSITIVE = "id", "outcome", "default"
 FIRST_DAY, DAYS = date(2023, 1, 2), 720
 NO_FILE, SELF_EMPLOYED = -9, -8
-POLICY_CHANGE = date(2023, 10, 1)  # loans opened since then are checked more strictly
+POLICY_CHANGE = date(2023, 10, 1)
+"""Loans opened since then are checked more strictly."""
 REGIONS, REGION_SHARES = ("north", "east", "south", "west", "abroad"), (0.31, 0.24, 0.25, 0.18, 0.02)
 HOUSING, HOUSING_SHARES = ("own", "rent", "family"), (0.46, 0.44, 0.10)
 PURPOSES, PURPOSE_SHARES = ("car", "home", "study", "debts", "business"), (0.34, 0.26, 0.10, 0.20, 0.10)
@@ -37,51 +38,49 @@ Columns = dict[str, NDArray[Any]]
 
 
 def load_loans() -> Dataset[None]:
-    """Load the simulated loans that ship with the package, without the numbers of the loans.
+    """Load the simulated loans that are included in the package, without their ids.
 
     Returns
     -------
     Dataset
-        1200 loans in the order of their dates with 12 features: dates, text, booleans and numbers, with missing values
-        and the codes -9 (no file at the bureau) and -8 (self-employed). `target` is "default" or "repaid". `frame` is a
-        data frame of pandas, polars or Arrow, or a table of this package where none of them is installed.
+        1200 loans sorted by date with 12 features: dates, text, booleans and numbers, with missing values and the
+        special codes -9 (no record at the credit bureau) and -8 (self-employed). `target` is "default" or "repaid".
 
     See Also
     --------
-    loans_file : where the CSV file is, for the shell.
+    loans_file : The path of the CSV file, for use on the command line.
     """
     table = read_file(FILE)
     at = table.labels.index(TARGET)
-    kept = [j for j in range(table.n_columns) if table.label(j) not in (KEY, TARGET)]
-    names = tuple(table.label(j) for j in kept)
-    features = Table(tuple(table.column(j) for j in kept), table.n_rows, len(kept), names=names)
-    return Dataset(features, table.values(at).astype(str), list(names), None)
+    kept = [j for j in range(table.n_columns) if table.label(j) not in (ID, TARGET)]
+    features = Table.from_columns([table.column(j) for j in kept])
+    return Dataset(features, table.values(at).astype(str), list(features.labels), None)
 
 
 def loans_file() -> Path:
-    """Return where the CSV file of the simulated loans is: `sparsegam example --out loans.csv` copies it."""
+    """Return the path of the CSV file with the simulated loans; `sparsegam example --out loans.csv` copies it."""
     return FILE
 
 
 def make_loans(n: int = ROWS, *, seed: int = 0) -> str:
-    """Simulate loans, as the text of a CSV file.
+    """Simulate loans and return them as CSV.
 
     Parameters
     ----------
-    n : int
+    n : int, default=1200
         Number of rows.
-    seed : int
-        Seed of the random numbers.
+    seed : int, default=0
+        Seed of the random number generator.
 
     Returns
     -------
     str
-        The file: a header line and a line for each loan, in the order of their dates.
+        CSV text with a header and one line per loan, sorted by date.
     """
     if n < 1:
-        msg = f"`n` must be at least 1, got {n}"
+        msg = f"`n` must be at least 1, got {n}."
         raise ValueError(msg)
-    columns = _drawn(n, np.random.default_rng(seed))
+    columns = _draw_columns(n, np.random.default_rng(seed))
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns)
@@ -89,11 +88,12 @@ def make_loans(n: int = ROWS, *, seed: int = 0) -> str:
     return out.getvalue()
 
 
-def _drawn(n: int, rng: np.random.Generator) -> Columns:
-    """Draw the columns, the target last; what was never asked is missing after the target is drawn."""
+def _draw_columns(n: int, rng: np.random.Generator) -> Columns:
+    """Draw the columns, the target last. Values become missing after the target is drawn, so it depends on them."""
     day = np.sort(rng.integers(0, DAYS, n))
     late = day / DAYS
-    trait = rng.standard_normal(n)  # how well somebody gets along with money
+    # Latent financial reliability of a person.
+    trait = rng.standard_normal(n)
     age = np.clip(np.rint(42 + 13 * rng.standard_normal(n)), 18, 80).astype(np.int64)
     columns: Columns = {
         "id": np.array([f"L{i + 1:05d}" for i in range(n)]),
@@ -121,7 +121,7 @@ def _drawn(n: int, rng: np.random.Generator) -> Columns:
 
 
 def _log_odds(columns: Columns) -> NDArray[np.float64]:
-    """Return the log-odds of a default: steps and codes, two slopes, and a change of policy on one day."""
+    """Return the log-odds of a default: steps, special codes, one slope, and a change of policy."""
     score, months, debt = (columns[name].astype(float) for name in ("bureau_score", "months_employed", "debt_ratio"))
     known = score != NO_FILE
     terms = (
@@ -137,7 +137,7 @@ def _log_odds(columns: Columns) -> NDArray[np.float64]:
 
 
 def _channel(late: NDArray[np.float64], u: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Position of the channel: branches give way to brokers as time goes by."""
+    """Return the positions of channels; over time, branches are replaced by brokers."""
     branch = 0.55 - 0.30 * late
     return (u > branch).astype(np.intp) + (u > branch + 0.30)
 
@@ -147,7 +147,7 @@ def _levels(levels: Sequence[str], shares: Sequence[float], u: NDArray[np.float6
 
 
 def _text(value: object) -> str:
-    """Return a value as files have it: nothing where it is missing, whole numbers without a point."""
+    """Format a value for CSV: missing values are empty, and integers have no decimal point."""
     if value is None:
         return ""
     if isinstance(value, bool):

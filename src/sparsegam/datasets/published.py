@@ -1,26 +1,22 @@
-"""The paper's real tables, FICO and COMPAS: read from a local file, or fetched from OpenML.
+"""Published data: FICO HELOC and COMPAS, read from a local file or fetched from OpenML.
 
-Neither table is part of this package. Columns and row counts are checked, so that a differing copy is refused aloud.
-COMPAS holds race and sex: it is for evaluating methods, not for decisions about people.
+Neither data set is part of this package. Columns and the number of rows are checked, so that a different copy raises
+an error. COMPAS contains race and sex. It is meant for the evaluation of methods, not for decisions about people.
 """
 
 from __future__ import annotations
 
-import csv
-import gzip
-from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsegam._data.columns import Column
+from sparsegam._data.table import Table, read_table
+from sparsegam._io.files import read_file
 from sparsegam.datasets.credit import FEATURES
 from sparsegam.datasets.dataset import Dataset
-from sparsegam.parameters import documented
-
-Columns = Mapping[str, NDArray[np.str_]]
 
 FICO_OPENML_ID = 46932
 FICO_ROWS = 10459
@@ -31,135 +27,147 @@ COMPAS_OPENML_ID = 42192
 COMPAS_ROWS = 7214
 COMPAS_LABEL = "two_year_recid"
 COMPAS_COUNTS = ["age", "juv_fel_count", "juv_misd_count", "juv_other_count", "priors_count"]
-COMPAS_CHOICES = {"sex": ("Male", "Female"), "c_charge_degree": ("F", "M")}  # the level that becomes 1, then 0
-COMPAS_SCREENED = "days_b_screening_arrest"
+COMPAS_LEVELS = {"sex": ("Male", "Female"), "c_charge_degree": ("F", "M")}
+"""Columns with two levels; the first becomes 1 and the second 0."""
+COMPAS_DELAY = "days_b_screening_arrest"
 
 
-@documented
 def fetch_fico(path: str | PathLike[str] | None = None) -> Dataset[None]:
-    """Load the FICO HELOC table of the Explainable Machine Learning Challenge (2018).
+    """Load the FICO HELOC data of the Explainable Machine Learning Challenge (2018).
 
     Parameters
     ----------
-    path : str or path-like, optional
-        A csv or csv.gz file with a header line: `RiskPerformance` ("Bad" or "Good") and the 23 features. Without it
-        the table is asked from OpenML, which needs a network and pandas.
+    path : str or path-like, default=None
+        A csv or csv.gz file with a header, the column `RiskPerformance` ("Bad" or "Good") and the 23 features. None
+        fetches the data from OpenML, which requires internet access and pandas.
 
     Returns
     -------
     Dataset
-        10459 rows of 23 integer features, special codes -9, -8 and -7 left as they are; `target` is 1 for "Bad".
+        10459 rows of 23 integer features with the special codes -9, -8 and -7; `target` is 1 for "Bad".
 
-    {fetched}
-        If the table lacks a column or does not have its 10459 rows.
+    Raises
+    ------
+    FileNotFoundError
+        If `path` does not exist.
+    ConnectionError
+        If `path` is None and OpenML cannot be reached.
+    ValueError
+        If a column is missing or the number of rows is not 10459.
     """
-    columns = _load("FICO", path, FICO_OPENML_ID, FICO_LABEL)
-    require("FICO", columns, [FICO_LABEL, *FICO_FEATURES], FICO_ROWS)
-    data = np.column_stack([_integers(columns, name) for name in FICO_FEATURES])
-    return Dataset(data, _equals(columns, FICO_LABEL, "Bad", "Good"), list(FICO_FEATURES), None)
+    table = _load("FICO", path, FICO_OPENML_ID)
+    check_table("FICO", table, [FICO_LABEL, *FICO_FEATURES], FICO_ROWS)
+    data = np.column_stack([read_integers(table, name) for name in FICO_FEATURES])
+    return Dataset(data, _read_binary(table, FICO_LABEL, "Bad", "Good"), list(FICO_FEATURES), None)
 
 
-@documented
 def fetch_compas(path: str | PathLike[str] | None = None, *, raw: bool = False) -> Dataset[None]:
-    """Load ProPublica's COMPAS table of two-year recidivism.
+    """Load ProPublica's COMPAS data on two-year recidivism.
 
     Parameters
     ----------
-    path : str or path-like, optional
-        A csv or csv.gz file with a header line and ProPublica's column names. Without it the table is asked from
-        OpenML, which needs a network and pandas.
+    path : str or path-like, default=None
+        A csv or csv.gz file with a header and ProPublica's column names. None fetches the data from OpenML, which
+        requires internet access and pandas.
     raw : bool, default=False
-        False gives the paper's variant: rows with a known screening delay (6907), and `juvenile_crimes`, the sum of
-        the three juvenile counts, in the place of `juv_other_count`; 134 thresholds in all. True gives all 7214 rows
-        with the counts as published.
+        False returns the variant used by Liu et al. (2022): the 6907 rows with a known screening delay, and
+        `juvenile_crimes`, the sum of the three juvenile counts, instead of `juv_other_count`; it has 134 thresholds.
+        True returns all 7214 rows with the published counts.
 
     Returns
     -------
     Dataset
-        Seven integer features; `sex` is 1 for male, `c_charge_degree` 1 for a felony; `target` is 1 for a new arrest
-        within two years.
+        Seven integer features; `sex` is 1 for male, `c_charge_degree` is 1 for a felony, and `target` is 1 for a new
+        arrest within two years.
 
-    {fetched}
-        If the table lacks a column or does not have its 7214 rows.
+    Raises
+    ------
+    FileNotFoundError
+        If `path` does not exist.
+    ConnectionError
+        If `path` is None and OpenML cannot be reached.
+    ValueError
+        If a column is missing or the number of rows is not 7214.
     """
-    columns = _load("COMPAS", path, COMPAS_OPENML_ID, COMPAS_LABEL)
-    require("COMPAS", columns, [COMPAS_LABEL, COMPAS_SCREENED, *COMPAS_COUNTS, *COMPAS_CHOICES], COMPAS_ROWS)
+    table = _load("COMPAS", path, COMPAS_OPENML_ID)
+    check_table("COMPAS", table, [COMPAS_LABEL, COMPAS_DELAY, *COMPAS_COUNTS, *COMPAS_LEVELS], COMPAS_ROWS)
     features = {
-        **{name: _integers(columns, name) for name in COMPAS_COUNTS},
-        **{name: _equals(columns, name, *levels) for name, levels in COMPAS_CHOICES.items()},
+        **{name: read_integers(table, name) for name in COMPAS_COUNTS},
+        **{name: _read_binary(table, name, *levels) for name, levels in COMPAS_LEVELS.items()},
     }
-    target = _integers(columns, COMPAS_LABEL)
+    target = read_integers(table, COMPAS_LABEL)
     if raw:
-        return _table(features, target)
+        return Dataset(np.column_stack(list(features.values())), target, list(features), None)
     juvenile = features["juv_fel_count"] + features["juv_misd_count"] + features["juv_other_count"]
-    renamed = {"juvenile_crimes" if name == "juv_other_count" else name: column for name, column in features.items()}
-    renamed["juvenile_crimes"] = juvenile
-    screened = ~np.isin(columns[COMPAS_SCREENED], ["", "nan", "?"])
-    return _table({name: column[screened] for name, column in renamed.items()}, target[screened])
+    names = ["juvenile_crimes" if name == "juv_other_count" else name for name in features]
+    features["juv_other_count"] = juvenile
+    has_delay = ~np.isnan(_column(table, COMPAS_DELAY).values)
+    return Dataset(np.column_stack(list(features.values()))[has_delay], target[has_delay], names, None)
 
 
-def _table(features: dict[str, Any], target: NDArray[np.int64]) -> Dataset[None]:
-    return Dataset(np.column_stack(list(features.values())), target, list(features), None)
-
-
-def _load(title: str, path: str | PathLike[str] | None, openml_id: int, label: str) -> Columns:
-    return _fetch_openml(title, openml_id, label) if path is None else read_csv(title, Path(path))
-
-
-def read_csv(title: str, path: Path) -> Columns:
-    """Columns of a csv or csv.gz file, as text."""
-    if not path.is_file():
-        msg = f"no {title} table at {path}: `path` must name a csv or csv.gz file"
-        raise FileNotFoundError(msg)
-    opener: Any = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rt", encoding="utf-8", newline="") as stream:
-        header, *rows = csv.reader(stream)
-    ragged = next((i for i, row in enumerate(rows) if len(row) != len(header)), None)
-    if ragged is not None:
-        msg = f"line {ragged + 2} of {path} has {len(rows[ragged])} fields, its header has {len(header)}"
+def check_table(title: str, table: Table, names: list[str], n_rows: int) -> None:
+    """Raise ValueError unless a table has the given columns and number of rows."""
+    missing = [name for name in names if name not in table.labels]
+    if missing:
+        msg = f"this {title} table lacks the columns {missing}: use path= to pass a copy with all published columns."
         raise ValueError(msg)
-    return dict(zip(header, np.array(rows, dtype=np.str_).reshape(-1, len(header)).T, strict=True))
+    if table.n_rows != n_rows:
+        msg = f"this {title} table has {table.n_rows} rows, the published one has {n_rows}."
+        raise ValueError(msg)
 
 
-def _fetch_openml(title: str, openml_id: int, label: str) -> Columns:
-    """Columns of an OpenML table, as text."""
-    from sklearn.datasets import fetch_openml  # needs the network: only where it is asked for
+def read_local(title: str, path: Path) -> Table:
+    """Read a csv or csv.gz file."""
+    if not path.is_file():
+        msg = f"there is no {title} table at {path}: `path` must be a csv or csv.gz file."
+        raise FileNotFoundError(msg)
+    return read_file(path)
+
+
+def read_numbers(table: Table, name: str) -> NDArray[np.float64]:
+    """Return a column of numbers without missing values."""
+    column = _column(table, name)
+    values = column.values
+    # OpenML stores some integers as categories.
+    if column.scale.has_levels and not np.isnan(values).any():
+        try:
+            values = np.array([float(level) for level in column.scale.levels])[values.astype(np.intp)]
+        except ValueError as error:
+            msg = f"column {name!r} contains values other than numbers: {error}."
+            raise ValueError(msg) from error
+    if np.isnan(values).any():
+        msg = f"column {name!r} contains missing values."
+        raise ValueError(msg)
+    return values
+
+
+def read_integers(table: Table, name: str) -> NDArray[np.int64]:
+    """Return a column of integers without missing values."""
+    return read_numbers(table, name).astype(np.int64)
+
+
+def _load(title: str, path: str | PathLike[str] | None, openml_id: int) -> Table:
+    if path is not None:
+        return read_local(title, Path(path))
+    from sklearn.datasets import fetch_openml
 
     try:
         bunch = fetch_openml(data_id=openml_id, as_frame=True, parser="auto")
-    except OSError as error:  # urllib's URLError and HTTPError, time-outs, refused connections
-        msg = f"cannot reach OpenML for the {title} table ({error}): pass path= with a csv or csv.gz copy of it"
+    except OSError as error:
+        msg = f"cannot fetch the {title} table from OpenML ({error}): use path= to pass a csv or csv.gz copy."
         raise ConnectionError(msg) from error
-    frame = bunch.frame
-    return {str(name): frame[name].astype(str).to_numpy(dtype=np.str_) for name in frame.columns}
+    return read_table(bunch.frame)
 
 
-def require(title: str, columns: Columns, names: list[str], n_rows: int) -> None:
-    """Raise unless a table has these columns and so many rows."""
-    missing = [name for name in names if name not in columns]
-    if missing:
-        msg = f"this {title} table lacks {missing}; pass path= with a copy that has all published columns"
-        raise ValueError(msg)
-    found = len(columns[names[0]])
-    if found != n_rows:
-        msg = f"this {title} table has {found} rows, the published one has {n_rows}"
-        raise ValueError(msg)
+def _column(table: Table, name: str) -> Column:
+    return table.column(table.labels.index(name))
 
 
-def _integers(columns: Columns, name: str) -> NDArray[np.int64]:
-    try:
-        return columns[name].astype(np.float64).astype(np.int64)  # through float: OpenML may write "3.0"
-    except ValueError as error:
-        msg = f"column {name!r} holds something other than numbers: {error}"
-        raise ValueError(msg) from error
-
-
-def _equals(columns: Columns, name: str, one: str, zero: str) -> NDArray[np.int64]:
-    """1 where the column says `one`, 0 where it says `zero`; anything else is an error."""
-    column = columns[name]
-    unknown = set(np.unique(column).tolist()) - {one, zero}
+def _read_binary(table: Table, name: str, one: str, zero: str) -> NDArray[np.int64]:
+    """Return 1 for the level `one` and 0 for the level `zero`; other values raise ValueError."""
+    values = _column(table, name).raw_values().tolist()
+    unknown = set(values) - {one, zero}
     if unknown:
-        msg = f"column {name!r} must hold {one!r} or {zero!r}, found {sorted(unknown)}"
+        msg = f"column {name!r} must contain only {one!r} and {zero!r}, found {sorted(unknown, key=str)}."
         raise ValueError(msg)
-    result: NDArray[np.int64] = (column == one).astype(np.int64)
-    return result
+    return np.array([value == one for value in values], dtype=np.int64)

@@ -1,9 +1,9 @@
-"""Dutch recidivism: a simulator in the shape of the NETHERLANDS table of the paper, and a loader for its holders.
+"""Dutch recidivism data: a simulator, and a loader for those who have the original file.
 
-The table (Tollenaar and van der Heijden, 2013) describes persons and may not be redistributed. The simulator has its
-columns and its number of thresholds: six discrete features with 26, two real-valued ages with 999 each (1000
-quantiles). Labels are drawn from the logistic model that the paper publishes (lambda0 = 7), whose numbers stand in
-TERMS; how the features are distributed, and how they hang together, is made up.
+The data (Tollenaar and van der Heijden, 2013) describe persons and may not be redistributed. The simulated data have
+the same columns and number of thresholds: 26 for six discrete features and 999 (1000 quantiles) for each of two ages.
+Labels are drawn from the logistic model published by Liu et al. (2022) for lambda0 = 7, see TERMS. The distribution of
+the features is invented.
 """
 
 from __future__ import annotations
@@ -16,28 +16,31 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from sparsegam.datasets.dataset import AdditiveTruth, Dataset, Term
-from sparsegam.datasets.published import read_csv, require
+from sparsegam.datasets.published import check_table, read_integers, read_local, read_numbers
 
 ROWS = 20_000
-DAYS = 365.25  # ages are known to the day
+DAYS_PER_YEAR = 365.25
 YOUNGEST, OLDEST = 12.0, 80.0
 LABEL = "rec4"
-DECIMALS = 6  # the published file writes one and the same logarithm with differing last digits
+DECIMALS = 6
+"""Digits of logarithms, whose last digits differ between equal values in the published file."""
 
-# Our name of a feature: the file's.
+# English names of the features and their names in the file. There are 7 codes of countries and 8 of offences, and sex
+# is 1 for women.
 FEATURES = {
-    "sex": "sekse",  # 1 for women
-    "country_of_birth": "cgebland",  # 7 codes
-    "log_previous_cases": "lnvgalguz",  # log(1 + number) up to 10, 0 above
+    "sex": "sekse",
+    "country_of_birth": "cgebland",
+    "log_previous_cases": "lnvgalguz",
     "previous_11_to_20": "dum1120",
     "previous_over_20": "dum21plus",
     "age": "leeftijd",
     "age_first_case": "lftinsz1inclvtt",
-    "offence_type": "delcuziv",  # 8 codes
+    "offence_type": "delcuziv",
 }
 
 FEMALE = -0.3092142
-INTERCEPT = 6.259994 + FEMALE  # the paper prices women; here the term is `sex <= 0`, men
+# The published model has a term for women, this one a term for men (`sex <= 0`).
+INTERCEPT = 6.259994 + FEMALE
 TERMS = (
     Term("sex", 0, -FEMALE),
     Term("log_previous_cases", 0.0, -0.7374188),
@@ -61,28 +64,29 @@ OFFENCE_SHARES = (0.19, 0.05, 0.31, 0.11, 0.08, 0.05, 0.19, 0.02)
 
 
 def make_recidivism(n: int = ROWS, *, seed: int | None = 0) -> Dataset[AdditiveTruth]:
-    """Simulate convicted persons in the shape of the Dutch recidivism data.
+    """Simulate convicted persons that resemble the Dutch recidivism data.
 
     The log-odds of class 1 are `intercept + sum of coef * 1[feature <= threshold]` over `truth.terms`.
 
     Parameters
     ----------
     n : int, default=20000
-        Number of rows; the default is that of the paper. A larger n continues the rows of a smaller one.
+        Number of rows, by default that of the original data. A larger n adds rows to those of a smaller one.
     seed : int or None, default=0
-        Seed of the random numbers; None draws a new one.
+        Seed of the random number generator; None uses a random seed.
 
     Returns
     -------
     Dataset
-        Eight numeric features, two of them real-valued ages; `target` is 1 for a new case within four years, and
-        `truth` holds the published model and every row's probability by it.
+        Eight numeric features, two of which are ages. `log_previous_cases` is log(1 + number of cases) up to 10 cases
+        and 0 above. `target` is 1 for a new case within four years, and `truth` contains the published model and the
+        probability of each row.
     """
     if n < 1:
-        msg = f"`n` must be at least 1, got {n}"
+        msg = f"`n` must be at least 1, got {n}."
         raise ValueError(msg)
     features, labels = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(2))
-    columns = _persons(features.random((n, 7)))
+    columns = _draw_features(features.random((n, 7)))
     score = np.full(n, INTERCEPT)
     for term in TERMS:
         score += term.coef * (columns[term.feature] <= term.threshold)
@@ -93,12 +97,12 @@ def make_recidivism(n: int = ROWS, *, seed: int | None = 0) -> Dataset[AdditiveT
 
 
 def fetch_recidivism(path: str | PathLike[str]) -> Dataset[None]:
-    """Load the Dutch recidivism table from a file that you hold; it cannot be downloaded.
+    """Load the Dutch recidivism data from a local file, as they cannot be downloaded.
 
     Parameters
     ----------
     path : str or path-like
-        A csv or csv.gz file with a header line and the Dutch column names: `rec4` and those in `FEATURES`.
+        A csv or csv.gz file with a header and the original column names: `rec4` and those in `FEATURES`.
 
     Returns
     -------
@@ -110,18 +114,21 @@ def fetch_recidivism(path: str | PathLike[str]) -> Dataset[None]:
     FileNotFoundError
         If `path` does not exist.
     ValueError
-        If the table lacks a column, holds something other than numbers, or does not have its 20000 rows.
+        If a column is missing or contains values other than numbers, or the number of rows is not 20000.
     """
-    columns = read_csv("recidivism", Path(path))
-    require("recidivism", columns, [LABEL, *FEATURES.values()], ROWS)
-    data = np.column_stack([columns[theirs].astype(np.float64) for theirs in FEATURES.values()])
+    table = read_local("recidivism", Path(path))
+    check_table("recidivism", table, [LABEL, *FEATURES.values()], ROWS)
+    data = np.column_stack([read_numbers(table, name) for name in FEATURES.values()])
     at = list(FEATURES).index("log_previous_cases")
     data[:, at] = data[:, at].round(DECIMALS)
-    return Dataset(data, columns[LABEL].astype(np.float64).astype(np.int64), list(FEATURES), None)
+    return Dataset(data, read_integers(table, LABEL), list(FEATURES), None)
 
 
-def _persons(u: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
-    """Columns from seven uniform numbers per person: most begin young, and who began young has more cases behind."""
+def _draw_features(u: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+    """Return the features of persons from seven uniform random numbers each.
+
+    Most first cases are at a young age, and those with an early first case have more previous cases.
+    """
     waiting = -np.log1p(-u)
     first = np.minimum(YOUNGEST + 4.0 * waiting[:, 2] + 3.2 * waiting[:, 2] ** 2, 70.0)
     cases = np.floor(0.2 + 2.6 * waiting[:, 3] * (0.3 + waiting[:, 4]) * (24.0 / (first + 4.0)))
@@ -132,16 +139,16 @@ def _persons(u: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
         "log_previous_cases": np.where(cases <= 10, np.log1p(cases), 0.0).round(DECIMALS + 3),
         "previous_11_to_20": ((cases > 10) & (cases <= 20)).astype(np.float64),
         "previous_over_20": (cases > 20).astype(np.float64),
-        "age": _to_the_day(np.minimum(first + since, OLDEST)),
-        "age_first_case": _to_the_day(first),
+        "age": _round_to_days(np.minimum(first + since, OLDEST)),
+        "age_first_case": _round_to_days(first),
         "offence_type": _codes(u[:, 6], OFFENCE_SHARES),
     }
 
 
 def _codes(u: NDArray[np.float64], shares: tuple[float, ...]) -> NDArray[np.float64]:
-    """Codes 1, 2, ... with these shares."""
+    """Return the codes 1, 2, ... with the given shares."""
     return np.searchsorted(np.cumsum(shares)[:-1], u, side="right").astype(np.float64) + 1.0
 
 
-def _to_the_day(years: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.round(years * DAYS).astype(np.float64) / DAYS
+def _round_to_days(years: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.round(years * DAYS_PER_YEAR).astype(np.float64) / DAYS_PER_YEAR
