@@ -51,7 +51,6 @@ from sparsegam.choices import (
     ShapesChoice,
     SpecialValues,
 )
-from sparsegam.losses import REGRESSION
 
 if TYPE_CHECKING:
     from sparsegam._search.path import Path
@@ -207,7 +206,7 @@ class _AdditiveEstimator(BaseEstimator):  # type: ignore[misc]
         An interaction counts half for each of its features. With more than two classes, the mean over the classes.
         """
         check_is_fitted(self)
-        models: Sequence[Model] = getattr(self.model_, "models", (self.model_,))
+        models: Sequence[Any] = getattr(self.model_, "models", (self.model_,))
         out: FloatArray = np.zeros(len(models[0].feature_names))
         for model in models:
             for part, importance in model.importances(model.training).items():
@@ -860,7 +859,7 @@ class SparseGAMRegressor(_AdditiveEstimator):
 
     def _spec(self) -> FitSpec:
         return self._make_spec(
-            loss=REGRESSION,
+            loss="squared",
             lambda0=self.lambda0,
             search=self.search,
             cuts=self.cuts,

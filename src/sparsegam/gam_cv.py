@@ -28,7 +28,6 @@ from sparsegam.choices import (
     SpecialValues,
 )
 from sparsegam.gam import _AdditiveEstimator
-from sparsegam.losses import REGRESSION
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -633,7 +632,7 @@ class SparseGAMRegressorCV(_AdditiveEstimator):
 
     def _spec(self) -> FitSpec:
         return self._make_spec(
-            loss=REGRESSION,
+            loss="squared",
             selection=SizeSelection(
                 cv=self.cv,
                 scoring=self.scoring,

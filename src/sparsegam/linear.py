@@ -28,7 +28,6 @@ from sparsegam._models.linear import LinearModel
 from sparsegam._search.problem import Progress
 from sparsegam.arrays import FloatArray
 from sparsegam.choices import ClassLoss, ClassWeight, Lambda0, Lambda2, Lambda2Choice, Loss
-from sparsegam.losses import REGRESSION
 
 if TYPE_CHECKING:
     from sparsegam._models.additive import Model
@@ -543,6 +542,6 @@ class SparseLinearRegressor(_LinearEstimator):
 
     def _spec(self) -> FitSpec:
         return self._make_spec(
-            loss=REGRESSION,
+            loss="squared",
             lambda0=self.lambda0,
         )

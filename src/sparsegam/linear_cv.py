@@ -11,7 +11,6 @@ from sparsegam._search.problem import Progress
 from sparsegam.arrays import FloatArray
 from sparsegam.choices import ClassLoss, ClassWeight, Lambda2Choice, Repeats, Rule
 from sparsegam.linear import _LinearEstimator
-from sparsegam.losses import REGRESSION
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -460,7 +459,7 @@ class SparseLinearRegressorCV(_LinearEstimator):
 
     def _spec(self) -> FitSpec:
         return self._make_spec(
-            loss=REGRESSION,
+            loss="squared",
             selection=SizeSelection(
                 cv=self.cv,
                 scoring=self.scoring,

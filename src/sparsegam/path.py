@@ -204,8 +204,7 @@ def gam_path(  # noqa: PLR0913
         verbose=verbose,
         callback=callback,
     )
-    path: Path[Model] = search_path(spec, read_data(spec, X, y, sample_weight, max_classes=2))
-    return path
+    return search_path(spec, read_data(spec, X, y, sample_weight, max_classes=2))
 
 
 def linear_path(  # noqa: PLR0913
@@ -315,5 +314,6 @@ def linear_path(  # noqa: PLR0913
         verbose=verbose,
         callback=callback,
     )
-    path: LinearPath = search_path(spec, read_data(spec, X, y, sample_weight, max_classes=2))
+    path = search_path(spec, read_data(spec, X, y, sample_weight, max_classes=2))
+    assert isinstance(path, LinearPath)
     return path

@@ -396,12 +396,6 @@ def n_independent_folds(folds: Sequence[Fold]) -> float:
     return len(folds) * np.unique(tested).size / max(tested.size, 1)
 
 
-def folds_with_class(data: FitData, folds: Sequence[Fold], k: int) -> list[Fold]:
-    """Return the folds whose training rows include a class."""
-    rows = (data.target.values == k) & (data.target.weight > 0)
-    return [fold for fold in folds if rows[fold[0]].any()]
-
-
 def _warn_about_few_rows(data: FitData, n_folds: int) -> None:
     """Warn if a class has fewer rows than there are stratified folds."""
     classes, counts = np.unique(data.labels[data.target.weight > 0], return_counts=True)

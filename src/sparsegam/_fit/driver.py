@@ -11,19 +11,11 @@ and folds together. `fit` and `search_path` warn if it ended a search.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam._fit.cross_validation import (
-    Fold,
-    SizeChoice,
-    choose_size,
-    folds_with_class,
-    make_folds,
-    middle_lambda0,
-)
 from sparsegam._fit.progress import watched
 from sparsegam._fit.spec import FitSpec
 from sparsegam._fit.training import FitData, build_problem
@@ -35,6 +27,10 @@ from sparsegam._search.ridge import Ridge
 from sparsegam._search.solver import Certificate
 from sparsegam._search.solver import fit as search_model
 from sparsegam._search.swap import fit_swap
+
+# Cross-validation is imported when it is used, as it loads scikit-learn, which takes a second.
+if TYPE_CHECKING:
+    from sparsegam._fit.cross_validation import Fold, SizeChoice
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +78,7 @@ class FitResult:
     ridge: Ridge | None = None
     certificate: Certificate | None = None
     problem: Problem[Any] | None = None
-    choice: SizeChoice | None = None
+    choice: "SizeChoice | None" = None
     parts: tuple["FitResult", ...] = ()
 
     @property
@@ -113,7 +109,11 @@ def fit(spec: FitSpec, data: FitData, groups: Any = None) -> FitResult:
     FitResult
         The model and how it was found.
     """
-    folds = [] if spec.selection is None else make_folds(spec, data, data.source, groups)
+    folds: list[Fold] = []
+    if spec.selection is not None:
+        from sparsegam._fit.cross_validation import make_folds
+
+        folds = make_folds(spec, data, data.source, groups)
     result = _fit_one(spec, data, folds) if data.n_models == 1 else _fit_each_class(spec, data, folds)
     warn_about_end(spec, max(model.n_terms for model in result.models), finished=result.finished)
     warn_about_models(spec, result.models, data.mean_weight)
@@ -134,7 +134,7 @@ def search_path(spec: FitSpec, data: FitData) -> Path[Any]:
     return path
 
 
-def _fit_one(spec: FitSpec, data: FitData, folds: Sequence[Fold]) -> FitResult:
+def _fit_one(spec: FitSpec, data: FitData, folds: "Sequence[Fold]") -> FitResult:
     return _fit_at_lambda0(spec, data) if spec.selection is None else _fit_by_cv(spec, data, folds)
 
 
@@ -162,7 +162,9 @@ def _fit_at_lambda0(spec: FitSpec, data: FitData) -> FitResult:
     )
 
 
-def _fit_by_cv(spec: FitSpec, data: FitData, folds: Sequence[Fold]) -> FitResult:
+def _fit_by_cv(spec: FitSpec, data: FitData, folds: "Sequence[Fold]") -> FitResult:
+    from sparsegam._fit.cross_validation import choose_size, middle_lambda0
+
     choice = choose_size(spec, data, folds)
     path, index = choice.path, choice.index
     result = FitResult(
@@ -183,13 +185,15 @@ def _fit_by_cv(spec: FitSpec, data: FitData, folds: Sequence[Fold]) -> FitResult
     return result
 
 
-def _fit_each_class(spec: FitSpec, data: FitData, folds: Sequence[Fold]) -> FitResult:
+def _fit_each_class(spec: FitSpec, data: FitData, folds: "Sequence[Fold]") -> FitResult:
     """Fit each class against the rest, on the same folds; the classes share the time left."""
     assert data.classes is not None
     n, parts = len(data.classes), list[FitResult]()
     for k in range(n):
         mine = replace(data.against_rest(k), deadline=data.deadline.share(1 / (n - k)))
-        parts.append(_fit_one(spec, mine, folds_with_class(data, folds, k) if folds else ()))
+        # Folds whose training rows lack the class are skipped.
+        rows = (data.target.values == k) & (data.target.weight > 0) if folds else np.zeros(0, dtype=bool)
+        parts.append(_fit_one(spec, mine, [fold for fold in folds if np.any(rows[fold[0]])]))
     return FitResult(
         spec,
         data,

@@ -59,8 +59,8 @@ class TestSet:
         sizes = np.array([len(point.columns) for point in found.points], dtype=np.int64)
         scores = problem.scores(self.features, found.points)
         if scores is None:
-            models = (problem.model(point, self.classes) for point in found.points)
-            scores = np.array([model.score_rows(self.features) for model in models])
+            every = (problem.model(point, self.classes) for point in found.points)
+            scores = np.array([model.score_rows(self.features) for model in every])
         if self.scoring == DEFAULT_SCORING[self.classes is not None]:
             weight = np.ones(self.target.size) if self.sample_weight is None else self.sample_weight
             each = default_scores(problem.options.loss, self.target, scores)
@@ -137,7 +137,7 @@ class _ScoredClassifier(ClassifierMixin, _KnownScores):  # type: ignore[misc]
         return probabilities
 
     def predict(self, X: Any) -> NDArray[Any]:
-        labels: NDArray[Any] = self.classes_[(self._scores(X) > 0).astype(np.intp)]
+        labels: NDArray[Any] = np.asarray(self.classes_)[(self._scores(X) > 0).astype(np.intp)]
         return labels
 
 

@@ -1,12 +1,10 @@
 """Training data, read and checked once, and the problems built from them."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import _safe_indexing, indexable
-from sklearn.utils.multiclass import check_classification_targets
 
 from sparsegam._data.streams import is_stream
 from sparsegam._data.table import Table, is_on_device
@@ -19,13 +17,15 @@ from sparsegam._data.target import (
     read_weights,
     target_vector,
 )
-from sparsegam._fit.scoring import TestSet
 from sparsegam._fit.spec import FitSpec, is_cuda
 from sparsegam._fit.warnings import warn_about_columns
 from sparsegam._search.options import NO_LIMIT, Deadline
 from sparsegam._search.penalty import mean_weight
 from sparsegam._search.problem import Problem
 from sparsegam.arrays import FloatArray
+
+if TYPE_CHECKING:
+    from sparsegam._fit.scoring import TestSet
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,8 +101,12 @@ class FitData:
             msg = "the training rows of a fold hold one class only: use fewer folds, or a stratified splitter as cv."
             raise ValueError(msg)
 
-    def test_set(self, rows: NDArray[np.intp], scoring: Any) -> TestSet:
+    def test_set(self, rows: NDArray[np.intp], scoring: Any) -> "TestSet":
         """Return the rows of positive weight among some rows, to score models on."""
+        from sklearn.utils import _safe_indexing, indexable
+
+        from sparsegam._fit.scoring import TestSet
+
         rows = rows[self.target.weight[rows] > 0]
         if rows.size == 0:
             msg = "a fold has no row of positive weight to be tested on: use fewer folds."
@@ -194,6 +198,8 @@ def read_labels(spec: FitSpec, labels: NDArray[Any], weight: FloatArray, *, max_
     elif max_classes == 2 or not _has_several_classes(labels, weight):
         classes, values = encode_binary(labels, weight)
     else:
+        from sklearn.utils.multiclass import check_classification_targets
+
         check_classification_targets(labels)
         classes = np.unique(labels[weight > 0])
         position = np.clip(np.searchsorted(classes, labels), 0, len(classes) - 1)

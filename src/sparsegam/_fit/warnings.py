@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from sklearn.exceptions import ConvergenceWarning
-
 from sparsegam._fit.spec import FitSpec
 from sparsegam._io.special_codes import warn_of_special_codes
 from sparsegam._io.type_inference import warn_of_numbers_in_text
@@ -35,6 +33,8 @@ def warn_about_models(spec: FitSpec, models: Any, mean_weight: float) -> None:
 
 def warn_about_end(spec: FitSpec, n_terms: int, *, finished: bool) -> None:
     """Warn if the time limit or the default limit of terms ended the search."""
+    from sklearn.exceptions import ConvergenceWarning
+
     if not finished:
         smaller = "fewer max_terms"
         if spec.selection is None:

@@ -181,7 +181,8 @@ class DaskSparseGAMClassifier(_AdditiveEstimator):
         return self.to_local()._spec()
 
     def __getstate__(self) -> dict[str, Any]:
-        return super().__getstate__() | {"client": None}
+        state: dict[str, Any] = super().__getstate__()
+        return state | {"client": None}
 
 
 class DaskSparseGAMRegressor(_AdditiveEstimator):
@@ -316,4 +317,5 @@ class DaskSparseGAMRegressor(_AdditiveEstimator):
         return self.to_local()._spec()
 
     def __getstate__(self) -> dict[str, Any]:
-        return super().__getstate__() | {"client": None}
+        state: dict[str, Any] = super().__getstate__()
+        return state | {"client": None}

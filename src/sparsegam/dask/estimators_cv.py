@@ -199,7 +199,8 @@ class DaskSparseGAMClassifierCV(_AdditiveEstimator):
         return self.to_local()._spec()
 
     def __getstate__(self) -> dict[str, Any]:
-        return super().__getstate__() | {"client": None}
+        state: dict[str, Any] = super().__getstate__()
+        return state | {"client": None}
 
 
 class DaskSparseGAMRegressorCV(_AdditiveEstimator):
@@ -348,4 +349,5 @@ class DaskSparseGAMRegressorCV(_AdditiveEstimator):
         return self.to_local()._spec()
 
     def __getstate__(self) -> dict[str, Any]:
-        return super().__getstate__() | {"client": None}
+        state: dict[str, Any] = super().__getstate__()
+        return state | {"client": None}
