@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils import assert_all_finite, check_array
 
 from sparsegam import _core
 from sparsegam._data.columns import RowIndex, fill_masked
@@ -178,6 +177,9 @@ class NumericMatrix:
 
     def check_finite(self) -> None:
         """Raise ValueError with the names of the columns if any value is missing or infinite."""
+        # Imported here and below because it takes a second.
+        from sklearn.utils import assert_all_finite
+
         try:
             assert_all_finite(self.values.data if self.is_sparse else self.values)
         except ValueError:
@@ -226,6 +228,8 @@ def quote_columns(names: list[str]) -> str:
 
 
 def _read_sparse(X: Any) -> NumericMatrix:
+    from sklearn.utils import check_array
+
     values = check_array(X, accept_sparse="csc", dtype=np.float64, ensure_all_finite=False, input_name="X")
     if not values.has_canonical_format:
         values = values.copy() if values is X else values
@@ -242,6 +246,8 @@ def _read_dense(X: Any) -> NumericMatrix:
 
 def _contiguous(X: Any) -> NDArray[Any]:
     """Return numbers as a contiguous array of an accepted type, copied only if necessary."""
+    from sklearn.utils import check_array
+
     if getattr(X, "dtype", np.dtype(float)).kind in "mM":
         msg = f"X contains times ({X.dtype}): convert them to numbers, such as days."
         raise ValueError(msg)
