@@ -276,26 +276,21 @@ class _AdditiveEstimator(BaseEstimator):  # type: ignore[misc]
         from sparsegam.report import write_report
 
         check_is_fitted(self)
-        known = self.get_params(deep=False)
-        if not hasattr(self, "estimators_"):
-            known |= {"lambda2": self.lambda2_, "standardize": self.standardize_}
-            known["shapes"] = getattr(self, "shapes_", self.shapes)
-            path = getattr(self, "path_", None) if path is None else path
         return write_report(
             file,
-            self.model_,
+            self,
             X,
             y,
             X_test=X_test,
             y_test=y_test,
             title=title,
-            settings=known if settings is None else settings,
+            settings=settings,
             path=path,
             sample_weight=sample_weight,
             stability=stability,
-            labels=labels or {},
+            labels=labels,
             groups=groups,
-            about=about or {},
+            about=about,
             scorecard=scorecard,
         )
 

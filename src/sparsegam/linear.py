@@ -164,19 +164,19 @@ class _LinearEstimator(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return write_report(
             file,
-            self.model_,
+            self,
             X,
             y,
             X_test=X_test,
             y_test=y_test,
             title=title,
-            settings=self.get_params(deep=False) if settings is None else settings,
+            settings=settings,
             path=path,
             sample_weight=sample_weight,
             stability=stability,
-            labels=labels or {},
+            labels=labels,
             groups=groups,
-            about=about or {},
+            about=about,
             scorecard=scorecard,
         )
 

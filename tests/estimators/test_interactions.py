@@ -10,7 +10,7 @@ from sparsegam._models.additive import Model
 from sparsegam._models.functions import score_function
 from sparsegam._search import tables
 from sparsegam.report._content import report_content
-from sparsegam.report._data import Dataset, ReportData
+from sparsegam.report._data import Dataset, Fit, ReportData
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ def test_steps_of_fitted_products_score_to_the_bit(fitted):
 
 def test_report_of_fitted_products(fitted):
     gam, frame, y = fitted
-    parts = report_content(ReportData(gam.model_, "t", train=Dataset.read(frame, y), settings=gam.get_params()))
+    parts = report_content(ReportData(gam.model_, "t", train=Dataset.read(frame, y), fit=Fit(gam.get_params())))
     assert parts["alternatives"]["note"] == ""
     assert len(parts["alternatives"]["terms"]) == gam.n_terms_
     cost = gam.lambda0_ * sum(2 if term.is_product else 1 for term in gam.terms_)

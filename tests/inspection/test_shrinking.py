@@ -8,7 +8,7 @@ from sparsegam import SparseGAMRegressor
 from sparsegam._search.path import Path
 from sparsegam.inspection._alternatives import alternatives, objective_of
 from sparsegam.inspection._shrinking import shrunk
-from sparsegam.report._data import Dataset, ReportData
+from sparsegam.report._data import Dataset, Fit, ReportData
 
 
 @pytest.fixture(scope="module")
@@ -17,14 +17,14 @@ def material():
     frame = pd.DataFrame(rng.integers(0, 15, (500, 5)).astype(float), columns=list("abcde"))
     y = 2.0 * (frame["a"] <= 5) - 1.5 * (frame["b"] <= 3) + 0.7 * (frame["c"] <= 9) + rng.normal(size=500)
     gam = SparseGAMRegressor(max_terms=6, lambda0=0.1, lambda2=0.001).fit(frame, y)
-    return ReportData(gam.model_, "t", Dataset.read(frame, y), settings=gam.get_params())
+    return ReportData(gam.model_, "t", Dataset.read(frame, y), fit=Fit(gam.get_params()))
 
 
 def test_the_first_to_go_costs_least(material):
     problem, model = material.problem, material.model
     found = shrunk(problem, model)
     assert [len(point.columns) for point in found.points] == list(range(model.n_terms + 1))
-    costs = [a.drop_cost for a in alternatives(problem, model, material.constraints)]
+    costs = [a.drop_cost for a in alternatives(problem, model, material.spec.designs[0].rules)]
     kept = problem.design.model(found.points[-2], model.loss, None)
     assert {t.condition for t in model.terms} - {t.condition for t in kept.terms} == {
         model.terms[int(np.argmin(costs))].condition

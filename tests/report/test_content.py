@@ -1,23 +1,25 @@
 """Content of reports, and the functions that write them."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from _helpers.reports import fit_mixed, write_annotated  # noqa: F401
+from _helpers.reports import SPECIAL, fit_mixed, make_mixed, write_annotated  # noqa: F401
 
-from sparsegam import SparseGAMClassifierCV, gam_path
+from sparsegam import SparseGAMClassifier, SparseGAMClassifierCV, gam_path
+from sparsegam._fit.training import build_problem
 from sparsegam._io.writing import write_atomically
-from sparsegam.report import write_report
+from sparsegam.report import _data, write_report
 from sparsegam.report._content import report_content
-from sparsegam.report._data import Annotations, Dataset, ReportData
+from sparsegam.report._data import Annotations, Dataset, Fit, ReportData
 from sparsegam.report._write import render_page
 
 
 def test_report_content_has_rows_and_standard_errors_of_terms(mixed):
     frame, y, gam = mixed
-    parts = report_content(ReportData(gam.model_, "t", train=Dataset.read(frame, y), settings=gam.get_params()))
+    parts = report_content(ReportData(gam.model_, "t", train=Dataset.read(frame, y), fit=Fit(gam.get_params())))
     lines = parts["term_statistics"]["terms"]
     assert [line["rows"] for line in lines] == [term.n_rows for term in gam.terms_]
     assert [line["error"] for line in lines] == [term.standard_error for term in gam.terms_]
@@ -31,7 +33,7 @@ def test_report_content_has_rows_and_standard_errors_of_terms(mixed):
 
 def test_report_content_measures_performance_on_training_data_without_test_data(mixed):
     frame, y, gam = mixed
-    parts = report_content(ReportData(gam.model_, "t", train=Dataset.read(frame, y), settings=gam.get_params()))
+    parts = report_content(ReportData(gam.model_, "t", train=Dataset.read(frame, y), fit=Fit(gam.get_params())))
     assert "rows of training data" in parts["summary"]
     assert parts["performance"]["metrics"][0]["name"] == "AUC"
     assert parts["frontier"]["model"]["objective"] == pytest.approx(gam.objective_ - gam.lambda0_ * gam.n_terms_)
@@ -127,5 +129,26 @@ def test_model_and_estimators_have_a_report_method(mixed, tmp_path, kind):
 
 
 def test_write_report_rejects_other_objects(tmp_path):
-    with pytest.raises(ValueError, match="must be an additive or a linear model, got int"):
+    with pytest.raises(ValueError, match="additive or a linear model or a fitted estimator, got int"):
         write_report(tmp_path / "r.html", 3)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_report_after_a_fit_does_not_build_the_problem_again(tmp_path, monkeypatch, n_classes):
+    frame, y = make_mixed()
+    y = np.where(frame["whole"] > 20, "high", y) if n_classes == 3 else y
+    gam = SparseGAMClassifier(lambda0=5.0, special_values={"number": [SPECIAL]}).fit(frame, y)
+    built = []
+    monkeypatch.setattr(_data, "build_problem", lambda *given: built.append(given) or build_problem(*given))
+    reused = gam.report(tmp_path / "reused.html", frame, y).read_text(encoding="utf-8")
+    assert built == []
+    other = gam.report(tmp_path / "built.html", frame.copy(), y).read_text(encoding="utf-8")
+    assert len(built) == (1 if n_classes == 2 else n_classes)
+    assert re.sub(r'"date":"[^"]*"', "", reused) == re.sub(r'"date":"[^"]*"', "", other)
+
+
+def test_report_after_cross_validation_does_not_search_the_path_again(tmp_path, monkeypatch):
+    frame, y = make_mixed()
+    gam = SparseGAMClassifierCV(max_terms=3, cv=2, special_values={"number": [SPECIAL]}).fit(frame, y)
+    monkeypatch.delattr(_data.Path, "search")
+    gam.report(tmp_path / "report.html", frame, y)

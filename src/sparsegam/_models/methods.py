@@ -182,7 +182,7 @@ class Deployable:
 
 
 class Reports:
-    """Reports of a model, or of an estimator that holds one."""
+    """The report of a model."""
 
     def report(  # noqa: PLR0913
         self: Any,
@@ -202,50 +202,26 @@ class Reports:
         about: Mapping[str, str] | None = None,
         scorecard: "Scorecard | None" = None,
     ) -> FilePath:
-        """Write a report: one HTML file that opens anywhere.
-
-        Parameters
-        ----------
-        file : str or path-like
-            The file to write.
-        X, y : array-like or data frame, and array-like, optional
-            The rows of the fit.
-        X_test, y_test : array-like or data frame, and array-like, optional
-            Rows to measure the model on; X and y without them.
-        title : str
-            Heading of the report.
-        settings : mapping, optional
-            Options of the fit, printed, and to search frontier and alternatives under; an estimator knows its own.
-        path : Path, optional
-            The frontier, where it is known and shall not be searched.
-        sample_weight : array-like, optional
-            Weights of the rows of X in the search of frontier and alternatives.
-        stability : Stability, optional
-            What `stability(X, y)` of the estimator returned, to be shown.
-        labels : mapping of str to str or (str, str), optional
-            Names of features for readers, or names and units.
-        groups : sequence of str or mapping of str to array-like, optional
-            Groups of the measured rows to look at one by one.
-        about : mapping of str to str, optional
-            Titles and texts at the top: intended use, author, limits.
-        scorecard : Scorecard, optional
-            The same model in points, to be shown.
-
-        Returns
-        -------
-        pathlib.Path
-            The file.
-        """
-        options = {name: value for name, value in locals().items() if name not in ("self", "file", "X", "y")}
+        """Write a report as one self-contained HTML file; see `sparsegam.report.write_report` for the parameters."""
         from sparsegam.report import write_report
 
-        model, known = self._reported()
-        given = {name: value for name, value in options.items() if value is not None}
-        return write_report(file, model, X, y, **known | given)
-
-    def _reported(self: Any) -> tuple[Any, dict[str, Any]]:
-        """Return the model that a report is of, and what is known about its fit."""
-        return self, {}
+        return write_report(
+            file,
+            self,
+            X,
+            y,
+            X_test=X_test,
+            y_test=y_test,
+            title=title,
+            settings=settings,
+            path=path,
+            sample_weight=sample_weight,
+            stability=stability,
+            labels=labels,
+            groups=groups,
+            about=about,
+            scorecard=scorecard,
+        )
 
 
 class Viewable(Reports):

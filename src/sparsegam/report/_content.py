@@ -1,6 +1,6 @@
 """Content of a report: a dict that the page reads as JSON, with one entry for each section."""
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -150,7 +150,7 @@ def _stability_content(report: ReportData) -> dict[str, Any] | None:
 
 def _frontier_content(report: ReportData, model: Model, performance: dict[str, Any] | None) -> dict[str, Any] | None:
     """Return objective and score by model size, and how the models with one term more and one fewer differ."""
-    path = report.frontier
+    path = report.path
     if path is None or performance is None:
         return None
     scores, metric = path_scores(report, path), performance["metrics"][0]
@@ -175,11 +175,8 @@ def _frontier_content(report: ReportData, model: Model, performance: dict[str, A
 
 def _objective(report: ReportData, path: Path[Model]) -> float:
     """Return the training objective of the model, which may differ from that of the path at its size."""
-    if report.problem is not None:
-        try:
-            return objective_of(report.problem, report.model, by_bins=report.path is None)
-        except ValueError:  # its terms are no columns of these data
-            pass
+    if report.problem is not None and not report.missing_columns:
+        return objective_of(report.problem, report.model, by_bins=report.fit.path is None)
     return float(np.interp(report.model.n_terms, path.n_terms, path.objective))
 
 
@@ -193,10 +190,9 @@ def _alternatives_content(report: ReportData, model: Model) -> dict[str, Any] | 
     """Return the substitutes of each term, or a note if they cannot be computed."""
     if report.problem is None:
         return None
-    try:
-        found = alternatives(report.problem, model, report.constraints)
-    except ValueError as error:
-        return {"note": str(error), "terms": []}
+    if report.missing_columns:
+        return {"note": report.missing_columns, "terms": []}
+    found = alternatives(report.problem, model, report.spec.designs[0].rules)
     terms = [
         {
             "term": report.term(one.term),
@@ -226,17 +222,10 @@ def _scorecard_content(report: ReportData) -> dict[str, Any] | None:
 
 def _multiclass_content(report: ReportData, model: OneVsRestModel) -> dict[str, Any]:
     """Return the content for each class against the rest, and the performance of all classes together."""
-    parts = []
-    for label, part in zip(model.classes, model.models, strict=True):
-        train, test = (
-            None if data is None else replace(data, y=data.y == label) for data in (report.train, report.test)
-        )
-        names = (f"not {label}", str(label))
-        parts.append(report_content(replace(report, model=part, train=train, test=test, path=None, names=names)))
     return {
         "title": report.title,
         "names": [str(label) for label in model.classes],
-        "parts": parts,
+        "parts": [report_content(report.against_rest(k)) for k in range(len(model.classes))],
         "overall": _overall_content(report, model),
     }
 

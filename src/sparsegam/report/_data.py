@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -10,24 +11,24 @@ from numpy.typing import NDArray
 
 from sparsegam._data.columns import Column
 from sparsegam._data.table import Table, position, read_table
-from sparsegam._data.target import apply_class_weights, read_weights
-from sparsegam._design.binning import Binning
-from sparsegam._design.constraints import Constraints, InteractionOptions
+from sparsegam._data.target import Target, apply_class_weights, read_weights
+from sparsegam._fit.driver import FitResult
+from sparsegam._fit.spec import FitSpec, additive_spec
+from sparsegam._fit.training import FitData, build_problem
 from sparsegam._models.additive import Model
 from sparsegam._models.lookup import positions
+from sparsegam._models.multiclass import OneVsRestModel
 from sparsegam._models.outcomes import positives
 from sparsegam._models.terms import Term, part_name
-from sparsegam._search.options import SearchOptions
+from sparsegam._search.options import Deadline
 from sparsegam._search.path import Path
-from sparsegam._search.solver import Frontier, with_noise_scaled_ridge
+from sparsegam._search.solver import with_noise_scaled_ridge
 from sparsegam._search.table_problem import TableProblem
-from sparsegam._search.tables import Tables
 from sparsegam.arrays import FloatArray
 from sparsegam.deploy import Scorecard
 from sparsegam.inspection import Stability
-from sparsegam.inspection._alternatives import with_products_of
+from sparsegam.inspection._alternatives import columns_of, with_products_of
 from sparsegam.inspection._shrinking import shrunk
-from sparsegam.parameters import pick
 
 # The frontier is searched up to so many terms more than the model has.
 EXTRA_TERMS = 8
@@ -35,6 +36,12 @@ EXTRA_TERMS = 8
 # For larger models, the search of the frontier starts from the model. With 80 terms, it takes a third of the time and
 # ends at objectives 0.04 % higher.
 MANY_TERMS = 40
+
+# Settings of an estimator that define its problem.
+PROBLEM_OPTIONS = {*signature(additive_spec).parameters} - {
+    "callback", "certify", "cuts", "device", "lambda0", "loss", "max_terms", "order", "positive", "search", "selection",
+    "verbose",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -98,6 +105,42 @@ class Annotations:
 
 
 @dataclass(frozen=True)
+class Fit:
+    """What is known about the fit of a model.
+
+    Attributes
+    ----------
+    settings : mapping
+        Options of the fit.
+    path : Path or None
+        The models of other sizes.
+    result : FitResult or None
+        The result with its problem, if it is in memory.
+    classes : tuple of Fit
+        The fits of each class against the rest, for more than two classes.
+    """
+
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    path: Path[Model] | None = None
+    result: FitResult | None = None
+    classes: tuple["Fit", ...] = ()
+
+    @staticmethod
+    def of(estimator: Any, result: FitResult | None) -> "Fit":
+        """Return the fit of an estimator; its settings contain the ridge and the shapes that were selected."""
+        parts = getattr(estimator, "estimators_", ())
+        results = result.parts if result is not None else (None,) * len(parts)
+        settings = estimator.get_params(deep=False)
+        path = None
+        if not parts and "interactions" in settings:
+            path = getattr(estimator, "path_", None)
+            settings |= {"lambda2": estimator.lambda2_, "standardize": estimator.standardize_}
+            settings["shapes"] = getattr(estimator, "shapes_", estimator.shapes)
+        classes = tuple(Fit.of(part, its_result) for part, its_result in zip(parts, results, strict=True))
+        return Fit(settings, path, result, classes)
+
+
+@dataclass(frozen=True)
 class ReportData:
     """Everything that a report is computed from.
 
@@ -109,10 +152,8 @@ class ReportData:
         Heading of the report.
     train, test : Dataset or None
         Training and test data.
-    settings : mapping
-        Options of the fit.
-    path : Path or None
-        The models of other sizes, if known.
+    fit : Fit
+        Settings, models of other sizes and problem of the fit, as far as they are known.
     sample_weight : array-like or None
         Weights of the training data.
     stability : Stability or None
@@ -127,12 +168,20 @@ class ReportData:
     title: str
     train: Dataset | None = None
     test: Dataset | None = None
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    path: Path[Model] | None = None
+    fit: Fit = field(default_factory=Fit)
     sample_weight: Any = None
     stability: Stability | None = None
     annotations: Annotations = field(default_factory=Annotations)
     names: tuple[str, str] | None = None
+
+    def against_rest(self, k: int) -> "ReportData":
+        """Return the data of the report on one of more than two classes against the rest."""
+        model: OneVsRestModel = self.model
+        label = model.classes[k]
+        train, test = (None if data is None else replace(data, y=data.y == label) for data in (self.train, self.test))
+        fit = self.fit.classes[k] if self.fit.classes else replace(self.fit, path=None, result=None)
+        names = (f"not {label}", str(label))
+        return replace(self, model=model.models[k], train=train, test=test, fit=fit, names=names)
 
     @property
     def class_names(self) -> tuple[str, str] | None:
@@ -167,42 +216,6 @@ class ReportData:
         """The data to measure performance on: test data or, if there are none, training data."""
         return self.train if self.test is None else self.test
 
-    @cached_property
-    def constraints(self) -> Constraints:
-        """Constraints of the fit; where the settings leave the shapes open, those of the model."""
-        ramps = any(term.condition.is_ramp for term in self.model.terms)
-        given = self.settings.get("shapes")
-        shapes = given if isinstance(given, str | Mapping) else "both" if ramps else "steps"
-        return pick(Constraints, dict(self.settings) | {"shapes": shapes})
-
-    @cached_property
-    def problem(self) -> TableProblem | None:
-        """The fitting problem of the model, built from the training data and the settings."""
-        if self.train is None:
-            return None
-        given = {"lambda2": "auto"} | dict(self.settings) | self._binning()
-        given |= {"loss": self.model.loss, "max_terms": self.model.n_terms + EXTRA_TERMS, "certify": False}
-        target, weight = self._target(self.train)
-        tables = Tables(pick(Binning, given), self.constraints, pick(InteractionOptions, given))
-        problem = with_noise_scaled_ridge(tables.pose(self.train.table, target, weight, pick(SearchOptions, given)))
-        return with_products_of(problem, self.model)
-
-    @cached_property
-    def frontier(self) -> Path[Model] | None:
-        """The best models of other sizes."""
-        if self.path is not None or self.problem is None:
-            return self.path
-        classes = None if self.model.classes is None else np.array(self.model.classes)
-        return Path[Model].search(self.problem, classes, rough=True, start=self._start(self.problem))
-
-    def _start(self, problem: TableProblem) -> Frontier | None:
-        if self.model.n_terms <= MANY_TERMS:
-            return None
-        try:
-            return shrunk(problem, self.model)
-        except ValueError:  # its terms are no columns of these data
-            return None
-
     def column(self, data: Dataset, name: str) -> Column:
         """Return a column of the data, by name or, if the data have no names, by position."""
         (j,) = positions([name], self.model.feature_names, data.table)
@@ -221,20 +234,59 @@ class ReportData:
     def _numbers(self) -> dict[str, FloatArray]:
         return {}
 
-    def _binning(self) -> dict[str, Any]:
-        out: dict[str, Any] = {}
-        if self.settings.get("special_values") is None and self.model.special_values:
-            out["special_values"] = dict(self.model.special_values)
-        if self.settings.get("categorical", "auto") == "auto":
-            scales = self.model.scales.items()
-            forced = [name for name, scale in scales if scale.kind == "category" and not scale.is_text]
-            out["categorical"] = forced or "auto"
-        return out
+    @cached_property
+    def spec(self) -> FitSpec:
+        """Options of the fit: the settings and, where these are open, special values, categories and shapes in use."""
+        model: Model = self.model
+        options = {name: value for name, value in self.fit.settings.items() if name in PROBLEM_OPTIONS}
+        if options.get("special_values") is None and model.special_values:
+            options["special_values"] = dict(model.special_values)
+        if options.get("categorical", "auto") == "auto":
+            numeric = [name for name, scale in model.scales.items() if scale.kind == "category" and not scale.is_text]
+            options["categorical"] = numeric or "auto"
+        if not isinstance(options.get("shapes"), str | Mapping):
+            options["shapes"] = "both" if any(term.condition.is_ramp for term in model.terms) else "steps"
+        options |= {"loss": model.loss, "max_terms": model.n_terms + EXTRA_TERMS}
+        return additive_spec(**options)
 
-    def _target(self, data: Dataset) -> tuple[FloatArray, FloatArray]:
+    @cached_property
+    def problem(self) -> TableProblem | None:
+        """The problem of the fit if it is in memory, otherwise built from the training data; None without data."""
+        if self.train is None:
+            return None
+        deadline = Deadline.after(self.spec.options.time_limit)
+        if self.fit.result is not None:
+            known: Any = self.fit.result.problem
+            problem: TableProblem = replace(known, options=self.spec.options, deadline=deadline, stop=None)
+            return problem
+        data = FitData(self.train.table, self.train.y, self._target(self.train), self.train.X, deadline=deadline)
+        built: Any = with_noise_scaled_ridge(build_problem(self.spec, data))
+        return with_products_of(built, self.model)
+
+    def _target(self, data: Dataset) -> Target:
         weight = read_weights(self.sample_weight, data.table.n_rows)
         if self.model.classes is None:
-            return np.ascontiguousarray(data.y, dtype=np.float64), weight
-        positive = positives(self.model, data.y).astype(np.intp)
-        weight = apply_class_weights(self.settings.get("class_weight"), np.array(self.model.classes), positive, weight)
-        return np.where(positive, 1.0, -1.0), weight
+            return Target(None, np.ascontiguousarray(data.y, dtype=np.float64), weight)
+        classes, positive = np.array(self.model.classes), positives(self.model, data.y)
+        weight = apply_class_weights(self.spec.class_weight, classes, positive.astype(np.intp), weight)
+        return Target(classes, np.where(positive, 1.0, -1.0), weight)
+
+    @cached_property
+    def missing_columns(self) -> str:
+        """Why the model is not among those of the problem, for example after edits; empty if it is."""
+        if self.problem is not None and self.fit.result is None:
+            try:
+                columns_of(self.problem, self.model.terms)
+            except ValueError as error:
+                return str(error)
+        return ""
+
+    @cached_property
+    def path(self) -> Path[Model] | None:
+        """The best models of other sizes; None without training data."""
+        if self.fit.path is not None or self.problem is None:
+            return self.fit.path
+        classes = None if self.model.classes is None else np.array(self.model.classes)
+        from_model = self.model.n_terms > MANY_TERMS and not self.missing_columns
+        start = shrunk(self.problem, self.model) if from_model else None
+        return Path[Model].search(self.problem, classes, rough=True, start=start)

@@ -88,7 +88,7 @@ def provenance_content(report: ReportData) -> dict[str, Any]:
     for name, data in (("training data", report.train), ("test data", report.test)):
         if data is not None:
             hashes[name] = _data_hash(data)
-    settings = {name: value for name, value in report.settings.items() if value is not None and not callable(value)}
+    settings = {name: value for name, value in report.fit.settings.items() if value is not None and not callable(value)}
     return {
         "settings": {name: value if isinstance(value, str) else repr(value) for name, value in settings.items()},
         "versions": {"python": platform.python_version()} | {name: _version(name) for name in PACKAGES},

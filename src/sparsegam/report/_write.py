@@ -4,10 +4,13 @@ import json
 import math
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from html import escape
 from pathlib import Path as FilePath
 from typing import Any
 
+from sparsegam._data.table import Table
+from sparsegam._fit.estimators import latest_fit
 from sparsegam._io.writing import write_atomically
 from sparsegam._models.additive import Model
 from sparsegam._models.linear import LinearModel
@@ -16,7 +19,7 @@ from sparsegam._search.path import Path
 from sparsegam.deploy import Scorecard
 from sparsegam.inspection import Stability
 from sparsegam.report._content import report_content
-from sparsegam.report._data import Annotations, Dataset, ReportData
+from sparsegam.report._data import Annotations, Dataset, Fit, ReportData
 
 SCRIPTS = (
     "elements.js",
@@ -53,8 +56,9 @@ def write_report(  # noqa: PLR0913
     ----------
     file : str or path-like
         The file to write. It is replaced only after the report is complete.
-    model : Model, LinearModel or OneVsRestModel
-        The model. For more than two classes, the report has a page for each class against the rest.
+    model : Model, LinearModel, OneVsRestModel or fitted estimator
+        The model. For more than two classes, the report has a page for each class against the rest. After the fit of an
+        estimator, a report on the same X reuses its problem and path instead of reading and searching the data again.
     X : array-like or data frame of shape (n_samples, n_features), optional
         The training data. Without them, the report contains the equation, the shape functions and the scoring form,
         but no distributions, performance, models of other sizes or alternatives.
@@ -67,8 +71,8 @@ def write_report(  # noqa: PLR0913
     title : str, default="A sparse model"
         Heading of the report.
     settings : mapping, optional
-        Options of the fit. They are listed, and used to search models of other sizes and alternatives. Estimators pass
-        their parameters.
+        Options of the fit. They are listed, and used to search models of other sizes and alternatives. By default the
+        parameters of an estimator.
     path : Path, optional
         The models of other sizes, to avoid searching them.
     sample_weight : array-like of shape (n_samples,), optional
@@ -89,18 +93,23 @@ def write_report(  # noqa: PLR0913
     pathlib.Path
         The file.
     """
+    fit = Fit(settings or {}, path)
+    if hasattr(model, "model_"):
+        known = Fit.of(model, latest_fit(model, X))
+        fit = replace(known, settings=settings or known.settings, path=path or known.path)
+        model = model.model_
     if not isinstance(model, Model | LinearModel | OneVsRestModel):
-        msg = f"model must be an additive or a linear model, got {type(model).__name__}."
+        msg = f"model must be an additive or a linear model or a fitted estimator, got {type(model).__name__}."
         raise ValueError(msg)
     annotations = Annotations(labels or {}, groups, about or {}, scorecard)
     annotations.check(model.feature_names or (model.features if isinstance(model, LinearModel) else ()))
+    known_features = None if fit.result is None else fit.result.data.features
     data = ReportData(
         model=model,
         title=title,
-        train=Dataset.read(X, y, model.read),
+        train=Dataset.read(known_features if isinstance(known_features, Table) else X, y, model.read),
         test=Dataset.read(X_test, y_test, model.read),
-        settings=settings or {},
-        path=path,
+        fit=fit,
         sample_weight=sample_weight,
         stability=stability,
         annotations=annotations,
