@@ -1,13 +1,16 @@
-"""Tables as data frames of pandas, polars and Arrow: the same values, read back as the same columns."""
+"""Conversion of results and tables to data frames of pandas, polars and pyarrow."""
 
 import sys
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.model_selection import cross_val_score, train_test_split
 
 from sparsegam import SparseGAMClassifier
-from sparsegam._data import frames as native
+from sparsegam._data.frames import make_frame, table_to_frame, table_to_pandas
 from sparsegam._data.table import Table, read_table
 from sparsegam.datasets import load_loans, make_credit
 
@@ -21,10 +24,10 @@ def without(monkeypatch, *packages):
 
 
 @pytest.mark.parametrize("absent", [0, 1, 2])
-def test_columns_come_back_as_they_were(absent, monkeypatch):
+def test_table_to_frame_round_trips(absent, monkeypatch):
     table = load_loans().data
     without(monkeypatch, *PACKAGES[:absent])
-    frame = native.table_to_frame(table)
+    frame = table_to_frame(table)
     assert type(frame).__module__.startswith(PACKAGES[absent])
     back = read_table(frame)
     assert back.labels == table.labels
@@ -36,28 +39,28 @@ def test_columns_come_back_as_they_were(absent, monkeypatch):
         assert after.raw_values()[known].tolist() == before.raw_values()[known].tolist()
 
 
-def test_a_boolean_with_gaps_is_numbers_in_pandas():
+def test_booleans_with_missing_values_become_floats_in_pandas():
     table = read_table(np.array([[True], [None], [False]], dtype=object))
-    values = native.table_to_pandas(table)["x0"]
+    values = table_to_pandas(table)["x0"]
     assert values.dtype == np.float64
     assert np.isnan(values[1])
 
 
-def test_arrays_stay_one_block():
+def test_arrays_keep_their_type_in_pandas():
     credit = make_credit(50)
     frame = credit.frame
     assert frame.columns.tolist() == credit.feature_names
     assert frame.to_numpy().dtype == credit.data.dtype
 
 
-def test_without_any_of_them_it_stays_a_table(monkeypatch):
+def test_table_to_frame_returns_the_table_without_any_package(monkeypatch):
     without(monkeypatch, *PACKAGES)
     frame = make_credit(20).frame
     assert isinstance(frame, Table)
     assert frame.labels == tuple(make_credit(20).feature_names)
 
 
-def test_a_table_is_taken_apart_by_rows():
+def test_indexing_a_table_selects_rows():
     table, target = load_loans().data, load_loans().target
     first, second, _, _ = train_test_split(table, target, random_state=0)
     assert (first.n_rows, second.n_rows) == (900, 300)
@@ -67,12 +70,30 @@ def test_a_table_is_taken_apart_by_rows():
         table[0]
 
 
-def test_scikit_learn_splits_tables():
+def test_cross_validation_splits_tables():
     loans = load_loans()
     gam = SparseGAMClassifier(positive="default", special_values=[-9, -8], max_terms=3)
     own = cross_val_score(gam, loans.data, loans.target, cv=3, scoring="roc_auc")
     assert own.tolist() == cross_val_score(gam, loans.frame, loans.target, cv=3, scoring="roc_auc").tolist()
 
 
-def test_a_table_is_shown_shortly():
+def test_repr_lists_rows_and_columns():
     assert repr(load_loans().data).startswith("Table(1200 rows: opened, region,")
+
+
+RESULTS = {"name": ["a", "b"], "value": [1.5, None]}
+
+
+def test_make_frame_uses_the_first_installed_package(monkeypatch):
+    assert isinstance(make_frame(RESULTS), pd.DataFrame)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    found = make_frame(RESULTS)
+    assert isinstance(found, pl.DataFrame)
+    assert found["value"].to_list() == [1.5, None]
+    monkeypatch.setitem(sys.modules, "polars", None)
+    found = make_frame(RESULTS)
+    assert isinstance(found, pa.Table)
+    assert found.column("name").to_pylist() == ["a", "b"]
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match="pip install pandas"):
+        make_frame(RESULTS)

@@ -5,7 +5,7 @@ from functools import reduce
 import numpy as np
 import pytest
 
-from sparsegam._data import sketches as summaries
+from sparsegam._data import sketches
 from sparsegam._data.columns import BOOLEAN, DATE, DATETIME, NUMBER, Column, Scale, from_levels, from_objects
 from sparsegam._data.sketches import ColumnSummary, summarise_column
 
@@ -40,8 +40,8 @@ def assert_ranks_within_bounds(found, values):
 @pytest.mark.parametrize("order", ["shuffled", "sorted", "atoms"])
 @pytest.mark.parametrize("n_parts", [1, 2, 9, 60])
 def test_merged_sketches_bound_the_true_ranks(n_parts, order, monkeypatch):
-    monkeypatch.setattr(summaries, "MOST_VALUES", 500)
-    monkeypatch.setattr(summaries, "SKETCH_VALUES", 400)
+    monkeypatch.setattr(sketches, "MOST_VALUES", 500)
+    monkeypatch.setattr(sketches, "SKETCH_VALUES", 400)
     rng = np.random.default_rng(n_parts)
     values = rng.normal(size=60_000)
     if order == "sorted":
@@ -108,7 +108,7 @@ def test_merge_rejects_incompatible_scales(other):
 
 
 def test_summarise_column_rejects_too_many_levels(monkeypatch):
-    monkeypatch.setattr(summaries, "MOST_VALUES", 3)
-    monkeypatch.setattr(summaries, "SKETCH_VALUES", 2)
+    monkeypatch.setattr(sketches, "MOST_VALUES", 3)
+    monkeypatch.setattr(sketches, "SKETCH_VALUES", 2)
     with pytest.raises(ValueError, match="'id' has more than 3 levels"):
         summarise_column(from_levels(["a", "b", "c", "d"], "id"))

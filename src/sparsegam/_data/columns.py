@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam.arrays import FloatArray
-from sparsegam.checks import quoted
+from sparsegam.checks import quoted, shown
 
 ScaleKind = Literal["number", "boolean", "date", "datetime", "ordered", "category"]
 SCALE_KINDS: tuple[ScaleKind, ...] = get_args(ScaleKind)
@@ -63,12 +63,12 @@ class Scale:
 
     @property
     def has_levels(self) -> bool:
-        """Whether values are levels."""
+        """Whether the values are levels of a category."""
         return self.kind in ("ordered", "category")
 
     @property
     def is_time(self) -> bool:
-        """Whether values are dates or times."""
+        """Whether the values are dates or times."""
         return self.kind in ("date", "datetime")
 
     @property
@@ -88,10 +88,10 @@ class Scale:
         return self.levels[int(number)] if self.has_levels else float(number)
 
     def number(self, value: Any) -> float:
-        """Return the number of a value. Raise ValueError if the value is not on this scale."""
+        """Return the number that represents a value. Raise ValueError if the scale has no such value."""
         if self.has_levels:
             if value not in self._positions:
-                msg = f"{value!r} is not one of the levels ({quoted(self.levels)})."
+                msg = f"{shown(value)} is not one of the levels ({quoted(self.levels)})."
                 raise ValueError(msg)
             return float(self._positions[value])
         if self.is_time:
@@ -99,7 +99,7 @@ class Scale:
         return _finite_number(value)
 
     def holds(self, value: Any) -> bool:
-        """Return whether a value is on this scale."""
+        """Return whether a value can be represented on this scale."""
         try:
             self.number(value)
         except (ValueError, TypeError, OverflowError):
@@ -118,7 +118,7 @@ DATETIME = Scale("datetime")
 
 
 def text(value: Value) -> str:
-    """Format a value with as few characters as identify it: 63.0 is "63", a time at midnight is a date."""
+    """Format a value in the shortest form that identifies it: 63.0 as "63", a time at midnight as a date."""
     if isinstance(value, bool | str):
         return str(value)
     if isinstance(value, datetime):
@@ -134,7 +134,7 @@ def _finite_number(value: Any) -> float:
         with suppress(TypeError, ValueError, OverflowError):
             number = float(value)
     if not math.isfinite(number):
-        msg = f"{value!r} is not a finite number."
+        msg = f"{shown(value)} is not a finite number."
         raise ValueError(msg)
     return number
 
@@ -146,7 +146,7 @@ def _microseconds(value: Any) -> float:
     if isinstance(value, datetime) and value.tzinfo is not None:
         value = value.astimezone(timezone.utc).replace(tzinfo=None)
     if not isinstance(value, date | np.datetime64):
-        msg = f"{value!r} is not a date."
+        msg = f"{shown(value)} is not a date."
         raise ValueError(msg)
     if isinstance(value, date):
         value = np.datetime64(value)

@@ -14,7 +14,7 @@ CONSTRUCTORS = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"
 
 
 def make_frame(columns: Mapping[str, Any]) -> Any:
-    """Make a data frame of the first of pandas, polars and pyarrow that is installed.
+    """Make a data frame with pandas or, if it is not installed, with polars or pyarrow.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def make_frame(columns: Mapping[str, Any]) -> Any:
 
 
 def table_to_frame(table: Table) -> Any:
-    """Convert a table to a data frame of the first package that is installed; without any, return the table."""
+    """Convert a table to a data frame of pandas, polars or pyarrow. If none is installed, return the table itself."""
     if find_spec("pandas") is not None:
         return table_to_pandas(table)
     columns = {}

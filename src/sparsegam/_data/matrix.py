@@ -145,7 +145,7 @@ class NumericMatrix:
         return replace(self, values=values)
 
     def shifted(self, columns: NDArray[np.int64], by: FloatArray) -> "NumericMatrix":
-        """Return a float64 copy with a number subtracted from each given column; sparse ones must be full."""
+        """Return a float64 copy with a number subtracted from each given column, which must have no implicit zeros."""
         values = self.values.astype(np.float64)
         for j, shift in zip(columns, by, strict=True):
             if self.is_sparse:

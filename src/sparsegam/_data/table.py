@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sparsegam._data.columns import Column, RowIndex, Scale, fill_masked, from_array, from_levels, from_objects
 from sparsegam._data.sketches import CodedColumn
-from sparsegam.checks import quoted
+from sparsegam.checks import quoted, shown
 
 BLOCK_BYTES = 2**25
 """Largest pandas frame that is converted to one array, which may copy it."""
@@ -83,7 +83,7 @@ class Table:
         if isinstance(rows, slice):
             rows = np.arange(self.n_rows)[rows]
         if np.ndim(rows) != 1:
-            msg = f"rows of a table are selected by a slice, a mask or positions, got {rows!r}."
+            msg = f"rows of a table are selected by a slice, a mask or positions, got {shown(rows)}."
             raise TypeError(msg)
         return self.take(np.asarray(rows))
 
@@ -219,7 +219,7 @@ def position(key: Any, names: Sequence[str], option: str) -> int:
         return list(names).index(key)
     if isinstance(key, int | np.integer) and not isinstance(key, bool) and 0 <= key < len(names):
         return int(key)
-    msg = f"{option} names the column {key!r}, but the columns are {quoted(names, 10)}."
+    msg = f"{option} names the column {shown(key)}, but the columns are {quoted(names, 10)}."
     raise ValueError(msg)
 
 

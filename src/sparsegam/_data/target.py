@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sparsegam._data.columns import fill_masked, is_missing
 from sparsegam.arrays import FloatArray
-from sparsegam.checks import check_choice, quoted
+from sparsegam.checks import check_choice, quoted, shown
 from sparsegam.losses import LOSSES
 
 MAX_TARGET = 1e140
@@ -48,7 +48,7 @@ def read_target(
             msg = f"class_weight requires a classification loss, got {class_weight!r} with {loss=}: use sample_weight."
             raise ValueError(msg)
         if positive is not None:
-            msg = f"positive requires a classification loss, got {positive!r} with {loss=}."
+            msg = f"positive requires a classification loss, got {shown(positive)} with {loss=}."
             raise ValueError(msg)
         return Target(None, numeric_target(column), weight)
     classes, signs = encode_binary(column, weight) if positive is None else encode_one_vs_rest(column, weight, positive)
@@ -99,7 +99,7 @@ def check_labels(y: NDArray[Any]) -> None:
     examples = {isinstance(label, str): label for label in reversed(labels)}
     if len(examples) > 1:
         msg = (
-            f"y mixes numbers and text ({quoted([examples[False]])} and {quoted([examples[True]])}): convert all "
+            f"y mixes numbers and text ({shown(examples[False])} and {shown(examples[True])}): convert all "
             "labels to text with astype(str)."
         )
         raise ValueError(msg)
@@ -150,7 +150,7 @@ def encode_one_vs_rest(y: NDArray[Any], weight: FloatArray, positive: Any) -> tu
     is_positive = np.broadcast_to(np.asarray(y == positive, dtype=np.bool_), y.shape)
     has_weight = weight > 0
     if not (is_positive & has_weight).any():
-        msg = f"positive={positive!r} is not a label of y. Labels: {quoted(np.unique(y[has_weight]).tolist(), 8)}."
+        msg = f"positive={shown(positive)} is not a label of y. Labels: {quoted(np.unique(y[has_weight]).tolist(), 8)}."
         raise ValueError(msg)
     others = y[~is_positive & has_weight]
     if others.size == 0:
@@ -227,7 +227,7 @@ def apply_class_weights(
 def _mapped_weights(class_weight: Mapping[Any, float], classes: list[Any]) -> FloatArray:
     unknown = [label for label in class_weight if label not in classes]
     if unknown:
-        msg = f"class_weight names {unknown}, but the classes of y are {classes}."
+        msg = f"class_weight names [{quoted(unknown)}], but the classes of y are {classes}."
         raise ValueError(msg)
     factors = np.array([class_weight.get(label, 1.0) for label in classes], dtype=np.float64)
     if not (np.isfinite(factors).all() and factors.min() > 0):
@@ -237,7 +237,7 @@ def _mapped_weights(class_weight: Mapping[Any, float], classes: list[Any]) -> Fl
 
 
 def _raise_one_class(label: Any) -> NoReturn:
-    msg = f"y contains one class only ({quoted([label])}): a classifier requires two classes."
+    msg = f"y contains one class only ({shown(label)}): a classifier requires two classes."
     raise ValueError(msg)
 
 

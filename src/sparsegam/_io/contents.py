@@ -95,7 +95,7 @@ def to_utf8(file: FilePath, raw: bytes, encoding: str) -> bytes:
 
 
 def check_archive(file: FilePath, raw: bytes) -> None:
-    """Raise FileError if a ZIP archive declares that it expands to too much. Readers stop at the declared size."""
+    """Raise FileError if the declared content of a ZIP archive is too large. Readers stop at the declared size."""
     with zipfile.ZipFile(io.BytesIO(raw)) as archive:
         total = sum(entry.file_size for entry in archive.infolist())
     _check_expansion(file, total, len(raw))

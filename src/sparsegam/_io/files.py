@@ -201,7 +201,7 @@ def _arrow_stream(files: Sequence[FilePath], kind: str, columns: list[str] | Non
 
 
 def _common_schema(files: Sequence[FilePath], kind: str) -> Any:
-    """Return a schema to which all files can be converted, or raise FileError with the first file for which not."""
+    """Return a schema to which all files can be converted, or raise FileError naming the first file that cannot."""
     import pyarrow as pa
     from pyarrow import dataset
 

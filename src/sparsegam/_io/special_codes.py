@@ -18,7 +18,7 @@ from sparsegam.checks import first_few, warn
 FIRST_ROWS = 10_000
 """Rows of a table that are searched for codes."""
 MIN_CODE_ROWS = 3
-"""Fewest rows of a code. Rarer values are as likely to be outliers."""
+"""Fewest rows of a code. Rarer values may be outliers."""
 MIN_VALUES = 10
 """Fewest distinct values other than the codes, among the first VALUE_ROWS. With fewer, all values may be codes."""
 VALUE_ROWS = 500
@@ -28,7 +28,7 @@ NEGATIVE_CODES = frozenset({*range(-9, 0), -77, -88, -98, -99, *(-(10**k) + 1 fo
 NINES = frozenset(float(10**k - 1) for k in range(2, 10))
 
 CodeCounts = dict[float, int]
-"""Special codes with their numbers of rows."""
+"""Number of rows of each special code."""
 
 
 def warn_of_special_codes(table: Table, *, declared: Container[int] = ()) -> None:
@@ -60,7 +60,7 @@ def warn_of_special_codes(table: Table, *, declared: Container[int] = ()) -> Non
 
 
 def _candidate_columns(table: Table) -> Iterable[int]:
-    """Return the columns that may contain codes; for an array of numbers they are found by one scan of its extremes."""
+    """Return the columns that may contain codes. Arrays of numbers are scanned at once."""
     if table.numeric_array is None:
         if table.array is not None and table.array.dtype.kind == "b":
             return []

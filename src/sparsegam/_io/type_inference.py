@@ -75,7 +75,7 @@ def _may_be_numbers(scale: Scale | None) -> bool:
 
 
 def _share_of_numbers(column: Column) -> tuple[float, int, int, str]:
-    """Return the share of numbers in a text column, their count, the number of values and the most frequent other."""
+    """Return the share and count of numbers in a text column, the count of its values, and its commonest other text."""
     levels = column.scale.levels
     if column.scale.kind != "category" or not column.scale.is_text:
         return 0.0, 0, 0, ""

@@ -111,7 +111,7 @@ def _equally_spaced(p: int, k: int) -> tuple[NDArray[np.int64], NDArray[np.float
 
 
 def _two_generators(seed: int | None) -> tuple[np.random.Generator, np.random.Generator]:
-    """Return generators for the features and for the target, so that neither depends on n through the other."""
+    """Return separate generators for features and target, so that a larger n does not change the first rows."""
     first, second = np.random.SeedSequence(seed).spawn(2)
     return np.random.default_rng(first), np.random.default_rng(second)
 

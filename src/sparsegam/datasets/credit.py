@@ -68,8 +68,8 @@ FEATURES = (
 # NumInqLast6Mexcl7days equals NumInqLast6M except for a few inquiries of the last week.
 REPEATS, REPEATED, WEEK_SHARE = "NumInqLast6Mexcl7days", "NumInqLast6M", 0.06
 
-# Features that receive a code together: a row receives it in all features of a group whose share exceeds one uniform
-# random number.
+# Features that receive a code together. One uniform random number per row and group decides: the row receives the code
+# in all features of the group whose share exceeds this number.
 CODE_GROUPS: tuple[tuple[int, dict[str, float]], ...] = (
     (NO_USABLE, {"MSinceOldestTradeOpen": 0.024}),
     (NO_USABLE, {"MSinceMostRecentDelq": 0.018}),

@@ -89,7 +89,7 @@ def make_loans(n: int = ROWS, *, seed: int = 0) -> str:
 
 
 def _draw_columns(n: int, rng: np.random.Generator) -> Columns:
-    """Draw the columns, the target last. Values become missing after the target is drawn, so it depends on them."""
+    """Draw the columns, the target last. The target depends on values that are made missing afterwards."""
     day = np.sort(rng.integers(0, DAYS, n))
     late = day / DAYS
     # Latent financial reliability of a person.
@@ -137,7 +137,7 @@ def _log_odds(columns: Columns) -> NDArray[np.float64]:
 
 
 def _channel(late: NDArray[np.float64], u: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return the positions of channels; over time, branches are replaced by brokers."""
+    """Return the position of each channel. Over time, brokers replace branches."""
     branch = 0.55 - 0.30 * late
     return (u > branch).astype(np.intp) + (u > branch + 0.30)
 

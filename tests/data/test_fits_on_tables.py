@@ -1,4 +1,4 @@
-"""Real tables: text, dates, booleans, gaps and codes, from pandas and polars alike, and tables nearly broken."""
+"""Fits on tables with text, dates, booleans, missing values and special codes, and on extreme tables."""
 
 from datetime import date, datetime
 
@@ -59,7 +59,7 @@ def fitted(columns):
     )
 
 
-def test_every_kind_of_column_finds_its_place(fitted):
+def test_fit_uses_columns_of_every_type(fitted):
     conditions = {term.feature: [] for term in fitted.terms_}
     for term in fitted.terms_:
         conditions[term.feature].append(term.condition)
@@ -92,7 +92,7 @@ def test_pandas_and_polars_give_the_same_model(columns, fitted):
     )
 
 
-def test_the_json_holds_all_of_it(columns, fitted):
+def test_json_round_trips(columns, fitted):
     again = Model.from_json(fitted.model_.to_json())
     assert again == fitted.model_
     X = as_pandas(columns[0])
@@ -100,7 +100,7 @@ def test_the_json_holds_all_of_it(columns, fitted):
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
-def test_one_row_of_dicts_turned_frame(columns, fitted, make):
+def test_predict_accepts_a_single_row(columns, fitted, make):
     row = {
         "age": 30,
         "job": "nurse",
@@ -115,7 +115,7 @@ def test_one_row_of_dicts_turned_frame(columns, fitted, make):
     np.testing.assert_array_equal(found, fitted.predict_proba(expected))
 
 
-def test_missing_where_training_had_none_adds_the_mean(columns, fitted):
+def test_new_missing_values_contribute_the_mean(columns, fitted):
     X = as_pandas(columns[0]).head(1)
     with pytest.warns(UserWarning, match="1 row has a missing value in 'age', 1 row has a missing value in 'job'"):
         gone = fitted.decision_function(X.assign(age=np.nan, job=None, owner=None, grade=None, since=pd.NaT))
@@ -123,7 +123,7 @@ def test_missing_where_training_had_none_adds_the_mean(columns, fitted):
     assert gone[0] == pytest.approx(fitted.model_.baseline() + parts["debt"] + parts["income"])
 
 
-def test_unseen_levels_are_counted_once(columns, fitted):
+def test_unseen_levels_cause_one_warning(columns, fitted):
     X = as_pandas(columns[0]).head(5)
     with pytest.warns(
         UserWarning, match=r"2 rows have a new level in 'job', 1 row has a new level in 'grade'"
@@ -134,7 +134,7 @@ def test_unseen_levels_are_counted_once(columns, fitted):
     assert len(caught) == 1
 
 
-def test_special_codes_that_training_lacked_add_the_mean():
+def test_new_special_codes_contribute_the_mean():
     X = pd.DataFrame({"x": np.arange(40.0)})
     gam = SparseGAMRegressor(special_values=[-9]).fit(X, (X.x <= 20).astype(float))
     with pytest.warns(UserWarning, match="1 row has a special value in 'x', which no training row had"):
@@ -142,7 +142,7 @@ def test_special_codes_that_training_lacked_add_the_mean():
     assert gam.predict(pd.DataFrame({"x": [-8.0]})) != [gam.intercept_]
 
 
-def test_dates_as_special_values_and_thresholds():
+def test_dates_can_be_special_values_and_thresholds():
     days = [date(2020, 1, 1 + i % 20) for i in range(100)] + [date(9999, 12, 31)] * 10
     y = np.array([float(day > date(2020, 1, 10)) for day in days[:100]] + [9.0] * 10)
     X = pl.DataFrame({"closed": days})
@@ -161,7 +161,7 @@ def test_dates_as_special_values_and_thresholds():
     np.testing.assert_array_equal(gam.predict(times), gam.predict(X))
 
 
-def test_rare_levels_are_one_candidate():
+def test_rare_levels_form_one_candidate():
     rng = np.random.default_rng(0)
     city = np.where(np.arange(400) < 300, rng.choice(["Ulm", "Bern"], 400), [f"village {i}" for i in range(400)])
     y = np.where(np.char.startswith(city, "village"), 5.0, 0.0) + rng.normal(scale=0.1, size=400)
@@ -177,7 +177,7 @@ def test_rare_levels_are_one_candidate():
         )
 
 
-def test_zero_weights_equal_absent_rows(columns):
+def test_rows_without_weight_are_ignored(columns):
     X, y = as_pandas(columns[0]), columns[1]
     weight = np.where(X.job == "smith", 0.0, 1.0)
     weighted = SparseGAMClassifier(special_values=[-9], lambda0="bic", lambda2=1e-3, min_samples_bin=1).fit(
@@ -189,7 +189,7 @@ def test_zero_weights_equal_absent_rows(columns):
     assert weighted.model_ == absent.model_
 
 
-def test_the_order_of_rows_and_levels_changes_nothing(columns):
+def test_fit_does_not_depend_on_the_order_of_rows_and_levels(columns):
     X, y = as_pandas(columns[0]), columns[1]
     order = np.random.default_rng(1).permutation(len(y))
     one = SparseGAMClassifier().fit(X.assign(job=pd.Categorical(X.job, ["nurse", "smith", "clerk", "baker"])), y)
@@ -197,7 +197,7 @@ def test_the_order_of_rows_and_levels_changes_nothing(columns):
     assert [(t.feature, t.condition) for t in one.terms_] == [(t.feature, t.condition) for t in other.terms_]
 
 
-def test_types_that_changed_are_refused_by_name(columns, fitted):
+def test_predict_rejects_columns_of_another_type(columns, fitted):
     X = as_pandas(columns[0]).head(3)
     with pytest.raises(ValueError, match=r"column 'job' contained categories .*'baker'.* now contains numbers"):
         fitted.predict(X.assign(job=[1, 2, 3]))
@@ -223,9 +223,9 @@ def target(n):
         np.where(np.arange(60_000) == 7, np.nan, 3.0),
         np.full(60_000, 1e308),
     ],
-    ids=["60000 levels", "60000 numbers", "NaN", "None", "constant", "one level", "one gap", "huge"],
+    ids=["60000 levels", "60000 numbers", "NaN", "None", "constant", "one level", "one missing value", "huge"],
 )
-def test_extreme_columns_give_a_model(column):
+def test_extreme_columns_can_be_fitted(column):
     X = pl.DataFrame({"x": column}, strict=False)
     gam = SparseGAMClassifier().fit(X, target(60_000))
     assert np.isfinite(gam.predict_proba(X)).all()
@@ -235,7 +235,7 @@ def test_extreme_columns_give_a_model(column):
     assert np.isfinite(everything.predict_proba(X)).all()
 
 
-def test_broken_tables_get_a_clear_error():
+def test_fit_rejects_invalid_tables():
     with pytest.raises(ValueError, match=r"unique, got \['a'\]"):
         SparseGAMClassifier().fit(pd.DataFrame(np.ones((4, 2)), columns=["a", "a"]), target(4))
     with pytest.raises(ValueError, match="column 'a' mixes types"):
@@ -244,7 +244,7 @@ def test_broken_tables_get_a_clear_error():
         SparseGAMClassifier().fit([{"a": 1}, {"a": 2}], target(2))
 
 
-def test_rows_of_lists_and_arrays_of_objects():
+def test_lists_and_arrays_of_objects_can_be_fitted():
     rows = [[20 + i % 30, "clerk" if i % 3 else "baker"] for i in range(90)]
     y = [float(job == "baker") for _, job in rows]
     for X in (rows, np.array(rows, dtype=object)):
@@ -253,7 +253,7 @@ def test_rows_of_lists_and_arrays_of_objects():
         np.testing.assert_allclose(model.predict(X), y, atol=1e-2)
 
 
-def test_pyarrow_tables(columns, fitted):
+def test_pyarrow_tables_give_the_same_model(columns, fitted):
     table = as_polars(columns[0]).drop("grade").to_arrow()
     assert isinstance(table, pa.Table)
     expected = SparseGAMClassifier().fit(as_polars(columns[0]).drop("grade"), columns[1]).model_
