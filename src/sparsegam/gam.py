@@ -1,8 +1,6 @@
 """Sparse additive models of step functions: SparseGAMClassifier and SparseGAMRegressor."""
 
-import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +24,7 @@ from sparsegam._fit.estimators import (
 from sparsegam._fit.spec import FitSpec, SizeSelection, additive_spec, check_class_loss
 from sparsegam._fit.training import read_data
 from sparsegam._models.additive import Model
+from sparsegam._models.methods import Reports
 from sparsegam._models.terms import Term
 from sparsegam._search.problem import Progress
 from sparsegam._search.solver import Certificate
@@ -53,8 +52,6 @@ from sparsegam.choices import (
 )
 
 if TYPE_CHECKING:
-    from sparsegam._search.path import Path
-    from sparsegam.deploy import Scorecard
     from sparsegam.inspection import Stability
 
 
@@ -251,48 +248,7 @@ class _AdditiveEstimator(BaseEstimator):  # type: ignore[misc]
             verbose=verbose,
         )
 
-    def report(  # noqa: PLR0913
-        self,
-        file: str | os.PathLike[str],
-        X: Any = None,
-        y: Any = None,
-        *,
-        X_test: Any = None,
-        y_test: Any = None,
-        title: str = "A sparse model",
-        settings: Mapping[str, Any] | None = None,
-        path: "Path[Model] | None" = None,
-        sample_weight: Any = None,
-        stability: "Stability | None" = None,
-        labels: Mapping[str, str | tuple[str, str]] | None = None,
-        groups: Any = None,
-        about: Mapping[str, str] | None = None,
-        scorecard: "Scorecard | None" = None,
-    ) -> FilePath:
-        """Write a report: one HTML file with the model, its term statistics and its performance.
-
-        The parameters are those of `sparsegam.report.write_report`; the settings are those of this estimator.
-        """
-        from sparsegam.report import write_report
-
-        check_is_fitted(self)
-        return write_report(
-            file,
-            self,
-            X,
-            y,
-            X_test=X_test,
-            y_test=y_test,
-            title=title,
-            settings=settings,
-            path=path,
-            sample_weight=sample_weight,
-            stability=stability,
-            labels=labels,
-            groups=groups,
-            about=about,
-            scorecard=scorecard,
-        )
+    report = Reports.report
 
     def _html_repr(self) -> str:
         return html_with_model(self)

@@ -1,13 +1,9 @@
 """Sparse linear models: SparseLinearClassifier and SparseLinearRegressor."""
 
-import os
-from collections.abc import Mapping
-from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from sparsegam._data.matrix import read_matrix
 from sparsegam._fit.driver import fit
@@ -25,15 +21,13 @@ from sparsegam._fit.estimators import (
 from sparsegam._fit.spec import FitSpec, SizeSelection, check_class_loss, linear_spec
 from sparsegam._fit.training import read_data
 from sparsegam._models.linear import LinearModel
+from sparsegam._models.methods import Reports
 from sparsegam._search.problem import Progress
 from sparsegam.arrays import FloatArray
 from sparsegam.choices import ClassLoss, ClassWeight, Lambda0, Lambda2, Lambda2Choice, Loss
 
 if TYPE_CHECKING:
-    from sparsegam._models.additive import Model
-    from sparsegam._search.path import Path
-    from sparsegam.deploy import Scorecard
-    from sparsegam.inspection import Stability
+    pass
 
 
 class _LinearEstimator(BaseEstimator):  # type: ignore[misc]
@@ -137,48 +131,7 @@ class _LinearEstimator(BaseEstimator):  # type: ignore[misc]
         """
         return score_predictions(self, X, y, sample_weight)
 
-    def report(  # noqa: PLR0913
-        self,
-        file: str | os.PathLike[str],
-        X: Any = None,
-        y: Any = None,
-        *,
-        X_test: Any = None,
-        y_test: Any = None,
-        title: str = "A sparse model",
-        settings: Mapping[str, Any] | None = None,
-        path: "Path[Model] | None" = None,
-        sample_weight: Any = None,
-        stability: "Stability | None" = None,
-        labels: Mapping[str, str | tuple[str, str]] | None = None,
-        groups: Any = None,
-        about: Mapping[str, str] | None = None,
-        scorecard: "Scorecard | None" = None,
-    ) -> FilePath:
-        """Write a report: one HTML file with the model and its performance.
-
-        The parameters are those of `sparsegam.report.write_report`; the settings are those of this estimator.
-        """
-        from sparsegam.report import write_report
-
-        check_is_fitted(self)
-        return write_report(
-            file,
-            self,
-            X,
-            y,
-            X_test=X_test,
-            y_test=y_test,
-            title=title,
-            settings=settings,
-            path=path,
-            sample_weight=sample_weight,
-            stability=stability,
-            labels=labels,
-            groups=groups,
-            about=about,
-            scorecard=scorecard,
-        )
+    report = Reports.report
 
     def _html_repr(self) -> str:
         return html_with_model(self)

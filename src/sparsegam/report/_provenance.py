@@ -95,7 +95,6 @@ def provenance_content(report: ReportData) -> dict[str, Any]:
         "hashes": hashes,
         "edits": [edit.cells() for edit in getattr(report.model, "edits", ())],
         "rows": None if report.train is None else report.train.table.n_rows,
-        "test_rows": None if report.test is None else report.test.table.n_rows,
         "date": datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
     }
 

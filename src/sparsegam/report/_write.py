@@ -9,6 +9,9 @@ from html import escape
 from pathlib import Path as FilePath
 from typing import Any
 
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
 from sparsegam._data.table import Table
 from sparsegam._fit.estimators import latest_fit
 from sparsegam._io.writing import write_atomically
@@ -94,7 +97,8 @@ def write_report(  # noqa: PLR0913
         The file.
     """
     fit = Fit(settings or {}, path)
-    if hasattr(model, "model_"):
+    if isinstance(model, BaseEstimator):
+        check_is_fitted(model)
         known = Fit.of(model, latest_fit(model, X))
         fit = replace(known, settings=settings or known.settings, path=path or known.path)
         model = model.model_
