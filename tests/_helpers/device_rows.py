@@ -39,9 +39,14 @@ def device(request, monkeypatch):
     """Return a device, and let the package use devices of the same kind."""
     found = open_device(request.param)
     if request.param == "emulated":
-        for name in MODULES_WITH_DEVICE:
-            monkeypatch.setattr(importlib.import_module(f"sparsegam._backends.cuda.{name}"), "Device", EmulatedDevice)
+        emulate_device(monkeypatch)
     return found
+
+
+def emulate_device(monkeypatch):
+    """Let the package use emulated devices."""
+    for name in MODULES_WITH_DEVICE:
+        monkeypatch.setattr(importlib.import_module(f"sparsegam._backends.cuda.{name}"), "Device", EmulatedDevice)
 
 
 def fit_on_both(estimator, *rows, **options):
