@@ -1,10 +1,12 @@
-"""Substitutes of terms: costs are true ones, twins cost nothing, rules are obeyed."""
+"""Tests of alternatives to terms, of their costs and constraints, and of smaller models."""
 
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from sparsegam import SparseGAMClassifierCV, SparseGAMRegressor
 from sparsegam._data.table import read_table
 from sparsegam._design.binning import Binning
 from sparsegam._design.constraints import Constraints, InteractionOptions
@@ -12,11 +14,19 @@ from sparsegam._search.options import SearchOptions
 from sparsegam._search.path import Path
 from sparsegam._search.refit import refit
 from sparsegam._search.tables import Tables
-from sparsegam.inspection._alternatives import alternatives, objective_of, support_of, with_products_of
+from sparsegam.inspection import alternatives
+from sparsegam.inspection._alternatives import (
+    find_alternatives,
+    fit_problem,
+    objective_of,
+    smaller_models,
+    support_of,
+    with_interactions_of,
+)
 
 
 def make_problem(loss="logistic", rules=None, n=400):
-    """Column 2 repeats column 0, but for its units; column 3 is noise."""
+    """Return a problem, its path and constraints; column 2 is 10 times column 0, and column 3 is noise."""
     rng = np.random.default_rng(0)
     X = rng.integers(0, 12, (n, 4)).astype(float)
     X[:, 2] = 10 * X[:, 0]
@@ -34,18 +44,18 @@ def make_problem(loss="logistic", rules=None, n=400):
 
 
 @pytest.mark.parametrize("loss", ["logistic", "exponential", "squared"])
-def test_costs_are_those_of_the_frontier(loss):
+def test_drop_costs_equal_differences_of_the_path(loss):
     problem, path, rules = make_problem(loss)
     model = path.at(n_terms=2)
     assert objective_of(problem, model) == pytest.approx(path.objective[2], rel=1e-6)
-    found = alternatives(problem, model, rules)
+    found = find_alternatives(problem, model, rules)
     cheapest = min(a.drop_cost for a in found)
     assert path.objective[2] + cheapest == pytest.approx(path.objective[1], rel=1e-4)
 
 
-def test_a_twin_costs_nothing():
+def test_a_duplicate_column_is_a_substitute_at_no_cost():
     problem, path, rules = make_problem()
-    found = {a.term.feature: a for a in alternatives(problem, path.at(n_terms=2), rules)}
+    found = {a.term.feature: a for a in find_alternatives(problem, path.at(n_terms=2), rules)}
     term = found.get("x0", found.get("x2"))
     twin = term.substitutes[0]
     assert {term.term.feature, twin.term.feature} == {"x0", "x2"}
@@ -53,16 +63,16 @@ def test_a_twin_costs_nothing():
     assert twin.term.coef == pytest.approx(term.term.coef, rel=1e-2)
 
 
-def test_rules_are_obeyed():
+def test_substitutes_obey_constraints():
     problem, path, rules = make_problem(rules=Constraints(monotone={"x1": "increasing"}, features_never=["x2"]))
-    for alternative in alternatives(problem, path.at(n_terms=3), rules):
+    for alternative in find_alternatives(problem, path.at(n_terms=3), rules):
         for substitute in alternative.substitutes:
             assert substitute.term.feature != "x2"
             assert substitute.term.feature != "x1" or substitute.term.coef <= 0
 
 
 def true_objective(problem, model, X, y):
-    """Loss and ridge by the rows alone."""
+    """Return loss and ridge computed from the raw values."""
     score = model.decision_function(X)
     loss = np.logaddexp(0, -y * score).sum() if model.loss == "logistic" else 0.5 * ((y - score) ** 2).sum()
     spread = [
@@ -74,7 +84,7 @@ def true_objective(problem, model, X, y):
 
 @pytest.mark.parametrize("max_bins", [8, 1000])
 @pytest.mark.parametrize("loss", ["logistic", "squared"])
-def test_costs_of_ramps_are_those_of_the_rows(loss, max_bins):
+def test_costs_of_ramps_use_raw_values(loss, max_bins):
     rng = np.random.default_rng(1)
     X = rng.integers(0, 200, (500, 3)).astype(float)
     score = 0.03 * np.minimum(X[:, 0] - 120, 0) + 1.0 * (X[:, 1] <= 90)
@@ -92,7 +102,7 @@ def test_costs_of_ramps_are_those_of_the_rows(loss, max_bins):
     assert {t.condition.kind for t in model.terms} == {"ramp", "<="}
     assert objective_of(problem, model) == pytest.approx(path.objective[2], rel=1e-6)
     assert objective_of(problem, model) == pytest.approx(true_objective(problem, model, X, y), rel=1e-9)
-    found = alternatives(problem, model, rules)
+    found = find_alternatives(problem, model, rules)
     assert path.objective[2] + min(a.drop_cost for a in found) == pytest.approx(path.objective[1], rel=1e-2)
     for alternative in found:
         kinds = [(s.term.feature, s.term.condition.is_ramp) for s in alternative.substitutes]
@@ -103,19 +113,19 @@ def test_costs_of_ramps_are_those_of_the_rows(loss, max_bins):
     assert all(0 < s.cost < ramp.drop_cost for s in steps)
 
 
-def test_ramps_obey_directions():
+def test_ramps_as_substitutes_obey_monotonicity():
     problem, path, _ = make_problem(rules=Constraints(shapes="both"))
     rules = Constraints(shapes="both", monotone={"x0": "increasing", "x2": "increasing"})
-    found = [s.term for a in alternatives(problem, path.at(n_terms=3), rules) for s in a.substitutes]
+    found = [s.term for a in find_alternatives(problem, path.at(n_terms=3), rules) for s in a.substitutes]
     assert all(t.feature == "x1" or (t.coef > 0) == t.condition.is_ramp for t in found)
 
 
-def test_terms_that_are_no_columns():
+def test_terms_without_a_column_are_rejected():
     problem, path, rules = make_problem()
-    assert alternatives(problem, path.at(n_terms=0), rules) == []
+    assert len(find_alternatives(problem, path.at(n_terms=0), rules)) == 0
     model = path.at(n_terms=6)
     with pytest.raises(ValueError, match="no column for the term"):
-        alternatives(pose_with_few_bins(), model, rules)
+        find_alternatives(pose_with_few_bins(), model, rules)
 
 
 def pose_with_few_bins():
@@ -126,7 +136,7 @@ def pose_with_few_bins():
 
 @pytest.fixture(scope="module")
 def paired():
-    """A problem of two features that matter together, its rules, and the model that a search of products found."""
+    """Return a problem with an interaction, the problem prepared for its search, and the model found."""
     rng = np.random.default_rng(0)
     X = rng.integers(0, 20, (600, 3)).astype(float)
     y = np.where(rng.random(600) < np.where((X[:, 0] <= 8) & (X[:, 1] > 10), 0.8, 0.3), 1.0, -1.0)
@@ -138,13 +148,13 @@ def paired():
     return problem, ready, model
 
 
-def test_products_near_by_stand_in_for_products(paired):
+def test_similar_interactions_are_substitutes_of_interactions(paired):
     plain, ready, model = paired
     with pytest.raises(ValueError, match="the data have no column for the term"):
-        alternatives(plain, model, Constraints())
-    problem = with_products_of(plain, model)
+        find_alternatives(plain, model, Constraints())
+    problem = with_interactions_of(plain, model)
     assert objective_of(problem, model) == pytest.approx(objective_of(ready, model))
-    (found,) = alternatives(problem, model, Constraints())
+    (found,) = find_alternatives(problem, model, Constraints())
     assert found.drop_cost > 20
     best = found.substitutes[0]
     assert best.term.part == model.terms[0].part
@@ -155,12 +165,70 @@ def test_products_near_by_stand_in_for_products(paired):
     assert best.cost == pytest.approx(fitted.objective - objective_of(problem, model), abs=0.01)
 
 
-def test_stand_ins_for_products_obey_directions(paired):
+def test_substitutes_of_interactions_obey_monotonicity(paired):
     plain, _, model = paired
-    assert model.terms[0].coef > 0  # it falls with the first feature, and grows with the second
+    assert model.terms[0].coef > 0  # decreasing in the first feature, increasing in the second
     rules = Constraints(monotone={"x0": "decreasing", "x1": "increasing"})
     constrained = replace(plain, constraints=rules)
-    (found,) = alternatives(with_products_of(constrained, model), model, rules)
+    (found,) = find_alternatives(with_interactions_of(constrained, model), model, rules)
     assert found.substitutes
     for substitute in found.substitutes:
         assert {one.condition.kind for one in substitute.term.clauses if one.feature == "x0"} <= {"<="}
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame(rng.integers(0, 15, (500, 5)).astype(float), columns=list("abcde"))
+    y = 2.0 * (frame["a"] <= 5) - 1.5 * (frame["b"] <= 3) + 0.7 * (frame["c"] <= 9) + rng.normal(size=500)
+    gam = SparseGAMRegressor(max_terms=6, lambda0=0.1, lambda2=0.001).fit(frame, y)
+    problem, constraints = fit_problem(gam.model_, frame, y, None, gam.get_params())
+    return gam, frame, y, problem, constraints
+
+
+def test_alternatives_accepts_estimators_and_models(fitted):
+    gam, frame, y, problem, constraints = fitted
+    found = alternatives(gam, frame, y)
+    assert len(found) == gam.n_terms_
+    assert [one.drop_cost for one in found] == pytest.approx(
+        [one.drop_cost for one in find_alternatives(problem, gam.model_, constraints)]
+    )
+    assert str(found) == str(alternatives(gam.model_, frame, y, lambda2=0.001, max_terms=6))
+    assert len(found.to_frame()) == sum(len(one.substitutes) for one in found)
+    assert "cost of dropping" in str(found)
+    assert all(len(one.substitutes) <= 1 for one in alternatives(gam, frame, y, max_substitutes=1))
+    with pytest.raises(TypeError, match="model must be a Model or a fitted estimator"):
+        alternatives(frame, frame, y)
+
+
+def test_alternatives_of_cross_validated_estimators_and_ramps():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 30, (300, 3)).astype(float), columns=list("abc"))
+    labels = np.where(0.2 * np.minimum(frame["a"] - 20, 0) + rng.normal(size=300) > -1, "good", "bad")
+    gam = SparseGAMClassifierCV(max_terms=2, cv=2, shapes=["steps", "both"], positive="bad").fit(frame, labels)
+    found = alternatives(gam, frame, labels)
+    assert [one.term for one in found] == list(gam.model_.terms)
+    assert all(one.drop_cost > 0 for one in found)
+
+
+def test_smaller_models_drop_the_cheapest_term_first(fitted):
+    gam, _, _, problem, constraints = fitted
+    model = gam.model_
+    found = smaller_models(problem, model)
+    assert [len(point.columns) for point in found.points] == list(range(model.n_terms + 1))
+    costs = [one.drop_cost for one in find_alternatives(problem, model, constraints)]
+    kept = problem.design.model(found.points[-2], model.loss, None)
+    assert {t.condition for t in model.terms} - {t.condition for t in kept.terms} == {
+        model.terms[int(np.argmin(costs))].condition
+    }
+    assert objective_of(problem, kept) == pytest.approx(objective_of(problem, model) + min(costs), rel=1e-9)
+
+
+def test_a_path_search_can_start_from_smaller_models(fitted):
+    gam, _, _, problem, _ = fitted
+    full = Path.search(problem, None)
+    quick = Path.search(problem, None, rough=True, start=smaller_models(problem, gam.model_))
+    assert quick.n_terms.tolist() == full.n_terms.tolist()
+    np.testing.assert_allclose(quick.objective, full.objective, rtol=0.02)
+    assert quick.objective[gam.n_terms_] <= objective_of(problem, gam.model_) * (1 + 1e-9)
+    assert quick.models[3].evidence is None

@@ -276,11 +276,12 @@ class Editor:
     def _with_value(self, clause: Clause, new: Any) -> Clause:
         condition = clause.condition
         value = self._on_scale(new, clause.feature)
-        if type(value) is not type(condition.value):
+        has_same_type = type(value) is type(condition.value)
+        if not has_same_type:
             text = condition.text(clause.feature)
             msg = f"{text} cannot move to {new!r}, a value of another type; drop the term instead."
             raise ValueError(msg)
-        if condition.low is not None and float(value) <= condition.low:
+        if condition.low is not None and value <= condition.low:
             msg = (
                 f"the knot of a ramp of {clause.feature!r} must be above {condition.low:g}, where the ramp starts, "
                 f"got {value!r}."

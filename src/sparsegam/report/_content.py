@@ -11,7 +11,7 @@ from sparsegam._models.multiclass import OneVsRestModel
 from sparsegam._models.seen import RULES
 from sparsegam._search.path import Path
 from sparsegam._search.statistics import FEW_ROWS
-from sparsegam.inspection._alternatives import alternatives, objective_of
+from sparsegam.inspection._alternatives import find_alternatives, objective_of
 from sparsegam.losses import LOSSES
 from sparsegam.report._data import ReportData
 from sparsegam.report._evaluation import path_scores, performance_content
@@ -192,7 +192,7 @@ def _alternatives_content(report: ReportData, model: Model) -> dict[str, Any] | 
         return None
     if report.missing_columns:
         return {"note": report.missing_columns, "terms": []}
-    found = alternatives(report.problem, model, report.spec.designs[0].rules)
+    found = find_alternatives(report.problem, model, report.spec.designs[0].rules)
     terms = [
         {
             "term": report.term(one.term),

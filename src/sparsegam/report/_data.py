@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from sparsegam._data.columns import Column
 from sparsegam._data.table import Table, position, read_table
 from sparsegam._data.target import Target, apply_class_weights, read_weights
 from sparsegam._fit.driver import FitResult
-from sparsegam._fit.spec import FitSpec, additive_spec
+from sparsegam._fit.spec import FitSpec
 from sparsegam._fit.training import FitData, build_problem
 from sparsegam._models.additive import Model
 from sparsegam._models.lookup import positions
@@ -27,8 +26,7 @@ from sparsegam._search.table_problem import TableProblem
 from sparsegam.arrays import FloatArray
 from sparsegam.deploy import Scorecard
 from sparsegam.inspection import Stability
-from sparsegam.inspection._alternatives import columns_of, with_products_of
-from sparsegam.inspection._shrinking import shrunk
+from sparsegam.inspection._alternatives import columns_of, fit_spec, smaller_models, with_interactions_of
 
 # The frontier is searched up to so many terms more than the model has.
 EXTRA_TERMS = 8
@@ -36,12 +34,6 @@ EXTRA_TERMS = 8
 # For larger models, the search of the frontier starts from the model. With 80 terms, it takes a third of the time and
 # ends at objectives 0.04 % higher.
 MANY_TERMS = 40
-
-# Settings of an estimator that define its problem.
-PROBLEM_OPTIONS = {*signature(additive_spec).parameters} - {
-    "callback", "certify", "cuts", "device", "lambda0", "loss", "max_terms", "order", "positive", "search", "selection",
-    "verbose",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -237,17 +229,7 @@ class ReportData:
     @cached_property
     def spec(self) -> FitSpec:
         """Options of the fit: the settings and, where these are open, special values, categories and shapes in use."""
-        model: Model = self.model
-        options = {name: value for name, value in self.fit.settings.items() if name in PROBLEM_OPTIONS}
-        if options.get("special_values") is None and model.special_values:
-            options["special_values"] = dict(model.special_values)
-        if options.get("categorical", "auto") == "auto":
-            numeric = [name for name, scale in model.scales.items() if scale.kind == "category" and not scale.is_text]
-            options["categorical"] = numeric or "auto"
-        if not isinstance(options.get("shapes"), str | Mapping):
-            options["shapes"] = "both" if any(term.condition.is_ramp for term in model.terms) else "steps"
-        options |= {"loss": model.loss, "max_terms": model.n_terms + EXTRA_TERMS}
-        return additive_spec(**options)
+        return fit_spec(self.model, self.fit.settings, self.model.n_terms + EXTRA_TERMS)
 
     @cached_property
     def problem(self) -> TableProblem | None:
@@ -261,7 +243,7 @@ class ReportData:
             return problem
         data = FitData(self.train.table, self.train.y, self._target(self.train), self.train.X, deadline=deadline)
         built: Any = with_noise_scaled_ridge(build_problem(self.spec, data))
-        return with_products_of(built, self.model)
+        return with_interactions_of(built, self.model)
 
     def _target(self, data: Dataset) -> Target:
         weight = read_weights(self.sample_weight, data.table.n_rows)
@@ -288,5 +270,5 @@ class ReportData:
             return self.fit.path
         classes = None if self.model.classes is None else np.array(self.model.classes)
         from_model = self.model.n_terms > MANY_TERMS and not self.missing_columns
-        start = shrunk(self.problem, self.model) if from_model else None
+        start = smaller_models(self.problem, self.model) if from_model else None
         return Path[Model].search(self.problem, classes, rough=True, start=start)
