@@ -29,10 +29,10 @@ BestInteractions find_best_interactions(Rows& rows, const Point& point, const nb
     if (per_pair < 0 || !(ridge >= 0.0) || !(min_curvature >= 0.0))
         throw std::invalid_argument("per_pair, ridge and min_curvature must not be negative");
     const auto in = coarse_bins_from(coarse_bins);
-    const auto asked = pairs_from(pairs);
+    const auto feature_pairs = pairs_from(pairs);
     const Released released;
     rows.set_poll(poll_of(stop));
-    return best_interactions(rows, point, in, asked, {per_pair, ridge, min_curvature});
+    return best_interactions(rows, point, in, feature_pairs, {per_pair, ridge, min_curvature});
 }
 
 }  // namespace

@@ -115,19 +115,19 @@ nb::object evaluate(Rows& rows, const std::vector<Point>& points) {
 nb::tuple newton(Rows& rows, const Point& point, const InputArray<Index>& support, bool low_precision) {
     const auto& at = checked(rows, point);
     const auto on = checked(rows, support);
-    const NewtonSums answer = released([&] { return rows.newton(at, on, low_precision); });
-    return nb::make_tuple(answer.loss, as_numpy(flat(answer.gram.curv)), array(answer.gram.grad));
+    const NewtonSums result = released([&] { return rows.newton(at, on, low_precision); });
+    return nb::make_tuple(result.loss, as_numpy(flat(result.gram.curv)), array(result.gram.grad));
 }
 
 nb::tuple scan(LocalRows& rows, const Point& point, const InputArray<Index>& selected) {
     ScanArrays sums;
     const auto& at = checked(rows, point);
-    const auto asked = checked(rows, selected);
-    Token token = released([&] { return rows.scan(at, asked, sums); });
-    const nb::tuple answer =
+    const auto requested = checked(rows, selected);
+    Token token = released([&] { return rows.scan(at, requested, sums); });
+    const nb::tuple result =
         nb::make_tuple(BoundToken{std::move(token)}, as_numpy(flat(sums.gram.curv)), array(sums.gram.grad),
                        array(sums.grad), array(sums.curv), array(sums.cross));
-    return sums.moment.empty() ? answer : nb::tuple(answer + nb::make_tuple(array(sums.moment)));
+    return sums.moment.empty() ? result : nb::tuple(result + nb::make_tuple(array(sums.moment)));
 }
 
 nb::tuple rescan(LocalRows& rows, const BoundToken& token, const Point& point, const InputArray<Index>& entered,
@@ -135,16 +135,17 @@ nb::tuple rescan(LocalRows& rows, const BoundToken& token, const Point& point, c
     ScanArrays sums;
     sums.size = static_cast<Index>(entered.shape(0));
     const auto& at = checked(rows, point);
-    const auto in = checked(rows, entered), asked = checked(rows, selected);
-    const double total = released(
-        [&] { return rows.rescan(*token.held, at, in, asked, [&](const Block& block) { sums.visit_block(block); }); });
+    const auto in = checked(rows, entered), requested = checked(rows, selected);
+    const double total = released([&] {
+        return rows.rescan(*token.value, at, in, requested, [&](const Block& block) { sums.visit_block(block); });
+    });
     return nb::make_tuple(total, array(sums.grad), array(sums.curv), array(sums.cross));
 }
 
 nb::tuple groups(LocalRows& rows, const Point& point, const InputArray<Index>& columns) {
     const auto& at = checked(rows, point);
-    const auto asked = checked(rows, columns);
-    const GroupSums all = released([&] { return rows.groups(at, asked); });
+    const auto requested = checked(rows, columns);
+    const GroupSums all = released([&] { return rows.groups(at, requested); });
     return nb::make_tuple(array(all.grad), array(all.curv), array(all.loss),
                           as_numpy(std::vector<double>{all.total_grad, all.total_curv, all.total_loss}));
 }
@@ -153,10 +154,10 @@ nb::tuple groups(LocalRows& rows, const Point& point, const InputArray<Index>& c
 nb::tuple pairs(LocalRows& rows, const Point& point, const nb::sequence& coarse_bins, const PairArray& features) {
     const auto& at = checked(rows, point);
     const auto in = coarse_bins_from(coarse_bins);
-    const auto asked = pairs_from(features);
-    std::vector<std::vector<double>> grad(asked.size()), curv(asked.size());
+    const auto requested = pairs_from(features);
+    std::vector<std::vector<double>> grad(requested.size()), curv(requested.size());
     released([&] {
-        rows.pairs(at, in, asked, [&](Index pair, std::span<const double> g, std::span<const double> h) {
+        rows.pairs(at, in, requested, [&](Index pair, std::span<const double> g, std::span<const double> h) {
             grad[pair].assign(g.begin(), g.end());
             curv[pair].assign(h.begin(), h.end());
         });

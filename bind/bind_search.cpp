@@ -262,7 +262,7 @@ nb::dict counts_of(const Search& search) {
 
 void bind_search(nb::module_& m) {
     nb::module_::import_("atexit").attr("register")(nb::cpp_function(end_all));
-    nb::class_<Stop>(m, "Stop").def(nb::init<>()).def("set", [](Stop& stop) { *stop.asked = true; });
+    nb::class_<Stop>(m, "Stop").def(nb::init<>()).def("set", [](Stop& stop) { *stop.is_stopped = true; });
     nb::class_<Certificate>(m, "Certificate")
         .def_ro("swap_optimal", &Certificate::swap_optimal)
         .def_ro("pairs", &Certificate::pairs)

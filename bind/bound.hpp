@@ -50,7 +50,7 @@ class BoundRawColumns {
 };
 
 struct BoundToken {
-    sparsegam::Token held;
+    sparsegam::Token value;
 };
 
 // Labels and weights of the given number of rows; without weights, every row has weight one.

@@ -22,12 +22,12 @@
 
 // Holds the Python object that a scan returned as its token.
 struct PythonToken final : sparsegam::ScanToken {
-    explicit PythonToken(nb::object held) : held(std::move(held)) {}
+    explicit PythonToken(nb::object value) : value(std::move(value)) {}
     ~PythonToken() override {
         nb::gil_scoped_acquire gil;
-        held.reset();
+        value.reset();
     }
-    nb::object held;
+    nb::object value;
 };
 
 using Numbers = Aligned<const double, nb::c_contig, nb::device::cpu>;
@@ -64,49 +64,49 @@ class PythonRows final : public sparsegam::Rows {
 
     sparsegam::NewtonSums newton(const Point& point, std::span<const Index> support, bool low_precision) override {
         nb::gil_scoped_acquire gil;
-        const nb::tuple answer =
+        const nb::tuple result =
             checked_tuple(member("newton")(point, array(support), low_precision), 3, "newton: loss, curv, grad");
-        return {nb::cast<double>(answer[0]), gram(answer[1], answer[2], support.size() + 1)};
+        return {nb::cast<double>(result[0]), gram(result[1], result[2], support.size() + 1)};
     }
 
     sparsegam::Token scan(const Point& point, std::span<const Index> selected,
                           sparsegam::ScanVisitor& visitor) override {
         nb::gil_scoped_acquire gil;
         const bool ramped = !columns().knot.empty();
-        const nb::tuple answer =
+        const nb::tuple result =
             checked_tuple(member("scan")(point, array(selected)), ramped ? 7 : 6,
                           ramped ? "scan: token, support curv and grad, then grad, curv, cross, moment"
                                  : "scan: token, support curv and grad, then grad, curv, cross");
         const std::size_t size = point.columns.size() + 1;
-        visitor.visit_gram(gram(answer[1], answer[2], size));
+        visitor.visit_gram(gram(result[1], result[2], size));
         const auto columns = columns_or_all(selected);
-        const auto moment = ramped ? numbers(answer[6], columns.size(), "moment") : std::vector<double>();
-        take(answer[3], answer[4], answer[5], columns, size, [&](sparsegam::Block block) {
+        const auto moment = ramped ? numbers(result[6], columns.size(), "moment") : std::vector<double>();
+        take(result[3], result[4], result[5], columns, size, [&](sparsegam::Block block) {
             if (ramped) block.moment = {moment.data(), 1};
             visitor.visit_block(block);
         });
-        return std::make_shared<PythonToken>(nb::borrow<nb::object>(answer[0]));
+        return std::make_shared<PythonToken>(nb::borrow<nb::object>(result[0]));
     }
 
     double rescan(const sparsegam::ScanToken& token, const Point& point, std::span<const Index> entered,
                   std::span<const Index> selected, const sparsegam::BlockCallback& visit_block) override {
         nb::gil_scoped_acquire gil;
-        const nb::tuple answer = checked_tuple(
-            member("rescan")(static_cast<const PythonToken&>(token).held, point, array(entered), array(selected)), 4,
+        const nb::tuple result = checked_tuple(
+            member("rescan")(static_cast<const PythonToken&>(token).value, point, array(entered), array(selected)), 4,
             "rescan: total gradient, then grad, curv, cross");
-        take(answer[1], answer[2], answer[3], columns_or_all(selected), entered.size(), visit_block);
-        return nb::cast<double>(answer[0]);
+        take(result[1], result[2], result[3], columns_or_all(selected), entered.size(), visit_block);
+        return nb::cast<double>(result[0]);
     }
 
     sparsegam::GroupSums groups(const Point& point, std::span<const Index> columns) override {
         nb::gil_scoped_acquire gil;
-        const nb::tuple answer =
+        const nb::tuple result =
             checked_tuple(member("groups")(point, array(columns)), 4, "groups: grad, curv, loss, totals");
-        const auto totals = numbers(answer[3], 3, "groups: totals of gradient, curvature and loss");
+        const auto totals = numbers(result[3], 3, "groups: totals of gradient, curvature and loss");
         const std::size_t n = columns.size();
-        return {numbers(answer[0], n, "groups: grad"),
-                numbers(answer[1], n, "groups: curv"),
-                numbers(answer[2], n, "groups: loss"),
+        return {numbers(result[0], n, "groups: grad"),
+                numbers(result[1], n, "groups: curv"),
+                numbers(result[2], n, "groups: loss"),
                 totals[0],
                 totals[1],
                 totals[2]};
@@ -119,10 +119,10 @@ class PythonRows final : public sparsegam::Rows {
         std::vector<std::size_t> sizes;
         for (const auto& [a, b] : pairs) sizes.push_back(coarse_bins[a].n_coarse * coarse_bins[b].n_coarse);
         const std::size_t size = std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
-        const nb::tuple answer = checked_tuple(member("pair_sums")(point, as_tuples(coarse_bins), as_array(pairs)), 2,
+        const nb::tuple result = checked_tuple(member("pair_sums")(point, as_tuples(coarse_bins), as_array(pairs)), 2,
                                                "pair_sums: tables of gradient and curvature");
-        const auto grad = numbers(answer[0], size, "pair_sums: grad"),
-                   curv = numbers(answer[1], size, "pair_sums: curv");
+        const auto grad = numbers(result[0], size, "pair_sums: grad"),
+                   curv = numbers(result[1], size, "pair_sums: curv");
         for (std::size_t p = 0, first = 0; p < pairs.size(); first += sizes[p++])
             take(static_cast<Index>(p), std::span(grad).subspan(first, sizes[p]),
                  std::span(curv).subspan(first, sizes[p]));
@@ -135,15 +135,15 @@ class PythonRows final : public sparsegam::Rows {
         return as_numpy(std::vector<Index>(values.begin(), values.end()));
     }
 
-    static nb::tuple checked_tuple(const nb::object& answer, std::size_t count, const char* what) {
+    static nb::tuple checked_tuple(const nb::object& result, std::size_t count, const char* what) {
         nb::tuple tuple;
-        if (!nb::try_cast(answer, tuple) || tuple.size() != count)
+        if (!nb::try_cast(result, tuple) || tuple.size() != count)
             throw std::invalid_argument(std::string("a Rows class in Python must return ") + what);
         return tuple;
     }
 
-    static std::vector<double> numbers(nb::handle answer, std::size_t count, const char* what) {
-        const nb::object made = nb::module_::import_("numpy").attr("ascontiguousarray")(answer, "float64");
+    static std::vector<double> numbers(nb::handle result, std::size_t count, const char* what) {
+        const nb::object made = nb::module_::import_("numpy").attr("ascontiguousarray")(result, "float64");
         const auto values = nb::cast<Numbers>(made);
         if (values.size() != count)
             throw std::invalid_argument("a Rows class in Python must return " + std::string(what) + " (" +

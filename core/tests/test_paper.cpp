@@ -155,7 +155,7 @@ void test_closed_step() {
         CHECK_NEAR(step.shift, off, 1e-5, where + ": shift of the intercept");
         CHECK_NEAR(step.coef, on - off, 1e-5, where + ": coefficient");
         CHECK_NEAR(start - step.gain, loss_after(on, off), 1e-9 * start, where + ": gain");
-        CHECK_NEAR(step.worth, without - loss_after(on, off), 1e-9 * start, where + ": gain beyond an intercept");
+        CHECK_NEAR(step.term_gain, without - loss_after(on, off), 1e-9 * start, where + ": gain beyond an intercept");
     }
 }
 

@@ -46,7 +46,7 @@ def enumerated(seed, loss):
     best = best_of_each_size(found)
     points = problem.frontier(max_terms=len(best) - 1, penalty=problem.penalty(lambda2)).points
     reached = np.array([point.loss + point.ridge for point in points])
-    # The frontier ends at the size from which on no column lowers the objective.
+    # The frontier ends when no further column lowers the objective.
     reached = np.append(reached, np.full(len(best) - len(reached), reached[-1]))
     return best / best[0], greedy(found) / best[0], reached / best[0]
 

@@ -43,7 +43,7 @@ class Sweep {
         for (Index j = 0; j < point_.size(); ++j) {
             if (penalty_.is_always(point_.columns[j])) continue;
             if (deadline_.passed()) return std::nullopt;
-            left_ = point_.columns[j];
+            removed_ = point_.columns[j];
             const Point dropped = without(j);
             const auto open = open_columns(dropped, taken);
             certificate_.line_searches += static_cast<Index>(open.size());
@@ -52,18 +52,18 @@ class Sweep {
                 if (auto better = line_search(dropped, c)) return better;
             }
         }
-        certificate_.swap_optimal = none_diverged();
+        certificate_.swap_optimal = no_coefficient_diverged();
         return std::nullopt;
     }
 
     const Certificate& certificate() const { return certificate_; }
 
   private:
-    static constexpr std::size_t most_shifts = 8;
+    static constexpr std::size_t max_shifts = 8;
 
     // If a coefficient has diverged (separable data without ridge), line searches may end too early, and no certificate
     // is given.
-    bool none_diverged() const {
+    bool no_coefficient_diverged() const {
         for (Index s = 0; s < point_.size(); ++s) {
             if (std::abs(point_.coef[s]) > 0.9 * objective_.max_coef(point_.columns[s])) return false;
         }
@@ -77,7 +77,7 @@ class Sweep {
     // The value that a point must reach when a column replaces the removed term. It depends on the costs of both
     // columns.
     double must_beat(Index column) const {
-        return point_.value() - min_improvement_ + lambda0_ * (penalty_.cost[left_] - penalty_.cost[column]);
+        return point_.value() - min_improvement_ + lambda0_ * (penalty_.cost[removed_] - penalty_.cost[column]);
     }
 
     // Returns the point without its j-th term, with optimal intercept: the bounds are sharp near the best shift of a
@@ -95,7 +95,7 @@ class Sweep {
         const Limits limits(penalty_, point_.columns);
         std::vector<Index> open;
         for (Index c = 0; c < objective_.n_columns(); ++c)
-            if (!taken[c] && penalty_.allowed[c] && limits.allow(left_, c)) open.push_back(c);
+            if (!taken[c] && penalty_.allowed[c] && limits.allow(removed_, c)) open.push_back(c);
         certificate_.pairs += static_cast<Index>(open.size());
         inside_.assign(objective_.n_columns(), 0.0);
         outside_.assign(objective_.n_columns(), 0.0);
@@ -104,12 +104,12 @@ class Sweep {
             Point shifted = dropped;
             shifted.intercept += shifts.back();
             const double target = raise_bounds(shifted, shifts.back(), open);
-            if (open.empty() || shifts.size() == most_shifts || near(target, shifts)) return open;
+            if (open.empty() || shifts.size() == max_shifts || is_near(target, shifts)) return open;
             shifts.push_back(target);
         }
     }
 
-    static bool near(double shift, const std::vector<double>& shifts) {
+    static bool is_near(double shift, const std::vector<double>& shifts) {
         return std::any_of(shifts.begin(), shifts.end(), [&](double s) { return std::abs(s - shift) < 0.02; });
     }
 
@@ -151,7 +151,7 @@ class Sweep {
     double lambda0_, min_improvement_;
     Deadline deadline_;
     // The removed term.
-    Index left_ = none;
+    Index removed_ = none;
     // Lower bounds on the losses of the two groups of each column.
     std::vector<double> inside_, outside_;
     Certificate certificate_;

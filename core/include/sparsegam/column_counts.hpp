@@ -66,16 +66,16 @@ inline std::vector<double> column_counts(const ThresholdDesign& design, std::spa
         const Feature& feature = design.feature(f);
         const std::size_t start = all.size();
         all.resize(start + feature.n_columns(), 0.0);
-        double* mine = all.data() + start;
+        double* counts = all.data() + start;
         if (feature.codes.narrow)
-            add_rows(std::span(feature.codes.narrow, n_rows), feature.n_bins, counting, mine);
+            add_rows(std::span(feature.codes.narrow, n_rows), feature.n_bins, counting, counts);
         else
-            add_rows(std::span(feature.codes.wide, n_rows), feature.n_bins, counting, mine);
-        std::partial_sum(mine, mine + feature.n_ordered, mine);
+            add_rows(std::span(feature.codes.wide, n_rows), feature.n_bins, counting, counts);
+        std::partial_sum(counts, counts + feature.n_ordered, counts);
         const auto& centre = feature.ramps.centre;
         for (Index r = 0; r < feature.ramps.size(); ++r) {
             const auto below = std::lower_bound(centre.begin(), centre.end(), feature.ramps.knot(r)) - centre.begin();
-            mine[feature.n_bins + r] = below == 0 ? 0.0 : mine[below - 1];
+            counts[feature.n_bins + r] = below == 0 ? 0.0 : counts[below - 1];
         }
     }
     return all;

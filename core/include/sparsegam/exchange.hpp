@@ -358,9 +358,12 @@ class Exchange {
     // Returns the predicted point after a step. If it is worse than the point with all other coefficients unchanged (a
     // diverged coefficient has no curvature to predict from), returns the latter after a refit.
     Point start_point(const Step& step, const LocalModel& model) {
-        const Step plain{
-            .dropped = step.dropped, .added = step.added, .added_coef = std::vector(step.added.size(), 0.0)};
-        std::vector<Point> points{apply_step(step, penalty_, model.refitted()), apply_step(plain, penalty_, current_)};
+        Step only_support;
+        only_support.dropped = step.dropped;
+        only_support.added = step.added;
+        only_support.added_coef.assign(step.added.size(), 0.0);
+        std::vector<Point> points{apply_step(step, penalty_, model.refitted()),
+                                  apply_step(only_support, penalty_, current_)};
         objective_.evaluate(points);
         if (step.dropped == none && points[0].value() < current_.value()) return points[0];
         if (points[0].value() < points[1].value()) return points[0];

@@ -121,14 +121,14 @@ struct Feature {
         double square = 0.0, last_end = ramps.end[0];
         for (Index b = 0, ramp = 0; b < n_ordered; ++b) {
             const double d = ramps.end[b] - last_end, z = ramps.centre[b] - ramps.end[b];
-            double* mine = histogram + b * stride;
-            square += d * (d * sum[h] - 2.0 * line[h]) + z * z * mine[h];
+            double* sums_of_bin = histogram + b * stride;
+            square += d * (d * sum[h] - 2.0 * line[h]) + z * z * sums_of_bin[h];
             for (Index c = 0; c < stride; ++c) {
-                line[c] += z * mine[c] - d * sum[c];
-                sum[c] += mine[c];
+                line[c] += z * sums_of_bin[c] - d * sum[c];
+                sum[c] += sums_of_bin[c];
             }
             last_end = ramps.end[b];
-            mine[moment_channel] = ramps.centre[b] * mine[h];
+            sums_of_bin[moment_channel] = ramps.centre[b] * sums_of_bin[h];
             if (ramp == ramps.size() || ramps.knots[ramp] != b) continue;
             double* to = histogram + (n_bins + ramp++) * stride;
             std::copy(line.begin(), line.end(), to);

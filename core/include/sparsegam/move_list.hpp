@@ -87,7 +87,7 @@ class MoveList {
     std::vector<Move> best_additions(std::size_t most) const {
         TopColumns top(most);
         for (Index c : model_.columns())
-            if (penalty_.allowed[c] && !point_.has(c) && limits_.allow(none, c)) top.offer(model_.add_gain(c), c);
+            if (penalty_.allowed[c] && !point_.has(c) && limits_.allow(none, c)) top.add(model_.add_gain(c), c);
         std::vector<Index> columns;
         top.append_to(columns);
         std::vector<Move> moves;
@@ -105,7 +105,7 @@ class MoveList {
             const Move move = move_of(c);
             if (move.gain > 0.0 && !(model_.add_gain(c) > enough(c)) && penalty_.allowed[c] && !point_.has(c) &&
                 limits_.allow(none, c) && !failed_.excludes(move, point_))
-                top.offer(move.gain, c);
+                top.add(move.gain, c);
         }
         std::vector<Index> columns;
         top.append_to(columns);

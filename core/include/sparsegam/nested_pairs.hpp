@@ -65,7 +65,7 @@ class NestedPairs {
         Index begin, end;
         Index count() const { return end - begin; }
     };
-    static ColumnRange whole(const ColumnBlock& column_block) { return {column_block, 0, column_block.count()}; }
+    static ColumnRange full_range(const ColumnBlock& column_block) { return {column_block, 0, column_block.count()}; }
 
     // Features with 0/1 values have a single step, and tables may have hundreds of them; they need no further work.
     bool two_usable(Index first, Index last) const {
@@ -94,7 +94,7 @@ class NestedPairs {
         if (every_nth > 1) append_near(steps, min_gain, moves);
         const ColumnBlock coarse = steps.every_nth(every_nth);
         std::vector<Move> found;
-        append_best_of_ranges(whole(coarse), whole(coarse), min_gain, found);
+        append_best_of_ranges(full_range(coarse), full_range(coarse), min_gain, found);
         if (every_nth > 1) refine(steps, every_nth, min_gain, found);
         moves.insert(moves.end(), found.begin(), found.end());
     }
@@ -133,7 +133,7 @@ class NestedPairs {
     // Appends pairs whose outer column is a ramp, by solving for both columns after projection on the support.
     void append_with_ramps(const ColumnBlock& inner, const ColumnBlock& ramps, double min_gain,
                            std::vector<Move>& moves) const {
-        const auto shared = adjusted(whole(inner), whole(ramps));
+        const auto shared = adjusted(full_range(inner), full_range(ramps));
         for (Index a = 0; a < inner.count(); ++a) {
             if (inner.usable[a] == 0.0f) continue;
             Move best{.add = inner.column(a), .gain = min_gain};

@@ -80,12 +80,12 @@ class Objective {
     // contributes a constant slope.
     Gram newton(Point& point, bool low_precision, Index n_fixed = 0) {
         ++counts_.newtons;
-        NewtonSums answer = rows_.newton(point, std::span(point.columns).subspan(n_fixed), low_precision);
-        point.loss = answer.loss;
+        NewtonSums sums = rows_.newton(point, std::span(point.columns).subspan(n_fixed), low_precision);
+        point.loss = sums.loss;
         point.ridge = penalty_on(point);
         remember(point);
-        add_penalties(point, answer.gram, n_fixed);
-        return std::move(answer.gram);
+        add_penalties(point, sums.gram, n_fixed);
+        return std::move(sums.gram);
     }
 
     void add_penalties(const Point& point, Gram& gram, Index n_fixed = 0) const {

@@ -100,11 +100,13 @@ class Projection {
     // Removes the i-th column from the support:
     //     Q_c -= M_i Q_ci / M_ii,  V_c += Q_ci^2 / M_ii,  M -= M_i M_i' / M_ii,  all without their i-th entries.
     void leave(Index i) {
-        std::vector<double> mine(size());
-        for (Index j = 0; j < size(); ++j) mine[j] = inverse_(j, i);
-        kernels().leave({n_columns(), size(), stride_, q_.data(), curv_.data()}, i, mine.data(), 1.0 / mine[i]);
+        std::vector<double> column_of_inverse(size());
+        for (Index j = 0; j < size(); ++j) column_of_inverse[j] = inverse_(j, i);
+        kernels().leave({n_columns(), size(), stride_, q_.data(), curv_.data()}, i, column_of_inverse.data(),
+                        1.0 / column_of_inverse[i]);
         for (Index c = 0; c < size(); ++c)
-            for (Index r = 0; r < size(); ++r) inverse_(r, c) -= mine[r] * mine[c] / mine[i];
+            for (Index r = 0; r < size(); ++r)
+                inverse_(r, c) -= column_of_inverse[r] * column_of_inverse[c] / column_of_inverse[i];
         inverse_ = inverse_.without(i);
         curvature_ = curvature_.without(i);
         scale_.erase(scale_.begin() + i);
@@ -119,16 +121,16 @@ class Projection {
     void join(Index slot, std::vector<double> cross) {
         const Index k = size();
         const double v = curv_[slot], unit = 1.0 / std::sqrt(diagonal_[slot]);
-        std::vector<double> solved(q(slot), q(slot) + k), beside = curvature_.times(solved), shared(n_columns());
+        std::vector<double> solved(q(slot), q(slot) + k), h_projection = curvature_.times(solved), shared(n_columns());
         const ColumnArgs columns{n_columns(), k, stride_, q_.data(), curv_.data()};
-        kernels().dots(columns, beside.data(), shared.data());
+        kernels().dots(columns, h_projection.data(), shared.data());
         for (Index c = 0; c < n_columns(); ++c) cross[c] -= shared[c];
         kernels().join(columns, solved.data(), cross.data(), 1.0 / v, 1.0 / unit);
         Symmetric inverse = inverse_.bordered(), curvature = curvature_.bordered();
         for (Index j = 0; j < k; ++j) {
             for (Index i = 0; i < k; ++i) inverse(i, j) += solved[i] * solved[j] / v;
             inverse(k, j) = inverse(j, k) = -solved[j] / (v * unit);
-            curvature(k, j) = curvature(j, k) = beside[j] * unit;
+            curvature(k, j) = curvature(j, k) = h_projection[j] * unit;
         }
         inverse(k, k) = 1.0 / (v * unit * unit);
         curvature(k, k) = 1.0;
@@ -149,14 +151,14 @@ class Projection {
     static constexpr Index batch = 1024;
 
     // Adds one column with its products B and its projection Q.
-    void add(Index column, double diagonal, const double* mine, const double* shared) {
-        std::copy(shared, shared + size(), q_.data() + n_columns() * stride_);
+    void add(Index column, double diagonal, const double* cross, const double* projection) {
+        std::copy(projection, projection + size(), q_.data() + n_columns() * stride_);
         double adjusted = 0.0;
-        for (Index i = 0; i < size(); ++i) adjusted += mine[i] * shared[i];
+        for (Index i = 0; i < size(); ++i) adjusted += cross[i] * projection[i];
         slot_[column] = static_cast<std::int32_t>(columns_.size());
         columns_.push_back(column);
         diagonal_.push_back(diagonal);
-        intercept_curv_.push_back(std::max(diagonal - mine[0] * mine[0] / curvature_(0, 0), 0.0));
+        intercept_curv_.push_back(std::max(diagonal - cross[0] * cross[0] / curvature_(0, 0), 0.0));
         curv_.push_back(diagonal - adjusted);
     }
 

@@ -52,14 +52,14 @@ class LocalRows : public LineRows {
 
     double shift(const Point& from, const Point& to, Index column) override {
         if (!columns_.zero_one(column)) throw std::logic_error("this operation requires 0/1 columns");
-        if (!traits(loss_).multiplicative || !remembers(from)) {
+        if (!traits(loss_).multiplicative || !is_cached(from)) {
             evaluate_at(to);
             return total_.value;
         }
         const double off = to.intercept - from.intercept;
         const double on = off + coefficient(to, column) - coefficient(from, column);
         sum_blocks([&](Index begin, Index end) { return reweight_block(column, on, off, begin, end); });
-        remember(to);
+        set_cached(to);
         has_rounding_errors_ = true;
         return total_.value;
     }
@@ -107,8 +107,8 @@ class LocalRows : public LineRows {
         virtual void score(Index begin, Index end, Index point_stride, double* scores) const = 0;
     };
 
-    // Frees or allocates caches for the scorers of these points.
-    virtual void reserve_columns(std::span<const Point>) {}
+    // Frees cache memory before the scorers of these points are made.
+    virtual void trim_cache(std::span<const Point>) {}
     // Maximum number of points of one scorer.
     virtual Index points_at_once() const { return 1; }
     virtual std::unique_ptr<Scorer> scorer(std::span<const Point> points) = 0;
@@ -125,8 +125,8 @@ class LocalRows : public LineRows {
     // Computes gradient, curvature and loss of each row at a point, unless they are cached. With Refresh::yes, they are
     // also recomputed if they contain rounding errors of shifts.
     void evaluate_at(const Point& point, Refresh refresh = Refresh::no) {
-        if (remembers(point) && (refresh == Refresh::no || !has_rounding_errors_)) return;
-        reserve_columns(std::span(&point, 1));
+        if (is_cached(point) && (refresh == Refresh::no || !has_rounding_errors_)) return;
+        trim_cache(std::span(&point, 1));
         const auto ready = scorer(std::span(&point, 1));
         sum_blocks([&](Index begin, Index end) {
             double here[2 * block];
@@ -136,7 +136,7 @@ class LocalRows : public LineRows {
             return kernels_.evaluate(loss_, {end - begin, score, y_ + begin, weights(begin), grad_.data() + begin,
                                              curv_.data() + begin, value});
         });
-        remember(point);
+        set_cached(point);
         has_rounding_errors_ = false;
     }
 
@@ -146,7 +146,7 @@ class LocalRows : public LineRows {
         if (!scores_.empty()) return;
         scores_.resize(n_rows_);
         value_.resize(n_rows_);
-        known_ = false;
+        has_cached_point_ = false;
     }
 
     // The weights from row `begin` on, for one block.
@@ -175,13 +175,13 @@ class LocalRows : public LineRows {
         return terms;
     }
 
-    bool remembers(const Point& point) const {
-        return known_ && point.intercept == intercept_ && point.columns.size() == terms_.size() &&
+    bool is_cached(const Point& point) const {
+        return has_cached_point_ && point.intercept == intercept_ && point.columns.size() == terms_.size() &&
                sorted_terms(point) == terms_;
     }
 
-    void remember(const Point& point) {
-        known_ = true;
+    void set_cached(const Point& point) {
+        has_cached_point_ = true;
         intercept_ = point.intercept;
         terms_ = sorted_terms(point);
     }
@@ -194,7 +194,7 @@ class LocalRows : public LineRows {
     template <class Part>
     void sum_blocks(Part part) {
         // Invalid until all blocks are done: Ctrl-C may interrupt the work.
-        known_ = false;
+        has_cached_point_ = false;
         const Index blocks = (n_rows_ + block - 1) / block;
         std::vector<LossSums> sums(blocks);
         pool_.run(blocks, [&](Index b) { sums[b] = part(b * block, std::min((b + 1) * block, n_rows_)); });
@@ -205,7 +205,7 @@ class LocalRows : public LineRows {
     // Computes the losses of several points in one pass: the codes or columns of a block are read once and remain in
     // the cache.
     std::vector<double> losses_of(std::span<const Point> points) {
-        reserve_columns(points);
+        trim_cache(points);
         const Index blocks = (n_rows_ + block - 1) / block, m = static_cast<Index>(points.size());
         const Index at_once = std::min(points_at_once(), m), point_stride = std::min(block, n_rows_);
         std::vector<std::unique_ptr<Scorer>> ready;
@@ -258,7 +258,7 @@ class LocalRows : public LineRows {
 
     const std::uint64_t id_ = next_id();
     // Whether there is a cached point, and whether it was reached by shifts.
-    bool known_ = false;
+    bool has_cached_point_ = false;
     bool has_rounding_errors_ = false;
     double intercept_ = 0.0;
     Terms terms_;

@@ -56,9 +56,8 @@ class ColumnCache {
 template <class Real>
 Symmetric gram_of(Index n_rows, const std::vector<const double*>& x, const double* h, Pool& pool) {
     // Each part has its own matrix.
-    constexpr Index least_rows = 4096, most_parts = 64;
-    const Index size = static_cast<Index>(x.size()),
-                rows = std::max(least_rows, (n_rows + most_parts - 1) / most_parts);
+    constexpr Index min_rows = 4096, max_parts = 64;
+    const Index size = static_cast<Index>(x.size()), rows = std::max(min_rows, (n_rows + max_parts - 1) / max_parts);
     std::vector<std::vector<Real>> sums((n_rows + rows - 1) / rows);
     pool.run(static_cast<Index>(sums.size()), [&](Index part) {
         const Index begin = part * rows;
@@ -165,7 +164,7 @@ class MatrixRows : public LocalRows {
         std::copy(cached + begin, cached + end, out);
     }
 
-    void reserve_columns(std::span<const Point> points) override {
+    void trim_cache(std::span<const Point> points) override {
         std::vector<Index> in_use;
         for (const Point& point : points) in_use.insert(in_use.end(), point.columns.begin(), point.columns.end());
         cached_columns_.trim(in_use);
@@ -189,7 +188,7 @@ class MatrixRows : public LocalRows {
         // If centred_sq_norm is below this share of the sum of squares, it suffers from cancellation and is computed
         // again from centred values.
         1e-6;
-    // Number of columns from which on a shortlist saves work.
+    // With more columns than this, a shortlist saves work.
     static constexpr Index many_columns = 400;
 
     class ColumnScorer final : public Scorer {
@@ -233,12 +232,12 @@ class MatrixRows : public LocalRows {
         shortlist_products_ = ColumnCache(max_bytes_ / 4);
         shortlist_matrix_.reset();
         shortlist_.assign(selected.begin(), selected.end());
-        if (!selected.empty()) shortlist_matrix_ = whole().pick(selected);
+        if (!selected.empty()) shortlist_matrix_ = full_matrix().pick(selected);
     }
 
-    const Matrix& whole() const { return float_matrix_ ? *float_matrix_ : matrix_; }
-    const Matrix& view() const { return shortlist_matrix_ ? *shortlist_matrix_ : whole(); }
-    std::span<const Index> viewed() const { return shortlist_matrix_ ? shortlist_ : all_; }
+    const Matrix& full_matrix() const { return float_matrix_ ? *float_matrix_ : matrix_; }
+    const Matrix& active_matrix() const { return shortlist_matrix_ ? *shortlist_matrix_ : full_matrix(); }
+    std::span<const Index> active_columns() const { return shortlist_matrix_ ? shortlist_ : all_; }
 
     // Computes products of the channels with columns [first, first + count), in chunks, using all threads.
     void multiply(const Matrix& matrix, Index first, Index count, const double* channels, Index m, double* out) {
@@ -307,7 +306,7 @@ class MatrixRows : public LocalRows {
     }
 
     void rescan_direct(const std::vector<double>& frozen, std::span<const Index> entered, const BlockCallback& take) {
-        const Index m = static_cast<Index>(entered.size()) + 1, p = view().n_columns();
+        const Index m = static_cast<Index>(entered.size()) + 1, p = active_matrix().n_columns();
         std::vector<double> channels(n_rows_ * m);
         for (Index i = 0; i < n_rows_; ++i) channels[i * m] = grad_[i];
         for (Index j = 1; j < m; ++j) {
@@ -317,13 +316,13 @@ class MatrixRows : public LocalRows {
         std::vector<double> sums(std::min(p, batch) * m);
         for (Index first = 0; first < p; first += batch) {
             const Index count = std::min(batch, p - first);
-            multiply(view(), first, count, channels.data(), m, sums.data());
-            take({viewed().subspan(first, count), {sums.data(), m}, {}, sums.data() + 1, m});
+            multiply(active_matrix(), first, count, channels.data(), m, sums.data());
+            take({active_columns().subspan(first, count), {sums.data(), m}, {}, sums.data() + 1, m});
         }
     }
 
     void scan_direct(std::span<const Index> support, ScanVisitor& visitor) {
-        const Index m = static_cast<Index>(support.size()) + 2, p = view().n_columns();
+        const Index m = static_cast<Index>(support.size()) + 2, p = active_matrix().n_columns();
         std::vector<double> channels(n_rows_ * m);
         for (Index i = 0; i < n_rows_; ++i) {
             channels[i * m] = grad_[i];
@@ -336,10 +335,10 @@ class MatrixRows : public LocalRows {
         std::vector<double> sums(std::min(p, batch) * m), curv(std::min(p, batch));
         for (Index first = 0; first < p; first += batch) {
             const Index count = std::min(batch, p - first);
-            multiply(view(), first, count, channels.data(), m, sums.data());
-            square(view(), first, count, curv_.data(), curv.data());
+            multiply(active_matrix(), first, count, channels.data(), m, sums.data());
+            square(active_matrix(), first, count, curv_.data(), curv.data());
             visitor.visit_block(
-                {viewed().subspan(first, count), {sums.data(), m}, {curv.data(), 1}, sums.data() + 1, m});
+                {active_columns().subspan(first, count), {sums.data(), m}, {curv.data(), 1}, sums.data() + 1, m});
         }
     }
 
@@ -353,13 +352,13 @@ class MatrixRows : public LocalRows {
         for (Index c : support)
             if (!cached.find(c) && !(shortlist_matrix_ && copy_to_shortlist(c))) missing.push_back(c);
         if (missing.empty()) return cached;
-        const Index m = static_cast<Index>(missing.size()), p = view().n_columns();
+        const Index m = static_cast<Index>(missing.size()), p = active_matrix().n_columns();
         std::vector<double> channels(n_rows_ * m), sums(p * m);
         for (Index j = 0; j < m; ++j) {
             const double* x = column(missing[j]).data();
             for (Index i = 0; i < n_rows_; ++i) channels[i * m + j] = weight_[i] * x[i];
         }
-        multiply(view(), 0, p, channels.data(), m, sums.data());
+        multiply(active_matrix(), 0, p, channels.data(), m, sums.data());
         for (Index j = 0; j < m; ++j) {
             std::vector<double> product(p);
             for (Index c = 0; c < p; ++c) product[c] = sums[c * m + j];
@@ -369,10 +368,10 @@ class MatrixRows : public LocalRows {
     }
 
     bool copy_to_shortlist(Index c) {
-        const auto* whole = products_.find(c);
-        if (!whole) return false;
+        const auto* full_matrix = products_.find(c);
+        if (!full_matrix) return false;
         std::vector<double> part;
-        for (Index id : shortlist_) part.push_back((*whole)[id]);
+        for (Index id : shortlist_) part.push_back((*full_matrix)[id]);
         shortlist_products_.keep(c, std::move(part));
         return true;
     }
@@ -404,12 +403,12 @@ class MatrixRows : public LocalRows {
 
     void scan_cached(const Point& point, ScanVisitor& visitor) {
         ColumnCache& cache = cache_products(point.columns);
-        const Index size = point.size() + 1, p = view().n_columns();
+        const Index size = point.size() + 1, p = active_matrix().n_columns();
         std::vector<const double*> cached;
         for (Index c : point.columns) cached.push_back(cache.find(c)->data());
         std::vector<double> grad(std::min(p, batch)), curv(std::min(p, batch)), cross(std::min(p, batch) * size);
         for (Index first = 0; first < p; first += batch) {
-            const auto columns = viewed().subspan(first, std::min(batch, p - first));
+            const auto columns = active_columns().subspan(first, std::min(batch, p - first));
             gradient(point, columns, first, cached, grad);
             for (std::size_t i = 0; i < columns.size(); ++i) {
                 curv[i] = squares_[columns[i]];
@@ -424,16 +423,16 @@ class MatrixRows : public LocalRows {
         std::vector<Index> needed = point.columns;
         needed.insert(needed.end(), entered.begin(), entered.end());
         ColumnCache& cache = cache_products(needed);
-        const Index m = static_cast<Index>(entered.size()), p = view().n_columns();
-        std::vector<const double*> cached, asked;
+        const Index m = static_cast<Index>(entered.size()), p = active_matrix().n_columns();
+        std::vector<const double*> cached, entered_products;
         for (Index c : point.columns) cached.push_back(cache.find(c)->data());
-        for (Index c : entered) asked.push_back(cache.find(c)->data());
+        for (Index c : entered) entered_products.push_back(cache.find(c)->data());
         std::vector<double> grad(std::min(p, batch)), cross(std::min(p, batch) * m);
         for (Index first = 0; first < p; first += batch) {
-            const auto columns = viewed().subspan(first, std::min(batch, p - first));
+            const auto columns = active_columns().subspan(first, std::min(batch, p - first));
             gradient(point, columns, first, cached, grad);
             for (std::size_t i = 0; i < columns.size(); ++i)
-                for (Index j = 0; j < m; ++j) cross[i * m + j] = asked[j][first + i];
+                for (Index j = 0; j < m; ++j) cross[i * m + j] = entered_products[j][first + i];
             take({columns, {grad.data(), 1}, {}, cross.data(), m});
         }
     }

@@ -78,9 +78,9 @@ class ThresholdRows : public LocalRows {
         return groups;
     }
 
-    void pairs(const Point& point, std::span<const CoarseBins> coarse_bins, std::span<const FeaturePair> asked,
-               const PairCallback& take) override {
-        const PairSums sums(design_, coarse_bins, asked);
+    void pairs(const Point& point, std::span<const CoarseBins> coarse_bins,
+               std::span<const FeaturePair> requested_pairs, const PairCallback& take) override {
+        const PairSums sums(design_, coarse_bins, requested_pairs);
         evaluate_at(point);
         sums.sum(grad_.data(), curv_.data(), pool_, take);
     }
@@ -195,7 +195,7 @@ class ThresholdRows : public LocalRows {
     static constexpr Index many_rows = 200'000;
     // With 20 terms, the sums of this number of columns take 3 MB, even in wide tables.
     static constexpr Index part_columns = 16384;
-    // Number of columns from which on a shortlist saves work.
+    // With more columns than this, a shortlist saves work.
     static constexpr Index many_columns = 32768;
 
     // The parts, and the list of all columns if all are needed.

@@ -19,7 +19,7 @@ class ScoreTables {
     // Maximum number of points.
     static constexpr Index max_points = pack;
 
-    // Whether features with few bins are scored together, as they are counted.
+    // Whether features with few bins are scored together by their joint codes.
     enum class Joint { yes, no };
 
     ScoreTables(const ThresholdDesign& design, std::span<const Point> points, Joint joint = Joint::yes)

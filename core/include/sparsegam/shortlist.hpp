@@ -36,10 +36,10 @@ class ShortlistBuilder {
         costs.resize(gains.size(), std::numeric_limits<float>::infinity());
         for (Index c : model.columns()) {
             if (!objective_.penalty().allowed[c] || taken_[c]) continue;
-            additions_.offer(model.add_gain(c), c, range_of_[c]);
+            additions_.add(model.add_gain(c), c, range_of_[c]);
             model.swap_gains(c, costs.data(), gains.data());
             for (Index s = 0; s < k; ++s)
-                if (gains[s] > substitutes_[s].least()) substitutes_[s].offer(gains[s], c, range_of_[c]);
+                if (gains[s] > substitutes_[s].threshold()) substitutes_[s].add(gains[s], c, range_of_[c]);
         }
     }
 

@@ -251,8 +251,8 @@ class ThresholdDesign {
 
     void unfold(const Unit& unit, double* joint, FeatureSums& sums) const {
         joint_[unit.joint].unfold(joint, sums.stride, [&](Index f, Index bin) -> double* {
-            const bool asked = std::find(unit.features.begin(), unit.features.end(), f) != unit.features.end();
-            return asked ? sums.of(f, bin) : nullptr;
+            const bool is_requested = std::find(unit.features.begin(), unit.features.end(), f) != unit.features.end();
+            return is_requested ? sums.of(f, bin) : nullptr;
         });
     }
 

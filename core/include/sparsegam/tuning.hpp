@@ -67,7 +67,7 @@ inline constexpr std::size_t greedy_trials = 6;
 // With many columns, thresholds of one feature closer than this (1/128 of the number of columns, at most 8) count as
 // similar, and only the best of them is listed.
 inline constexpr Index similar_distance = 8, columns_per_neighbour = 128;
-// Number of terms from which on a scan takes longer than scoring the nested pairs.
+// With more terms than this, a scan takes longer than scoring the nested pairs.
 inline constexpr Index expensive_scan_terms = 32;
 
 // --- Moves that may gain more than predicted (nearly pure groups of rows)
@@ -87,7 +87,7 @@ inline constexpr Index max_full_model_age = 40;
 inline constexpr Index max_moves = 200;
 // Number of columns that can enter the support before the next scan.
 inline constexpr Index max_capacity = 64;
-// Lower limit of this number if there are so many columns that the model of all of them would have more than
+// Lower limit of this number. It applies to wide data, where the model of all columns would otherwise have more than
 // `full_model_floats` numbers (8 MB).
 inline constexpr Index min_capacity = 8;
 inline constexpr Index full_model_floats = 1 << 21;

@@ -34,10 +34,10 @@ struct ShiftGroup {
     double gain() const { return exponential_max_shift_gain(grad, curv, curv); }
 };
 
-// Best coefficient of a column that enters, shift of the intercept, decrease of the loss, and `worth`: the decrease
+// Best coefficient of a column that enters, shift of the intercept, decrease of the loss, and `term_gain`: the decrease
 // beyond that of the best shift of all rows together.
 struct ClosedStep {
-    double coef, shift, gain, worth;
+    double coef, shift, gain, term_gain;
 };
 
 // The step from the sums over the rows where the column is 1 and over those where it is 0.
@@ -79,13 +79,13 @@ class Lines {
     Slopes slopes(const Point& point) { return rows_.slopes(point, along_); }
 
     // The slope after soft thresholding by lambda1: the slope in the direction of descent, or zero.
-    double softened(Index c, double slope) const {
+    double soft_thresholded(Index c, double slope) const {
         return std::copysign(std::max(std::abs(slope) - objective_.lasso(c), 0.0), slope);
     }
 
     // Decrease of the objective by one thresholding step from zero, within the bounds of the column.
     double step_gain(Index c, double slope) const {
-        const double steepness = lipschitz(c), left = softened(c, slope);
+        const double steepness = lipschitz(c), left = soft_thresholded(c, slope);
         if (left == 0.0 || !(steepness > 0.0)) return 0.0;
         const double step = penalty_.clip(c, -left / steepness);
         return -left * step - 0.5 * steepness * step * step;
@@ -93,7 +93,7 @@ class Lines {
 
     // The thresholding step without its threshold: to the minimum of a parabola that is an upper bound on the
     // objective.
-    double stepped(const Point& point, Index c, double w) {
+    double thresholding_step(const Point& point, Index c, double w) {
         const double steepness = lipschitz(c);
         const double slope = rows_.line(point, c, 0.0, along_).slope + objective_.ridge(c) * w;
         const double to = w - slope / steepness;
@@ -112,15 +112,17 @@ class Lines {
     }
 
     // Returns the point with one more column; the intercept changes accordingly.
-    Point joined(const Point& point, Index c, double coef) const { return joined(point, c, coef, -coef * centre(c)); }
-    static Point joined(const Point& point, Index c, double coef, double shift) {
+    Point with_column(const Point& point, Index c, double coef) const {
+        return with_column(point, c, coef, -coef * centre(c));
+    }
+    static Point with_column(const Point& point, Index c, double coef, double shift) {
         Point next = point.with(c, coef);
         next.intercept += shift;
         return next;
     }
 
     // Returns the point with the s-th coefficient set to zero along its (centred) column.
-    Point without(const Point& point, Index s) const {
+    Point without_term(const Point& point, Index s) const {
         const Index c = point.columns[s];
         const double w = point.coef[s];
         Point dropped = point.without(s);
@@ -131,28 +133,28 @@ class Lines {
 
     // --- Closed-form steps for a multiplicative loss
 
-    bool closed() const { return objective_.loss().multiplicative; }
+    bool has_closed_form() const { return objective_.loss().multiplicative; }
 
     GroupSums groups(const Point& point, std::span<const Index> columns) { return objective_.groups(point, columns); }
 
     ClosedStep closed_step_at(const Point& point, Index c) {
-        return bounded(c, closed_step(objective_.groups(point, std::span(&c, 1)), 0));
+        return clipped(c, closed_step(objective_.groups(point, std::span(&c, 1)), 0));
     }
 
     // Shortens a step to the bounds of its column. Since the loss is convex along it, a share of the step has at least
     // this share of the gain.
-    ClosedStep bounded(Index c, const ClosedStep& step) const {
+    ClosedStep clipped(Index c, const ClosedStep& step) const {
         const double inside = penalty_.clip(c, step.coef);
         if (inside == step.coef) return step;
         const double share = inside / step.coef;
-        return {inside, share * step.shift, share * step.gain, share * step.worth};
+        return {inside, share * step.shift, share * step.gain, share * step.term_gain};
     }
 
     // Returns the current point without its s-th term, evaluated. For a multiplicative loss, the rows are shifted, and
     // shifted back by undo_drop; the next refit evaluates them anew.
-    Point drop(const Point& current, Index s) {
-        Point dropped = without(current, s);
-        if (closed())
+    Point evaluate_drop(const Point& current, Index s) {
+        Point dropped = without_term(current, s);
+        if (has_closed_form())
             dropped.loss = rows_.shift(current, dropped, current.columns[s]);
         else
             objective_.evaluate(dropped);
@@ -160,7 +162,7 @@ class Lines {
     }
 
     void undo_drop(const Point& dropped, const Point& current, Index column) {
-        if (closed()) rows_.shift(dropped, current, column);
+        if (has_closed_form()) rows_.shift(dropped, current, column);
     }
 
   private:

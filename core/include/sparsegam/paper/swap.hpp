@@ -67,8 +67,8 @@ class Descent {
           max_terms_(max_terms),
           deadline_(deadline),
           counts_(counts),
-          every_(objective.n_columns()) {
-        std::iota(every_.begin(), every_.end(), Index{0});
+          all_columns_(objective.n_columns()) {
+        std::iota(all_columns_.begin(), all_columns_.end(), Index{0});
         current_.columns = penalty_.always;
         current_.coef.assign(penalty_.always.size(), 0.0);
         refit_current();
@@ -77,7 +77,7 @@ class Descent {
 
     const Point& current() const { return current_; }
     double min_improvement() const { return min_improvement_; }
-    const std::vector<Index>& every() const { return every_; }
+    const std::vector<Index>& all_columns() const { return all_columns_; }
 
     // Continues from another point, unchanged or after a refit.
     void go_to(const Point& point) { current_ = point; }
@@ -87,8 +87,8 @@ class Descent {
     }
 
     void descend(double lambda0) {
-        if (!lines_.closed())
-            for (int n = 0; n < most_cycles && !deadline_.passed() && cycle(lambda0); ++n) {
+        if (!lines_.has_closed_form())
+            for (int n = 0; n < max_cycles && !deadline_.passed() && cycle(lambda0); ++n) {
             }
         refit_current();
         while (!deadline_.passed()) {
@@ -108,11 +108,11 @@ class Descent {
 
     // Returns the columns that may enter the current point, possibly after one of its columns has left.
     std::vector<Index> outside(Index left = none) const {
-        std::vector<char> taken(every_.size(), 0);
+        std::vector<char> taken(all_columns_.size(), 0);
         for (Index c : current_.columns) taken[c] = 1;
         const Limits limits(penalty_, current_.columns);
         std::vector<Index> columns;
-        for (Index c : every_)
+        for (Index c : all_columns_)
             if (!taken[c] && penalty_.allowed[c] && limits.allow(left, c)) columns.push_back(c);
         return columns;
     }
@@ -123,7 +123,7 @@ class Descent {
     }
 
   private:
-    static constexpr int most_cycles = 100;
+    static constexpr int max_cycles = 100;
 
     void refit_current() { refit(objective_, current_, {.tolerance = 0.1 * min_improvement_}); }
 
@@ -132,9 +132,9 @@ class Descent {
     bool cycle(double lambda0) {
         const Slopes slopes = lines_.slopes(current_);
         std::vector<std::pair<double, Index>> order;
-        for (Index c : every_) {
+        for (Index c : all_columns_) {
             const bool inside = current_.has(c);
-            const double slope = inside ? slopes.slope[c] : lines_.softened(c, slopes.slope[c]);
+            const double slope = inside ? slopes.slope[c] : lines_.soft_thresholded(c, slopes.slope[c]);
             const double steep = slope * slope / std::max(lines_.lipschitz(c), 1e-300);
             if (inside || (penalty_.allowed[c] && steep > lambda0 * penalty_.cost[c])) order.emplace_back(-steep, c);
         }
@@ -151,14 +151,14 @@ class Descent {
         const bool inside = at != none, fixed = inside && !may_drop(column);
         if ((!inside && !may_join(column)) || !(lines_.lipschitz(column) > 0.0)) return;
         const double w = inside ? current_.coef[at] : 0.0;
-        double next = lines_.stepped(current_, column, w);
+        double next = lines_.thresholding_step(current_, column, w);
         if (!fixed && next * next < 2.0 * lambda0 * penalty_.cost[column] / lines_.lipschitz(column)) next = 0.0;
         if (next == w) return;
-        const Point rest = inside ? lines_.without(current_, at) : current_;
+        const Point rest = inside ? lines_.without_term(current_, at) : current_;
         if (next == 0.0 && !fixed)
             current_ = rest;
         else
-            current_ = lines_.joined(rest, column, next);
+            current_ = lines_.with_column(rest, column, next);
     }
 
     // At the optimum of the support, the thresholding step keeps w if |w| >= sqrt(2 lambda0 / L) and sets it to zero
@@ -168,58 +168,58 @@ class Descent {
         Index at = none;
         for (Index s = 0; s < current_.size(); ++s) {
             if (!may_drop(current_.columns[s])) continue;
-            const double worth = worth_of(s) - lambda0 * penalty_.cost[current_.columns[s]];
-            if (worth < least) least = worth, at = s;
+            const double excess = gain_of_term(s) - lambda0 * penalty_.cost[current_.columns[s]];
+            if (excess < least) least = excess, at = s;
         }
         if (at == none) return false;
         ++counts_.drops;
-        current_ = lines_.without(current_, at);
+        current_ = lines_.without_term(current_, at);
         return true;
     }
 
-    double worth_of(Index s) {
+    double gain_of_term(Index s) {
         const Index c = current_.columns[s];
-        if (!lines_.closed()) return 0.5 * lines_.lipschitz(c) * current_.coef[s] * current_.coef[s];
-        const Point dropped = lines_.drop(current_, s);
-        const double worth = lines_.closed_step_at(dropped, c).worth;
+        if (!lines_.has_closed_form()) return 0.5 * lines_.lipschitz(c) * current_.coef[s] * current_.coef[s];
+        const Point dropped = lines_.evaluate_drop(current_, s);
+        const double gain = lines_.closed_step_at(dropped, c).term_gain;
         lines_.undo_drop(dropped, current_, c);
-        return worth;
+        return gain;
     }
 
     bool add_one(double lambda0) {
         if (current_.size() >= max_terms_) return false;
         const auto columns = outside();
-        const auto promises = lines_.closed() ? closed_promises(columns) : threshold_promises(columns);
+        const auto gains = lines_.has_closed_form() ? closed_gains(columns) : threshold_gains(columns);
         double most = min_improvement_;
         Index best = none;
         for (std::size_t i = 0; i < columns.size(); ++i) {
-            const double gain = promises[i] - lambda0 * penalty_.cost[columns[i]];
+            const double gain = gains[i] - lambda0 * penalty_.cost[columns[i]];
             if (gain > most) most = gain, best = columns[i];
         }
         if (best == none) return false;
-        current_ = lines_.closed() ? closed_joined(best) : Lines::joined(current_, best, 0.0, 0.0);
+        current_ = lines_.has_closed_form() ? with_closed_step(best) : Lines::with_column(current_, best, 0.0, 0.0);
         return true;
     }
 
     // Returns the current point with another column at its best coefficient.
-    Point closed_joined(Index c) {
+    Point with_closed_step(Index c) {
         const ClosedStep step = lines_.closed_step_at(current_, c);
-        return Lines::joined(current_, c, step.coef, step.shift);
+        return Lines::with_column(current_, c, step.coef, step.shift);
     }
 
     // Lower bounds on the gains of columns: by a thresholding step, or exact if the line has a closed form.
-    std::vector<double> threshold_promises(const std::vector<Index>& columns) {
+    std::vector<double> threshold_gains(const std::vector<Index>& columns) {
         const Slopes slopes = lines_.slopes(current_);
         std::vector<double> gains;
         for (Index c : columns) gains.push_back(lines_.step_gain(c, slopes.slope[c]));
         return gains;
     }
 
-    std::vector<double> closed_promises(const std::vector<Index>& columns) {
+    std::vector<double> closed_gains(const std::vector<Index>& columns) {
         const GroupSums groups = lines_.groups(current_, columns);
         std::vector<double> gains;
         for (std::size_t i = 0; i < columns.size(); ++i)
-            gains.push_back(lines_.bounded(columns[i], closed_step(groups, i)).gain);
+            gains.push_back(lines_.clipped(columns[i], closed_step(groups, i)).gain);
         return gains;
     }
 
@@ -234,7 +234,7 @@ class Descent {
     Deadline deadline_;
     SwapCounts& counts_;
     // All columns.
-    std::vector<Index> every_;
+    std::vector<Index> all_columns_;
     Point current_;
     double min_improvement_ = 1e-9;
 };
@@ -298,12 +298,13 @@ class SwapSearch {
     std::optional<Point> delete_or_swap(Index s) {
         ++swap_counts_.terms_tried;
         const double must_beat = current().value() - descent_.min_improvement();
-        const Point dropped = lines_.drop(current(), s);
+        const Point dropped = lines_.evaluate_drop(current(), s);
         if (dropped.value() <= must_beat && descent_.may_drop(current().columns[s])) {
             ++swap_counts_.drops;
             return dropped;
         }
-        const auto groups = lines_.closed() ? std::optional(lines_.groups(dropped, descent_.every())) : std::nullopt;
+        const auto groups =
+            lines_.has_closed_form() ? std::optional(lines_.groups(dropped, descent_.all_columns())) : std::nullopt;
         const Slopes slopes = groups ? slopes_of(*groups) : lines_.slopes(dropped);
         for (Index c : steepest(slopes, current().columns[s])) {
             if (deadline_.passed()) break;
@@ -321,7 +322,7 @@ class SwapSearch {
     // Computes slopes from group sums instead of another pass: along x - m, the slope is x'g - m 1'g.
     Slopes slopes_of(const GroupSums& groups) const {
         Slopes out{groups.total_loss, groups.total_grad, {}, {}};
-        for (Index c : descent_.every()) {
+        for (Index c : descent_.all_columns()) {
             const double m = lines_.centre(c);
             out.slope.push_back(groups.grad[c] - m * groups.total_grad);
             out.curv.push_back((1.0 - 2.0 * m) * groups.curv[c] + m * m * groups.total_curv);
@@ -345,19 +346,19 @@ class SwapSearch {
     // Returns the point after a step along column c that brings the value below must_beat, or nothing if there is no
     // such step or a cut excludes it.
     std::optional<Point> try_add(const Point& dropped, const LineSums& sums, Index c, double must_beat) {
-        const LinePoint start{0.0, dropped.value(), lines_.softened(c, sums.slope)};
+        const LinePoint start{0.0, dropped.value(), lines_.soft_thresholded(c, sums.slope)};
         const double step = -start.slope / lines_.lipschitz(c);
         if (step == 0.0 || ruled_out(dropped, sums, c, start, step, must_beat)) return std::nullopt;
         const LinePoint found = line_search(dropped, c, start, must_beat);
         if (!(found.value < must_beat)) return std::nullopt;
-        return lines_.joined(dropped, c, found.at);
+        return lines_.with_column(dropped, c, found.at);
     }
 
     std::optional<Point> try_add_closed(const Point& dropped, const GroupSums& groups, Index c, double must_beat) {
         ++swap_counts_.closed_lines;
-        const ClosedStep step = lines_.bounded(c, closed_step(groups, c));
+        const ClosedStep step = lines_.clipped(c, closed_step(groups, c));
         if (!(dropped.value() - step.gain < must_beat)) return std::nullopt;
-        return Lines::joined(dropped, c, step.coef, step.shift);
+        return Lines::with_column(dropped, c, step.coef, step.shift);
     }
 
     bool ruled_out(const Point& dropped, const LineSums& sums, Index c, const LinePoint& start, double step,
