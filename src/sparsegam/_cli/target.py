@@ -87,8 +87,7 @@ def split_target(
         msg = f"the target {target!r} is missing in every row."
         raise ValueError(msg)
     y, classes = _labels(column.take(known), positive)
-    rows = tuple(table.column_rows(j, None if known.all() else known) for j in features)
-    kept = Table(rows, int(known.sum()), len(features), names=tuple(names[j] for j in features))
+    kept = (table if known.all() else table.take(known)).load(features)
     weights = None if weight is None else _weights(table.column(names.index(weight)).take(known))
     return Rows(target, kept, y, classes, int((~known).sum()), weights)
 

@@ -98,18 +98,16 @@ class Table:
         columns = (replace(c, is_reusable=allowed) if isinstance(c, CodedColumn) else c for c in self.source)
         return replace(self, source=tuple(columns))
 
-    def load(self) -> "Table":
-        """Return the table with all columns read, for repeated selection of rows."""
-        columns = tuple(self._whole_column(j).subset(self.row_index) for j in range(self.n_columns))
-        return replace(self, source=columns, row_index=None, block=None)
+    def load(self, columns: Iterable[int] | None = None) -> "Table":
+        """Return a table of the given columns (all by default), read and ready for repeated selection of rows."""
+        positions = range(self.n_columns) if columns is None else list(columns)
+        source = tuple(self._whole_column(j).subset(self.row_index) for j in positions)
+        names = None if self.names is None else tuple(self.names[j] for j in positions)
+        return Table(source, self.n_rows, len(source), names)
 
     def column(self, j: int) -> Column:
         """Read column j."""
         return self._whole_column(j).take(self.row_index)
-
-    def column_rows(self, j: int, rows: RowIndex | None) -> Column | CodedColumn:
-        """Return the given rows of column j, as codes if it is stored as codes."""
-        return self._whole_column(j).subset(self.row_index).subset(rows)
 
     def coded_column(self, j: int) -> CodedColumn | None:
         """Return column j as codes, or None if it is not stored as codes."""

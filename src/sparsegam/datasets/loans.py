@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from sparsegam._data.table import Table
 from sparsegam._io.files import read_file
 from sparsegam.datasets.dataset import Dataset
 
@@ -51,10 +50,9 @@ def load_loans() -> Dataset[None]:
     loans_file : The path of the CSV file, for use on the command line.
     """
     table = read_file(FILE)
-    at = table.labels.index(TARGET)
-    kept = [j for j in range(table.n_columns) if table.label(j) not in (ID, TARGET)]
-    features = Table.from_columns([table.column(j) for j in kept])
-    return Dataset(features, table.values(at).astype(str), list(features.labels), None)
+    features = table.load(j for j, name in enumerate(table.labels) if name not in (ID, TARGET))
+    target = table.values(table.labels.index(TARGET)).astype(str)
+    return Dataset(features, target, list(features.labels), None)
 
 
 def loans_file() -> Path:
