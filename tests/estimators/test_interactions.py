@@ -93,7 +93,7 @@ def test_edits_and_cards_of_a_regression_with_products(clear):
     values = tuple(clause.condition.value for clause in term.clauses)
     without = model.edit(X, y, who="A. Analyst").drop(term.part, values, why="to see")
     assert without.edits[-1].loss_after > without.edits[-1].loss_before
-    assert "a (down) and b (across) add together" in model.card(X, y)
+    assert "Contribution of a (down) and b (across) together" in model.card(X, y)
 
 
 def test_directions_hold_for_the_whole_model_to_the_bit():

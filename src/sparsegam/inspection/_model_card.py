@@ -1,9 +1,9 @@
-"""A model card in Markdown: data, settings, terms, figures, edits, versions and a hash, for the file of the model."""
+"""Model cards in Markdown: performance, settings, terms, training data, edits, versions and a hash of the model."""
 
 import hashlib
 import platform
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -20,8 +20,8 @@ from sparsegam.inspection._drift import training_profile
 from sparsegam.inspection._metrics import auc, r_squared
 from sparsegam.losses import LOSSES
 
-MARKS = re.compile(r"[\\`*\[\]|!#~]|(?<![a-zA-Z0-9])_|_(?![a-zA-Z0-9])|(?<=[a-z]):(?=//)")  # of Markdown
-TAG = re.compile(r"<(?=[a-zA-Z/!?])")
+MARKDOWN = re.compile(r"[\\`*\[\]|!#~]|(?<![a-zA-Z0-9])_|_(?![a-zA-Z0-9])|(?<=[a-z]):(?=//)")
+HTML_TAG = re.compile(r"<(?=[a-zA-Z/!?])")
 PACKAGES = ("sparsegam", "numpy", "scipy", "scikit-learn")
 
 
@@ -39,92 +39,99 @@ def model_card(
     ----------
     model : Model
         The model.
-    X, y : table and labels, optional
-        Rows to judge the model on, best ones that it was not fitted to.
-    settings : dict, optional
-        How it was fitted, such as `estimator.get_params()`; those that are None are left out.
-    about : dict of str to str, optional
-        Further sections: title and text, such as intended use, data, limits.
+    X : array-like or data frame of shape (n_samples, n_features), default=None
+        Data to measure the performance on, preferably test data.
+    y : array-like of shape (n_samples,), default=None
+        True labels or target values.
+    settings : mapping, default=None
+        Parameters of the fit, such as `estimator.get_params()`. Parameters that are None are omitted.
+    about : mapping of str to str, default=None
+        Titles and texts of additional sections, such as intended use, data or limitations.
 
     Returns
     -------
     str
-        Markdown.
+        The model card as Markdown.
+
+    See Also
+    --------
+    sparsegam.report.write_report : Write an interactive HTML report.
+
+    Examples
+    --------
+    >>> from sparsegam import SparseGAMRegressor
+    >>> from sparsegam.inspection import model_card
+    >>> gam = SparseGAMRegressor(max_terms=1).fit([[1], [2], [3], [4]] * 5, [0.0, 0.0, 6.0, 6.0] * 5)
+    >>> print(model_card(gam.model_).splitlines()[2])
+    1 terms of 1 out of 1 features, fitted with the squared loss.
     """
-    parts = [f"# Model card: {_kind(model)}", _summary(model)]
-    parts += [f"## {title}\n\n{text}" for title, text in (about or {}).items()]
+    kind = "regression" if model.classes is None else "classifier"
+    summary = (
+        f"{model.n_terms} terms of {len(model.features)} out of {len(model.feature_names)} features, fitted with the "
+        f"{model.loss} loss."
+    )
+    if model.classes is not None:
+        negative, positive = (_escape(str(label)) for label in model.classes)
+        summary += f" The positive class is {positive}, the negative class {negative}."
+    sections = [f"# Model card: sparse additive {kind}", summary]
+    sections += [f"## {title}\n\n{text}" for title, text in (about or {}).items()]
     if X is not None and y is not None:
-        parts.append(f"## Figures\n\n{_table(['measure', 'value'], figures(model, X, y).items())}")
+        sections.append(f"## Performance\n\n{_table(['metric', 'value'], _performance(model, X, y).items())}")
     if settings:
         given = {name: value for name, value in settings.items() if value is not None}
-        parts.append(f"## Settings\n\n{_table(['setting', 'value'], given.items())}")
-    parts.append(f"## Terms\n\n{_terms(model)}\n\n{_block(model.equation())}")
-    parts += [*_standing(model), *_training(model)]
-    parts.append(f"## Edits\n\n{_edits(model)}")
-    parts.append(f"## Versions\n\n{_versions(model)}")
-    return "\n\n".join(parts) + "\n"
+        sections.append(f"## Settings\n\n{_table(['setting', 'value'], given.items())}")
+    sections += [f"## Terms\n\n{_contributions(model)}\n\n{_code_block(model.equation())}"]
+    sections += [*_term_statistics(model), *_training_data(model)]
+    edits = "\n".join(f"{i}. {_escape(str(edit))}" for i, edit in enumerate(model.edits, start=1))
+    sections += [f"## Edits\n\n{edits or 'None.'}", f"## Versions\n\n{_versions(model)}"]
+    return "\n\n".join(sections) + "\n"
 
 
 def model_hash(model: Model) -> str:
-    """Return the SHA-256 of the model's JSON: equal for equal models, edits, profile and all."""
+    """Return the SHA-256 hash of the JSON of a model, including its edits and training distribution."""
     return hashlib.sha256(model.to_json().encode()).hexdigest()
 
 
-def figures(model: Model, X: Any, y: Any) -> dict[str, str]:
-    """Return how well a model does on rows: loss, and AUC, accuracy and calibration, or R squared."""
+def _performance(model: Model, X: Any, y: Any) -> dict[str, str]:
     table = read_table(X)
-    n = table.n_rows
-    score, target = model.score_table(table), target_of(model, y, n)
+    score, target = model.score_table(table), target_of(model, y, table.n_rows)
     if model.classes is None:
         error = f"{np.mean((target - score) ** 2):.6g}"
-        return {"rows": str(n), "R squared": f"{r_squared(score, target):.4f}", "mean squared error": error}
+        return {"rows": str(table.n_rows), "R squared": f"{r_squared(score, target):.4f}", "mean squared error": error}
     event = target > 0
-    risk = model.probabilities(score)[:, 1]
-    loss = LOSSES[model.loss].per_row(target, score).mean()
     return {
-        "rows": str(n),
+        "rows": str(table.n_rows),
         f"share of {model.classes[1]}": f"{event.mean():.4f}",
         "AUC": f"{auc(score, event)[0]:.4f}",
         "accuracy": f"{np.mean((score > 0) == event):.4f}",
-        "mean predicted risk": f"{risk.mean():.4f}",
-        f"{model.loss} loss per row": f"{loss:.4f}",
+        "mean predicted probability": f"{model.probabilities(score)[:, 1].mean():.4f}",
+        f"{model.loss} loss per row": f"{LOSSES[model.loss].per_row(target, score).mean():.4f}",
     }
 
 
-def _kind(model: Model) -> str:
-    return "sparse additive regression" if model.classes is None else "sparse additive classifier"
-
-
-def _summary(model: Model) -> str:
-    n, k = len(model.feature_names), len(model.features)
-    named = [] if model.classes is None else [_escaped(str(label)) for label in model.classes]
-    classes = f" It tells {named[1]} from {named[0]}." if named else ""
-    return f"{model.n_terms} terms of {k} out of {n} features, fitted with the {model.loss} loss.{classes}"
-
-
-def _terms(model: Model) -> str:
-    score = score_function(model)
+def _contributions(model: Model) -> str:
+    """Return a table of the contributions of the features, and one for each pair of features with interactions."""
+    function = score_function(model)
     rows = []
-    for function in score.of_features:
-        for (bin_, end, slope), start in zip(function.lines(), function.starts.tolist(), strict=True):
-            rows.append((function.name, bin_.label, f"{start:+.4f} to {end:+.4f}" if slope else f"{end:+.4f}"))
-    return "\n\n".join([_table(["feature", "value", "adds"], rows), *map(_pair, score.of_pairs)])
+    for one in function.of_features:
+        for (bin_, end, slope), start in zip(one.lines(), one.starts.tolist(), strict=True):
+            rows.append((one.name, bin_.label, f"{start:+.4f} to {end:+.4f}" if slope else f"{end:+.4f}"))
+    tables = [_table(["feature", "value", "contribution"], rows)]
+    return "\n\n".join([*tables, *map(_pair, function.of_pairs)])
 
 
 def _pair(pair: FittedFunction) -> str:
-    """Write the contributions of a pair: the first feature as rows, the second as columns."""
-    first, second = (axis.feature for axis in pair.axes)
-    across = [bin_.label for bin_ in pair.axes[1].bins]
+    down, across = ([bin_.label for bin_ in axis.bins] for axis in pair.axes)
+    first, second = pair.pair
     rows = [
-        (bin_.label, *(f"{value:+.4f}" for value in row))
-        for bin_, row in zip(pair.axes[0].bins, pair.contributions.tolist(), strict=True)
+        (label, *(f"{value:+.4f}" for value in row))
+        for label, row in zip(down, pair.contributions.tolist(), strict=True)
     ]
-    words = f"{_escaped(first)} (down) and {_escaped(second)} (across) add together:"
-    return f"{words}\n\n{_table([first, *across], rows)}"
+    title = f"Contribution of {_escape(first)} (down) and {_escape(second)} (across) together:"
+    return f"{title}\n\n{_table([first, *across], rows)}"
 
 
-def _standing(model: Model) -> list[str]:
-    """Tell what each term stands on, where the model knows it."""
+def _term_statistics(model: Model) -> list[str]:
     if model.evidence is None:
         return []
     rows = [
@@ -137,54 +144,47 @@ def _standing(model: Model) -> list[str]:
         )
         for term in model.terms
     ]
-    notes = ["Standard errors are as if the terms had been given; they were chosen, so the errors are too small."]
+    notes = ["Standard errors ignore that the terms were selected, and are therefore too small."]
     for name in model.features:
         for low in lows([term for term in model.terms if term.feature == name]):
-            notes.append(f"In ramps, {_escaped(name)} counts as at least {low:g}.")
-    header = ["term", "adds", "standard error", "rows", "events"]
-    return [f"## What each term stands on\n\n{_table(header, rows)}\n\n{' '.join(notes)}"]
+            notes.append(f"In ramps, values of {_escape(name)} below {low:g} count as {low:g}.")
+    header = ["term", "coefficient", "standard error", "rows", "events"]
+    return [f"## Term statistics\n\n{_table(header, rows)}\n\n{' '.join(notes)}"]
 
 
-def _training(model: Model) -> list[str]:
-    """Tell of the rows of the fit what the model remembers."""
-    seen = training_profile(model)
-    if seen is None:
+def _training_data(model: Model) -> list[str]:
+    profile = training_profile(model)
+    if profile is None:
         return []
-    rows = [(name, f"{kinds['missing']:.1%}", f"{kinds['special']:.1%}") for name, kinds in seen.kinds.items()]
-    later = f"A value that none of them had (missing, special or of a new level) {RULES[model.missing]}."
-    return [f"## Rows of the fit\n\n{seen.n_rows} rows. {later}\n\n{_table(['feature', 'missing', 'special'], rows)}"]
-
-
-def _edits(model: Model) -> str:
-    return "\n".join(f"{i}. {_escaped(str(edit))}" for i, edit in enumerate(model.edits, start=1)) or "None."
+    rows = [(name, f"{kinds['missing']:.1%}", f"{kinds['special']:.1%}") for name, kinds in profile.kinds.items()]
+    rule = f"A value that did not occur in training (missing, special or a new level) {RULES[model.missing]}."
+    table = _table(["feature", "missing", "special"], rows)
+    return [f"## Training data\n\n{profile.n_rows} rows. {rule}\n\n{table}"]
 
 
 def _versions(model: Model) -> str:
     rows = [("SHA-256 of the model's JSON", model_hash(model)), ("Python", platform.python_version())]
-    rows += [(name, _version(name)) for name in PACKAGES]
-    rows.append(("card written", datetime.now(timezone.utc).isoformat(timespec="seconds")))
-    return _table(["what", "which"], rows)
+    for package in PACKAGES:
+        try:
+            rows.append((package, version(package)))
+        except PackageNotFoundError:
+            rows.append((package, "not installed as a package"))
+    rows.append(("date of this card", datetime.now(timezone.utc).isoformat(timespec="seconds")))
+    return _table(["item", "value"], rows)
 
 
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "not installed as a package"
-
-
-def _table(header: list[str], rows: Any) -> str:
+def _table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     lines = [header, ["---"] * len(header), *rows]
-    return "\n".join(f"| {' | '.join(_escaped(str(cell)) for cell in line)} |" for line in lines)
+    return "\n".join(f"| {' | '.join(_escape(str(cell)) for cell in line)} |" for line in lines)
 
 
-def _escaped(text: str) -> str:
-    """Keep text of the data within its cell or line, and free of tags, links, pictures and marks of any kind."""
+def _escape(text: str) -> str:
+    """Return text of the data on one line, without HTML tags or Markdown markup."""
     line = " ".join(text.split())
-    return MARKS.sub(r"\\\g<0>", line.replace("&", "&amp;")).replace("<", "&lt;")
+    return MARKDOWN.sub(r"\\\g<0>", line.replace("&", "&amp;")).replace("<", "&lt;")
 
 
-def _block(text: str) -> str:
-    """Fence text that stays as it is: by more backticks than stand together in it, and with no tag left whole."""
+def _code_block(text: str) -> str:
+    """Return a fenced block; the fence is longer than any run of backticks in the text, and HTML tags are escaped."""
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
-    return f"{fence}\n{TAG.sub('&lt;', text)}\n{fence}"
+    return f"{fence}\n{HTML_TAG.sub('&lt;', text)}\n{fence}"
