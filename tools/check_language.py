@@ -24,7 +24,7 @@ MAX_SUBJECT = 72
 THINGS = "rows?|loss(?:es)?|models?|ridges?|columns?|features?|designs?|callbacks?|workers?|shards?|terms?|steps?"
 SPEAKING = "answers?|says?|speaks?|knows?|asks?|hears?|tells?|wants?|promises?"
 RULES = {
-    r"\b(?:posed|poses|posing)\b|\bpose (?:the|a|it|again)\b|\b\w*_?pos(?:e|ed)\(": "build the problem",
+    r"\b(?:posed|poses|posing)\b|\bpose (?:the|a|it|again)\b|\bposed?\(": "build the problem",
     r"\bprice per term\b|\bprices? of (?:a|the) term\b|\bprice of so many\b": "penalty per term (lambda0)",
     r"\b(?:on|to|from) (?:a|the|its|that) card\b|\bgraphics card\b|\bCUDA card\b|\bcards? holds?\b": "GPU, device",
     r"\bown (?:values|numbers)\b|\bOwn(?:Numbers|Values|Rows)\b": "raw values",
@@ -39,7 +39,7 @@ RULES = {
     r"\bso (?:many|much) (?:rows|terms|that|of|as|columns|threads|pairs)\b": "the given number of",
     r"\bbeside\b": "next to, relative to, in addition to",
     r"(?<![Tt]here )\b(?:is|are) no (?:numbers?|floats?|text|rows?|columns?|model|list|array|frame|JSON)\b": "is not a",
-    r"\bin the words of\b|\bin the place of\b|\bin words\b": "as, instead of, as text",
+    r"\bin the words of\b|\bin the place of\b": "as, instead of, as text",
     r"\blets? go of\b|\bletting go\b|\blet go\b": "release, free",
     r"\brows of (?:the|a|its) fit\b|\bthose of the fit\b": "training data",
     r"\bseen[_ ]later\b|\bSeenLater\b|\bnew rows\b": "unseen data, test data",

@@ -1,4 +1,4 @@
-"""The table that the commands are tried on."""
+"""Data for the tests of the command line."""
 
 import numpy as np
 import pandas as pd
@@ -7,7 +7,7 @@ import pytest
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    """A small table with numbers, text, missing values, an id, and a target of two labels."""
+    """Return a file with numbers, text, missing values, an identifier, and a target with two labels."""
     rng = np.random.default_rng(0)
     n = 300
     frame = pd.DataFrame(

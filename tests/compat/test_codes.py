@@ -1,4 +1,4 @@
-"""Columns of zeros and ones as codes: the core's columns are those of the matrix, whatever chains they form."""
+"""0/1 columns as bin codes: the core columns equal the matrix columns for any chains."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from sparsegam import _core
 from sparsegam._data.matrix import read_matrix
 from sparsegam.compat import codes as coding
-from sparsegam.compat.codes import code_columns, is_large, is_zero_one
+from sparsegam.compat.codes import encode_columns, is_large, is_zero_one
 from sparsegam.compat.fastsparsegams import fit
 
 x = np.random.default_rng(0).integers(0, 400, 900)
@@ -28,8 +28,8 @@ CASES = {
 
 
 @pytest.mark.parametrize("X", CASES.values(), ids=CASES)
-def test_columns_of_the_core_are_those_of_the_matrix(X):
-    coded = code_columns(read_matrix(X))
+def test_core_columns_equal_matrix_columns(X):
+    coded = encode_columns(read_matrix(X))
     rows = _core.ThresholdRows(coded.design(), np.zeros(900), np.ones(900), loss="squared", n_threads=1)
     assert len(set(coded.column)) == X.shape[1]
     assert len(coded.feature) == len(rows.columns)
@@ -42,11 +42,11 @@ def test_columns_of_the_core_are_those_of_the_matrix(X):
             assert rows.evaluate([point])[0] == pytest.approx(((X[:, pair] @ [1.0, 3.0]) ** 2).sum() / 2)
 
 
-def test_thresholds_of_one_feature_are_one_feature():
-    assert len(code_columns(read_matrix(RISING)).codes) == 1
-    assert len(code_columns(read_matrix(1 - RISING)).codes) == 1
-    assert code_columns(read_matrix(MANY)).codes[0].dtype == np.uint16
-    assert len(code_columns(read_matrix(NOISE)).codes) == 5
+def test_nested_columns_become_one_feature():
+    assert len(encode_columns(read_matrix(RISING)).codes) == 1
+    assert len(encode_columns(read_matrix(1 - RISING)).codes) == 1
+    assert encode_columns(read_matrix(MANY)).codes[0].dtype == np.uint16
+    assert len(encode_columns(read_matrix(NOISE)).codes) == 5
 
 
 def test_models_do_not_depend_on_the_order_of_the_columns():
@@ -58,7 +58,7 @@ def test_models_do_not_depend_on_the_order_of_the_columns():
     np.testing.assert_allclose(chain.objectives, shuffled.objectives, rtol=1e-6)
 
 
-def test_what_is_zero_one_and_what_is_large(monkeypatch):
+def test_is_zero_one_and_is_large(monkeypatch):
     assert is_zero_one(read_matrix(NOISE))
     assert is_zero_one(read_matrix(sp.csc_matrix(NOISE)))
     assert not is_zero_one(read_matrix(2 * NOISE))
@@ -69,7 +69,7 @@ def test_what_is_zero_one_and_what_is_large(monkeypatch):
 
 
 @pytest.mark.parametrize("loss", ["Logistic", "SquaredHinge"])
-def test_a_large_sparse_matrix_stays_one(loss, monkeypatch):
+def test_large_sparse_matrix_is_not_encoded(loss, monkeypatch):
     X, y = sp.csc_matrix(np.hstack([NOISE, RISING[:, 5:9]])), NOISE[:, 0] + NOISE[:, 1] > 0
     free = {"lambda_grid": [[8.0]], "num_lambda": None, "num_gamma": None}
     codes = fit(X, y, loss, **free)

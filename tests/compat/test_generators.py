@@ -1,4 +1,4 @@
-"""Simulated data: the numbers of the original by seed, and what the recipes promise."""
+"""Simulated data: the numbers of the original for a seed, and the documented distributions."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import pytest
 from sparsegam.compat.generators import cor_matrix, gen_synthetic, gen_synthetic_high_corr, gen_synthetic_logistic
 
 
-def test_a_seed_gives_the_numbers_that_numpy_gave_the_original():
+def test_seeds_give_the_numbers_of_the_original():
     data = gen_synthetic(200, 50, 5, seed=1)
     np.testing.assert_allclose(data["X"][0, :3], [1.62434536, -0.61175641, -0.52817175])
     np.testing.assert_allclose(data["y"][:3], [0.01603538, -1.2669235, -0.07073268], rtol=1e-6)
@@ -14,7 +14,7 @@ def test_a_seed_gives_the_numbers_that_numpy_gave_the_original():
     np.testing.assert_array_equal(labels[:10], [0, 0, 1, 0, 0, 1, 0, 1, 0, 1])
 
 
-def test_numpys_own_generator_is_left_alone():
+def test_global_random_state_is_not_used():
     np.random.seed(5)  # noqa: NPY002
     expected = np.random.random()  # noqa: NPY002
     np.random.seed(5)  # noqa: NPY002
@@ -23,7 +23,7 @@ def test_numpys_own_generator_is_left_alone():
 
 
 @pytest.mark.parametrize("make", [gen_synthetic, gen_synthetic_high_corr])
-def test_signal_and_noise(make):
+def test_signal_to_noise_ratio(make):
     data = make(4000, 10, 3, seed=0, b0=2.0, snr=4.0)
     signal = data["X"] @ data["B"]
     assert data["B"].sum() == 3
@@ -35,8 +35,8 @@ def test_signal_and_noise(make):
     assert (cut == 0).any()
 
 
-def test_correlations_fall_with_the_distance():
-    """Defect 12: the original cannot be called."""
+def test_correlations_decrease_with_distance():
+    """The original raises an error here."""
     data = gen_synthetic_high_corr(20000, 5, 2, seed=0, mu=3.0, base_cor=0.7)
     np.testing.assert_allclose(np.corrcoef(data["X"].T), cor_matrix(5, 0.7), atol=0.03)
     np.testing.assert_allclose(data["X"].mean(axis=0), 3.0, atol=0.05)
@@ -45,7 +45,7 @@ def test_correlations_fall_with_the_distance():
         cor_matrix(3, 1.0)
 
 
-def test_labels_follow_the_score_and_the_intercept():
+def test_labels_depend_on_score_and_intercept():
     data = gen_synthetic_logistic(5000, 6, 2, seed=0, s=2.0, mu=0.0, base_cor=0.5)
     assert set(data) == {"X", "y", "B", "b0"}
     score = data["X"] @ data["B"]

@@ -1,4 +1,4 @@
-"""`fit` and `cvfit` take what a script hands them, and say clearly what they cannot take."""
+"""Input of `fit` and `cvfit`: what they accept and what they refuse."""
 
 import inspect
 import warnings
@@ -40,19 +40,19 @@ DEFAULTS = {
 
 
 class TestCalls:
-    def test_fit_has_the_arguments_in_their_order_with_their_defaults(self):
+    def test_fit_has_the_signature_of_the_original(self):
         parameters = inspect.signature(fit).parameters
         assert list(parameters) == ["X", "y", *DEFAULTS]
         defaults = {name: parameters[name].default for name in DEFAULTS}
         assert defaults == DEFAULTS
 
-    def test_cvfit_has_folds_and_seed_after_the_algorithm(self):
+    def test_cvfit_has_the_signature_of_the_original(self):
         names = list(inspect.signature(cvfit).parameters)
         assert names[:7] == ["X", "y", "loss", "penalty", "algorithm", "num_folds", "seed"]
         assert names[7:] == list(DEFAULTS)[3:]
         assert inspect.signature(cvfit).parameters["num_folds"].default == 10
 
-    def test_the_names_of_the_package(self):
+    def test_module_has_the_names_of_the_original(self):
         assert fastsparsegams.__version__ == "0.2.0"
         assert interface.SUPPORTED_LOSS == LOSSES
         assert LOSSES[1:] == interface.CLASSIFICATION_LOSS
@@ -60,12 +60,12 @@ class TestCalls:
         assert interface.SUPPORTED_ALGORITHM == ("CD", "CDPSI")
         assert issubclass(models.CVFitModel, models.FitModel)
 
-    def test_numpy_is_left_as_it_was(self):
-        assert not hasattr(np, "product")  # defect 15
+    def test_numpy_is_not_modified(self):
+        assert not hasattr(np, "product")  # the original adds this name to NumPy
 
 
 class TestInputs:
-    """Defects 7, 8 and 13: matrices, frames, lists and labels of any kind give a result or a clear error."""
+    """Matrices, data frames, lists and labels of any type give a result or a clear error, unlike the original."""
 
     @pytest.mark.parametrize(
         "kind",
@@ -90,9 +90,10 @@ class TestInputs:
         X, y = make("SquaredError", sparse=True)
         model, csc = fit(kind(X), y), fit(X, y)
         assert model.objectives == csc.objectives
-        np.testing.assert_allclose(model.predict(kind(X)), csc.predict(X.toarray()))  # defect 11
+        # The original raises an error for sparse matrices.
+        np.testing.assert_allclose(model.predict(kind(X)), csc.predict(X.toarray()))
 
-    def test_a_sparse_matrix_is_not_centred_before_it_is_scaled_a_dense_one_is(self):
+    def test_only_dense_matrices_are_centred(self):
         X, y = make("Logistic", sparse=True)
         sparse, dense = (fit(each, y, "Logistic", "L0L2", gamma_max=1.0) for each in (X, X.toarray()))
         assert sparse.gamma == dense.gamma
@@ -109,7 +110,7 @@ class TestInputs:
             lambda y: pd.Series(np.where(y > 0, "yes", "no")),
         ],
     )
-    def test_labels(self, loss, label):
+    def test_fit_accepts_any_labels(self, loss, label):
         X, y = make(loss)
         expected = fit(X, y, loss, max_support_size=4)
         model = fit(X, label(y), loss, max_support_size=4)
@@ -117,7 +118,7 @@ class TestInputs:
         assert model.objectives == expected.objectives
         np.testing.assert_allclose(model.score(X, label(y)), expected.score(X, y))
 
-    def test_responses_need_not_be_floats(self):
+    def test_fit_accepts_integer_targets(self):
         X, y = make("SquaredError")
         assert fit(X, np.round(y).astype(int)).objectives == fit(X, np.round(y)).objectives
 
@@ -135,16 +136,16 @@ class TestInputs:
             (np.eye(4) * 1j, np.arange(4.0), "Complex"),
         ],
     )
-    def test_what_cannot_be_fitted_is_said(self, X, y, says):
+    def test_invalid_input_is_refused(self, X, y, says):
         with pytest.raises(ValueError, match=says):
             fit(X, y)
 
     @pytest.mark.parametrize("y", [np.ones(4), np.arange(4.0)])
-    def test_classes_are_two(self, y):
+    def test_classification_needs_two_classes(self, y):
         with pytest.raises(ValueError, match="class"):
             fit(np.eye(4), y, "Logistic")
 
-    def test_the_exponential_loss_needs_zeros_and_ones(self):
+    def test_exponential_loss_needs_binary_columns(self):
         X, y = make("Logistic")
         with pytest.raises(ValueError, match="zeros and ones"):
             fit(X, y, "Exponential")
@@ -152,18 +153,18 @@ class TestInputs:
         sparse = fit(sp.csr_matrix(binary), labels, "Exponential")
         np.testing.assert_allclose(sparse.objectives[0], fit(binary, labels, "Exponential").objectives[0])
 
-    def test_more_columns_excluded_than_there_are(self):
+    def test_exclude_first_k_beyond_the_columns_is_refused(self):
         with pytest.raises(ValueError, match="exclude_first_k"):
             fit(*make("SquaredError"), exclude_first_k=13)
 
-    def test_a_column_far_from_zero_or_constant_or_empty(self):
+    def test_constant_and_shifted_columns(self):
         X, y = make("SquaredError")
         odd = np.column_stack([X + 1e6, np.ones(80), np.zeros(80)])
         model = fit(odd, y)
         assert model.coeffs[0][12:].nnz == 0
         np.testing.assert_allclose(model.lambda_0[0], fit(X, y).lambda_0[0], rtol=1e-4)
 
-    def test_a_constant_y(self):
+    def test_constant_target(self):
         X, _ = make("SquaredError")
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -171,8 +172,8 @@ class TestInputs:
         assert set(model.support_size[0]) == {0}
         assert model.intercepts[0][0] == pytest.approx(3.0)
 
-    def test_one_gamma_on_the_simulation_of_the_paper(self):
-        """gamma = 1 there ends the process of the original."""
+    def test_simulation_of_the_paper(self):
+        """The original crashes for gamma = 1."""
         from sparsegam.datasets import make_correlated_classification
 
         rows = make_correlated_classification(200, 300, 5, rho=0.9, seed=0)
@@ -192,8 +193,8 @@ class TestInputs:
 class TestCrossValidation:
     @pytest.mark.parametrize("sparse", [False, True])
     @pytest.mark.parametrize("loss", LOSSES)
-    def test_errors_are_those_of_rows_left_out(self, loss, sparse):
-        """Defects 9 and 10: the exponential loss has errors, and sparse matrices those of dense ones."""
+    def test_cv_errors_equal_test_errors(self, loss, sparse):
+        """The original returns zeros for the exponential loss and wrong folds for sparse matrices."""
         X, y = make(loss, n=150, sparse=sparse and loss != "Exponential")
         X = sp.csc_matrix(X) if sparse else X
         model = cvfit(X, y, loss, num_folds=5, max_support_size=5)
@@ -207,31 +208,31 @@ class TestCrossValidation:
         assert means.min() < 0.8 * empty
         assert (sds > 0).all()
 
-    def test_the_intercept_counts(self):
-        """In the original it is subtracted where it should be added."""
+    def test_cv_errors_include_the_intercept(self):
+        """The original subtracts the intercept instead of adding it."""
         X, y = make("SquaredError", n=120)
         here, there = (cvfit(X, y + shift, num_folds=4) for shift in (0.0, 1000.0))
         np.testing.assert_allclose(here.cv_means[0], there.cv_means[0], rtol=1e-6)
 
-    def test_the_grid_and_models_are_those_of_fit(self):
+    def test_cvfit_has_the_models_of_fit(self):
         X, y = make("Logistic")
         given = {"loss": "Logistic", "penalty": "L0L2", "num_gamma": 2, "max_support_size": 4}
         model, plain = cvfit(X, y, num_folds=3, **given), fit(X, y, **given)
         assert model.lambda_0 == plain.lambda_0
         assert model.objectives == plain.objectives
 
-    def test_the_seed_says_which_rows(self):
+    def test_seed_determines_the_folds(self):
         X, y = make("Logistic")
         first, again, other = (cvfit(X, y, "Logistic", num_folds=3, seed=seed).cv_means[0] for seed in (1, 1, 2))
         np.testing.assert_array_equal(first, again)
         assert (first != other).any()
 
     @pytest.mark.parametrize("num_folds", [1, 81, 2.5])
-    def test_folds_are_two_or_more_and_no_more_than_rows(self, num_folds):
+    def test_invalid_numbers_of_folds_are_refused(self, num_folds):
         with pytest.raises(ValueError, match="num_folds"):
             cvfit(*make("Logistic"), "Logistic", num_folds=num_folds)
 
-    def test_a_rare_class_is_in_every_fold_but_one_row_is_not_enough(self):
+    def test_rare_class_is_in_every_fold(self):
         X, _ = make("Logistic")
         rare = np.where(np.arange(80) < 4, 1, 0)
         assert np.isfinite(cvfit(X, rare, "Logistic", num_folds=4, max_support_size=3).cv_means[0]).all()

@@ -44,17 +44,17 @@ def found():
 
 
 class TestCalls:
-    def test_arguments_are_those_of_r(self):
+    def test_fit_has_the_arguments_of_r(self):
         assert list(inspect.signature(l0learn.fit).parameters) == BEFORE_FOLDS + AFTER_FOLDS
         assert list(inspect.signature(l0learn.cvfit).parameters) == [*BEFORE_FOLDS, "nFolds", "seed", *AFTER_FOLDS]
 
-    def test_there_are_ten_gammas_unless_told_where_the_penalty_has_one(self):
+    def test_default_number_of_gammas(self):
         X, y = make("Logistic")
         assert len(l0learn.fit(X, y, loss="Logistic", penalty="L0L2", nLambda=2).gamma) == 10
         assert l0learn.fit(X, y, loss="Logistic", nLambda=2).gamma == [1e-7]
         assert l0learn.fit(X, X[:, 0], nLambda=2).gamma == [0.0]
 
-    def test_models_are_those_of_the_python_package(self):
+    def test_models_equal_those_of_fastsparsegams(self):
         X, y = make("SquaredError")
         here, there = l0learn.fit(X, y), fastsparsegams.fit(X, y)
         np.testing.assert_allclose(here.beta[0].toarray(), there.coeffs[0].toarray())
@@ -64,7 +64,7 @@ class TestCalls:
 
 
 class TestObject:
-    def test_what_it_holds(self, found):
+    def test_fit_attributes(self, found):
         assert (found.n, found.p, found.loss, found.penalty) == (80, 12, "Logistic", "L0L2")
         assert found.settings == {"intercept": True}
         assert found.varnames[:2] == ("x0", "x1")
@@ -74,7 +74,7 @@ class TestObject:
     def test_lambda_has_six_digits(self, found):
         assert all(value == float(f"{value:.6g}") for values in found.lambda_ for value in values)
 
-    def test_a_last_model_that_is_too_large_is_left_out(self):
+    def test_last_model_is_dropped_if_too_large(self):
         X, y = make("Logistic", n=60, p=30)
         here, there = (
             l0learn.fit(X, y, loss="Logistic", maxSuppSize=4),
@@ -82,12 +82,12 @@ class TestObject:
         )
         assert max(there.support_size[0]) > 4 >= max(here.suppSize[0])
 
-    def test_names_are_those_of_a_frame(self):
+    def test_varnames_are_column_names(self):
         X, y = make("SquaredError")
         frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(12)])
         assert l0learn.fit(frame, y, nLambda=2).varnames[0] == "c0"
 
-    def test_it_prints_as_its_table(self, found):
+    def test_print_shows_the_table(self, found):
         table = l0learn.print(found)
         assert list(table.columns) == ["lambda", "gamma", "suppSize"]
         assert len(table) == sum(map(len, found.lambda_))
@@ -95,27 +95,27 @@ class TestObject:
 
 
 class TestCoef:
-    def test_by_lambda_and_gamma(self, found):
+    def test_coef_by_lambda_and_gamma(self, found):
         assert l0learn.coef(found).shape == (13, sum(map(len, found.lambda_)))
         one = l0learn.coef(found, lambda_=found.lambda_[1][2], gamma=found.gamma[1])
         assert one[0, 0] == found.a0[1][2]
 
-    def test_by_size_with_all_ties(self, found):
+    def test_coef_by_support_size_returns_all_ties(self, found):
         sizes = np.array(found.suppSize[2])
         size = int(np.bincount(sizes).argmax())
         several = l0learn.coef(found, supportSize=size, gamma=found.gamma[2])
         assert several.shape[1] == (sizes == size).sum()
         assert ((several[1:] != 0).sum(axis=0) == size).all()
 
-    def test_the_nearest_size(self, found):
+    def test_coef_uses_the_nearest_support_size(self, found):
         several = l0learn.coef(found, supportSize=1000)
         assert ((several[1:] != 0).sum(axis=0) == max(found.suppSize[0])).all()
 
-    def test_size_and_lambda_exclude_each_other(self, found):
+    def test_coef_refuses_size_with_lambda(self, found):
         with pytest.raises(ValueError, match="exclude each other"):
             l0learn.coef(found, lambda_=1.0, supportSize=3)
 
-    def test_without_intercept_there_is_no_row_for_it(self):
+    def test_coef_without_intercept(self):
         X, y = make("SquaredError")
         assert l0learn.coef(l0learn.fit(X, y, intercept=False, nLambda=3)).shape == (12, 3)
 
@@ -126,13 +126,13 @@ class TestCoef:
 
 
 class TestGrid:
-    def test_it_may_stand_still_and_end_at_zero(self):
+    def test_lambda_grid_may_repeat_values_and_end_at_zero(self):
         X, y = make("SquaredError")
         found = l0learn.fit(X, y, lambdaGrid=[[0.1, 0.1, 0.0]])
         assert found.lambda_ == [[0.1, 0.1, 0.0]]
         assert found.suppSize[0][-1] == 12
 
-    def test_it_is_needed_where_lambda_is_not_automatic(self):
+    def test_lambda_grid_is_required_without_auto_lambda(self):
         with pytest.raises(ValueError, match="lambdaGrid"):
             l0learn.fit(*make("SquaredError"), autoLambda=False)
 
@@ -147,7 +147,7 @@ def test_cross_validation_and_plots(found):
 
 
 @pytest.mark.filterwarnings("ignore:Several models")
-def test_the_path_is_drawn(found):
+def test_plot_of_a_fit(found):
     assert l0learn.plot(found, gamma=0.1, showLines=True).get_ylabel() == "Coefficient Value"
 
 

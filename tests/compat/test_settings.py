@@ -1,4 +1,4 @@
-"""The arguments of fastsparsegams: its defaults, what it refuses, and what its grids of gamma are."""
+"""Settings: defaults, validation and grids of gamma."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ WRONG = [
     {"exclude_first_k": -1},
     {"intercept": None},
     {"loss": "Exponential", "penalty": "L0L2"},
-    {"lambda_grid": [[1.0, 0.5]]},  # num_lambda and num_gamma say otherwise
+    {"lambda_grid": [[1.0, 0.5]]},  # conflicts with num_lambda and num_gamma
     {"lambda_grid": [[1.0, 0.5]], "num_lambda": None},
     {"lambda_grid": [[1.0], [0.5]], "num_lambda": None, "num_gamma": None},
     {"lambda_grid": [], "num_lambda": None, "num_gamma": None},
@@ -45,12 +45,12 @@ WRONG = [
 
 
 @pytest.mark.parametrize("wrong", WRONG, ids=str)
-def test_wrong_values_are_refused(wrong):
-    with pytest.raises(ValueError, match=r"must|goes with"):
+def test_invalid_settings_are_refused(wrong):
+    with pytest.raises(ValueError, match=r"must|supports"):
         Settings(**wrong)
 
 
-def test_one_gamma_for_a_regression_is_warned_of_once():
+def test_single_gamma_of_a_regression_warns():
     with pytest.warns(UserWarning, match="only one value of L2") as told:
         Settings(penalty="L0L2")
     assert len(told) == 1
@@ -61,7 +61,7 @@ def test_one_gamma_for_a_regression_is_warned_of_once():
     [
         ({}, [0.0]),
         ({"loss": "Logistic"}, [1e-7]),
-        ({"loss": "Logistic", "gamma_max": 5.0, "gamma_min": 5.0}, [1e-7]),  # L0 has its own
+        ({"loss": "Logistic", "gamma_max": 5.0, "gamma_min": 5.0}, [1e-7]),  # "L0" has its own ridge
         ({"loss": "Exponential"}, [0.0]),
         ({"loss": "Logistic", "penalty": "L0L2"}, [10.0]),
         ({"loss": "Logistic", "penalty": "L0L2", "num_gamma": 3, "gamma_min": 0.001}, [10.0, 0.1, 0.001]),
@@ -70,18 +70,18 @@ def test_one_gamma_for_a_regression_is_warned_of_once():
     ],
     ids=str,
 )
-def test_gammas_come_largest_first(given, gammas):
+def test_gammas_decrease(given, gammas):
     assert Settings(**given).gammas(steepest=7.0) == pytest.approx(gammas)
 
 
-def test_classes_asked_for_with_l0_have_a_small_ridge():
+def test_classification_with_l0_has_a_small_ridge():
     assert Settings(loss="SquaredHinge").penalty_in_use == "L0L2"
     assert Settings().penalty_in_use == "L0"
     assert Settings(loss="Logistic", penalty="L0L1").penalty_in_use == "L0L1"
 
 
 class TestBounds:
-    def test_numbers_and_arrays(self):
+    def test_bounds_from_numbers_and_arrays(self):
         low, high = Settings(lows=-1, highs=np.array([0.0, 2.0, np.inf])).bounds(3)
         np.testing.assert_array_equal(low, [-1, -1, -1])
         np.testing.assert_array_equal(high, [0, 2, np.inf])
@@ -99,13 +99,13 @@ class TestBounds:
         ],
         ids=str,
     )
-    def test_others_are_refused(self, wrong):
+    def test_invalid_bounds_are_refused(self, wrong):
         with pytest.raises(ValueError, match=r"lows|highs"):
             Settings(**wrong).bounds(3)
 
 
-def test_grids_of_l0learn_may_stand_still_and_end_at_zero():
+def test_l0learn_grids_may_repeat_values_and_end_at_zero():
     free = {"num_lambda": None, "num_gamma": None, "strict": False}
     Settings(lambda_grid=[[1.0, 1.0, 0.0]], **free)
-    with pytest.raises(ValueError, match="do not rise"):
+    with pytest.raises(ValueError, match="non-increasing"):
         Settings(lambda_grid=[[0.5, 1.0]], **free)

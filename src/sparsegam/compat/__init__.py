@@ -1,1 +1,1 @@
-"""The calls of other packages, answered by this one: change an import, and keep the script."""
+"""Drop-in replacements for other packages: change one import and keep the script."""

@@ -1,4 +1,4 @@
-"""Cross-validation on the grid of a fit: every fold is fitted at the lambdas and gammas of all rows."""
+"""Cross-validation: each fold is fitted with the lambdas and gammas of the fit to all rows."""
 
 from dataclasses import dataclass, replace
 
@@ -7,35 +7,35 @@ from numpy.typing import NDArray
 
 from sparsegam.arrays import FloatArray
 from sparsegam.checks import check_integer
-from sparsegam.compat.grid import Grid, search_at
-from sparsegam.compat.posed import Data, Solution
+from sparsegam.compat.path import Grid, search_grid_at
+from sparsegam.compat.problem import Data, Solution
 from sparsegam.compat.settings import Settings
 from sparsegam.losses import LOSSES
 
 
 @dataclass(frozen=True)
 class Errors:
-    """Mean and standard deviation over folds of the mean loss of a row, by gamma; a column of one value per lambda0."""
+    """Mean and standard deviation over folds of the mean loss, by gamma, with one row per lambda0."""
 
     means: list[FloatArray]
     sds: list[FloatArray]
 
 
 def check_folds(num_folds: int, seed: int, n_rows: int) -> None:
-    """Raise where there are fewer than two folds, or more than rows."""
+    """Raise ValueError unless the number of folds is between two and the number of rows."""
     check_integer("num_folds", num_folds, at_least=2, at_most=n_rows)
     check_integer("seed", seed, at_least=0)
 
 
 def cross_validate(data: Data, settings: Settings, grid: Grid, num_folds: int, seed: int) -> Errors:
-    """Score the models of every fold on the rows left out; the size of models is not limited there."""
+    """Score the models of each fold on the held-out rows, without a limit on the support size."""
     order = np.random.default_rng(seed).permutation(data.target.size)
     fold_settings = replace(settings, max_support_size=max(data.matrix.n_columns, 1))
     errors = [np.empty((len(path), num_folds)) for path in grid.paths]
     for k, left_out in enumerate(_folds(order, data, num_folds)):
         others = np.setdiff1d(order, left_out)
-        paths = search_at(data.keep(others), fold_settings, grid)
-        rest = data.keep(left_out)
+        paths = search_grid_at(data.take(others), fold_settings, grid)
+        rest = data.take(left_out)
         for error, path in zip(errors, paths, strict=True):
             error[:, k] = [_loss(rest, solution, settings) for solution in path]
     means = [error.mean(axis=1, keepdims=True) for error in errors]
@@ -43,17 +43,17 @@ def cross_validate(data: Data, settings: Settings, grid: Grid, num_folds: int, s
 
 
 def _folds(order: NDArray[np.int64], data: Data, num_folds: int) -> list[NDArray[np.int64]]:
-    """Split the rows, class by class where there are classes, so that every fold has both."""
+    """Return the test rows of each fold, stratified by class."""
     parts = [order] if data.classes is None else [order[data.target[order] == sign] for sign in (-1.0, 1.0)]
     if data.classes is not None and min(part.size for part in parts) < 2:
-        msg = "cross-validation needs two rows of each class or more: of one, a fold has none left to learn from."
+        msg = "cross-validation needs at least two rows of each class."
         raise ValueError(msg)
     together = np.concatenate(parts)
     return [together[k::num_folds] for k in range(num_folds)]
 
 
 def _loss(rest: Data, solution: Solution, settings: Settings) -> float:
-    """Return the mean loss of a row: the squared error itself, not half of it, as the original."""
+    """Return the mean loss; for the squared error without the factor 1/2, as in the original."""
     score = solution.intercept + rest.matrix.dot(solution.columns, solution.coef)
     twice = 2.0 if settings.name == "squared" else 1.0
     return twice * float(LOSSES[settings.name].per_row(rest.target, score).mean())

@@ -1,6 +1,6 @@
-"""Simulated data by the recipes of fastsparsegams and L0Learn.
+"""Simulated data as in fastsparsegams and L0Learn.
 
-A seed gives the numbers that it gives there, out of a generator of its own: NumPy's global one is left alone.
+A seed gives the same numbers as there. The global random generator of NumPy is not used.
 """
 
 from typing import Any
@@ -14,20 +14,20 @@ from sparsegam.losses import logistic
 def gen_synthetic(
     n: int, p: int, k: int, seed: int | None = None, rho: float = 0, b0: float = 0, snr: float = 1
 ) -> dict[str, Any]:
-    """Draw independent normal columns, of which the first k add up to y.
+    """Draw independent normal columns; y is the sum of the first k, plus noise.
 
     Parameters
     ----------
     n, p, k : int
-        Numbers of rows, of columns, and of columns with a coefficient of 1.
+        Number of rows, of columns, and of columns with a coefficient of 1.
     seed : int, optional
-        Where the random numbers start; anywhere without one.
+        Seed of the random generator.
     rho : float
-        Numbers below this in absolute value become zero.
+        Values smaller than this in absolute value become zero.
     b0 : float
         The intercept.
     snr : float
-        Variance of the signal over that of the noise; infinity for none.
+        Signal-to-noise ratio: variance of the signal divided by that of the noise.
 
     Returns
     -------
@@ -40,7 +40,7 @@ def gen_synthetic(
 
 
 def cor_matrix(p: int, base_cor: float) -> FloatArray:
-    """Return the matrix of base_cor^|i - j|."""
+    """Return the matrix with entries base_cor^|i - j|."""
     if not 0 < base_cor < 1:
         msg = f"base_cor must be above 0 and below 1, got {base_cor!r}."
         raise ValueError(msg)
@@ -60,16 +60,16 @@ def gen_synthetic_high_corr(
     mu: Any = 0,
     base_cor: float = 0.8,
 ) -> dict[str, Any]:
-    """Draw normal columns whose correlations are base_cor^|i - j|; k of them, evenly spread, add up to y.
+    """Draw normal columns with correlations base_cor^|i - j|; y is the sum of k evenly spaced columns, plus noise.
 
     Parameters
     ----------
     n, p, k, seed, rho, b0, snr
         As for `gen_synthetic`.
     mu : float or ndarray of shape (p,)
-        The means of the columns.
+        Means of the columns.
     base_cor : float
-        Correlation of neighbours.
+        Correlation of adjacent columns.
 
     Returns
     -------
@@ -92,16 +92,16 @@ def gen_synthetic_logistic(
     mu: Any = None,
     base_cor: float | None = None,
 ) -> dict[str, Any]:
-    """Draw columns as the others do, and y, 0 or 1, with P(y = 1) = 1 / (1 + exp(-s (X B + b0))).
+    """Draw columns and labels 0 or 1 with P(y = 1) = 1 / (1 + exp(-s (X B + b0))).
 
     Parameters
     ----------
     n, p, k, seed, rho, b0
         As for `gen_synthetic`.
     s : float
-        The larger, the nearer the classes are to separable.
+        Larger values make the classes more separable.
     mu, base_cor : float, optional
-        As for `gen_synthetic_high_corr`, whose columns are drawn where either is given.
+        As for `gen_synthetic_high_corr`, which draws the columns if either is given.
 
     Returns
     -------

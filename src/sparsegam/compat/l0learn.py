@@ -1,7 +1,7 @@
-"""L0Learn's functions under the names and with the defaults of R: `from sparsegam.compat import l0learn`.
+"""L0Learn's functions with the names and defaults of R: `from sparsegam.compat import l0learn`.
 
-`L0Learn.fit(x, y)` is `l0learn.fit(x, y)`, `coef(fit, supportSize = 5)` is `l0learn.coef(fit, supportSize=5)`,
-`fit$beta` is `fit.beta`. R's `lambda` is `lambda_`, as Python keeps the word for itself.
+`L0Learn.fit(x, y)` is `l0learn.fit(x, y)`, `coef(fit, supportSize = 5)` is `l0learn.coef(fit, supportSize=5)`, and
+`fit$beta` is `fit.beta`. `lambda` is called `lambda_`, because it is a keyword in Python.
 """
 
 from collections.abc import Sequence
@@ -13,11 +13,11 @@ import scipy.sparse as sp
 
 from sparsegam.arrays import FloatArray
 from sparsegam.checks import optional
-from sparsegam.compat.fastsparsegams.models import CVFitModel, FitModel, model_of
+from sparsegam.compat.fastsparsegams.models import CVFitModel, FitModel, fit_model
 from sparsegam.compat.folds import check_folds, cross_validate
 from sparsegam.compat.generators import gen_synthetic, gen_synthetic_high_corr
-from sparsegam.compat.grid import Grid, search_grid
-from sparsegam.compat.posed import Data, read_data
+from sparsegam.compat.path import Grid, search_grid
+from sparsegam.compat.problem import Data, read_data
 from sparsegam.compat.settings import Settings
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CVFit", "Fit", "GenSynthetic", "GenSyntheticHighCorr", "coef", "cvfit", "fit", "plot", "predict", "print"]
 
-DIGITS = 6  # to which R has lambda
+DIGITS = 6  # number of digits of lambda in R
 NAMES = {
     "maxSuppSize": "max_support_size",
     "nLambda": "num_lambda",
@@ -47,26 +47,26 @@ SAME = ("loss", "penalty", "algorithm", "rtol", "atol", "intercept", "lows", "hi
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Fit:
-    """All models of a grid, by gamma, as R has them.
+    """All models of a grid, by gamma, as in R.
 
     Attributes
     ----------
     beta : list of csc_matrix of shape (p, n_lambda)
         Coefficients.
     lambda_ : list of list of float
-        The values of lambda, to six digits.
+        The values of lambda, rounded to six digits.
     a0 : list of list of float
         Intercepts.
     converged : list of list of bool
-        Whether the search ended by itself.
+        Whether the search converged.
     suppSize : list of list of int
-        Numbers of columns in use.
+        Support sizes.
     gamma : list of float
         The values of gamma, the largest first.
     objectives : list of list of float
-        What was minimised, on the scale of lambda.
+        The objectives, on the scale of lambda.
     penalty, loss : str
-        The penalty in use and the loss.
+        The penalty and the loss.
     settings : dict
         `intercept`.
     varnames : tuple of str
@@ -97,14 +97,14 @@ class Fit:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CVFit:
-    """The models of all rows, and their losses on rows left out.
+    """The models of all rows and their cross-validated losses.
 
     Attributes
     ----------
     fit : Fit
         The models.
     cvMeans, cvSDs : list of ndarray of shape (n_lambda, 1)
-        Mean and standard deviation over folds of the mean loss of a row, for each gamma.
+        Mean and standard deviation over folds of the mean test loss, for each gamma.
     """
 
     fit: Fit
@@ -142,22 +142,22 @@ def fit(
     lows: Any = -np.inf,
     highs: Any = np.inf,
 ) -> Fit:
-    """Find the models of a grid of lambda and gamma: `L0Learn.fit`.
+    """Fit models for a grid of lambda and gamma, like `L0Learn.fit`.
 
     Parameters
     ----------
     x : array-like, sparse matrix or data frame of shape (n, p)
         Finite numbers.
     y : array-like of shape (n,)
-        Numbers, or any two values for the losses of classes.
+        Numbers, or two distinct values for classification.
     loss : {"SquaredError", "Logistic", "SquaredHinge", "Exponential"}
-        The loss; the last is FastSparse's.
+        The loss; "Exponential" is that of FastSparse.
     penalty, algorithm, rtol, atol, intercept, lows, highs
         As for `sparsegam.compat.fastsparsegams.fit`.
     maxSuppSize : int
-        Largest number of columns in use: a last model that has more is left out.
+        Maximum support size; a last model that exceeds it is dropped.
     nLambda, nGamma : int
-        Numbers of values of lambda, at most, and of gamma, where the penalty has one.
+        Maximum number of values of lambda, and number of values of gamma.
     gammaMax, gammaMin, partialSort, maxIters, activeSet, activeSetNum, maxSwaps, scaleDownFactor, screenSize
         As `gamma_max` and so on there.
     autoLambda : bool, optional
@@ -184,7 +184,7 @@ def fit(
     """
     settings = _settings(locals())
     data = read_data(x, y, settings)
-    return _fit(data, model_of(_trimmed(search_grid(data, settings), settings), settings, data.classes))
+    return _fit(data, fit_model(_trimmed(search_grid(data, settings), settings), settings, data.classes))
 
 
 def cvfit(
@@ -216,7 +216,7 @@ def cvfit(
     lows: Any = -np.inf,
     highs: Any = np.inf,
 ) -> CVFit:
-    """Find the models of a grid, and their losses on rows left out: `L0Learn.cvfit`.
+    """Fit the models of a grid and cross-validate them, like `L0Learn.cvfit`.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ def cvfit(
     nFolds : int
         Number of folds.
     seed : int
-        What the rows are shuffled by.
+        Seed for shuffling the rows.
     excludeFirstK, intercept, lows, highs
         As for `fit`.
 
@@ -241,7 +241,7 @@ def cvfit(
     check_folds(nFolds, seed, data.target.size)
     grid = _trimmed(search_grid(data, settings), settings)
     errors = cross_validate(data, settings, grid, nFolds, seed)
-    return CVFit(_fit(data, model_of(grid, settings, data.classes, errors)), errors.means, errors.sds)
+    return CVFit(_fit(data, fit_model(grid, settings, data.classes, errors)), errors.means, errors.sds)
 
 
 def coef(
@@ -250,16 +250,17 @@ def coef(
     gamma: float | None = None,
     supportSize: int | None = None,
 ) -> sp.csc_matrix:
-    """Return coefficients, a column for each model; the intercept, where there is one, is row 0.
+    """Return coefficients with one column per model; the intercept, if there is one, is row 0.
 
     Parameters
     ----------
     object : Fit or CVFit
         The models.
     lambda_, gamma : float, optional
-        The nearest values of the grid are meant; the first gamma, the largest, for `lambda_` or `supportSize` alone.
+        Values that select the nearest grid points. If only `lambda_` or `supportSize` is given, the first (largest)
+        gamma is used.
     supportSize : int, optional
-        In the place of `lambda_`: all models of the size nearest to it.
+        Selects all models of the nearest support size, instead of `lambda_`.
 
     Returns
     -------
@@ -280,12 +281,12 @@ def coef(
 
 
 def predict(object: "Fit | CVFit", newx: Any, lambda_: float | None = None, gamma: float | None = None) -> FloatArray:
-    """Return a column of predictions for each model: P(larger class) for the logistic loss, else scores."""
+    """Return one column of predictions per model: probabilities of the larger class (logistic loss) or scores."""
     return _plain(object).model.predict(newx, lambda_, gamma)
 
 
 def print(x: "Fit | CVFit") -> "pd.DataFrame":
-    """Return a row for each model: `lambda`, `gamma` and `suppSize`."""
+    """Return one row per model: `lambda`, `gamma` and `suppSize`."""
     found, pandas = _plain(x), optional("pandas", "print", extra="compat")
     rows = [
         (value, gamma, size)
@@ -296,7 +297,7 @@ def print(x: "Fit | CVFit") -> "pd.DataFrame":
 
 
 def plot(x: "Fit | CVFit", gamma: float = 0, showLines: bool = False, **kwargs: Any) -> "Axes":
-    """Draw coefficients over the number of columns in use, or the losses on rows left out of a cvfit."""
+    """Plot coefficients, or for a CVFit the cross-validated loss, by support size."""
     model = _plain(x).model
     if isinstance(x, CVFit) and isinstance(model, CVFitModel):
         return model.cv_plot(gamma, **kwargs)
@@ -306,7 +307,7 @@ def plot(x: "Fit | CVFit", gamma: float = 0, showLines: bool = False, **kwargs: 
 def GenSynthetic(  # noqa: N802
     n: int, p: int, k: int, seed: int | None = None, rho: float = 0, b0: float = 0, snr: float = 1
 ) -> dict[str, Any]:
-    """Draw independent normal columns, of which the first k add up to y: see `fastsparsegams.models.gen_synthetic`."""
+    """Simulate independent normal columns: see `fastsparsegams.models.gen_synthetic`."""
     return gen_synthetic(n, p, k, seed, rho, b0, snr)
 
 
@@ -321,12 +322,12 @@ def GenSyntheticHighCorr(  # noqa: N802
     mu: Any = 0,
     base_cor: float = 0.9,
 ) -> dict[str, Any]:
-    """Draw columns whose correlations are base_cor^|i - j|: see `fastsparsegams.models.gen_synthetic_high_corr`."""
+    """Simulate correlated normal columns: see `fastsparsegams.models.gen_synthetic_high_corr`."""
     return gen_synthetic_high_corr(n, p, k, seed, rho, b0, snr, mu, base_cor)
 
 
 def _settings(given: dict[str, Any]) -> Settings:
-    """Put the arguments of R into those of Python."""
+    """Convert the arguments of R to settings."""
     chosen = {name: given[name] for name in SAME} | {name: given[other] for other, name in NAMES.items()}
     grid = list(given["lambdaGrid"])
     if given["autoLambda"] is False and not grid:
@@ -335,12 +336,12 @@ def _settings(given: dict[str, Any]) -> Settings:
     if grid:
         chosen |= {"lambda_grid": grid, "num_lambda": None, "num_gamma": None}
     elif given["penalty"] == "L0":
-        chosen["num_gamma"] = 1  # L0 has no gamma, whatever nGamma is
+        chosen["num_gamma"] = 1  # L0 has no gamma, whatever the value of nGamma
     return Settings(**chosen, strict=False)
 
 
 def _trimmed(grid: Grid, settings: Settings) -> Grid:
-    """Leave out last models of too many columns, and round lambda as R does."""
+    """Drop last models with too many columns, and round lambda as R does."""
     paths = []
     for path in grid.paths:
         over = len(path) > 1 and path[-1].columns.size > settings.max_support_size

@@ -1,4 +1,4 @@
-"""The losses of fastsparsegams' models: of targets and predictions, with the penalties of a model if wanted."""
+"""The losses of fastsparsegams as functions of targets and predictions, optionally with the penalties of a model."""
 
 from typing import Any
 
@@ -9,23 +9,23 @@ from numpy.typing import NDArray
 from sparsegam.arrays import FloatArray
 from sparsegam.checks import shown
 
-SMALLEST = 1e-15  # probability that logarithms and odds are taken of
+SMALLEST = 1e-15  # lower bound of probabilities before logarithms and odds are computed
 
 
 def regularization_loss(coeffs: Any, l0: Any = 0, l1: Any = 0, l2: Any = 0) -> Any:
-    """Return l0 times the number, l1 times the absolute sum, l2 times the sum of squares of coefficients, by column.
+    """Return l0 times the number, l1 times the absolute sum and l2 times the sum of squares of coefficients, by column.
 
     Parameters
     ----------
     coeffs : sparse matrix or ndarray of shape (p, k)
         Coefficients of k models.
     l0, l1, l2 : float or sequence of float
-        The penalties, one for all models or one for each.
+        The penalties, for all models or one per model.
 
     Returns
     -------
     float or ndarray of shape (k,)
-        The penalty of each model; a float where there is one.
+        The penalty of each model; a float for a single model.
     """
     b = sp.csc_matrix(coeffs)
     each = [np.asarray(penalty, dtype=np.float64) for penalty in (l0, l1, l2)]
@@ -45,7 +45,7 @@ def regularization_loss(coeffs: Any, l0: Any = 0, l1: Any = 0, l2: Any = 0) -> A
 
 
 def squared_error(y_true: Any, y_pred: Any, coeffs: Any = None, l0: Any = 0, l1: Any = 0, l2: Any = 0) -> Any:
-    """Return half the sum of squared residuals, one for each column of predictions."""
+    """Return half the sum of squared residuals for each column of predictions."""
     y, predicted = _aligned(np.asarray(y_true, dtype=np.float64), y_pred)
     return 0.5 * np.square(y - predicted).sum(axis=0) + _penalty(coeffs, l0, l1, l2)
 
@@ -53,7 +53,7 @@ def squared_error(y_true: Any, y_pred: Any, coeffs: Any = None, l0: Any = 0, l1:
 def logistic_loss(
     y_true: Any, y_pred: Any, coeffs: Any = None, l0: Any = 0, l1: Any = 0, l2: Any = 0, eps: float = SMALLEST
 ) -> Any:
-    """Return the sum of -log P(y), one for each column of probabilities; y holds any two numbers."""
+    """Return the sum of -log P(y) for each column of probabilities; y has two distinct values."""
     y, p = _aligned(signs(y_true), y_pred)
     right = np.clip(np.where(y > 0, p, 1 - p), eps, 1 - eps)
     return -np.log(right).sum(axis=0) + _penalty(coeffs, l0, l1, l2)
@@ -62,14 +62,14 @@ def logistic_loss(
 def exponential_loss(
     y_true: Any, y_pred: Any, coeffs: Any = None, l0: Any = 0, l1: Any = 0, l2: Any = 0, eps: float = SMALLEST
 ) -> Any:
-    """Return the sum of exp(-y f), one for each column of P = 1 / (1 + exp(-2 f)); y holds any two numbers."""
+    """Return the sum of exp(-y f) for each column of P = 1 / (1 + exp(-2 f)); y has two distinct values."""
     y, p = _aligned(signs(y_true), y_pred)
     right = np.clip(np.where(y > 0, p, 1 - p), eps, 1 - eps)
     return np.sqrt(1 / right - 1).sum(axis=0) + _penalty(coeffs, l0, l1, l2)
 
 
 def squared_hinge_loss(y_true: Any, y_pred: Any, coeffs: Any = None, l0: Any = 0, l1: Any = 0, l2: Any = 0) -> Any:
-    """Return the sum of max(1 - y f, 0)^2, one for each column of scores; y holds any two numbers."""
+    """Return the sum of max(1 - y f, 0)^2 for each column of scores; y has two distinct values."""
     y, score = _aligned(signs(y_true), y_pred)
     return np.square(np.maximum(1 - y * score, 0)).sum(axis=0) + _penalty(coeffs, l0, l1, l2)
 
@@ -83,7 +83,7 @@ LOSS_OF = {
 
 
 def signs(y: Any, classes: NDArray[Any] | None = None) -> FloatArray:
-    """Return labels as -1 and 1: the classes named, 0 and 1, -1 and 1, or any other two values, the smaller first."""
+    """Return labels as -1 and 1; the smaller of two values is the negative class."""
     labels = np.asarray(y)
     found = np.unique(labels)
     if classes is not None and np.isin(found, classes).all():

@@ -1,4 +1,4 @@
-"""The arguments of fastsparsegams and L0Learn: checked once, and what they stand for."""
+"""Validate the arguments of fastsparsegams and L0Learn."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,16 +17,16 @@ CLASSIFICATION_LOSS = SUPPORTED_LOSS[1:]
 SUPPORTED_PENALTY = ("L0", "L0L1", "L0L2")
 SUPPORTED_ALGORITHM = ("CD", "CDPSI")
 ALGORITHMS = (*SUPPORTED_ALGORITHM, "exchange")
-SMALL_RIDGE = 1e-7  # that a classification without any other gets, so that separable classes have a finite optimum
+SMALL_RIDGE = 1e-7  # ridge of classifiers without another penalty, so that separable classes have a finite optimum
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The arguments of `fit`, under the names of fastsparsegams; wrong values are refused when it is made.
+    """The arguments of `fit` with the names of fastsparsegams, validated when constructed.
 
-    `partial_sort`, `max_iter`, `rtol`, `atol`, `active_set`, `active_set_num` and `screen_size` steer how the original
-    goes about its descent. They are checked and have no effect here: every model is refitted to its optimum. Grids of
-    L0Learn may stand still and end at zero: then `strict` is False.
+    `partial_sort`, `max_iter`, `rtol`, `atol`, `active_set`, `active_set_num` and `screen_size` control the descent of
+    the original. They are validated and have no effect here, because every model is refitted to its optimum. With
+    `strict=False`, as for L0Learn, the values of a grid may repeat and be zero.
     """
 
     loss: str = "SquaredError"
@@ -66,24 +66,24 @@ class Settings:
         _check_between("rtol", self.rtol, closed=True)
         _check_between("scale_down_factor", self.scale_down_factor, closed=False)
         if self.loss == "Exponential" and self.penalty != "L0":
-            msg = f"loss='Exponential' goes with penalty='L0' only, got penalty={self.penalty!r}."
+            msg = f"loss='Exponential' supports penalty='L0' only, got penalty={self.penalty!r}."
             raise ValueError(msg)
         self._check_gammas()
         self._check_grid()
 
     @property
     def name(self) -> str:
-        """The loss as the rest of the package calls it."""
+        """The name of the loss in this package."""
         return LOSS[self.loss]
 
     @property
     def is_classification(self) -> bool:
-        """Whether y holds two classes."""
+        """Whether y has two classes."""
         return self.loss in CLASSIFICATION_LOSS
 
     @property
     def penalty_in_use(self) -> str:
-        """The penalty of the models: a classification asked for with L0 has a small L2 beside it."""
+        """The penalty of the models: classification with "L0" also has a small L2 penalty."""
         return "L0L2" if self.is_classification and self.penalty == "L0" else self.penalty
 
     @property
@@ -92,7 +92,7 @@ class Settings:
         return len(self.lambda_grid) if self.lambda_grid is not None else int(self.num_gamma or 1)
 
     def gammas(self, steepest: float) -> list[float]:
-        """Return the values of gamma, the largest first; those of L0L1 depend on the steepest slope at the start."""
+        """Return the values of gamma, the largest first; for L0L1 they are relative to the steepest slope."""
         if self.penalty_in_use == "L0":
             return [0.0]
         if self.penalty == "L0":
@@ -106,12 +106,12 @@ class Settings:
         return spaced
 
     def bounds(self, n_columns: int) -> tuple[FloatArray, FloatArray]:
-        """Return the bounds of each coefficient."""
+        """Return the lower and upper bound of each coefficient."""
         low, high = _bound("lows", self.lows, n_columns), _bound("highs", self.highs, n_columns)
         for name, wrong, side in (("lows", low > 0, "<= 0"), ("highs", high < 0, ">= 0")):
             if wrong.any():
                 j = int(np.argmax(wrong))
-                msg = f"{name} must be {side}, so that a column may stay out, got {(low, high)[name == 'highs'][j]:g} "
+                msg = f"{name} must be {side}, so that 0 is allowed, got {(low, high)[name == 'highs'][j]:g} "
                 raise ValueError(msg + f"for column {j}.")
         if (low >= high).any():
             j = int(np.argmax(low >= high))
@@ -126,7 +126,7 @@ class Settings:
             msg = f"gamma_min must not be above gamma_max ({self.gamma_max:g}), got {self.gamma_min:g}."
             raise ValueError(msg)
         if self.penalty != "L0" and self.n_gammas > 1 and not self.gamma_min > 0:
-            msg = f"gamma_min must be above 0 where there are several gammas, got {self.gamma_min!r}."
+            msg = f"gamma_min must be above 0 if there are several gammas, got {self.gamma_min!r}."
             raise ValueError(msg)
         if not self.is_classification and self.penalty != "L0" and self.num_gamma == 1:
             kind = self.penalty[2:]
@@ -142,29 +142,29 @@ class Settings:
             return
         for name in ("num_lambda", "num_gamma"):
             if getattr(self, name) is not None:
-                msg = f"{name} must be None where lambda_grid is given, which says it, got {getattr(self, name)!r}."
+                msg = f"{name} must be None if lambda_grid is given, got {getattr(self, name)!r}."
                 raise ValueError(msg)
         if len(self.lambda_grid) == 0 or (self.penalty == "L0" and len(self.lambda_grid) != 1):
-            wanted = "of one list with penalty='L0', of one or more else"
-            msg = f"lambda_grid must be a list {wanted}, got {shown(self.lambda_grid)}."
+            wanted = "one list with penalty='L0', or one or more lists otherwise"
+            msg = f"lambda_grid must contain {wanted}, got {shown(self.lambda_grid)}."
             raise ValueError(msg)
         for i, values in enumerate(self.lambda_grid):
             self._check_values(i, np.asarray(values, dtype=np.float64))
 
     def _check_values(self, i: int, values: FloatArray) -> None:
-        wanted = "positive numbers that fall" if self.strict else "numbers >= 0 that do not rise"
+        wanted = "decreasing positive numbers" if self.strict else "non-increasing numbers >= 0"
         steps = np.diff(values) if values.ndim == 1 else np.zeros(0)
         falls = (steps < 0).all() if self.strict else (steps <= 0).all()
         ends = values.ndim == 1 and values.size > 0 and np.isfinite(values).all() and values[-1] >= 0
         if not (ends and falls and (values[-1] > 0 or not self.strict)):
-            msg = f"lambda_grid[{i}] must be a list of {wanted}, got {shown(list(np.ravel(values)))}."
+            msg = f"lambda_grid[{i}] must be a list of {wanted}, got {shown(np.ravel(values).tolist())}."
             raise ValueError(msg)
 
 
 def _check_between(name: str, value: Any, *, closed: bool) -> None:
     check_number(name, value, at_least=0.0)
     if not value < 1 or (value == 0 and not closed):
-        msg = f"{name} must be below 1 and {'not below' if closed else 'above'} 0, got {value!r}."
+        msg = f"{name} must be below 1 and {'at least' if closed else 'above'} 0, got {value!r}."
         raise ValueError(msg)
 
 
@@ -174,6 +174,6 @@ def _bound(name: str, value: Any, n_columns: int) -> FloatArray:
     except (TypeError, ValueError):
         out = np.full(n_columns, np.nan)
     if np.isnan(out).any():
-        msg = f"{name} must be a number, or an array with one for each of the {n_columns} columns, got {shown(value)}."
+        msg = f"{name} must be a number or an array with one value per column ({n_columns}), got {shown(value)}."
         raise ValueError(msg)
     return out

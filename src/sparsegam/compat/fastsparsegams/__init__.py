@@ -1,4 +1,4 @@
-"""The calls of fastsparsegams 0.2.0: `from sparsegam.compat import fastsparsegams` in the place of the original."""
+"""The functions of fastsparsegams 0.2.0: `from sparsegam.compat import fastsparsegams`."""
 
 from sparsegam.compat.fastsparsegams import interface, models
 from sparsegam.compat.fastsparsegams.interface import cvfit, fit

@@ -1,12 +1,12 @@
-"""`fit` and `cvfit` with the arguments, in the order and with the defaults of fastsparsegams 0.2.0."""
+"""`fit` and `cvfit` with the arguments, order and defaults of fastsparsegams 0.2.0."""
 
 from collections.abc import Sequence
 from typing import Any, cast
 
-from sparsegam.compat.fastsparsegams.models import CVFitModel, FitModel, model_of
+from sparsegam.compat.fastsparsegams.models import CVFitModel, FitModel, fit_model
 from sparsegam.compat.folds import check_folds, cross_validate
-from sparsegam.compat.grid import search_grid
-from sparsegam.compat.posed import read_data
+from sparsegam.compat.path import search_grid
+from sparsegam.compat.problem import read_data
 from sparsegam.compat.settings import (
     CLASSIFICATION_LOSS,
     SUPPORTED_ALGORITHM,
@@ -52,9 +52,9 @@ def fit(
     lows: Any = -float("inf"),
     highs: Any = +float("inf"),
 ) -> FitModel:
-    """Find the models of a grid of lambda_0 and gamma.
+    """Fit models for a grid of lambda_0 and gamma.
 
-    For each of them the search minimises, over intercept and coefficients v of standardised columns,
+    For each grid point the search minimises, over intercept and coefficients v of standardised columns,
 
         sum_i loss(y_i, f_i) + lambda_0 |v|_0 + gamma |v|_1 (L0L1) or + gamma |v|_2^2 (L0L2).
 
@@ -63,33 +63,34 @@ def fit(
     X : array-like, sparse matrix or data frame of shape (n, p)
         Finite numbers; zeros and ones for the exponential loss.
     y : array-like of shape (n,)
-        Numbers for "SquaredError"; any two values else, of which the smaller is the first class.
+        Numbers for "SquaredError", otherwise two distinct values; the smaller is the negative class.
     loss : {"SquaredError", "Logistic", "Exponential", "SquaredHinge"}
-        The loss. That of numbers is half the squared residual, with y centred and divided by its norm.
+        The loss. "SquaredError" is half the squared residual, with y centred and divided by its norm.
     penalty : {"L0", "L0L1", "L0L2"}
-        The penalty. Classes with "L0" have a small L2 beside it (none for "Exponential", which takes no other penalty).
+        The penalty. Classification with "L0" adds a small L2 penalty, except for "Exponential", which supports "L0"
+        only.
     algorithm : {"CD", "CDPSI", "exchange"}
-        What the models are optimal for: coordinate descent's thresholding steps, swaps of one column for another as
-        well, or the moves of this package's own search, which both of the others start from.
+        The kind of optimality: with respect to coordinate descent, to coordinate descent and swaps of single columns,
+        or to the moves of the search of this package, from which the other algorithms start.
     max_support_size : int
-        The path of a gamma ends with the first model of so many columns, or more.
+        The path of a gamma ends with the first model that has at least this number of columns.
     num_lambda : int or None
-        Largest number of values of lambda_0; None where `lambda_grid` is given.
+        Maximum number of values of lambda_0; None if `lambda_grid` is given.
     num_gamma : int or None
-        Number of values of gamma; None where `lambda_grid` is given.
+        Number of values of gamma; None if `lambda_grid` is given.
     gamma_max, gamma_min : float
-        Ends of the values of gamma. For "L0L1" with more than one of them, gamma_max is set by the data, and gamma_min
-        is a share of it.
+        Range of gamma. For "L0L1" with several values, gamma_max is computed from the data and gamma_min is relative to
+        it.
     partial_sort, max_iter, rtol, atol, active_set, active_set_num, screen_size
-        Accepted and without effect: every model is refitted to its optimum, and no column is left out.
+        Accepted without effect: every model is refitted to its optimum, and no column is screened out.
     max_swaps : int
-        Largest number of swaps at one lambda_0.
+        Maximum number of swaps for one lambda_0.
     scale_down_factor : float
-        What lambda_0 is multiplied with after a model that is the same as the one before.
+        Factor on lambda_0 after a model that is equal to the previous one.
     lambda_grid : list of list of float, optional
-        Values of lambda_0 for each gamma, from large to small.
+        Decreasing values of lambda_0 for each gamma.
     exclude_first_k : int
-        The first columns, which are in every model and free of lambda_0.
+        Number of leading columns that are included in every model and not penalised by lambda_0.
     intercept : bool
         Whether there is an intercept.
     lows, highs : float or array-like of shape (p,)
@@ -112,7 +113,7 @@ def fit(
     """
     settings = pick(Settings, locals())
     data = read_data(X, y, settings)
-    return model_of(search_grid(data, settings), settings, data.classes)
+    return fit_model(search_grid(data, settings), settings, data.classes)
 
 
 def cvfit(
@@ -143,16 +144,16 @@ def cvfit(
     lows: Any = -float("inf"),
     highs: Any = +float("inf"),
 ) -> CVFitModel:
-    """Find the models of a grid, and their losses on rows left out.
+    """Fit the models of a grid and cross-validate them.
 
     Parameters
     ----------
     X, y, loss, penalty, algorithm
         As for `fit`.
     num_folds : int
-        Number of folds; each has its share of both classes.
+        Number of folds, stratified by class.
     seed : int
-        What the rows are shuffled by.
+        Seed for shuffling the rows.
     max_support_size, num_lambda, num_gamma, gamma_max, gamma_min, partial_sort, max_iter, rtol, atol, active_set
         As for `fit`.
     active_set_num, max_swaps, scale_down_factor, screen_size, lambda_grid, exclude_first_k, intercept, lows, highs
@@ -176,4 +177,4 @@ def cvfit(
     check_folds(num_folds, seed, data.target.size)
     grid = search_grid(data, settings)
     errors = cross_validate(data, settings, grid, num_folds, seed)
-    return cast("CVFitModel", model_of(grid, settings, data.classes, errors))
+    return cast("CVFitModel", fit_model(grid, settings, data.classes, errors))

@@ -1,4 +1,4 @@
-"""What fastsparsegams' `fit` and `cvfit` return: all models of a grid, looked up by the nearest lambda_0 and gamma."""
+"""The results of `fit` and `cvfit`: all models of a grid, selected by the nearest lambda_0 and gamma."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,7 +13,6 @@ from sparsegam.arrays import FloatArray
 from sparsegam.checks import optional, warn
 from sparsegam.compat.folds import Errors
 from sparsegam.compat.generators import cor_matrix, gen_synthetic, gen_synthetic_high_corr, gen_synthetic_logistic
-from sparsegam.compat.grid import Grid
 from sparsegam.compat.losses import (
     LOSS_OF,
     exponential_loss,
@@ -23,7 +22,8 @@ from sparsegam.compat.losses import (
     squared_error,
     squared_hinge_loss,
 )
-from sparsegam.compat.posed import Solution
+from sparsegam.compat.path import Grid
+from sparsegam.compat.problem import Solution
 from sparsegam.compat.settings import LOSS, Settings
 from sparsegam.losses import LOSSES, logistic
 
@@ -45,32 +45,32 @@ __all__ = [
     "squared_hinge_loss",
 ]
 
-PER_COLUMN = 10  # names in a column of a legend
+PER_COLUMN = 10  # names per column of a legend
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class FitModel:
     """All models of a grid.
 
-    In every method, `lambda_0` and `gamma` pick the nearest values of the grid. Without `lambda_0` all models of the
-    gamma are meant, without both all models. With `lambda_0` alone the first gamma is meant, which is the largest.
+    In every method, `lambda_0` and `gamma` select the nearest values of the grid. Without `lambda_0`, all models of the
+    gamma are selected; without both, all models; with `lambda_0` alone, the first gamma, which is the largest.
 
     Attributes
     ----------
     settings : dict
-        `loss`, `intercept` and the `penalty` in use.
+        `loss`, `intercept` and `penalty`.
     lambda_0 : list of list of float
-        The values of lambda_0, a list for each gamma.
+        The values of lambda_0, by gamma.
     gamma : list of float
         The values of gamma, the largest first.
     support_size : list of list of int
-        Numbers of columns in use.
+        Support sizes.
     coeffs : list of csc_matrix of shape (p, n_lambda)
-        Coefficients, one matrix for each gamma.
+        Coefficients, by gamma.
     intercepts : list of list of float
         Intercepts.
     converged : list of list of bool
-        Whether the search ended by itself.
+        Whether the search converged.
     objectives : list of list of float
         What was minimised: loss and penalties on the scale of lambda_0.
     classes : ndarray or None
@@ -100,7 +100,7 @@ class FitModel:
         gamma: float | None = None,
         include_intercept: bool = True,
     ) -> sp.csc_matrix:
-        """Return coefficients, a column for each model; the intercept is row 0."""
+        """Return coefficients with one column per model; the intercept is row 0."""
         chosen = self._chosen(lambda_0, gamma)
         found = sp.hstack([self.coeffs[i][:, at] for i, at in chosen])
         if include_intercept:
@@ -109,7 +109,7 @@ class FitModel:
         return sp.csc_matrix(found)
 
     def characteristics(self, lambda_0: float | None = None, gamma: float | None = None) -> "pd.DataFrame":
-        """Return a row for each model: `l0`, `support_size`, `intercept`, `converged` and `l1` or `l2`."""
+        """Return one row per model: `l0`, `support_size`, `intercept`, `converged` and `l1` or `l2`."""
         pandas = optional("pandas", "characteristics", extra="compat")
         chosen = self._chosen(lambda_0, gamma)
         columns: dict[str, list[list[Any]]] = {
@@ -131,7 +131,7 @@ class FitModel:
         include_legend: bool = True,
         **kwargs: Any,
     ) -> "Axes":
-        """Draw coefficients over the number of columns in use; of several models of one size, the first."""
+        """Plot coefficients by support size; if several models have the same size, the first is used."""
         coefs = self.coeff(gamma=gamma, include_intercept=False).toarray()
         sizes, first = np.unique((coefs != 0).sum(axis=0), return_index=True)
         if sizes.size < coefs.shape[1]:
@@ -158,10 +158,11 @@ class FitModel:
         training: bool = False,
         include_characteristics: bool = False,
     ) -> Any:
-        """Return the loss of each model, summed over rows: the lower, the better.
+        """Return the total loss of each model.
 
-        With `training` it has the penalties l0, l1 and l2 on the coefficients as they are; what a fit minimised, which
-        is on standardised ones, is in `objectives`. With `include_characteristics` it is a column of their table.
+        With `training`, the penalties l0, l1 and l2 of the unstandardised coefficients are added; `objectives` contains
+        the objective of the fit, which is for standardised coefficients. With `include_characteristics`, the loss is a
+        column of the table of characteristics.
         """
         target = np.asarray(y) if self.settings["loss"] == "SquaredError" else signs(y, self.classes)
         table = self.characteristics(lambda_0, gamma) if training or include_characteristics else None
@@ -175,7 +176,7 @@ class FitModel:
         return table.assign(**{self.settings["loss"]: scores})
 
     def predict(self, x: Any, lambda_0: float | None = None, gamma: float | None = None) -> FloatArray:
-        """Return a column of predictions for each model: P(larger class), else scores."""
+        """Return one column of predictions per model: the probability of the larger class, otherwise scores."""
         coefs = self.coeff(lambda_0, gamma)
         matrix = read_matrix(x)
         if matrix.n_columns != coefs.shape[0] - 1:
@@ -188,7 +189,7 @@ class FitModel:
         return scores if slope is None else logistic(slope * scores)
 
     def _chosen(self, lambda_0: float | None, gamma: float | None) -> list[tuple[int, Sequence[int]]]:
-        """Return positions on the grid: of gammas, and of lambdas in each."""
+        """Return positions on the grid: gammas, and lambdas for each of them."""
         if gamma is None and lambda_0 is None:
             return [(i, range(len(values))) for i, values in enumerate(self.lambda_0)]
         i = 0 if gamma is None else int(np.argmin(np.abs(np.asarray(self.gamma) - gamma)))
@@ -199,19 +200,19 @@ class FitModel:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class CVFitModel(FitModel):
-    """All models of a grid, with their losses on rows left out.
+    """All models of a grid with their cross-validated losses.
 
     Attributes
     ----------
     cv_means, cv_sds : list of ndarray of shape (n_lambda, 1)
-        Mean and standard deviation over folds of the mean loss of a row, for each gamma.
+        Mean and standard deviation over folds of the mean test loss, for each gamma.
     """
 
     cv_means: list[FloatArray] = field(repr=False)
     cv_sds: list[FloatArray] = field(repr=False)
 
     def cv_plot(self, gamma: float = 0, **kwargs: Any) -> "Axes":
-        """Draw the loss on rows left out over the number of columns in use."""
+        """Plot the cross-validated loss by support size."""
         i = int(np.argmin(np.abs(np.asarray(self.gamma) - gamma)))
         _, axes = optional("matplotlib.pyplot", "cv_plot", extra="compat").subplots(**kwargs)
         axes.errorbar(x=self.support_size[i], y=self.cv_means[i].ravel(), yerr=self.cv_sds[i].ravel())
@@ -220,8 +221,8 @@ class CVFitModel(FitModel):
         return axes  # type: ignore[no-any-return]
 
 
-def model_of(grid: Grid, settings: Settings, classes: NDArray[Any] | None, errors: Errors | None = None) -> FitModel:
-    """Put the models of a grid into one object."""
+def fit_model(grid: Grid, settings: Settings, classes: NDArray[Any] | None, errors: Errors | None = None) -> FitModel:
+    """Combine the models of a grid in one object."""
     parts: dict[str, Any] = {
         "settings": {"loss": settings.loss, "intercept": settings.intercept, "penalty": settings.penalty_in_use},
         "lambda_0": [[solution.lambda_0 for solution in path] for path in grid.paths],

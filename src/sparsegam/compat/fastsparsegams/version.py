@@ -1,3 +1,3 @@
-"""The version of fastsparsegams whose calls these are."""
+"""The version of fastsparsegams that is reproduced."""
 
 version = "0.2.0"

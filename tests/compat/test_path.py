@@ -1,4 +1,4 @@
-"""Models of a grid: optimal on the scale of the original, for every loss, penalty, algorithm and kind of matrix."""
+"""Models of a grid are optimal for every loss, penalty, algorithm and kind of matrix."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def penalties(model, i):
 
 
 def models(model):
-    """Every theta of a grid with its lambda_0, its penalties and its objective."""
+    """Yield theta, lambda_0, penalties and objective of every model of a grid."""
     for i, values in enumerate(model.lambda_0):
         thetas = model.coeff(gamma=model.gamma[i]).toarray()
         for j, lambda_0 in enumerate(values):
@@ -33,7 +33,7 @@ def models(model):
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize(("loss", "penalty"), CASES)
 class TestEveryModel:
-    def test_has_the_objective_that_it_says(self, loss, penalty, algorithm, sparse):
+    def test_objective_is_correct(self, loss, penalty, algorithm, sparse):
         X, y = make(loss, sparse=sparse)
         for intercept in (True, False):
             free = {"intercept": intercept, "exclude_first_k": 2, "lows": -0.5}
@@ -44,8 +44,8 @@ class TestEveryModel:
                 assert theta[1:].min() >= -0.5
                 assert intercept or theta[0] == 0
 
-    def test_is_a_surrogate_optimum(self, loss, penalty, algorithm, sparse):
-        """The best of its columns, and no thresholding step adds or drops one (the paper's surrogate 1-OPT)."""
+    def test_no_thresholding_step_improves(self, loss, penalty, algorithm, sparse):
+        """The coefficients are optimal and no thresholding step adds or drops a column (surrogate 1-OPT)."""
         if loss == "Exponential":
             pytest.skip("its curvature has no bound; its own rule is tested with the swap search")
         X, y = make(loss, sparse=sparse)
@@ -54,7 +54,7 @@ class TestEveryModel:
         scale = norms(X) / target_norm(loss, y)
         for theta, lambda_0, also, _ in models(model):
             slopes = _slopes(dense, y, loss, theta) / scale / target_norm(loss, y) ** 2
-            # along a centred column the intercept moves too, as its own slope is zero
+            # along a centred column the intercept changes too, because its own slope is zero
             v, l1, l2 = theta[1:] * scale, also.get("l1", 0.0), also.get("l2", 0.0)
             steepness = CURVATURE[loss] * _centred_share(dense, X) + 2 * l2
             used = v != 0
@@ -64,7 +64,7 @@ class TestEveryModel:
             left = np.maximum(np.abs(slopes) - l1, 0)
             assert (left**2 <= 2 * steepness * lambda_0 * (1 + 1e-3) + 1e-9)[~used].all()
 
-    def test_is_at_most_what_a_general_optimiser_finds_on_its_columns(self, loss, penalty, algorithm, sparse):
+    def test_objective_is_at_most_that_of_scipy(self, loss, penalty, algorithm, sparse):
         X, y = make(loss, n=60, p=6, sparse=sparse)
         model = fit(X, y, loss, penalty, algorithm, num_lambda=4, **gammas(penalty))
         theta, lambda_0, also, said = list(models(model))[-1]
@@ -81,7 +81,7 @@ class TestEveryModel:
 
 
 def _slopes(X, y, loss, theta):
-    """Slopes of the loss along the columns."""
+    """Return the slopes of the loss along the columns."""
     f = X @ theta[1:] + theta[0]
     if loss == "SquaredError":
         return X.T @ (f - y)
@@ -89,12 +89,12 @@ def _slopes(X, y, loss, theta):
 
 
 def _centred_share(dense, X):
-    """Squared norm of the centred column over the squared norm that it is divided by."""
+    """Return the squared norm of the centred column divided by the squared norm used for scaling."""
     return (norms(dense) / norms(X)) ** 2
 
 
 class TestPath:
-    def test_lambdas_fall_from_where_the_first_column_enters(self):
+    def test_lambdas_decrease_from_the_first_column(self):
         X, y = make("SquaredError")
         model = fit(X, y)
         (values,) = model.lambda_0
@@ -105,12 +105,12 @@ class TestPath:
         assert model.support_size[0][:2] == [0, 1]
         assert model.support_size[0][-1] == 12
 
-    def test_it_ends_with_the_first_model_of_the_largest_size(self):
+    def test_path_ends_at_the_largest_size(self):
         X, y = make("Logistic", p=30)
         (sizes,) = fit(X, y, "Logistic", max_support_size=4).support_size
         assert max(sizes[:-1]) < 4 <= sizes[-1]
 
-    def test_columns_that_pay_together_have_a_model_without_them_in_front(self):
+    def test_path_starts_with_an_empty_model(self):
         from sparsegam.compat.fastsparsegams.models import gen_synthetic
 
         data = gen_synthetic(n=100, p=20, k=3, seed=1, snr=10)
@@ -122,24 +122,24 @@ class TestPath:
         assert values[0] == pytest.approx(worth, rel=2e-4)
         assert values[0] > worth
 
-    def test_so_many_lambdas_at_most(self):
+    def test_path_has_at_most_num_lambda_models(self):
         X, y = make("SquaredError")
         assert [len(values) for values in fit(X, y, num_lambda=3).lambda_0] == [3]
 
-    def test_a_model_that_came_twice_is_followed_by_a_lambda_scaled_down(self):
+    def test_repeated_model_scales_lambda_down(self):
         X, y = make("Exponential")
         (values,) = fit(X, y, "Exponential", num_lambda=6, scale_down_factor=0.5).lambda_0
         np.testing.assert_allclose(np.array(values[3:]) / values[2:-1], 0.5)
 
     @pytest.mark.parametrize("factor", [10.0, 1e-6, 1e6])
-    def test_the_units_of_y_and_of_columns_do_not_matter(self, factor):
+    def test_path_is_invariant_to_units(self, factor):
         X, y = make("SquaredError")
         here, there = fit(X, y), fit(X * factor, factor * y)
         np.testing.assert_allclose(here.lambda_0[0], there.lambda_0[0], rtol=1e-5)
         np.testing.assert_allclose(here.coeffs[0].toarray(), there.coeffs[0].toarray(), rtol=1e-3, atol=1e-6)
         np.testing.assert_allclose(here.objectives[0], there.objectives[0], rtol=1e-6)
 
-    def test_lambdas_that_are_given_are_those_of_the_models(self):
+    def test_lambda_grid_is_used(self):
         X, y = make("Logistic")
         grid = [[5.0, 2.0, 1.0], [4.0, 3.0]]
         free = {"num_lambda": None, "num_gamma": None, "gamma_min": 0.01, "gamma_max": 1.0}
@@ -147,7 +147,7 @@ class TestPath:
         assert model.lambda_0 == grid
         assert model.gamma == pytest.approx([1.0, 0.01])
 
-    def test_the_first_gamma_of_l0l1_lets_no_column_in(self):
+    def test_first_gamma_of_l0l1_gives_the_empty_model(self):
         X, y = make("Logistic")
         model = fit(X, y, "Logistic", "L0L1", num_gamma=3, num_lambda=5, gamma_min=0.01)
         assert set(model.support_size[0]) == {0}
@@ -155,8 +155,8 @@ class TestPath:
         assert max(model.support_size[2]) > 0
 
     @pytest.mark.parametrize("loss", ["Logistic", "SquaredError", "SquaredHinge"])
-    def test_zeros_and_ones_are_models_like_any_other(self, loss):
-        """As codes in the core, or as a matrix with one number that is neither: the same models."""
+    def test_binary_columns_give_the_same_models(self, loss):
+        """Bin codes, and a matrix with one value other than 0 and 1, give the same models."""
         X, y = make("Exponential", n=200)
         target = y if loss != "SquaredError" else y + X[:, 1]
         grid = {"lambda_grid": [[0.02, 0.01] if loss == "SquaredError" else [6.0, 3.0]]}
@@ -169,7 +169,7 @@ class TestPath:
         np.testing.assert_allclose(codes.objectives, numbers.objectives, rtol=1e-6)
 
 
-def test_swaps_find_the_true_columns_where_neighbours_are_much_alike():
+def test_swaps_find_the_true_columns_among_correlated_ones():
     from sparsegam.compat.fastsparsegams.models import gen_synthetic_high_corr
 
     data = gen_synthetic_high_corr(n=300, p=60, k=5, seed=3, snr=20, base_cor=0.9)
@@ -178,7 +178,7 @@ def test_swaps_find_the_true_columns_where_neighbours_are_much_alike():
     np.testing.assert_array_equal(model.coeffs[0][:, at].nonzero()[0], np.flatnonzero(data["B"]))
 
 
-def test_without_noise_the_truth_is_found():
+def test_true_columns_are_found_without_noise():
     from sparsegam.compat.fastsparsegams.models import gen_synthetic
 
     data = gen_synthetic(n=100, p=40, k=4, seed=2, b0=7.0, snr=np.inf)
@@ -187,6 +187,6 @@ def test_without_noise_the_truth_is_found():
     np.testing.assert_allclose(theta, [7.0, *data["B"]], atol=1e-6)
 
 
-def test_the_same_call_gives_the_same_bits():
+def test_repeated_fits_are_identical():
     X, y = make("Logistic", p=30)
     assert fit(X, y, "Logistic").objectives == fit(X, y, "Logistic").objectives

@@ -1,17 +1,17 @@
-"""A matrix and its labels handed to the core, on the scale on which fastsparsegams and L0Learn have lambda and gamma.
+"""Build problems with the scales of lambda and gamma that fastsparsegams and L0Learn use.
 
-They minimise, over coefficients v of columns of norm one,
+They minimise, over coefficients v of columns with unit norm,
 
     sum_i loss(y_i, f_i) + lambda0 |v|_0 + gamma |v|_1   or   ... + gamma |v|_2^2,
 
 where columns are centred before they are divided by their norms if the matrix is dense and there is an intercept.
-For the squared error y is centred, too, and divided by its norm s: in the units of y, with w = s v / norm, penalties
+For the squared error y is also centred and divided by its norm s. In the units of y, with w = s v / norm, the penalties
 are s^2 times
 
     lambda0 |w|_0 + gamma sum_j norm_j |w_j| / s   or   ... + gamma sum_j (norm_j w_j)^2 / s^2.
 
-Columns of zeros and ones are handed over as codes, which take less memory and far fewer sums, and of which the
-exponential loss needs no more than their two groups of rows.
+0/1 columns are converted to bin codes, which need less memory and fewer sums. The closed form of the exponential loss
+needs only the two groups of rows of such a column.
 """
 
 from dataclasses import dataclass, replace
@@ -28,16 +28,16 @@ from sparsegam._design.scaling import Units, scale_target
 from sparsegam._search.matrices import Matrices
 from sparsegam._search.options import SearchOptions
 from sparsegam.arrays import FloatArray
-from sparsegam.compat.codes import code_columns, is_large, is_zero_one
+from sparsegam.compat.codes import encode_columns, is_large, is_zero_one
 from sparsegam.compat.settings import Settings
 from sparsegam.losses import LOSSES
 
-SMOOTHING = (0.001, 0.01, 0.1)  # ridges of starts, as shares of the curvature
+SMOOTHING = (0.001, 0.01, 0.1)  # ridges of auxiliary searches, as shares of the curvature
 
 
 @dataclass(frozen=True)
 class Solution:
-    """A model: where it stands on the path, what it is, and what it is worth on the scale of lambda0."""
+    """A model: its lambda0, its coefficients in the units of the matrix, and its objective on the scale of lambda0."""
 
     lambda_0: float
     intercept: float
@@ -45,19 +45,19 @@ class Solution:
     coef: FloatArray
     objective: float
     finished: bool
-    point: _core.Point  # as the core has it
+    point: _core.Point  # the model in the units of the core
 
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """A matrix with its labels, as they were read.
+    """A matrix and its labels.
 
     Attributes
     ----------
     matrix : NumericMatrix
         The columns, dense or sparse.
     target : ndarray
-        -1 and 1, or responses.
+        -1 and 1, or a numeric target.
     classes : ndarray or None
         The two labels, the smaller first.
     """
@@ -66,13 +66,13 @@ class Data:
     target: FloatArray
     classes: NDArray[Any] | None
 
-    def keep(self, rows: NDArray[Any]) -> "Data":
-        """Return the same with these rows only."""
+    def take(self, rows: NDArray[Any]) -> "Data":
+        """Return the data of some rows."""
         return replace(self, matrix=self.matrix.take(rows), target=self.target[rows])
 
 
 def read_data(X: Any, y: Any, settings: Settings) -> Data:
-    """Read a matrix and its labels: arrays, sparse matrices and frames of any numbers, all of them finite."""
+    """Validate a matrix and its labels: arrays, sparse matrices or data frames with finite numbers."""
     matrix = read_matrix(X)
     target = read_target(np.asarray(y), settings.name, matrix.n_rows)
     if settings.exclude_first_k > matrix.n_columns:
@@ -81,9 +81,9 @@ def read_data(X: Any, y: Any, settings: Settings) -> Data:
     settings.bounds(matrix.n_columns)
     if settings.loss == "Exponential" and not is_zero_one(matrix):
         many = matrix.many_valued_columns()
-        which = f", but {quote_columns([matrix.label(int(j)) for j in many])} has others" if many.size else ""
+        which = f", but {quote_columns([matrix.label(int(j)) for j in many])} has other values" if many.size else ""
         msg = (
-            f"loss='Exponential' needs a matrix of zeros and ones{which}: make a column x <= t for each threshold t, "
+            f"loss='Exponential' needs a matrix of zeros and ones{which}: use one column x <= t per threshold t, "
             "or use loss='Logistic'."
         )
         raise ValueError(msg)
@@ -91,27 +91,27 @@ def read_data(X: Any, y: Any, settings: Settings) -> Data:
 
 
 @dataclass(frozen=True, eq=False)
-class Posed:
-    """A problem in the core for one kind of penalty, and what leads back from it.
+class GridProblem:
+    """A problem of the core for one kind of penalty, with the conversion of its results.
 
     Attributes
     ----------
     settings : Settings
-        What was asked for.
+        The arguments of `fit`.
     rows : LocalRows
         The rows.
     penalty : Penalty
-        Bounds and columns that are always in, without any gamma yet.
+        Bounds and unpenalised columns, without gamma.
     units : Units
-        Those that the core has the problem in.
+        The units of the core.
     column : ndarray
-        The column of the core that is each column of the matrix.
+        The core column of each column of the matrix.
     shift : ndarray
-        What was taken from each column on the way.
+        The value subtracted from each column.
     norms : ndarray
-        Norms of the columns as the original has them; 1 for columns of zeros.
+        The norm of each column as in the original; 1 for columns of zeros.
     scale : float
-        Norm of y for the squared error, else 1.
+        The norm of y for the squared error, otherwise 1.
     """
 
     settings: Settings
@@ -129,11 +129,11 @@ class Posed:
             return self.penalty.with_lambda1(gamma * self.scale / self.units.slope)
         return self.penalty.with_lambda2(gamma)
 
-    def smoothed(self) -> list[_core.Penalty]:
-        """Return penalties with more of a ridge, under which other columns come first: starts for a search."""
+    def with_stronger_ridges(self) -> list[_core.Penalty]:
+        """Return penalties with stronger ridges, whose models are used as starting points."""
         return [self.penalty.with_lambda2(share * LOSSES[self.settings.name].path_curvature) for share in SMOOTHING]
 
-    def price(self, lambda0: float) -> float:
+    def core_lambda0(self, lambda0: float) -> float:
         """Return lambda0 in the units of the core."""
         return self.units.price(lambda0 * self.scale**2)
 
@@ -142,7 +142,7 @@ class Posed:
         centred = self.settings.intercept and self.settings.name != "exponential"
         along, _ = self.rows.slopes(point, centred=centred)
         slope: FloatArray = along[self.column] * self.units.loss / self._coefficient_units()
-        if self.settings.name == "exponential":  # whose columns are -1/2 and 1/2 there
+        if self.settings.name == "exponential":  # its columns are coded as -1/2 and 1/2
             _, _, total = self.rows.newton(point, point.columns)
             slope -= 0.5 * total[0] * self.units.loss
         else:
@@ -150,7 +150,7 @@ class Posed:
         return np.abs(slope)
 
     def solution(self, lambda0: float, point: _core.Point, *, finished: bool) -> Solution:
-        """Put a point of the core into the words of the matrix."""
+        """Convert a point of the core to the units of the matrix."""
         found = self.units.from_core(point)
         at = np.full(int(self.column.max()) + 1, -1)
         at[self.column] = np.arange(self.column.size)
@@ -163,11 +163,11 @@ class Posed:
         return replace(free, lambda_0=lambda0, objective=self.value(free, lambda0))
 
     def value(self, solution: Solution, lambda0: float) -> float:
-        """Return what a model is worth at another lambda0."""
-        return solution.objective + (lambda0 - solution.lambda_0) * self.paid(solution)
+        """Return the objective of a model at another lambda0."""
+        return solution.objective + (lambda0 - solution.lambda_0) * self.n_penalized(solution)
 
-    def paid(self, solution: Solution) -> int:
-        """Count the columns that lambda0 is on."""
+    def n_penalized(self, solution: Solution) -> int:
+        """Return the number of penalised columns."""
         return int(np.count_nonzero(solution.columns >= self.settings.exclude_first_k))
 
     def _coefficient_units(self) -> FloatArray | float:
@@ -175,13 +175,13 @@ class Posed:
         return self.units.of(every)
 
 
-def pose(data: Data, settings: Settings) -> Posed:
-    """Hand rows to the core: columns of zeros and ones as codes, others as they are."""
+def build_problem(data: Data, settings: Settings) -> GridProblem:
+    """Build the problem, with bin codes for 0/1 columns."""
     matrix = data.matrix
     centred = settings.intercept and not matrix.is_sparse
     scale = 1.0 if settings.is_classification else _norm(data.target, centred=settings.intercept)
     if is_zero_one(matrix) and (settings.loss == "Exponential" or not is_large(matrix)):
-        return _as_codes(data, settings, scale, centred=centred)
+        return _problem_of_codes(data, settings, scale, centred=centred)
     norms = np.sqrt(matrix.squared_norms(centred=centred))
     norms[norms == 0] = 1.0
     demands = Coefficients(
@@ -196,16 +196,16 @@ def pose(data: Data, settings: Settings) -> Posed:
     for j, by in problem.design.shift.items():
         shift[j] = by
     every = np.arange(matrix.n_columns)
-    return Posed(settings, problem.rows, problem.penalty, problem.units, every, shift, norms, scale)
+    return GridProblem(settings, problem.rows, problem.penalty, problem.units, every, shift, norms, scale)
 
 
-def _as_codes(data: Data, settings: Settings, scale: float, *, centred: bool) -> Posed:
-    """Pose zeros and ones as bin codes: thresholds of one feature as that feature, other columns as levels."""
+def _problem_of_codes(data: Data, settings: Settings, scale: float, *, centred: bool) -> GridProblem:
+    """Build the problem with bin codes: chains of thresholds as ordered features, other columns as two levels."""
     matrix, p = data.matrix, data.matrix.n_columns
     units, target, weight = scale_target(
         data.target, np.ones(data.target.size), centred=settings.intercept and not settings.is_classification
     )
-    codes = code_columns(matrix)
+    codes = encode_columns(matrix)
     rows = _core.ThresholdRows(codes.design(), target, weight, loss=settings.name, n_threads=1)
     ones = rows.columns.mean[codes.column] * matrix.n_rows
     norms = np.sqrt(rows.columns.centred_sq_norm[codes.column] * units.weight if centred else ones)
@@ -213,7 +213,7 @@ def _as_codes(data: Data, settings: Settings, scale: float, *, centred: bool) ->
     varies = rows.columns.centred_sq_norm[codes.column] > 0 if settings.intercept else np.ones(p, dtype=bool)
     low, high = settings.bounds(p)
 
-    def spread_out(values: NDArray[Any], other: Any) -> NDArray[Any]:
+    def by_core_column(values: NDArray[Any], other: Any) -> NDArray[Any]:
         out = np.full(len(rows.columns), other, dtype=values.dtype)
         out[codes.column] = values
         return out
@@ -221,18 +221,18 @@ def _as_codes(data: Data, settings: Settings, scale: float, *, centred: bool) ->
     penalty = _core.Penalty(
         lambda2=0.0,
         cost=np.ones(len(rows.columns)),
-        low=spread_out(low / units.target, -np.inf),
-        high=spread_out(high / units.target, np.inf),
-        allowed=spread_out(varies, other=False),
+        low=by_core_column(low / units.target, -np.inf),
+        high=by_core_column(high / units.target, np.inf),
+        allowed=by_core_column(varies, other=False),
         group=codes.feature,
         always=np.sort(codes.column[: settings.exclude_first_k]),
-        penalty_scale=spread_out(np.square(norms) / units.weight, 0.0),
+        penalty_scale=by_core_column(np.square(norms) / units.weight, 0.0),
         free_intercept=settings.intercept,
     )
-    return Posed(settings, rows, penalty, units, codes.column, np.zeros(p), norms, scale)
+    return GridProblem(settings, rows, penalty, units, codes.column, np.zeros(p), norms, scale)
 
 
 def _norm(target: FloatArray, *, centred: bool) -> float:
-    """Return the norm of the responses; 1 where they are constant."""
+    """Return the norm of the target, or 1 if it is constant."""
     norm = float(np.linalg.norm(target - target.mean() if centred else target))
     return norm or 1.0
