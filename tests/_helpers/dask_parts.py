@@ -1,10 +1,10 @@
-"""A table in seven uneven parts, one of them empty, as Dask takes them."""
+"""Data frames split into seven uneven parts, one of them empty, for Dask."""
 
 import dask
 import dask.dataframe as dd
 import numpy as np
 
-CUTS = [40, 40, 900, 901, 1000, 1900]  # seven parts, the second of them empty
+CUTS = [40, 40, 900, 901, 1000, 1900]  # The second part is empty.
 
 
 def parts_of(frame, cuts=CUTS):
@@ -13,7 +13,7 @@ def parts_of(frame, cuts=CUTS):
 
 @dask.delayed
 def loaded(part):
-    """A part as if a task had read it."""
+    """Return a part as the result of a task."""
     return part
 
 
@@ -22,5 +22,8 @@ def delayed_parts(frame, cuts=CUTS):
 
 
 def frame_of(frame, cuts=CUTS):
-    """A Dask DataFrame of the parts (predictions for those of `from_delayed` cannot be computed: Dask's own graph)."""
+    """Return a Dask DataFrame of the parts.
+
+    `from_delayed` is not used, because Dask cannot compute predictions for its frames.
+    """
     return dd.from_map(lambda part: part, parts_of(frame, cuts), meta=frame.iloc[:0])

@@ -1,4 +1,4 @@
-"""A real cluster of two processes for all tests of this folder, on which nothing may be left."""
+"""A cluster of two worker processes for all tests of this folder; tests must leave nothing on it."""
 
 import time
 
@@ -26,7 +26,7 @@ def one_client(local_cluster):
 
 @pytest.fixture
 def client(one_client):
-    """The client, once both workers are there: on a busy machine, or under the sanitizers, one may be late."""
+    """Return the client once both workers are running, which takes a while on a busy machine."""
     one_client.wait_for_workers(2, timeout=300)
     return one_client
 
@@ -43,11 +43,11 @@ def table():
 
 @pytest.fixture
 def nothing_left(client):
-    """What a test leaves on the cluster is a leak: futures, tasks, or rows that workers hold."""
+    """Check that a test leaves no task on the scheduler, and so no results on the workers."""
     yield
     for _ in range(100):
-        left = client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks))
-        if left == 0:
+        n_tasks = client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks))
+        if n_tasks == 0:
             break
         time.sleep(0.1)
-    assert left == 0
+    assert n_tasks == 0

@@ -1,4 +1,4 @@
-"""Workers that die, clusters that are gone, and memory over many fits."""
+"""Worker failures, closed clusters, and what fits leave on a cluster."""
 
 import os
 import signal
@@ -16,36 +16,36 @@ FEATURES = ["age", "debt", "income", "owner", "job", "grade"]
 SETTINGS = {"special_values": [-9.0], "max_bins": 50, "lambda0": 2.0}
 
 
-class Killer(threading.Thread):
-    """Kills a worker again and again, as soon as all are there, until it has killed enough."""
+class WorkerKiller(threading.Thread):
+    """Kills a worker whenever two workers are running, until it has killed a given number."""
 
-    def __init__(self, client, deaths):
+    def __init__(self, client, n_failures):
         super().__init__(daemon=True)
-        self.client, self.left, self.done = client, deaths, threading.Event()
+        self.client, self.left, self.done = client, n_failures, threading.Event()
 
     def run(self):
         while self.left and not self.done.is_set():
-            pids = [worker["pid"] for worker in alive(self.client)]
+            pids = [worker["pid"] for worker in running_workers(self.client)]
             if len(pids) == 2:
                 os.kill(pids[self.left % 2], signal.SIGKILL)
                 self.left -= 1
             self.done.wait(0.7)
 
 
-def alive(client):
+def running_workers(client):
     found = client.run(os.getpid, on_error="ignore")
     return [{"pid": pid} for pid in found.values() if isinstance(pid, int)]
 
 
 @pytest.fixture
-def mortals():
+def expendable_client():
     workers = LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0")
     with workers, Client(workers) as client:
         yield client
 
 
-def slowly(monkeypatch, seconds):
-    """Makes every question take a while, so that workers die under them."""
+def delay_requests(monkeypatch, seconds):
+    """Delay every request, so that workers fail while it is computed."""
     asked = cluster.Cluster.ask_posed
 
     def ask(self, *given):
@@ -58,29 +58,30 @@ def slowly(monkeypatch, seconds):
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no SIGKILL")
 @pytest.mark.parametrize("kind", [DaskSparseGAMClassifier, DaskSparseGAMClassifierCV])
-def test_a_worker_may_die_five_times(mortals, table, kind, monkeypatch):
+def test_fit_is_the_same_after_five_worker_failures(expendable_client, table, kind, monkeypatch):
     settings = SETTINGS
     if kind is DaskSparseGAMClassifierCV:
         settings = {"special_values": [-9.0], "max_bins": 20, "max_terms": 3, "cv": 2, "lambda2": 1.0}
     X = frame_of(table[[*FEATURES, "y"]])
-    expected = kind(**settings, client=mortals).fit(X, "y")
-    slowly(monkeypatch, 0.05)
-    killer = Killer(mortals, deaths=5)
+    expected = kind(**settings, client=expendable_client).fit(X, "y")
+    delay_requests(monkeypatch, 0.05)
+    killer = WorkerKiller(expendable_client, n_failures=5)
     killer.start()
-    found = kind(**settings, client=mortals).fit(X, "y")
+    found = kind(**settings, client=expendable_client).fit(X, "y")
     end = time.monotonic() + 60
-    while killer.left and time.monotonic() < end:  # what was too quick to be killed five times is fitted again
-        found = kind(**settings, client=mortals).fit(X, "y")
+    # A fit may end before five workers were killed.
+    while killer.left and time.monotonic() < end:
+        found = kind(**settings, client=expendable_client).fit(X, "y")
     killer.done.set()
     killer.join()
     assert killer.left == 0
-    # sums are made of as many parts as there were workers at the start: the last digits go with that
+    # The number of shards, and with it the last digits of sums, depends on the number of workers at the start.
     assert [(t.feature, t.condition) for t in found.terms_] == [(t.feature, t.condition) for t in expected.terms_]
     assert found.objective_ == pytest.approx(expected.objective_, rel=1e-9)
 
 
-def test_lost_rows_are_made_again(client, table, monkeypatch):
-    """The same without a death: workers forget what they hold, between any two questions."""
+def test_lost_shards_are_computed_again(client, table, monkeypatch):
+    """Every request behaves as if all workers had lost their shards."""
     X = frame_of(table[[*FEATURES, "y"]])
     expected = DaskSparseGAMClassifier(**SETTINGS).fit(X, "y")
     monkeypatch.setattr(cluster.Cluster, "_called", lambda *_: {})
@@ -88,7 +89,7 @@ def test_lost_rows_are_made_again(client, table, monkeypatch):
     assert found.model_.to_json() == expected.model_.to_json()
 
 
-def test_a_cluster_that_was_restarted_is_told_of(mortals, table, monkeypatch):
+def test_restarted_cluster_raises_runtime_error(expendable_client, table, monkeypatch):
     asked = cluster.Cluster.ask_posed
 
     def restart(self, *given):
@@ -99,19 +100,19 @@ def test_a_cluster_that_was_restarted_is_told_of(mortals, table, monkeypatch):
     monkeypatch.setattr(cluster.Cluster, "ask_posed", restart)
     X = frame_of(table[[*FEATURES, "y"]])
     with pytest.raises(RuntimeError, match="the Dask cluster is gone, or was restarted"):
-        DaskSparseGAMClassifier(**SETTINGS, client=mortals).fit(X, "y")
+        DaskSparseGAMClassifier(**SETTINGS, client=expendable_client).fit(X, "y")
     monkeypatch.undo()
-    assert DaskSparseGAMClassifier(**SETTINGS, client=mortals).fit(X, "y").n_terms_ > 2
+    assert DaskSparseGAMClassifier(**SETTINGS, client=expendable_client).fit(X, "y").n_terms_ > 2
 
 
-def test_a_cluster_without_workers_is_told_of(table):
+def test_cluster_without_workers_raises_runtime_error(table):
     X = frame_of(table[[*FEATURES, "y"]])
-    nobody = LocalCluster(n_workers=0, dashboard_address=":0")
-    with nobody, Client(nobody) as alone, pytest.raises(RuntimeError, match="the Dask cluster has no workers"):
-        DaskSparseGAMClassifier(client=alone).fit(X, "y")
+    empty = LocalCluster(n_workers=0, dashboard_address=":0")
+    with empty, Client(empty) as client, pytest.raises(RuntimeError, match="the Dask cluster has no workers"):
+        DaskSparseGAMClassifier(client=client).fit(X, "y")
 
 
-def test_many_fits_leave_nothing(client, table, nothing_left):
+def test_fits_leave_nothing_on_the_cluster(client, table, nothing_left):
     X = frame_of(table[[*FEATURES, "y"]])
 
     def held(dask_worker):
@@ -126,7 +127,7 @@ def test_many_fits_leave_nothing(client, table, nothing_left):
     assert sum(client.run(held).values()) == 0
 
 
-def test_shards_begin_at_fixed_rows(monkeypatch):
+def test_shards_start_at_multiples_of_the_alignment(monkeypatch):
     assert cluster._starts(2000, 2) == [0, 1024]
     assert cluster._starts(10, 3) == [0]
     monkeypatch.setattr(cluster, "ALIGNED", 8192)

@@ -1,4 +1,4 @@
-"""Models fitted on a cluster: those of one frame, whatever the parts; predictions are lazy; nothing is left behind."""
+"""Models fitted on a cluster equal those fitted on one data frame, for any parts; predictions are lazy."""
 
 import pickle
 
@@ -17,7 +17,7 @@ FEATURES = ["age", "debt", "income", "owner", "since", "seen", "job", "grade"]
 SETTINGS = {"special_values": [-9.0], "max_bins": 50, "lambda0": 2.0}
 
 
-def rows_of(table, *more):
+def dask_frame(table, *more):
     return frame_of(table[[*FEATURES, *more]])
 
 
@@ -32,14 +32,15 @@ def assert_same_model(found, expected):
         assert one.standard_error == pytest.approx(other.standard_error, rel=1e-6)
     counted, expected_counts = (model.training.scores.counts for model in (mine, theirs))
     assert counted.sum() == expected_counts.sum()
-    assert np.abs(counted - expected_counts).sum() <= 2  # a score at a border may be in the next bucket
+    # A score on the boundary of two buckets may be counted in either.
+    assert np.abs(counted - expected_counts).sum() <= 2
     assert mine.seen.keys() == theirs.seen.keys()
     assert found.feature_names_in_.tolist() == expected.feature_names_in_.tolist()
 
 
-def test_a_classifier_by_the_name_of_its_target(client, table):
+def test_classifier_equals_the_local_fit_for_named_target_and_weight(client, table):
     expected = SparseGAMClassifier(**SETTINGS).fit(table[FEATURES], table["y"], table["w"])
-    found = DaskSparseGAMClassifier(**SETTINGS, client=client).fit(rows_of(table, "y", "w"), "y", "w")
+    found = DaskSparseGAMClassifier(**SETTINGS, client=client).fit(dask_frame(table, "y", "w"), "y", "w")
     assert_same_model(found, expected)
     assert found.classes_.tolist() == ["bad", "good"]
     assert found.round_trips_ > 10
@@ -48,48 +49,48 @@ def test_a_classifier_by_the_name_of_its_target(client, table):
     assert not hasattr(found.to_local(), "client")
 
 
-def test_predictions_are_lazy(client, table):
-    found = DaskSparseGAMClassifier(**SETTINGS).fit(rows_of(table, "y"), "y")
+def test_predictions_of_dask_collections_are_lazy(client, table):
+    found = DaskSparseGAMClassifier(**SETTINGS).fit(dask_frame(table, "y"), "y")
     rows = table[FEATURES]
     local = found.to_local()
     for method in ("predict", "predict_proba", "decision_function"):
-        lazy = getattr(found, method)(rows_of(table, "y"))
+        lazy = getattr(found, method)(dask_frame(table, "y"))
         assert isinstance(lazy, da.Array)
         np.testing.assert_array_equal(lazy.compute(), getattr(local, method)(rows))
         np.testing.assert_array_equal(getattr(found, method)(rows), getattr(local, method)(rows))
-    assert found.score(rows_of(table, "y"), "y") == local.score(rows, table["y"])
+    assert found.score(dask_frame(table, "y"), "y") == local.score(rows, table["y"])
     assert found.score(rows, table["y"]) == local.score(rows, table["y"])
     again = pickle.loads(pickle.dumps(DaskSparseGAMClassifier(client=client, max_bins=7)))
     assert again.client is None
     assert again.max_bins == 7
 
 
-def test_series_beside_the_frame(client, table):
+def test_target_and_weight_may_be_dask_series(client, table):
     expected = SparseGAMClassifier(**SETTINGS, class_weight="balanced").fit(table[FEATURES], table["y"], table["w"])
-    whole = rows_of(table, "y", "w")
+    whole = dask_frame(table, "y", "w")
     found = DaskSparseGAMClassifier(**SETTINGS, class_weight="balanced").fit(whole[FEATURES], whole["y"], whole["w"])
     assert_same_model(found, expected)
 
 
-def test_a_regression(client, table):
+def test_regressor_equals_the_local_fit(client, table):
     expected = SparseGAMRegressor(special_values=[-9.0]).fit(table[FEATURES], table["amount"], table["w"])
-    found = DaskSparseGAMRegressor(special_values=[-9.0]).fit(rows_of(table, "amount", "w"), "amount", "w")
+    found = DaskSparseGAMRegressor(special_values=[-9.0]).fit(dask_frame(table, "amount", "w"), "amount", "w")
     assert_same_model(found, expected)
-    assert found.score(rows_of(table, "amount"), "amount") == pytest.approx(
+    assert found.score(dask_frame(table, "amount"), "amount") == pytest.approx(
         expected.score(table[FEATURES], table["amount"])
     )
 
 
-def test_more_than_two_classes(client, table):
+def test_multiclass_fit_equals_the_local_fit(client, table):
     expected = SparseGAMClassifier(**SETTINGS).fit(table[FEATURES], table["three"])
-    found = DaskSparseGAMClassifier(**SETTINGS).fit(rows_of(table, "three"), "three")
+    found = DaskSparseGAMClassifier(**SETTINGS).fit(dask_frame(table, "three"), "three")
     for one, other in zip(found.estimators_, expected.estimators_, strict=True):
         assert_same_model(one, other)
-    lazy = found.predict_proba(rows_of(table))
+    lazy = found.predict_proba(dask_frame(table))
     np.testing.assert_allclose(lazy.compute(), expected.predict_proba(table[FEATURES]))
 
 
-def test_arrays_and_delayed_parts(client, table):
+def test_dask_arrays_and_delayed_parts_are_accepted(client, table):
     X = table[["age", "debt", "income"]].to_numpy()
     expected = SparseGAMClassifier(**SETTINGS).fit(X, table["y"])
     chunks = tuple(len(part) for part in parts_of(table) if len(part))
@@ -107,23 +108,23 @@ def test_arrays_and_delayed_parts(client, table):
     assert again.objective_ == pytest.approx(expected.objective_, rel=1e-9)
 
 
-def test_rules_and_limits_hold(client, table):
+def test_constraints_equal_those_of_the_local_fit(client, table):
     rules = {"min_events_bin": 30, "monotone": {"age": "decreasing"}, "features_always": ["income"], "max_features": 3}
     expected = SparseGAMClassifier(**SETTINGS, **rules).fit(table[FEATURES], table["y"])
-    assert_same_model(DaskSparseGAMClassifier(**SETTINGS, **rules).fit(rows_of(table, "y"), "y"), expected)
+    assert_same_model(DaskSparseGAMClassifier(**SETTINGS, **rules).fit(dask_frame(table, "y"), "y"), expected)
 
 
-def test_ramps(client, table):
-    shapes = {"shapes": "both", "min_samples_bin": 1, "max_bins": 1000}  # each bin is one value
+def test_ramps_equal_those_of_the_local_fit(client, table):
+    shapes = {"shapes": "both", "min_samples_bin": 1, "max_bins": 1000}  # each bin has one value
     expected = SparseGAMClassifier(**SETTINGS | shapes).fit(table[FEATURES], table["y"])
-    found = DaskSparseGAMClassifier(**SETTINGS | shapes).fit(rows_of(table, "y"), "y")
+    found = DaskSparseGAMClassifier(**SETTINGS | shapes).fit(dask_frame(table, "y"), "y")
     assert any(term.condition.kind == "ramp" for term in found.terms_)
     assert_same_model(found, expected)
 
 
 @pytest.mark.parametrize("given", [("y", None), ("amount", "w")])
-def test_ramps_over_bins_of_several_values(client, table, given):
-    """Coefficients are those of the rows' own values, which workers have."""
+def test_coefficients_of_ramps_are_refitted_to_raw_values(client, table, given):
+    """Bins hold several values, so that bin centres do not determine the ramps."""
     target, weight = given
     settings = SETTINGS | {"shapes": "both", "max_bins": 12, "lambda0": 6.0}
     local, remote = (
@@ -132,54 +133,54 @@ def test_ramps_over_bins_of_several_values(client, table, given):
         else (SparseGAMRegressor, DaskSparseGAMRegressor)
     )
     expected = local(**settings).fit(table[FEATURES], table[target], None if weight is None else table[weight])
-    found = remote(**settings).fit(rows_of(table, *filter(None, given)), target, weight)
+    found = remote(**settings).fit(dask_frame(table, *filter(None, given)), target, weight)
     assert any(term.condition.kind == "ramp" for term in found.terms_)
     assert_same_model(found, expected)
 
 
-def test_a_frontier(client, table):
+def test_gam_path_equals_the_local_path(client, table):
     expected = gam_path(table[FEATURES], table["y"], max_terms=8)
-    found = distributed_models.gam_path(rows_of(table, "y"), "y", max_terms=8)
+    found = distributed_models.gam_path(dask_frame(table, "y"), "y", max_terms=8)
     np.testing.assert_allclose(found.objective, expected.objective, rtol=1e-9)
     assert found.n_terms.tolist() == expected.n_terms.tolist()
 
 
 @pytest.mark.parametrize("cuts", [[], [1], [500, 1000, 1500], [3, 3, 3, 1999]])
-def test_the_parts_are_no_matter(client, table, cuts):
+def test_fit_does_not_depend_on_the_parts(client, table, cuts):
     expected = SparseGAMClassifier(**SETTINGS).fit(table[FEATURES], table["y"])
     X, y = (delayed_parts(table[names], cuts) for names in (FEATURES, "y"))
     found = DaskSparseGAMClassifier(**SETTINGS).fit(X, y)
     assert_same_model(found, expected)
 
 
-def test_the_same_bits_again(client, table):
-    X = rows_of(table, "y")
+def test_repeated_fit_has_the_same_bits(client, table):
+    X = dask_frame(table, "y")
     one, other = (DaskSparseGAMClassifier(**SETTINGS).fit(X, "y").model_.to_json() for _ in range(2))
     assert one == other
 
 
-def bad(frame, part, **columns):
+def with_changed_part(frame, part, **columns):
     parts = parts_of(frame)
     parts[part] = parts[part].assign(**columns)
     return [loaded(one) for one in parts]
 
 
 @pytest.mark.parametrize(
-    ("spoiled", "message"),
+    ("parts_of_table", "message"),
     [
-        (lambda t: bad(t, 3, extra=1.0), "a part has the columns .*: give all parts the same"),
-        (lambda t: bad(t, 3, age="old"), r"'age' contains .* in some parts and .* in others: convert"),
-        (lambda t: bad(t, 4, y=None), "y contains NaN or None in"),
+        (lambda t: with_changed_part(t, 3, extra=1.0), "a part has the columns .*: give all parts the same"),
+        (lambda t: with_changed_part(t, 3, age="old"), r"'age' contains .* in some parts and .* in others: convert"),
+        (lambda t: with_changed_part(t, 4, y=None), "y contains NaN or None in"),
         (lambda t: delayed_parts(t.iloc[:0], []), "X has no rows"),
-        (lambda t: bad(t.assign(y="bad"), 0), "one class only"),
+        (lambda t: with_changed_part(t.assign(y="bad"), 0), "one class only"),
     ],
 )
-def test_bad_parts_are_told_of(client, table, spoiled, message):
+def test_invalid_parts_raise_value_error(client, table, parts_of_table, message):
     with pytest.raises(ValueError, match=message):
-        DaskSparseGAMClassifier(**SETTINGS).fit(spoiled(table[[*FEATURES, "y"]]), "y")
+        DaskSparseGAMClassifier(**SETTINGS).fit(parts_of_table(table[[*FEATURES, "y"]]), "y")
 
 
-def test_a_column_may_be_missing_in_a_part(client, table):
+def test_column_may_be_missing_in_all_rows_of_a_part(client, table):
     frame = table.copy()
     frame.loc[frame.index[40:900], "job"] = None
     frame.loc[frame.index[900:901], "income"] = np.nan
@@ -187,14 +188,14 @@ def test_a_column_may_be_missing_in_a_part(client, table):
     assert_same_model(DaskSparseGAMClassifier(**SETTINGS).fit(delayed_parts(frame[[*FEATURES, "y"]]), "y"), expected)
 
 
-def test_wrong_arguments(client, table):
+def test_invalid_arguments_raise(client, table):
     with pytest.raises(ValueError, match="X must be a Dask DataFrame or Array, or a list of delayed parts, got DataFr"):
         DaskSparseGAMClassifier().fit(table[FEATURES], table["y"])
     with pytest.raises(ValueError, match="X has 7 parts and y has 1: give both the same"):
         DaskSparseGAMClassifier().fit(delayed_parts(table[FEATURES]), [dask.delayed(table["y"])])
     with pytest.raises(ValueError, match="search='swap' needs the rows in memory"):
-        DaskSparseGAMClassifier(search="swap").fit(rows_of(table, "y"), "y")
+        DaskSparseGAMClassifier(search="swap").fit(dask_frame(table, "y"), "y")
     with pytest.raises(TypeError, match="unexpected keyword argument 'max_term'"):
-        distributed_models.gam_path(rows_of(table, "y"), "y", max_term=3)
+        distributed_models.gam_path(dask_frame(table, "y"), "y", max_term=3)
     with pytest.raises(ValueError, match="sample_weight must be finite and not negative"):
         DaskSparseGAMClassifier().fit(delayed_parts(table.assign(w=-1.0)[[*FEATURES, "y", "w"]]), "y", "w")

@@ -1,4 +1,4 @@
-"""Sizes chosen on a cluster: the folds, the scores and the choice of the estimators without it."""
+"""Cross-validation on a cluster has the folds, scores and choices of the local estimators."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def assert_same_choice(found, expected):
 
 
 @pytest.mark.parametrize("scoring", [None, "roc_auc"])
-def test_a_classifier(client, table, scoring):
+def test_classifier_chooses_the_size_of_the_local_fit(client, table, scoring):
     settings = SETTINGS | {"scoring": scoring, "class_weight": {"bad": 2.0}, "lambda2": [1.0, 10.0]}
     expected = SparseGAMClassifierCV(**settings).fit(table[FEATURES], table["y"], table["w"])
     found = DaskSparseGAMClassifierCV(**settings).fit(frame_of(table[[*FEATURES, "y", "w"]]), "y", "w")
@@ -34,7 +34,7 @@ def test_a_classifier(client, table, scoring):
     np.testing.assert_array_equal(lazy.compute(), expected.predict(table[FEATURES]))
 
 
-def test_a_regression_with_groups(client, table):
+def test_regressor_with_groups_chooses_the_size_of_the_local_fit(client, table):
     settings = SETTINGS | {"cv": GroupKFold(3), "lambda2": 1e-3}
     groups = np.arange(2000) % 7
     expected = SparseGAMRegressorCV(**settings).fit(table[FEATURES], table["amount"], groups=groups)
@@ -44,7 +44,7 @@ def test_a_regression_with_groups(client, table):
     assert_same_choice(found, expected)
 
 
-def test_more_than_two_classes(client, table):
+def test_multiclass_fit_chooses_the_sizes_of_the_local_fit(client, table):
     settings = SETTINGS | {"lambda2": 1.0, "cv": 2}
     expected = SparseGAMClassifierCV(**settings).fit(table[FEATURES], table["three"])
     found = DaskSparseGAMClassifierCV(**settings).fit(frame_of(table[[*FEATURES, "three"]]), "three")
@@ -53,7 +53,7 @@ def test_more_than_two_classes(client, table):
     assert found.classes_.tolist() == expected.classes_.tolist()
 
 
-def test_values_that_only_a_test_row_has(client, table):
+def test_values_without_training_rows_are_scored_as_in_the_local_fit(client, table):
     frame = table[[*FEATURES, "y"]].copy()
     frame.loc[frame.index[:3], "job"] = ["rare", "rarer", "rarest"]
     settings = SETTINGS | {"lambda2": 1.0, "min_category_count": 1}
