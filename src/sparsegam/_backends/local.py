@@ -3,12 +3,15 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import attrgetter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
 from sparsegam._backends.protocol import Cells, LabelledData
+from sparsegam._data.columns import Column
 from sparsegam._data.matrix import NumericMatrix
 from sparsegam._data.table import Table
 from sparsegam._design.binning import Binning, Codes, Feature
@@ -185,7 +188,8 @@ class LocalTable:
 
     def score(self, data: Table, points: Sequence[_core.Point]) -> FloatArray | None:
         """Score other rows; see `EncodedTable.score`."""
-        return score_table(self.design, data, points)
+        scores: FloatArray | None = score_table(self.design, data, points)
+        return scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,38 +276,52 @@ def encoded_table(  # noqa: PLR0913
     )
 
 
-def score_table(design: ThresholdDesign, data: Table, points: Sequence[_core.Point]) -> FloatArray | None:
-    """Score a table by the bins of a design, all points at once; see `EncodedTable.score`."""
-    codes: dict[int, Codes] = {}
+def score_table(
+    design: ThresholdDesign,
+    data: Table,
+    points: Sequence[_core.Point],
+    *,
+    codes_of: Callable[[Feature, Column], Any] = Feature.codes_of,
+    numbers_of: Callable[[Column], Any] = attrgetter("values"),
+    xp: Any = np,
+) -> Any:
+    """Score a table by the bins of a design, all points at once; see `EncodedTable.score`.
+
+    Parameters
+    ----------
+    design, data, points
+        The design, the table and the points.
+    codes_of, numbers_of : callable
+        Give the codes of a column (None if a value is in no bin), and its numbers.
+    xp : module
+        The module of the arrays that these return: NumPy, or CuPy for arrays on a device.
+    """
+    codes: dict[int, Any] = {}
     for j in sorted({j for point in points for j in design.features_of(point.columns)}):
-        found = design.features[j].codes_of(data.column(j))
-        if found is None or not design.had_rows(j, found):
+        found = codes_of(design.features[j], data.column(j))
+        if found is None or not design.had_rows(j, found, xp):
             return None
         codes[j] = found
-    out = np.empty((len(points), data.n_rows))
-    contribution = np.empty(data.n_rows)
+    out = xp.empty((len(points), data.n_rows))
+    contribution = xp.empty(data.n_rows)
+    # All codes are valid. With mode="clip", NumPy does not buffer the output.
+    take_options = {"mode": "clip"} if xp is np else {}
     for score, point in zip(out, points, strict=True):
         score[:] = point.intercept
         for j, by_bin in design.bin_tables(point.columns, point.coef).items():
-            score += by_bin.take(codes[j], out=contribution, mode="clip")
+            score += xp.take(xp.asarray(by_bin), codes[j], out=contribution, **take_options)
         for column, coef in zip(point.columns.tolist(), point.coef.tolist(), strict=True):
             interaction, ramp = design.interaction_of(column), design.ramp_of(column)
             if interaction is not None:
                 score += coef * interaction.codes(*(codes[j] for j in interaction.pair))
             elif ramp is not None and not ramp[0].exact:
-                _add_raw_ramp(score, coef, (*ramp, int(design.feature_of[column])), data, codes)
+                # The score contains the ramp at the bin centres, which is replaced by the ramp at the raw values.
+                (ramps, r), j = ramp, int(design.feature_of[column])
+                at_centres = xp.asarray(ramps.by_bin(r, int(design.n_bins[j])))[codes[j]]
+                at_raw_values = ramps.values(r, numbers_of(data.column(j)), xp)
+                is_ordered = codes[j] < int(design.n_ordered[j])
+                score += coef * xp.where(is_ordered, at_raw_values - at_centres, 0.0)
     return out
-
-
-def _add_raw_ramp(
-    score: FloatArray, coef: float, ramp: tuple[Ramps, int, int], data: Table, codes: dict[int, Codes]
-) -> None:
-    """Replace the value of a ramp at the bin centres, which a score contains, by its value at the raw values."""
-    ramps, r, j = ramp
-    n_ordered = ramps.bin_centres.size
-    ordered = codes[j] < n_ordered
-    raw = ramps.values(r, data.column(j).values[ordered])
-    score[ordered] += coef * (raw - ramps.by_bin(r, n_ordered)[codes[j][ordered]])
 
 
 def _core_design(design: ThresholdDesign, codes: Sequence[Codes]) -> _core.ThresholdDesign:

@@ -76,10 +76,13 @@ class Ramps:
         rows: FloatArray = sums[np.searchsorted(self.bin_centres, self.bin_ends[self.knots]) - 1]
         return rows
 
-    def values(self, ramp: int, numbers: FloatArray) -> FloatArray:
-        """Return the value of a ramp at ordered numbers, in the unit of the core."""
-        scaled = (np.clip(numbers, self.low, self.high) - self.high) / self.width
-        out: FloatArray = np.minimum(scaled - self.bin_ends[self.knots[ramp]], 0.0)
+    def values(self, ramp: int, numbers: FloatArray, xp: Any = np) -> FloatArray:
+        """Return the value of a ramp at ordered numbers, in the unit of the core.
+
+        `xp` is the module of `numbers`: NumPy, or CuPy for an array on a device.
+        """
+        scaled = (xp.clip(numbers, self.low, self.high) - self.high) / self.width
+        out: FloatArray = xp.minimum(scaled - float(self.bin_ends[self.knots[ramp]]), 0.0)
         return out
 
 

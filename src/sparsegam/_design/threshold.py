@@ -292,11 +292,14 @@ class ThresholdDesign:
                 tables[j] += value * ramp[0].by_bin(ramp[1], int(self.n_bins[j]))
         return tables
 
-    def had_rows(self, j: int, codes: Codes | NDArray[np.intp]) -> bool:
-        """Return whether all unordered bins of feature j among these codes had training rows."""
+    def had_rows(self, j: int, codes: Codes, xp: Any = np) -> bool:
+        """Return whether all unordered bins of feature j among these codes had training rows.
+
+        `xp` is the module of `codes`: NumPy, or CuPy for an array on a device.
+        """
         first, last = int(self.n_ordered[j]), int(self.n_bins[j])
-        empty = self.counts[self.bins_of(j)][first:] == 0
-        return not (np.bincount(codes, minlength=last)[first:][empty] > 0).any()
+        is_empty = xp.asarray(self.counts[self.bins_of(j)][first:] == 0)
+        return not bool((xp.bincount(codes, minlength=last)[first:][is_empty] > 0).any())
 
     # --- constraints
 

@@ -5,6 +5,7 @@ All of it is counts, so that it costs a fit next to nothing; the shares of a Pro
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,17 +100,24 @@ class Training:
         return self.scores.bands()
 
 
-def histogram_of(score: FloatArray, bounds: tuple[float, float] | None = None) -> Histogram:
-    """Count scores in buckets: one pass without branches, where exact tenths would take several times as long.
+def histogram_of(score: FloatArray, bounds: tuple[float, float] | None = None, xp: Any = np) -> Histogram:
+    """Count scores in buckets of equal width: one pass, which is several times faster than exact deciles.
 
-    The buckets go from the lowest to the highest score, of these rows or of all of them, where these are but some.
+    Parameters
+    ----------
+    score : ndarray
+        Scores.
+    bounds : (float, float), default=None
+        Lower end of the first bucket and upper end of the last; by default the smallest and the largest score.
+    xp : module, default=numpy
+        The module of `score`; with CuPy, the counts are on the device, too.
     """
     low, high = (float(score.min()), float(score.max())) if bounds is None else bounds
-    counts = np.zeros(N_BUCKETS, dtype=np.int64)
+    counts = xp.zeros(N_BUCKETS, dtype=np.int64)
     for rows in blocks(score.size):
-        place = score[rows] - low
-        place *= N_BUCKETS * INSIDE / (high - low or 1.0)
-        counts += np.bincount(place.astype(np.intp), minlength=N_BUCKETS)
+        position = score[rows] - low
+        position *= N_BUCKETS * INSIDE / (high - low or 1.0)
+        counts += xp.bincount(position.astype(np.intp), minlength=N_BUCKETS)
     return Histogram(low, high, counts)
 
 

@@ -222,7 +222,7 @@ def additive_spec(  # noqa: PLR0913
     )
     kind: type[Tables] = Tables
     if is_cuda(device):
-        from sparsegam._backends.cuda.tables import CudaTables
+        from sparsegam._backends.cuda.backend import CudaTables
 
         kind = CudaTables
     rules = [replace(plain, shapes=one) for one in listed]
@@ -286,7 +286,7 @@ def linear_spec(  # noqa: PLR0913
     )
     kind: type[Matrices] = Matrices
     if is_cuda(device):
-        from sparsegam._backends.cuda.matrices import CudaMatrices
+        from sparsegam._backends.cuda.backend import CudaMatrices
 
         kind = CudaMatrices
     ridges = _ridges(lambda2, loss, standardize=standardize, several=selection is not None)

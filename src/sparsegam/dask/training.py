@@ -9,6 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
+from sparsegam._backends.dask.backend import ClusterTable, ClusterTables, plain_point
+from sparsegam._backends.dask.cluster import Cluster, get_client
+from sparsegam._backends.dask.parts import split_into_parts
+from sparsegam._backends.dask.shards import PlainPoint, Selection, Shard
 from sparsegam._backends.local import score_table
 from sparsegam._data.target import Target, apply_class_weights
 from sparsegam._design.threshold import ThresholdDesign
@@ -21,11 +25,6 @@ from sparsegam._search.problem import Problem
 from sparsegam._search.solver import Frontier
 from sparsegam._search.table_problem import TableProblem
 from sparsegam.arrays import FloatArray
-from sparsegam.dask.cluster import Cluster, client_of
-from sparsegam.dask.parts import parts_of
-from sparsegam.dask.rows import plain
-from sparsegam.dask.shard import PlainPoint, Selection, Shard
-from sparsegam.dask.tables import RemoteTable, RemoteTables
 
 NOTHING = np.zeros(0)
 # One row more than special codes are searched in, so that the warning says that there are more rows.
@@ -41,8 +40,8 @@ class ClusterData(FitData):
     @property
     def mean_weight(self) -> float:
         """Mean weight of the rows with positive weight."""
-        total, _, _, n_rows = self.features.cluster.about.weight
-        return float(total / max(n_rows, 1))
+        summary = self.features.cluster.summary
+        return summary.total_weight / max(summary.n_weighted, 1)
 
     def take(self, rows: NDArray[Any]) -> "ClusterData":
         """Return the data with these rows only."""
@@ -61,15 +60,15 @@ class ClusterData(FitData):
 
     def release(self, problem: Problem[Any]) -> None:
         """Release the rows of a problem on the workers."""
-        self.features.cluster.drop(problem.rows.posed)
+        self.features.cluster.release(problem.rows.encoded)
 
     def warn_about_columns(self, spec: FitSpec) -> None:
         """Warn about columns that are probably misread, judged by the first rows."""
-        warn_about_columns(spec, self.features.cluster.first_rows(FIRST_ROWS))
+        warn_about_columns(spec, self.features.cluster.head(FIRST_ROWS))
 
     def against_rest(self, k: int) -> "ClusterData":
         """Return the data with one class as the positive class, and all others as the negative."""
-        features = replace(self.features, upper=k)
+        features = replace(self.features, positive=k)
         target = Target(np.array([False, True]), NOTHING, _shard_weights(features))
         return replace(self, features=features, target=target)
 
@@ -85,18 +84,19 @@ def cluster_data(
     deadline = Deadline.after(spec.options.time_limit)
     _check_options(spec)
     binning = spec.designs[0].binning
-    cluster = Cluster(client_of(client), parts_of(X, y, sample_weight), binning, classifies=spec.is_classifier)
+    parts = split_into_parts(X, y, sample_weight)
+    cluster = Cluster(get_client(client), parts, binning, is_classifier=spec.is_classifier)
     try:
-        designs = tuple(RemoteTables(one.binning, one.rules, one.interactions) for one in spec.designs)
-        features = RemoteTable(cluster, factors=_class_factors(spec, cluster, max_classes))
+        designs = tuple(ClusterTables(one.binning, one.rules, one.interactions) for one in spec.designs)
+        features = ClusterTable(cluster, class_weights=_class_factors(spec, cluster, max_classes))
         if cluster.classes is not None and len(cluster.classes) == 2:
-            features = replace(features, upper=1)
+            features = replace(features, positive=1)
         labels, values, weight = NOTHING, NOTHING, NOTHING
         if spec.selection is not None:
-            values = np.concatenate(cluster.ask(Shard.labels))
+            values = np.concatenate(cluster.map_shards(Shard.labels))
             labels = values if cluster.classes is None else cluster.classes[values]
             several = cluster.classes is not None and len(cluster.classes) > 2
-            weight = np.concatenate(cluster.ask(Shard.weights)) if several else _shard_weights(features)
+            weight = np.concatenate(cluster.map_shards(Shard.weights)) if several else _shard_weights(features)
         data = ClusterData(
             features=features,
             labels=labels,
@@ -135,20 +135,20 @@ def _class_factors(spec: FitSpec, cluster: Cluster, max_classes: int | None) -> 
         raise ValueError(msg)
     if spec.class_weight is None:
         return None
-    total = np.asarray(sum(cluster.ask(Shard.class_weights, len(classes))))
+    total = np.asarray(sum(cluster.map_shards(Shard.weight_by_class, len(classes))))
     weighted = apply_class_weights(spec.class_weight, classes, np.arange(len(classes)), total)
     return weighted / np.maximum(total, 1e-300)
 
 
-def _shard_weights(features: RemoteTable) -> FloatArray:
-    return np.array([part["weight"] for part in features.ask(Shard.totals)])
+def _shard_weights(features: ClusterTable) -> FloatArray:
+    return np.array([summary.total_weight for summary in features.map_shards(Shard.summarise_target)])
 
 
 @dataclass(frozen=True, eq=False)
 class ClusterTestSet:
     """Rows on a cluster that paths are scored on."""
 
-    features: RemoteTable
+    features: ClusterTable
     classes: NDArray[Any] | None
     scoring: Any
     weighted: bool
@@ -156,17 +156,18 @@ class ClusterTestSet:
     def score(self, problem: TableProblem, found: Frontier) -> SizesAndScores:
         """Return the size and the score of each model of a path."""
         sizes = np.array([len(point.columns) for point in found.points], dtype=np.int64)
-        points = [plain(point) for point in found.points]
+        points = [plain_point(point) for point in found.points]
         design, missing, loss = problem.design, problem.constraints.missing, problem.options.loss
         if self.scoring == DEFAULT_SCORING[self.classes is not None]:
             sums, weights = (
-                sum(part) for part in zip(*self.features.ask(score_sums, design, missing, points, loss), strict=True)
+                sum(part)
+                for part in zip(*self.features.map_shards(score_sums, design, missing, points, loss), strict=True)
             )
             if weights <= 0:
                 msg = "a fold has no row of positive weight to be tested on: use fewer folds."
                 raise ValueError(msg)
             return sizes, np.asarray(sums / weights)
-        parts = self.features.ask(all_scores, design, missing, points, loss)
+        parts = self.features.map_shards(all_scores, design, missing, points, loss)
         scores = np.concatenate([part[0] for part in parts], axis=1)
         y, weight = (np.concatenate([part[i] for part in parts]) for i in (1, 2))
         labels = y if self.classes is None else self.classes[(y > 0).astype(np.intp)]
@@ -187,7 +188,7 @@ def all_scores(
     shard: Shard, selection: Selection, design: ThresholdDesign, missing: str, points: list[PlainPoint], loss: str
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the scores of some rows by each point, with their labels and weights, without class weights."""
-    bare = Selection(selection.rows, selection.upper)
+    bare = Selection(selection.mask, selection.positive)
     y, weight = shard.target(bare)
     table = shard.table(bare).load()
     made = [_core.Point(*point) for point in points]
@@ -195,6 +196,6 @@ def all_scores(
         return np.zeros((len(made), 0)), y, weight
     scores = score_table(design, table, made)
     if scores is None:
-        classes = None if selection.upper is None else np.array([False, True])
+        classes = None if selection.positive is None else np.array([False, True])
         scores = np.array([design.model(point, loss, classes, missing).score_rows(table) for point in made])
     return scores, y, weight

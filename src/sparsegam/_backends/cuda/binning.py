@@ -78,6 +78,19 @@ def encode_numbers(device: Device, feature: Feature, numbers: Any) -> Any:
     return codes
 
 
+def encode_column(device: Device, feature: Feature, column: Column) -> Any:
+    """Return the bins of a column of other rows as a device array; None if a value is in no bin of the feature."""
+    if not isinstance(column, DeviceColumn):
+        codes = feature.codes_of(column)
+        return None if codes is None else device.upload(codes)
+    if column.scale.kind != feature.scale.kind or feature.bin_of_level is not None:
+        return None
+    numbers = device_numbers(device, column)
+    if not feature.missing and bool(device.xp.isnan(numbers).any()):
+        return None
+    return encode_numbers(device, feature, numbers)[: numbers.size]
+
+
 def upload_padded(device: Device, codes: NDArray[Any]) -> Any:
     """Upload codes with zeros behind them, up to `padded_size` entries."""
     padded = np.zeros(padded_size(codes.size), dtype=codes.dtype)
