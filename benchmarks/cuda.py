@@ -26,12 +26,12 @@ import numpy as np
 from sparsegam._backends.cuda.card import Card
 from sparsegam._backends.cuda.codes import CardCodes, padded
 from sparsegam._backends.cuda.design import CudaDesign
+from sparsegam._backends.cuda.tables import CudaTables
 from sparsegam._backends.cuda.target import CardTarget
 from sparsegam._search.products import cells_of
 
 from sparsegam import SparseGAMClassifier, _core
 from sparsegam._backends.cuda.rows import CudaRows
-from sparsegam._backends.cuda.tables import CudaTables
 from sparsegam._design.binning import Binning, Feature
 from sparsegam._design.constraints import Constraints
 from sparsegam._design.scaling import Units

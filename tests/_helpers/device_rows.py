@@ -11,7 +11,7 @@ from sparsegam._backends.cuda.device import Device
 from sparsegam._backends.cuda.layouts import DeviceCodes, DeviceTarget, padded_size
 from sparsegam._backends.cuda.rows import CudaMatrixRows, CudaThresholdRows
 
-MODULES_WITH_DEVICE = ("inputs", "tables", "matrices", "predictions")
+MODULES_WITH_DEVICE = ("inputs", "backend", "predictions")
 DEVICES = ("emulated", "cuda")
 
 

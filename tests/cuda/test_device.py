@@ -11,7 +11,7 @@ import pytest
 from _helpers.device_rows import device, open_device  # noqa: F401
 
 from sparsegam import SparseGAMClassifier
-from sparsegam._backends.cuda import tables
+from sparsegam._backends.cuda import backend
 from sparsegam._backends.cuda.device import Device, kernel_names
 from sparsegam._backends.cuda.rows import CudaThresholdRows
 
@@ -104,4 +104,4 @@ def test_streams_are_reused():
     open_device("cuda")
     streams = {Device().stream.ptr for _ in range(20)}
     assert len(streams) < 4
-    assert tables.Device is Device
+    assert backend.Device is Device

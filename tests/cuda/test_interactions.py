@@ -7,7 +7,7 @@ from _helpers.device_rows import device, fit_on_both  # noqa: F401
 from _helpers.emulated_device import EmulatedDevice
 
 from sparsegam import SparseGAMClassifier, SparseGAMClassifierCV, SparseGAMRegressor, gam_path
-from sparsegam._backends.cuda import tables
+from sparsegam._backends.cuda import backend
 
 N = 300
 
@@ -86,7 +86,7 @@ def test_cross_validation_scores_interactions_as_on_the_cpu(device, rows):  # no
 
 
 def test_memory_of_interactions_is_checked(monkeypatch, rows):
-    monkeypatch.setattr(tables, "Device", lambda: EmulatedDevice(free=150_000, total=160_000))
+    monkeypatch.setattr(backend, "Device", lambda: EmulatedDevice(free=150_000, total=160_000))
     frame, labels, *_ = rows
     SparseGAMClassifier(device="cuda", max_terms=1).fit(frame, labels)
     with pytest.raises(MemoryError, match="300 rows of 4 columns"):

@@ -9,7 +9,7 @@ from _helpers.problems import LOSSES, random_problem
 from _helpers.reference import ReferenceRows
 
 from sparsegam import SparseLinearClassifier, SparseLinearClassifierCV, SparseLinearRegressor, _core, linear_path
-from sparsegam._backends.cuda import matrices
+from sparsegam._backends.cuda import backend
 
 NO_COLUMNS = np.zeros(0, dtype=np.int64)
 RNG = np.random.default_rng(1)
@@ -57,6 +57,6 @@ def test_cross_validation_of_linear_models_chooses_the_same_size_as_on_the_cpu(d
 def test_sparse_and_too_large_matrices_raise(device, monkeypatch):  # noqa: F811
     with pytest.raises(ValueError, match="takes dense matrices, got a sparse one"):
         SparseLinearClassifier(device="cuda").fit(scipy.sparse.csr_array(X), Y)
-    monkeypatch.setattr(matrices, "Device", lambda: EmulatedDevice(free=1000, total=2000))
+    monkeypatch.setattr(backend, "Device", lambda: EmulatedDevice(free=1000, total=2000))
     with pytest.raises(MemoryError, match="200 rows of 12 columns need"):
         SparseLinearClassifier(device="cuda").fit(X, Y)

@@ -7,7 +7,7 @@ from _helpers.device_rows import device, fit_on_both  # noqa: F401
 from _helpers.emulated_device import EmulatedDevice
 
 from sparsegam import SparseGAMClassifier, SparseGAMClassifierCV, SparseGAMRegressor, gam_path
-from sparsegam._backends.cuda import tables
+from sparsegam._backends.cuda import backend
 
 N = 240
 
@@ -90,13 +90,13 @@ def test_multiclass_fit_has_the_same_probabilities_as_on_the_cpu(device, rows): 
 
 
 def test_table_larger_than_device_memory_raises_with_both_sizes(monkeypatch, rows):
-    monkeypatch.setattr(tables, "Device", lambda: EmulatedDevice(free=12_000, total=50_000))
+    monkeypatch.setattr(backend, "Device", lambda: EmulatedDevice(free=12_000, total=50_000))
     with pytest.raises(MemoryError, match=r"240 rows of 5 columns need 0\.0 GB on the device, which has 0\.0 GB"):
         SparseGAMClassifier(device="cuda").fit(rows[0], rows[1])
 
 
 def test_table_whose_codes_but_not_values_fit_is_fitted_column_by_column(monkeypatch, rows):
-    monkeypatch.setattr(tables, "Device", lambda: EmulatedDevice(free=20_000, total=50_000))
+    monkeypatch.setattr(backend, "Device", lambda: EmulatedDevice(free=20_000, total=50_000))
     frame, labels, *_ = rows
     assert_same(*fit_on_both(SparseGAMClassifier, frame, labels))
 

@@ -7,7 +7,7 @@ import pytest
 from _helpers.mixed_table import mixed_table, with_outcomes
 from distributed import Client, LocalCluster
 
-from sparsegam.dask import cluster
+from sparsegam._backends.dask import cluster
 
 
 @pytest.fixture(scope="session")
@@ -33,7 +33,7 @@ def client(one_client):
 
 @pytest.fixture(autouse=True)
 def small_shards(monkeypatch):
-    monkeypatch.setattr(cluster, "ALIGNED", 64)
+    monkeypatch.setattr(cluster, "SHARD_ALIGNMENT", 64)
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,8 @@ import pytest
 from _helpers.dask_parts import frame_of
 from distributed import Client, LocalCluster
 
-from sparsegam.dask import DaskSparseGAMClassifier, DaskSparseGAMClassifierCV, cluster
+from sparsegam._backends.dask import cluster
+from sparsegam.dask import DaskSparseGAMClassifier, DaskSparseGAMClassifierCV
 
 FEATURES = ["age", "debt", "income", "owner", "job", "grade"]
 SETTINGS = {"special_values": [-9.0], "max_bins": 50, "lambda0": 2.0}
@@ -46,13 +47,13 @@ def expendable_client():
 
 def delay_requests(monkeypatch, seconds):
     """Delay every request, so that workers fail while it is computed."""
-    asked = cluster.Cluster.ask_posed
+    map_encoded = cluster.Cluster.map_encoded
 
     def ask(self, *given):
         time.sleep(seconds)
-        return asked(self, *given)
+        return map_encoded(self, *given)
 
-    monkeypatch.setattr(cluster.Cluster, "ask_posed", ask)
+    monkeypatch.setattr(cluster.Cluster, "map_encoded", ask)
 
 
 @pytest.mark.slow
@@ -84,22 +85,22 @@ def test_lost_shards_are_computed_again(client, table, monkeypatch):
     """Every request behaves as if all workers had lost their shards."""
     X = frame_of(table[[*FEATURES, "y"]])
     expected = DaskSparseGAMClassifier(**SETTINGS).fit(X, "y")
-    monkeypatch.setattr(cluster.Cluster, "_called", lambda *_: {})
+    monkeypatch.setattr(cluster.Cluster, "_call_workers", lambda *_: {})
     found = DaskSparseGAMClassifier(**SETTINGS).fit(X, "y")
     assert found.model_.to_json() == expected.model_.to_json()
 
 
 def test_restarted_cluster_raises_runtime_error(expendable_client, table, monkeypatch):
-    asked = cluster.Cluster.ask_posed
+    map_encoded = cluster.Cluster.map_encoded
 
     def restart(self, *given):
         if self.round_trips == 20:
             self.client.restart()
-        return asked(self, *given)
+        return map_encoded(self, *given)
 
-    monkeypatch.setattr(cluster.Cluster, "ask_posed", restart)
+    monkeypatch.setattr(cluster.Cluster, "map_encoded", restart)
     X = frame_of(table[[*FEATURES, "y"]])
-    with pytest.raises(RuntimeError, match="the Dask cluster is gone, or was restarted"):
+    with pytest.raises(RuntimeError, match="the Dask cluster was closed or restarted"):
         DaskSparseGAMClassifier(**SETTINGS, client=expendable_client).fit(X, "y")
     monkeypatch.undo()
     assert DaskSparseGAMClassifier(**SETTINGS, client=expendable_client).fit(X, "y").n_terms_ > 2
@@ -128,10 +129,10 @@ def test_fits_leave_nothing_on_the_cluster(client, table, nothing_left):
 
 
 def test_shards_start_at_multiples_of_the_alignment(monkeypatch):
-    assert cluster._starts(2000, 2) == [0, 1024]
-    assert cluster._starts(10, 3) == [0]
-    monkeypatch.setattr(cluster, "ALIGNED", 8192)
-    starts = cluster._starts(1_000_000, 7)
+    assert cluster.starts_of_shards(2000, 2) == [0, 1024]
+    assert cluster.starts_of_shards(10, 3) == [0]
+    monkeypatch.setattr(cluster, "SHARD_ALIGNMENT", 8192)
+    starts = cluster.starts_of_shards(1_000_000, 7)
     assert len(starts) == 7
     assert all(start % 8192 == 0 for start in starts)
     assert np.diff([*starts, 1_000_000]).max() < 160_000

@@ -191,7 +191,7 @@ def test_column_may_be_missing_in_all_rows_of_a_part(client, table):
 def test_invalid_arguments_raise(client, table):
     with pytest.raises(ValueError, match="X must be a Dask DataFrame or Array, or a list of delayed parts, got DataFr"):
         DaskSparseGAMClassifier().fit(table[FEATURES], table["y"])
-    with pytest.raises(ValueError, match="X has 7 parts and y has 1: give both the same"):
+    with pytest.raises(ValueError, match="X has 7 parts and y has 1: align them"):
         DaskSparseGAMClassifier().fit(delayed_parts(table[FEATURES]), [dask.delayed(table["y"])])
     with pytest.raises(ValueError, match="search='swap' needs the rows in memory"):
         DaskSparseGAMClassifier(search="swap").fit(dask_frame(table, "y"), "y")

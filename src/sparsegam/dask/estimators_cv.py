@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
+from sparsegam._backends.dask.parts import is_lazy, predict_lazily
 from sparsegam._fit.estimators import class_probabilities, class_scores
 from sparsegam._fit.spec import FitSpec
 from sparsegam._models.additive import Model
@@ -27,7 +28,6 @@ from sparsegam.choices import (
     SpecialValues,
 )
 from sparsegam.dask.fitting import fit_on_cluster, local_copy, score_on_cluster
-from sparsegam.dask.predictions import is_lazy, lazily
 from sparsegam.gam import _AdditiveEstimator
 from sparsegam.gam_cv import SparseGAMClassifierCV, SparseGAMRegressorCV
 
@@ -169,16 +169,21 @@ class DaskSparseGAMClassifierCV(_AdditiveEstimator):
 
     def predict(self, X: Any) -> Any:
         """Return the predicted class of each row, or the predicted value; a lazy Dask Array for Dask collections."""
-        return lazily(self.to_local(), "predict", X) if is_lazy(X) else super().predict(X)
+        if is_lazy(X):
+            return predict_lazily(self.to_local(), SparseGAMClassifierCV.predict, X, dtype=self.classes_.dtype)
+        return super().predict(X)
 
     def decision_function(self, X: Any) -> Any:
         """Return the score of each row; a lazy Dask Array for Dask collections."""
-        return lazily(self.to_local(), "decision_function", X) if is_lazy(X) else class_scores(self, self._scores(X))
+        if is_lazy(X):
+            n_columns = len(self.classes_) if len(self.classes_) > 2 else None
+            return predict_lazily(self.to_local(), SparseGAMClassifierCV.decision_function, X, n_columns=n_columns)
+        return class_scores(self, self._scores(X))
 
     def predict_proba(self, X: Any) -> Any:
         """Return the probability of each class; a lazy Dask Array for Dask collections."""
         if is_lazy(X):
-            return lazily(self.to_local(), "predict_proba", X)
+            return predict_lazily(self.to_local(), SparseGAMClassifierCV.predict_proba, X, n_columns=len(self.classes_))
         return class_probabilities(self, self._scores(X))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -329,7 +334,9 @@ class DaskSparseGAMRegressorCV(_AdditiveEstimator):
 
     def predict(self, X: Any) -> Any:
         """Return the predicted class of each row, or the predicted value; a lazy Dask Array for Dask collections."""
-        return lazily(self.to_local(), "predict", X) if is_lazy(X) else super().predict(X)
+        if is_lazy(X):
+            return predict_lazily(self.to_local(), SparseGAMRegressorCV.predict, X)
+        return super().predict(X)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return R squared of the predictions; y and sample_weight may be column names."""

@@ -41,7 +41,7 @@ class ClusterData(FitData):
     def mean_weight(self) -> float:
         """Mean weight of the rows with positive weight."""
         summary = self.features.cluster.summary
-        return summary.total_weight / max(summary.n_weighted, 1)
+        return float(summary.total_weight / max(summary.n_weighted, 1))
 
     def take(self, rows: NDArray[Any]) -> "ClusterData":
         """Return the data with these rows only."""
@@ -136,7 +136,7 @@ def _class_factors(spec: FitSpec, cluster: Cluster, max_classes: int | None) -> 
     if spec.class_weight is None:
         return None
     total = np.asarray(sum(cluster.map_shards(Shard.weight_by_class, len(classes))))
-    weighted = apply_class_weights(spec.class_weight, classes, np.arange(len(classes)), total)
+    weighted: FloatArray = apply_class_weights(spec.class_weight, classes, np.arange(len(classes)), total)
     return weighted / np.maximum(total, 1e-300)
 
 
@@ -167,9 +167,9 @@ class ClusterTestSet:
                 msg = "a fold has no row of positive weight to be tested on: use fewer folds."
                 raise ValueError(msg)
             return sizes, np.asarray(sums / weights)
-        parts = self.features.map_shards(all_scores, design, missing, points, loss)
-        scores = np.concatenate([part[0] for part in parts], axis=1)
-        y, weight = (np.concatenate([part[i] for part in parts]) for i in (1, 2))
+        shards = self.features.map_shards(all_scores, design, missing, points, loss)
+        scores = np.concatenate([shard[0] for shard in shards], axis=1)
+        y, weight = (np.concatenate([shard[i] for shard in shards]) for i in (1, 2))
         labels = y if self.classes is None else self.classes[(y > 0).astype(np.intp)]
         gathered = TestSet(None, None, labels, y, weight if self.weighted else None, self.classes, self.scoring)
         models = [design.model(point, loss, self.classes, missing) for point in found.points]

@@ -55,7 +55,8 @@ class CudaBackend:
             binned = [bin_column(device, learner, table, j, learner_weight) for j in range(table.n_columns)]
             features, codes = [feature for feature, _ in binned], [codes for _, codes in binned]
             on_device = DeviceTarget(device, target, scaled_weight, loss)
-            rows, ramps = _rows(device, features, codes, [None] * len(features), on_device), [None] * len(features)
+            ramps: list[Ramps | None] = [None] * len(features)
+            rows = _rows(device, features, codes, ramps, on_device)
             if any(may_have_ramps(feature, shape) for feature, shape in zip(features, shapes, strict=True)):
                 ramps = _learn_ramps(rows, table, features, shapes)
                 rows = _rows(device, features, codes, ramps, on_device)
@@ -253,7 +254,8 @@ def _ramps_of_feature(
 ) -> Ramps | None:
     """Learn ramps from the mean of each ordered bin and the largest value, which is passed with a weight of zero.
 
-    The mean is the upper end of the bin minus the mean distance from it, so that numbers far from zero keep their digits.
+    The mean is the upper end of the bin minus the mean distance from it, so that numbers far from zero keep their
+    digits.
     """
     device, n, codes = rows.device, feature.n_ordered, rows.codes
     columns = slice(int(codes.first_column[j]), int(codes.first_column[j]) + feature.n_bins)

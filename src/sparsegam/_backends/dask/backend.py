@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import count
 from operator import add
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,8 @@ from sparsegam._backends.dask.shards import (
     TargetSummary,
 )
 from sparsegam._backends.local import score_table
-from sparsegam._backends.protocol import Cells
+from sparsegam._backends.protocol import Cells, LabelledData
+from sparsegam._data.matrix import NumericMatrix
 from sparsegam._data.table import Table
 from sparsegam._design.binning import Binning, Codes, Feature, Learner, ValueCounts
 from sparsegam._design.encoding import learn_counted
@@ -213,7 +214,7 @@ class DaskBackend:
         n_events = None if data.positive is None else int(sum(each.n_by_sign[1] for each in targets))
         return DaskTable(design, DaskRows(data.cluster, encoded, loss), units, total_weight, n_events)
 
-    def matrix_rows(self, data: ClusterTable, loss: str) -> _core.Rows:
+    def matrix_rows(self, data: LabelledData[NumericMatrix], loss: str) -> NoReturn:
         """Raise: linear models are fitted in memory only."""
         msg = "linear models need the rows in memory: use an estimator without Dask, on a sample of the rows."
         raise ValueError(msg)
@@ -286,7 +287,7 @@ def _merge_columns(shards: Sequence[ColumnSummaries]) -> _core.ColumnInfo:
 
 def _check_target(targets: Sequence[TargetSummary], *, is_classifier: bool) -> None:
     """Raise ValueError if there are no rows of positive weight, or only one class."""
-    n_by_sign = sum(each.n_by_sign for each in targets)
+    n_by_sign = _sum(each.n_by_sign for each in targets)
     if n_by_sign.sum() == 0:
         msg = "no row has a positive weight, of all rows or of those of a fold: use other weights, or other folds."
         raise ValueError(msg)

@@ -1,8 +1,8 @@
 """Rows on a Dask cluster: shards made from the parts, and functions that are computed on all shards in one round trip.
 
-Everything on the cluster is the result of a task with inputs that the scheduler knows. If a worker fails, its results are
-computed again, from the parts if necessary. Results of shards are added in the order of the shards, which start at fixed
-rows, so that no sum depends on which worker has which shard or answers first.
+Everything on the cluster is the result of a task with inputs that the scheduler knows. If a worker fails, its results
+are computed again, from the parts if necessary. Results of shards are added in the order of the shards, which start at
+fixed rows, so that no sum depends on which worker has which shard or answers first.
 """
 
 import asyncio
@@ -20,8 +20,8 @@ from sparsegam._design.binning import Binning
 from sparsegam._design.encoding import codings_of
 from sparsegam.checks import optional
 
-# Shards start at multiples of the number of rows that the core adds in single precision, so that the sums of a shard are
-# those of the same rows in one table.
+# Shards start at multiples of the number of rows that the core adds in single precision, so that the sums of a shard
+# are those of the same rows in one table.
 SHARD_ALIGNMENT = 8192
 MERGED_AT_ONCE = 8  # summaries that one task merges
 MAX_WORKER_FAILURES = 100  # during one computation

@@ -69,12 +69,12 @@ def split_into_parts(X: Any, y: Any, sample_weight: Any) -> list[Part]:
         msg = "X has no parts: at least one is required."
         raise ValueError(msg)
     targets, weights = (
-        _split_like_X(values, name, len(features)) for values, name in ((y, "y"), (sample_weight, "sample_weight"))
+        _split_others(values, name, len(features)) for values, name in ((y, "y"), (sample_weight, "sample_weight"))
     )
     return [Part(*each) for each in zip(features, targets, weights, strict=True)]
 
 
-def _split_like_X(values: Any, name: str, n_parts: int) -> Sequence[Any]:
+def _split_others(values: Any, name: str, n_parts: int) -> Sequence[Any]:
     if values is None or isinstance(values, str):
         return [values] * n_parts
     parts = _delayed_parts(values, name)
@@ -184,7 +184,14 @@ def is_lazy(X: Any) -> bool:
     return dask.is_dask_collection(X) or (isinstance(X, list) and bool(X) and all(map(dask.is_dask_collection, X)))
 
 
-def predict_lazily(estimator: Any, predict: Callable[[Any, Any], NDArray[Any]], empty: NDArray[Any], X: Any) -> Any:
+def predict_lazily(
+    estimator: Any,
+    predict: Callable[[Any, Any], NDArray[Any]],
+    X: Any,
+    *,
+    dtype: Any = np.float64,
+    n_columns: int | None = None,
+) -> Any:
     """Return predictions for a Dask collection as a Dask array, which is computed part by part on the workers.
 
     Parameters
@@ -193,10 +200,10 @@ def predict_lazily(estimator: Any, predict: Callable[[Any, Any], NDArray[Any]], 
         A fitted estimator without Dask.
     predict : callable
         A method of its class, such as SparseGAMClassifier.predict_proba.
-    empty : ndarray
-        The predictions for no rows, which have the dtype and the number of columns of all others.
     X : Dask DataFrame, Dask Array or list of delayed parts
         The rows.
+    dtype, n_columns
+        Type and number of columns of the predictions; None for one-dimensional predictions.
 
     Returns
     -------
@@ -207,14 +214,13 @@ def predict_lazily(estimator: Any, predict: Callable[[Any, Any], NDArray[Any]], 
     from dask import delayed
     from dask.highlevelgraph import HighLevelGraph
 
+    empty: NDArray[Any] = np.zeros(0 if n_columns is None else (0, n_columns), dtype=dtype)
     chunks = X.chunks[0] if hasattr(X, "chunks") else None
     parts = [part.X for part in split_into_parts(X, None, None)]
     sizes = chunks if chunks is not None and len(chunks) == len(parts) else (np.nan,) * len(parts)
     shared, name = delayed(estimator, traverse=False), f"sparsegam-{predict.__name__}-{uuid4().hex}"
-    other_axes = (0,) * (empty.ndim - 1)
-    tasks = {
-        (name, i, *other_axes): (predict_part, shared.key, predict, empty, part.key) for i, part in enumerate(parts)
-    }
+    keys = [(name, i) if n_columns is None else (name, i, 0) for i in range(len(parts))]
+    tasks = {key: (predict_part, shared.key, predict, empty, part.key) for key, part in zip(keys, parts, strict=True)}
     graph = HighLevelGraph.from_collections(name, tasks, dependencies=[shared, *parts])
     return da.Array(graph, name, (tuple(sizes), *((n,) for n in empty.shape[1:])), meta=empty)
 
