@@ -8,7 +8,7 @@ import pytest
 from _helpers.device_rows import emulate_device, open_device
 
 from sparsegam import _core
-from sparsegam._backends.cuda.tables import CudaBackend
+from sparsegam._backends.cuda.backend import CudaBackend
 from sparsegam._backends.local import LocalBackend
 from sparsegam._backends.protocol import Cells, LabelledData
 from sparsegam._data.table import read_table
@@ -78,16 +78,16 @@ def encode(request, monkeypatch, frame, labels, weight):
 def encode_on_cluster(request, monkeypatch, data, binning, shapes):
     from _helpers.dask_parts import frame_of
 
-    from sparsegam.dask import cluster as cluster_module
-    from sparsegam.dask.parts import parts_of
-    from sparsegam.dask.tables import DaskBackend, RemoteTable
+    from sparsegam._backends.dask import cluster as cluster_module
+    from sparsegam._backends.dask.backend import ClusterTable, DaskBackend
+    from sparsegam._backends.dask.parts import split_into_parts
 
     frame, labels, weight = data
-    monkeypatch.setattr(cluster_module, "ALIGNED", 64)
-    parts = parts_of(frame_of(frame.assign(label=labels, weight=weight), [100, 120]), "label", "weight")
-    cluster = cluster_module.Cluster(request.getfixturevalue("client"), parts, binning, classifies=True)
+    monkeypatch.setattr(cluster_module, "SHARD_ALIGNMENT", 64)
+    parts = split_into_parts(frame_of(frame.assign(label=labels, weight=weight), [100, 120]), "label", "weight")
+    cluster = cluster_module.Cluster(request.getfixturevalue("client"), parts, binning, is_classifier=True)
     request.addfinalizer(cluster.close)
-    return DaskBackend().encode(RemoteTable(cluster, upper=1), binning, shapes, "logistic", interactions=False)
+    return DaskBackend().encode(ClusterTable(cluster, positive=1), binning, shapes, "logistic", interactions=False)
 
 
 def column_values(design, frame):

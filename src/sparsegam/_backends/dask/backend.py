@@ -190,8 +190,7 @@ class DaskBackend:
     ) -> "DaskTable":
         """Learn bins from counts of codes, and let the workers encode their rows; see `Backend.encode`."""
         if interactions:
-            msg = "interactions need the rows in memory: use interactions=0 on a cluster, or fit a sample of the rows."
-            raise ValueError(msg)
+            _raise_interactions_not_supported()
         targets: list[TargetSummary] = data.map_shards(Shard.summarise_target)
         _check_target(targets, is_classifier=data.positive is not None)
         units = _units(data, targets, centred=not LOSSES[loss].is_classifier)
@@ -215,8 +214,8 @@ class DaskBackend:
         return DaskTable(design, DaskRows(data.cluster, encoded, loss), units, total_weight, n_events)
 
     def matrix_rows(self, data: LabelledData[NumericMatrix], loss: str) -> NoReturn:
-        """Raise: linear models are fitted in memory only."""
-        msg = "linear models need the rows in memory: use an estimator without Dask, on a sample of the rows."
+        """Raise ValueError: linear models are not supported on a cluster."""
+        msg = "linear models are not supported on a Dask cluster: fit a sample of the rows in memory."
         raise ValueError(msg)
 
 
@@ -234,9 +233,9 @@ class DaskTable:
         """Release the training data on the workers."""
         self.rows.cluster.release(self.rows.encoded)
 
-    def with_interactions(self, interactions: Sequence[Interaction]) -> "DaskTable":
-        """Raise: interactions are not supported on a cluster."""
-        raise NotImplementedError
+    def with_interactions(self, interactions: Sequence[Interaction]) -> NoReturn:
+        """Raise ValueError: interactions are not supported on a cluster."""
+        _raise_interactions_not_supported()
 
     def count_events(self, columns: IntArray) -> IntArray:
         """Count positive-class rows by column; see `EncodedTable.count_events`."""
@@ -244,9 +243,9 @@ class DaskTable:
         out: IntArray = events
         return out
 
-    def sum_cells(self, first: Cells, second: Cells, *, weighted: bool) -> FloatArray:
-        """Raise: interactions are not supported on a cluster."""
-        raise NotImplementedError
+    def sum_cells(self, first: Cells, second: Cells, *, weighted: bool) -> NoReturn:
+        """Raise ValueError: interactions are not supported on a cluster."""
+        _raise_interactions_not_supported()
 
     def score_histogram(self, point: _core.Point) -> Histogram:
         """Count the scores of the training rows; see `EncodedTable.score_histogram`."""
@@ -264,6 +263,11 @@ class DaskTable:
         """Score other rows, which are in memory; see `EncodedTable.score`."""
         scores: FloatArray | None = score_table(self.design, data, points)
         return scores
+
+
+def _raise_interactions_not_supported() -> NoReturn:
+    msg = "interactions are not supported on a Dask cluster: use interactions=0, or fit a sample of the rows."
+    raise ValueError(msg)
 
 
 def plain_point(point: _core.Point) -> PlainPoint:
