@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, ndtri
 
-from sparsegam.datasets.dataset import AdditiveTruth, Dataset, Term
+from sparsegam.datasets.dataset import AdditiveTruth, Dataset, TrueTerm
 
 NO_RECORD, NO_USABLE, NEVER_MET = -9, -8, -7
 NO_RECORD_SHARE = 0.056
@@ -103,7 +103,7 @@ STEPS = {
     "NumBank2NatlTradesWHighUtilization": ((2, -0.35),),
     "PercentTradesWBalance": ((73, -0.35),),
 }
-TERMS = tuple(Term(feature, *step) for feature, steps in STEPS.items() for step in steps)
+TERMS = tuple(TrueTerm(feature, *step) for feature, steps in STEPS.items() for step in steps)
 
 
 def make_credit(n: int = 10459, *, seed: int | None = 0) -> Dataset[AdditiveTruth]:

@@ -12,7 +12,7 @@ from sparsegam._data.frames import table_to_frame
 from sparsegam._data.table import Table, read_table
 
 
-class Term(NamedTuple):
+class TrueTerm(NamedTuple):
     """A step of an additive model: it adds `coef` if `feature <= threshold`."""
 
     feature: str
@@ -28,14 +28,14 @@ class AdditiveTruth:
     ----------
     intercept : float
         Log-odds of a row to which no term applies.
-    terms : tuple of Term
+    terms : tuple of TrueTerm
         Steps; the intercept and the coefficients that apply add up to the log-odds of class 1.
     probability : ndarray of shape (n,)
         True probability of class 1 of each row.
     """
 
     intercept: float
-    terms: tuple[Term, ...]
+    terms: tuple[TrueTerm, ...]
     probability: NDArray[np.float64]
 
 

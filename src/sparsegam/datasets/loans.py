@@ -33,8 +33,6 @@ HOUSING, HOUSING_SHARES = ("own", "rent", "family"), (0.46, 0.44, 0.10)
 PURPOSES, PURPOSE_SHARES = ("car", "home", "study", "debts", "business"), (0.34, 0.26, 0.10, 0.20, 0.10)
 CHANNELS = ("branch", "online", "broker")
 
-Columns = dict[str, NDArray[Any]]
-
 
 def load_loans() -> Dataset[None]:
     """Load the simulated loans that are included in the package, without their ids.
@@ -86,14 +84,14 @@ def make_loans(n: int = ROWS, *, seed: int = 0) -> str:
     return out.getvalue()
 
 
-def _draw_columns(n: int, rng: np.random.Generator) -> Columns:
+def _draw_columns(n: int, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
     """Draw the columns, the target last. The target depends on values that are made missing afterwards."""
     day = np.sort(rng.integers(0, DAYS, n))
     late = day / DAYS
     # Latent financial reliability of a person.
     trait = rng.standard_normal(n)
     age = np.clip(np.rint(42 + 13 * rng.standard_normal(n)), 18, 80).astype(np.int64)
-    columns: Columns = {
+    columns: dict[str, NDArray[Any]] = {
         "id": np.array([f"L{i + 1:05d}" for i in range(n)]),
         "opened": np.array([(FIRST_DAY + timedelta(days=int(d))).isoformat() for d in day]),
         "region": _levels(REGIONS, REGION_SHARES, rng.random(n)),
@@ -118,7 +116,7 @@ def _draw_columns(n: int, rng: np.random.Generator) -> Columns:
     return columns
 
 
-def _log_odds(columns: Columns) -> NDArray[np.float64]:
+def _log_odds(columns: dict[str, NDArray[Any]]) -> NDArray[np.float64]:
     """Return the log-odds of a default: steps, special codes, one slope, and a change of policy."""
     score, months, debt = (columns[name].astype(float) for name in ("bureau_score", "months_employed", "debt_ratio"))
     known = score != NO_FILE

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from sparsegam.datasets.dataset import AdditiveTruth, Dataset, Term
+from sparsegam.datasets.dataset import AdditiveTruth, Dataset, TrueTerm
 from sparsegam.datasets.published import check_table, read_integers, read_local, read_numbers
 
 ROWS = 20_000
@@ -42,20 +42,20 @@ FEMALE = -0.3092142
 # The published model has a term for women, this one a term for men (`sex <= 0`).
 INTERCEPT = 6.259994 + FEMALE
 TERMS = (
-    Term("sex", 0, -FEMALE),
-    Term("log_previous_cases", 0.0, -0.7374188),
-    Term("log_previous_cases", 0.693147181, -0.4302188),
-    Term("log_previous_cases", 1.098612289, -0.2888496),
-    Term("log_previous_cases", 1.386294361, -0.3933033),
-    Term("log_previous_cases", 1.945910149, -0.5383587),
-    Term("age", 18.94046991832, 0.3877289),
-    Term("age", 23.01017483608, 0.5554352),
-    Term("age", 31.55231746536, 0.4700141),
-    Term("age", 43.91512663, 0.6324188),
-    Term("age_first_case", 27.98638057255, -0.2645467),
-    Term("offence_type", 7, 0.2861914),
-    Term("previous_11_to_20", 0, -2.655844),
-    Term("previous_over_20", 0, -3.605789),
+    TrueTerm("sex", 0, -FEMALE),
+    TrueTerm("log_previous_cases", 0.0, -0.7374188),
+    TrueTerm("log_previous_cases", 0.693147181, -0.4302188),
+    TrueTerm("log_previous_cases", 1.098612289, -0.2888496),
+    TrueTerm("log_previous_cases", 1.386294361, -0.3933033),
+    TrueTerm("log_previous_cases", 1.945910149, -0.5383587),
+    TrueTerm("age", 18.94046991832, 0.3877289),
+    TrueTerm("age", 23.01017483608, 0.5554352),
+    TrueTerm("age", 31.55231746536, 0.4700141),
+    TrueTerm("age", 43.91512663, 0.6324188),
+    TrueTerm("age_first_case", 27.98638057255, -0.2645467),
+    TrueTerm("offence_type", 7, 0.2861914),
+    TrueTerm("previous_11_to_20", 0, -2.655844),
+    TrueTerm("previous_over_20", 0, -3.605789),
 )
 
 FEMALE_SHARE = 0.14
