@@ -326,7 +326,7 @@ def test_plot(fitted):
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     ax = fitted.plot()
-    assert ax.get_ylabel() == "score (neg_log_loss)"
+    assert ax.get_ylabel() == "Cross-validation score (neg_log_loss)"
     assert fitted.plot(ax) is ax
     matplotlib.pyplot.close("all")
 

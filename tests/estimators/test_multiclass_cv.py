@@ -150,7 +150,7 @@ def test_it_pickles_and_draws(rows, fitted):
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     names = [text.get_text() for text in fitted.plot().get_legend().get_texts()]
-    assert f"dog: chosen: {fitted.best_n_terms_[2]} terms" in names
+    assert f"dog: Selected: {fitted.best_n_terms_[2]} terms" in names
     matplotlib.pyplot.close("all")
 
 

@@ -17,6 +17,10 @@ from sparsegam.arrays import FloatArray
 # Between the ends of an interval with a slope, standard errors are not linear: they are computed at so many points.
 POINTS_PER_SLOPE = 13
 
+# Share of the values on either side that charts may leave out, and number of bars of a histogram.
+TAIL = 0.005
+HISTOGRAM_BINS = 40
+
 
 @dataclass(frozen=True)
 class BinRow:
@@ -146,6 +150,45 @@ def _interval_label(bins: Bins, bin_: Bin, *, has_others: bool) -> str:
     if bin_.high == math.inf:
         return f"> {text(bins.scale.value(bin_.low))}"
     return f"{text(bins.scale.value(bin_.low))} < x ≤ {text(bins.scale.value(bin_.high))}"
+
+
+def is_discrete(bins: Bins) -> bool:
+    """Return whether the values of a feature are levels or booleans."""
+    return bins.scale.has_levels or bins.scale.kind == "boolean"
+
+
+def ordinary_values(bins: Bins, numbers: FloatArray | None) -> FloatArray:
+    """Return the values that are neither missing nor special."""
+    if numbers is None:
+        return np.empty(0)
+    return numbers[~(np.isnan(numbers) | np.isin(numbers, bins.special))]
+
+
+def value_range(bins: Bins, numbers: FloatArray | None) -> tuple[float, float]:
+    """Return a range that includes all thresholds and nearly all values; (0, 1) if there are none."""
+    values = ordinary_values(bins, numbers)
+    ends = [*(np.quantile(values, [TAIL, 1 - TAIL]) if values.size else ()), *bins.edges[:1], *bins.edges[-1:]]
+    return (float(min(ends)), float(max(ends))) if ends else (0.0, 1.0)
+
+
+def histogram(
+    bins: Bins, numbers: FloatArray | None, limits: tuple[float, float]
+) -> tuple[NDArray[np.intp], FloatArray]:
+    """Count values in intervals of equal width, one for each value if these are levels or few whole numbers.
+
+    Returns
+    -------
+    tuple of ndarray
+        The counts, and the ends of the intervals.
+    """
+    values, (low, high) = ordinary_values(bins, numbers), limits
+    if is_discrete(bins):
+        ends = np.arange(-0.5, max(len(bins.scale.levels), 2))
+    elif high - low < 1.5 * HISTOGRAM_BINS and bool(np.all(values % 1 == 0)):
+        ends = np.arange(np.floor(low) - 0.5, np.ceil(high) + 1.0)
+    else:
+        ends = np.linspace(low, high, HISTOGRAM_BINS + 1)
+    return np.histogram(values, bins=ends)
 
 
 @dataclass(frozen=True, eq=False)

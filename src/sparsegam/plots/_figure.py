@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 # The palette of Okabe and Ito, which remains distinguishable with colour blindness and in print.
 BLUE, ORANGE, GREEN, GREY, PALE = "#0072B2", "#D55E00", "#009E73", "#555555", "#C6CFDA"
 
-# Text sizes in points, and the width of a page in inches: figures are printed at this size.
+# Text sizes in points. New figures are at most as wide as a page (in inches), so that they are printed at these sizes.
 TITLE_SIZE, LABEL_SIZE, COUNT_SIZE = 10.0, 9.0, 8.0
 PAGE_WIDTH = 7.2
 

@@ -53,7 +53,7 @@ def plot_contributions(
         Number of features shown; the contributions of all others are summed in one bar.
     centred : bool, optional
         Whether contributions are relative to their mean over the training data, so that the chart starts at the mean
-        prediction instead of the intercept. By default True if the model knows these means.
+        prediction instead of the intercept. By default True if these means are known.
     ax : matplotlib.axes.Axes, optional
         Axes to draw into; by default those of a new figure.
 

@@ -171,16 +171,16 @@ def _stability_bars(stability: Stability) -> list[tuple[str, float, bool]]:
 
 
 def plot_cv_scores(estimator: Any, *, ax: "Axes | None" = None) -> "Axes":
-    """Plot the mean cross-validation score by number of terms, with its standard error, and mark the chosen size.
+    """Draw the mean cross-validation score by number of terms, with its standard error, and mark the selected size.
 
-    Ridges that were not chosen are thin lines. With more than two classes, there is a line for each class.
+    Thin grey lines are the scores of other ridge penalties. A multiclass estimator has a line for each class.
 
     Parameters
     ----------
-    estimator : SparseGAMClassifierCV or another fitted estimator that chose its size
-        The estimator.
-    ax : matplotlib.axes.Axes, default=None
-        Axes to draw on; a new figure by default.
+    estimator : fitted cross-validation estimator
+        For example a SparseGAMClassifierCV.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw into; by default those of a new figure.
 
     Returns
     -------
@@ -194,8 +194,8 @@ def plot_cv_scores(estimator: Any, *, ax: "Axes | None" = None) -> "Axes":
     else:
         _draw_cv_scores(axes, estimator, "")
     scoring = estimator.scoring or DEFAULT_SCORING[hasattr(estimator, "predict_proba")]
-    axes.set(xlabel="number of terms", ylabel=f"score ({scoring})")
-    axes.legend(frameon=False)
+    axes.set(xlabel="Number of terms", ylabel=f"Cross-validation score ({scoring})")
+    axes.legend(frameon=False, fontsize=LABEL_SIZE)
     style_axes(axes)
     return axes
 
@@ -207,15 +207,15 @@ def _draw_cv_scores(ax: "Axes", estimator: Any, prefix: str) -> None:
         shown = results["shapes"] == str(estimator.shapes_)
     ridges = np.unique(results["lambda2"])
     for n, lambda2 in enumerate(ridges):
-        mine = shown & (results["lambda2"] == lambda2)
-        sizes, mean, error = (results[key][mine] for key in ("n_terms", "mean_test_score", "se_test_score"))
+        of_ridge = shown & (results["lambda2"] == lambda2)
+        sizes, mean, error = (results[key][of_ridge] for key in ("n_terms", "mean_test_score", "se_test_score"))
         if lambda2 != estimator.lambda2_:
             grey = str(0.35 + 0.45 * n / len(ridges))
             ax.plot(sizes, mean, linewidth=0.8, color=grey, label=f"{prefix}lambda2 = {lambda2:.3g}")
             continue
-        which = f"lambda2 = {lambda2:.3g}" if len(ridges) > 1 else "mean over folds"
+        which = f"lambda2 = {lambda2:.3g}" if len(ridges) > 1 else "Mean over folds"
         label = f"{prefix}{which}, with standard error"
         (line,) = ax.plot(sizes, mean, marker="o", markersize=3, label=label, zorder=3)
         ax.fill_between(sizes, mean - error, mean + error, alpha=0.25, color=line.get_color())
-        label = f"{prefix}chosen: {estimator.best_n_terms_} terms"
+        label = f"{prefix}Selected: {estimator.best_n_terms_} terms"
         ax.axvline(estimator.best_n_terms_, color=line.get_color(), linestyle="--", label=label)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sparsegam._data.columns import text
 from sparsegam._data.table import Table, read_table
 from sparsegam._models.additive import Model, importance
-from sparsegam._models.bin_tables import BinRow, PairGrid, bin_rows, pair_grid
+from sparsegam._models.bin_tables import BinRow, PairGrid, bin_rows, histogram, is_discrete, pair_grid, value_range
 from sparsegam._models.functions import Bins
 from sparsegam._models.lookup import positions
 from sparsegam._models.seen import NEW
@@ -39,22 +39,17 @@ if TYPE_CHECKING:
     from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
 
-# Row counts are written only if there are at most so many bins, and only on bins that span at least this share of
-# the axis, where they fit.
+# Row counts are written if there are at most MAX_COUNTS bins, on bins that span at least MIN_COUNT_WIDTH of the axis.
 MAX_COUNTS = 10
 MIN_COUNT_WIDTH = 0.07
 
 MAX_LEVELS = 20
-HISTOGRAM_BINS = 40
-
-# Share of the rows that may lie outside the axis on either side.
-TAIL = 0.005
 
 # Axes of dates that span more days than this are labelled by month.
 MAX_DAYS_BY_DAY = 180
 ONE_DAY_AFTER_EPOCH = datetime(1970, 1, 2)
 
-# The text in the cells of an interaction has full size for up to so many columns, and is left out below a minimum size.
+# The text in the cells of an interaction shrinks if there are more columns, and is left out below a minimum size.
 FULL_SIZE_COLUMNS = 3
 MIN_TEXT_SIZE = 4.0
 
@@ -80,8 +75,8 @@ def plot_shape(
     X : array-like or data frame of shape (n_samples, n_features), optional
         Data whose distribution is shown as a histogram and as row counts.
     centred : bool, optional
-        Whether contributions are relative to their mean over the training data. By default True if the model knows
-        these means.
+        Whether contributions are relative to their mean over the training data. By default True if these means are
+        known.
     ax : matplotlib.axes.Axes, optional
         Axes to draw into; by default those of a new figure.
 
@@ -121,8 +116,8 @@ def plot_shapes(
     features : sequence of str or pair of str, optional
         The features and interactions to draw, in this order. By default all of the model.
     centred : bool, optional
-        Whether contributions are relative to their mean over the training data. By default True if the model knows
-        these means.
+        Whether contributions are relative to their mean over the training data. By default True if these means are
+        known.
     ax : sequence of matplotlib.axes.Axes, optional
         Axes to draw into, at least as many as features; by default those of a new figure.
 
@@ -169,8 +164,8 @@ def plot_pair(
     X : array-like or data frame of shape (n_samples, n_features), optional
         Data whose rows are counted in each cell.
     centred : bool, optional
-        Whether contributions are relative to their mean over the training data. By default True if the model knows
-        these means.
+        Whether contributions are relative to their mean over the training data. By default True if these means are
+        known.
     ax : matplotlib.axes.Axes, optional
         Axes to draw into; by default those of a new figure.
 
@@ -235,7 +230,7 @@ def _draw_intervals(ax: "Axes", bins: Bins, rows: list[BinRow], numbers: FloatAr
     markers = [row for row in rows if row.kind != "interval" and (row.contribution or row.count)]
     low, high = _axis_limits(bins, numbers)
     # Between two neighbouring discrete values, the contribution changes half-way.
-    ends = np.clip([low, *(bins.edges + 0.5 * _is_discrete(bins)), high], low, high)
+    ends = np.clip([low, *(bins.edges + 0.5 * is_discrete(bins)), high], low, high)
     ax.axhline(0.0, color=PALE, linewidth=0.8, zorder=0)
     lines = [_row_line(row, *limits) for row, limits in zip(intervals, pairwise(ends), strict=True)]
     x, contribution, half_width = np.concatenate(lines, axis=1)
@@ -256,7 +251,7 @@ def _draw_intervals(ax: "Axes", bins: Bins, rows: list[BinRow], numbers: FloatAr
 
 
 def _row_line(row: BinRow, low: float, high: float) -> FloatArray:
-    """Return x, contribution and half the width of the interval at points from one end of a row to the other."""
+    """Return x, contribution and half the width of the interval at points between the ends of a bin."""
     if not row.slope:
         return np.array([[low, high], [row.contribution] * 2, [_half_width(row)] * 2])
     x = row.points
@@ -268,10 +263,6 @@ def _half_width(row: BinRow) -> float:
     return 0.0 if row.error is None else INTERVAL * row.error
 
 
-def _is_discrete(bins: Bins) -> bool:
-    return bins.scale.has_levels or bins.scale.kind == "boolean"
-
-
 def _is_spike(intervals: list[BinRow]) -> NDArray[np.bool_]:
     """Return which intervals are above or below both neighbours; their row counts are shown at any width."""
     rises = np.sign(np.diff([row.contribution for row in intervals]))
@@ -280,26 +271,12 @@ def _is_spike(intervals: list[BinRow]) -> NDArray[np.bool_]:
     return spikes
 
 
-def _ordinary(bins: Bins, numbers: FloatArray) -> FloatArray:
-    """Return the values that are neither missing nor special."""
-    ordinary: FloatArray = numbers[~(np.isnan(numbers) | np.isin(numbers, bins.special))]
-    return ordinary
-
-
 def _axis_limits(bins: Bins, numbers: FloatArray | None) -> tuple[float, float]:
-    """Return limits that include all thresholds and nearly all rows."""
-    if _is_discrete(bins):
+    if is_discrete(bins):
         return -0.5, max(len(bins.scale.levels), 2) - 0.5
-    edges = bins.edges
-    values = np.empty(0) if numbers is None else _ordinary(bins, numbers)
-    if values.size:
-        low, high = np.quantile(values, [TAIL, 1 - TAIL])
-    else:
-        low, high = (edges[0], edges[-1]) if edges.size else (0.0, 1.0)
-    if edges.size:
-        low, high = min(low, edges[0]), max(high, edges[-1])
-    width = (high - low) or 1.0
-    return float(low - 0.05 * width), float(high + 0.05 * width)
+    low, high = value_range(bins, numbers)
+    margin = 0.05 * ((high - low) or 1.0)
+    return low - margin, high + margin
 
 
 def _set_height(ax: "Axes", rows: list[BinRow]) -> None:
@@ -318,15 +295,11 @@ def _set_height(ax: "Axes", rows: list[BinRow]) -> None:
 
 
 def _draw_histogram(ax: "Axes", bins: Bins, numbers: FloatArray, limits: tuple[float, float]) -> None:
-    values = _ordinary(bins, numbers)
-    edges = np.linspace(*limits, HISTOGRAM_BINS + 1)
-    if _is_discrete(bins) or (limits[1] - limits[0] < 1.5 * HISTOGRAM_BINS and bool(np.all(values % 1 == 0))):
-        edges = np.arange(np.floor(limits[0]) - 0.5, np.ceil(limits[1]) + 1.0)
-    counts, edges = np.histogram(values, bins=edges)
+    counts, ends = histogram(bins, numbers, limits)
     if counts.max() > 0:
-        histogram = ax.inset_axes((0.0, 0.0, 1.0, 0.2), sharex=ax, zorder=0)
-        histogram.stairs(counts, edges, fill=True, color=PALE)
-        histogram.set_axis_off()
+        inset = ax.inset_axes((0.0, 0.0, 1.0, 0.2), sharex=ax, zorder=0)
+        inset.stairs(counts, ends, fill=True, color=PALE)
+        inset.set_axis_off()
 
 
 def _write_counts(ax: "Axes", rows_and_x: list[tuple[BinRow, float]]) -> None:
@@ -350,7 +323,7 @@ def _set_ticks(ax: "Axes", bins: Bins, limits: tuple[float, float], markers: dic
     low, high = limits
     if bins.scale.is_time:
         ticks = np.linspace(low, high, 4)[1:-1].tolist()
-    elif _is_discrete(bins):
+    elif is_discrete(bins):
         ticks = [float(i) for i in range(max(len(bins.scale.levels), 2))]
     else:
         ticks = [float(tick) for tick in ax.get_xticks() if low <= tick <= high]

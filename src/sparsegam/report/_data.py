@@ -28,17 +28,17 @@ from sparsegam.deploy import Scorecard
 from sparsegam.inspection import Stability
 from sparsegam.inspection._alternatives import columns_of, fit_spec, smaller_models, with_interactions_of
 
-# The frontier is searched up to so many terms more than the model has.
+# The path is searched up to this number of terms more than the model has.
 EXTRA_TERMS = 8
 
-# For larger models, the search of the frontier starts from the model. With 80 terms, it takes a third of the time and
+# For larger models, the search of the path starts from the model. With 80 terms, it takes a third of the time and
 # ends at objectives 0.04 % higher.
 MANY_TERMS = 40
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """Features as the model reads them, the target, and the features as given."""
+    """Features in the form that the model reads, target, and features as passed by the user."""
 
     table: Any
     y: NDArray[Any]
@@ -145,7 +145,7 @@ class ReportData:
     train, test : Dataset or None
         Training and test data.
     fit : Fit
-        Settings, models of other sizes and problem of the fit, as far as they are known.
+        Settings, path and problem of the fit, if known.
     sample_weight : array-like or None
         Weights of the training data.
     stability : Stability or None
@@ -167,7 +167,7 @@ class ReportData:
     names: tuple[str, str] | None = None
 
     def against_rest(self, k: int) -> "ReportData":
-        """Return the data of the report on one of more than two classes against the rest."""
+        """Return the report data of the model of class k against the rest."""
         model: OneVsRestModel = self.model
         label = model.classes[k]
         train, test = (None if data is None else replace(data, y=data.y == label) for data in (self.train, self.test))
@@ -228,7 +228,7 @@ class ReportData:
 
     @cached_property
     def spec(self) -> FitSpec:
-        """Options of the fit: the settings and, where these are open, special values, categories and shapes in use."""
+        """Options of the fit: the settings; special values, categories and shapes default to those of the model."""
         return fit_spec(self.model, self.fit.settings, self.model.n_terms + EXTRA_TERMS)
 
     @cached_property
@@ -255,7 +255,7 @@ class ReportData:
 
     @cached_property
     def missing_columns(self) -> str:
-        """Why the model is not among those of the problem, for example after edits; empty if it is."""
+        """Error message if a term of the model is not a column of the problem, as after edits; otherwise empty."""
         if self.problem is not None and self.fit.result is None:
             try:
                 columns_of(self.problem, self.model.terms)

@@ -6,17 +6,21 @@ import numpy as np
 
 from sparsegam._data.columns import text
 from sparsegam._models.additive import importance
-from sparsegam._models.bin_tables import BinRow, bin_rows, pair_grid
+from sparsegam._models.bin_tables import (
+    HISTOGRAM_BINS,
+    TAIL,
+    BinRow,
+    bin_rows,
+    histogram,
+    ordinary_values,
+    pair_grid,
+    value_range,
+)
 from sparsegam._models.functions import Bins, FittedFunction
 from sparsegam._models.linear import LinearModel
 from sparsegam._models.terms import part_name
 from sparsegam.arrays import FloatArray
 from sparsegam.report._data import ReportData
-
-HISTOGRAM_BINS = 40
-
-# Share of the rows on either side that may be outside the chart and the slider.
-TAIL = 0.005
 
 # Number of quantiles that describe the distribution of a column of a linear model, for the costs of counterfactuals.
 N_QUANTILES = 11
@@ -120,38 +124,18 @@ def _distribution(bins: Bins) -> dict[str, Any] | None:
     }
 
 
-def _ordinary(bins: Bins, numbers: FloatArray | None) -> FloatArray:
-    """Return the values that are neither missing nor special."""
-    if numbers is None:
-        return np.empty(0)
-    return numbers[~(np.isnan(numbers) | np.isin(numbers, bins.special))]
-
-
 def _axis_limits(bins: Bins, numbers: FloatArray | None) -> tuple[float, float]:
-    """Return limits that include all thresholds and nearly all rows."""
-    values, edges = _ordinary(bins, numbers), bins.edges
-    ends = [*(np.quantile(values, [TAIL, 1 - TAIL]) if values.size else ()), *edges[:1], *edges[-1:]]
-    if not ends:
-        return 0.0, 1.0
-    low, high = float(min(ends)), float(max(ends))
-    width = (high - low) or 1.0
-    margin = 0.0 if values.size else 0.1 * width
-    return low - margin, (high if high > low else low + width) + margin
+    low, high = value_range(bins, numbers)
+    high = high if high > low else low + 1.0
+    margin = 0.0 if ordinary_values(bins, numbers).size else 0.1 * (high - low)
+    return low - margin, high + margin
 
 
 def _histogram(bins: Bins, numbers: FloatArray | None, limits: tuple[float, float]) -> dict[str, Any]:
-    """Count the rows in bins of equal width, one for each value if the values are whole numbers in a small range."""
-    values = _ordinary(bins, numbers)
-    values = values[values >= 0] if bins.scale.has_levels else values
-    if not values.size or bins.scale.kind == "category":
+    if numbers is None or bins.scale.kind == "category":
         return {"counts": [], "ends": limits}
-    low, high = limits
-    is_discrete = bins.scale.has_levels or bins.scale.kind == "boolean"
-    ends, n_bins = limits, HISTOGRAM_BINS
-    if is_discrete or (high - low < 1.5 * HISTOGRAM_BINS and bool(np.all(values % 1 == 0))):
-        ends = (float(np.floor(low)) - 0.5, (1.0 if is_discrete and high < 1 else float(np.ceil(high))) + 0.5)
-        n_bins = round(ends[1] - ends[0])
-    return {"counts": np.histogram(values, bins=n_bins, range=ends)[0].tolist(), "ends": list(ends)}
+    counts, ends = histogram(bins, numbers, limits)
+    return {"counts": counts.tolist(), "ends": [float(ends[0]), float(ends[-1])]}
 
 
 def _other_levels(bins: Bins, numbers: FloatArray | None) -> list[tuple[str, int | None]]:
@@ -168,7 +152,7 @@ def _other_levels(bins: Bins, numbers: FloatArray | None) -> list[tuple[str, int
 
 def _initial_value(bins: Bins, numbers: FloatArray | None) -> float | None:
     """Return the first value in the form: the median, or the most frequent level."""
-    values = _ordinary(bins, numbers)
+    values = ordinary_values(bins, numbers)
     if bins.scale.has_levels:
         known = values[values >= 0].astype(np.intp)
         return float(np.bincount(known).argmax()) if known.size else 0.0

@@ -36,7 +36,7 @@ function contribution(feature, value) {
   // Rounding must not lead beyond the ends of the piece, so that monotone functions stay monotone.
   return Math.min(Math.max(end + slope * (value - feature.edges[low]), Math.min(start, end)), Math.max(start, end));
 }
-// Contributions are shown relative to their mean over the training data, if the model knows it.
+// Contributions are shown relative to their mean over the training data, if it is known.
 const shownContribution = (feature, value) => contribution(feature, value) - feature.mean;
 const byName = new Map(report.features.map((feature) => [feature.name, feature]));
 const mainEffects = report.features.filter((feature) => feature.has_main_effect).sort((a, b) => a.position - b.position);
