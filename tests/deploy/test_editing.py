@@ -30,7 +30,7 @@ def first_threshold(model):
 def test_refit_without_a_change_reproduces_the_fit(model, credit):
     feature, value = first_threshold(model)
     term = next(t for t in model.terms if t.feature == feature and t.condition.value == value)
-    again = editor_of(model, credit).fix(feature, value, term.coef, why="as it is")
+    again = editor_of(model, credit).fix(feature, value, term.coef, why="unchanged")
     np.testing.assert_allclose([t.coef for t in again.terms], [t.coef for t in model.terms], atol=2e-3)
     assert again.edits[0].loss_after == pytest.approx(again.edits[0].loss_before, abs=1e-3)
 
@@ -174,7 +174,7 @@ def test_refit_of_ramps_reproduces_the_fit(loss):
         gam = SparseGAMClassifier(max_terms=3, shapes="both", loss=loss, lambda2=lambda2).fit(X, y)
     ramp = next(t for t in gam.model_.terms if t.condition.is_ramp)
     again = gam.model_.edit(X, y, who="A. Analyst", lambda2=lambda2).fix(
-        ramp.feature, ramp.condition.value, ramp.coef, kind="ramp", why="as it is"
+        ramp.feature, ramp.condition.value, ramp.coef, kind="ramp", why="unchanged"
     )
     np.testing.assert_allclose([t.coef for t in again.terms], [t.coef for t in gam.model_.terms], rtol=1e-4)
     assert of_kind(again, ramp.feature, "ramp").coef == ramp.coef

@@ -9,7 +9,6 @@ from sparsegam.inspection._metrics import (
     auc,
     calibration_bins,
     gain_bands,
-    gini,
     ks,
     log_loss,
     net_benefits,
@@ -54,10 +53,9 @@ def test_log_loss_and_r_squared_equal_scikit_learn(draw_scores):
     assert r_squared(score, score**2) == pytest.approx(metrics.r2_score(score**2, score))
 
 
-def test_gini_and_ks_equal_scikit_learn_and_scipy(draw_scores):
+def test_ks_equals_scipy(draw_scores):
     score, positive = draw_scores(700, 7)
     score = score.round(1)  # ties
-    assert gini(score, positive) == pytest.approx(2 * metrics.roc_auc_score(positive, score) - 1, abs=1e-12)
     assert ks(score, positive)[0] == pytest.approx(ks_2samp(score[positive], score[~positive]).statistic, abs=1e-12)
     assert 0.01 < ks(score, positive)[1] < 0.1
     assert np.isnan(ks(score, np.zeros(700, dtype=bool))[0])

@@ -272,7 +272,7 @@ class _Solver:
                 yield name, number
 
     def _rounded(self, name: str, number: float, near: float, far: float) -> float:
-        """Round a number between near and far towards far."""
+        """Round a number between `near` and `far` in the direction of `far`."""
         whole = is_whole(bins_of_feature(self.function, name), self.now[name])
         digits = 0 if whole else DIGITS - math.floor(math.log10(abs(far - near)))
         round_up = math.ceil if far > near else math.floor

@@ -33,7 +33,7 @@ ROUNDING = 1e-12
 """Relative allowance for rounding errors in sums of costs and gains."""
 UNCHANGED = -1
 Interval = tuple[float, float]
-"""The end of a piece at which it is entered, and its other end; both are equal if the piece is constant."""
+"""Both ends of a piece, the one nearer to the current value first; they are equal if the piece is constant."""
 
 
 @dataclass(frozen=True)
@@ -138,16 +138,8 @@ def is_whole(partitions: Sequence[Bins], before: float) -> bool:
 class FeatureGroup:
     """Features linked by interactions: their values, their contributions and the moves they can make.
 
-    Parameters
-    ----------
-    function : ScoreFunction
-        The score function of the model.
-    names : tuple of str
-        The features.
-    now : mapping of str to float
-        Current values, as numbers on the scales of the features.
-    directions : mapping of str to {0, 1, -1}
-        The features that may change: in both directions, only up or only down.
+    `now` has the current values as numbers on the scales of the features. `directions` has the features that may
+    change: in both directions (0), only up (1) or only down (-1).
     """
 
     def __init__(
@@ -240,7 +232,7 @@ class FeatureGroup:
 
 
 def _intervals(partitions: Sequence[Bins], own: FittedFunction | None, before: float) -> Iterator[Interval]:
-    """Return the pieces or levels that a feature can move to; missing and special values neither change nor result.
+    """Return the pieces or levels that a feature can move to; it never changes from or to missing and special values.
 
     Only the function of the single feature, `own`, has slopes.
     """
@@ -333,19 +325,9 @@ class _LowerBound:
 
 
 def cheapest_moves(moves: Sequence[Sequence[Move]], need: float) -> list[tuple[Move, float]] | None:
-    """Return the cheapest moves with a total gain of at least `need`.
+    """Return the cheapest moves, at most one per group, with a total gain of at least `need`.
 
-    Parameters
-    ----------
-    moves : sequence of sequence of Move
-        The moves that each group can make; at most one of them is chosen.
-    need : float
-        The gain to reach.
-
-    Returns
-    -------
-    list of (Move, float) or None
-        The moves, and the share of the way from near to far of each; None if all groups together cannot gain `need`.
+    Each move comes with the share of the way from near to far. None if all groups together cannot gain `need`.
     """
     if need <= 0:
         return []

@@ -252,7 +252,7 @@ class Editor:
         return self.model
 
     def _find(self, feature: Part, value: Any, kind: Any = None, kinds: Sequence[str] = KINDS) -> Term:
-        """Return the only term of a feature or pair with these values, of one of these kinds."""
+        """Return the term of a feature or pair that has these values and kinds, else raise ValueError."""
         names = (feature,) if isinstance(feature, str) else tuple(feature)
         values, wanted_kinds = _per_feature("value", value, names), _per_feature("kind", kind, names)
         wanted = [self._on_scale(one, name) for name, one in zip(names, values, strict=True)]

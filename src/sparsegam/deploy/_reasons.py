@@ -84,7 +84,7 @@ class ReasonTable:
         return tuple(self.sign * function.slopes.ravel() for function in self.score_function.functions)
 
     def of(self, X: Any) -> "Reasons":
-        """Return the reasons of each row; of equal ones, the feature that comes first in the model."""
+        """Return the reasons of each row; equal reasons keep the order of the features in the model."""
         table = read_table(X)
         columns = self.score_function.columns(table)
         shape = (table.n_rows, len(self.lost))
@@ -281,7 +281,7 @@ def reason_table(
 
 
 def _baseline(function: FittedFunction, baseline: str, columns: Columns | None, sign: int) -> float:
-    """Return the contribution to which the others are compared, over a reference or over the training data."""
+    """Return the baseline contribution of a function, over the reference or the training data."""
     if columns is None:
         values, shares = function.training or (function.contributions, None)
         best = function.ends
@@ -299,7 +299,7 @@ def _baseline(function: FittedFunction, baseline: str, columns: Columns | None, 
 
 
 def _weighted_median(values: FloatArray, shares: FloatArray) -> float:
-    """Return the median; the mean of two values if exactly half of the shares are below."""
+    """Return the weighted median: the mean of two values if exactly half of the weight is below the larger one."""
     order = np.argsort(values, kind="stable")
     cumulative = np.cumsum(shares[order])
     middle = cumulative[-1] / 2

@@ -48,14 +48,10 @@ MAX_RANGES = 10
 
 @dataclass(frozen=True)
 class Patterns:
-    """Rows grouped by the terms that hold.
+    """Groups of rows for which the same terms hold.
 
-    Attributes
-    ----------
-    holds : ndarray of shape (n_patterns, n_terms)
-        1 where a term holds, otherwise 0.
-    events, others : ndarray of shape (n_patterns,)
-        Total weight of the rows of the positive and of the negative class.
+    `holds` has shape (n_patterns, n_terms) and is 1 where a term holds. `events` and `others` have the total weight of
+    the rows of the positive and of the negative class.
     """
 
     holds: Points
@@ -97,7 +93,7 @@ class Bounds:
 
 
 def patterns_of(model: Model, X: Any, y: Any, sample_weight: Any = None) -> Patterns:
-    """Group the rows of a table by the terms of a model that hold."""
+    """Group the rows of a table for which the same terms of a model hold."""
     table = read_table(X)
     numbers = score_function(model).columns(table)
     columns = [model.column_of(term, numbers).astype(np.int64) for term in model.terms]
@@ -116,10 +112,7 @@ def patterns_of(model: Model, X: Any, y: Any, sample_weight: Any = None) -> Patt
 
 
 def round_to_line(patterns: Patterns, exact: FloatArray, a: float, b: float) -> Points:
-    """Round each exact value up or down such that log-odds a + b * total have the lowest log loss.
-
-    The first value is the base points.
-    """
+    """Round each value up or down such that log-odds a + b * total have the lowest log loss; base points are first."""
     holds = np.column_stack([np.ones(len(patterns.holds), dtype=np.int64), patterns.holds])
 
     def loss_of(points: Points) -> FloatArray:
@@ -132,25 +125,10 @@ def round_to_line(patterns: Patterns, exact: FloatArray, a: float, b: float) -> 
 def round_small(
     patterns: Patterns, coef: FloatArray, max_points: int, max_terms: int | None = None
 ) -> tuple[Points, float, float]:
-    """Search for small integer points that have the signs of the coefficients.
+    """Return small integer points that have the signs of the coefficients, and the line log-odds = a + b * total.
 
-    Parameters
-    ----------
-    patterns : Patterns
-        Rows grouped by terms.
-    coef : ndarray of shape (n_terms,)
-        Coefficients on the scale of log-odds.
-    max_points : int
-        Maximum absolute number of points of a term.
-    max_terms : int, optional
-        Maximum number of terms with points. The terms that are kept are the best ones with integer points.
-
-    Returns
-    -------
-    points : ndarray of shape (n_terms,)
-        The points, without a common divisor.
-    a, b : float
-        log-odds = a + b * total.
+    The points of a term are at most `max_points`, at most `max_terms` terms have points, and the points have no common
+    divisor. `coef` has the coefficients on the scale of log-odds.
     """
 
     def loss_of(points: Points) -> FloatArray:
@@ -212,10 +190,7 @@ def descend(points: Points, bounds: Bounds, loss_of: LossOf, *, pairs: bool) -> 
 def fit_lines(patterns: Patterns, points: Points) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Fit log-odds = a + b * total to each vector of points by damped Newton steps on the histogram of totals.
 
-    Returns
-    -------
-    loss, a, b : ndarray of shape (n_vectors,)
-        Log loss per row, and the line.
+    Returns the log loss per row, a and b.
     """
     totals = (patterns.holds @ points.T).T
     lowest, width = int(totals.min()), int(np.ptp(totals)) + 1
@@ -296,19 +271,8 @@ def replace_ramps(model: Model, n_ranges: Callable[[float], int]) -> Model:
     """Return a model of steps in which every linear piece is cut into ranges of equal width.
 
     The contribution of a range is that of the piece at the middle of the range. The training data are assumed to be
-    evenly spread within a piece.
-
-    Parameters
-    ----------
-    model : Model
-        The model.
-    n_ranges : callable
-        Returns the maximum number of ranges of a piece, given the absolute change of its contribution.
-
-    Returns
-    -------
-    Model
-        The model itself if it has no ramps.
+    evenly spread within a piece. `n_ranges` returns the maximum number of ranges of a piece, given the absolute change
+    of its contribution. A model without ramps is returned unchanged.
     """
     if not any(term.condition.is_ramp for term in model.terms):
         return model

@@ -670,7 +670,7 @@ def _risk_bands(card: Scorecard, total: Points, event: NDArray[np.bool_], weight
 
 
 def _safe_cell(value: Any) -> Any:
-    """Quote text that a spreadsheet would read as a formula; text such as "-9" is a number and stays."""
+    """Quote text that a spreadsheet would read as a formula; a number such as "-9" is returned unchanged."""
     if not isinstance(value, str) or value[:1] not in ("=", "+", "-", "@", "\t", "\r"):
         return value
     try:

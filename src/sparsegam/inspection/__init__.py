@@ -3,14 +3,16 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from sparsegam.inspection._assessment import Subgroups, assess, calibration, gains, net_benefit, subgroups
+from sparsegam.inspection._drift import Drift, drift
+from sparsegam.inspection._model_card import model_card
+
 if TYPE_CHECKING:
-    from sparsegam.inspection._alternatives import alternatives
-    from sparsegam.inspection._assessment import Subgroups, assess, calibration, gains, net_benefit, subgroups
-    from sparsegam.inspection._drift import Drift, drift
-    from sparsegam.inspection._model_card import model_card
+    from sparsegam.inspection._alternatives import Alternatives, alternatives
     from sparsegam.inspection._stability import Stability, stability
 
 __all__ = [
+    "Alternatives",
     "Drift",
     "Stability",
     "Subgroups",
@@ -25,28 +27,13 @@ __all__ = [
     "subgroups",
 ]
 
-_MODULES = {
-    "Drift": "_drift",
-    "Stability": "_stability",
-    "Subgroups": "_assessment",
-    "alternatives": "_alternatives",
-    "assess": "_assessment",
-    "calibration": "_assessment",
-    "drift": "_drift",
-    "gains": "_assessment",
-    "model_card": "_model_card",
-    "net_benefit": "_assessment",
-    "stability": "_stability",
-    "subgroups": "_assessment",
-}
-
 
 def __getattr__(name: str) -> Any:
-    """Import the module of a public name on first access, because `stability` needs scikit-learn."""
-    if name not in _MODULES:
+    """Import functions that refit models on first access, because they need scikit-learn."""
+    if name not in ("Alternatives", "Stability", "alternatives", "stability"):
         msg = f"module 'sparsegam.inspection' has no attribute {name!r}"
         raise AttributeError(msg)
-    return getattr(import_module(f"sparsegam.inspection.{_MODULES[name]}"), name)
+    return getattr(import_module(f"sparsegam.inspection._{name.lower()}"), name)
 
 
 def __dir__() -> list[str]:

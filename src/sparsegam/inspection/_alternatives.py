@@ -152,7 +152,7 @@ def alternatives(
     Raises
     ------
     ValueError
-        If a term is not a candidate in these data, because the data or the parameters are not those of the fit.
+        If a term is not a candidate in these data, because other data or parameters were used to fit the model.
 
     See Also
     --------
@@ -335,12 +335,7 @@ def smaller_models(problem: TableProblem, model: Model) -> Frontier | None:
 
     With M the inverse of the Hessian, dropping a term with coefficient w costs w^2 / (2 M_jj), changes the other
     coefficients by -M_.j w / M_jj, and leaves M - M_.j M_j. / M_jj. All sizes thus need one pass over the rows; the
-    coefficients are correct to second order and should be refitted.
-
-    Returns
-    -------
-    Frontier or None
-        The models, smallest first; None if the data do not determine the coefficients.
+    coefficients are correct to second order and should be refitted. None if the data do not determine them.
     """
     support = support_of(problem, model)
     inverse = covariance_of(problem.rows, support.point, problem.ridge, problem.units, problem.total_weight)

@@ -24,7 +24,7 @@ from sparsegam.arrays import FloatArray
 
 SCORE = "score"
 MIN_SHARE = 1e-4
-"""Smaller shares count as this share, so that an empty bin has a logarithm."""
+"""Lower limit of shares, so that the index is finite for empty bins."""
 STATUS_LIMITS = ((0.25, "moved"), (0.1, "watch"), (-np.inf, "stable"))
 
 
@@ -175,24 +175,11 @@ def stability_index(reference: FloatArray, current: FloatArray) -> float:
 def profile(
     model: Any, X: Any, *, bands: FloatArray | None = None, cuts: Mapping[str, FloatArray] | None = None
 ) -> Profile:
-    """Compute the distribution of rows over the bins of a model.
+    """Return the distribution of rows over the bins of a model.
 
-    Parameters
-    ----------
-    model : Model, Scorecard or fitted estimator
-        The model.
-    X : array-like or data frame of shape (n_samples, n_features)
-        Data.
-    bands : ndarray, optional
-        Upper ends of all bands of the score but the last; deciles of these rows by default.
-    cuts : dict of str to ndarray, optional
-        Values at which the features with slopes are divided; by default the ends of their bins, and deciles within
-        bins with a slope.
-
-    Returns
-    -------
-    Profile
-        The distribution.
+    `bands` has the upper ends of all bands of the score but the last; deciles of these rows by default. `cuts` has the
+    values at which features with slopes are divided; by default the ends of their bins, and deciles within bins with a
+    slope.
     """
     function, table = score_function(model), read_table(X)
     return profile_of_columns(function, function.columns(table), table.n_rows, bands, cuts)

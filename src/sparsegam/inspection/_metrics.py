@@ -107,11 +107,6 @@ def weighted_auc(score: FloatArray, positive: NDArray[np.bool_], weight: FloatAr
     return float(high @ (np.cumsum(low) - low / 2) / total) if total else float("nan")
 
 
-def gini(score: FloatArray, positive: NDArray[np.bool_]) -> float:
-    """Return the Gini coefficient (accuracy ratio), 2 AUC - 1."""
-    return 2.0 * auc(score, positive)[0] - 1.0
-
-
 def ks(score: FloatArray, positive: NDArray[np.bool_]) -> tuple[float, float]:
     """Return the Kolmogorov-Smirnov statistic and its standard error.
 
