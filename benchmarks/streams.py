@@ -84,7 +84,7 @@ def measure(folder: Path, threads: int, *, as_frame: bool, max_bytes: int | None
     before, start = settled_bytes(), time.perf_counter()
     gam.fit(*given)
     seconds, peak = time.perf_counter() - start, peak_bytes() - before
-    n = gam.model_.evidence.n_rows
+    n = gam.model_.statistics.n_rows
     if "read" in phases.seconds:
         phases.seconds["code"] = phases.seconds.pop("read") - phases.seconds["learn"]
     allowed = 1.3 * 23 * n + 40 * n

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sparsegam._data.frames import make_frame, table_to_pandas
 from sparsegam._data.table import read_table
 from sparsegam._data.target import read_weights, target_vector
-from sparsegam._models.notebook import DisplayedResult, TextTable
+from sparsegam._models.display import DisplayedResult, TextTable
 from sparsegam.checks import check_integer, quoted
 
 

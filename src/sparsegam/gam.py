@@ -24,7 +24,7 @@ from sparsegam._fit.estimators import (
 from sparsegam._fit.spec import FitSpec, SizeSelection, additive_spec, check_class_loss
 from sparsegam._fit.training import read_data
 from sparsegam._models.additive import Model
-from sparsegam._models.methods import Reports
+from sparsegam._models.scoring import Reports
 from sparsegam._models.terms import Term
 from sparsegam._search.problem import Progress
 from sparsegam._search.solver import Certificate
@@ -206,7 +206,7 @@ class _AdditiveEstimator(BaseEstimator):  # type: ignore[misc]
         models: Sequence[Any] = getattr(self.model_, "models", (self.model_,))
         out: FloatArray = np.zeros(len(models[0].feature_names))
         for model in models:
-            for part, importance in model.importances(model.training).items():
+            for part, importance in model.importances().items():
                 names = (part,) if isinstance(part, str) else part
                 for name in names:
                     out[model.feature_names.index(name)] += importance / len(names) / len(models)

@@ -21,7 +21,7 @@ from sparsegam._fit.estimators import (
 from sparsegam._fit.spec import FitSpec, SizeSelection, check_class_loss, linear_spec
 from sparsegam._fit.training import read_data
 from sparsegam._models.linear import LinearModel
-from sparsegam._models.methods import Reports
+from sparsegam._models.scoring import Reports
 from sparsegam._search.problem import Progress
 from sparsegam.arrays import FloatArray
 from sparsegam.choices import ClassLoss, ClassWeight, Lambda0, Lambda2, Lambda2Choice, Loss

@@ -13,8 +13,8 @@ from sparsegam import export
 from sparsegam._data.columns import BOOLEAN, DATE, DATETIME, NUMBER, Scale
 from sparsegam._data.table import read_table
 from sparsegam._models.additive import Model
-from sparsegam._models.seen import seen_of
 from sparsegam._models.terms import Condition, Term
+from sparsegam._models.training import distribution_of
 
 # The formula interpreter evaluates cell by cell, so that fewer rows are scored.
 MAX_ROWS = {"excel": 60}
@@ -81,7 +81,7 @@ def fitted_model(missing="mean", loss="logistic"):
     terms = tuple(t for t in model.terms if t.condition.kind != "missing" or t.feature == "since")
     table, weight = read_table(rows), np.random.default_rng(0).uniform(0.5, 2.0, len(rows))
     seen = {
-        name: seen_of(
+        name: distribution_of(
             [t.condition for t in terms if t.feature == name],
             model.special_values.get(name, ()),
             model.scales.get(name, NUMBER),
@@ -90,7 +90,7 @@ def fitted_model(missing="mean", loss="logistic"):
         )
         for name, numbers in model.score_function.columns(table).items()
     }
-    return replace(model, terms=terms, missing=missing, seen=seen)
+    return replace(model, terms=terms, missing=missing, distributions=seen)
 
 
 def random_table(n, seed=0, *, digits=17):

@@ -8,10 +8,10 @@ import pandas as pd
 from sparsegam._data.columns import NUMBER, Scale
 from sparsegam._data.table import read_table
 from sparsegam._models.additive import Model
-from sparsegam._models.evidence import Evidence
 from sparsegam._models.functions import joint_shares, score_function
-from sparsegam._models.seen import seen_of
+from sparsegam._models.statistics import FitStatistics
 from sparsegam._models.terms import Clause, Condition, Term
+from sparsegam._models.training import distribution_of
 from sparsegam.inspection._drift import profile
 from sparsegam.losses import logistic
 
@@ -74,7 +74,7 @@ def as_fitted(model, frame, y=None, *, missing="mean", weight=None):
     weight = np.ones(len(frame)) if weight is None else weight
     numbers = score_function(model).columns(read_table(frame))
     seen = {
-        name: seen_of(
+        name: distribution_of(
             [one.condition for t in model.terms for one in t.clauses if one.feature == name],
             model.special_values.get(name, ()),
             model.scales.get(name, NUMBER),
@@ -83,17 +83,22 @@ def as_fitted(model, frame, y=None, *, missing="mean", weight=None):
         )
         for name, column in numbers.items()
     }
-    known = replace(model, missing="last", seen=seen)
+    known = replace(model, missing="last", distributions=seen)
     shares = {
         pair: joint_shares(known.pair_bins(pair), tuple(numbers[name] for name in pair), weight) for pair in model.pairs
     }
-    known = replace(known, missing=missing, seen_pairs=shares)
-    known = known if y is None else known.standing_on(evidence(known, numbers, y))
-    return known.remembering(profile(known, frame))
+    known = replace(known, missing=missing, pair_shares=shares)
+    known = known if y is None else with_statistics(known, statistics_of(known, numbers, y))
+    return replace(known, stored_profile=profile(known, frame))
 
 
-def evidence(model, numbers, y):
-    """Return its term statistics, with the Wald covariance of a logistic model."""
+def with_statistics(model, statistics):
+    """Return the model with term statistics."""
+    return replace(model, terms=statistics.attached_to(model.terms), statistics=statistics)
+
+
+def statistics_of(model, numbers, y):
+    """Return the term statistics of a logistic model, with Wald covariances."""
     event = np.asarray(y) == model.classes[1]
     columns = np.column_stack([np.ones(event.size), *(model.column_of(t, numbers) for t in model.terms)])
     risk = logistic(columns @ np.array([model.intercept, *(t.coef for t in model.terms)]))
@@ -101,7 +106,7 @@ def evidence(model, numbers, y):
     parts = [t.part for t in model.terms]
     mine = {part: [i + 1 for i, other in enumerate(parts) if other == part] for part in parts}
     holds = columns[:, 1:] > 0
-    return Evidence(
+    return FitStatistics(
         n_rows=event.size,
         n_events=int(event.sum()),
         rows=tuple(holds.sum(axis=0).tolist()),

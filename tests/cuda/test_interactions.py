@@ -61,8 +61,8 @@ def test_interactions_are_the_same_as_on_the_cpu(device, rows, options, weighted
     np.testing.assert_allclose(mine.feature_importances_, theirs.feature_importances_, atol=1e-6)
     for pair, shares in theirs.model_.training_profile().pairs.items():
         np.testing.assert_allclose(mine.model_.training_profile().pairs[pair], shares, rtol=1e-12)
-    for pair, shares in theirs.model_.seen_pairs.items():
-        np.testing.assert_allclose(mine.model_.seen_pairs[pair], shares, rtol=1e-12)
+    for pair, shares in theirs.model_.pair_shares.items():
+        np.testing.assert_allclose(mine.model_.pair_shares[pair], shares, rtol=1e-12)
 
 
 def test_interactions_of_a_regression_are_the_same_as_on_the_cpu(device, rows):  # noqa: F811

@@ -10,8 +10,8 @@ import pytest
 from sparsegam import SparseGAMClassifier, SparseGAMRegressor
 from sparsegam._data.columns import NUMBER, Scale
 from sparsegam._models.additive import Model
-from sparsegam._models.seen import seen_of
 from sparsegam._models.terms import Condition, Term
+from sparsegam._models.training import distribution_of
 
 COLOURS = Scale("category", ("blue", "green", "red"))
 BOOLEAN = Scale("boolean")
@@ -46,10 +46,18 @@ def random_model(rng):
         numbers = np.append(numbers[:-5], [SPECIAL] * 5) if name not in scales else numbers
         conditions = [term.condition for term in terms if term.feature == name]
         special = [SPECIAL] if name not in scales else []
-        seen[name] = seen_of(conditions, special, scale, numbers.astype(float), np.ones(50))
+        seen[name] = distribution_of(conditions, special, scale, numbers.astype(float), np.ones(50))
     special = {name: (SPECIAL,) for name in names if name not in scales}
     return Model(
-        rng.normal(), tuple(terms), tuple(names), "logistic", ("no", "yes"), special, scales, missing="mean", seen=seen
+        rng.normal(),
+        tuple(terms),
+        tuple(names),
+        "logistic",
+        ("no", "yes"),
+        special,
+        scales,
+        missing="mean",
+        distributions=seen,
     )
 
 
@@ -75,7 +83,7 @@ def change_cost(model, name, before, after, cost):
     elif unordered:
         passed = 1.0
     else:
-        seen = model.seen[name]
+        seen = model.distributions[name]
         ends, shares = [value for value, _ in seen.upto], [share for _, share in seen.upto]
 
         def below(x):

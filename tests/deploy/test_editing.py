@@ -256,8 +256,8 @@ def test_edits_update_the_distribution_of_interactions(paired):
     model, frame, y = paired
     moved = model.edit(frame, y, who="A. Analyst").move(("age", "priors"), (25, 3), (24, 2), why="law")
     expected = products.as_fitted(moved, frame)
-    for pair, shares in expected.seen_pairs.items():
-        np.testing.assert_allclose(moved.seen_pairs[pair], shares)
+    for pair, shares in expected.pair_shares.items():
+        np.testing.assert_allclose(moved.pair_shares[pair], shares)
     assert moved.contributions(frame).mean(axis=0) == pytest.approx(0.0, abs=1e-12)
 
 

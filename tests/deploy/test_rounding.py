@@ -87,10 +87,10 @@ def test_scorecard_of_ramps_without_data(fitted):
 def test_replace_ramps_divides_training_shares_among_ranges(fitted):
     gam, *_ = fitted
     steps = replace_ramps(gam.model_, lambda change: 7)
-    for name, seen in steps.seen.items():
-        total = sum(share for _, share in (*seen.upto, *seen.alone)) + seen.above + seen.missing
+    for name, found in steps.distributions.items():
+        total = sum(share for _, share in (*found.upto, *found.single)) + found.above + found.missing
         assert total == pytest.approx(1.0)
-        assert seen.above == gam.model_.seen[name].above
+        assert found.above == gam.model_.distributions[name].above
 
 
 def test_replace_ramps_keeps_interactions():
@@ -103,9 +103,9 @@ def test_replace_ramps_keeps_interactions():
     stepped = replace_ramps(model, lambda _: MAX_RANGES)
     assert stepped.terms[-1] == young
     assert stepped.pair_functions()["age", "debt"].mean == model.pair_functions()["age", "debt"].mean
-    edges = [value for value, _ in stepped.seen["age"].upto]
-    assert 30.0 in edges
-    assert sum(share for _, share in stepped.seen["age"].upto) + stepped.seen["age"].above == pytest.approx(1.0)
+    ages = stepped.distributions["age"]
+    assert 30.0 in [value for value, _ in ages.upto]
+    assert sum(share for _, share in ages.upto) + ages.above == pytest.approx(1.0)
     np.testing.assert_allclose(stepped.decision_function(frame), model.decision_function(frame), atol=0.1)
 
 

@@ -143,7 +143,7 @@ def test_scorecard_rejects_invalid_options(model, credit):
         scorecard(model, method="small")
     with pytest.raises(ValueError, match="pdo must be above zero"):
         scorecard(model, X, y, pdo=0)
-    with pytest.raises(ValueError, match="y holds 7"):
+    with pytest.raises(ValueError, match="y contains 7"):
         scorecard(model, X, np.full(len(y), 7))
     with pytest.raises(ValueError, match="base points are too low"):
         scorecard(model, X, y, base="folded", nonnegative=True, base_points=-5000)
@@ -169,7 +169,7 @@ def test_best_scorecard_is_not_worse_than_the_model_of_the_same_size(credit):
 
 def test_values_absent_from_training_get_the_mean_points(model, credit):
     X, y = credit
-    name = next(n for n, seen in model.seen.items() if not seen.missing)
+    name = next(n for n, seen in model.distributions.items() if not seen.missing)
     for options in ({}, {"nonnegative": True}, {"base": "folded"}, {"method": "small", "max_points": 3}):
         card = scorecard(model, X, y, **options)
         if name not in card.features:

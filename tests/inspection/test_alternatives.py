@@ -231,4 +231,4 @@ def test_a_path_search_can_start_from_smaller_models(fitted):
     assert quick.n_terms.tolist() == full.n_terms.tolist()
     np.testing.assert_allclose(quick.objective, full.objective, rtol=0.02)
     assert quick.objective[gam.n_terms_] <= objective_of(problem, gam.model_) * (1 + 1e-9)
-    assert quick.models[3].evidence is None
+    assert quick.models[3].statistics is None

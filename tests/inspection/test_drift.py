@@ -2,7 +2,6 @@
 
 import json
 import pickle
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -130,8 +129,11 @@ def test_training_distribution_excludes_rows_of_weight_zero():
 
 
 def test_drift_without_training_distribution_needs_a_reference(model, data):
-    assert replace(model, intercept=1.0).training is None
-    for without_training in (replace(model, intercept=1.0), model.scorecard(*data), Model(1.0, (), ("x",), "squared")):
+    for without_training in (
+        model.with_terms(1.0, model.terms),
+        model.scorecard(*data),
+        Model(1.0, (), ("x",), "squared"),
+    ):
         with pytest.raises(ValueError, match=r"does not contain the training distribution.*Pass the training data"):
             drift_of(without_training, data[0])
 
@@ -213,7 +215,7 @@ def test_profiles_with_cuts_survive_json():
     for cuts, words in (
         ([], "lists by feature"),
         ({"other": [1.0]}, "lists by feature"),
-        ({"x0": [2.0, 1.0]}, "numbers that rise"),
+        ({"x0": [2.0, 1.0]}, "increasing order"),
         ({"x0": list(range(50))}, "fewer than shares"),
     ):
         with pytest.raises(ValueError, match=words):
@@ -249,7 +251,7 @@ def test_profiles_of_pairs_survive_json():
     frame, _ = products.table(300)
     model = products.as_fitted(products.written(), frame)
     text = model.profile(frame).to_json()
-    assert '"version": 4' in text
+    assert '"version": 1' in text
     assert model.drift(frame, reference=Profile.from_json(text)).worst.psi == 0.0
     assert Model.from_json(model.to_json()).drift(frame).worst.psi == 0.0
     content = json.loads(text)

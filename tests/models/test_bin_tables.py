@@ -9,8 +9,8 @@ from sparsegam._data.columns import Scale
 from sparsegam._data.table import read_table
 from sparsegam._models.additive import Model
 from sparsegam._models.bin_tables import bin_rows, pair_grid
-from sparsegam._models.seen import Seen
 from sparsegam._models.terms import Condition, Term
+from sparsegam._models.training import TrainingDistribution
 
 X = np.array([1.0, 3.0, 4.0, 7.0, 9.0, -9.0, np.nan])
 PAIR = ("age", "priors")
@@ -54,8 +54,8 @@ def test_bin_rows_lists_levels_one_by_one():
 
 
 def test_bin_rows_of_new_values_are_not_drawn_unless_the_data_have_them():
-    seen = Seen(upto=((4.0, 0.5),), above=0.3, alone=((-9.0, 0.2),))
-    made = model([term("<=", 4.0, 1.0)], (-9.0, -8.0), missing="mean", seen={"x": seen})
+    seen = TrainingDistribution(upto=((4.0, 0.5),), above=0.3, single=((-9.0, 0.2),))
+    made = model([term("<=", 4.0, 1.0)], (-9.0, -8.0), missing="mean", distributions={"x": seen})
     rows = bin_rows(made, "x", X[:-1])
     assert [(row.label, row.contribution, row.is_drawn) for row in rows[2:]] == [
         ("= -9", 0.0, True),
@@ -66,9 +66,9 @@ def test_bin_rows_of_new_values_are_not_drawn_unless_the_data_have_them():
 
 
 def test_bin_rows_of_new_levels():
-    seen = Seen(alone=(("a", 0.5), ("b", 0.5)))
+    seen = TrainingDistribution(single=(("a", 0.5), ("b", 0.5)))
     scale = Scale("category", ("a", "b"))
-    made = model([term("==", "a", 2.0)], scale=scale, missing="mean", seen={"x": seen})
+    made = model([term("==", "a", 2.0)], scale=scale, missing="mean", distributions={"x": seen})
     rows = bin_rows(made, "x", np.array([0.0, 1.0, 1.0, -1.0]), centred=True)
     assert [(row.label, row.contribution, row.count) for row in rows] == [
         ("a", 1.0, 1),

@@ -8,6 +8,7 @@ from _helpers import products
 
 from sparsegam._data.table import read_table
 from sparsegam._models.functions import joint_shares
+from sparsegam._models.training import TrainingCounts
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +24,7 @@ def test_errors_of_cells_are_those_of_their_rows(rows):
         mine = [term for term in model.terms if term.part == pair]
         columns = np.column_stack([model.column_of(term, numbers) for term in mine])
         away = columns - columns.mean(axis=0)
-        expected = np.sqrt(((away @ model.evidence.covariance[pair]) * away).sum(axis=1))
+        expected = np.sqrt(((away @ model.statistics.covariance[pair]) * away).sum(axis=1))
         cells = tuple(axis.bin_of(numbers[name]) for axis, name in zip(model.pair_bins(pair), pair, strict=True))
         np.testing.assert_allclose(model.bin_errors(pair)[cells], expected)
     assert np.isnan(model.bin_errors(("age", "priors"))[0]).all()  # no training row had a missing age
@@ -32,34 +33,26 @@ def test_errors_of_cells_are_those_of_their_rows(rows):
 def test_errors_are_not_made_up(rows):
     _, _, model = rows
     assert products.written().bin_errors(("age", "priors")) is None
-    unknown = model.standing_on(replace(model.evidence, covariance=None))
+    unknown = replace(model, statistics=replace(model.statistics, covariance=None))
     assert unknown.bin_errors(("age", "priors")) is None
 
 
-class Counted:
-    """The rows of a frame in counts."""
-
-    def __init__(self, model, frame):
-        numbers = model.score_function.columns(read_table(frame))
-        self._bins = {name: (column, np.ones(column.size)) for name, column in numbers.items()}
-        each = np.ones(len(frame))
-        self._cells = {
-            pair: joint_shares(model.pair_bins(pair), tuple(numbers[name] for name in pair), each) * len(frame)
-            for pair in model.pairs
-        }
-
-    def bins(self):
-        return self._bins
-
-    def cells(self):
-        return self._cells
+def counted(model, frame):
+    """Return the rows of a frame as training counts."""
+    columns, each = model.score_function.columns(read_table(frame)), np.ones(len(frame))
+    pairs = {
+        pair: joint_shares(model.pair_bins(pair), tuple(columns[name] for name in pair), each) * len(frame)
+        for pair in model.pairs
+    }
+    bins = {name: (column, np.ones(column.size)) for name, column in columns.items()}
+    return TrainingCounts(len(frame), bins, (np.zeros(0), np.zeros(1)), pairs)
 
 
 def test_importances_are_mean_distances_of_contributions(rows):
     frame, _, model = rows
     contributions = model.contributions(frame)
     expected = np.abs(contributions - contributions.mean(axis=0)).mean(axis=0)
-    found = model.importances(Counted(model, frame))
+    found = replace(model, training=counted(model, frame)).importances()
     assert tuple(found) == model.parts
     np.testing.assert_allclose(list(found.values()), expected)
 
@@ -70,10 +63,10 @@ def test_rows_are_still_known_after_terms_were_taken_out(rows, out, missing):
     frame, _, _ = rows
     model = products.as_fitted(products.written(), frame, missing=missing)
     terms = tuple(term for i, term in enumerate(model.terms) if i not in out)
-    left = model.keeping(terms)
+    left = model.with_terms(model.intercept, terms)
     expected = products.as_fitted(replace(products.written(), terms=terms), frame, missing=missing)
     assert left.terms == terms
-    assert left.seen_pairs.keys() == expected.seen_pairs.keys()
-    for pair, shares in expected.seen_pairs.items():
-        np.testing.assert_allclose(left.seen_pairs[pair], shares)
+    assert left.pair_shares.keys() == expected.pair_shares.keys()
+    for pair, shares in expected.pair_shares.items():
+        np.testing.assert_allclose(left.pair_shares[pair], shares)
     assert left.baseline() == pytest.approx(expected.baseline())

@@ -8,8 +8,8 @@ from _helpers.functions import function_of
 from sparsegam._data.columns import Scale
 from sparsegam._data.table import read_table
 from sparsegam._models.functions import bins_of, pair_function, score_function
-from sparsegam._models.seen import Seen
 from sparsegam._models.terms import Condition, Term
+from sparsegam._models.training import TrainingDistribution
 
 
 @pytest.fixture(scope="module")
@@ -36,15 +36,15 @@ def test_bins_of_ordered_levels_and_categories():
     ordered = bins_of("x", [Condition("<=", "b")], scale=Scale("ordered", ("a", "b", "c")))
     assert labels(ordered) == ("missing", "a, b", "c", "any other")
     assert ordered.bin_of(np.array([0.0, 1.0, 2.0, -1.0, np.nan])).tolist() == [1, 1, 2, 3, 0]
-    seen = Seen(alone=(("a", 0.5), ("b", 0.5)), missing=0.0)
+    seen = TrainingDistribution(single=(("a", 0.5), ("b", 0.5)), missing=0.0)
     category = bins_of("x", [Condition("in", ("c", "a"))], (), Scale("category", ("a", "b", "c")), seen)
     assert labels(category)[1:] == ("c, a", "b", "any other: no such row was seen")
     assert category.bin_of(np.array([0.0, 1.0, 2.0, -1.0, np.nan])).tolist() == [1, 2, 1, 3, 0]
 
 
 def test_bins_separate_special_values_that_no_training_row_had():
-    seen = Seen(upto=((3.0, 0.5),), above=0.4, alone=((-9.0, 0.1),))
-    bins = bins_of("x", [products.upto(3.0)], (-8.0, -9.0), seen=seen)
+    seen = TrainingDistribution(upto=((3.0, 0.5),), above=0.4, single=((-9.0, 0.1),))
+    bins = bins_of("x", [products.upto(3.0)], (-8.0, -9.0), distribution=seen)
     assert labels(bins)[:3] == ("missing: no such row was seen", "-9", "-8: no such row was seen")
     ranges = bins.range_of(np.array([1.0, -9.0, -8.0, -8.0, np.nan]))
     assert bins.count_new(ranges) == {"a special value": 2, "a missing value": 1}

@@ -11,8 +11,8 @@ from _helpers.products import above, product, upto
 from sparsegam._data.columns import Scale
 from sparsegam._models.additive import Model
 from sparsegam._models.functions import score_function
-from sparsegam._models.seen import Seen
 from sparsegam._models.terms import Condition, Term
+from sparsegam._models.training import TrainingDistribution
 
 COLOURS = Scale("category", ("red", "green", "blue"))
 
@@ -37,14 +37,16 @@ def model(**changes):
 def known():
     """The same, fitted to rows that had no missing age, no -8 among priors and no new colour."""
     seen = {
-        "age": Seen(upto=((25.0, 0.25), (30.0, 0.25), (40.0, 0.25)), above=0.25),
-        "priors": Seen(upto=((1.0, 0.25), (3.0, 0.25)), above=0.25, alone=((-9.0, 0.125),), missing=0.125),
-        "colour": Seen(alone=(("red", 0.5), ("green", 0.5))),
+        "age": TrainingDistribution(upto=((25.0, 0.25), (30.0, 0.25), (40.0, 0.25)), above=0.25),
+        "priors": TrainingDistribution(
+            upto=((1.0, 0.25), (3.0, 0.25)), above=0.25, single=((-9.0, 0.125),), missing=0.125
+        ),
+        "colour": TrainingDistribution(single=(("red", 0.5), ("green", 0.5))),
     }
-    shares = {pair: np.zeros(tuple(map(len, model(seen=seen).pair_bins(pair)))) for pair in model().pairs}
+    shares = {pair: np.zeros(tuple(map(len, model(distributions=seen).pair_bins(pair)))) for pair in model().pairs}
     for table in shares.values():
         table[0, 0] = table[1, 1] = 0.5
-    return model(missing="mean", seen=seen, seen_pairs=shares)
+    return model(missing="mean", distributions=seen, pair_shares=shares)
 
 
 ROWS = pd.DataFrame(
@@ -118,16 +120,13 @@ def test_json_brings_everything_back():
         assert back == each
         rows = ROWS.iloc[[0, 1, 2, 3, 4, 6, 7]]
         np.testing.assert_array_equal(back.decision_function(rows), each.decision_function(rows))
-        assert '"version": 5' in each.to_json()
-    steps = replace(model(), terms=TERMS[:1])
-    assert '"version": 3' in steps.to_json()
 
 
 @pytest.mark.parametrize(
     ("old", "new", "wrong"),
     [
         ('"kind": ">"', '"kind": "ramp"', "low must be a number for ramps only"),
-        ('"also": {', '"also": [{', "no JSON"),
+        ('"also": {', '"also": [{', "not valid JSON"),
         ('"feature": "priors"', '"feature": "age"', "two conditions on different features"),
         ('"kind": "in"', '"kind": "is"', "kind must be one of"),
     ],
@@ -143,9 +142,9 @@ def test_files_with_broken_products_are_refused(old, new, wrong):
 
 def test_shares_must_fit_the_cells():
     with pytest.raises(ValueError, match="a share for each bin"):
-        model(seen_pairs={("age", "priors"): np.ones((1, 1))})
+        model(pair_shares={("age", "priors"): np.ones((1, 1))})
     with pytest.raises(ValueError, match="age & priors"):
-        model(missing="mean", seen=known().seen)
+        model(missing="mean", distributions=known().distributions)
 
 
 def test_a_product_is_one_line_of_the_equation():
@@ -161,9 +160,9 @@ def test_a_product_is_one_line_of_the_equation():
 def test_wrong_products_are_refused():
     with pytest.raises(ValueError, match="different features"):
         product(("age", upto(1.0)), ("age", above(2.0)), 1.0)
-    with pytest.raises(ValueError, match="none of them a ramp"):
+    with pytest.raises(ValueError, match="and no ramp"):
         product(("age", Condition("ramp", 3.0, 1.0)), ("priors", upto(1.0)), 1.0)
-    with pytest.raises(ValueError, match="turn its sign around"):
+    with pytest.raises(ValueError, match="use <= with the opposite sign"):
         Term("age", above(3.0), 1.0)
 
 

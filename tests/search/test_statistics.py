@@ -60,7 +60,7 @@ def test_standard_errors_are_those_of_the_inverse_hessian(loss, weighted, unit):
     model = gam_path(X, y, loss=loss, lambda2=0.01, max_terms=5, sample_weight=weight).at(5)
     target = np.where(y == y.max(), 1.0, -1.0) if loss == "logistic" else y
     expected = np.sqrt(np.diagonal(covariance(model, X, target, lambda2=0.01, weight=weight)))
-    assert model.evidence.intercept_error == pytest.approx(expected[0], rel=1e-6)
+    assert model.statistics.intercept_error == pytest.approx(expected[0], rel=1e-6)
     np.testing.assert_allclose([term.standard_error for term in model.terms], expected[1:], rtol=1e-6)
 
 
@@ -83,8 +83,8 @@ def test_rows_and_events_are_counted_as_the_data_has_them():
         else:
             holds = column.isna() if term.condition.kind == "missing" else column == term.condition.value
         assert (term.n_rows, term.n_events) == (holds.sum(), (holds & (y == "yes")).sum())
-        assert term.standing.n_others == n - holds.sum()
-    assert model.evidence.n_events == (y == "yes").sum()
+        assert term.statistics.n_others == n - holds.sum()
+    assert model.statistics.n_events == (y == "yes").sum()
 
 
 def test_rows_without_weight_are_no_rows():
@@ -93,7 +93,7 @@ def test_rows_without_weight_are_no_rows():
     some = gam_path(X, y, max_terms=3, sample_weight=weight).at(3)
     fewer = gam_path(X[:-20], y[:-20], max_terms=3).at(3)
     assert some.terms == fewer.terms
-    assert [term.standing for term in some.terms] == [term.standing for term in fewer.terms]
+    assert [term.statistics for term in some.terms] == [term.statistics for term in fewer.terms]
 
 
 def test_every_way_to_fit_knows_what_terms_stand_on():
@@ -112,7 +112,7 @@ def test_every_way_to_fit_knows_what_terms_stand_on():
 def test_what_rows_do_not_determine_has_no_error():
     model = SparseGAMRegressor(lambda0=1e-9, lambda2=0.0).fit([[1.0], [2.0], [3.0]], [1.0, 5.0, 2.0]).model_
     assert model.n_terms == 2
-    assert model.evidence.covariance is None
+    assert model.statistics.covariance is None
     assert [term.standard_error for term in model.terms] == [None, None]
     assert model.terms[0].n_rows == 1
 

@@ -18,7 +18,7 @@ from sparsegam._fit.progress import new_bar
 from sparsegam._io.contents import check_file, free_memory
 from sparsegam._io.files import FORMATS, read_file, scan
 from sparsegam._models.additive import Model
-from sparsegam._models.seen import NewValues
+from sparsegam._models.training import NewValues
 from sparsegam._search.options import n_threads
 
 # A file is read in chunks if its values would need more than this share of the free memory.

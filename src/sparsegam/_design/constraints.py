@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sparsegam._data.table import position
 from sparsegam._design.binning import check_min_samples_bin
-from sparsegam._models.seen import RULES
+from sparsegam._models.training import RULES
 from sparsegam.arrays import FloatArray
 from sparsegam.checks import check_choice, check_integer, check_number, shown
 

@@ -6,10 +6,10 @@ from numpy.typing import NDArray
 
 from sparsegam import _core
 from sparsegam._data.columns import RowIndex
-from sparsegam._models.scoring import Scores
+from sparsegam._models.scoring import ScoringModel
 
 D = TypeVar("D", bound="Data")
-M_co = TypeVar("M_co", bound=Scores, covariant=True)
+M_co = TypeVar("M_co", bound=ScoringModel, covariant=True)
 
 
 class Data(Protocol):

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,11 @@ from sparsegam._design.binning import Codes, Feature, rows_per_bin
 from sparsegam._design.constraints import Constraints, InteractionOptions
 from sparsegam._design.interactions import Interaction
 from sparsegam._design.ramps import Ramps
-from sparsegam._design.training import Bins
+from sparsegam._design.training import bin_counts
 from sparsegam._models.additive import Model
-from sparsegam._models.seen import SeenLater
+from sparsegam._models.statistics import FitStatistics
 from sparsegam._models.terms import Condition, Term, conditions_of
+from sparsegam._models.training import TrainingCounts, TrainingDistribution, distribution_of
 from sparsegam.arrays import FloatArray
 
 NO_COLUMNS = np.zeros(0, dtype=np.int64)
@@ -212,13 +213,16 @@ class ThresholdDesign:
         order = np.argsort(point.columns)
         return tuple(map(self.term, point.columns[order].tolist(), point.coef[order].tolist()))
 
-    def model(
+    def model(  # noqa: PLR0913
         self,
         point: _core.Point,
         loss: str,
         classes: NDArray[Any] | None,
         missing: str = "mean",
+        *,
         pair_shares: Mapping[tuple[str, str], FloatArray] | None = None,
+        training: TrainingCounts | None = None,
+        statistics: FitStatistics | None = None,
     ) -> Model:
         """Convert a point to a model.
 
@@ -233,27 +237,42 @@ class ThresholdDesign:
         missing : {"mean", "error", "last"}, default="mean"
             How the model scores values that no training row had.
         pair_shares : dict from pair of str to ndarray, optional
-            Training distribution over the cells of each pair of features with interactions.
+            Share of the training rows in each pair of bins of features with interactions.
+        training : TrainingCounts, optional
+            Counts of the training rows.
+        statistics : FitStatistics, optional
+            Term statistics.
         """
         terms, used = self.terms(point), self.features_of(point.columns)
         conditions = conditions_of(terms)
         return Model(
             intercept=float(point.intercept),
-            terms=terms,
+            terms=terms if statistics is None else statistics.attached_to(terms),
             feature_names=self.names,
             loss=loss,
             classes=None if classes is None else (classes[0], classes[1]),
             special_values={feature.name: feature.special_values for feature in self.features if feature.special},
             scales=self._scales(set(used)),
             missing=missing,
-            seen=SeenLater({self.names[j]: partial(self.bins(j).seen, conditions[self.names[j]]) for j in used}),
-            seen_pairs=pair_shares or {},
+            distributions={self.names[j]: self.distribution(j, conditions[self.names[j]]) for j in used},
+            pair_shares=pair_shares or {},
+            training=training,
+            statistics=statistics,
         )
 
-    def bins(self, j: int) -> Bins:
-        """Return the bins of feature j with the weight of their training rows."""
-        ramps = self.ramps[j]
-        return Bins(self.features[j], self.weights[self.bins_of(j)].copy(), None if ramps is None else ramps.bin_means)
+    def rows_by_bin(self, j: int) -> tuple[FloatArray, FloatArray]:
+        """Return a number in each bin of feature j, and the number of training rows in the bin."""
+        feature = self.features[j]
+        return feature.representatives(), bin_counts(feature, self.counts[self.bins_of(j)])
+
+    def distribution(self, j: int, conditions: Sequence[Condition]) -> TrainingDistribution:
+        """Return the training distribution of feature j over the conditions of a model."""
+        feature, ramps = self.features[j], self.ramps[j]
+        numbers = feature.representatives()
+        if ramps is not None:
+            numbers[: ramps.bin_means.size] = ramps.bin_means
+        weight = bin_counts(feature, self.weights[self.bins_of(j)])
+        return distribution_of(conditions, feature.special_values, feature.scale, numbers, weight)
 
     def _scales(self, used: set[int]) -> dict[str, Scale]:
         """Return the scales of features that are not plain numbers; those of categories only if a model uses them."""

@@ -3,16 +3,13 @@
 All of it is counts, so that it costs a fit next to nothing; the shares of a Profile are made of them when asked for.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam._design.binning import Feature
-from sparsegam._models.seen import Seen, seen_of
-from sparsegam._models.terms import Condition
 from sparsegam.arrays import FloatArray, blocks
 
 TENTHS = np.arange(1, 10) / 10
@@ -37,67 +34,6 @@ class Histogram:
         tenths = tenths[tenths < N_BUCKETS - 1]
         ends = self.low + (self.high - self.low) * (tenths + 1) / N_BUCKETS
         return ends, np.diff(upto[tenths], prepend=0, append=upto[-1]).astype(np.float64)
-
-
-@dataclass(frozen=True, eq=False)
-class Bins:
-    """The bins of a feature, and what their rows weigh.
-
-    Attributes
-    ----------
-    feature : Feature
-        The feature: it says which values each bin holds.
-    shares : ndarray
-        The weight of the rows for which each column of a bin is 1.
-    middle : ndarray or None
-        The mean of the rows of each ordered bin, where there are ramps.
-    """
-
-    feature: Feature
-    shares: FloatArray
-    middle: FloatArray | None = None
-
-    def seen(self, conditions: Sequence[Condition]) -> Seen:
-        """Sum the weight of the rows by what the terms of a model ask of the feature."""
-        numbers = self.feature.representatives()
-        if self.middle is not None:
-            numbers[: self.middle.size] = self.middle
-        weight = bin_counts(self.feature, self.shares)
-        return seen_of(conditions, self.feature.special_values, self.feature.scale, numbers, weight)
-
-
-@dataclass(frozen=True, eq=False)
-class Training:
-    """The rows of a fit in counts; rows count once each, whatever their weights.
-
-    Attributes
-    ----------
-    n_rows : int
-        Number of rows.
-    columns : tuple of (Feature, ndarray)
-        For each feature in use, for how many rows each of its columns is 1.
-    scores : Histogram
-        The scores.
-    pairs : dict of pair of str to ndarray
-        For each pair of features with products, how many rows each of its cells holds.
-    """
-
-    n_rows: int
-    columns: tuple[tuple[Feature, FloatArray], ...]
-    scores: Histogram
-    pairs: Mapping[tuple[str, str], FloatArray] = field(default_factory=dict)
-
-    def bins(self) -> dict[str, tuple[FloatArray, FloatArray]]:
-        """Return, for each feature in use, a number in each of its bins and how many rows the bin holds."""
-        return {feature.name: (feature.representatives(), bin_counts(feature, n)) for feature, n in self.columns}
-
-    def cells(self) -> Mapping[tuple[str, str], FloatArray]:
-        """Return, for each pair of features with products, how many rows each of its cells holds."""
-        return self.pairs
-
-    def bands(self) -> tuple[FloatArray, FloatArray]:
-        """Return where bands of about a tenth of the scores each end, and how many rows each holds."""
-        return self.scores.bands()
 
 
 def histogram_of(score: FloatArray, bounds: tuple[float, float] | None = None, xp: Any = np) -> Histogram:

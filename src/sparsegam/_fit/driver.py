@@ -20,7 +20,7 @@ from sparsegam._fit.progress import watched
 from sparsegam._fit.spec import FitSpec
 from sparsegam._fit.training import FitData, build_problem
 from sparsegam._fit.warnings import warn_about_end, warn_about_models
-from sparsegam._models.multiclass import OneVsRestModel
+from sparsegam._models.one_vs_rest import OneVsRestModel
 from sparsegam._search.path import LinearPath, Path
 from sparsegam._search.problem import Problem
 from sparsegam._search.ridge import Ridge

@@ -14,8 +14,8 @@ from sparsegam._data.streams import as_stream, is_stream, read_columns
 from sparsegam._data.table import Table, is_on_device
 from sparsegam._fit.driver import FitResult
 from sparsegam._fit.training import FitData
-from sparsegam._models.outcomes import positives
-from sparsegam._models.seen import score_pieces
+from sparsegam._models.scoring import positives
+from sparsegam._models.training import score_pieces
 from sparsegam.arrays import FloatArray
 
 # The latest fit is kept for `latest_fit` unless its features, as float64, are larger than this.

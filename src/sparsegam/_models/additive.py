@@ -1,11 +1,10 @@
-"""A fitted additive model: an intercept and terms, evaluated with NumPy alone, printed as an equation, kept as JSON."""
+"""Additive models: an intercept and terms, evaluated with NumPy, printed as an equation and stored as JSON."""
 
 import math
-from collections.abc import Iterable, Mapping
-from copy import copy
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +12,8 @@ from numpy.typing import NDArray
 from sparsegam._data.columns import NUMBER, Scale, Value
 from sparsegam._data.frames import make_frame
 from sparsegam._data.table import Table, read_table
-from sparsegam._models import equation, notebook, schema
+from sparsegam._models import display, equation, json
 from sparsegam._models.edits import Edit
-from sparsegam._models.evidence import Evidence
 from sparsegam._models.functions import (
     Bins,
     FittedFunction,
@@ -25,62 +23,70 @@ from sparsegam._models.functions import (
     joint_shares,
     pair_function,
 )
-from sparsegam._models.layout import aligned
-from sparsegam._models.methods import Deployable, Viewable
-from sparsegam._models.profile import Counted, Profile
-from sparsegam._models.scoring import Scores
-from sparsegam._models.seen import RULES, NewValues, Seen
-from sparsegam._models.summary import summary_table
+from sparsegam._models.profile import Profile
+from sparsegam._models.scoring import ScoringModel
+from sparsegam._models.statistics import FitStatistics
 from sparsegam._models.terms import Clause, Condition, Part, Term, part_name
+from sparsegam._models.training import RULES, NewValues, TrainingCounts, TrainingDistribution
 from sparsegam.arrays import FloatArray
 from sparsegam.checks import check_boolean, check_choice
+from sparsegam.choices import Baseline, Dialect, PointsDirection, PointsMethod
 from sparsegam.losses import LOSSES
-from sparsegam.parameters import documented
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from onnx import ModelProto
+
+    from sparsegam.deploy import Counterfactual, Editor, Reasons, ReasonTable, Scorecard
+    from sparsegam.inspection import Drift
 
 
 @dataclass(frozen=True)
-class Model(Scores, Deployable, Viewable):
-    """score(x) = intercept + the coefficients of the terms that hold for x, and its ramps times theirs.
+class Model(ScoringModel):
+    """Additive model: score(x) = intercept + sum of the coefficients of the terms that hold + sum of the ramps.
 
-    A term asks something of one feature, or of two (a product).
+    A term is a condition or a ramp on one feature, or an interaction: two conditions on different features.
 
-    Attributes
+    Parameters
     ----------
     intercept : float
-        Score where no term holds.
+        Score of a row for which no term holds.
     terms : tuple of Term
-        The terms, in the order of features, then thresholds; products come last.
+        The terms, in the order of features, then thresholds; interactions are last.
     feature_names : tuple of str
         All columns of the training table, used or not; arrays are read by these positions.
     loss : {"logistic", "exponential", "squared", "squared_hinge"}
-        Loss the model was fitted with; it says how a score becomes a probability.
-    classes : tuple or None
-        The two labels, the second one being the one whose probability grows with the score; None for regression.
+        Loss of the fit; it determines the probability that belongs to a score.
+    classes : tuple or None, default=None
+        The two labels; the probability of the second one increases with the score. None for a regression.
     special_values : dict of str to tuple
-        Values of a feature that are out of its ordering: no `x <= t` holds for them.
+        Values of a feature that are outside its order: no `x <= t` holds for them.
     scales : dict of str to Scale
-        What the values of a feature are, where they are not numbers; categories of features in use only.
+        Scales of the features in use that are not numbers, with the levels of categories.
     edits : tuple of Edit
-        What was done to the model by hand, in order.
-    missing : {"mean", "error", "last"}
-        How a value is scored that is missing, special or of a new level where no row of the fit had one: at the mean
-        contribution of its feature, not at all (a ValueError), or as if no condition held.
-    seen : dict of str to Seen
-        What the rows of the fit had of each feature in use; a model that is written by hand has none, and "last" only.
-    seen_pairs : dict of pair of str to ndarray
-        For each pair of features with products, the share of the rows of the fit in each of its cells.
-    training : Counted, Profile or None
-        How the rows of the fit spread, for `drift`; no row is in it. A model that is written by hand, or made of
-        another by `dataclasses.replace`, has none.
-    evidence : Evidence or None
-        What the terms stand on: rows of the fit, and how well the coefficients are known. None for the same models, and
-        for those of older files.
+        Manual changes of the model, in order.
+    missing : {"mean", "error", "last"}, default="last"
+        How a missing value, a special value or a new level is scored that no training row had: at the mean contribution
+        of its feature, not at all (a ValueError is raised), or as if no condition held.
+    distributions : dict of str to TrainingDistribution
+        Training distribution of each feature in use. Without it, `missing` must be "last".
+    pair_shares : dict of pair of str to ndarray
+        For each pair of features with interactions, the share of the training rows in each pair of bins.
+    training : TrainingCounts or None, default=None
+        Counts of the training rows, for `drift` and for importances.
+    stored_profile : Profile or None, default=None
+        Profile of the training rows, of a model that was edited or read from a file.
+    statistics : FitStatistics or None, default=None
+        Term statistics: rows of each term, and covariances of the coefficients.
 
     Notes
     -----
-    A missing value adds the coefficient of `x is missing` where the model has that term. Where rows of the fit had
-    missing values and none of its terms asks for them, they add nothing. Values that no row of the fit had go by
+    A missing value has the coefficient of the term `x is missing`, if the model has one. If training rows had missing
+    values and no term holds for them, their contribution is zero. Values that no training row had are scored by
     `missing`; a warning counts them.
+
+    Models are immutable. `dataclasses.replace` keeps training data and statistics: pass `training=None`,
+    `stored_profile=None` and `statistics=None` together with other terms.
     """
 
     intercept: float
@@ -92,26 +98,29 @@ class Model(Scores, Deployable, Viewable):
     scales: Mapping[str, Scale] = field(default_factory=dict)
     edits: tuple[Edit, ...] = ()
     missing: str = "last"
-    seen: Mapping[str, Seen] = field(default_factory=dict, compare=False)
-    seen_pairs: Mapping[tuple[str, str], FloatArray] = field(default_factory=dict, compare=False)
-    # not an argument, so that `replace` never hands the rows of one model to another
-    training: Counted | Profile | None = field(default=None, init=False, compare=False)
-    evidence: Evidence | None = field(default=None, init=False, compare=False, repr=False)
+    distributions: Mapping[str, TrainingDistribution] = field(default_factory=dict, compare=False)
+    pair_shares: Mapping[tuple[str, str], FloatArray] = field(default_factory=dict, compare=False)
+    training: TrainingCounts | None = field(default=None, compare=False, repr=False)
+    stored_profile: Profile | None = field(default=None, compare=False, repr=False)
+    statistics: FitStatistics | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         check_choice("missing", self.missing, tuple(RULES))
         unknown = self.unknown_parts()
         if self.missing != "last" and unknown:
             msg = (
-                f"missing={self.missing!r} needs to know what the rows of the fit had of column {unknown[0]!r}, which "
-                "is not in seen: use missing='last', or fit the model."
+                f"missing={self.missing!r} needs the training distribution of column {unknown[0]!r}, which is not in "
+                "distributions: use missing='last', or fit the model."
             )
             raise ValueError(msg)
-        for pair in self.seen_pairs:
-            found, shares = tuple(map(len, self.pair_bins(pair))), self.seen_pairs[pair]
-            if shares.shape != found:
-                msg = f"seen_pairs of {part_name(pair)!r} must have a share for each bin, {found}, got {shares.shape}."
+        for pair, shares in self.pair_shares.items():
+            shape = tuple(map(len, self.pair_bins(pair)))
+            if shares.shape != shape:
+                msg = f"pair_shares of {part_name(pair)!r} must have a share for each bin, {shape}, got {shares.shape}."
                 raise ValueError(msg)
+        if self.statistics is not None and len(self.statistics.rows) != len(self.terms):
+            msg = f"statistics are of {len(self.statistics.rows)} terms, but the model has {len(self.terms)}."
+            raise ValueError(msg)
 
     @property
     def n_terms(self) -> int:
@@ -120,28 +129,28 @@ class Model(Scores, Deployable, Viewable):
 
     @cached_property
     def features(self) -> tuple[str, ...]:
-        """Names of the features in use, in the order of the table."""
+        """Names of the features in use, in table order."""
         used = {name for term in self.terms for name in term.features}
         return tuple(name for name in self.feature_names if name in used)
 
     @cached_property
     def parts(self) -> tuple[Part, ...]:
-        """What the score is the sum of: features with terms of their own, in the order of the table, then pairs."""
+        """Summands of the score: features with terms of their own, in table order, then pairs with interactions."""
         alone = {term.feature for term in self.terms if not term.is_product}
         return (*(name for name in self.feature_names if name in alone), *self.pairs)
 
     @cached_property
     def pairs(self) -> tuple[tuple[str, str], ...]:
-        """Pairs of features that have products."""
+        """Pairs of features with interactions."""
         return tuple(dict.fromkeys((t.feature, t.also.feature) for t in self.terms if t.also is not None))
 
     def unknown_parts(self) -> list[str]:
-        """Return of which features and pairs the model does not know the rows of the fit."""
-        features = [name for name in self.features if name not in self.seen]
-        return features + [part_name(pair) for pair in self.pairs if pair not in self.seen_pairs]
+        """Return the features and pairs whose training distribution is unknown."""
+        features = [name for name in self.features if name not in self.distributions]
+        return features + [part_name(pair) for pair in self.pairs if pair not in self.pair_shares]
 
     def baseline(self, *, centred: bool | None = None) -> float:
-        """Return where contributions start: at the mean score of the rows of the fit, or at the intercept.
+        """Return the score of a row whose contributions are all zero.
 
         Parameters
         ----------
@@ -151,29 +160,29 @@ class Model(Scores, Deployable, Viewable):
         Returns
         -------
         float
-            The score of a row whose contributions are all zero.
+            The mean score of the training rows for centred contributions, else the intercept.
         """
         if not self.is_centred(centred=centred):
             return self.intercept
         return math.fsum([self.intercept, *(function.mean for function in self._functions.values())])
 
     def is_centred(self, *, centred: bool | None = None) -> bool:
-        """Tell whether contributions are centred, as asked or, for None, where the model knows the rows of its fit."""
+        """Return `centred`, or for None whether the training distribution is known."""
         unknown = self.unknown_parts()
         if centred is None:
             return not unknown
         check_boolean("centred", centred)
         if centred and unknown:
             msg = (
-                f"centred=True needs the mean of column {unknown[0]!r} over the rows of the fit, which the model does "
-                "not know: use centred=False, or fit the model again."
+                f"centred=True needs the mean of column {unknown[0]!r} over the training rows, which is unknown: use "
+                "centred=False, or fit the model again."
             )
             raise ValueError(msg)
         return centred
 
     @cached_property
     def _functions(self) -> dict[Part, FittedFunction]:
-        """The functions that the terms add up to, in the order of `parts`; with the intercept they are the score."""
+        """Sums of the terms by feature or pair, in the order of `parts`; with the intercept they are the score."""
         terms: dict[Part, list[Term]] = {}
         for term in self.terms:
             terms.setdefault(term.part, []).append(term)
@@ -182,7 +191,7 @@ class Model(Scores, Deployable, Viewable):
             if isinstance(part, str):
                 found = feature_function(terms[part], self._bins(part, [term.condition for term in terms[part]]))
             else:
-                found = pair_function(terms[part], self.pair_bins(part), self.seen_pairs.get(part))
+                found = pair_function(terms[part], self.pair_bins(part), self.pair_shares.get(part))
             # Exports cannot refuse a row, so missing="error" gives new values the mean as well.
             out[part] = found if self.missing == "last" else found.with_mean_where_new()
         return out
@@ -242,7 +251,7 @@ class Model(Scores, Deployable, Viewable):
 
     def _bins(self, name: str, conditions: Iterable[Condition]) -> Bins:
         special, scale = self.special_values.get(name, ()), self.scales.get(name, NUMBER)
-        return bins_of(name, conditions, special, scale, self.seen.get(name))
+        return bins_of(name, conditions, special, scale, self.distributions.get(name))
 
     def pair_bins(self, pair: tuple[str, str]) -> tuple[Bins, Bins]:
         """Return the bins of both features of a pair."""
@@ -254,16 +263,18 @@ class Model(Scores, Deployable, Viewable):
         """Return the scale of a feature."""
         return self.scales.get(name, NUMBER)
 
-    def importances(self, rows: Counted) -> dict[Part, float]:
-        """Return the mean absolute deviation of each contribution from its mean, over counted rows."""
-        bins, cells = rows.bins(), rows.cells()
+    def importances(self) -> dict[Part, float]:
+        """Return the mean absolute deviation of each contribution from its mean over the training rows."""
+        if self.training is None:
+            msg = "importances need the training counts, which only fitted models have."
+            raise ValueError(msg)
         out: dict[Part, float] = {}
         for part, function in self._functions.items():
             if isinstance(part, str):
-                numbers, counts = bins[part]
+                numbers, counts = self.training.bins[part]
                 out[part] = importance(function.at(numbers), counts)
             else:
-                out[part] = importance(function.contributions, cells[part])
+                out[part] = importance(function.contributions, self.training.pairs[part])
         return out
 
     def standard_errors(self, part: Part, *numbers: FloatArray) -> FloatArray | None:
@@ -281,22 +292,23 @@ class Model(Scores, Deployable, Viewable):
         ndarray or None
             None if the covariance of the coefficients is unknown.
         """
-        if self.evidence is None:
+        if self.statistics is None:
             return None
         function, names = self._functions[part], (part,) if isinstance(part, str) else part
         terms = [term for term in self.terms if term.part == part]
-        means = self.evidence.shares(self.terms, part)
+        means = self.statistics.shares(self.terms, part)
         for i, term in enumerate(terms):
             if term.condition.is_ramp:
-                sample = function.sample
-                means[i] = (
-                    0.0
-                    if sample is None
-                    else math.fsum((sample.shares * self.column_of(term, {names[0]: sample.numbers[0]})).tolist())
-                )
+                means[i] = self._mean_of_ramp(term, function)
         columns = dict(zip(names, numbers, strict=True))
         values = np.column_stack([self.column_of(term, columns) for term in terms])
-        return self.evidence.errors_of(part, values.astype(np.float64), means)
+        return self.statistics.errors_of(part, values.astype(np.float64), means)
+
+    def _mean_of_ramp(self, term: Term, function: FittedFunction) -> float:
+        if function.sample is None:
+            return 0.0
+        column = self.column_of(term, {term.feature: function.sample.numbers[0]})
+        return math.fsum((function.sample.shares * column).tolist())
 
     def bin_errors(self, pair: tuple[str, str]) -> FloatArray | None:
         """Return `standard_errors` of each bin of a pair; NaN for new values, whose contribution is a mean by rule."""
@@ -322,79 +334,71 @@ class Model(Scores, Deployable, Viewable):
         bins = self._bins(clause.feature, [clause.condition])
         return bins.holds(clause.condition)[bins.bin_of(numbers)]
 
-    def remembering(self, training: Counted | Profile | None) -> "Model":
-        """Return the same model with what it shall remember of the rows of its fit."""
-        out = copy(self)
-        object.__setattr__(out, "training", training)
-        return out
+    def with_terms(self, intercept: float, terms: Iterable[Term]) -> "Model":
+        """Return a model with other coefficients for some of the terms; it keeps the training distributions.
 
-    def keeping(self, terms: Iterable[Term]) -> "Model":
-        """Return the model with some of its terms, their coefficients as given; it still knows the rows of its fit."""
-        bare = replace(self, terms=tuple(terms), missing="last", seen_pairs={})
-        shares = {pair: bare._regrouped(self._functions[pair]) for pair in bare.pairs if pair in self.seen_pairs}
-        return replace(bare, missing=self.missing, seen_pairs=shares)
+        Training counts and term statistics are dropped.
+        """
+        bare = replace(
+            self,
+            intercept=intercept,
+            terms=tuple(replace(term, statistics=None) for term in terms),
+            missing="last",
+            pair_shares={},
+            training=None,
+            stored_profile=None,
+            statistics=None,
+        )
+        shares = {}
+        for pair in bare.pairs:
+            sample = self._functions[pair].sample
+            if sample is not None:
+                numbers = sample.numbers[0], sample.numbers[1]
+                shares[pair] = joint_shares(bare.pair_bins(pair), numbers, sample.shares)
+        return replace(bare, missing=self.missing, pair_shares=shares)
 
-    def _regrouped(self, old: FittedFunction) -> FloatArray:
-        """Return the share of the training rows in each pair of bins, given a function with at least these bins."""
-        sample = old.sample
-        if sample is None:
-            return np.zeros(0)
-        return joint_shares(self.pair_bins(old.pair), (sample.numbers[0], sample.numbers[1]), sample.shares)
-
-    def standing_on(self, evidence: Evidence | None) -> "Model":
-        """Return the same model with what its terms stand on."""
-        out = copy(self)
-        if evidence is not None:
-            pairs = zip(self.terms, evidence.standings(self.terms), strict=True)
-            object.__setattr__(out, "terms", tuple(term.standing_on(standing) for term, standing in pairs))
-        object.__setattr__(out, "evidence", evidence)
-        return out
-
-    @documented
     def decision_function(self, X: Any) -> FloatArray:
         """Return the score of each row.
 
         Parameters
         ----------
-        X : array-like or data frame
-            Frames are looked up by column name and need only the features in use; arrays by position.
-
-        {scores}
-        """
-        return self.score_table(self.read(X))
-
-    def read(self, X: Any) -> Table:
-        """Look at rows without copying them."""
-        return read_table(X)
-
-    def score_table(self, table: Table) -> FloatArray:
-        """Return the score of each row of a table that was read already."""
-        new = NewValues()
-        score = self.score_rows(table, new)
-        new.tell(self.missing)
-        return score
-
-    def score_rows(self, table: Table, new: NewValues | None = None) -> FloatArray:
-        """Return the score of each row without a word on values that no row of the fit had; `new` takes them down."""
-        return self.score_function.score_rows(table, NewValues() if new is None else new)
-
-    def contributions(self, X: Any, *, centred: bool | None = None) -> FloatArray:
-        """Return what each feature, and each pair with products, adds to the score of each row.
-
-        Parameters
-        ----------
-        X : array-like or data frame
-            The rows.
-        centred : bool, optional
-            Whether contributions are measured against the mean of their feature over the rows of the fit, by the
-            weights of the fit; else they are sums of coefficients. By default they are centred where the model knows
-            those rows: not where it was written by hand, or read from a file before format 3.
+        X : array-like or data frame of shape (n_samples, n_features)
+            Data frames are read by column name and need only the features in use; arrays are read by position.
 
         Returns
         -------
-        ndarray of shape (n_rows, n_parts)
-            A column for each of `parts`: the features in use and, behind them, pairs. With
-            `baseline(centred=centred)`, a row sums up to its score.
+        ndarray of shape (n_samples,)
+            Log-odds for the logistic loss, half of them for the exponential loss, predictions for the squared loss.
+        """
+        return self.score_table(read_table(X))
+
+    def read(self, X: Any) -> Table:
+        """Return data as the model reads them, without a copy."""
+        return read_table(X)
+
+    def score_table(self, table: Table) -> FloatArray:
+        """Return the score of each row of a table."""
+        return self.score_function.score(table)
+
+    def score_rows(self, table: Table, new: NewValues | None = None) -> FloatArray:
+        """Return the score of each row without warnings; `new` counts values that no training row had."""
+        return self.score_function.score_rows(table, NewValues() if new is None else new)
+
+    def contributions(self, X: Any, *, centred: bool | None = None) -> FloatArray:
+        """Return the contribution of each feature, and of each pair with interactions, to the score of each row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The rows.
+        centred : bool, optional
+            Whether contributions are relative to their mean over the training rows; else they are sums of coefficients.
+            By default True if the model knows these means; a model that was written by hand does not.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_parts)
+            A column for each of `parts`. The sum of a row and `baseline(centred=centred)` is its score.
         """
         table, new = read_table(X), NewValues()
         functions = tuple(self.functions(centred=centred).values())
@@ -403,82 +407,67 @@ class Model(Scores, Deployable, Viewable):
         return np.column_stack(columns) if columns else np.zeros((table.n_rows, 0))
 
     def to_frame(self) -> Any:
-        """Return the terms as a frame of pandas, of polars where pandas is not installed, or as an Arrow table.
+        """Return the terms as a data frame.
 
         Returns
         -------
         pandas.DataFrame, polars.DataFrame or pyarrow.Table
-            By term: feature, condition in words, coef, standard_error, n_rows, n_others and n_events (see `Standing`).
+            By term: feature, condition, coef, standard_error, n_rows, n_others and n_events (see `TermStatistics`).
+            The type is the first of these that is installed.
         """
         names = ("feature", "condition", "coef", "standard_error", "n_rows", "n_others", "n_events")
         rows = self.rows()
         return make_frame({name: [row[name] for row in rows] for name in names})
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return each term as a dict of what `to_frame` has in its columns."""
+        """Return the columns of `to_frame` as a dict for each term."""
         out = []
         for term in self.terms:
+            known = term.statistics
             row = {"feature": part_name(term.part), "condition": term.text(), "coef": term.coef}
-            for name in ("standard_error", "n_rows", "n_others", "n_events"):
-                row[name] = None if term.standing is None else getattr(term.standing, name)
+            row |= {
+                "standard_error": None if known is None else known.standard_error,
+                "n_rows": None if known is None else known.n_rows,
+                "n_others": None if known is None else known.n_others,
+                "n_events": None if known is None else known.n_events,
+            }
             out.append(row)
         return out
 
     def summary(self) -> str:
-        """Write the terms as a table: what each adds, its standard error, its rows and the events among them.
+        """Return the terms as a table: coefficients, standard errors, rows and events.
 
-        A ramp adds so much for each unit up to its knot; its rows are those below the knot. Standard errors are as if
-        the terms had been given and not chosen: too small. `stability` of an estimator searches again and again, and
-        says which terms come back.
+        The coefficient of a ramp is per unit up to its knot, and its rows are those below the knot. Standard errors
+        ignore that the terms were selected and are hence too small; `stability` of an estimator repeats the selection
+        on samples of the data.
         """
-        return aligned(*summary_table(self))
+        return display.aligned(*display.summary_table(self))
 
     def equation(self, *, digits: int = 4, width: int = 100) -> str:
-        """Write the model as text, one block of lines per feature.
+        """Return the model as text, one block of lines per feature.
 
         Parameters
         ----------
-        digits : int
-            Significant digits of the coefficients.
-        width : int
-            Length at which lines are wrapped.
+        digits : int, default=4
+            Number of significant digits of the coefficients.
+        width : int, default=100
+            Maximum length of a line.
 
         Returns
         -------
         str
-            The equation, with letters for the features and their names on the right.
+            The equation, with a letter for each feature and the names of the features on the right.
         """
         body = equation.blocks(self.terms, self.features, digits=digits, width=width)
         return self._equation(self.intercept, body, digits)
 
     def to_json(self) -> str:
-        """Write the model as JSON text that `from_json` reads back without loss."""
-        classes = None if self.classes is None else [schema.label_to_json(label) for label in self.classes]
-        seen = self.training_profile()
-        return schema.write(
-            {
-                "loss": self.loss,
-                "classes": classes,
-                "intercept": self.intercept,
-                "feature_names": self.feature_names,
-                "scales": {name: schema.scale_to_json(scale) for name, scale in self.scales.items()},
-                "special_values": {
-                    name: [schema.value_to_json(value) for value in values]
-                    for name, values in self.special_values.items()
-                },
-                "terms": [schema.term_to_json(term) for term in self.terms],
-                "edits": [edit.to_json() for edit in self.edits],
-                "missing": self.missing,
-                "seen": self._seen_to_json(),
-                **({"seen_pairs": self._seen_pairs_to_json()} if self.seen_pairs else {}),
-                **({} if self.evidence is None else {"evidence": self.evidence.content()}),
-                **({} if seen is None else {"profile": seen.content()}),
-            }
-        )
+        """Return the model as JSON, which `from_json` reads without loss."""
+        return json.model_to_json(self)
 
     @classmethod
     def from_json(cls, text: str) -> "Model":
-        """Read a model that `to_json` wrote; anything else is refused with a ValueError.
+        """Read a model from the output of `to_json`; other content is refused with a ValueError.
 
         Parameters
         ----------
@@ -488,22 +477,195 @@ class Model(Scores, Deployable, Viewable):
         Returns
         -------
         Model
-            The same model.
+            The model.
         """
-        parts = schema.parse(text)
-        seen, evidence = parts.pop("profile"), parts.pop("evidence")
-        return cls(**parts).remembering(seen).standing_on(evidence)
+        return cls(**json.read_model(text))
 
-    def _seen_to_json(self) -> dict[str, Any]:
-        return {name: self.seen[name].content(schema.value_to_json) for name in self.features if name in self.seen}
+    def scorecard(  # noqa: PLR0913
+        self,
+        X: Any = None,
+        y: Any = None,
+        *,
+        sample_weight: Any = None,
+        method: PointsMethod = "pdo",
+        pdo: float = 20.0,
+        odds: float = 50.0,
+        base_points: float = 600.0,
+        lowest: int = 300,
+        highest: int = 850,
+        multiplier: float = 100.0,
+        max_points: int = 5,
+        max_terms: int | None = None,
+        direction: PointsDirection | None = None,
+        base: Literal["apart", "folded"] = "apart",
+        nonnegative: bool = False,
+    ) -> "Scorecard":
+        """Return the model as a scorecard of integer points; see `sparsegam.deploy.scorecard`."""
+        from sparsegam.deploy import scorecard
 
-    def _seen_pairs_to_json(self) -> list[dict[str, Any]]:
-        return [{"features": list(pair), "shares": shares.tolist()} for pair, shares in self.seen_pairs.items()]
+        return scorecard(
+            self,
+            X,
+            y,
+            sample_weight=sample_weight,
+            method=method,
+            pdo=pdo,
+            odds=odds,
+            base_points=base_points,
+            lowest=lowest,
+            highest=highest,
+            multiplier=multiplier,
+            max_points=max_points,
+            max_terms=max_terms,
+            direction=direction,
+            base=base,
+            nonnegative=nonnegative,
+        )
+
+    def reason_codes(
+        self,
+        X: Any,
+        k: int = 4,
+        *,
+        baseline: Baseline | None = None,
+        reference: Any = None,
+        adverse: Any = None,
+        texts: Mapping[Any, Any] | None = None,
+    ) -> "Reasons":
+        """Return the features that lower the score of each row most; see `sparsegam.deploy.reason_codes`."""
+        from sparsegam.deploy import reason_codes
+
+        return reason_codes(self, X, k, baseline=baseline, reference=reference, adverse=adverse, texts=texts)
+
+    def counterfactual(
+        self,
+        row: Any,
+        *,
+        target: Any = None,
+        fixed: Sequence[str] = (),
+        directions: Mapping[str, str] | None = None,
+        cost: str | Mapping[str, float] | None = None,
+    ) -> "Counterfactual":
+        """Return the cheapest changes of a row that reach a target; see `sparsegam.deploy.counterfactual`."""
+        from sparsegam.deploy import counterfactual
+
+        return counterfactual(self, row, target=target, fixed=fixed, directions=directions, cost=cost)
+
+    def to_sql(
+        self,
+        table: str,
+        *,
+        dialect: Dialect = "duckdb",
+        keep: Sequence[str] = (),
+        points: "Scorecard | None" = None,
+        reasons: "ReasonTable | None" = None,
+    ) -> str:
+        """Return a SQL query that scores a table; see `sparsegam.export.to_sql`."""
+        from sparsegam.export import to_sql
+
+        return to_sql(self, table, dialect=dialect, keep=keep, points=points, reasons=reasons)
+
+    def to_python(self) -> str:
+        """Return a Python module that scores rows without this package; see `sparsegam.export.to_python`."""
+        from sparsegam.export import to_python
+
+        return to_python(self)
+
+    def to_javascript(self) -> str:
+        """Return a JavaScript module that scores rows; see `sparsegam.export.to_javascript`."""
+        from sparsegam.export import to_javascript
+
+        return to_javascript(self)
+
+    def to_onnx(self) -> "ModelProto":
+        """Return an ONNX graph; requires onnx. See `sparsegam.export.to_onnx`."""
+        from sparsegam.export import to_onnx
+
+        graph: ModelProto = to_onnx(self)
+        return graph
+
+    def to_pmml(self, *, reasons: "ReasonTable | None" = None) -> str:
+        """Return a PMML Scorecard; see `sparsegam.export.to_pmml`."""
+        from sparsegam.export import to_pmml
+
+        return to_pmml(self, reasons=reasons)
+
+    def to_excel(self, path: Any, X: Any = None, *, n_rows: int = 100) -> None:
+        """Write a workbook that scores with formulas; requires openpyxl. See `sparsegam.export.to_excel`."""
+        from sparsegam.export import to_excel
+
+        to_excel(self, path, X, n_rows=n_rows)
+
+    def to_latex(self, *, digits: int = 3) -> str:
+        """Return the model as LaTeX tables and an equation; see `sparsegam.export.to_latex`."""
+        from sparsegam.export import to_latex
+
+        return to_latex(self, digits=digits)
+
+    def edit(self, X: Any, y: Any, *, who: str, sample_weight: Any = None, lambda2: Any = "auto") -> "Editor":
+        """Return an editor of a copy of the model; see `sparsegam.deploy.Editor`."""
+        from sparsegam.deploy import Editor
+
+        return Editor(self, X, y, who=who, sample_weight=sample_weight, lambda2=lambda2)
+
+    def profile(self, X: Any) -> Profile:
+        """Return the distribution of rows over the bins of the model, for comparisons by `drift`."""
+        from sparsegam.inspection._drift import profile
+
+        return profile(self, X)
+
+    def training_profile(self) -> Profile | None:
+        """Return the distribution of the training rows over the bins of the model; None if it is unknown."""
+        from sparsegam.inspection._drift import training_profile
+
+        return training_profile(self)
+
+    def drift(self, X: Any, reference: Any = None) -> "Drift":
+        """Compare the distribution of rows with that of the training rows; see `sparsegam.inspection.drift`."""
+        from sparsegam.inspection import drift
+
+        return drift(self, X, reference)
+
+    def card(
+        self,
+        X: Any = None,
+        y: Any = None,
+        *,
+        settings: Mapping[str, Any] | None = None,
+        about: Mapping[str, str] | None = None,
+    ) -> str:
+        """Return a model card in Markdown; see `sparsegam.inspection.model_card`."""
+        from sparsegam.inspection import model_card
+
+        return model_card(self, X, y, settings=settings, about=about)
+
+    def plot(
+        self,
+        X: Any = None,
+        *,
+        features: Sequence[Part] | None = None,
+        centred: bool | None = None,
+        ax: Any = None,
+    ) -> "Figure":
+        """Draw the contributions of features and interactions; see `sparsegam.plots.plot_shapes`."""
+        from sparsegam.plots import plot_shapes
+
+        figure: Figure = plot_shapes(self, X, features=features, centred=centred, ax=ax)
+        return figure
+
+    def plot_row(
+        self, X: Any, row: int = 0, *, max_features: int = 20, centred: bool | None = None, ax: Any = None
+    ) -> "Figure":
+        """Draw the contributions to the score of one row; see `sparsegam.plots.plot_contributions`."""
+        from sparsegam.plots import plot_contributions
+
+        figure: Figure = plot_contributions(self, X, row=row, max_features=max_features, centred=centred, ax=ax)
+        return figure
 
     def _html_parts(self) -> list[str]:
-        header, rows = summary_table(self)
-        shown = notebook.table(header, rows, most=notebook.MOST_ROWS)
-        return [shown, notebook.folded("As an equation", notebook.verbatim(self.equation()))]
+        header, rows = display.summary_table(self)
+        table = display.table(header, rows, most=display.MOST_ROWS)
+        return [table, display.folded("As an equation", display.verbatim(self.equation()))]
 
     def __repr__(self) -> str:
         return f"<Model: {self.loss}, {self.n_terms} terms of {len(self.features)} features>"

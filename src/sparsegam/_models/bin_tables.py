@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sparsegam._data.columns import UNSEEN, text
 from sparsegam._models.additive import Model
 from sparsegam._models.functions import Bin, Bins, Columns, FittedFunction
-from sparsegam._models.seen import NEW
+from sparsegam._models.training import NEW
 from sparsegam.arrays import FloatArray
 
 # Between the ends of an interval with a slope, standard errors are not linear: they are computed at so many points.

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from sparsegam._data.columns import NUMBER, UNSEEN, Scale, Value, from_array, text
 from sparsegam._data.table import Table, read_table
 from sparsegam._models.lookup import positions
-from sparsegam._models.seen import NEW, NewValues, Seen
 from sparsegam._models.terms import Condition, Part, Term, part_name
+from sparsegam._models.training import NEW, NewValues, TrainingDistribution
 from sparsegam.arrays import FloatArray
 from sparsegam.losses import logistic
 
@@ -83,7 +83,7 @@ class Bins:
         Upper ends of the ranges of numbers that belong to one bin, in increasing order; the last is infinity.
     bin_at : ndarray of int
         Bin of each of these ranges, and of missing values, which are sorted behind them.
-    seen : Seen or None
+    distribution : TrainingDistribution or None
         Training distribution of the feature, if known.
     """
 
@@ -93,7 +93,7 @@ class Bins:
     edges: FloatArray
     upper: FloatArray
     bin_at: Positions
-    seen: Seen | None = None
+    distribution: TrainingDistribution | None = None
 
     def __len__(self) -> int:
         return len(self.bins)
@@ -198,7 +198,7 @@ def bins_of(
     conditions: Iterable[Condition],
     special_values: Sequence[Value] = (),
     scale: Scale = NUMBER,
-    seen: Seen | None = None,
+    distribution: TrainingDistribution | None = None,
 ) -> Bins:
     """Partition the values of a feature by the conditions on it.
 
@@ -212,7 +212,7 @@ def bins_of(
         Values outside the order of the feature.
     scale : Scale
         Scale of its values.
-    seen : Seen, optional
+    distribution : TrainingDistribution, optional
         Training distribution of the feature.
 
     Returns
@@ -223,9 +223,9 @@ def bins_of(
     """
     unique = list(dict.fromkeys(conditions))
     edges = np.array(sorted({scale.number(edge) for c in unique for edge in c.edges}), dtype=np.float64)
-    is_known = seen is not None
-    missing = Bin("missing", "missing", is_new=seen is not None and not seen.missing)
-    singles, bin_of_single = _single_values(unique, special_values, scale, seen)
+    is_known = distribution is not None
+    missing = Bin("missing", "missing", is_new=distribution is not None and not distribution.missing)
+    singles, bin_of_single = _single_values(unique, special_values, scale, distribution)
     n_before = 1 + len(singles)
     if scale.kind == "category":
         rest = tuple(level for i, level in enumerate(scale.levels) if i not in bin_of_single)
@@ -248,18 +248,21 @@ def bins_of(
         upper = np.unique(np.concatenate([edges, single, np.nextafter(single, -math.inf), [math.inf]]))
         bin_at = np.append(n_before + np.searchsorted(edges, upper), 0)
     bin_at[np.searchsorted(upper, list(bin_of_single))] = [1 + i for i in bin_of_single.values()]
-    return Bins(feature, scale, bins, edges, upper, bin_at, seen)
+    return Bins(feature, scale, bins, edges, upper, bin_at, distribution)
 
 
 def _single_values(
-    conditions: Sequence[Condition], special_values: Sequence[Value], scale: Scale, seen: Seen | None
+    conditions: Sequence[Condition],
+    special_values: Sequence[Value],
+    scale: Scale,
+    distribution: TrainingDistribution | None,
 ) -> tuple[list[Bin], dict[float, int]]:
     """Return the bins of special values and named levels, and the position of the bin of each value."""
     named = [c for c in conditions if c.kind in ("==", "in")]
     wanted = [] if scale.kind == "category" else list(special_values)
     wanted += [value for c in named for value in c.values]
     values = {scale.number(value): value for value in wanted if scale.kind != "category" or scale.holds(value)}
-    lacking = set() if seen is None or scale.kind == "category" else {*seen.lacks(values, scale)}
+    lacking = set() if distribution is None or scale.kind == "category" else {*distribution.lacks(values, scale)}
     asked = [{scale.number(value) for value in c.values if scale.holds(value)} for c in named]
     groups: dict[tuple[bool, tuple[int, ...]], list[float]] = {}
     for number in values:
@@ -481,8 +484,8 @@ def feature_function(terms: Sequence[Term], bins: Bins) -> FittedFunction:
         inside = slice(bins.first_interval, bins.first_interval + bins.edges.size + 1)
         contributions[inside], starts[inside], slopes[inside] = _lines(terms, bins)
     sample = None
-    if bins.seen is not None:
-        numbers, shares = bins.seen.sample(bins.scale)
+    if bins.distribution is not None:
+        numbers, shares = bins.distribution.sample(bins.scale)
         sample = Sample((numbers,), shares)
     return FittedFunction((bins,), contributions, slopes, starts, sample)
 

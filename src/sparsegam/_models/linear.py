@@ -1,4 +1,4 @@
-"""A fitted linear model: an intercept and a few coefficients, evaluated with NumPy alone, printed, kept as JSON."""
+"""Linear models: an intercept and a few coefficients, evaluated with NumPy, printed and stored as JSON."""
 
 import json
 from dataclasses import dataclass
@@ -8,31 +8,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam._data.matrix import NumericMatrix, read_matrix
-from sparsegam._models import notebook, schema
+from sparsegam._models import display
+from sparsegam._models.json import label_to_json, load
 from sparsegam._models.lookup import check_width, positions
-from sparsegam._models.methods import Reports
-from sparsegam._models.scoring import Scores
-from sparsegam._models.seen import NewValues
+from sparsegam._models.scoring import ScoringModel
+from sparsegam._models.training import NewValues
 from sparsegam.arrays import FloatArray
 from sparsegam.checks import is_number, shown
 from sparsegam.losses import LOSSES
-from sparsegam.parameters import documented
 
 FORMAT = "sparsegam.LinearModel"
 VERSION = 1
 PARTS = {"loss", "classes", "intercept", "columns", "weights", "n_features", "feature_names"}
-CENTRED = {"centres", "centre_score"}  # both or neither
-MOST_COLUMNS = 2**31 - 1  # as many as a matrix can have
+CENTRED = {"centres", "centre_score"}
+MOST_COLUMNS = 2**31 - 1
 
 
 @dataclass(frozen=True)
-class LinearModel(Scores, Reports):
-    """score(x) = intercept + the sum of coefficient times value over the columns in use.
+class LinearModel(ScoringModel):
+    """Linear model: score(x) = intercept + sum of coefficient times value over the columns in use.
 
     Attributes
     ----------
     intercept : float
-        Score where all columns in use are zero; rounded, where the model has centres.
+        Score of a row whose columns in use are all zero; rounded if the model has centres.
     columns : tuple of int
         Positions of the columns in use, ascending.
     weights : tuple of float
@@ -40,16 +39,16 @@ class LinearModel(Scores, Reports):
     n_features : int
         Number of columns of the training matrix, used or not.
     loss : {"logistic", "exponential", "squared", "squared_hinge"}
-        Loss the model was fitted with; it says how a score becomes a probability.
+        Loss of the fit; it determines the probability that belongs to a score.
     classes : tuple or None
-        The two labels, the second one being the one whose probability grows with the score; None for regression.
+        The two labels; the probability of the second one increases with the score. None for a regression.
     feature_names : tuple of str or None
-        All columns of the training matrix; None where they had no names.
+        All columns of the training matrix; None if they had no names.
     centres : tuple of float
-        A number for each column in use that is taken from its values first; empty for nearly all models. Columns far
-        from zero that hardly vary need it: in coefficient times value, the digits that vary would be rounded away.
+        A number for each column in use that is subtracted from its values; empty for nearly all models. Columns with a
+        mean far from zero and little variation need it, as rounding would remove the variation from their products.
     centre_score : float
-        Score at the centres: what the model starts from, where it has them.
+        Score at the centres, if the model has them.
     """
 
     intercept: float
@@ -69,7 +68,7 @@ class LinearModel(Scores, Reports):
 
     @property
     def features(self) -> tuple[str, ...]:
-        """Names of the columns in use; x0, x1, ... where they have none."""
+        """Names of the columns in use; x0, x1, ... if they have none."""
         return tuple(f"x{j}" if self.feature_names is None else self.feature_names[j] for j in self.columns)
 
     @property
@@ -79,51 +78,53 @@ class LinearModel(Scores, Reports):
 
     @property
     def coef(self) -> FloatArray:
-        """Coefficients of all columns, zero where they are not in use."""
+        """Coefficients of all columns; zero for those not in use."""
         coef = np.zeros(self.n_features)
         coef[list(self.columns)] = self.weights
         return coef
 
-    @documented
     def decision_function(self, X: Any) -> FloatArray:
         """Return the score of each row.
 
         Parameters
         ----------
         X : array-like, scipy.sparse matrix or data frame
-            Frames are looked up by column name where the model has names and need only the columns in use; arrays
-            and sparse matrices by position.
+            Data frames are read by column name if the model has names, and need only the columns in use; arrays and
+            sparse matrices are read by position.
 
-        {scores}
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Log-odds for the logistic loss, half of them for the exponential loss, predictions for the squared loss.
         """
         return self.score_table(self.read(X))
 
     def read(self, X: Any) -> NumericMatrix:
-        """Look at rows without copying them."""
+        """Return data as the model reads them, without a copy."""
         return read_matrix(X)
 
     def score_table(self, matrix: NumericMatrix) -> FloatArray:
-        """Return the score of each row of a matrix that was read already."""
+        """Return the score of each row of a matrix."""
         return self.score_rows(matrix)
 
     def score_rows(self, matrix: NumericMatrix, new: NewValues | None = None) -> FloatArray:
-        """Return the score of each row; there are no values of which a linear model has nothing to say."""
+        """Return the score of each row; `new` is unused, as linear models have no new values."""
         columns, coef = self._positions(matrix), np.array(self.weights, dtype=np.float64)
         if self.centres:
             return self.centre_score + matrix.dot(columns, coef, np.array(self.centres))
         return self.intercept + matrix.dot(columns, coef)
 
     def values_in_use(self, matrix: NumericMatrix) -> FloatArray:
-        """Return the columns in use of a matrix that was read already."""
+        """Return the columns in use."""
         return matrix.dense(self._positions(matrix))
 
     def equation(self, *, digits: int = 4) -> str:
-        """Write the model as text, one line per column in use.
+        """Return the model as text, one line per column in use.
 
         Parameters
         ----------
-        digits : int
-            Significant digits of the coefficients.
+        digits : int, default=4
+            Number of significant digits of the coefficients.
 
         Returns
         -------
@@ -138,12 +139,12 @@ class LinearModel(Scores, Reports):
         return self._equation(self.centre_score if self.centres else self.intercept, lines, digits)
 
     def to_json(self) -> str:
-        """Write the model as JSON text that `from_json` reads back without loss."""
+        """Return the model as JSON, which `from_json` reads without loss."""
         content = {
             "format": FORMAT,
             "version": VERSION,
             "loss": self.loss,
-            "classes": None if self.classes is None else [schema.label_to_json(label) for label in self.classes],
+            "classes": None if self.classes is None else [label_to_json(label) for label in self.classes],
             "intercept": self.intercept,
             "columns": self.columns,
             "weights": self.weights,
@@ -156,8 +157,8 @@ class LinearModel(Scores, Reports):
 
     @classmethod
     def from_json(cls, text: str) -> "LinearModel":
-        """Read a model that `to_json` wrote, parsed and never executed; anything else is refused with a ValueError."""
-        content = schema.load(text)
+        """Read a model from the output of `to_json`; other content is refused with a ValueError."""
+        content = load(text)
         problem = _wrong_with(content)
         if problem:
             msg = f"not a sparsegam linear model: {problem}."
@@ -176,22 +177,22 @@ class LinearModel(Scores, Reports):
         )
 
     def _positions(self, matrix: NumericMatrix) -> NDArray[np.int64]:
-        """Say where the columns in use are: by name where both sides have names, else by position."""
+        """Return the positions of the columns in use: by name if model and data have names."""
         if self.feature_names is None or matrix.names is None:
             check_width(matrix, self.n_features)
             return np.array(self.columns, dtype=np.int64)
         return np.array(positions(self.features, self.feature_names, matrix), dtype=np.int64)
 
     def _html_parts(self) -> list[str]:
-        rows = [["(start)", f"{self.intercept:+.4g}"], *([name, f"{coef:+.4g}"] for name, coef in self.terms)]
-        return [notebook.table(["column", "coefficient"], rows, n_text=1, most=notebook.MOST_ROWS)]
+        rows = [["(intercept)", f"{self.intercept:+.4g}"], *([name, f"{coef:+.4g}"] for name, coef in self.terms)]
+        return [display.table(["column", "coefficient"], rows, n_text=1, most=display.MOST_ROWS)]
 
     def __repr__(self) -> str:
         return f"<LinearModel: {self.loss}, {self.n_terms} of {self.n_features} columns>"
 
 
 def _wrong_with(content: Any) -> str:
-    """Say what keeps parsed JSON from being a model; empty where nothing does."""
+    """Return why parsed JSON is not a model; an empty text if it is one."""
     if not isinstance(content, dict) or content.get("format") != FORMAT or content.get("version") != VERSION:
         return f"format must be {FORMAT!r} and version {VERSION}"
     parts = content.keys() - {"format", "version"}

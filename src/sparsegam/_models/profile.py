@@ -1,66 +1,48 @@
-"""How rows spread over the steps of a model: small, without any row in it, kept in the model's JSON or by itself."""
+"""Profiles: the distribution of rows over the bins of a model, without the rows, stored as JSON."""
 
 import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from sparsegam._models import notebook
+from sparsegam._models import display
 from sparsegam._models.terms import part_name
 from sparsegam.arrays import FloatArray
 from sparsegam.checks import expect, is_number
 
-FORMAT, VERSION = "sparsegam.Profile", 4
-WITHOUT_PAIRS = 3  # what profiles of models without products are still written as
-READ = (2, WITHOUT_PAIRS, VERSION)
+FORMAT, VERSION = "sparsegam.Profile", 1
 KINDS = ("missing", "special", "unseen")
 PARTS = ("n_rows", "shares", "kinds", "bands", "score")
-CUTS = "cuts"  # a part that only models with straight pieces need
-PAIRS = "pairs"  # and one that only those with products do
-SUM_TOLERANCE = 1e-6  # of shares, whose sum is one but for rounding
-
-
-class Counted(Protocol):
-    """The rows of a fit in counts: what a model remembers of them until it is asked for their Profile."""
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-
-    def bins(self) -> dict[str, tuple[FloatArray, FloatArray]]:
-        """Return, for each feature in use, a number in each of its bins and how many rows the bin holds."""
-
-    def cells(self) -> Mapping[tuple[str, str], FloatArray]:
-        """Return, for each pair of features with products, how many rows each of its cells holds."""
-
-    def bands(self) -> tuple[FloatArray, FloatArray]:
-        """Return where bands of about a tenth of the scores each end, and how many rows each holds."""
+CUTS = "cuts"
+PAIRS = "pairs"
+SUM_TOLERANCE = 1e-6
+"""Rounding of the sum of shares."""
 
 
 @dataclass(frozen=True, eq=False)
 class Profile:
-    """How rows spread over the steps of a model.
+    """Distribution of rows over the bins of a model.
 
     Attributes
     ----------
     n_rows : int
-        Number of all rows that were counted.
+        Number of rows.
     shares : dict of str to ndarray
-        For each feature in use, the share of each step or, where it has straight pieces, of each part.
+        For each feature in use, the share of each bin; if it has ramps, of each interval between `cuts`.
     kinds : dict of str to dict
         For each feature in use, the shares of missing, special and unseen values.
     bands : ndarray
-        The scores at which one band ends and the next begins.
+        Scores between the bands.
     score : ndarray
-        The share of each band of the score; one more than ends.
+        The share of each band of scores.
     cuts : dict of str to ndarray
-        For each feature with straight pieces, the values at which one part of its order ends and the next begins.
+        For each feature with ramps, the values between its intervals.
     pairs : dict of pair of str to ndarray
-        For each pair of features with products, the share of each cell, row by row.
+        For each pair of features with interactions, the share of each pair of bins, row by row.
     """
 
     n_rows: int
@@ -85,11 +67,11 @@ class Profile:
             for name, kinds in self.kinds.items()
         ]
         bands = [["score", ", ".join(f"{share:.1%}" for share in self.score), *[""] * len(KINDS)]]
-        shown = notebook.table(["feature", "share of each step", *KINDS], [*rows, *bands])
-        return notebook.fragment(notebook.note(repr(self).strip("<>")), shown)
+        shown = display.table(["feature", "share of each bin", *KINDS], [*rows, *bands])
+        return display.fragment(display.note(repr(self).strip("<>")), shown)
 
     def content(self) -> dict[str, Any]:
-        """Return the profile as JSON knows it."""
+        """Return the profile for JSON."""
         shares = {name: values.tolist() for name, values in self.shares.items()}
         kinds = {name: dict(values) for name, values in self.kinds.items()}
         bands = {"bands": self.bands.tolist(), "score": self.score.tolist()}
@@ -98,27 +80,25 @@ class Profile:
         return {"n_rows": self.n_rows, "shares": shares, "kinds": kinds, **bands, **cuts, **pairs}
 
     def to_json(self) -> str:
-        """Write the profile as JSON."""
-        version = VERSION if self.pairs else WITHOUT_PAIRS
-        return json.dumps({"format": FORMAT, "version": version, **self.content()}, indent=2, allow_nan=False)
+        """Return the profile as JSON."""
+        return json.dumps({"format": FORMAT, "version": VERSION, **self.content()}, indent=2, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> "Profile":
-        """Read what `to_json` wrote; anything else is refused with a ValueError."""
+        """Read a profile from the output of `to_json`; other content is refused with a ValueError."""
         try:
             content = json.loads(text)
             expect(content, "the text", "one JSON object", holds=isinstance(content, dict))
             header = (content.pop("format", None), content.pop("version", None))
-            good = header[0] == FORMAT and header[1] in READ
-            expect(header, "format and version", repr((FORMAT, VERSION)), holds=good)
+            expect(header, "format and version", repr((FORMAT, VERSION)), holds=header == (FORMAT, VERSION))
             return profile_from(content)
         except (ValueError, RecursionError) as error:
-            msg = f"not a sparsegam profile of version {VERSION} ({error}): make it again with model.profile(X)."
+            msg = f"not a sparsegam profile of version {VERSION} ({error}): create it again with model.profile(X)."
             raise ValueError(msg) from None
 
 
 def profile_from(content: Any) -> Profile:
-    """Read the content of a profile, every part checked; raise a ValueError that says what is wrong."""
+    """Read and check the content of a profile; raise a ValueError if a part is invalid."""
     known = isinstance(content, dict) and {*content} - {CUTS, PAIRS} == {*PARTS}
     expect(content, "a profile", f"an object with {PARTS}", holds=known)
     n_rows, bands, score = content["n_rows"], content["bands"], content["score"]
@@ -142,7 +122,7 @@ def profile_from(content: Any) -> Profile:
 
 
 def _cuts(cuts: Any, shares: Mapping[str, Any]) -> dict[str, FloatArray]:
-    """Read where pieces are cut: in fewer places than there are shares."""
+    """Read the cuts, of which there are fewer than shares."""
     good = isinstance(cuts, dict) and {*cuts} <= {*shares}
     expect(cuts, CUTS, f"lists by feature, of {sorted(shares)}", holds=good)
     for name, values in cuts.items():
@@ -152,7 +132,7 @@ def _cuts(cuts: Any, shares: Mapping[str, Any]) -> dict[str, FloatArray]:
 
 
 def _pairs(pairs: Any, shares: Mapping[str, Any]) -> dict[tuple[str, str], FloatArray]:
-    """Read the shares of the cells of pairs, each behind the names of both features."""
+    """Read the shares of pairs: lists of both features and the shares."""
     good = isinstance(pairs, list) and all(isinstance(one, list) and len(one) == 3 for one in pairs)
     good = good and all(isinstance(name, str) and name in shares for one in pairs for name in one[:2])
     expect(pairs, PAIRS, f"lists of two features, of {sorted(shares)}, and shares", holds=good)
@@ -161,7 +141,7 @@ def _pairs(pairs: Any, shares: Mapping[str, Any]) -> dict[tuple[str, str], Float
 
 def _check_rising(name: str, values: Any) -> None:
     good = _numbers(values) and all(low < high for low, high in pairwise(values))
-    expect(values, name, "finite numbers that rise", holds=good)
+    expect(values, name, "finite numbers in increasing order", holds=good)
 
 
 def _check_shares(name: str, values: Any) -> FloatArray:
@@ -178,5 +158,5 @@ def _kinds(name: str, values: Any) -> dict[str, float]:
 
 
 def _numbers(values: Any) -> bool:
-    """Tell whether this is a list of finite numbers."""
+    """Return whether this is a list of finite numbers."""
     return isinstance(values, list) and all(map(is_number, values))

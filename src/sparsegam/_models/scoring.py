@@ -1,18 +1,71 @@
-"""From the score of a row to what a user asks for: what additive and linear models share."""
+"""Scores of fitted models: reports, probabilities and classes, and the target that belongs to a score."""
 
+import os
 from abc import ABC, abstractmethod
-from typing import Any
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam._models import notebook
+from sparsegam._data.target import numeric_target, rest_label, target_vector
+from sparsegam._models import display
 from sparsegam.arrays import FloatArray
 from sparsegam.losses import LOSSES, logistic
 
+if TYPE_CHECKING:
+    from sparsegam._models.additive import Model
+    from sparsegam._search.path import Path as SearchPath
+    from sparsegam.deploy import Scorecard
+    from sparsegam.inspection import Stability
 
-class Scores(ABC):
-    """A model that gives each row a score; its loss says how a score becomes a probability."""
+
+class Reports:
+    """Method `report` of models and estimators."""
+
+    def report(  # noqa: PLR0913
+        self: Any,
+        file: str | os.PathLike[str],
+        X: Any = None,
+        y: Any = None,
+        *,
+        X_test: Any = None,
+        y_test: Any = None,
+        title: str = "A sparse model",
+        settings: Mapping[str, Any] | None = None,
+        path: "SearchPath[Model] | None" = None,
+        sample_weight: Any = None,
+        stability: "Stability | None" = None,
+        labels: Mapping[str, str | tuple[str, str]] | None = None,
+        groups: Any = None,
+        about: Mapping[str, str] | None = None,
+        scorecard: "Scorecard | None" = None,
+    ) -> Path:
+        """Write a report as one self-contained HTML file; see `sparsegam.report.write_report` for the parameters."""
+        from sparsegam.report import write_report
+
+        return write_report(
+            file,
+            self,
+            X,
+            y,
+            X_test=X_test,
+            y_test=y_test,
+            title=title,
+            settings=settings,
+            path=path,
+            sample_weight=sample_weight,
+            stability=stability,
+            labels=labels,
+            groups=groups,
+            about=about,
+            scorecard=scorecard,
+        )
+
+
+class ScoringModel(Reports, ABC):
+    """Model with one score per row; its loss determines the probability that belongs to a score."""
 
     loss: str
     classes: tuple[Any, Any] | None
@@ -33,27 +86,27 @@ class Scores(ABC):
 
     @abstractmethod
     def equation(self) -> str:
-        """Write the model as text."""
+        """Return the model as text."""
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probability of each class, one column per class."""
         return self.probabilities(self.decision_function(X))
 
     def probabilities(self, score: FloatArray) -> FloatArray:
-        """Turn scores into the probabilities of both classes."""
+        """Return the probabilities of both classes for each score."""
         if self.classes is None:
             msg = "predict_proba needs a classification model; this one is a regression: use predict."
             raise ValueError(msg)
-        upper = logistic(LOSSES[self.loss].slope * score)
-        return np.column_stack([1.0 - upper, upper])
+        positive = logistic(LOSSES[self.loss].slope * score)
+        return np.column_stack([1.0 - positive, positive])
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the likelier class of each row, or its score for a regression."""
+        """Return the more probable class of each row, or its score for a regression."""
         score = self.decision_function(X)
         return score if self.classes is None else np.array(self.classes)[(score > 0).astype(np.intp)]
 
     def _equation(self, intercept: float, body: list[str], digits: int) -> str:
-        """Write the first line, the lines of the terms, and how a score becomes a probability."""
+        """Return the first line, the lines of the terms, and the formula of the probability."""
         if self.classes is None:
             return "\n".join([f"prediction = {intercept:.{digits}g}", *body])
         if LOSSES[self.loss].probability_slope is None:
@@ -67,8 +120,52 @@ class Scores(ABC):
         return self.equation()
 
     def _repr_html_(self) -> str:
-        return notebook.fragment(notebook.note(repr(self).strip("<>")), *self._html_parts())
+        return display.fragment(display.note(repr(self).strip("<>")), *self._html_parts())
 
     def _html_parts(self) -> list[str]:
-        """Return what a notebook shows of the model."""
-        return [notebook.verbatim(self.equation())]
+        """Return the HTML of the model for notebooks."""
+        return [display.verbatim(self.equation())]
+
+
+def positives(model: ScoringModel, y: Any) -> NDArray[np.bool_]:
+    """Return which labels are those of the positive class; raise if a label is of neither class.
+
+    Parameters
+    ----------
+    model : ScoringModel
+        A classification model.
+    y : array-like of shape (n_samples,)
+        Labels.
+
+    Returns
+    -------
+    ndarray of bool
+        True for the positive class.
+    """
+    if model.classes is None:
+        msg = "this needs a classification model, and the model is a regression."
+        raise ValueError(msg)
+    first, second = (label.item() if hasattr(label, "item") else label for label in model.classes)
+    labels = np.asarray(y)
+    if first == rest_label(second):
+        # a model of one class against the rest: all other labels are of the rest
+        return np.asarray(labels.astype(str) == second, dtype=np.bool_)
+    positive = np.asarray(labels == second, dtype=np.bool_)
+    unknown = labels[~positive & np.asarray(labels != first)]
+    if unknown.size:
+        found = unknown.tolist()[0]
+        msg = f"y contains {found!r}, but the classes of the model are {first!r} and {second!r}: map y to these."
+        raise ValueError(msg)
+    return positive
+
+
+def events(model: ScoringModel, y: Any, n_rows: int) -> NDArray[np.bool_]:
+    """Return which of n rows are of the positive class."""
+    return positives(model, target_vector(y, n_rows))
+
+
+def target_of(model: ScoringModel, y: Any, n_rows: int) -> FloatArray:
+    """Return the target as the core reads it: -1 and 1 for the classes of a model, or the responses."""
+    if model.classes is None:
+        return numeric_target(target_vector(y, n_rows))
+    return np.where(events(model, y, n_rows), 1.0, -1.0)

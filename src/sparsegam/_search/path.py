@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from sparsegam._data.frames import make_frame
 from sparsegam._design.design import Design
-from sparsegam._models import notebook
+from sparsegam._models import display
 from sparsegam._models.linear import LinearModel
-from sparsegam._models.scoring import Scores
+from sparsegam._models.scoring import ScoringModel
 from sparsegam._search.penalty import (
     NO_SELECTION,
     SelectionPenalty,
@@ -28,7 +28,7 @@ from sparsegam.arrays import FloatArray
 from sparsegam.checks import check_integer, warn
 from sparsegam.losses import LOSSES
 
-M = TypeVar("M", bound=Scores)
+M = TypeVar("M", bound=ScoringModel)
 P = TypeVar("P", bound="Path[Any]")
 
 
@@ -190,8 +190,8 @@ class Path(Generic[M]):
             [str(k), str(n), f"{loss:.6g}", f"{value:.6g}", "" if np.isnan(price) else f"{price:.4g}"]
             for k, n, loss, value, price in zip(*(values.tolist() for values in columns.values()), strict=True)
         ]
-        shown = notebook.table(["terms", "features", "loss", "objective", "best below lambda0"], rows, n_text=0)
-        return notebook.fragment(notebook.note(repr(self).strip("<>")), notebook.folded("Sizes", shown, is_open=True))
+        shown = display.table(["terms", "features", "loss", "objective", "best below lambda0"], rows, n_text=0)
+        return display.fragment(display.note(repr(self).strip("<>")), display.folded("Sizes", shown, is_open=True))
 
     def plot(self, ax: Any = None) -> Any:
         """Plot the objective against the number of terms; filled markers are sizes that are best at some lambda0.

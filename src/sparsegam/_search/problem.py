@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from sparsegam import _core
 from sparsegam._design.design import Design
 from sparsegam._design.scaling import Units
-from sparsegam._models.scoring import Scores
+from sparsegam._models.scoring import ScoringModel
 from sparsegam._search.options import DEFAULT_MAX_TERMS, NO_LIMIT, Deadline, SearchOptions
 from sparsegam._search.penalty import PenaltyOfSize, SelectionPenalty, unit_penalty
 from sparsegam._search.ridge import Ridge
 from sparsegam.arrays import FloatArray
 
-M = TypeVar("M", bound=Scores)
+M = TypeVar("M", bound=ScoringModel)
 P = TypeVar("P", bound="Problem[Any]")
 Progress = Callable[[int, float], None]
 """Called with (n_terms, objective without the penalty of the terms) for each model found."""

@@ -14,8 +14,8 @@ from sparsegam import _core
 from sparsegam._backends.protocol import Cells, EncodedTable
 from sparsegam._design.scaling import Units
 from sparsegam._models.additive import Model
-from sparsegam._models.evidence import Evidence
 from sparsegam._models.functions import bins_of
+from sparsegam._models.statistics import FitStatistics
 from sparsegam._models.terms import Part, Term, conditions_of
 from sparsegam._search.ridge import Ridge
 from sparsegam.arrays import FloatArray
@@ -30,7 +30,7 @@ N_NAMED_STEPS = 3
 SINGULAR = 1e-12
 
 
-def term_statistics(encoded: EncodedTable, point: _core.Point, terms: Sequence[Term], ridge: Ridge) -> Evidence:
+def term_statistics(encoded: EncodedTable, point: _core.Point, terms: Sequence[Term], ridge: Ridge) -> FitStatistics:
     """Return row counts and standard errors of the terms of a point.
 
     Parameters
@@ -59,7 +59,7 @@ def term_statistics(encoded: EncodedTable, point: _core.Point, terms: Sequence[T
             block = slice(first, first + len(others) + 1)
             blocks[part] = covariance[block, block].copy()
     n_events = encoded.n_events
-    return Evidence(
+    return FitStatistics(
         n_rows=design.n_rows,
         n_events=n_events,
         rows=tuple(design.counts[columns].astype(np.int64).tolist()),
@@ -77,9 +77,9 @@ def pair_sums(encoded: EncodedTable, terms: Sequence[Term], *, weighted: bool) -
         clauses, axes = [term.clauses for term in terms if term.part == pair], []
         for i, name in enumerate(pair):
             j = position[name]
-            feature, seen = design.features[j], design.bins(j).seen(by_feature[name])
+            feature, distribution = design.features[j], design.distribution(j, by_feature[name])
             conditions = [both[i].condition for both in clauses]
-            bins = bins_of(name, conditions, feature.special_values, feature.scale, seen)
+            bins = bins_of(name, conditions, feature.special_values, feature.scale, distribution)
             axes.append(Cells(j, bins.bin_of(feature.representatives()), len(bins)))
         found[pair] = encoded.sum_cells(axes[0], axes[1], weighted=weighted)
     return found
@@ -146,20 +146,20 @@ def warn_of_few_rows(models: Iterable[Model]) -> None:
 
 
 def _has_few_rows(term: Term) -> bool:
-    standing = term.standing
-    if standing is None:
+    known = term.statistics
+    if known is None:
         return False
-    rows = standing.n_rows if term.condition.is_ramp else standing.smaller
-    return rows < min(FEW_ROWS, FEW_SHARE * (standing.n_rows + standing.n_others))
+    rows = known.n_rows if term.condition.is_ramp else known.smaller
+    return rows < min(FEW_ROWS, FEW_SHARE * (known.n_rows + known.n_others))
 
 
 def _smaller_side(term: Term) -> int:
-    return 0 if term.standing is None else term.standing.smaller
+    return 0 if term.statistics is None else term.statistics.smaller
 
 
 def _side(term: Term) -> str:
     """Describe the smaller side of a step, as in "true for 3 rows"."""
-    standing = term.standing
-    holds = standing is not None and standing.n_rows <= standing.n_others
+    known = term.statistics
+    holds = known is not None and known.n_rows <= known.n_others
     n = _smaller_side(term)
     return f"{'true' if holds else 'false'} for {n} row{'s' * (n != 1)}"

@@ -14,8 +14,8 @@ from sparsegam._design.constraints import Constraints, InteractionOptions
 from sparsegam._design.interactions import Interaction
 from sparsegam._design.ramps import shapes_of
 from sparsegam._design.threshold import NO_COLUMNS, ThresholdDesign
-from sparsegam._design.training import Training
 from sparsegam._models.additive import Model
+from sparsegam._models.training import TrainingCounts
 from sparsegam._search.options import SearchOptions
 from sparsegam._search.penalty import SelectionPenalty
 from sparsegam._search.problem import Problem, at_ridge, check_room
@@ -82,20 +82,25 @@ class TableProblem(Problem[ThresholdDesign]):
 
     def model(self, point: _core.Point, classes: NDArray[Any] | None, *, statistics: bool = True) -> Model:
         """Convert a point of a search to a model with its training distribution and, by default, term statistics."""
-        design, encoded, missing = self.design, self.encoded, self.constraints.missing
+        design, encoded = self.design, self.encoded
         terms = design.terms(point)
         shares = {pair: sums / sums.sum() for pair, sums in pair_sums(encoded, terms, weighted=True).items()}
-        model = design.model(point, self.options.loss, classes, missing, shares)
-        training = Training(
+        training = TrainingCounts(
             design.n_rows,
-            tuple(
-                (design.features[j], design.counts[design.bins_of(j)].copy()) for j in design.features_of(point.columns)
-            ),
-            encoded.score_histogram(point),
+            {design.names[j]: design.rows_by_bin(j) for j in design.features_of(point.columns)},
+            encoded.score_histogram(point).bands(),
             pair_sums(encoded, terms, weighted=False),
         )
-        model = model.remembering(training)
-        return model.standing_on(term_statistics(encoded, point, terms, self.ridge)) if statistics else model
+        found = term_statistics(encoded, point, terms, self.ridge) if statistics else None
+        return design.model(
+            point,
+            self.options.loss,
+            classes,
+            self.constraints.missing,
+            pair_shares=shares,
+            training=training,
+            statistics=found,
+        )
 
 
 def build_table_problem(

@@ -11,8 +11,8 @@ import numpy as np
 from sparsegam._data.columns import UNSEEN, Value, from_objects, text
 from sparsegam._data.frames import make_frame
 from sparsegam._data.table import Table, position, read_table
+from sparsegam._models.display import DisplayedResult, TextTable
 from sparsegam._models.functions import Bins, ScoreFunction, score_function
-from sparsegam._models.notebook import DisplayedResult, TextTable
 from sparsegam.checks import check_choice, check_number
 from sparsegam.deploy._counterfactual_search import (
     ChangeCost,
@@ -349,7 +349,7 @@ def _free_features(function: ScoreFunction, fixed: Sequence[str], directions: Ma
 
 
 def _change_cost(function: ScoreFunction, cost: str | Mapping[str, float] | None) -> ChangeCost:
-    unknown = [bins.feature for bins in function.inputs if bins.seen is None]
+    unknown = [bins.feature for bins in function.inputs if bins.distribution is None]
     if isinstance(cost, Mapping):
         for name, value in cost.items():
             position(name, function.feature_names, "cost")

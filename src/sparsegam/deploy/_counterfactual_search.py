@@ -94,15 +94,15 @@ def share_between(bins: Bins, before: float, after: FloatArray) -> FloatArray:
 
     Rows are assumed to be evenly spread within a piece. In the two unbounded pieces, half of the rows count as passed.
     """
-    if bins.seen is None or not bins.seen.upto:
+    if bins.distribution is None or not bins.distribution.upto:
         return np.zeros(after.size)
-    edges = np.array([bins.scale.number(value) for value, _ in bins.seen.upto])
-    cumulative = np.cumsum([share for _, share in bins.seen.upto])
+    edges = np.array([bins.scale.number(value) for value, _ in bins.distribution.upto])
+    cumulative = np.cumsum([share for _, share in bins.distribution.upto])
     start = float(np.interp(before, edges, cumulative))
     if before < edges[0]:
         start = cumulative[0] / 2
     elif before > edges[-1]:
-        start = cumulative[-1] + bins.seen.above / 2
+        start = cumulative[-1] + bins.distribution.above / 2
     share: FloatArray = np.abs(np.interp(after, edges, cumulative) - start)
     return share
 

@@ -15,9 +15,9 @@ from sparsegam._data.target import read_weights
 from sparsegam._models.additive import Model
 from sparsegam._models.edits import Edit
 from sparsegam._models.functions import joint_shares, score_function
-from sparsegam._models.outcomes import target_of
-from sparsegam._models.seen import seen_of
+from sparsegam._models.scoring import target_of
 from sparsegam._models.terms import KINDS, SENSE, Clause, Part, Term, part_name
+from sparsegam._models.training import distribution_of
 from sparsegam._search.refit import Support, refit
 from sparsegam._search.ridge import Ridge, ridge_of
 from sparsegam.arrays import FloatArray
@@ -247,8 +247,8 @@ class Editor:
         when = datetime.now(timezone.utc).isoformat(timespec="seconds")
         edit = Edit(action, what, self._who, why, when, loss_before, loss_after, auc_before, auc_after)
         self._history.append((before, set(self._fixed)))
-        after = replace(after, edits=(*before.edits, edit))
-        self.model = after.remembering(profile_of_columns(score_function(after), data.columns, data.target.size))
+        profile = profile_of_columns(score_function(after), data.columns, data.target.size)
+        self.model = replace(after, edits=(*before.edits, edit), stored_profile=profile)
         return self.model
 
     def _find(self, feature: Part, value: Any, kind: Any = None, kinds: Sequence[str] = KINDS) -> Term:
@@ -326,19 +326,27 @@ def _with_terms(model: Model, terms: tuple[Term, ...], data: _Data) -> Model:
     has_weight = data.weight > 0
     weight = data.weight[has_weight]
     columns = {name: column[has_weight] for name, column in data.columns.items()}
-    changed = replace(model, terms=terms, missing="last", seen_pairs={})
-    seen = {}
+    changed = replace(
+        model,
+        terms=tuple(replace(term, statistics=None) for term in terms),
+        missing="last",
+        pair_shares={},
+        training=None,
+        stored_profile=None,
+        statistics=None,
+    )
+    distributions = {}
     for name in changed.features:
         conditions = [clause.condition for term in terms for clause in term.clauses if clause.feature == name]
-        seen[name] = seen_of(
+        distributions[name] = distribution_of(
             conditions, model.special_values.get(name, ()), model.scale_of(name), columns[name], weight
         )
-    changed = replace(changed, seen=seen)
+    changed = replace(changed, distributions=distributions)
     pairs = {
         pair: joint_shares(changed.pair_bins(pair), (columns[pair[0]], columns[pair[1]]), weight)
         for pair in changed.pairs
     }
-    return replace(changed, missing=model.missing, seen_pairs=pairs)
+    return replace(changed, missing=model.missing, pair_shares=pairs)
 
 
 def _refitted(model: Model, before: Model, data: _Data, fixed: set[Key], ridge: Ridge) -> Model:
@@ -363,7 +371,7 @@ def _refitted(model: Model, before: Model, data: _Data, fixed: set[Key], ridge: 
     # Fixed coefficients are copied, because scaling by the width would change their last digits.
     coefs = np.where(is_fixed & (coef != 0), exact, theta[1:] / width)
     terms = (replace(term, coef=value) for term, value in zip(model.terms, coefs.tolist(), strict=True))
-    return replace(model, intercept=float(theta[0])).keeping(t for t in terms if t.coef or t.clauses in fixed)
+    return model.with_terms(float(theta[0]), (t for t in terms if t.coef or t.clauses in fixed))
 
 
 def _width(term: Term) -> float:

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from sparsegam._data.frames import make_frame
 from sparsegam._data.table import read_table
+from sparsegam._models.display import DisplayedResult, TextTable
 from sparsegam._models.functions import Columns, FittedFunction, ScoreFunction, score_function
-from sparsegam._models.notebook import DisplayedResult, TextTable
 from sparsegam.arrays import FloatArray
 from sparsegam.checks import check_choice, check_integer
 from sparsegam.choices import Baseline

@@ -20,9 +20,9 @@ from sparsegam._data.table import read_table
 from sparsegam._data.target import read_weights
 from sparsegam._models.additive import Model
 from sparsegam._models.functions import FittedFunction, score_function
-from sparsegam._models.outcomes import events
-from sparsegam._models.seen import Seen
+from sparsegam._models.scoring import events
 from sparsegam._models.terms import Condition, Term
+from sparsegam._models.training import TrainingDistribution
 from sparsegam.arrays import FloatArray
 from sparsegam.losses import logistic
 
@@ -277,7 +277,7 @@ def replace_ramps(model: Model, n_ranges: Callable[[float], int]) -> Model:
     if not any(term.condition.is_ramp for term in model.terms):
         return model
     terms: list[Term] = []
-    seen = dict(model.seen)
+    distributions = dict(model.distributions)
     for name, function in model.functions().items():
         if not isinstance(name, str):
             continue
@@ -288,10 +288,17 @@ def replace_ramps(model: Model, n_ranges: Callable[[float], int]) -> Model:
         ranges = list(_ranges(function, n_ranges))
         terms += _steps(name, ranges)
         terms += [term for term in own if term.condition.kind not in ("<=", "ramp")]
-        if name in seen:
-            seen[name] = _divide_shares(seen[name], model.scale_of(name), [end for end, _ in ranges])
+        if name in distributions:
+            distributions[name] = _divide_shares(distributions[name], model.scale_of(name), [end for end, _ in ranges])
     terms += [term for term in model.terms if term.is_product]
-    return replace(model, terms=tuple(terms), seen=seen)
+    return replace(
+        model,
+        terms=tuple(replace(term, statistics=None) for term in terms),
+        distributions=distributions,
+        training=None,
+        stored_profile=None,
+        statistics=None,
+    )
 
 
 def _ranges(function: FittedFunction, n_ranges: Callable[[float], int]) -> Iterator[tuple[float, float]]:
@@ -330,16 +337,16 @@ def _steps(name: str, ranges: list[tuple[float, float]]) -> Iterator[Term]:
             yield Term(name, Condition("<=", end), contribution - beyond)
 
 
-def _divide_shares(seen: Seen, scale: Scale, ends: list[float]) -> Seen:
+def _divide_shares(distribution: TrainingDistribution, scale: Scale, ends: list[float]) -> TrainingDistribution:
     """Divide the share of the training data in each piece among its ranges, in proportion to their width.
 
     Thresholds of interactions between the ends of ranges are kept.
     """
-    known = [scale.number(value) for value, _ in seen.upto]
+    known = [scale.number(value) for value, _ in distribution.upto]
     upto = []
     for low, end in pairwise([-math.inf, *sorted({*ends, *known})]):
         i = int(np.searchsorted(known, end))
         first = known[i - 1] if i else -math.inf
         part = 1.0 if known[i] == end and low <= first else (end - max(low, first)) / (known[i] - first)
-        upto.append((end, seen.upto[i][1] * part))
-    return replace(seen, upto=tuple(upto), means=())
+        upto.append((end, distribution.upto[i][1] * part))
+    return replace(distribution, upto=tuple(upto), means=())

@@ -16,9 +16,9 @@ from sparsegam._data.table import Table, read_table
 from sparsegam._data.target import read_weights
 from sparsegam._io.writing import save_workbook
 from sparsegam._models.additive import Model
+from sparsegam._models.display import DisplayedResult, TextTable, page
 from sparsegam._models.functions import ScoreFunction, score_function
-from sparsegam._models.notebook import DisplayedResult, TextTable, page
-from sparsegam._models.outcomes import events
+from sparsegam._models.scoring import events
 from sparsegam.arrays import FloatArray
 from sparsegam.checks import check_boolean, check_choice, check_integer, check_number, check_xml_text, optional
 from sparsegam.choices import PointsDirection, PointsMethod
@@ -594,7 +594,7 @@ def _points(model: Model, patterns: Patterns | None, options: Scaling) -> tuple[
 def _with_points(model: Model, points: Points, a: float, b: float, options: Scaling) -> Scorecard:
     """Return the scorecard with these points for the intercept and the terms of a model; terms without points go."""
     terms = (replace(term, coef=float(p)) for term, p in zip(model.terms, points[1:], strict=True))
-    pointed = replace(model, intercept=float(points[0])).keeping(term for term in terms if term.coef)
+    pointed = model.with_terms(float(points[0]), (term for term in terms if term.coef))
     score = score_function(pointed)
     # Values that did not occur in training are scored at the mean, which need not be an integer.
     score = replace(score.changed([np.rint] * len(score.functions)), slope=b, shift=a)

@@ -13,7 +13,7 @@ from sparsegam._design.interactions import alternatives_of, interaction_of
 from sparsegam._fit.spec import FitSpec, additive_spec
 from sparsegam._fit.training import build_problem, read_data
 from sparsegam._models.additive import Model
-from sparsegam._models.notebook import DisplayedResult, TextTable
+from sparsegam._models.display import DisplayedResult, TextTable
 from sparsegam._models.terms import SENSE, Clause, Term
 from sparsegam._search.refit import Columns, Neighbourhood, Support, objective_at, refit
 from sparsegam._search.solver import Frontier, with_noise_scaled_ridge

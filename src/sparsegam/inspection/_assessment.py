@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from sparsegam._data.columns import Column, from_array, text
 from sparsegam._data.frames import make_frame
 from sparsegam._data.table import Table, position, read_table
-from sparsegam._models.notebook import DisplayedResult, TextTable
-from sparsegam._models.outcomes import positives
-from sparsegam._models.scoring import Scores
+from sparsegam._models.display import DisplayedResult, TextTable
+from sparsegam._models.scoring import ScoringModel, positives
 from sparsegam.arrays import FloatArray
 from sparsegam.checks import check_integer
 from sparsegam.inspection._metrics import (
@@ -286,10 +285,10 @@ def subgroups(model: Any, X: Any, y: Any, groups: Any, *, threshold: float = 0.5
     )
 
 
-def scores_of(model: Any) -> Scores:
+def scores_of(model: Any) -> ScoringModel:
     """Return a model, or the model of a fitted estimator."""
     found = getattr(model, "model_", model)
-    if not isinstance(found, Scores):
+    if not isinstance(found, ScoringModel):
         msg = (
             f"model must be a Model, a LinearModel or a fitted estimator with one of these, got {type(found).__name__}."
         )
@@ -297,14 +296,14 @@ def scores_of(model: Any) -> Scores:
     return found
 
 
-def main_metric(model: Scores, score: FloatArray, y: Any) -> float:
+def main_metric(model: ScoringModel, score: FloatArray, y: Any) -> float:
     """Return the AUC of a classification model or R squared of a regression."""
     if model.classes is None:
         return r_squared(score, np.asarray(y, dtype=np.float64))
     return auc(score, positives(model, y))[0]
 
 
-def assess_scores(model: Scores, score: FloatArray, y: Any, *, level: float = 0.95) -> list[Metric]:
+def assess_scores(model: ScoringModel, score: FloatArray, y: Any, *, level: float = 0.95) -> list[Metric]:
     """Return the metrics of `assess`, given the scores of the rows."""
     observed = _observed(model, y)
     if model.classes is None:
@@ -336,7 +335,7 @@ def _normal_interval(value: float, error: float, level: float) -> tuple[float, f
     return max(value - reach, 0.0), min(value + reach, 1.0)
 
 
-def _observed(model: Scores, y: Any) -> NDArray[Any]:
+def _observed(model: ScoringModel, y: Any) -> NDArray[Any]:
     return np.asarray(y, dtype=np.float64) if model.classes is None else positives(model, y)
 
 
@@ -369,7 +368,7 @@ def _bootstrap_metrics(
 
 
 def subgroup_performance(
-    model: Scores, table: Table, y: NDArray[Any], score: FloatArray, groups: Any, *, threshold: float = 0.5
+    model: ScoringModel, table: Table, y: NDArray[Any], score: FloatArray, groups: Any, *, threshold: float = 0.5
 ) -> Subgroups:
     """Return the result of `subgroups`, given the scores of the rows."""
     is_regression = model.classes is None

@@ -16,8 +16,8 @@ from sparsegam._data.frames import make_frame
 from sparsegam._data.table import read_table
 from sparsegam._design.training import TENTHS, band_counts, histogram_of
 from sparsegam._models.additive import Model
+from sparsegam._models.display import DisplayedResult, TextTable
 from sparsegam._models.functions import Bins, Columns, FittedFunction, Positions, ScoreFunction, score_function
-from sparsegam._models.notebook import DisplayedResult, TextTable
 from sparsegam._models.profile import KINDS, Profile
 from sparsegam._models.terms import Part, part_name
 from sparsegam.arrays import FloatArray
@@ -211,18 +211,20 @@ def profile_of_columns(
 def training_profile(model: Any) -> Profile | None:
     """Return the distribution of the training data over the bins of a model, or None if it is not stored."""
     model = getattr(model, "model_", model)
-    training = model.training if isinstance(model, Model) else None
-    if training is None or isinstance(training, Profile):
-        return training
-    function, bins, cuts = score_function(model), training.bins(), {}
+    if not isinstance(model, Model):
+        return None
+    training = model.training
+    if training is None:
+        return model.stored_profile
+    function, bins, cuts = score_function(model), training.bins, {}
     for one in function.of_features:
         if one.has_slopes:
             # The bins of the search are counted as a whole, so there is no cut at an edge within one of them.
             numbers, counts = bins[one.name]
             cuts[one.name] = _cuts(one, numbers, counts, ends=np.intersect1d(one.bins.edges, numbers))
-    found = _profile(function, bins, training.n_rows, training.bands(), cuts)
-    cells = training.cells()
-    return replace(found, pairs={one.pair: cells[one.pair].ravel() / training.n_rows for one in function.of_pairs})
+    found = _profile(function, bins, training.n_rows, training.bands, cuts)
+    pairs = {one.pair: training.pairs[one.pair].ravel() / training.n_rows for one in function.of_pairs}
+    return replace(found, pairs=pairs)
 
 
 def _reference_profile(model: Any, reference: Any) -> Profile:

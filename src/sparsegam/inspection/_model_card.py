@@ -14,8 +14,8 @@ from sparsegam._data.table import read_table
 from sparsegam._models.additive import Model
 from sparsegam._models.equation import lows
 from sparsegam._models.functions import FittedFunction, score_function
-from sparsegam._models.outcomes import target_of
-from sparsegam._models.seen import RULES
+from sparsegam._models.scoring import target_of
+from sparsegam._models.training import RULES
 from sparsegam.inspection._drift import training_profile
 from sparsegam.inspection._metrics import auc, r_squared
 from sparsegam.losses import LOSSES
@@ -132,7 +132,7 @@ def _pair(pair: FittedFunction) -> str:
 
 
 def _term_statistics(model: Model) -> list[str]:
-    if model.evidence is None:
+    if model.statistics is None:
         return []
     rows = [
         (

@@ -23,7 +23,7 @@ from sparsegam._fit.progress import gather, new_bar
 from sparsegam._fit.spec import FitSpec
 from sparsegam._fit.training import read_data
 from sparsegam._models.additive import Model
-from sparsegam._models.notebook import MOST_ROWS, DisplayedResult, TextTable
+from sparsegam._models.display import MOST_ROWS, DisplayedResult, TextTable
 from sparsegam._models.terms import Condition, Term, part_name
 from sparsegam._search.options import Deadline, n_threads
 from sparsegam.arrays import FloatArray

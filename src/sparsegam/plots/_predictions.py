@@ -7,7 +7,7 @@ import numpy as np
 from sparsegam._data.columns import UNSEEN, text
 from sparsegam._data.table import Table, read_table
 from sparsegam._models.additive import Model
-from sparsegam._models.outcomes import positives
+from sparsegam._models.scoring import positives
 from sparsegam.arrays import FloatArray
 from sparsegam.inspection._metrics import auc, calibration_bins, roc_curve
 from sparsegam.plots._figure import (

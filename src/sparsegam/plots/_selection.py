@@ -7,8 +7,8 @@ import numpy as np
 from sparsegam._data.table import read_table
 from sparsegam._fit.scoring import DEFAULT_SCORING
 from sparsegam._models.additive import Model
-from sparsegam._models.seen import NewValues
 from sparsegam._models.terms import part_name
+from sparsegam._models.training import NewValues
 from sparsegam._search.path import Path
 from sparsegam.arrays import FloatArray
 from sparsegam.inspection import Stability

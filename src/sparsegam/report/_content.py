@@ -7,8 +7,8 @@ import numpy as np
 
 from sparsegam._models.additive import Model
 from sparsegam._models.linear import LinearModel
-from sparsegam._models.multiclass import OneVsRestModel
-from sparsegam._models.seen import RULES
+from sparsegam._models.one_vs_rest import OneVsRestModel
+from sparsegam._models.training import RULES
 from sparsegam._search.path import Path
 from sparsegam._search.statistics import FEW_ROWS
 from sparsegam.inspection._alternatives import find_alternatives, objective_of
@@ -120,7 +120,7 @@ def _plural(n: int, noun: str) -> str:
 
 def _term_statistics(report: ReportData, model: Model) -> dict[str, Any] | None:
     """Return rows, events and standard errors of intercept and terms; None if the model does not have them."""
-    known = model.evidence
+    known = model.statistics
     if known is None:
         return None
     return {

@@ -16,8 +16,8 @@ from sparsegam._fit.spec import FitSpec
 from sparsegam._fit.training import FitData, build_problem
 from sparsegam._models.additive import Model
 from sparsegam._models.lookup import positions
-from sparsegam._models.multiclass import OneVsRestModel
-from sparsegam._models.outcomes import positives
+from sparsegam._models.one_vs_rest import OneVsRestModel
+from sparsegam._models.scoring import positives
 from sparsegam._models.terms import Term, part_name
 from sparsegam._search.options import Deadline
 from sparsegam._search.path import Path

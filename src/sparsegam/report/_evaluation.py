@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from sparsegam._models.additive import Model
-from sparsegam._models.outcomes import positives
+from sparsegam._models.scoring import positives
 from sparsegam._search.path import Path
 from sparsegam.arrays import FloatArray
 from sparsegam.inspection._assessment import assess_scores, main_metric, subgroup_performance

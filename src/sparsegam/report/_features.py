@@ -115,12 +115,12 @@ def _importance(function: FittedFunction | None, numbers: FloatArray | None) -> 
 
 def _distribution(bins: Bins) -> dict[str, Any] | None:
     """Return the cumulative share of the training rows at each threshold, if known."""
-    if bins.seen is None or not bins.seen.upto:
+    if bins.distribution is None or not bins.distribution.upto:
         return None
     return {
-        "edges": [bins.scale.number(value) for value, _ in bins.seen.upto],
-        "below": np.cumsum([share for _, share in bins.seen.upto]).tolist(),
-        "above": bins.seen.above,
+        "edges": [bins.scale.number(value) for value, _ in bins.distribution.upto],
+        "below": np.cumsum([share for _, share in bins.distribution.upto]).tolist(),
+        "above": bins.distribution.above,
     }
 
 

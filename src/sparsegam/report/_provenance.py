@@ -12,7 +12,7 @@ from sparsegam._data.columns import KIND_NAMES, Column, text
 from sparsegam._data.matrix import NumericMatrix
 from sparsegam._design.binning import Feature
 from sparsegam._models.bin_tables import bin_rows
-from sparsegam._models.seen import NEW
+from sparsegam._models.training import NEW
 from sparsegam.arrays import FloatArray
 from sparsegam.checks import quoted
 from sparsegam.report._data import Dataset, ReportData

@@ -17,7 +17,7 @@ from sparsegam._fit.estimators import latest_fit
 from sparsegam._io.writing import write_atomically
 from sparsegam._models.additive import Model
 from sparsegam._models.linear import LinearModel
-from sparsegam._models.multiclass import OneVsRestModel
+from sparsegam._models.one_vs_rest import OneVsRestModel
 from sparsegam._search.path import Path
 from sparsegam.deploy import Scorecard
 from sparsegam.inspection import Stability

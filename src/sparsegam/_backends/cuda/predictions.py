@@ -12,7 +12,7 @@ from sparsegam._data.table import Table
 from sparsegam._models.functions import ScoreFunction
 from sparsegam._models.linear import LinearModel
 from sparsegam._models.lookup import check_width, positions
-from sparsegam._models.seen import NewValues
+from sparsegam._models.training import NewValues
 
 
 def device_scores(model: Any, X: Any) -> Any:

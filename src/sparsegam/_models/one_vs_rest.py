@@ -1,4 +1,4 @@
-"""More than two classes: one model for each class against the rest, and probabilities made to add up to one."""
+"""Models of more than two classes: one model for each class against the rest."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,31 +7,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam._data.frames import make_frame
-from sparsegam._models import notebook
-from sparsegam._models.methods import Reports
-from sparsegam._models.seen import NewValues
+from sparsegam._models import display
+from sparsegam._models.additive import Model
+from sparsegam._models.linear import LinearModel
+from sparsegam._models.scoring import Reports
+from sparsegam._models.training import NewValues
 from sparsegam.arrays import FloatArray
 from sparsegam.losses import LOSSES
 
 
 @dataclass(frozen=True)
 class OneVsRestModel(Reports):
-    """One two-class model per class: its score is high where the class is likely.
+    """One two-class model for each class against the rest; its score increases with the probability of the class.
 
     Attributes
     ----------
     models : tuple of Model or LinearModel
-        Class against rest, in the order of `classes`.
+        The models, in the order of `classes`.
     classes : tuple
         The labels.
     """
 
-    models: tuple[Any, ...]
+    models: tuple[Model, ...] | tuple[LinearModel, ...]
     classes: tuple[Any, ...]
 
     @property
     def loss(self) -> str:
-        """Loss the models were fitted with."""
+        """Loss of the fits."""
         return str(self.models[0].loss)
 
     @property
@@ -47,7 +49,7 @@ class OneVsRestModel(Reports):
     @property
     def coef(self) -> FloatArray:
         """Coefficients of linear models, a row per class."""
-        return np.array([model.coef for model in self.models])
+        return np.array([model.coef for model in self.models if isinstance(model, LinearModel)])
 
     @property
     def terms(self) -> tuple[Any, ...]:
@@ -56,7 +58,7 @@ class OneVsRestModel(Reports):
 
     @property
     def n_terms(self) -> int:
-        """Number of terms of all models together."""
+        """Total number of terms of all models."""
         return sum(model.n_terms for model in self.models)
 
     def decision_function(self, X: Any) -> FloatArray:
@@ -64,34 +66,35 @@ class OneVsRestModel(Reports):
         return self.score_table(self.read(X))
 
     def read(self, X: Any) -> Any:
-        """Look at rows as the models do, without copying them."""
+        """Return data as the models read them, without a copy."""
         return self.models[0].read(X)
 
     def score_table(self, table: Any) -> FloatArray:
-        """Return the scores of each row of a table that was read already; what only came later is said once."""
+        """Return the scores of each row of a table, with a single warning about new values."""
         new = NewValues()
         scores = self.score_rows(table, new)
         new.tell(self.missing)
         return scores
 
     def score_rows(self, table: Any, new: NewValues) -> FloatArray:
-        """Return the scores of each row; values that no row of the fit had are taken down."""
+        """Return the scores of each row without warnings; `new` counts values that no training row had."""
         return np.column_stack([model.score_rows(table, new) for model in self.models])
 
     @property
     def missing(self) -> str:
-        """How values are scored that no row of the fit had; linear models have no rule for it."""
-        return str(getattr(self.models[0], "missing", "last"))
+        """How values are scored that no training row had; "last" for linear models, which have no such values."""
+        first = self.models[0]
+        return first.missing if isinstance(first, Model) else "last"
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probability of each class, one column per class."""
         return self.probabilities(self.decision_function(X))
 
     def probabilities(self, scores: FloatArray) -> FloatArray:
-        """Turn scores into probabilities: each model's own, divided by their sum.
+        """Return the probabilities of the models divided by their sum, for the scores of each row.
 
-        The models know nothing of each other, so their probabilities need not add up to one; dividing makes them do so
-        and leaves their order as it is. Taken by logarithms, so that a row all models refuse is still well defined.
+        The models are fitted independently, so that their probabilities need not add up to one. Logarithms keep the
+        result defined if all probabilities underflow.
         """
         logs = -np.logaddexp(0.0, -LOSSES[self.loss].slope * scores)
         shares = np.exp(logs - logs.max(axis=1, keepdims=True))
@@ -99,37 +102,44 @@ class OneVsRestModel(Reports):
         return out
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the likeliest class of each row."""
+        """Return the most probable class of each row."""
         labels: NDArray[Any] = np.array(self.classes)[self.decision_function(X).argmax(axis=1)]
         return labels
 
     def equation(self, **options: Any) -> str:
-        """Write the models as text, one after the other."""
+        """Return the models as text, one after the other."""
         texts = [model.equation(**options) for model in self.models]
         return "\n\n".join(f"# {label} against the rest\n{t}" for label, t in zip(self.classes, texts, strict=True))
 
     def summary(self) -> str:
-        """Write the terms of additive models as tables, one after the other."""
-        tables = [model.summary() for model in self.models]
+        """Return the terms of additive models as tables, one after the other."""
+        tables = [model.summary() for model in self._additive_models()]
         return "\n\n".join(f"# {label} against the rest\n{t}" for label, t in zip(self.classes, tables, strict=True))
 
     def to_frame(self) -> Any:
-        """Return the terms of additive models as one frame, with the class of each; see `Model.to_frame`."""
+        """Return the terms of additive models as one data frame with a column for the class; see `Model.to_frame`."""
         rows = [
             {"class": label} | row
-            for label, model in zip(self.classes, self.models, strict=True)
+            for label, model in zip(self.classes, self._additive_models(), strict=True)
             for row in model.rows()
         ]
         names = rows[0] if rows else ("class",)
         return make_frame({name: [row[name] for row in rows] for name in names})
+
+    def _additive_models(self) -> list[Model]:
+        models = [model for model in self.models if isinstance(model, Model)]
+        if len(models) < len(self.models):
+            msg = "only additive models have tables of terms: use coef of linear models."
+            raise TypeError(msg)
+        return models
 
     def __str__(self) -> str:
         return self.equation()
 
     def _repr_html_(self) -> str:
         parts = zip(self.classes, self.models, strict=True)
-        shown = [notebook.folded(f"{label} against the rest", *model._html_parts()) for label, model in parts]
-        return notebook.fragment(notebook.note(repr(self).strip("<>")), *shown)
+        shown = [display.folded(f"{label} against the rest", *model._html_parts()) for label, model in parts]
+        return display.fragment(display.note(repr(self).strip("<>")), *shown)
 
     def __repr__(self) -> str:
         return f"<OneVsRestModel: {self.loss}, {len(self.classes)} classes, {self.n_terms} terms>"

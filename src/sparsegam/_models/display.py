@@ -1,13 +1,18 @@
-"""Results as HTML for notebooks: small tables that style nothing but themselves, on light and dark grounds.
+"""Display of results as plain text and as HTML in notebooks.
 
-Colours are those of the page around them: text is inherited, lines are grey half seen through.
+The style of the HTML applies to itself only. Text has the colour of the page and lines are half-transparent grey, so
+that tables are readable on light and dark backgrounds.
 """
 
 import html
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from sparsegam._models.layout import aligned
+from sparsegam._models.terms import part_name
+
+if TYPE_CHECKING:
+    from sparsegam._models.additive import Model
 
 STYLE = """
 .sparsegam { font-size: 13px; line-height: 1.4; max-width: 70em; overflow-x: auto; color: inherit }
@@ -20,16 +25,28 @@ STYLE = """
 .sparsegam pre { margin: .4em 0; white-space: pre; overflow-x: auto; background: none; color: inherit }
 .sparsegam summary { cursor: pointer }
 """
-MOST_ROWS = 60  # of a table that is shown whole
+MOST_ROWS = 60
+"""Number of rows of a table that notebooks show."""
+
+
+def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], *, n_text: int = 2) -> str:
+    """Return a table as text: the first columns are left-aligned, the others right-aligned."""
+    widths = [max(len(row[j]) for row in [header, *rows]) for j in range(len(header))]
+    lines = [header, ["-" * width for width in widths], *rows]
+    pads = [str.ljust if j < n_text else str.rjust for j in range(len(widths))]
+    return "\n".join(
+        "  ".join(pad(cell, width) for pad, cell, width in zip(pads, line, widths, strict=True)).rstrip()
+        for line in lines
+    )
 
 
 def fragment(*parts: str) -> str:
-    """Return parts as one piece of HTML whose style holds for itself alone."""
+    """Return HTML parts as one fragment with its style."""
     return f"<div class='sparsegam'><style>{STYLE}</style>{''.join(parts)}</div>"
 
 
 def page(title: str, *parts: str) -> str:
-    """Return parts as a page of its own, without scripts, to be read or printed."""
+    """Return HTML parts as a page without scripts, for reading and printing."""
     frame = "body { margin: 2em auto; max-width: 60em; padding: 0 1em; font-family: system-ui, sans-serif }"
     frame += " @media print { body { margin: 0 } thead { display: table-header-group } tr { break-inside: avoid } }"
     return (
@@ -40,9 +57,9 @@ def page(title: str, *parts: str) -> str:
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], *, n_text: int = 2, most: int | None = None) -> str:
-    """Return a table, its text escaped: the first columns to the left, the others to the right.
+    """Return a table as HTML with escaped text: the first columns are left-aligned, the others right-aligned.
 
-    A row whose first cell is not empty begins a block. With `most`, rows beyond it are left out, and it is said.
+    A row whose first cell is not empty begins a block. With `most`, a note replaces the rows beyond it.
     """
     kinds = ["" if j < n_text else " class='n'" for j in range(len(header))]
     head = "".join(f"<th{kind} scope='col'>{html.escape(cell)}</th>" for kind, cell in zip(kinds, header, strict=True))
@@ -99,15 +116,38 @@ class DisplayedResult:
 
 
 def note(text: str) -> str:
-    """Return a line of text."""
+    """Return a paragraph of escaped text."""
     return f"<p>{html.escape(text)}</p>"
 
 
 def folded(title: str, *parts: str, is_open: bool = False) -> str:
-    """Return parts that are shown on demand."""
+    """Return HTML parts that are shown when the title is clicked."""
     return f"<details{' open' * is_open}><summary>{html.escape(title)}</summary>{''.join(parts)}</details>"
 
 
 def verbatim(text: str) -> str:
-    """Return text as it is."""
+    """Return preformatted text."""
     return f"<pre>{html.escape(text)}</pre>"
+
+
+def summary_table(model: "Model") -> tuple[list[str], list[list[str]]]:
+    """Return header and rows of the terms of a model, with standard errors, rows and events if they are known."""
+    known = model.statistics
+    start = ["(start)", "", f"{model.intercept:+.4f}"]
+    if known is not None:
+        start += [_cell(known.intercept_error, ".4f"), _cell(known.n_rows), _cell(known.n_events)]
+    rows, last = [start], ""
+    for term in model.terms:
+        adds, error = (".4g", ".2g") if term.condition.is_ramp else (".4f", ".4f")
+        cells = [_cell(term.standard_error, error), _cell(term.n_rows), _cell(term.n_events)]
+        words = f"{term.coef:+{adds}}{' per unit' * term.condition.is_ramp}"
+        name = part_name(term.part)
+        rows.append(["" if name == last else name, term.short(), words, *cells])
+        last = name
+    header = ["feature x", "where", "adds", "std. error", "rows", "events"]
+    kept = 3 if known is None else len(header) if model.classes is not None else 5
+    return header[:kept], [row[:kept] for row in rows]
+
+
+def _cell(value: float | None, form: str = "d") -> str:
+    return "" if value is None else f"{value:{form}}"

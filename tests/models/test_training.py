@@ -1,6 +1,5 @@
 """What the rows of a fit had: shares by what terms ask, means for any coefficients, and values that only come later."""
 
-import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -10,8 +9,8 @@ from _helpers.functions import function_of
 
 from sparsegam import Model, SparseGAMClassifier, SparseGAMClassifierCV, SparseGAMRegressor, gam_path
 from sparsegam._data.columns import NUMBER, Scale
-from sparsegam._models.seen import NewValues, Seen, SeenLater, seen_of
 from sparsegam._models.terms import Condition, Term
+from sparsegam._models.training import NewValues, TrainingDistribution, distribution_of
 
 X = np.array([1.0, 2.0, 3.0, 3.0, 9.0, -9.0, np.nan, 4.0])
 WEIGHT = np.array([1.0, 1.0, 2.0, 1.0, 1.0, 1.0, 2.0, 1.0])
@@ -23,24 +22,24 @@ def upto(value, coef=1.0):
 
 
 def test_shares_go_by_what_terms_ask():
-    seen = seen_of([Condition("<=", 3.0), Condition("<=", 2.0)], [-9.0, -8.0], NUMBER, X, WEIGHT)
+    seen = distribution_of([Condition("<=", 3.0), Condition("<=", 2.0)], [-9.0, -8.0], NUMBER, X, WEIGHT)
     assert dict(seen.upto) == pytest.approx({2.0: 0.2, 3.0: 0.3})
-    assert dict(seen.alone) == pytest.approx({-9.0: 0.1})
+    assert dict(seen.single) == pytest.approx({-9.0: 0.1})
     assert (seen.above, seen.missing) == pytest.approx((0.2, 0.2))
     assert seen.lacks([-9.0, -8.0], NUMBER) == [-8.0]
 
 
 def test_levels_that_one_condition_names_are_one_group():
     numbers = np.array([0.0, 2.0, 1.0, 3.0, 3.0, -1.0])  # the last is not on the scale
-    seen = seen_of([Condition("in", ("c", "a"))], [], LETTERS, numbers, np.ones(6))
-    assert dict(seen.alone) == pytest.approx({"a": 0.4, "b": 0.6})
-    assert seen == Seen(alone=seen.alone)
+    seen = distribution_of([Condition("in", ("c", "a"))], [], LETTERS, numbers, np.ones(6))
+    assert dict(seen.single) == pytest.approx({"a": 0.4, "b": 0.6})
+    assert seen == TrainingDistribution(single=seen.single)
 
 
 @pytest.mark.parametrize("coefs", [(1.0, -2.0, 0.5, 3.0), (0.0, 7.0, 0.0, 0.0)])
 def test_means_are_those_of_the_rows_whatever_the_coefficients(coefs):
     conditions = [Condition("<=", 2.0), Condition("<=", 4.0), Condition("==", -9.0), Condition("missing")]
-    seen = seen_of(conditions, [-9.0, -8.0], NUMBER, X, WEIGHT)
+    seen = distribution_of(conditions, [-9.0, -8.0], NUMBER, X, WEIGHT)
     terms = [Term("x", condition, coef) for condition, coef in zip(conditions, coefs, strict=True)]
     shape = function_of(terms, [-9.0, -8.0], NUMBER, seen)
     assert shape.mean == pytest.approx(np.average(shape.at(X), weights=WEIGHT))
@@ -52,7 +51,7 @@ def test_means_of_levels_and_of_ordered_levels():
     numbers = np.array([0.0, 1.0, 1.0, 4.0, 3.0])
     for kind, condition in (("category", Condition("in", ("b", "e"))), ("ordered", Condition("<=", "b"))):
         scale = Scale(kind, LETTERS.levels)
-        seen = seen_of([condition], [], scale, numbers, np.ones(5))
+        seen = distribution_of([condition], [], scale, numbers, np.ones(5))
         shape = function_of([Term("x", condition, 2.0)], (), scale, seen)
         assert shape.mean == pytest.approx(1.2)
         assert shape.with_mean_where_new()(np.array(["a", "b", "z", None], dtype=object)) == pytest.approx(
@@ -188,7 +187,9 @@ def test_paths_carry_the_rule(clean):
 def test_models_written_by_hand_know_no_rows():
     terms = (upto(3.0),)
     assert Model(0.0, terms, ("x",), "squared").missing == "last"
-    with pytest.raises(ValueError, match=r"missing='mean' needs to know.*column 'x'.*use missing='last'"):
+    with pytest.raises(
+        ValueError, match=r"missing='mean' needs the training distribution of column 'x'.*use missing='last'"
+    ):
         Model(0.0, terms, ("x",), "squared", missing="mean")
 
 
@@ -199,33 +200,3 @@ def test_changed_coefficients_change_the_mean(clean):
     with pytest.warns(UserWarning, match="which no training row had"):
         once, twice = (m.contributions(later(frame), centred=False) for m in (model, doubled))
     np.testing.assert_allclose(twice, 2 * once)
-
-
-def test_shares_are_summed_when_asked_for_and_once():
-    asked = []
-
-    def sums(name):
-        asked.append(name)
-        return Seen(above=1.0)
-
-    seen = SeenLater({name: lambda name=name: sums(name) for name in "ab"})
-    assert "a" in seen
-    assert "c" not in seen
-    assert (list(seen), len(seen), asked) == (["a", "b"], 2, [])
-    assert seen["a"] == seen["a"] == Seen(above=1.0)
-    assert asked == ["a"]
-    kept = pickle.loads(pickle.dumps(seen))
-    assert type(kept) is dict
-    assert kept == seen
-    with pytest.raises(KeyError):
-        seen["c"]
-
-
-def test_a_fit_leaves_the_shares_for_later():
-    rows = np.arange(4000.0).reshape(-1, 1)
-    gam = SparseGAMClassifier(lambda0=2.0).fit(rows, rows[:, 0] > 1000)
-    assert isinstance(gam.model_.seen, SeenLater)
-    again = pickle.loads(pickle.dumps(gam))
-    assert dict(again.model_.seen) == dict(gam.model_.seen)
-    value, share = gam.model_.seen["x0"].upto[0]
-    assert share == pytest.approx((rows <= value).mean())

@@ -8,7 +8,7 @@ import pytest
 
 from sparsegam import Model, SparseGAMClassifier, SparseGAMRegressor
 from sparsegam._models.bin_tables import bin_rows
-from sparsegam._models.evidence import Evidence
+from sparsegam._models.statistics import FitStatistics
 from sparsegam._models.terms import Condition, Term
 
 TERMS = (
@@ -16,40 +16,43 @@ TERMS = (
     Term("a", Condition("<=", 2.0), 0.5),
     Term("b", Condition("missing"), -1.0),
 )
-EVIDENCE = Evidence(
+STATISTICS = FitStatistics(
     100, 40, (20, 60, 5), (10, 30, 5), 0.3, {"a": np.array([[0.04, -0.01], [-0.01, 0.09]]), "b": np.array([[0.25]])}
 )
-MODEL = Model(0.5, TERMS, ("a", "b"), "logistic", ("no", "yes")).standing_on(EVIDENCE)
+MODEL = Model(0.5, STATISTICS.attached_to(TERMS), ("a", "b"), "logistic", ("no", "yes"), statistics=STATISTICS)
 
 
 def changed(**changes):
     content = {key: value for key, value in json.loads(MODEL.to_json()).items() if key != "sha256"}
-    return json.dumps({**content, "evidence": {**content["evidence"], **changes}})
+    return json.dumps({**content, "statistics": {**content["statistics"], **changes}})
 
 
-def test_terms_say_what_they_stand_on():
+def test_terms_have_statistics():
     first, second, third = MODEL.terms
     assert (first.n_rows, first.n_events, first.standard_error) == (20, 10, pytest.approx(0.2))
-    assert second.standing.smaller == 40
-    assert (third.standing.n_others, third.standing.smaller) == (95, 5)
+    assert second.statistics.smaller == 40
+    assert (third.statistics.n_others, third.statistics.smaller) == (95, 5)
     assert Model(0.5, TERMS, ("a", "b"), "logistic", ("no", "yes")) == MODEL
     assert TERMS[0].n_rows is None
     assert TERMS[0].standard_error is None
 
 
-def test_it_is_kept_in_files_and_old_files_do_without():
+def test_json_keeps_statistics():
     back = Model.from_json(MODEL.to_json())
     assert back.to_json() == MODEL.to_json()
-    assert [term.standing for term in back.terms] == [term.standing for term in MODEL.terms]
-    old = {key: value for key, value in json.loads(MODEL.to_json()).items() if key not in ("evidence", "sha256")}
-    old = Model.from_json(json.dumps(old))
-    assert old.evidence is None
-    assert old.terms[0].standing is None
+    assert [term.statistics for term in back.terms] == [term.statistics for term in MODEL.terms]
+    without = {key: value for key, value in json.loads(MODEL.to_json()).items() if key not in ("statistics", "sha256")}
+    without = Model.from_json(json.dumps(without))
+    assert without.statistics is None
+    assert without.terms[0].statistics is None
 
 
-def test_a_changed_coefficient_has_no_error():
-    assert replace(MODEL.terms[0], coef=2.0).standing is None
-    assert replace(MODEL, intercept=0.0).evidence is None
+def test_models_with_other_coefficients_have_no_statistics():
+    doubled = MODEL.with_terms(0.0, (replace(term, coef=2 * term.coef) for term in MODEL.terms))
+    assert doubled.statistics is None
+    assert all(term.statistics is None for term in doubled.terms)
+    with pytest.raises(ValueError, match="statistics are of 3 terms, but the model has 2"):
+        replace(MODEL, terms=MODEL.terms[:2])
 
 
 @pytest.mark.parametrize(
@@ -57,7 +60,7 @@ def test_a_changed_coefficient_has_no_error():
     [
         ({"n_rows": 0}, "n_rows must be a count above zero, got 0"),
         ({"n_events": 101}, "n_events must be null or a count up to 100, got 101"),
-        ({"events": None}, "events must be null where n_events is"),
+        ({"events": None}, "events must be null if and only if n_events is null"),
         ({"rows": [20, 60]}, "rows must be 3 counts"),
         ({"rows": [20, 60, 101]}, "rows must be 3 counts"),
         ({"events": [21, 30, 5]}, "events must be 3 counts"),
@@ -69,12 +72,12 @@ def test_a_changed_coefficient_has_no_error():
         ({"more": 1}, "an object with"),
     ],
 )
-def test_what_is_no_evidence_is_refused(changes, wrong):
-    with pytest.raises(ValueError, match=f"in its evidence, .*{wrong}"):
+def test_from_json_refuses_invalid_statistics(changes, wrong):
+    with pytest.raises(ValueError, match=wrong):
         Model.from_json(changed(**changes))
 
 
-def test_tables_have_rows_events_and_errors():
+def test_summary_and_frame_have_rows_events_and_errors():
     frame = MODEL.to_frame()
     assert frame.columns.tolist() == [
         "feature",
@@ -94,17 +97,17 @@ def test_tables_have_rows_events_and_errors():
     assert bare.to_frame()["n_rows"].isna().all()
 
 
-def test_errors_of_pieces_are_those_of_their_distance_from_the_mean():
+def test_standard_errors_are_of_the_contribution_minus_its_mean():
     """The mean of what a feature adds is 0.2 w1 + 0.6 w2; up to 1 it adds w1 + w2, up to 2 it adds w2, else nothing."""
     parts = bin_rows(MODEL, "a")
-    covariance = EVIDENCE.covariance["a"]
+    covariance = STATISTICS.covariance["a"]
     for piece, away in zip(parts, ([0.8, 0.4], [-0.2, 0.4], [-0.2, -0.6]), strict=True):
         assert piece.error == pytest.approx(np.sqrt(np.array(away) @ covariance @ away))
     missing = bin_rows(MODEL, "b")[-1]
     assert (missing.kind, missing.error) == ("missing", pytest.approx(0.5 * 0.95))
 
 
-def test_values_that_no_row_had_have_no_error():
+def test_new_values_have_no_standard_error():
     X = np.random.default_rng(0).integers(0, 20, (400, 1)).astype(float)
     model = SparseGAMRegressor(max_terms=2).fit(X, 2.0 * (X[:, 0] <= 9)).model_
     errors = {row.kind: row.error for row in bin_rows(model, "x0", np.array([1.0, 15.0, np.nan]))}
@@ -112,7 +115,7 @@ def test_values_that_no_row_had_have_no_error():
     assert errors["missing"] is None
 
 
-def test_importances_are_mean_distances_from_the_mean():
+def test_importances_are_mean_deviations_of_contributions():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 20, (400, 3)).astype(float)
     y = 2.0 * (X[:, 0] <= 9) - (X[:, 2] <= 4) + rng.normal(0, 0.1, 400)
@@ -128,7 +131,7 @@ def test_importances_are_mean_distances_from_the_mean():
     np.testing.assert_allclose(many.feature_importances_, np.mean(each, axis=0))
 
 
-def test_models_of_several_classes_have_tables_too():
+def test_one_vs_rest_models_have_summaries():
     X = np.random.default_rng(0).integers(0, 20, (200, 2)).astype(float)
     model = SparseGAMClassifier(max_terms=2).fit(X, np.digitize(X[:, 0], [6, 12])).model_
     assert model.summary().count("against the rest") == 3

@@ -1,57 +1,76 @@
-"""What the JSON of a model must look like: every part is checked before any of it is used."""
+"""JSON of additive models: written in one format, read with a check of every part."""
 
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from sparsegam._data.columns import NUMBER, SCALE_KINDS, Scale, Value
 from sparsegam._models.edits import edit_from_json
-from sparsegam._models.evidence import Evidence, evidence_from
 from sparsegam._models.profile import Profile, profile_from
-from sparsegam._models.seen import RULES, Seen
-from sparsegam._models.terms import KINDS, Clause, Condition, Term
+from sparsegam._models.statistics import FitStatistics
+from sparsegam._models.terms import KINDS, Clause, Condition, Part, Term, part_name
+from sparsegam._models.training import RULES, TrainingDistribution
 from sparsegam.arrays import FloatArray
 from sparsegam.checks import expect, is_number
 from sparsegam.losses import LOSSES
 
-FORMAT = "sparsegam.Model"
-VERSION = 5  # of models with products; others are still written as releases before this one read them
-RAMPS, STEPS_ONLY = 4, 3
+if TYPE_CHECKING:
+    from sparsegam._models.additive import Model
+
+FORMAT, VERSION = "sparsegam.Model", 1
 REQUIRED = {"format", "version", "loss", "classes", "intercept", "feature_names", "special_values", "terms"}
-OPTIONAL = {  # by version
-    1: {"scales", "edits", "sha256"},
-    2: {"scales", "edits", "profile", "evidence", "sha256"},
-    3: {"scales", "edits", "profile", "missing", "seen", "evidence", "sha256"},
-    4: {"scales", "edits", "profile", "missing", "seen", "evidence", "sha256"},
-    5: {"scales", "edits", "profile", "missing", "seen", "seen_pairs", "evidence", "sha256"},
-}
-OLD_RULE = "last"  # of models written before format 3, which knew no other
-SHARE_SLACK = 1e-6  # of shares, whose sum is one but for rounding
-MOST_DEPTH = 20
+OPTIONAL = {"scales", "edits", "missing", "distributions", "pair_shares", "statistics", "profile", "sha256"}
+STATISTICS = ("n_rows", "n_events", "rows", "events", "intercept_error", "covariance", "pair_covariance")
+SHARE_TOLERANCE = 1e-6
+"""Rounding of the sum of shares."""
+COVARIANCE_TOLERANCE = 1e-9
+"""Relative asymmetry of a covariance."""
+MAX_DEPTH = 20
 
 Scales = Mapping[str, Scale]
 
 
-def write(content: dict[str, Any]) -> str:
-    """Write the parts of a model as JSON; floats come back to the bit, and a hash tells of later changes."""
-    content = {"format": FORMAT, "version": _version(content["terms"]), **content}
+def model_to_json(model: "Model") -> str:
+    """Return a model as JSON; numbers are read back to the last bit, and a hash detects later changes."""
+    profile = model.training_profile()
+    content: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "loss": model.loss,
+        "classes": None if model.classes is None else [label_to_json(label) for label in model.classes],
+        "intercept": model.intercept,
+        "feature_names": model.feature_names,
+        "scales": {name: _scale_to_json(scale) for name, scale in model.scales.items()},
+        "special_values": {
+            name: [_value_to_json(value) for value in values] for name, values in model.special_values.items()
+        },
+        "terms": [_term_to_json(term) for term in model.terms],
+        "edits": [edit.to_json() for edit in model.edits],
+        "missing": model.missing,
+        "distributions": {
+            name: model.distributions[name].to_json(_value_to_json)
+            for name in model.features
+            if name in model.distributions
+        },
+    }
+    if model.pair_shares:
+        content["pair_shares"] = [
+            {"features": list(pair), "shares": shares.tolist()} for pair, shares in model.pair_shares.items()
+        ]
+    if model.statistics is not None:
+        content["statistics"] = _statistics_to_json(model.statistics)
+    if profile is not None:
+        content["profile"] = profile.content()
     return json.dumps({**content, "sha256": _hash(content)}, indent=2, allow_nan=False)
 
 
-def _version(terms: Iterable[Mapping[str, Any]]) -> int:
-    """Return the oldest format that has a word for all of the terms."""
-    if any("also" in term for term in terms):
-        return VERSION
-    return RAMPS if any(term["kind"] == "ramp" for term in terms) else STEPS_ONLY
-
-
-def parse(text: str) -> dict[str, Any]:
-    """Read the parts of a model from JSON, checked; raise a ValueError that says what is wrong."""
+def read_model(text: str) -> dict[str, Any]:
+    """Return the arguments of `Model` from JSON; raise a ValueError if a part is invalid."""
     content = load(text)
     _check_header(content)
     names = _names(content["feature_names"])
@@ -59,29 +78,30 @@ def parse(text: str) -> dict[str, Any]:
     scales = _scales(content.get("scales", {}), known)
     terms = tuple(_term(term, known, scales) for term in _list(content["terms"], "terms"))
     used = {name for term in terms for name in term.features}
-    seen = _seen(content.get("seen", {}), used, scales)
+    distributions = _distributions(content.get("distributions", {}), used, scales)
     special = _special_values(content["special_values"], known, scales)
-    parts = {
+    statistics = _statistics(content["statistics"], terms) if "statistics" in content else None
+    arguments = {
         "loss": _loss(content["loss"]),
         "classes": _classes(content["classes"], content["loss"]),
         "intercept": _finite(content["intercept"], "intercept"),
         "feature_names": names,
         "scales": scales,
         "special_values": special,
-        "terms": terms,
+        "terms": terms if statistics is None else statistics.attached_to(terms),
         "edits": tuple(edit_from_json(edit) for edit in _list(content.get("edits", []), "edits")),
-        "profile": _profile(content["profile"], terms) if "profile" in content else None,
-        "missing": _rule(content.get("missing", OLD_RULE), seen, terms),
-        "seen": seen,
-        "seen_pairs": _seen_pairs(content.get("seen_pairs", []), terms),
-        "evidence": _evidence(content["evidence"], terms) if "evidence" in content else None,
+        "missing": _rule(content.get("missing", "last"), distributions, terms),
+        "distributions": distributions,
+        "pair_shares": _pair_shares(content.get("pair_shares", []), terms),
+        "stored_profile": _profile(content["profile"], terms) if "profile" in content else None,
+        "statistics": statistics,
     }
     _check_hash(content)
-    return parts
+    return arguments
 
 
 def label_to_json(label: Any) -> Any:
-    """Return a class label as JSON knows it."""
+    """Return a class label for JSON."""
     plain = label.item() if hasattr(label, "item") else label
     if not isinstance(plain, str | int | float):
         msg = f"class labels must be text, numbers or booleans to be written as JSON, got {label!r}."
@@ -89,8 +109,8 @@ def label_to_json(label: Any) -> Any:
     return plain
 
 
-def term_to_json(term: Term) -> dict[str, Any]:
-    """Return a term as a dict; the second clause of a product stands in it."""
+def _term_to_json(term: Term) -> dict[str, Any]:
+    """Return a term for JSON; the second condition of an interaction is `also`."""
     low = {} if term.condition.low is None else {"low": term.condition.low}
     also = {} if term.also is None else {"also": _clause_to_json(term.also)}
     return {**_clause_to_json(term.clauses[0]), **low, **also, "coef": term.coef}
@@ -98,22 +118,21 @@ def term_to_json(term: Term) -> dict[str, Any]:
 
 def _clause_to_json(clause: Clause) -> dict[str, Any]:
     value = clause.condition.value
-    plain = [value_to_json(v) for v in value] if isinstance(value, tuple) else value_to_json(value)
+    plain = [_value_to_json(v) for v in value] if isinstance(value, tuple) else _value_to_json(value)
     return {"feature": clause.feature, "kind": clause.condition.kind, "value": plain}
 
 
-def value_to_json(value: Value | None) -> Any:
-    """Return a value as JSON knows it: dates as ISO text."""
+def _value_to_json(value: Value | None) -> Any:
+    """Return a value for JSON: dates as ISO text."""
     return value.isoformat() if isinstance(value, date) else value
 
 
-def scale_to_json(scale: Scale) -> dict[str, Any]:
-    """Return a scale as a flat dict."""
+def _scale_to_json(scale: Scale) -> dict[str, Any]:
     return {"kind": scale.kind, "levels": list(scale.levels)} if scale.has_levels else {"kind": scale.kind}
 
 
 def load(text: Any) -> Any:
-    """Parse JSON; refuse what is cut off, nested more deeply than any model, twice the same key, or no number."""
+    """Parse JSON; raise a ValueError for invalid JSON, deep nesting, repeated keys and numbers that are not finite."""
     try:
         content = json.loads(text, object_pairs_hook=_object, parse_constant=_refuse_constant)
         _check_depth(content)
@@ -121,14 +140,14 @@ def load(text: Any) -> Any:
     except RecursionError:
         _refuse_depth()
     except json.JSONDecodeError as error:
-        msg = f"not a sparsegam model: the text is no JSON ({error}): is the file whole?"
+        msg = f"not a sparsegam model: not valid JSON ({error}); the file may be truncated."
         raise ValueError(msg) from None
 
 
 def _check_depth(content: Any) -> None:
-    """Raise where JSON is nested beyond MOST_DEPTH: no model is, and printing it could exhaust the stack."""
+    """Raise if JSON is nested beyond MAX_DEPTH: no model is, and printing it could exhaust the stack."""
     level = list(_parts([content]))
-    for _ in range(MOST_DEPTH):
+    for _ in range(MAX_DEPTH):
         level = [part for whole in level for part in _parts(whole)]
         if not level:
             return
@@ -156,7 +175,7 @@ def _refuse_constant(name: str) -> None:
 
 
 def _hash(content: Mapping[str, Any]) -> str:
-    """Return the hash of everything but the hash, independent of order and white space."""
+    """Return the hash of everything except the hash, independent of order and white space."""
     rest = {key: value for key, value in content.items() if key != "sha256"}
     return hashlib.sha256(json.dumps(rest, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
@@ -164,8 +183,8 @@ def _hash(content: Mapping[str, Any]) -> str:
 def _check_hash(content: Mapping[str, Any]) -> None:
     if "sha256" in content and content["sha256"] != _hash(content):
         msg = (
-            "not a sparsegam model as it was written: its content was changed later (sha256 differs). Get it from its "
-            "source again, or take the line sha256 out to vouch for the change."
+            "not a sparsegam model as it was written: its content was changed later (sha256 differs). Get the file "
+            "again from its source, or remove the line sha256 to accept the change."
         )
         raise ValueError(msg)
 
@@ -174,12 +193,13 @@ def _check_header(content: Any) -> None:
     _expect(content, "the text", "one JSON object", holds=isinstance(content, dict))
     _expect(content.get("format"), "format", repr(FORMAT), holds=content.get("format") == FORMAT)
     version = content.get("version")
-    if isinstance(version, int) and version > VERSION:
-        msg = f"not a sparsegam model for this release: a newer one wrote it (format {version}, not {VERSION}): update."
+    if version != VERSION or type(version) is not int:
+        msg = (
+            f"not a sparsegam model for this release: it has format version {version!r}, and this release reads "
+            f"version {VERSION}. Use the release that wrote it, or fit the model again."
+        )
         raise ValueError(msg)
-    known = type(version) is int and version in OPTIONAL
-    _expect(version, "version", f"one of {sorted(OPTIONAL)}, which this sparsegam reads", holds=known)
-    good = content.keys() >= REQUIRED and content.keys() <= REQUIRED | OPTIONAL[version]
+    good = content.keys() >= REQUIRED and content.keys() <= REQUIRED | OPTIONAL
     _expect(sorted(content), "its keys", str(sorted(REQUIRED)), holds=good)
 
 
@@ -256,11 +276,9 @@ def _clause(content: Mapping[str, Any], names: frozenset[str], scales: Scales) -
     ramp = content["kind"] == "ramp"
     _expect(content.get("low"), "low", "a number for ramps only", holds=("low" in content) == ramp)
     scale = scales.get(content["feature"], NUMBER)
-    return Clause(content["feature"], _ramp(content, scale) if ramp else _asked(content, scale))
-
-
-def _asked(content: Mapping[str, Any], scale: Scale) -> Condition:
-    return _condition(content["kind"], content["value"], scale)
+    return Clause(
+        content["feature"], _ramp(content, scale) if ramp else _condition(content["kind"], content["value"], scale)
+    )
 
 
 def _ramp(term: Mapping[str, Any], scale: Scale) -> Condition:
@@ -293,72 +311,137 @@ def _profile(content: Any, terms: tuple[Term, ...]) -> Profile:
     return profile
 
 
-def _rule(rule: Any, seen: Mapping[str, Seen], terms: tuple[Term, ...]) -> str:
-    """Read how values are scored that no row of the fit had; all but the old rule need to know those rows."""
+def _rule(rule: Any, distributions: Mapping[str, TrainingDistribution], terms: tuple[Term, ...]) -> str:
+    """Read how new values are scored; all rules but "last" need the training distributions."""
     _expect(rule, "missing", f"one of {tuple(RULES)}", holds=isinstance(rule, str) and rule in RULES)
-    unknown = {name for term in terms for name in term.features} - seen.keys()
-    _expect(rule, "missing", f"{OLD_RULE!r} where seen lacks {sorted(unknown)}", holds=rule == OLD_RULE or not unknown)
+    unknown = {name for term in terms for name in term.features} - distributions.keys()
+    _expect(rule, "missing", f"'last', as distributions lacks {sorted(unknown)}", holds=rule == "last" or not unknown)
     return str(rule)
 
 
-def _seen(content: Any, used: set[str], scales: Scales) -> dict[str, Seen]:
+def _distributions(content: Any, used: set[str], scales: Scales) -> dict[str, TrainingDistribution]:
     good = isinstance(content, dict) and content.keys() <= used
-    _expect(content, "seen", "objects by feature in use", holds=good)
-    return {name: _seen_of(part, scales.get(name, NUMBER)) for name, part in content.items()}
+    _expect(content, "distributions", "objects by feature in use", holds=good)
+    return {name: _distribution(part, scales.get(name, NUMBER)) for name, part in content.items()}
 
 
-def _seen_pairs(content: Any, terms: tuple[Term, ...]) -> dict[tuple[str, str], FloatArray]:
-    """Read the shares of rows in the cells of each pair; whether they fit its cells is for the model to say."""
+def _pair_shares(content: Any, terms: tuple[Term, ...]) -> dict[tuple[str, str], FloatArray]:
+    """Read the share of the training rows in each pair of bins; the model checks the shape."""
     found: dict[tuple[str, str], FloatArray] = {}
     pairs = {term.part for term in terms if term.is_product}
-    for one in _list(content, "seen_pairs"):
+    for one in _list(content, "pair_shares"):
         good = isinstance(one, dict) and one.keys() == {"features", "shares"} and isinstance(one["features"], list)
         good = good and all(isinstance(name, str) for name in one["features"]) and tuple(one["features"]) in pairs
-        _expect(one, "a part of seen_pairs", "an object with features, a pair in use, and shares", holds=good)
+        _expect(one, "a part of pair_shares", "an object with features, a pair in use, and shares", holds=good)
         rows = [_list(row, "shares") for row in _list(one["shares"], "shares")]
         even = len(rows) > 0 and all(len(row) == len(rows[0]) > 0 for row in rows)
         _expect(rows, "shares of a pair", "a table of numbers", holds=even)
         shares = np.array([[_finite(share, "a share of a pair") for share in row] for row in rows])
-        good = bool((shares >= 0).all()) and abs(math.fsum(shares.ravel().tolist()) - 1) < SHARE_SLACK
+        good = bool((shares >= 0).all()) and abs(math.fsum(shares.ravel().tolist()) - 1) < SHARE_TOLERANCE
         _expect(rows, "shares of a pair", "from 0 to 1 with the sum 1", holds=good)
         found[one["features"][0], one["features"][1]] = shares
     return found
 
 
-def _seen_of(part: Any, scale: Scale) -> Seen:
-    good = isinstance(part, dict) and {*part} - {"means"} == {"upto", "above", "alone", "missing"}
-    _expect(part, "a part of seen", "an object with upto, above, alone, missing and, for ramps, means", holds=good)
-    upto, alone = (tuple(_pair(pair, scale) for pair in _list(part[name], name)) for name in ("upto", "alone"))
-    means = tuple(_finite(mean, "a mean of seen") for mean in _list(part.get("means", []), "means"))
-    _check_means(means, [scale.number(value) for value, _ in upto])
-    seen = Seen(upto, _finite(part["above"], "above"), alone, _finite(part["missing"], "missing"), means)
-    shares = [seen.above, seen.missing, *(share for _, share in (*upto, *alone))]
-    good = all(share >= 0 for share in shares) and abs(math.fsum(shares) - 1) < SHARE_SLACK
-    _expect(shares, "the shares of seen", "from 0 to 1 with the sum 1", holds=good)
-    return seen
-
-
-def _check_means(means: tuple[float, ...], edges: list[float]) -> None:
+def _distribution(part: Any, scale: Scale) -> TrainingDistribution:
+    good = isinstance(part, dict) and {*part} - {"means"} == {"upto", "above", "single", "missing"}
+    _expect(part, "a distribution", "an object with upto, above, single, missing and, for ramps, means", holds=good)
+    upto, single = (tuple(_pair(pair, scale) for pair in _list(part[name], name)) for name in ("upto", "single"))
+    means = tuple(_finite(mean, "a mean of a distribution") for mean in _list(part.get("means", []), "means"))
+    edges = [scale.number(value) for value, _ in upto]
     pairs = zip([-math.inf, *edges], means, edges, strict=False)
     good = not means or (len(means) == len(edges) and all(low < mean <= high for low, mean, high in pairs))
-    _expect(means, "means", f"one for each part up to {edges}, within it", holds=good)
+    _expect(means, "means", f"one for each interval up to {edges}, within it", holds=good)
+    above, missing = _finite(part["above"], "above"), _finite(part["missing"], "missing")
+    shares = [above, missing, *(share for _, share in (*upto, *single))]
+    good = all(share >= 0 for share in shares) and abs(math.fsum(shares) - 1) < SHARE_TOLERANCE
+    _expect(shares, "the shares of a distribution", "from 0 to 1 with the sum 1", holds=good)
+    return TrainingDistribution(upto, above, single, missing, means)
 
 
 def _pair(pair: Any, scale: Scale) -> tuple[Value, float]:
-    _expect(pair, "a part of seen", "a pair of value and share", holds=isinstance(pair, list) and len(pair) == 2)
-    return _value(pair[0], scale, "a value of seen"), _finite(pair[1], "a share of seen")
+    good = isinstance(pair, list) and len(pair) == 2
+    _expect(pair, "a part of a distribution", "a pair of value and share", holds=good)
+    return _value(pair[0], scale, "a value of a distribution"), _finite(pair[1], "a share of a distribution")
 
 
-def _evidence(content: Any, terms: tuple[Term, ...]) -> Evidence:
-    try:
-        return evidence_from(content, terms)
-    except ValueError as error:
-        msg = f"not a sparsegam model: in its evidence, {error}."
-        raise ValueError(msg) from None
+def _statistics_to_json(statistics: FitStatistics) -> dict[str, Any]:
+    known = statistics.covariance
+    blocks = [] if known is None else [(part, block.tolist()) for part, block in known.items()]
+    return {
+        "n_rows": statistics.n_rows,
+        "n_events": statistics.n_events,
+        "rows": list(statistics.rows),
+        "events": None if statistics.events is None else list(statistics.events),
+        "intercept_error": statistics.intercept_error,
+        "covariance": None if known is None else {part: rows for part, rows in blocks if isinstance(part, str)},
+        "pair_covariance": [[*part, rows] for part, rows in blocks if not isinstance(part, str)],
+    }
+
+
+def _statistics(content: Any, terms: tuple[Term, ...]) -> FitStatistics:
+    good = isinstance(content, dict) and {*content} == {*STATISTICS}
+    _expect(content, "statistics", f"an object with {STATISTICS}", holds=good)
+    n_rows, n_events, error = content["n_rows"], content["n_events"], content["intercept_error"]
+    _expect(n_rows, "n_rows", "a count above zero", holds=type(n_rows) is int and n_rows > 0)
+    _expect(
+        n_events, "n_events", f"null or a count up to {n_rows}", holds=n_events is None or _is_count(n_events, n_rows)
+    )
+    good = error is None or (is_number(error) and error >= 0)
+    _expect(error, "intercept_error", "null or a number >= 0", holds=good)
+    both = (content["events"] is None) == (n_events is None)
+    _expect(content["events"], "events", "null if and only if n_events is null", holds=both)
+    rows = _counts(content["rows"], "rows", [n_rows] * len(terms))
+    return FitStatistics(
+        n_rows,
+        n_events,
+        rows,
+        None if n_events is None else _counts(content["events"], "events", rows),
+        None if error is None else float(error),
+        _covariance(content["covariance"], content["pair_covariance"], terms),
+    )
+
+
+def _is_count(value: Any, at_most: int) -> bool:
+    return type(value) is int and 0 <= value <= at_most
+
+
+def _counts(values: Any, name: str, at_most: Sequence[int]) -> tuple[int, ...]:
+    good = isinstance(values, list) and len(values) == len(at_most) and all(map(_is_count, values, at_most))
+    _expect(values, name, f"{len(at_most)} counts, one for each term, none above its rows", holds=good)
+    return tuple(values)
+
+
+def _covariance(content: Any, pairs: Any, terms: tuple[Term, ...]) -> dict[Part, FloatArray] | None:
+    if content is None:
+        return None
+    sizes: dict[Part, int] = {}
+    for term in terms:
+        sizes[term.part] = sizes.get(term.part, 0) + 1
+    good = isinstance(content, dict) and isinstance(pairs, list)
+    good = good and all(isinstance(pair, list) and len(pair) == 3 for pair in pairs)
+    good = good and all(isinstance(name, str) for pair in pairs for name in pair[:2])
+    _expect(content, "covariance", "matrices by feature, and lists of two features and a matrix", holds=good)
+    found: dict[Part, Any] = {**content, **{(first, second): rows for first, second, rows in pairs}}
+    _expect(list(found), "covariance", f"matrices of {list(sizes)}", holds={*found} == {*sizes})
+    return {part: _matrix(found[part], part_name(part), size) for part, size in sizes.items()}
+
+
+def _matrix(rows: Any, name: str, size: int) -> FloatArray:
+    square = isinstance(rows, list) and len(rows) == size
+    square = square and all(isinstance(row, list) and len(row) == size and all(map(is_number, row)) for row in rows)
+    _expect(rows, f"covariance of {name!r}", f"{size} rows of {size} finite numbers", holds=square)
+    matrix = np.array(rows, dtype=np.float64)
+    variance, tolerance = np.diagonal(matrix), COVARIANCE_TOLERANCE
+    good = bool((variance >= 0).all()) and np.allclose(
+        matrix, matrix.T, rtol=tolerance, atol=tolerance * variance.max()
+    )
+    _expect(rows, f"covariance of {name!r}", "symmetric, no variance below zero", holds=good)
+    return matrix
 
 
 def _value(value: Any, scale: Scale, name: str) -> Value:
-    """Read a value of a feature: what its scale holds."""
+    """Read a value of a feature, which must be on its scale."""
     if scale.kind == "number":
         return _finite(value, name)
     good = isinstance(value, str | int | float) and scale.holds(value)

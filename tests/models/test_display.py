@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from sparsegam import SparseGAMClassifier, SparseLinearClassifier, gam_path
-from sparsegam._models.notebook import STYLE, fragment, table
+from sparsegam._models.display import STYLE, fragment, table
 from sparsegam.inspection import subgroups
 
 EVIL = "<b onclick=1>income</b>"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sparsegam import Model
-from sparsegam._models.outcomes import events, positives, target_of
+from sparsegam._models.scoring import events, positives, target_of
 
 CLASSIFIER = Model(0.0, (), ("x",), "logistic", classes=(np.str_("bad"), np.str_("good")))
 REGRESSION = Model(0.0, (), ("x",), "squared")
