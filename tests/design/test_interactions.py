@@ -92,7 +92,7 @@ def test_training_data_are_scored_as_by_the_row_oracle(encoded, columns):
     point = _core.Point(0.125, np.append(columns, 1), np.array([0.5, -0.25, 2.0, 1.0]))
     expected = encoded.row_scores(point)
     np.testing.assert_allclose(encoded.score(read_table(FRAME), [point])[0], expected, rtol=0, atol=1e-15)
-    model = encoded.design.model(point, "logistic", np.array([0, 1]), "last", {})
+    model = encoded.design.model(point, "logistic", np.array([0, 1]), "last")
     np.testing.assert_allclose(model.decision_function(FRAME), expected, rtol=0, atol=1e-15)
     assert model.pairs == (("a", "b"), ("a", "c"))
 
