@@ -1,6 +1,6 @@
-"""The transformer ThresholdBinner: a table in, the 0/1 columns that a model may choose from out, readably named."""
+"""The transformer ThresholdBinner, which converts a table to the 0/1 columns that additive models choose from."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,37 +10,40 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparsegam._data.table import Table, read_table
 from sparsegam._data.target import read_weights
-from sparsegam._design.binning import Binning, Learner
+from sparsegam._design.binning import Binning, Feature, Learner
 from sparsegam.choices import Categorical, SpecialValues
-from sparsegam.parameters import pick
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class ThresholdBinner(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Turns a table into 0/1 columns: `x <= t`, `x == level`, `x is missing` and the like.
+    """Convert a table to 0/1 columns: `x <= t`, `x == level`, `x is missing` and the like.
 
-    These are the columns that the additive models choose from, for those who want them for another purpose.
+    These are the columns that the additive models choose from, for use in other models.
 
     Parameters
     ----------
-    max_bins : int
-        Thresholds are at every unique value of a column with at most so many, else at quantiles. Of a category, the
-        most frequent levels are kept.
-    thresholds : dict from column to list, optional
-        The thresholds of a column, where they shall not be learned.
-    categorical : "auto" or list of columns
-        Columns to take as categories besides those that are text or categorical.
-    min_category_count : int
-        Levels with fewer rows, whatever these weigh, are merged into one.
-    special_values : list, or dict from column to list, optional
-        Values out of the order of their column, each a column of its own: for all numeric columns, or by column.
+    max_bins : int, default=1000
+        Largest number of bins of a feature. Thresholds are at all unique values of a column with at most this many,
+        otherwise at (weighted) quantiles. Of a categorical feature, the most frequent levels are kept.
+    thresholds : dict or None, default=None
+        Thresholds by column, instead of learned ones.
+    categorical : "auto" or list of columns, default="auto"
+        Columns to treat as categorical in addition to text and categorical columns.
+    min_category_count : int, default=5
+        Levels with fewer rows are merged into one, regardless of weights.
+    special_values : list, dict or None, default=None
+        Special codes: values that are not part of the order of their column, each with a column of its own, for all
+        numeric columns (list) or by column (dict).
 
     Attributes
     ----------
     features_ : list of Feature
         The bins of each column.
     n_features_in_, feature_names_in_ : int, ndarray
-        The columns seen in `fit`.
+        The number and the names of the features; names only if all are strings.
+
+    See Also
+    --------
+    SparseGAMClassifier : Chooses few of these columns.
 
     Examples
     --------
@@ -52,11 +55,24 @@ class ThresholdBinner(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     [[0, 1]]
     """
 
-    max_bins: int = 1000
-    thresholds: Any = None
-    categorical: Categorical = "auto"
-    min_category_count: int = 5
-    special_values: SpecialValues = None
+    features_: list[Feature]
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+
+    def __init__(
+        self,
+        *,
+        max_bins: int = 1000,
+        thresholds: Mapping[Any, Sequence[Any]] | None = None,
+        categorical: Categorical = "auto",
+        min_category_count: int = 5,
+        special_values: SpecialValues = None,
+    ) -> None:
+        self.max_bins = max_bins
+        self.thresholds = thresholds
+        self.categorical = categorical
+        self.min_category_count = min_category_count
+        self.special_values = special_values
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "ThresholdBinner":
         """Learn the bins of each column.
@@ -66,9 +82,9 @@ class ThresholdBinner(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         X : array-like or data frame of shape (n_rows, n_features)
             Numbers, booleans, dates, text and categories; values may be missing.
         y : None
-            Not used.
-        sample_weight : array-like of shape (n_rows,), optional
-            Weights of the rows, for the quantiles; a weight of 2 is the same as the row twice, 0 the same as no row.
+            Ignored.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows, for the quantiles; a weight of 2 is the same as the row twice.
 
         Returns
         -------
@@ -80,7 +96,15 @@ class ThresholdBinner(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         kept = weight > 0
         if not kept.all():
             table, weight = table.take(kept), weight[kept]
-        learner = Learner(table.labels, pick(Binning, vars(self)), weight)
+        binning = Binning(
+            max_bins=self.max_bins,
+            categorical=self.categorical,
+            min_category_count=self.min_category_count,
+            special_values=self.special_values,
+            thresholds=self.thresholds,
+            min_samples_bin=1,
+        )
+        learner = Learner(table.labels, binning, weight)
         self.features_ = [learner.learn(table.column(j), j)[0] for j in range(table.n_columns)]
         return self
 
@@ -90,7 +114,7 @@ class ThresholdBinner(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like or data frame of shape (n_rows, n_features)
-            Rows with the columns that the bins were learned from. Levels not seen then are in no column.
+            Rows with the columns of the training data. All columns of a feature are 0 for a new level.
 
         Returns
         -------
@@ -105,12 +129,12 @@ class ThresholdBinner(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.concatenate(blocks, axis=1)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Return what each 0/1 column says, as in `age <= 63`.
+        """Return the condition of each 0/1 column, such as `age <= 63`.
 
         Parameters
         ----------
-        input_features : array-like of str, optional
-            Names for the columns of `fit`; those it saw by default.
+        input_features : array-like of str, default=None
+            Names of the features; None for those of the training data.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Coefficients fitted again on given columns, and what exchanging one of these columns for another would cost."""
+"""Refits of the coefficients of given columns, and the cost of swapping one of these columns for another."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,13 +12,13 @@ from sparsegam._search.ridge import Ridge
 from sparsegam.arrays import FloatArray
 
 Columns = NDArray[np.int64]
-ORDINARY = Units()
+USER_UNITS = Units()
 ROUGH: dict[str, Any] = {"tolerance": 1e-6, "full_precision": False}
 
 
 @dataclass(frozen=True, eq=False)
 class Support:
-    """A model on some columns of the rows.
+    """A model on some columns.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class Support:
     theta : ndarray
         The intercept, then the coefficients of the columns.
     objective : float
-        Loss and ridge; NaN where nobody has asked yet.
+        Loss plus ridge; NaN if it was not computed.
     """
 
     columns: Columns
@@ -36,22 +36,22 @@ class Support:
 
     @property
     def point(self) -> _core.Point:
-        """The model as the core has it."""
+        """The model as a point of the core."""
         return _core.Point(float(self.theta[0]), self.columns, np.ascontiguousarray(self.theta[1:]))
 
     def without(self, j: int) -> "Support":
-        """Leave the column at position j out."""
+        """Return the model without the column at position j."""
         return Support(np.delete(self.columns, j), np.delete(self.theta, j + 1))
 
     def with_column(self, column: int) -> "Support":
-        """Let one more column in, with a coefficient of zero for now."""
+        """Return the model with another column, whose coefficient is zero."""
         return Support(np.append(self.columns, column), np.append(self.theta, 0.0))
 
 
 def ridge_penalty(
     p: int, lambda2: float, unit: FloatArray | None = None, bounds: tuple[FloatArray, FloatArray] | None = None
 ) -> _core.Penalty:
-    """Return the penalty of p columns that has a ridge and, if any, bounds: standardised, without units."""
+    """Return a penalty of p columns with a ridge and, if given, bounds."""
     low, high = (np.full(p, -np.inf), np.full(p, np.inf)) if bounds is None else bounds
     return _core.Penalty(
         lambda2=lambda2,
@@ -66,15 +66,15 @@ def ridge_penalty(
 
 
 def penalty_of(rows: _core.LocalRows, ridge: Ridge, units: Units, ramps: Columns | None = None) -> _core.Penalty:
-    """Return the penalty that is this ridge on all columns."""
+    """Return the penalty with this ridge on all columns."""
     unit = None if ridge.standardized else ridge.unit(rows.columns, units, ramps)
     return ridge_penalty(len(rows.columns), ridge.lambda2, unit)
 
 
 def objective_at(
-    rows: _core.LocalRows, ridge: Ridge, support: Support, units: Units = ORDINARY, ramps: Columns | None = None
+    rows: _core.LocalRows, ridge: Ridge, support: Support, units: Units = USER_UNITS, ramps: Columns | None = None
 ) -> float:
-    """Return loss and ridge; rows that do not know which columns are ramps must be told."""
+    """Return loss plus ridge; `ramps` are the columns that are ramps, if `rows` lacks this information."""
     point = units.to_core(support.point)
     (loss,) = rows.evaluate([point])
     unit = ridge.unit(rows.columns, units, ramps)[point.columns]
@@ -87,7 +87,7 @@ def refit(  # noqa: PLR0913
     start: Support,
     *,
     held: NDArray[np.bool_] | None = None,
-    units: Units = ORDINARY,
+    units: Units = USER_UNITS,
     ramps: Columns | None = None,
     rough: bool = False,
 ) -> Support:
@@ -100,21 +100,20 @@ def refit(  # noqa: PLR0913
     ridge : Ridge
         The ridge.
     start : Support
-        The columns, and where to start.
+        The columns, and the starting coefficients.
     held : ndarray of bool, optional
-        Columns that keep the coefficient they start with.
+        Columns whose coefficients are frozen.
     units : Units
-        Those that the rows are in; supports are in the user's.
+        Units of the rows; supports are in the units of the user.
     ramps : ndarray of int, optional
-        Columns that are ramps, where the rows do not know.
-    rough : bool
-        For costs that are read to a few digits: to end with a step that promised a millionth of the objective, which
-        leaves far less than that behind.
+        Columns that are ramps, if the rows lack this information.
+    rough : bool, default=False
+        Whether to stop at a predicted relative decrease of 1e-6, which is enough to compare costs.
 
     Returns
     -------
     Support
-        The same columns at their best.
+        The columns with their optimal coefficients.
     """
     kept = None if held is None else start.columns[held]
     penalty = penalty_of(rows, ridge, units, ramps)
@@ -126,22 +125,22 @@ def refit(  # noqa: PLR0913
 
 
 class Neighbourhood:
-    """What each exchange of a column of a fitted support for another would cost.
+    """The costs of swapping a column of a support for another.
 
-    One scan gives the second-order estimate of every exchange, with the other coefficients re-optimised. The support
-    is fitted first.
+    The support is refitted first. One scan then gives the second-order estimate of every swap, with the other
+    coefficients re-optimised.
     """
 
-    def __init__(self, rows: _core.LocalRows, ridge: Ridge, start: Support, units: Units = ORDINARY) -> None:
+    def __init__(self, rows: _core.LocalRows, ridge: Ridge, start: Support, units: Units = USER_UNITS) -> None:
         self.support = refit(rows, ridge, start, units=units)
         penalty = penalty_of(rows, ridge, units)
         _, rises = _core.swap_costs(rows, penalty, units.to_core(self.support.point))
         self._rises = np.reshape(rises, (-1, start.columns.size)) * units.loss
 
     def swap_costs(self, j: int) -> FloatArray:
-        """Return what the objective would rise by with each column in the place of the one at position j.
+        """Return the increase of the objective with each column in place of the one at position j.
 
-        Infinite for columns that the others leave next to nothing to explain, and for those of the support.
+        It is infinite for columns of the support, and for columns that depend linearly on the others.
         """
         out: FloatArray = self._rises[:, j]
         return out
