@@ -20,7 +20,9 @@ SETTINGS = {"lambda0": "bic", "special_values": [-9, -8, -7]}
 def main() -> None:
     """Measure and print."""
     from sparsegam import SparseGAMClassifier
-    from sparsegam._search import solver, tables
+    from sparsegam._backends import local
+    from sparsegam._fit import training
+    from sparsegam._search import solver, table_problem
     from sparsegam.datasets import make_credit
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -34,15 +36,15 @@ def main() -> None:
     for _ in range(args.rounds):
         for threads in args.threads:
             phases = Phases()
-            bare = tables.bin_table, tables.Tables.pose, solver._search_at, tables.TableProblem.model
-            phases.watch(tables, "bin_table", "bins")
-            phases.watch(tables.Tables, "pose", "pose")
+            bare = local.bin_table, training.build_table_problem, solver._search_at, table_problem.TableProblem.model
+            phases.watch(local, "bin_table", "bins")
+            phases.watch(training, "build_table_problem", "build")
             phases.watch(solver, "_search_at", "search")
-            phases.watch(tables.TableProblem, "model", "model")
+            phases.watch(table_problem.TableProblem, "model", "model")
             start = time.perf_counter()
             gam = SparseGAMClassifier(n_jobs=threads, **SETTINGS).fit(credit.frame, credit.target)
             seconds = time.perf_counter() - start
-            tables.bin_table, tables.Tables.pose, solver._search_at, tables.TableProblem.model = bare
+            local.bin_table, training.build_table_problem, solver._search_at, table_problem.TableProblem.model = bare
             models.add(gam.model_.to_json())
             if threads not in best or seconds < best[threads]["seconds"]:
                 best[threads] = {"threads": threads, "seconds": seconds, **phases.seconds}

@@ -29,11 +29,9 @@ from benchmarks.memory import peak_bytes, settled_bytes
 from benchmarks.newrows_data import Fold, Table, folds, tables
 from benchmarks.newrows_summary import RESULTS
 from sparsegam import _core, gam_path
-from sparsegam._design.binning import Binning
-from sparsegam._design.constraints import Constraints
-from sparsegam._search.options import SearchOptions
+from sparsegam._fit.spec import additive_spec
+from sparsegam._fit.training import build_problem, read_data
 from sparsegam._search.path import Path as Models
-from sparsegam._search.tables import Tables
 from sparsegam.losses import logistic
 
 SHAPES = ("steps", "ramps", "both")
@@ -161,11 +159,10 @@ def _is_best(seed: int) -> bool:
     X = np.column_stack([rng.integers(0, 5, 150), rng.integers(0, 6, 150), rng.integers(0, 4, 150)]).astype(np.float64)
     score = np.minimum(X[:, 0] - 3, 0) + (X[:, 1] > 3) - 0.5 * np.maximum(X[:, 2] - 1, 0) + rng.normal(size=150)
     y = score if loss == "squared" else np.where(score > np.median(score), 1.0, -1.0)
-    inputs = Tables(Binning(), Constraints(shapes="both"))
-    options = SearchOptions(loss=loss, lambda2="auto", max_terms=3)
-    problem = inputs.pose(inputs.read(X), y, np.ones(y.size), options)
+    spec = additive_spec(loss=loss, max_terms=3, min_samples_bin=1, shapes="both")
+    problem = build_problem(spec, read_data(spec, X, y))
     search = _core.frontier(problem.rows, problem.penalty, max_terms=3).points[-1]
-    every = np.flatnonzero(problem.design.candidates(inputs.rules))
+    every = np.flatnonzero(problem.design.candidates(problem.constraints))
     best = np.inf
     for columns in combinations(every.tolist(), 3):
         point = _core.Point(0.0, np.array(columns), np.zeros(3))

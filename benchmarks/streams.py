@@ -68,12 +68,13 @@ def measure(folder: Path, threads: int, *, as_frame: bool, max_bytes: int | None
     """Fit what is in a folder, in this process; say what it took."""
     from sparsegam import SparseGAMClassifier, scan
     from sparsegam._design import encoding
-    from sparsegam._search import solver, tables
+    from sparsegam._fit import training
+    from sparsegam._search import solver
 
     phases = Phases()
     phases.watch(encoding, "summarised", "learn")
-    phases.watch(tables, "take_in", "read")
-    phases.watch(tables.Tables, "pose", "pose")
+    phases.watch(training, "take_in", "read")
+    phases.watch(training, "build_table_problem", "build")
     phases.watch(solver, "_search_at", "search")
     gam = SparseGAMClassifier(n_jobs=threads, **SETTINGS)
     if as_frame:

@@ -18,9 +18,9 @@ from sparsegam import (
     linear_path,
     scan,
 )
+from sparsegam._backends.local import LocalBackend
 from sparsegam._data import streams
 from sparsegam._design import encoding
-from sparsegam._search.tables import Tables
 from sparsegam.datasets import make_credit
 
 FEATURES = [name for name in mixed_table(5).columns if name != "y"]
@@ -165,12 +165,17 @@ def test_new_values_are_told_of_once(table, files):
     assert len(told) == 1
 
 
-def test_codes_are_held_once(files, monkeypatch):
-    posed, pose = [], Tables.pose
-    monkeypatch.setattr(Tables, "pose", lambda *given: posed.append((given[1], pose(*given))) or posed[-1][1])
+def test_codes_of_a_stream_are_overwritten_by_bins(files, monkeypatch):
+    encoded, encode = [], LocalBackend.encode
+
+    def noted(backend, data, *given, **options):
+        encoded.append((data.features, encode(backend, data, *given, **options)))
+        return encoded[-1][1]
+
+    monkeypatch.setattr(LocalBackend, "encode", noted)
     SparseGAMClassifier(**SETTINGS | {"max_bins": 10}).fit(streamed(files, "y"), "y")
-    ((table, problem),) = posed
-    for column, codes in zip(table.source, problem.encoded.codes, strict=True):
+    ((table, found),) = encoded
+    for column, codes in zip(table.source, found.codes, strict=True):
         assert np.shares_memory(column.codes, codes)
 
 

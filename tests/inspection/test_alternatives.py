@@ -5,15 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from _helpers.table_problems import table_problem
 
 from sparsegam import SparseGAMClassifierCV, SparseGAMRegressor
-from sparsegam._data.table import read_table
-from sparsegam._design.binning import Binning
-from sparsegam._design.constraints import Constraints, InteractionOptions
-from sparsegam._search.options import SearchOptions
+from sparsegam._design.constraints import Constraints
 from sparsegam._search.path import Path
 from sparsegam._search.refit import refit
-from sparsegam._search.tables import Tables
 from sparsegam.inspection import alternatives
 from sparsegam.inspection._alternatives import (
     find_alternatives,
@@ -37,8 +34,8 @@ def make_problem(loss="logistic", rules=None, n=400):
         else score + rng.normal(size=n)
     )
     rules = rules or Constraints()
-    options = SearchOptions(loss=loss, lambda2=1e-3, max_terms=6)
-    problem = Tables(Binning(), rules).pose(read_table(X), y, np.ones(n), options)
+    demands = {"monotone": rules.monotone, "features_never": rules.features_never, "shapes": rules.shapes}
+    problem = table_problem(X, y, loss=loss, lambda2=1e-3, max_terms=6, **demands)
     classes = None if loss == "squared" else np.array([0, 1])
     return problem, Path.search(problem, classes), rules
 
@@ -94,9 +91,7 @@ def test_costs_of_ramps_use_raw_values(loss, max_bins):
         else np.where(rng.random(500) < 1 / (1 + np.exp(-score)), 1.0, -1.0)
     )
     rules = Constraints(shapes="both")
-    problem = Tables(Binning(max_bins=max_bins), rules).pose(
-        read_table(X), y, np.ones(500), SearchOptions(loss, 1e-3, 4)
-    )
+    problem = table_problem(X, y, loss=loss, lambda2=1e-3, max_terms=4, max_bins=max_bins, shapes="both")
     path = Path.search(problem, None if loss == "squared" else np.array([0, 1]))
     model = path.at(n_terms=2)
     assert {t.condition.kind for t in model.terms} == {"ramp", "<="}
@@ -125,13 +120,13 @@ def test_terms_without_a_column_are_rejected():
     assert len(find_alternatives(problem, path.at(n_terms=0), rules)) == 0
     model = path.at(n_terms=6)
     with pytest.raises(ValueError, match="no column for the term"):
-        find_alternatives(pose_with_few_bins(), model, rules)
+        find_alternatives(problem_of_other_data(), model, rules)
 
 
-def pose_with_few_bins():
+def problem_of_other_data():
     X = np.arange(80.0).reshape(20, 4) + 0.5
     y = np.tile([-1.0, 1.0], 10)
-    return Tables(Binning(), Constraints()).pose(read_table(X), y, np.ones(20), SearchOptions("logistic", 1e-3, 3))
+    return table_problem(X, y, lambda2=1e-3, max_terms=3)
 
 
 @pytest.fixture(scope="module")
@@ -140,8 +135,7 @@ def paired():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 20, (600, 3)).astype(float)
     y = np.where(rng.random(600) < np.where((X[:, 0] <= 8) & (X[:, 1] > 10), 0.8, 0.3), 1.0, -1.0)
-    tables = Tables(Binning(), Constraints(), InteractionOptions(interactions=1))
-    problem = tables.pose(read_table(X), y, np.ones(600), SearchOptions(loss="logistic", lambda2=1e-3, max_terms=3))
+    problem = table_problem(X, y, lambda2=1e-3, max_terms=3, interactions=1)
     ready = problem.prepared()
     model = Path.search(ready, np.array([0, 1])).at(n_terms=1)
     assert model.terms[0].is_product

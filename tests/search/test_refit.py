@@ -2,14 +2,10 @@
 
 import numpy as np
 import pytest
+from _helpers.table_problems import table_problem
 
-from sparsegam._data.table import read_table
-from sparsegam._design.binning import Binning
-from sparsegam._design.constraints import Constraints
-from sparsegam._search.options import SearchOptions
 from sparsegam._search.refit import Neighbourhood, Support, objective_at, refit
 from sparsegam._search.solver import frontier
-from sparsegam._search.tables import Tables
 from sparsegam.losses import LOSSES
 
 LAMBDA2 = 1e-3
@@ -21,9 +17,7 @@ def posed(loss):
     score = 1.5 * (X[:, 0] <= 4) - (X[:, 1] <= 2) + 0.4
     y = np.where(rng.random(500) < 1 / (1 + np.exp(-score)), 1.0, -1.0) if LOSSES[loss].is_classifier else score
     y = y if LOSSES[loss].is_classifier else y + rng.normal(size=500)
-    return Tables(Binning(min_samples_bin=1), Constraints(min_samples_bin=1)).pose(
-        read_table(X), y, np.ones(500), SearchOptions(loss, LAMBDA2, 4)
-    )
+    return table_problem(X, y, loss=loss, lambda2=LAMBDA2, max_terms=4)
 
 
 def support_of(point):

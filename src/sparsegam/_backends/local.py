@@ -40,25 +40,25 @@ class LocalBackend:
     ----------
     n_threads : int, default=1
         Number of threads.
+
+    The bins of the last table are kept, so that the classes of a fit, and the shapes that are compared, share them.
     """
 
     n_threads: int = 1
+    _binned: list[tuple[LabelledData[Table], Binning, "_BinnedRows"]] = field(
+        default_factory=list, repr=False, compare=False
+    )
 
     def encode(
         self, data: LabelledData[Table], binning: Binning, shapes: Sequence[str], loss: str, *, interactions: bool
     ) -> "LocalTable":
         """Learn bins and ramps, and encode the training rows of positive weight; see `Backend.encode`."""
-        kept = data.weight > 0
-        if not kept.all():
-            data = data.take(kept)
-        table, weight = data.features, data.weight
-        if set(shapes) != {"steps"}:
-            # Ramps read the raw values again after the table was encoded.
-            table = table.with_reusable_codes(allowed=False)
-        features, codes = bin_table(table, binning, weight, self.n_threads)
+        binned = self._bin(data, binning, only_steps=set(shapes) == {"steps"})
+        table, weight, features, codes = binned.table, binned.weight, binned.features, binned.codes
+        values = data.target if binned.kept is None else data.target[binned.kept]
         ramps = learn_ramps(table, features, codes, weight, shapes)
         is_exact = all(one is None or one.exact for one in ramps)
-        units, target, scaled = scale_target(data.target, weight, centred=not LOSSES[loss].is_classifier)
+        units, target, scaled = scale_target(values, weight, centred=not LOSSES[loss].is_classifier)
         return encoded_table(
             features,
             codes,
@@ -72,6 +72,22 @@ class LocalBackend:
             n_threads=self.n_threads,
         )
 
+    def _bin(self, data: LabelledData[Table], binning: Binning, *, only_steps: bool) -> "_BinnedRows":
+        """Bin the rows of positive weight, or return the bins of the last call for the same features and weights."""
+        for known, known_binning, binned in self._binned:
+            if known.features is data.features and known.weight is data.weight and known_binning is binning:
+                return binned
+        table, weight, kept = data.features, data.weight, data.weight > 0
+        is_kept = None if kept.all() else kept
+        if is_kept is not None:
+            table, weight = table.take(kept), weight[kept]
+        if not only_steps:
+            # Ramps read the raw values again after the table was encoded.
+            table = table.with_reusable_codes(allowed=False)
+        binned = _BinnedRows(table, weight, is_kept, *bin_table(table, binning, weight, self.n_threads))
+        self._binned[:] = [(data, binning, binned)]
+        return binned
+
     def matrix_rows(self, data: LabelledData[NumericMatrix], loss: str) -> _core.MatrixRows:
         """Return the row oracle of a matrix; see `Backend.matrix_rows`."""
         matrix = data.features
@@ -79,6 +95,17 @@ class LocalBackend:
         return _core.MatrixRows(
             matrix.core(), data.target, data.weight, loss=loss, n_threads=self.n_threads, max_bytes=cache
         )
+
+
+@dataclass(frozen=True, eq=False)
+class _BinnedRows:
+    """Rows of positive weight with their bins, which do not depend on the target and the shapes."""
+
+    table: Table
+    weight: FloatArray
+    kept: NDArray[np.bool_] | None
+    features: list[Feature]
+    codes: list[Codes]
 
 
 @dataclass(frozen=True, eq=False)

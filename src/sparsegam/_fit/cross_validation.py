@@ -14,9 +14,10 @@ from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, chec
 
 from sparsegam import _core
 from sparsegam._data.table import Table
+from sparsegam._design.linear import Coefficients
 from sparsegam._fit.progress import gather, new_bar, serialized
 from sparsegam._fit.scoring import SizesAndScores, scoring_of
-from sparsegam._fit.spec import FitSpec, SizeSelection
+from sparsegam._fit.spec import AdditiveOptions, FitSpec, SizeSelection
 from sparsegam._fit.training import FitData, build_problem
 from sparsegam._search.options import n_threads
 from sparsegam._search.path import LinearPath, Path
@@ -237,7 +238,8 @@ def choose_size(spec: FitSpec, data: FitData, folds: Sequence[Fold]) -> SizeChoi
     spec = replace(spec, options=options, stop=stop)
     left = data.deadline.seconds_left
     seconds = None if left is None else left * min(threads, n_searches) / n_searches
-    choices = [(design, ridge) for design in spec.designs for ridge in spec.ridges]
+    designs: Sequence[AdditiveOptions | Coefficients] = spec.designs
+    choices = [(design, ridge) for design in designs for ridge in spec.ridges]
     single = len(choices) == 1
     data = data.loaded()
     tasks: list[Callable[[], Any]] = []
@@ -273,9 +275,12 @@ def _search_fold(
         # Scorers see True for the positive class, as the other labels may have been merged into one class.
         test = replace(test, labels=test.target > 0, classes=np.array([False, True]))
     deadline, scored, finished = data.deadline.within(seconds), list[SizesAndScores](), True
-    for n, design in enumerate(spec.designs):
-        share = deadline.share(1 / (len(spec.designs) - n))
-        problem = _prepared(spec, replace(train, deadline=share), design, spec.ridges[len(spec.ridges) // 2])
+    backend = train.make_backend(spec)
+    designs: Sequence[AdditiveOptions | Coefficients] = spec.designs
+    for n, design in enumerate(designs):
+        share = deadline.share(1 / (len(designs) - n))
+        problem = build_problem(spec, replace(train, deadline=share), design, backend)
+        problem = at_ridge(problem, spec.ridges[len(spec.ridges) // 2]).prepared()
         found = frontiers(problem, spec.ridges, callback)
         with config_context(skip_parameter_validation=True):
             scored += [test.score(problem, one) for one in found]
@@ -292,13 +297,10 @@ def _search_all_rows(
     callback: Progress | None,
     seconds: float | None,
 ) -> tuple[Path[Any], Problem[Any]]:
-    problem = _prepared(spec, replace(data, deadline=data.deadline.within(seconds)), design, ridge)
+    problem = build_problem(spec, replace(data, deadline=data.deadline.within(seconds)), design)
+    problem = at_ridge(problem, ridge).prepared()
     kind: type[Path[Any]] = Path if spec.additive else LinearPath
     return kind.search(problem, data.classes, callback), problem
-
-
-def _prepared(spec: FitSpec, data: FitData, design: Any, ridge: Ridge) -> Problem[Any]:
-    return at_ridge(build_problem(spec, data, design), ridge).prepared()
 
 
 def _best_so_far(results: Sequence[_FoldResult | None]) -> str:

@@ -134,12 +134,12 @@ def search_path(spec: FitSpec, data: FitData) -> Path[Any]:
     return path
 
 
-def _fit_one(spec: FitSpec, data: FitData, folds: "Sequence[Fold]") -> FitResult:
-    return _fit_at_lambda0(spec, data) if spec.selection is None else _fit_by_cv(spec, data, folds)
+def _fit_one(spec: FitSpec, data: FitData, folds: "Sequence[Fold]", backend: Any = None) -> FitResult:
+    return _fit_at_lambda0(spec, data, backend) if spec.selection is None else _fit_by_cv(spec, data, folds)
 
 
-def _fit_at_lambda0(spec: FitSpec, data: FitData) -> FitResult:
-    problem = build_problem(spec, data)
+def _fit_at_lambda0(spec: FitSpec, data: FitData, backend: Any) -> FitResult:
+    problem = build_problem(spec, data, backend=backend)
     with watched(spec.callback, spec.verbose, spec.options.max_terms) as report:
         problem = problem.prepared(spec.lambda0)
         if spec.swap is None:
@@ -186,14 +186,14 @@ def _fit_by_cv(spec: FitSpec, data: FitData, folds: "Sequence[Fold]") -> FitResu
 
 
 def _fit_each_class(spec: FitSpec, data: FitData, folds: "Sequence[Fold]") -> FitResult:
-    """Fit each class against the rest, on the same folds; the classes share the time left."""
+    """Fit each class against the rest, on the same bins and folds; the classes share the time left."""
     assert data.classes is not None
-    n, parts = len(data.classes), list[FitResult]()
+    n, parts, backend = len(data.classes), list[FitResult](), data.make_backend(spec)
     for k in range(n):
         mine = replace(data.against_rest(k), deadline=data.deadline.share(1 / (n - k)))
         # Folds whose training rows lack the class are skipped.
         rows = (data.target.values == k) & (data.target.weight > 0) if folds else np.zeros(0, dtype=bool)
-        parts.append(_fit_one(spec, mine, [fold for fold in folds if np.any(rows[fold[0]])]))
+        parts.append(_fit_one(spec, mine, [fold for fold in folds if np.any(rows[fold[0]])], backend))
     return FitResult(
         spec,
         data,

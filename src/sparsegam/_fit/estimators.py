@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from sparsegam._data.streams import as_stream, is_stream, read_columns
 from sparsegam._data.table import Table, is_on_device
 from sparsegam._fit.driver import FitResult
+from sparsegam._fit.spec import AdditiveOptions
 from sparsegam._fit.training import FitData
 from sparsegam._models.scoring import positives
 from sparsegam._models.training import score_pieces
@@ -101,15 +102,16 @@ def _store_choice(estimator: Any, result: FitResult) -> None:
     estimator.best_lambda0_ = estimator.lambda0_ = result.lambda0
     estimator.best_lambda2_ = estimator.lambda2_ = result.ridge.lambda2
     estimator.standardize_ = result.ridge.standardized
-    if not spec.additive:
+    designs = [design for design in spec.designs if isinstance(design, AdditiveOptions)]
+    if not designs:
         return
-    shapes = [design.rules.shapes for design in spec.designs]
+    shapes = [design.constraints.shapes for design in designs]
     n_scores = len(spec.ridges) * len(scores.n_terms)
     estimator.shapes_ = shapes[choice.ridge // len(spec.ridges)]
     if spec.n_plain > 1:
         estimator.cv_results_["shapes"] = np.repeat([str(one) for one in shapes], n_scores)
     if len(spec.designs) > spec.n_plain:
-        with_interactions = [design.interactions.is_on for design in spec.designs]
+        with_interactions = [design.interactions.is_on for design in designs]
         estimator.cv_results_["interactions"] = np.repeat(with_interactions, n_scores)
 
 

@@ -9,13 +9,11 @@ from sparsegam._design.binning import Binning
 from sparsegam._design.constraints import Constraints, InteractionOptions
 from sparsegam._design.linear import Coefficients
 from sparsegam._design.ramps import check_shapes
-from sparsegam._search.matrices import Matrices
 from sparsegam._search.options import SearchOptions
 from sparsegam._search.penalty import check_lambda0
 from sparsegam._search.problem import Progress
 from sparsegam._search.ridge import Ridge, ridge_of, ridges_of
 from sparsegam._search.swap import SwapSearch
-from sparsegam._search.tables import Tables
 from sparsegam.checks import check_choice, check_integer
 from sparsegam.choices import (
     Auto,
@@ -42,6 +40,15 @@ CUDA = "cuda"
 DEVICES = ("cpu", CUDA)
 SEARCHES = get_args(Search)
 RULES = get_args(Rule)
+
+
+@dataclass(frozen=True)
+class AdditiveOptions:
+    """Options of the bins, the constraints and the interactions of additive models."""
+
+    binning: Binning
+    constraints: Constraints
+    interactions: InteractionOptions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,9 +85,9 @@ class FitSpec:
 
     Attributes
     ----------
-    designs : tuple of Tables or Matrices
-        How columns are made from the data, and the constraints on models: one design or, for cross-validation, several
-        to choose from, those without interactions first.
+    designs : tuple of AdditiveOptions or Coefficients
+        The columns that models may have, and the constraints on models: of additive models, one design or, for
+        cross-validation, several to choose from, those without interactions first.
     ridges : tuple of Ridge
         The ridge or, for cross-validation, those to choose from, weakest first.
     options : SearchOptions
@@ -103,7 +110,7 @@ class FitSpec:
         Lets another thread end the fit.
     """
 
-    designs: tuple[Any, ...]
+    designs: tuple[AdditiveOptions, ...] | tuple[Coefficients]
     ridges: tuple[Ridge, ...]
     options: SearchOptions
     lambda0: Lambda0 = "auto"
@@ -127,20 +134,22 @@ class FitSpec:
         if self.device == CUDA:
             msg = "search='swap', the search of the paper, runs on device='cpu' only, got device='cuda'."
             raise ValueError(msg)
-        if self.additive and self.designs[0].interactions.is_on:
-            given = self.designs[0].interactions.interactions
-            msg = f"search='swap' does not support interactions: use interactions=0, got {given!r}."
-            raise ValueError(msg)
+        for design in self.designs:
+            if isinstance(design, AdditiveOptions) and design.interactions.is_on:
+                given = design.interactions.interactions
+                msg = f"search='swap' does not support interactions: use interactions=0, got {given!r}."
+                raise ValueError(msg)
 
     @property
-    def additive(self) -> bool:
-        """Whether the models are additive; otherwise linear."""
-        return isinstance(self.designs[0], Tables)
+    def additive(self) -> AdditiveOptions | None:
+        """The options of the first design if the models are additive; None if they are linear."""
+        return self.designs[0] if isinstance(self.designs[0], AdditiveOptions) else None
 
     @property
     def n_plain(self) -> int:
         """Number of designs without interactions, which come first."""
-        return sum(not (self.additive and design.interactions.is_on) for design in self.designs) or len(self.designs)
+        plain = [one for one in self.designs if not (isinstance(one, AdditiveOptions) and one.interactions.is_on)]
+        return len(plain) or len(self.designs)
 
     @property
     def is_classifier(self) -> bool:
@@ -220,15 +229,11 @@ def additive_spec(  # noqa: PLR0913
         hierarchy=hierarchy,
         max_terms_per_pair=max_terms_per_pair,
     )
-    kind: type[Tables] = Tables
-    if is_cuda(device):
-        from sparsegam._backends.cuda.backend import CudaTables
-
-        kind = CudaTables
+    is_cuda(device)
     rules = [replace(plain, shapes=one) for one in listed]
-    designs = tuple(kind(binning, one, products) for one in rules)
+    designs = tuple(AdditiveOptions(binning, one, products) for one in rules)
     if selection is not None and products.is_on:
-        designs = (*(kind(binning, one, InteractionOptions()) for one in rules), *designs)
+        designs = (*(AdditiveOptions(binning, one, InteractionOptions()) for one in rules), *designs)
     ridges = _ridges(lambda2, loss, standardize=standardize, several=selection is not None)
     return FitSpec(
         designs=designs,
@@ -284,14 +289,10 @@ def linear_spec(  # noqa: PLR0913
         coef_bounds=coef_bounds,
         unpenalized=unpenalized,
     )
-    kind: type[Matrices] = Matrices
-    if is_cuda(device):
-        from sparsegam._backends.cuda.backend import CudaMatrices
-
-        kind = CudaMatrices
+    is_cuda(device)
     ridges = _ridges(lambda2, loss, standardize=standardize, several=selection is not None)
     return FitSpec(
-        designs=(kind(coefficients),),
+        designs=(coefficients,),
         ridges=ridges,
         options=SearchOptions(
             loss=loss,

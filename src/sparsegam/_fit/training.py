@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam._data.streams import is_stream
-from sparsegam._data.table import Table, is_on_device
+from sparsegam._backends.local import LocalBackend
+from sparsegam._backends.protocol import LabelledData
+from sparsegam._data.matrix import NumericMatrix, read_matrix
+from sparsegam._data.streams import as_stream, is_stream
+from sparsegam._data.table import Table, is_on_device, read_table
 from sparsegam._data.target import (
     Target,
     apply_class_weights,
@@ -17,11 +20,15 @@ from sparsegam._data.target import (
     read_weights,
     target_vector,
 )
-from sparsegam._fit.spec import FitSpec, is_cuda
+from sparsegam._design.encoding import take_in
+from sparsegam._design.linear import Coefficients
+from sparsegam._fit.spec import AdditiveOptions, FitSpec, is_cuda
 from sparsegam._fit.warnings import warn_about_columns
+from sparsegam._search.matrix_problem import build_matrix_problem
 from sparsegam._search.options import NO_LIMIT, Deadline
 from sparsegam._search.penalty import mean_weight
 from sparsegam._search.problem import Problem
+from sparsegam._search.table_problem import build_table_problem
 from sparsegam.arrays import FloatArray
 
 if TYPE_CHECKING:
@@ -68,6 +75,19 @@ class FitData:
     def n_models(self) -> int:
         """Number of models to fit: one per class if there are more than two."""
         return 1 if self.classes is None or len(self.classes) == 2 else len(self.classes)
+
+    @property
+    def labelled(self) -> Any:
+        """The data as a backend takes them."""
+        return LabelledData(self.features, self.target.values, self.target.weight)
+
+    def make_backend(self, spec: FitSpec) -> Any:
+        """Return a backend for the data, on the device of the fit."""
+        if not is_cuda(spec.device):
+            return LocalBackend(spec.options.n_threads)
+        from sparsegam._backends.cuda.backend import CudaBackend
+
+        return CudaBackend()
 
     @property
     def mean_weight(self) -> float:
@@ -156,12 +176,14 @@ def read_data(spec: FitSpec, X: Any, y: Any, sample_weight: Any = None, *, max_c
         The data.
     """
     deadline = Deadline.after(spec.options.time_limit)
-    design, source, from_stream = spec.designs[0], X, is_stream(X)
-    X, y, sample_weight = _from_device(spec, X, y, sample_weight)
+    from_stream = is_stream(X)
     if from_stream:
-        X, y, sample_weight = design.take_in(X, y, sample_weight, spec.options.n_threads)
-        source = X
-    features = design.read(X)
+        X, y, sample_weight = _read_stream(spec, X, y, sample_weight)
+    features, source = _read_features(spec, X)
+    if is_cuda(spec.device):
+        from sparsegam._backends.cuda.inputs import to_host
+
+        y, sample_weight = to_host(y), to_host(sample_weight)
     if y is None:
         msg = "A fit requires y to be passed, but the target y is None."
         raise ValueError(msg)
@@ -175,11 +197,14 @@ def read_data(spec: FitSpec, X: Any, y: Any, sample_weight: Any = None, *, max_c
         deadline=deadline,
         from_stream=from_stream,
     )
-    if from_stream:
+    if isinstance(features, Table) and from_stream:
         # The codes may be overwritten by their bins, so that they need not be held twice.
         warn_about_columns(spec, features)
         data = replace(
-            data, features=features.with_reusable_codes(allowed=spec.selection is None and data.n_models == 1)
+            data,
+            features=features.with_reusable_codes(
+                allowed=spec.selection is None and (data.n_models == 1 or not is_cuda(spec.device))
+            ),
         )
     return data
 
@@ -211,10 +236,28 @@ def read_labels(spec: FitSpec, labels: NDArray[Any], weight: FloatArray, *, max_
     )
 
 
-def build_problem(spec: FitSpec, data: FitData, design: Any = None) -> Problem[Any]:
-    """Build the problem of a fit for one target, with the first design unless another one is given."""
+def build_problem(
+    spec: FitSpec, data: FitData, design: AdditiveOptions | Coefficients | None = None, backend: Any = None
+) -> Problem[Any]:
+    """Build the problem of a fit for one target.
+
+    Parameters
+    ----------
+    spec, data : FitSpec, FitData
+        Options and data.
+    design : AdditiveOptions or Coefficients, default=None
+        One of the designs of `spec`; None is the first.
+    backend : Backend, default=None
+        Where the data are kept and summed; None is a new one. Problems that share a backend share their bins.
+    """
     design = spec.designs[0] if design is None else design
-    problem: Problem[Any] = design.pose(data.features, data.target.values, data.target.weight, spec.options)
+    backend = data.make_backend(spec) if backend is None else backend
+    if isinstance(design, AdditiveOptions):
+        problem: Problem[Any] = build_table_problem(
+            backend, data.labelled, design.binning, design.constraints, design.interactions, spec.options
+        )
+    else:
+        problem = build_matrix_problem(backend, data.labelled, design, spec.options)
     return replace(problem, deadline=data.deadline, stop=spec.stop)
 
 
@@ -225,14 +268,28 @@ def _has_several_classes(labels: NDArray[Any], weight: FloatArray) -> bool:
     return bool(others.size and np.any(others != others[0]))
 
 
-def _from_device(spec: FitSpec, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
-    """Return data on a CUDA device as a fit there reads them, and all other data unchanged."""
-    if is_cuda(spec.device):
-        from sparsegam._backends.cuda.inputs import to_host
-
-        return spec.designs[0].from_device(X) if is_on_device(X) else X, to_host(y), to_host(sample_weight)
-    if is_on_device(X):
-        kind = f"{type(X).__module__}.{type(X).__name__}"
-        msg = f"X is on a CUDA device ({kind}): use device='cuda', or copy it to the host first."
+def _read_stream(spec: FitSpec, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+    """Read a stream as codes; y and sample_weight are names of its columns."""
+    if spec.additive is None:
+        msg = f"linear models take no streams, got {type(X).__name__}: read it into memory, or use an additive model."
         raise ValueError(msg)
-    return X, y, sample_weight
+    return take_in(as_stream(X), y, sample_weight, spec.additive.binning, spec.options.n_threads)
+
+
+def _read_features(spec: FitSpec, X: Any) -> tuple[Table | NumericMatrix, Any]:
+    """Return the features, where a fit needs them, and X for splitters and scorers, which need it on the host."""
+    if not is_cuda(spec.device):
+        if is_on_device(X):
+            kind = f"{type(X).__module__}.{type(X).__name__}"
+            msg = f"X is on a CUDA device ({kind}): use device='cuda', or copy it to the host."
+            raise ValueError(msg)
+        return (read_matrix(X) if spec.additive is None else read_table(X)), X
+    from sparsegam._backends.cuda.device import Device
+    from sparsegam._backends.cuda.inputs import move_to_device, read_device_table, to_host
+
+    if spec.additive is None:
+        X = to_host(X)
+        return read_matrix(X), X
+    if is_on_device(X):
+        X = read_device_table(X)
+    return move_to_device(Device(), read_table(X)), X

@@ -13,9 +13,9 @@ from sparsegam.checks import warn
 
 def warn_about_columns(spec: FitSpec, features: Any) -> None:
     """Warn about columns that are probably misread: numbers stored as text, special codes among numbers."""
-    if not spec.additive:
+    if spec.additive is None:
         return
-    binning = spec.designs[0].binning
+    binning = spec.additive.binning
     categorical = binning.forced(features.labels)
     warn_of_numbers_in_text(features, kept_as_text=categorical)
     if binning.special_values is None:
@@ -25,7 +25,7 @@ def warn_about_columns(spec: FitSpec, features: Any) -> None:
 def warn_about_models(spec: FitSpec, models: Any, mean_weight: float) -> None:
     """Warn about steps that are based on few rows, and about criteria with weights that cannot count rows."""
     # An explicit min_samples_bin means that the user has considered this.
-    if spec.additive and spec.designs[0].binning.min_samples_bin == "auto":
+    if spec.additive is not None and spec.additive.binning.min_samples_bin == "auto":
         warn_of_few_rows(models)
     if spec.selection is None:
         warn_about_weights(spec.lambda0, mean_weight)

@@ -21,11 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
+from sparsegam._backends.local import LocalBackend
+from sparsegam._backends.protocol import LabelledData
 from sparsegam._data.matrix import NumericMatrix, quote_columns, read_matrix
 from sparsegam._data.target import read_target
 from sparsegam._design.linear import Coefficients
 from sparsegam._design.scaling import Units, scale_target
-from sparsegam._search.matrices import Matrices
+from sparsegam._search.matrix_problem import build_matrix_problem
 from sparsegam._search.options import SearchOptions
 from sparsegam.arrays import FloatArray
 from sparsegam.compat.codes import encode_columns, is_large, is_zero_one
@@ -191,7 +193,8 @@ def build_problem(data: Data, settings: Settings) -> GridProblem:
         norms=norms,
     )
     options = SearchOptions(loss=settings.name, lambda2=0.0, max_terms=None)
-    problem = Matrices(demands).pose(matrix.with_names(None), data.target, np.ones(matrix.n_rows), options)
+    rows = LabelledData(matrix.with_names(None), data.target, np.ones(matrix.n_rows))
+    problem = build_matrix_problem(LocalBackend(), rows, demands, options)
     shift = np.zeros(matrix.n_columns)
     for j, by in problem.design.shift.items():
         shift[j] = by

@@ -17,7 +17,8 @@ def fit_on_cluster(estimator: Any, X: Any, y: Any, sample_weight: Any, groups: A
     import dask
 
     (groups,) = dask.compute(groups)
-    with cluster_data(estimator._spec(), X, y, sample_weight, estimator.client) as (spec, data):
+    spec = estimator._spec()
+    with cluster_data(spec, X, y, sample_weight, estimator.client) as data:
         names = data.features.names
         estimator.n_features_in_, estimator.feature_names_in_ = len(names), np.array(names, dtype=object)
         store_fit(estimator, fit(spec, data, groups))

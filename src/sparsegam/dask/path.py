@@ -109,5 +109,5 @@ def gam_path(  # noqa: D417, PLR0913
         verbose=verbose,
         callback=callback,
     )
-    with cluster_data(spec, X, y, sample_weight, client, max_classes=2) as (spec, data):
+    with cluster_data(spec, X, y, sample_weight, client, max_classes=2) as data:
         return search_path(spec, data)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
-from sparsegam._backends.dask.backend import ClusterTable, ClusterTables, plain_point
+from sparsegam._backends.dask.backend import ClusterTable, DaskBackend, plain_point
 from sparsegam._backends.dask.cluster import Cluster, get_client
 from sparsegam._backends.dask.parts import split_into_parts
 from sparsegam._backends.dask.shards import PlainPoint, Selection, Shard
@@ -36,6 +36,16 @@ class ClusterData(FitData):
     """Training data on a Dask cluster; labels and weights are in memory for cross-validation only."""
 
     weighted: bool = False
+
+    @property
+    def labelled(self) -> ClusterTable:
+        """The data as the backend takes them."""
+        table: ClusterTable = self.features
+        return table
+
+    def make_backend(self, spec: FitSpec) -> DaskBackend:
+        """Return the backend of the cluster."""
+        return DaskBackend()
 
     @property
     def mean_weight(self) -> float:
@@ -76,18 +86,17 @@ class ClusterData(FitData):
 @contextmanager
 def cluster_data(
     spec: FitSpec, X: Any, y: Any, sample_weight: Any, client: Any, *, max_classes: int | None = None
-) -> Iterator[tuple[FitSpec, ClusterData]]:
+) -> Iterator[ClusterData]:
     """Read a Dask collection into shards on its workers, and release them afterwards.
 
-    Yields the options and the data of the fit. Its time limit starts now.
+    Yields the data of the fit. Its time limit starts now.
     """
     deadline = Deadline.after(spec.options.time_limit)
     _check_options(spec)
-    binning = spec.designs[0].binning
-    parts = split_into_parts(X, y, sample_weight)
+    assert spec.additive is not None
+    parts, binning = split_into_parts(X, y, sample_weight), spec.additive.binning
     cluster = Cluster(get_client(client), parts, binning, is_classifier=spec.is_classifier)
     try:
-        designs = tuple(ClusterTables(one.binning, one.rules, one.interactions) for one in spec.designs)
         features = ClusterTable(cluster, class_weights=_class_factors(spec, cluster, max_classes))
         if cluster.classes is not None and len(cluster.classes) == 2:
             features = replace(features, positive=1)
@@ -105,7 +114,7 @@ def cluster_data(
             deadline=deadline,
             weighted=sample_weight is not None,
         )
-        yield replace(spec, designs=designs), data
+        yield data
     finally:
         cluster.close()
 

@@ -192,7 +192,7 @@ def _alternatives_content(report: ReportData, model: Model) -> dict[str, Any] | 
         return None
     if report.missing_columns:
         return {"note": report.missing_columns, "terms": []}
-    found = find_alternatives(report.problem, model, report.spec.designs[0].rules)
+    found = find_alternatives(report.problem, model, report.problem.constraints)
     terms = [
         {
             "term": report.term(one.term),

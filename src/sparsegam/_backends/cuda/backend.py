@@ -10,7 +10,6 @@ import numpy as np
 from sparsegam import _core
 from sparsegam._backends.cuda.binning import bin_column, device_numbers, encode_column
 from sparsegam._backends.cuda.device import Device, check_free_memory
-from sparsegam._backends.cuda.inputs import move_to_device, read_device_table, to_host
 from sparsegam._backends.cuda.layouts import CoarseBins, DeviceCodes, DeviceTarget, IntArray, padded_size
 from sparsegam._backends.cuda.rows import CudaMatrixRows, CudaThresholdRows
 from sparsegam._backends.local import score_table
@@ -23,9 +22,6 @@ from sparsegam._design.ramps import Ramps, may_have_ramps, ramps_of
 from sparsegam._design.scaling import Units, scale_target
 from sparsegam._design.threshold import ThresholdDesign, sorted_interactions
 from sparsegam._design.training import Histogram, bin_counts, histogram_of
-from sparsegam._search.matrices import Matrices
-from sparsegam._search.options import SearchOptions
-from sparsegam._search.tables import Tables
 from sparsegam.arrays import FloatArray
 from sparsegam.losses import LOSSES
 
@@ -275,35 +271,3 @@ def _ramps_of_feature(
     means = ends[has_rows] - distances[has_rows] / weight[has_rows]
     bins_of_means = np.append(np.flatnonzero(has_rows), n - 1)
     return ramps_of(feature, np.append(means, ends[-1]), bins_of_means, np.append(weight[has_rows], 0.0))
-
-
-@dataclass(frozen=True)
-class CudaTables(Tables):
-    """Options of additive models that are fitted on a device."""
-
-    def from_device(self, X: Any) -> Table:
-        """Return device data as a table, without a copy."""
-        return read_device_table(X)
-
-    def read(self, X: Any) -> Table:
-        """Read a table and move its numeric columns to the device; text and categories stay on the host."""
-        return move_to_device(Device(), super().read(X))
-
-    def backend(self, n_threads: int) -> CudaBackend:
-        """Return where the data are kept and summed."""
-        return CudaBackend()
-
-
-@dataclass(frozen=True)
-class CudaMatrices(Matrices):
-    """Options of linear models that are fitted on a device."""
-
-    def from_device(self, X: Any) -> Any:
-        """Copy device data to the host, where a matrix is checked before it is moved to the device again."""
-        return to_host(X)
-
-    def rows_of(
-        self, matrix: NumericMatrix, y: FloatArray, weight: FloatArray, options: SearchOptions
-    ) -> CudaMatrixRows:
-        """Return the row oracle of a matrix."""
-        return CudaBackend().matrix_rows(LabelledData(matrix, y, weight), options.loss)

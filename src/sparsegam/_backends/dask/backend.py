@@ -33,9 +33,6 @@ from sparsegam._design.ramps import Ramps, may_have_ramps, ramps_of
 from sparsegam._design.scaling import Units, power_of_two
 from sparsegam._design.threshold import ThresholdDesign
 from sparsegam._design.training import Histogram
-from sparsegam._search.options import SearchOptions
-from sparsegam._search.table_problem import TableProblem, build_table_problem
-from sparsegam._search.tables import Tables
 from sparsegam.arrays import FloatArray
 from sparsegam.losses import LOSSES
 
@@ -328,12 +325,3 @@ def _learn(
         has_ramps = may_have_ramps(feature, shapes[j])
         ramps.append(ramps_of(feature, coding.numbers[used], bins, weight[used]) if has_ramps else None)
     return features, bin_of_code, ramps
-
-
-@dataclass(frozen=True)
-class ClusterTables(Tables):
-    """Options of additive models that are fitted on a cluster."""
-
-    def pose(self, data: Any, y: FloatArray, weight: FloatArray, options: SearchOptions) -> TableProblem:
-        """Build the problem of a table on a cluster, which has its target and weights."""
-        return build_table_problem(DaskBackend(), data, self.binning, self.rules, self.interactions, options)
