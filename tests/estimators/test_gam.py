@@ -29,7 +29,8 @@ from sparsegam import (
     ThresholdBinner,
     gam_path,
 )
-from sparsegam._search import tables
+from sparsegam._backends import local
+from sparsegam._fit import training
 
 NAMES = ["age", "income", "debt", "trades"]
 
@@ -393,9 +394,10 @@ def test_more_than_two_classes_are_one_model_each_against_the_rest():
 
 
 @pytest.mark.parametrize("labels", [("no", "yes"), ("a", "b", "c")])
-def test_fit_reads_its_table_once_for_all_classes(monkeypatch, labels):
-    read_table, seen = tables.read_table, []
-    monkeypatch.setattr(tables, "read_table", lambda X: seen.append(X) or read_table(X))
+def test_fit_reads_and_bins_its_table_once_for_all_classes(monkeypatch, labels):
+    read_table, bin_table, read, binned = training.read_table, local.bin_table, [], []
+    monkeypatch.setattr(training, "read_table", lambda X: read.append(X) or read_table(X))
+    monkeypatch.setattr(local, "bin_table", lambda *given: binned.append(given) or bin_table(*given))
     frame = pd.DataFrame({"x": np.arange(90.0)})
     SparseGAMClassifier(lambda0=2.0).fit(frame, np.repeat(labels, 90 // len(labels)))
-    assert len(seen) == 1
+    assert (len(read), len(binned)) == (1, 1)

@@ -8,7 +8,7 @@ from _helpers import products
 from sparsegam import SparseGAMClassifier, SparseGAMRegressor
 from sparsegam._models.additive import Model
 from sparsegam._models.functions import score_function
-from sparsegam._search import tables
+from sparsegam._search import table_problem
 from sparsegam.report._content import report_content
 from sparsegam.report._data import Dataset, Fit, ReportData
 
@@ -111,8 +111,8 @@ def test_directions_hold_for_the_whole_model_to_the_bit():
 
 def test_columns_that_must_be_in_are_chosen_once(monkeypatch):
     """Chosen anew beside products, another column may be as good but for the last bit, and models lack it."""
-    chosen, choose = [], tables._always
-    monkeypatch.setattr(tables, "_always", lambda *given: chosen.append(given) or choose(*given))
+    chosen, choose = [], table_problem._required_columns
+    monkeypatch.setattr(table_problem, "_required_columns", lambda *given: chosen.append(given) or choose(*given))
     rng = np.random.default_rng(0)
     X = rng.integers(0, 6, (400, 3)).astype(float)
     y = (X[:, 0] <= 2) & (X[:, 1] <= 3)

@@ -211,8 +211,7 @@ def fit_problem(
     """Build the problem that a model was fitted to, with its interactions and similar ones among the candidates."""
     spec = fit_spec(model, settings, model.n_terms)
     built: Any = with_noise_scaled_ridge(build_problem(spec, read_data(spec, X, y, sample_weight, max_classes=2)))
-    constraints: Constraints = spec.designs[0].rules
-    return with_interactions_of(built, model), constraints
+    return with_interactions_of(built, model), built.constraints
 
 
 def with_interactions_of(problem: TableProblem, model: Model) -> TableProblem:
