@@ -29,6 +29,7 @@ from sparsegam._backends.cuda.design import CudaDesign
 from sparsegam._backends.cuda.tables import CudaTables
 from sparsegam._backends.cuda.target import CardTarget
 from sparsegam._search.products import cells_of
+from sparsegam._search.tables import Tables, Totals
 
 from sparsegam import SparseGAMClassifier, _core
 from sparsegam._backends.cuda.rows import CudaRows
@@ -39,7 +40,6 @@ from sparsegam._design.threshold import ThresholdDesign
 from sparsegam._search.options import SearchOptions
 from sparsegam._search.problem import Problem
 from sparsegam._search.solver import fit, frontier
-from sparsegam._search.tables import Tables, Totals
 from sparsegam.datasets import make_credit
 
 FEATURES, BINS = 23, 256

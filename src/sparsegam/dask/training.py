@@ -146,7 +146,8 @@ def _class_factors(spec: FitSpec, cluster: Cluster, max_classes: int | None) -> 
         return None
     total = np.asarray(sum(cluster.map_shards(Shard.weight_by_class, len(classes))))
     weighted: FloatArray = apply_class_weights(spec.class_weight, classes, np.arange(len(classes)), total)
-    return weighted / np.maximum(total, 1e-300)
+    factors: FloatArray = weighted / np.maximum(total, 1e-300)
+    return factors
 
 
 def _shard_weights(features: ClusterTable) -> FloatArray:
