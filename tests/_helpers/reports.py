@@ -10,7 +10,7 @@ from sparsegam import SparseGAMClassifier, SparseGAMRegressor
 from sparsegam.report import write_report
 
 SPECIAL = -9.0
-LONG_LEVEL = "the eastern provinces without the islands, and all that was theirs before the war"
+LONG_LEVEL = "the eastern provinces without the islands, but with the mountain districts of the north"
 LEVELS = ("north", "south", "east", "<script>alert(1)</script>")
 
 # Sets the field of a feature to a text.
@@ -71,7 +71,7 @@ def form_text(name, value, levels):
     return value.isoformat() if name in ("day", "time") else repr(float(value))
 
 
-@pytest.fixture(scope="module", name="mixed")
+@pytest.fixture(scope="session", name="mixed")
 def fit_mixed():
     frame, y = make_mixed()
     gam = SparseGAMClassifier(lambda0=1.5, special_values={"number": [SPECIAL]}).fit(frame, y)
@@ -79,7 +79,7 @@ def fit_mixed():
     return frame, y, gam
 
 
-@pytest.fixture(scope="module", name="written")
+@pytest.fixture(scope="session", name="written")
 def write_mixed(mixed, tmp_path_factory):
     frame, y, gam = mixed
     X_test, y_test = make_mixed(300, seed=1)
@@ -89,9 +89,9 @@ def write_mixed(mixed, tmp_path_factory):
     )
 
 
-@pytest.fixture(scope="module", name="ramped")
+@pytest.fixture(scope="session", name="ramped")
 def write_ramps(tmp_path_factory):
-    """A model of steps and ramps of three columns, and a report whose settings do not contain `shapes`."""
+    """Return a model with steps and ramps, and a report whose settings do not contain `shapes`."""
     rng = np.random.default_rng(5)
     frame = pd.DataFrame({"a": rng.normal(40, 13.7, 800), "b": rng.integers(0, 60, 800) * 1.0, "c": rng.random(800)})
     frame.loc[::9, "a"] = np.nan
@@ -110,9 +110,9 @@ def annotated_test_data():
     return frame
 
 
-@pytest.fixture(scope="module", name="annotated")
+@pytest.fixture(scope="session", name="annotated")
 def write_annotated(tmp_path_factory):
-    """A report with all optional arguments."""
+    """Return a report with all optional arguments."""
     frame, y = make_mixed(900)
     frame["region"] = frame["region"].replace({"east": LONG_LEVEL})
     gam = SparseGAMClassifier(lambda0=1.5, special_values={"number": [SPECIAL]}).fit(frame, y)
