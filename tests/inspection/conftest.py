@@ -1,4 +1,4 @@
-"""Scores whose log odds are true."""
+"""Scores that are the true log-odds of random labels."""
 
 import numpy as np
 import pytest

@@ -81,9 +81,7 @@ def test_gain_bands_contain_all_rows_and_events(draw_scores):
     top = np.argsort(-score)[: bands[0].rows]
     assert bands[0].rate == pytest.approx(positive[top].mean())
     assert bands[0].lift == bands[0].cumulative_lift == pytest.approx(positive[top].mean() / positive.mean())
-    np.testing.assert_allclose(
-        [band.cumulative_share for band in bands], np.arange(1, 11) / 10, atol=0.05
-    )  # scores have ties
+    np.testing.assert_allclose([band.cumulative_share for band in bands], np.arange(1, 11) / 10, atol=0.05)
 
 
 def test_gain_bands_do_not_divide_rows_with_equal_scores():

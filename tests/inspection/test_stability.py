@@ -192,7 +192,7 @@ def test_time_limit_ends_the_search_with_fewer_samples(table):
     gam = SparseGAMRegressor(max_terms=3).fit(X, y)
     with pytest.raises(TimeoutError, match=r"time_limit=0.0 s ended the search after 0 of 5 samples"):
         gam.stability(X, y, n=5, time_limit=0.0)
-    n = 100_000  # enough samples for hours
+    n = 100_000
     with pytest.warns(ConvergenceWarning, match=rf"after \d+ of {n} samples; raise it or lower n"):
         assert 0 < gam.stability(X, y, n=n, time_limit=1.0).n < n
 
@@ -203,9 +203,7 @@ def test_keyboard_interrupt_stops_all_samples():
     # Background jobs ignore SIGINT by default.
     handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        timers = [
-            threading.Timer(s, os.kill, (os.getpid(), signal.SIGINT)) for s in (1.0, 20.0)
-        ]  # the second is a fallback
+        timers = [threading.Timer(s, os.kill, (os.getpid(), signal.SIGINT)) for s in (1.0, 20.0)]
         for timer in timers:
             timer.start()
         with pytest.raises(KeyboardInterrupt):
