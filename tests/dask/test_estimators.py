@@ -199,3 +199,22 @@ def test_invalid_arguments_raise(client, table):
         distributed_models.gam_path(dask_frame(table, "y"), "y", max_term=3)
     with pytest.raises(ValueError, match="sample_weight must be finite and not negative"):
         DaskSparseGAMClassifier().fit(delayed_parts(table.assign(w=-1.0)[[*FEATURES, "y", "w"]]), "y", "w")
+
+
+def test_fit_warns_about_special_codes_as_the_local_fit(client, table):
+    frame = table[["age", "y"]].assign(age=table["age"].where(table["debt"] != -9.0, -999))
+    settings = {"lambda0": 2.0, "max_bins": 50}
+    with pytest.warns(UserWarning, match="special codes") as expected:
+        SparseGAMClassifier(**settings).fit(frame[["age"]], frame["y"])
+    with pytest.warns(UserWarning, match="special codes") as found:
+        DaskSparseGAMClassifier(**settings).fit(frame_of(frame), "y")
+    assert [str(each.message) for each in found] == [str(each.message) for each in expected]
+
+
+def test_fit_warns_about_survey_weights_as_the_local_fit(client, table):
+    settings = SETTINGS | {"lambda0": "bic"}
+    with pytest.warns(UserWarning, match="treats weights as numbers of repeated rows") as expected:
+        SparseGAMClassifier(**settings).fit(table[FEATURES], table["y"], 100 * table["w"])
+    with pytest.warns(UserWarning, match="treats weights as numbers of repeated rows") as found:
+        DaskSparseGAMClassifier(**settings).fit(dask_frame(table.assign(w=100 * table["w"]), "y", "w"), "y", "w")
+    assert [str(each.message) for each in found] == [str(each.message) for each in expected]

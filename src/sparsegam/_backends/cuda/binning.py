@@ -127,7 +127,7 @@ def _summarise(
 def _summarise_ordered(
     device: Device, numbers: Any, weight: Any, max_bins: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the selected values, and the number and weight of the rows above the value before and up to each."""
+    """Return the selected values, with the number and weight of the rows above the previous value and up to each."""
     xp = device.xp
     if numbers.size == 0:
         return np.zeros(0), np.zeros(0), np.zeros(0)

@@ -156,7 +156,7 @@ class CudaThresholdRows(_core.Rows):
             return self._weighted_sums(weight)[0]
 
     def weighted_pair_sums(self, weight: Any, coarse_bins: Sequence[CoarseBins | None], pairs: IntArray) -> FloatArray:
-        """Sum non-negative weights of the rows over the cells of pairs of features; None counts the rows."""
+        """Sum non-negative weights of the rows over the cells of pairs of features; count the rows if they are None."""
         with self.device:
             sums = self._summation.by_pair(self._split(weight), coarse_bins, pairs)
             total: FloatArray = sums.sum(axis=0)
@@ -285,7 +285,7 @@ class CudaThresholdRows(_core.Rows):
         )
 
     def _weighted_sums(self, weight: Any) -> tuple[FloatArray, FloatArray]:
-        """Return x'w and x'(w x) of each column x for non-negative weights; None weights each row by 1."""
+        """Return x'w and x'(w x) of each column x for non-negative weights w, or for w = 1 if they are None."""
         all_features = np.arange(self.codes.n_bins.size)
         sums = self._summation.by_column(Channels(self._split(weight)), all_features, FINE)
         squared_norms = self._squared_norms(sums, all_features[:0])
@@ -387,7 +387,7 @@ class CudaMatrixRows(_core.Rows):
             return totals.grad, found[:, 0], None, found[:, 1:]
 
     def groups(self, point: _core.Point, columns: IntArray) -> tuple[Any, ...]:
-        """Raise: only 0/1 columns divide the rows into two groups."""
+        """Raise RuntimeError: only 0/1 columns divide the rows into two groups."""
         msg = "groups() needs 0/1 columns, but a matrix has real-valued ones."
         raise RuntimeError(msg)
 

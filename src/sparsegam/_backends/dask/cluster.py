@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam._backends.dask.parts import Part, PartsSummary, encode_part, merge_summaries, summarise_part
-from sparsegam._backends.dask.shards import EncodedShard, EncodingPlan, Selection, Shard
+from sparsegam._backends.dask.shards import EncodedShard, EncodingPlan, Selection, Shard, coded_table
 from sparsegam._data.table import Table
 from sparsegam._design.binning import Binning
 from sparsegam._design.encoding import codings_of
@@ -141,9 +141,10 @@ class Cluster:
         return futures
 
     def head(self, n: int) -> Table:
-        """Return the features of the first n rows, or of the first shard if it has fewer rows."""
-        table: Table = self._map(Shard.head, self.shards[:1], [(n,)])[0]
-        return table
+        """Return the features of the first n rows, in the memory of the client."""
+        arguments = [(n - start,) for start in self.shard_starts if start < n]
+        shards = self._map(Shard.first_codes, self.shards[: len(arguments)], arguments)
+        return coded_table(self.codings, [np.concatenate(codes) for codes in zip(*shards, strict=True)])
 
     def map_shards(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
         """Compute a function of each shard; return the results in the order of the shards."""

@@ -142,13 +142,17 @@ class Shard:
 
     def table(self, selection: Selection) -> Table:
         """Return the features of the selected rows."""
-        return self.head(self.y.size).take(self.rows(selection))
+        return coded_table(self.codings, self.codes).take(self.rows(selection))
 
-    def head(self, n: int) -> Table:
-        """Return the features of the first n rows."""
-        columns = tuple(CodedColumn(coding, codes[:n]) for coding, codes in zip(self.codings, self.codes, strict=True))
-        names = tuple(coding.name for coding in self.codings)
-        return Table(columns, min(n, self.y.size), len(names), names=names)
+    def first_codes(self, n: int) -> tuple[Codes, ...]:
+        """Return the codes of the first n rows."""
+        return tuple(codes[:n] for codes in self.codes)
+
+
+def coded_table(codings: Sequence[Coding], codes: Sequence[Codes]) -> Table:
+    """Return a table of coded columns."""
+    columns = tuple(CodedColumn(coding, of_column) for coding, of_column in zip(codings, codes, strict=True))
+    return Table(columns, codes[0].size, len(columns), names=tuple(coding.name for coding in codings))
 
 
 @dataclass(frozen=True)
