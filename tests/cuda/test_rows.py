@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from _helpers.device_rows import device, padded_codes, rows_of_codes  # noqa: F401
+from _helpers.device_rows import device, padded_codes, rows_of_codes, rows_of_matrix  # noqa: F401
 from _helpers.problems import LOSSES, narrow, problem_of, random_problem
 from _helpers.ramped import Ramped, allowing
 from _helpers.reference import ReferenceRows
@@ -279,3 +279,24 @@ def test_fit_at_finds_two_ramps_that_lower_the_loss_only_together(device, loss, 
     assert sorted(mine.columns.tolist()) == sorted(theirs.columns.tolist())
     assert len(mine.columns) == 2
     assert mine.loss + mine.ridge == pytest.approx(theirs.loss + theirs.ridge, rel=1e-7)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_matrix_rows_match_the_reference(device, loss):  # noqa: F811
+    problem = random_problem(2, loss, n=150)
+    rows, reference = rows_of_matrix(device, problem), oracle(problem)
+    support, entered, among = np.array([4, 0, 9]), np.array([2]), np.array([1, 5])
+    point = _core.Point(0.2, support, np.array([0.5, -0.4, 0.3]))
+    np.testing.assert_allclose(rows.columns.centred_sq_norm, reference.columns.centred_sq_norm, atol=1e-10)
+    np.testing.assert_allclose(rows.evaluate([point, point]), reference.evaluate([point, point]), rtol=1e-13)
+    calls = (
+        lambda r: r.newton(point, support),
+        lambda r: r.scan(point, NO_COLUMNS)[1:],
+        lambda r: r.scan(point, among)[1:],
+        lambda r: [r.rescan(r.scan(point, NO_COLUMNS)[0], point, entered, among)[i] for i in (0, 1, 3)],
+    )
+    for call in calls:
+        for mine, expected in zip(call(rows), call(reference), strict=True):
+            np.testing.assert_allclose(np.ravel(mine), np.ravel(expected), atol=1e-10)
+    with pytest.raises(RuntimeError, match="needs 0/1 columns"):
+        rows.groups(point, among)
