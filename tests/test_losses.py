@@ -61,7 +61,7 @@ def test_squared_hinge_models_predict_classes_but_no_probabilities():
     assert str(model).endswith("yes where score > 0, else no")
     with pytest.raises(ValueError, match="does not provide probabilities"):
         model.predict_proba(X)
-    with pytest.raises(ValueError, match="has no probabilities"):
+    with pytest.raises(ValueError, match="does not model probabilities"):
         SparseLinearClassifier(loss="squared_hinge").fit(X, y)
 
 

@@ -153,5 +153,5 @@ def test_what_is_no_number_is_refused_by_name():
     X[0, 1] = np.inf
     with pytest.raises(ValueError, match="infinity in column 'x1'"):
         SparseLinearClassifier().fit(sp.csr_matrix(X), y)
-    with pytest.raises(ValueError, match="column 'c' holds something else"):
+    with pytest.raises(ValueError, match="column 'c' contains other types"):
         SparseLinearClassifier().fit(frame.assign(c="text"), y)

@@ -212,7 +212,7 @@ class Model(ScoringModel):
             functions=tuple(self._functions.values()),
             feature_names=self.feature_names,
             classes=None if self.classes is None else (_plain(self.classes[0]), _plain(self.classes[1])),
-            slope=LOSSES[self.loss].slope,
+            slope=LOSSES[self.loss].probability_slope or 1.0,
             missing=self.missing,
         )
 

@@ -19,7 +19,7 @@ from sparsegam._models.lookup import positions
 from sparsegam._models.terms import Condition, Part, Term, part_name
 from sparsegam._models.training import NEW, NewValues, TrainingDistribution
 from sparsegam.arrays import FloatArray
-from sparsegam.losses import logistic
+from sparsegam.losses import LOSSES, logistic
 
 BinKind = Literal["missing", "values", "interval", "other", "unseen"]
 Columns = Mapping[str, FloatArray]
@@ -689,12 +689,16 @@ class ScoreFunction:
 
 
 def score_function(model: Any) -> ScoreFunction:
-    """Return the score function of a Model, a Scorecard or a fitted estimator."""
+    """Return the score function of a Model, a Scorecard or a fitted estimator.
+
+    Raise ValueError for a model whose loss does not provide probabilities.
+    """
     if isinstance(model, ScoreFunction):
         return model
     found = getattr(model, "score_function", None)
     if isinstance(found, ScoreFunction):
-        return found
+        loss = getattr(model, "loss", None)
+        return found if loss is None else replace(found, slope=LOSSES[loss].slope)
     if hasattr(model, "model_"):
         return score_function(model.model_)
     msg = f"expected a Model, a Scorecard or a fitted estimator, got {type(model).__name__}."
