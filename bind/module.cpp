@@ -11,7 +11,7 @@ void bind_search(nb::module_& m);
 void bind_interactions(nb::module_& m);
 
 NB_MODULE(_core, m) {
-    m.doc() = "The compiled core: bin codes in, sparse additive models out. No policy lives here.";
+    m.doc() = "The compiled core: searches for sparse models over binned or raw columns.";
     bind_design(m);
     bind_raw(m);
     bind_rows(m);

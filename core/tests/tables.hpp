@@ -13,15 +13,15 @@ namespace sparsegam {
 extern const KernelTable avx2_table, avx512_table;
 #endif
 
-struct Named {
+struct NamedTable {
     std::string name;
     const KernelTable* table;
 };
 
 // The baseline table is compiled here, as in bind/kernels_baseline.cpp. The CPU supports AVX2 or AVX-512 if their
 // tables are selected.
-inline std::vector<Named> tables() {
-    std::vector<Named> out{{"baseline", &SPARSEGAM_ARCH::table}};
+inline std::vector<NamedTable> tables() {
+    std::vector<NamedTable> out{{"baseline", &SPARSEGAM_ARCH::table}};
 #if defined(SPARSEGAM_X86)
     if (&kernels() == &avx2_table)
         out.push_back({"avx2", &avx2_table});

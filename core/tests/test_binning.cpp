@@ -43,7 +43,7 @@ Values naive_edges(const Values& values, Index max_bins) {
 
 // From the lowest up, the edges with enough rows above the previous selected edge and with enough rows above
 // themselves.
-Values naive_edges_apart(const Values& values, const Values& edges, Index min_rows) {
+Values naive_edges_with_min_rows(const Values& values, const Values& edges, Index min_rows) {
     Values kept;
     for (double edge : edges) {
         const auto between = [&](double v) { return v <= edge && (kept.empty() || v > kept.back()); };
@@ -56,7 +56,7 @@ Values naive_edges_apart(const Values& values, const Values& edges, Index min_ro
 void check_edges(const Values& values, Index max_bins) {
     const Values edges = bin_edges(values, max_bins);
     for (Index min_rows : {1, 2, 3, 20})
-        CHECK(bin_edges(values, max_bins, min_rows) == naive_edges_apart(values, edges, min_rows),
+        CHECK(bin_edges(values, max_bins, min_rows) == naive_edges_with_min_rows(values, edges, min_rows),
               shown(values) + " with rows between: " + std::to_string(min_rows));
     const std::string where = shown(values) + " in " + std::to_string(max_bins) + " bins: " + shown(edges);
     CHECK(edges == naive_edges(values, max_bins), where);
@@ -90,7 +90,7 @@ void each_sequence(const Values& alphabet, std::size_t length, Values& prefix, c
     }
 }
 
-void test_all_small_cases() {
+void test_edges_and_codes_of_all_small_arrays() {
     for (const Values& alphabet : {Values{-3.0, 0.0, 1.0, 4.0}, Values{-0.5, 0.0, 0.25, 7.0}}) {
         Values prefix;
         each_sequence(alphabet, 5, prefix, [](const Values& values) {
@@ -141,7 +141,7 @@ void test_codes_around_edges() {
     for (const Values& edges : cases) check_codes(around(edges), edges);
 }
 
-void test_many_random_values() {
+void test_edges_and_codes_of_random_values() {
     std::mt19937_64 engine(2);
     for (int round = 0; round < 60; ++round) {
         Values values(400);
@@ -154,7 +154,7 @@ void test_many_random_values() {
     }
 }
 
-void test_large_whole_numbers() {
+void test_edges_and_codes_of_large_integers() {
     Values stamps;
     for (int i = 0; i < 300; ++i) stamps.push_back(1.7e18 + 256.0 * (i * 37 % 101));
     for (Index max_bins : {2, 10, 1000}) {
@@ -163,7 +163,7 @@ void test_large_whole_numbers() {
     }
 }
 
-void test_sixty_thousand_bins() {
+void test_edges_and_codes_of_sixty_thousand_values() {
     Values values;
     for (int i = 0; i < 60000; ++i) values.push_back(static_cast<double>(i * 7 % 60000) - 30000.0);
     Values sorted = values;
@@ -185,10 +185,10 @@ void test_sixty_thousand_bins() {
 }  // namespace
 
 int main() {
-    test_all_small_cases();
+    test_edges_and_codes_of_all_small_arrays();
     test_codes_around_edges();
-    test_many_random_values();
-    test_large_whole_numbers();
-    test_sixty_thousand_bins();
+    test_edges_and_codes_of_random_values();
+    test_edges_and_codes_of_large_integers();
+    test_edges_and_codes_of_sixty_thousand_values();
     return finish("binning");
 }

@@ -27,7 +27,7 @@ std::vector<Real> numbers(std::int64_t n) {
 
 // Both matrices stored by rows or by columns, with sizes around those of a panel. C is not zero at the start.
 template <class Real>
-void check_product(const Named& named, std::int64_t m, std::int64_t n, std::int64_t k, bool a_rows, bool b_rows) {
+void check_product(const NamedTable& named, std::int64_t m, std::int64_t n, std::int64_t k, bool a_rows, bool b_rows) {
     const auto a = numbers<Real>(m * k), b = numbers<Real>(k * n);
     auto c = numbers<Real>(m * n);
     const auto before = c;
@@ -46,7 +46,7 @@ void check_product(const Named& named, std::int64_t m, std::int64_t n, std::int6
         }
 }
 
-void test_products(const Named& named) {
+void test_products(const NamedTable& named) {
     for (std::int64_t m : {0, 1, 2, 3, 5, 6, 7, 11, 12, 13, 24, 25, 49, 50})
         for (std::int64_t n : {0, 1, 3, 4, 5, 9})
             for (std::int64_t k : {0, 1, 2, 17, 512, 513})
@@ -58,7 +58,7 @@ void test_products(const Named& named) {
 
 // Entries below the diagonal are unspecified.
 template <class Real>
-void check_gram(const Named& named, std::int64_t n, std::int64_t size) {
+void check_gram(const NamedTable& named, std::int64_t n, std::int64_t size) {
     std::vector<std::vector<double>> columns;
     std::vector<const double*> x;
     for (std::int64_t j = 0; j < size; ++j) columns.push_back(numbers<double>(n));
@@ -68,7 +68,7 @@ void check_gram(const Named& named, std::int64_t n, std::int64_t size) {
     const auto before = gram;
     std::vector<Real> work(gram_room(size) + 1, Real(7));
     named.table->dense<Real>().add_gram(n, size, x.data(), weight.data(), gram.data(), work.data());
-    CHECK(work.back() == Real(7), named.name + " add_gram writes past its room");
+    CHECK(work.back() == Real(7), named.name + " add_gram writes beyond its workspace");
     const double tolerance = (sizeof(Real) == 4 ? 1e-6 : 1e-15) * static_cast<double>(n + 2);
     for (std::int64_t j = 0; j < size; ++j)
         for (std::int64_t i = 0; i <= j; ++i) {
@@ -78,7 +78,7 @@ void check_gram(const Named& named, std::int64_t n, std::int64_t size) {
         }
 }
 
-void test_gram(const Named& named) {
+void test_gram(const NamedTable& named) {
     for (std::int64_t n : {0, 1, 7, 64, 511, 512, 513, 1100})
         for (std::int64_t size : {0, 1, 2, 3, 4, 5, 8, 23}) {
             check_gram<float>(named, n, size);
@@ -86,7 +86,7 @@ void test_gram(const Named& named) {
         }
 }
 
-void test_dot(const Named& named) {
+void test_dot(const NamedTable& named) {
     for (std::int64_t n : {0, 1, 5, 8, 63, 1000}) {
         const auto a = numbers<double>(n), b = numbers<double>(n);
         double sum = 0.0;
@@ -95,7 +95,7 @@ void test_dot(const Named& named) {
     }
 }
 
-void test_inverse(const Named& named) {
+void test_inverse(const NamedTable& named) {
     for (std::int64_t n : {0, 1, 2, 3, 8, 31, 64}) {
         const auto x = numbers<double>(n * (n + 4));
         std::vector<double> matrix(n * n), work(n * n);
@@ -115,11 +115,11 @@ void test_inverse(const Named& named) {
     std::vector<double> singular{1.0, 1.0, 1.0, 1.0}, work(4);
     CHECK(!named.table->invert(2, singular.data(), work.data()), named.name + " a singular matrix is refused");
     std::vector<double> nothing{std::nan("")};
-    CHECK(!named.table->invert(1, nothing.data(), work.data()), named.name + " so is one that holds no number");
+    CHECK(!named.table->invert(1, nothing.data(), work.data()), named.name + " a matrix with NaN is refused");
 }
 
 template <class Real>
-void test_squares(const Named& named) {
+void test_squares(const NamedTable& named) {
     for (std::int64_t n : {0, 1, 3, 4, 9, 250}) {
         std::vector<double> weight(n), sums(n + 1, 0.5), expected(n + 1, 0.5);
         std::vector<Real> x(n);
@@ -137,7 +137,7 @@ void test_squares(const Named& named) {
     }
 }
 
-void test_add_columns(const Named& named) {
+void test_add_columns(const NamedTable& named) {
     for (std::int64_t n : {0, 1, 3, 4, 9, 250})
         for (std::int64_t k = 0; k < 10; ++k) {
             std::vector<double> values(n * k), coef(k), score(n + 1, 0.5), expected(n + 1, 0.5);
@@ -153,7 +153,7 @@ void test_add_columns(const Named& named) {
         }
 }
 
-void test_sparse_products(const Named& named) {
+void test_sparse_products(const NamedTable& named) {
     for (std::int64_t n : {0, 1, 50})
         for (std::int64_t m = 1; m < 20; ++m) {
             std::vector<std::int32_t> rows(n);
@@ -172,7 +172,7 @@ void test_sparse_products(const Named& named) {
 }  // namespace
 
 int main() {
-    for (const Named& named : tables()) {
+    for (const NamedTable& named : tables()) {
         test_products(named);
         test_gram(named);
         test_dot(named);

@@ -134,11 +134,11 @@ void test_ramps() {
     double places = 0.0;
     for (Index b = 0; b < n_ordered; ++b) {
         places += feature.ramps.centre[b] * bins[b * stride + 1];
-        CHECK(std::abs(sums[b * stride + moment_channel] - places) < 1e-12, "places up to bin " + std::to_string(b));
+        CHECK(std::abs(sums[b * stride + moment_channel] - places) < 1e-12, "centres up to bin " + std::to_string(b));
     }
 }
 
-void test_tables() {
+void test_score_tables() {
     const Table table(100, 12);
     const ThresholdDesign design(table.features, table.n_rows);
     Point point;
@@ -159,7 +159,7 @@ void test_tables() {
 
 // Points that share some features, up to a pack of them, on more rows than are scored at a time, have the same scores,
 // to the last bit, as each point alone.
-void test_tables_of_several() {
+void test_score_tables_of_several_points() {
     const Table table(1500, 12);
     const ThresholdDesign design(table.features, table.n_rows);
     const std::vector<std::vector<Index>> supports{{570, 0, 10}, {}, {306, 3, 309, 4}, {307, 571}};
@@ -222,7 +222,7 @@ void check_sum(Index n_rows, Index n_threads, bool with_value, double tolerance)
         CHECK_NEAR(sums.values[i], expected[i], tolerance * static_cast<double>(n_rows), where);
 }
 
-void test_sums() {
+void test_sums_of_all_features() {
     for (Index n_rows : {1, 255, 256, 257, 8192, 8193, 20000})
         for (Index n_threads : {1, 3}) {
             check_sum<float>(n_rows, n_threads, n_rows % 2 == 0, 2e-6);
@@ -231,7 +231,7 @@ void test_sums() {
 }
 
 // Only the requested features are summed, and only they use memory.
-void test_some_features() {
+void test_sum_of_some_features() {
     const Table table(50, 6);
     const ThresholdDesign design(table.features, table.n_rows);
     const std::vector<double> ones(table.n_rows, 1.0);
@@ -245,7 +245,7 @@ void test_some_features() {
         const Feature& feature = design.feature(f);
         double rows = sums.of(f, feature.n_ordered - 1)[0];
         for (Index bin = feature.n_ordered; bin < feature.n_bins; ++bin) rows += sums.of(f, bin)[0];
-        CHECK(rows == 50.0, "the last ordered column and those that stand alone hold for every row once");
+        CHECK(rows == 50.0, "the last step and the levels contain every row exactly once");
     }
 }
 
@@ -273,7 +273,8 @@ void test_joint_codes() {
         }
     }
     for (std::size_t f = 0; f < times.size(); ++f)
-        CHECK(times[f] == (table.features[f].n_bins <= 8 ? 1 : 0), "features of few bins are in one group each");
+        CHECK(times[f] == (table.features[f].n_bins <= 8 ? 1 : 0),
+              "each feature with few bins is in exactly one group");
 }
 
 // The columns of a support have the same values in its reduced design.
@@ -295,7 +296,7 @@ void test_support_design() {
         const SupportDesign moment_channel(design, support);
         CHECK(moment_channel.is_of(support), "the support it was made of");
         const Index most = static_cast<Index>(support.size()) + design.n_features() + design.feature(0).n_columns();
-        CHECK(moment_channel.design().n_columns() <= most, "few bins");
+        CHECK(moment_channel.design().n_columns() <= most, "the reduced design has few columns");
         for (std::size_t s = 0; s < support.size(); ++s)
             CHECK(values(moment_channel.design(), moment_channel.columns()[s]) == values(design, support[s]),
                   "column of a support");
@@ -307,10 +308,10 @@ void test_support_design() {
 int main() {
     test_histograms();
     test_ramps();
-    test_tables();
-    test_tables_of_several();
-    test_sums();
-    test_some_features();
+    test_score_tables();
+    test_score_tables_of_several_points();
+    test_sums_of_all_features();
+    test_sum_of_some_features();
     test_joint_codes();
     test_support_design();
     return finish("histogram");

@@ -76,7 +76,7 @@ Derivatives naive_loss(Loss loss, double score, double y) {
 }
 
 // Compares rows [first, first + n), and their sums, with the scalar definition.
-void check_loss(const Named& named, Loss loss, LossRows& rows, std::int64_t first, std::int64_t n) {
+void check_loss(const NamedTable& named, Loss loss, LossRows& rows, std::int64_t first, std::int64_t n) {
     const std::string where = named.name + " loss " + std::to_string(static_cast<int>(loss));
     const LossSums sums = named.table->evaluate(loss, rows.args(first, n));
     LossSums expected{0.0, 0.0, 0.0}, size{0.0, 0.0, 0.0};
@@ -97,7 +97,7 @@ void check_loss(const Named& named, Loss loss, LossRows& rows, std::int64_t firs
     CHECK_NEAR(sums.curv, expected.curv, 1e-13 * size.curv + tiny, where + ", sum of curvatures");
 }
 
-void test_losses(const Named& named) {
+void test_losses(const NamedTable& named) {
     for (const LossTraits& entry : loss_table) {
         const Loss loss = entry.loss;
         LossRows rows = loss_rows(loss);
@@ -110,7 +110,7 @@ void test_losses(const Named& named) {
 }
 
 // The exponential loss after a shift of two groups, computed from the shifted scores.
-void check_reweight(const Named& named, double on, double off, std::int64_t first, std::int64_t n) {
+void check_reweight(const NamedTable& named, double on, double off, std::int64_t first, std::int64_t n) {
     LossRows rows = loss_rows(Loss::exponential);
     for (auto& score : rows.score) score = std::clamp(score, -30.0, 30.0);
     named.table->evaluate(Loss::exponential, rows.args(0, 2051));
@@ -134,7 +134,7 @@ void check_reweight(const Named& named, double on, double off, std::int64_t firs
     CHECK_NEAR(sums.curv, expected.curv, 1e-13 * expected.value, named.name + " reweight, sum of curvatures");
 }
 
-void test_reweight(const Named& named) {
+void test_reweight(const NamedTable& named) {
     for (double on : {-2.5, 0.0, 0.7})
         for (double off : {-0.3, 0.0, 9.0})
             for (std::int64_t n : {0, 1, 3, 8, 17, 2048}) check_reweight(named, on, off, 3, n);
@@ -151,7 +151,7 @@ std::vector<Code> random_codes(std::int64_t n, int n_bins) {
 }
 
 template <class Code>
-void test_add_table(const Named& named, void (*kernel)(std::int64_t, const Code*, const double*, double*)) {
+void test_add_table(const NamedTable& named, void (*kernel)(std::int64_t, const Code*, const double*, double*)) {
     const int n_bins = sizeof(Code) == 1 ? 256 : 65536;
     const auto codes = random_codes<Code>(1000, n_bins);
     std::vector<double> table(n_bins);
@@ -166,7 +166,7 @@ void test_add_table(const Named& named, void (*kernel)(std::int64_t, const Code*
 }
 
 template <class Code>
-void test_add_tables(const Named& named, void (*kernel)(std::int64_t, const Code*, const double*, double*)) {
+void test_add_tables(const NamedTable& named, void (*kernel)(std::int64_t, const Code*, const double*, double*)) {
     const int n_bins = sizeof(Code) == 1 ? 256 : 60000;
     const auto codes = random_codes<Code>(99, n_bins);
     std::vector<double> tables(4 * n_bins);
@@ -181,7 +181,7 @@ void test_add_tables(const Named& named, void (*kernel)(std::int64_t, const Code
 }
 
 template <class Real, class Code>
-void test_fill_channel(const Named& named) {
+void test_fill_channel(const NamedTable& named) {
     const unsigned n_bins = sizeof(Code) == 1 ? 256 : 60000;
     const auto codes = random_codes<Code>(517, n_bins);
     std::vector<double> curv(codes.size());
@@ -201,7 +201,7 @@ void test_fill_channel(const Named& named) {
 
 // Rows are added in order, so that naive sums are equal to the last bit.
 template <class Real, class Code>
-void check_accumulate(const Named& named, int n_features, std::int64_t channels, std::int64_t n) {
+void check_accumulate(const NamedTable& named, int n_features, std::int64_t channels, std::int64_t n) {
     const std::int64_t stride = padded(channels);
     const int n_bins = sizeof(Code) == 1 ? 23 : 300;
     std::vector<Real> rows(n * stride);
@@ -228,7 +228,7 @@ void check_accumulate(const Named& named, int n_features, std::int64_t channels,
 }
 
 template <class Real, class Code>
-void test_accumulate(const Named& named) {
+void test_accumulate(const NamedTable& named) {
     for (int n_features : {1, 2, 4})
         for (std::int64_t channels = 1; channels <= 72; ++channels)
             check_accumulate<Real, Code>(named, n_features, channels, 61);
@@ -238,7 +238,7 @@ void test_accumulate(const Named& named) {
 // --- Projections
 
 // Columns of `size` values with gaps between them, which must not change.
-void test_columns(const Named& named) {
+void test_columns(const NamedTable& named) {
     for (std::int64_t size = 1; size < 20; ++size) {
         const std::int64_t n = 7, stride = size + 3;
         std::vector<float> q(n * stride);
@@ -263,8 +263,8 @@ void test_columns(const Named& named) {
             }
             CHECK_NEAR(out[c], dot, 1e-13, named.name + " dots");
             CHECK_NEAR(more[size], cross[c] * 0.7 * 1.3, 1e-6, named.name + " join");
-            CHECK(more[size + 1] == mine[size + 1], named.name + " join writes past its end");
-            CHECK(less[size] == mine[size], named.name + " leave writes past its end");
+            CHECK(more[size + 1] == mine[size + 1], named.name + " join writes beyond its output");
+            CHECK(less[size] == mine[size], named.name + " leave writes beyond its output");
             CHECK_NEAR(joined_curv[c], curv[c] - cross[c] * cross[c] * 0.7, 1e-14, named.name + " join");
             CHECK_NEAR(left_curv[c], curv[c] + double(mine[gone]) * mine[gone] * 0.7, 1e-14, named.name + " leave");
         }
@@ -275,7 +275,7 @@ void test_columns(const Named& named) {
 
 constexpr float no_gain = -1e30f;
 
-void test_swap_gains(const Named& named) {
+void test_swap_gains(const NamedTable& named) {
     for (std::int64_t k = 0; k < 40; ++k)
         for (int signs = 0; signs < 4; ++signs) {
             const std::int64_t room = in_octets(k);
@@ -297,7 +297,7 @@ void test_swap_gains(const Named& named) {
                                 .may_rise = (signs & 1) != 0,
                                 .may_fall = (signs & 2) != 0};
             const float most = named.table->swap_gains(args, gains.data());
-            CHECK(gains[room] == 7.0f, named.name + " swap_gains writes past its end");
+            CHECK(gains[room] == 7.0f, named.name + " swap_gains writes beyond its output");
             CHECK(most == (k == 0 ? no_gain : *std::max_element(gains.begin(), gains.begin() + k)),
                   named.name + " swap_gains: the largest");
             for (std::int64_t j = 0; j < k; ++j) {
@@ -343,7 +343,7 @@ double naive_pair(const Pairs& pairs, std::size_t b, bool exponential, bool& clo
     return alone + (both - alone) * traits(exponential ? Loss::exponential : Loss::logistic).gain_factor(u);
 }
 
-void test_nested_pair_gains(const Named& named) {
+void test_nested_pair_gains(const NamedTable& named) {
     for (std::int64_t n : {0, 1, 2, 7, 8, 33, 400})
         for (bool exponential : {false, true}) {
             const Pairs pairs(n);
@@ -352,7 +352,7 @@ void test_nested_pair_gains(const Named& named) {
                 {n, pairs.grad.data(), pairs.curv.data(), pairs.raw.data(), pairs.adjusted.data(), pairs.usable.data(),
                  pairs.grad_a, pairs.curv_a, pairs.raw_a, 5e-3f, exponential},
                 gains.data());
-            CHECK(gains[n] == 7.0f, named.name + " nested_pair_gains writes past its end");
+            CHECK(gains[n] == 7.0f, named.name + " nested_pair_gains writes beyond its output");
             for (std::int64_t b = 0; b < n; ++b) {
                 bool close_call = false;
                 const double expected = naive_pair(pairs, b, exponential, close_call);
@@ -363,7 +363,7 @@ void test_nested_pair_gains(const Named& named) {
         }
 }
 
-void test_table(const Named& named) {
+void test_table(const NamedTable& named) {
     test_losses(named);
     test_reweight(named);
     test_add_table(named, named.table->add_table_8);
@@ -388,6 +388,6 @@ void test_table(const Named& named) {
 int main() {
     test_exp();
     test_log1p();
-    for (const Named& named : tables()) test_table(named);
+    for (const NamedTable& named : tables()) test_table(named);
     return finish("kernels");
 }

@@ -83,7 +83,7 @@ void check_moves(const Penalty& penalty, const std::vector<Index>& columns, cons
 }
 
 // Random supports within the limits, grown one column at a time.
-void test_rules(Hierarchy hierarchy) {
+void test_limits_of_random_supports(Hierarchy hierarchy) {
     for (int trial = 0; trial < 300; ++trial) {
         Penalty penalty = with_interactions();
         penalty.hierarchy = hierarchy;
@@ -100,7 +100,7 @@ void test_rules(Hierarchy hierarchy) {
     }
 }
 
-void test_broken() {
+void test_hierarchy_holds() {
     Penalty penalty = with_interactions();
     penalty.hierarchy = Hierarchy::weak;
     // An interaction of the first two features.
@@ -115,9 +115,9 @@ void test_broken() {
 }  // namespace
 
 int main() {
-    test_rules(Hierarchy::none);
-    test_rules(Hierarchy::weak);
-    test_rules(Hierarchy::strong);
-    test_broken();
+    test_limits_of_random_supports(Hierarchy::none);
+    test_limits_of_random_supports(Hierarchy::weak);
+    test_limits_of_random_supports(Hierarchy::strong);
+    test_hierarchy_holds();
     return finish("limits");
 }

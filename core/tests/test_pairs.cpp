@@ -90,7 +90,7 @@ PairTables summed(const Table& table, Index n_threads) {
                    std::vector<std::vector<double>>(table.pairs.size())};
     PairSums(design, table.coarse_bins, table.pairs)
         .sum(table.grad.data(), table.curv.data(), pool, [&](Index p, auto grad, auto curv) {
-            CHECK(out.grad[p].empty(), "a pair that comes twice");
+            CHECK(out.grad[p].empty(), "each pair is returned once");
             out.grad[p].assign(grad.begin(), grad.end());
             out.curv[p].assign(curv.begin(), curv.end());
         });
@@ -160,7 +160,7 @@ Naive naive(const Table& table, FeaturePair pair, const Interaction& product) {
     return sums;
 }
 
-void test_gains(double ridge) {
+void test_interaction_gains(double ridge) {
     const Table table(900);
     const PairTables sums = summed(table, 1);
     for (std::size_t p = 0; p < table.pairs.size(); ++p) {
@@ -177,13 +177,14 @@ void test_gains(double ridge) {
                        "marginal_gain " + std::to_string(p));
             CHECK_NEAR(products[i].interaction_gain, interaction_gain, 1e-9 * (1.0 + interaction_gain),
                        "interaction_gain " + std::to_string(p));
-            CHECK(gains.best_interaction_gain() >= products[i].interaction_gain, "best");
+            CHECK(gains.best_interaction_gain() >= products[i].interaction_gain,
+                  "best_interaction_gain is the maximum");
         }
     }
 }
 
 // Both tables of kernels, including cases with too little curvature and with an empty quadrant.
-void test_quadrants() {
+void test_quadrant_gains() {
     const std::vector<double> grad{0.2, -0.1, 0.0, 0.3, 0.1}, curv{0.25, 0.1, 0.0, 0.5, 0.999},
         grad_b{0.3, 0.1, 0.1, 0.3, 0.2}, curv_b{0.5, 0.4, 0.3, 0.5, 1.0};
     for (const auto& [name, kernels] : tables()) {
@@ -206,8 +207,8 @@ void test_quadrants() {
 int main() {
     test_sums(1);
     test_sums(3 * 8192 + 5);
-    test_gains(0.0);
-    test_gains(1.5);
-    test_quadrants();
+    test_interaction_gains(0.0);
+    test_interaction_gains(1.5);
+    test_quadrant_gains();
     return finish("pairs");
 }

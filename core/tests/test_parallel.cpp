@@ -20,7 +20,7 @@ void check_round(Pool& pool, Index n_tasks, const std::string& where) {
     for (auto& r : runs) CHECK(r == 1, where + ", " + std::to_string(n_tasks) + " tasks");
 }
 
-void test_every_task_runs_once() {
+void test_run_executes_every_task_once() {
     for (Index n_threads : {1, 2, 3, 8}) {
         Pool pool(n_threads);
         const std::string where = std::to_string(n_threads) + " threads";
@@ -30,7 +30,7 @@ void test_every_task_runs_once() {
     }
 }
 
-void test_an_idle_pool_closes() {
+void test_destruction_of_an_idle_pool() {
     for (Index n_threads : {1, 2, 8}) Pool pool(n_threads);
 }
 
@@ -38,7 +38,7 @@ struct Stop : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-void wait_a_little() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
+void wait_briefly() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
 
 template <class Task>
 bool stops(Pool& pool, Index n_tasks, const Task& task) {
@@ -50,7 +50,7 @@ bool stops(Pool& pool, Index n_tasks, const Task& task) {
     return false;
 }
 
-void test_the_ticker_ends_a_round() {
+void test_exception_of_the_ticker_ends_run() {
     for (Index n_threads : {1, 2, 4}) {
         Pool pool(n_threads);
         const std::string where = std::to_string(n_threads) + " threads";
@@ -60,7 +60,7 @@ void test_the_ticker_ends_a_round() {
         });
         std::atomic<Index> runs{0};
         const auto task = [&](Index) {
-            wait_a_little();
+            wait_briefly();
             ++runs;
         };
         CHECK(stops(pool, 100000, task), where);
@@ -77,14 +77,14 @@ void test_the_ticker_ends_a_round() {
 
 // A task that throws, for example because memory is exhausted, must not terminate the process, whichever thread it runs
 // on.
-void test_a_task_may_throw() {
+void test_run_rethrows_exceptions_of_tasks() {
     for (Index n_threads : {1, 2, 4}) {
         Pool pool(n_threads);
         const std::string where = std::to_string(n_threads) + " threads";
         for (int again = 0; again < 20; ++again) {
             CHECK(stops(pool, 1000,
                         [](Index t) {
-                            wait_a_little();
+                            wait_briefly();
                             if (t >= 2) throw Stop("enough");
                         }),
                   where);
@@ -93,7 +93,7 @@ void test_a_task_may_throw() {
     }
 }
 
-void test_the_ticker_is_not_called_too_often() {
+void test_ticker_polls_at_most_every_30_ms() {
     Ticker ticker;
     int polls = 0;
     ticker.tick();
@@ -109,10 +109,10 @@ void test_the_ticker_is_not_called_too_often() {
 }  // namespace
 
 int main() {
-    test_every_task_runs_once();
-    test_an_idle_pool_closes();
-    test_the_ticker_ends_a_round();
-    test_a_task_may_throw();
-    test_the_ticker_is_not_called_too_often();
+    test_run_executes_every_task_once();
+    test_destruction_of_an_idle_pool();
+    test_exception_of_the_ticker_ends_run();
+    test_run_rethrows_exceptions_of_tasks();
+    test_ticker_polls_at_most_every_30_ms();
     return finish("parallel");
 }

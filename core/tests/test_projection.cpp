@@ -64,7 +64,7 @@ void check_same(const Projection& found, const Projection& expected, const std::
     for (Index c : found.columns()) {
         const Index i = found.slot(c), j = expected.slot(c);
         CHECK_NEAR(found.curv(i), expected.curv(j), 1e-4, what + ": V");
-        CHECK_NEAR(found.intercept_curv(i), expected.intercept_curv(j), 1e-8, what + ": V project_on the intercept");
+        CHECK_NEAR(found.intercept_curv(i), expected.intercept_curv(j), 1e-8, what + ": V for the intercept alone");
         // Compared in the units of the coefficients, which are those that moves use.
         for (Index s = 0; s < found.size(); ++s)
             CHECK_NEAR(found.q(i)[s] * found.scale(s), expected.q(j)[s] * expected.scale(s), 1e-5, what + ": Q");

@@ -73,7 +73,7 @@ std::vector<Point> searched(const Table& table, Loss loss, Index n_threads) {
     return points;
 }
 
-void test_same_bits(Loss loss, const std::string& where) {
+void test_searches_on_one_and_two_threads_are_identical(Loss loss, const std::string& where) {
     const Table table(loss);
     const std::vector<Point> one = searched(table, loss, 1), two = searched(table, loss, 2);
     CHECK(one.size() == two.size() && one.size() > 4, where + ": sizes");
@@ -87,9 +87,9 @@ void test_same_bits(Loss loss, const std::string& where) {
 }  // namespace
 
 int main() {
-    test_same_bits(Loss::logistic, "logistic");
-    test_same_bits(Loss::exponential, "exponential");
-    test_same_bits(Loss::squared, "squared");
-    test_same_bits(Loss::squared_hinge, "squared hinge");
+    test_searches_on_one_and_two_threads_are_identical(Loss::logistic, "logistic");
+    test_searches_on_one_and_two_threads_are_identical(Loss::exponential, "exponential");
+    test_searches_on_one_and_two_threads_are_identical(Loss::squared, "squared");
+    test_searches_on_one_and_two_threads_are_identical(Loss::squared_hinge, "squared hinge");
     return finish("threads");
 }
