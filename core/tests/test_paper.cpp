@@ -1,4 +1,4 @@
-// core/tests/test_paper.cpp: the cuts and the closed-form step of the paper's search against minimisation by brute force.
+// core/tests/test_paper.cpp: cuts and closed-form steps of the search of the paper, against minimisation by brute force.
 #include <algorithm>
 #include <cmath>
 #include <random>
