@@ -57,15 +57,11 @@ def read_target(
 
 def target_vector(y: Any, n_rows: int) -> NDArray[Any]:
     """Return y as a vector of n_rows finite values."""
-    # Imported here and below because it takes a second.
-    from sklearn.utils import assert_all_finite
-
     values = as_vector(y, warn_of_columns=True)
     if values.size != n_rows:
         msg = f"X and y must have the same number of rows, got {n_rows} and {values.size}."
         raise ValueError(msg)
-    if values.dtype.kind == "f":
-        assert_all_finite(values, input_name="y")
+    _check_finite(values, "y")
     check_labels(values)
     return values
 
@@ -107,10 +103,8 @@ def check_labels(y: NDArray[Any]) -> None:
 
 def numeric_target(y: NDArray[Any]) -> FloatArray:
     """Return the target of a regression as float64."""
-    from sklearn.utils import assert_all_finite
-
     values = np.ascontiguousarray(y, dtype=np.float64)
-    assert_all_finite(values, input_name="y")
+    _check_finite(values, "y")
     check_squares(values, "y")
     return values
 
@@ -172,14 +166,12 @@ def read_weights(sample_weight: Any, n_rows: int) -> FloatArray:
     """Validate row weights, which must not be negative or all zero; None means ones."""
     if sample_weight is None:
         return np.ones(n_rows)
-    from sklearn.utils import assert_all_finite
-
     given = np.asarray(fill_masked(sample_weight), dtype=np.float64)
     if given.shape != (n_rows,):
         msg = f"sample_weight must contain one number per row, got shape {given.shape} for {n_rows} rows."
         raise ValueError(msg)
     weight: FloatArray = np.ascontiguousarray(given)
-    assert_all_finite(weight, input_name="sample_weight")
+    _check_finite(weight, "sample_weight")
     if weight.min() < 0 or weight.max() == 0:
         msg = f"sample_weight must not be negative nor all zero, got values from {weight.min()} to {weight.max()}."
         raise ValueError(msg)
@@ -222,6 +214,14 @@ def apply_class_weights(
         raise ValueError(msg)
     out: FloatArray = weight * factors[position]
     return out
+
+
+def _check_finite(values: NDArray[Any], name: str) -> None:
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        # Imported only to raise the usual error, because the import takes a second.
+        from sklearn.utils import assert_all_finite
+
+        assert_all_finite(values, input_name=name)
 
 
 def _mapped_weights(class_weight: Mapping[Any, float], classes: list[Any]) -> FloatArray:
