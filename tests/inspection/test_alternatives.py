@@ -15,6 +15,7 @@ from sparsegam.inspection import alternatives
 from sparsegam.inspection._alternatives import (
     find_alternatives,
     fit_problem,
+    fit_spec,
     objective_of,
     smaller_models,
     support_of,
@@ -176,16 +177,17 @@ def fitted():
     frame = pd.DataFrame(rng.integers(0, 15, (500, 5)).astype(float), columns=list("abcde"))
     y = 2.0 * (frame["a"] <= 5) - 1.5 * (frame["b"] <= 3) + 0.7 * (frame["c"] <= 9) + rng.normal(size=500)
     gam = SparseGAMRegressor(max_terms=6, lambda0=0.1, lambda2=0.001).fit(frame, y)
-    problem, constraints = fit_problem(gam.model_, frame, y, None, gam.get_params())
-    return gam, frame, y, problem, constraints
+    spec = fit_spec(gam.model_, gam.get_params(), gam.n_terms_)
+    problem = fit_problem(spec, gam.model_, frame, y, None)
+    return gam, frame, y, problem
 
 
 def test_alternatives_accepts_estimators_and_models(fitted):
-    gam, frame, y, problem, constraints = fitted
+    gam, frame, y, problem = fitted
     found = alternatives(gam, frame, y)
     assert len(found) == gam.n_terms_
     assert [one.drop_cost for one in found] == pytest.approx(
-        [one.drop_cost for one in find_alternatives(problem, gam.model_, constraints)]
+        [one.drop_cost for one in find_alternatives(problem, gam.model_, problem.constraints)]
     )
     assert str(found) == str(alternatives(gam.model_, frame, y, lambda2=0.001, max_terms=6))
     assert len(found.to_frame()) == sum(len(one.substitutes) for one in found)
@@ -206,11 +208,11 @@ def test_alternatives_of_cross_validated_estimators_and_ramps():
 
 
 def test_smaller_models_drop_the_cheapest_term_first(fitted):
-    gam, _, _, problem, constraints = fitted
+    gam, _, _, problem = fitted
     model = gam.model_
     found = smaller_models(problem, model)
     assert [len(point.columns) for point in found.points] == list(range(model.n_terms + 1))
-    costs = [one.drop_cost for one in find_alternatives(problem, model, constraints)]
+    costs = [one.drop_cost for one in find_alternatives(problem, model, problem.constraints)]
     kept = problem.design.model(found.points[-2], model.loss, None)
     assert {t.condition for t in model.terms} - {t.condition for t in kept.terms} == {
         model.terms[int(np.argmin(costs))].condition
@@ -219,7 +221,7 @@ def test_smaller_models_drop_the_cheapest_term_first(fitted):
 
 
 def test_a_path_search_can_start_from_smaller_models(fitted):
-    gam, _, _, problem, _ = fitted
+    gam, _, _, problem = fitted
     full = Path.search(problem, None)
     quick = Path.search(problem, None, rough=True, start=smaller_models(problem, gam.model_))
     assert quick.n_terms.tolist() == full.n_terms.tolist()

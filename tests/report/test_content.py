@@ -9,8 +9,8 @@ import pytest
 from _helpers.reports import SPECIAL, fit_mixed, make_mixed, write_annotated  # noqa: F401
 
 from sparsegam import SparseGAMClassifier, SparseGAMClassifierCV, gam_path
-from sparsegam._fit.training import build_problem
 from sparsegam._io.writing import write_atomically
+from sparsegam.inspection._alternatives import fit_problem
 from sparsegam.report import _data, write_report
 from sparsegam.report._content import report_content
 from sparsegam.report._data import Annotations, Dataset, Fit, ReportData
@@ -27,7 +27,7 @@ def test_report_content_has_rows_and_standard_errors_of_terms(mixed):
     pieces = [piece for feature in parts["features"] for piece in feature["pieces"]]
     assert all(piece["error"] > 0 for piece in pieces if piece["count"])
     assert parts["stability"] is None
-    bare = report_content(ReportData(replace(gam.model_, terms=()), "t"))
+    bare = report_content(ReportData(replace(gam.model_, terms=(), statistics=None), "t"))
     assert bare["term_statistics"] is None
 
 
@@ -139,7 +139,7 @@ def test_report_after_a_fit_does_not_build_the_problem_again(tmp_path, monkeypat
     y = np.where(frame["whole"] > 20, "high", y) if n_classes == 3 else y
     gam = SparseGAMClassifier(lambda0=5.0, special_values={"number": [SPECIAL]}).fit(frame, y)
     built = []
-    monkeypatch.setattr(_data, "build_problem", lambda *given: built.append(given) or build_problem(*given))
+    monkeypatch.setattr(_data, "fit_problem", lambda *given: built.append(given) or fit_problem(*given))
     reused = gam.report(tmp_path / "reused.html", frame, y).read_text(encoding="utf-8")
     assert built == []
     other = gam.report(tmp_path / "built.html", frame.copy(), y).read_text(encoding="utf-8")
@@ -152,3 +152,12 @@ def test_report_after_cross_validation_does_not_search_the_path_again(tmp_path, 
     gam = SparseGAMClassifierCV(max_terms=3, cv=2, special_values={"number": [SPECIAL]}).fit(frame, y)
     monkeypatch.delattr(_data.Path, "search")
     gam.report(tmp_path / "report.html", frame, y)
+
+
+def test_report_content_has_alternatives_of_a_model_of_one_class_against_several(mixed):
+    frame, y, _ = mixed
+    y = np.where(frame["whole"] > 20, 3, np.where(y == "yes", 2, 1))
+    gam = SparseGAMClassifier(lambda0=5.0, positive=3, special_values={"number": [SPECIAL]}).fit(frame, y)
+    parts = report_content(ReportData(gam.model_, "t", train=Dataset.read(frame, y), fit=Fit(gam.get_params())))
+    assert parts["alternatives"]["note"] == ""
+    assert len(parts["alternatives"]["terms"]) == gam.n_terms_

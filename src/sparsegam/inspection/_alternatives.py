@@ -14,6 +14,7 @@ from sparsegam._fit.spec import FitSpec, additive_spec
 from sparsegam._fit.training import build_problem, read_data
 from sparsegam._models.additive import Model
 from sparsegam._models.display import DisplayedResult, TextTable
+from sparsegam._models.scoring import positives
 from sparsegam._models.terms import SENSE, Clause, Term
 from sparsegam._search.refit import Columns, Neighbourhood, Support, objective_at, refit
 from sparsegam._search.solver import Frontier, with_noise_scaled_ridge
@@ -179,8 +180,9 @@ def alternatives(
         shapes = getattr(model, "shapes_", model.shapes)
         settings = model.get_params(deep=False)
         settings |= {"lambda2": model.lambda2_, "standardize": model.standardize_, "shapes": shapes}
-    problem, constraints = fit_problem(found, X, y, sample_weight, settings | options)
-    return find_alternatives(problem, found, constraints, max_substitutes)
+    spec = fit_spec(found, settings | options, found.n_terms)
+    problem = fit_problem(spec, found, X, y, sample_weight)
+    return find_alternatives(problem, found, problem.constraints, max_substitutes)
 
 
 def fit_spec(model: Model, settings: Mapping[str, Any], max_terms: int) -> FitSpec:
@@ -205,13 +207,12 @@ def fit_spec(model: Model, settings: Mapping[str, Any], max_terms: int) -> FitSp
     return additive_spec(**options)
 
 
-def fit_problem(
-    model: Model, X: Any, y: Any, sample_weight: Any, settings: Mapping[str, Any]
-) -> tuple[TableProblem, Constraints]:
+def fit_problem(spec: FitSpec, model: Model, X: Any, y: Any, sample_weight: Any) -> TableProblem:
     """Build the problem that a model was fitted to, with its interactions and similar ones among the candidates."""
-    spec = fit_spec(model, settings, model.n_terms)
-    built: Any = with_noise_scaled_ridge(build_problem(spec, read_data(spec, X, y, sample_weight, max_classes=2)))
-    return with_interactions_of(built, model), built.constraints
+    # The labels of the model may be text for classes that were combined.
+    labels = y if model.classes is None else np.array(model.classes)[positives(model, y).astype(np.intp)]
+    built: Any = with_noise_scaled_ridge(build_problem(spec, read_data(spec, X, labels, sample_weight, max_classes=2)))
+    return with_interactions_of(built, model)
 
 
 def with_interactions_of(problem: TableProblem, model: Model) -> TableProblem:

@@ -10,23 +10,19 @@ from numpy.typing import NDArray
 
 from sparsegam._data.columns import Column
 from sparsegam._data.table import Table, position, read_table
-from sparsegam._data.target import Target, apply_class_weights, read_weights
 from sparsegam._fit.driver import FitResult
 from sparsegam._fit.spec import FitSpec
-from sparsegam._fit.training import FitData, build_problem
 from sparsegam._models.additive import Model
 from sparsegam._models.lookup import positions
 from sparsegam._models.one_vs_rest import OneVsRestModel
-from sparsegam._models.scoring import positives
 from sparsegam._models.terms import Term, part_name
 from sparsegam._search.options import Deadline
 from sparsegam._search.path import Path
-from sparsegam._search.solver import with_noise_scaled_ridge
 from sparsegam._search.table_problem import TableProblem
 from sparsegam.arrays import FloatArray
 from sparsegam.deploy import Scorecard
 from sparsegam.inspection import Stability
-from sparsegam.inspection._alternatives import columns_of, fit_spec, smaller_models, with_interactions_of
+from sparsegam.inspection._alternatives import columns_of, fit_problem, fit_spec, smaller_models
 
 # The path is searched up to this number of terms more than the model has.
 EXTRA_TERMS = 8
@@ -236,22 +232,12 @@ class ReportData:
         """The problem of the fit if it is in memory, otherwise built from the training data; None without data."""
         if self.train is None:
             return None
+        if self.fit.result is None:
+            return fit_problem(self.spec, self.model, self.train.table, self.train.y, self.sample_weight)
+        known: Any = self.fit.result.problem
         deadline = Deadline.after(self.spec.options.time_limit)
-        if self.fit.result is not None:
-            known: Any = self.fit.result.problem
-            problem: TableProblem = replace(known, options=self.spec.options, deadline=deadline, stop=None)
-            return problem
-        data = FitData(self.train.table, self.train.y, self._target(self.train), self.train.X, deadline=deadline)
-        built: Any = with_noise_scaled_ridge(build_problem(self.spec, data))
-        return with_interactions_of(built, self.model)
-
-    def _target(self, data: Dataset) -> Target:
-        weight = read_weights(self.sample_weight, data.table.n_rows)
-        if self.model.classes is None:
-            return Target(None, np.ascontiguousarray(data.y, dtype=np.float64), weight)
-        classes, positive = np.array(self.model.classes), positives(self.model, data.y)
-        weight = apply_class_weights(self.spec.class_weight, classes, positive.astype(np.intp), weight)
-        return Target(classes, np.where(positive, 1.0, -1.0), weight)
+        problem: TableProblem = replace(known, options=self.spec.options, deadline=deadline, stop=None)
+        return problem
 
     @cached_property
     def missing_columns(self) -> str:
