@@ -56,7 +56,7 @@ def test_training_rows_are_scored_at_raw_values(special_values):
     columns = np.append(np.flatnonzero(design.is_ramp)[::3], [1, 14])
     point = _core.Point(0.3, columns, np.linspace(-1, 1, columns.size))
     assert not design.is_exact(columns)
-    expected = design.model(point, "squared", None, "mean", {}).decision_function(frame)
+    expected = design.model(point, "squared", None, "mean").decision_function(frame)
     np.testing.assert_allclose(encoded.row_scores(point), expected, rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(encoded.score(read_table(frame), [point])[0], expected, rtol=1e-12, atol=1e-13)
     at_bin_centres = encoded.core.row_scores(point)

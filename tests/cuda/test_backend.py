@@ -1,4 +1,4 @@
-"""Models fitted on a device equal those fitted on the CPU; data that do not fit raise with their size."""
+"""Models fitted on a device equal those fitted on the CPU; data larger than its memory raise MemoryError."""
 
 import numpy as np
 import pandas as pd

@@ -43,7 +43,7 @@ def test_bin_column_returns_bins_and_codes_of_the_core(device, name, weighted, o
 
 
 def test_device_numbers_are_a_copy_on_the_stream_of_the_device(device):  # noqa: F811
-    """The stream of a table may reuse the memory of selected rows as soon as they are released."""
+    """After selected rows were released, the stream of their table may reuse the memory."""
     column = move_to_device(device, read_table(COLUMNS["few values"][:, None])).take(np.arange(100)).column(0)
     with device:
         numbers = device_numbers(device, column)

@@ -1,4 +1,4 @@
-"""The row oracles on a device: sums of the reference, reproducible bits, and searches with the same result."""
+"""The row oracles on a device return the sums of the reference, with the same bits in every run."""
 
 from itertools import combinations
 
@@ -13,7 +13,8 @@ from sparsegam import _core
 
 NO_COLUMNS = np.zeros(0, dtype=np.int64)
 SUPPORTS = ((), (5, 0, 4), tuple(range(16)))
-FLOATS = 1e-6  # of the largest sum: rows carry floats
+# Gradient and curvature of each row are float32; errors are relative to the largest sum.
+FLOAT32_ERROR = 1e-6
 
 
 @pytest.fixture(params=LOSSES)
@@ -41,7 +42,7 @@ def oracle(problem):
     return ReferenceRows(problem.X, problem.y, problem.weight, problem.loss)
 
 
-def assert_close(mine, expected, digits=FLOATS):
+def assert_close(mine, expected, digits=FLOAT32_ERROR):
     for one, other in zip(mine, expected, strict=True):
         one, other = np.ravel(one), np.ravel(other)
         np.testing.assert_allclose(one, other, rtol=0, atol=digits * max(np.abs(other).max(initial=0.0), 1e-300))

@@ -115,7 +115,8 @@ def test_constraints_equal_those_of_the_local_fit(client, table):
 
 
 def test_ramps_equal_those_of_the_local_fit(client, table):
-    shapes = {"shapes": "both", "min_samples_bin": 1, "max_bins": 1000}  # each bin has one value
+    # Each bin has one value.
+    shapes = {"shapes": "both", "min_samples_bin": 1, "max_bins": 1000}
     expected = SparseGAMClassifier(**SETTINGS | shapes).fit(table[FEATURES], table["y"])
     found = DaskSparseGAMClassifier(**SETTINGS | shapes).fit(dask_frame(table, "y"), "y")
     assert any(term.condition.kind == "ramp" for term in found.terms_)

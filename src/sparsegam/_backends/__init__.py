@@ -1,1 +1,1 @@
-"""Where the rows of a fit are stored and summed: in memory, on a CUDA device, or on a Dask cluster."""
+"""Where training data are stored and summed: in this process, on a CUDA device, or on a Dask cluster."""

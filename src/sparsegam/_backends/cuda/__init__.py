@@ -1,4 +1,4 @@
-"""Models on a CUDA device: rows stay there as bin codes or columns, and the search asks for sums.
+"""Fits on a CUDA device: the training data are stored on the device, where kernels compute the sums of the search.
 
-`device="cuda"` of estimators and paths leads here. `pip install 'sparsegam[cuda]'`.
+Selected by `device="cuda"`; requires CuPy (`pip install 'sparsegam[cuda]'`).
 """

@@ -110,7 +110,7 @@ def _upload_columns(device: Device, table: Table) -> Iterator[Any]:
 
 
 def _upload_transposed(device: Device, array: NDArray[Any]) -> Any:
-    """Upload a row-major array as it is and transpose it on the device: reading its columns here would be slower."""
+    """Upload a row-major array and transpose it on the device, which is faster than reading its columns on the host."""
     n_rows, n_columns = array.shape
     out = device.xp.empty((n_columns, n_rows), dtype=array.dtype)
     step = max(UPLOAD_BYTES // (n_columns * array.itemsize), 1)

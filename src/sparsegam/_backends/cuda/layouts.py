@@ -328,7 +328,7 @@ class Channels:
     curvature : RowValues
         Values accumulated for 0/1 columns and ramps.
     bits : device array of uint32 or None
-        Bit c % 32 of word c // 32 of a row says whether column c is 1 there. The words of all rows with the same
+        Bit c % 32 of word c // 32 of a row is 1 if column c is 1 in the row. The words of all rows with the same
         c // 32 are adjacent, `padded_size(n_rows)` of them.
     inverted : ndarray of uint32 or None
         Bits of the columns whose complement is stored in `bits`.
