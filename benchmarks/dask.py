@@ -33,6 +33,7 @@ class Watch:
 
     def __init__(self, client: Any) -> None:
         from sparsegam._search.tables import Tables
+
         from sparsegam.dask import cluster, tables
 
         self.client, self.began, self.bytes = client, np.zeros(2), 0
@@ -79,14 +80,16 @@ def coded(sizes: list[int], n_threads: int) -> tuple[Any, Any]:
 
     from sparsegam._data.streams import as_stream
     from sparsegam._design.binning import Binning
-    from sparsegam._design.encoding import take_in
+    from sparsegam._design.encoding import encode_stream
 
     def reader() -> pa.RecordBatchReader:
         parts = (pa.RecordBatch.from_pandas(part_of(seed, n), preserve_index=False) for seed, n in enumerate(sizes))
         return pa.RecordBatchReader.from_batches(schema, parts)
 
     schema = pa.Schema.from_pandas(part_of(0, 1), preserve_index=False)
-    table, y, _ = take_in(as_stream(reader), "y", None, Binning(special_values=SETTINGS["special_values"]), n_threads)
+    table, y, _ = encode_stream(
+        as_stream(reader), "y", None, Binning(special_values=SETTINGS["special_values"]), n_threads
+    )
     return table, y
 
 

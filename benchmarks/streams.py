@@ -72,8 +72,8 @@ def measure(folder: Path, threads: int, *, as_frame: bool, max_bytes: int | None
     from sparsegam._search import solver
 
     phases = Phases()
-    phases.watch(encoding, "summarised", "learn")
-    phases.watch(training, "take_in", "read")
+    phases.watch(encoding, "summarise_columns", "learn")
+    phases.watch(training, "encode_stream", "read")
     phases.watch(training, "build_table_problem", "build")
     phases.watch(solver, "_search_at", "search")
     gam = SparseGAMClassifier(n_jobs=threads, **SETTINGS)

@@ -16,7 +16,7 @@ from sparsegam._data import table as frames
 from sparsegam._data.streams import Stream
 from sparsegam._design import encoding
 from sparsegam._design.binning import Binning
-from sparsegam._design.encoding import bin_table, take_in
+from sparsegam._design.encoding import bin_table, encode_stream
 
 MAPS = Path("/proc/self/maps")
 
@@ -45,7 +45,7 @@ OPTIONS = [
 def test_the_bins_of_pieces_are_those_of_the_frame(options, n_threads):
     frame = mixed_table(700)
     weight = np.random.default_rng(1).choice([0.5, 1.0, 3.7], 700)
-    table, y, given = take_in(
+    table, y, given = encode_stream(
         in_pieces(frame.assign(w=weight), [10, 10, 300, 301]), "y", "w", Binning(**options), n_threads
     )
     assert y.tolist() == frame["y"].tolist()
@@ -63,7 +63,7 @@ def test_the_bins_of_pieces_are_those_of_the_frame(options, n_threads):
 
 
 def test_codes_that_are_bins_already_are_not_copied():
-    table, _, _ = take_in(in_pieces(mixed_table(200), [50]), "y", None, Binning(), 1)
+    table, _, _ = encode_stream(in_pieces(mixed_table(200), [50]), "y", None, Binning(), 1)
     _, codes = bin_table(table, Binning())
     assert codes[1] is table.source[1].codes
 
@@ -73,7 +73,7 @@ def test_codes_that_nobody_asks_for_again_become_bins_where_they_are(max_bytes):
     binning = Binning(max_bins=4, special_values=[-9.0])
     frame = mixed_table(700)
     expected = bin_table(frames.read_table(frame.drop(columns="y")), binning)[1]
-    table, _, _ = take_in(in_pieces(frame, [50], max_bytes), "y", None, binning, 1)
+    table, _, _ = encode_stream(in_pieces(frame, [50], max_bytes), "y", None, binning, 1)
     before = [column.codes.copy() for column in table.source]
     assert {codes.dtype.itemsize for codes in before} == {1, 2}
     for codes, column, old, bins in zip(bin_table(table, binning)[1], table.source, before, expected, strict=True):
@@ -93,7 +93,7 @@ def test_a_sketch_gives_bins_of_about_the_same_size(monkeypatch):
     frame = pd.DataFrame({"x": rng.normal(size=20_000), "y": rng.integers(0, 2, 20_000)})
     frame.loc[rng.random(20_000) < 0.1, "x"] = -9.0
     binning = Binning(max_bins=20, special_values=[-9.0])
-    table, _, _ = take_in(in_pieces(frame, [500, 7000]), "y", None, binning, 1)
+    table, _, _ = encode_stream(in_pieces(frame, [500, 7000]), "y", None, binning, 1)
     (feature,), (codes,) = bin_table(table, binning)
     assert feature.special == (-9.0,)
     assert feature.n_ordered == 20
@@ -110,7 +110,7 @@ def test_a_sketch_has_no_levels(monkeypatch):
     monkeypatch.setattr(summaries, "SKETCH_VALUES", 40)
     frame = pd.DataFrame({"x": np.arange(200.0), "y": np.arange(200) % 2})
     binning = Binning(categorical=["x"])
-    table, _, _ = take_in(in_pieces(frame, []), "y", None, binning, 1)
+    table, _, _ = encode_stream(in_pieces(frame, []), "y", None, binning, 1)
     with pytest.raises(ValueError, match="categorical names the column 'x', which has more than"):
         bin_table(table, binning)
 
@@ -118,8 +118,8 @@ def test_a_sketch_has_no_levels(monkeypatch):
 def test_codes_past_the_limit_are_in_a_file_that_is_gone_afterwards(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     frame = mixed_table(501)
-    table, _, _ = take_in(in_pieces(frame, [100], max_bytes=0), "y", None, Binning(), 2)
-    inside, _, _ = take_in(in_pieces(frame, [100]), "y", None, Binning(), 2)
+    table, _, _ = encode_stream(in_pieces(frame, [100], max_bytes=0), "y", None, Binning(), 2)
+    inside, _, _ = encode_stream(in_pieces(frame, [100]), "y", None, Binning(), 2)
     for one, other in zip(table.source, inside.source, strict=True):
         assert one.codes.base is not None
         assert one.codes.ctypes.data % one.codes.itemsize == 0
@@ -141,8 +141,8 @@ def changing(frames_in_turn):
 @pytest.mark.parametrize(
     ("second", "message"),
     [
-        (lambda frame: frame.iloc[:-1], "had 100 rows at first and 99 then"),
-        (lambda frame: pd.concat([frame, frame]), "had 100 rows at first and more then"),
+        (lambda frame: frame.iloc[:-1], "had 100 rows when it was first read and 99 rows the second time"),
+        (lambda frame: pd.concat([frame, frame]), "had 100 rows when it was first read and more rows the second time"),
         (lambda frame: frame.assign(job="new"), "'job' contains new levels in the second pass"),
         (lambda frame: frame.assign(age=np.nan), "'age' contains missing values in the second pass"),
     ],
@@ -151,19 +151,19 @@ def test_data_that_change_between_the_looks_are_refused(second, message):
     frame = mixed_table(100)
     frame["job"] = "old"
     with pytest.raises(ValueError, match=message):
-        take_in(changing([frame, second(frame)]), "y", None, Binning(), 1)
+        encode_stream(changing([frame, second(frame)]), "y", None, Binning(), 1)
 
 
 def test_names_that_are_no_columns():
     stream = in_pieces(mixed_table(100), [])
     with pytest.raises(ValueError, match="y names the column 'z', but the columns are 'age'"):
-        take_in(stream, "z", None, Binning(), 1)
+        encode_stream(stream, "z", None, Binning(), 1)
     with pytest.raises(
         ValueError, match="sample_weight of a stream must be the name of one of its columns, got ndarray"
     ):
-        take_in(stream, "y", np.ones(100), Binning(), 1)
+        encode_stream(stream, "y", np.ones(100), Binning(), 1)
     with pytest.raises(ValueError, match="X has no column besides 'y'"):
-        take_in(in_pieces(mixed_table(100)[["y"]], []), "y", None, Binning(), 1)
+        encode_stream(in_pieces(mixed_table(100)[["y"]], []), "y", None, Binning(), 1)
 
 
 def test_parts_with_other_columns_or_types():
@@ -173,18 +173,18 @@ def test_parts_with_other_columns_or_types():
         return Stream(tuple(frame.columns), lambda: iter([frames.read_table(frame), frames.read_table(other)]))
 
     with pytest.raises(ValueError, match=r"a part has the columns 'age', 'debt'.*: give all parts the same"):
-        take_in(parts(frame.rename(columns={"job": "work"})), "y", None, Binning(), 1)
+        encode_stream(parts(frame.rename(columns={"job": "work"})), "y", None, Binning(), 1)
     with pytest.raises(ValueError, match=r"'age' contains numbers in some parts and categories \('7'\) in others"):
-        take_in(parts(frame.assign(age="7")), "y", None, Binning(), 1)
+        encode_stream(parts(frame.assign(age="7")), "y", None, Binning(), 1)
 
 
 def test_no_rows():
     with pytest.raises(ValueError, match="X has no rows"):
-        take_in(in_pieces(mixed_table(10).iloc[:0], []), "y", None, Binning(), 1)
+        encode_stream(in_pieces(mixed_table(10).iloc[:0], []), "y", None, Binning(), 1)
 
 
 def test_threads_answer_in_order():
-    assert encoding.in_threads(lambda i: i * i, range(20), 4) == [i * i for i in range(20)]
+    assert encoding.map_in_threads(lambda i: i * i, range(20), 4) == [i * i for i in range(20)]
 
 
 @pytest.mark.parametrize("kind", [np.uint8, np.int64, np.bool_])

@@ -16,11 +16,11 @@ from sparsegam._data.matrix import NumericMatrix
 from sparsegam._data.table import Table
 from sparsegam._design.binning import Binning, Codes, Feature
 from sparsegam._design.encoding import bin_table
+from sparsegam._design.histogram import Histogram, histogram_of
 from sparsegam._design.interactions import Interaction
 from sparsegam._design.ramps import Ramps, learn_ramps
 from sparsegam._design.scaling import Units, scale_target, weights_or_none
 from sparsegam._design.threshold import ThresholdDesign, sorted_interactions
-from sparsegam._design.training import Histogram, histogram_of
 from sparsegam.arrays import FloatArray
 from sparsegam.losses import LOSSES
 

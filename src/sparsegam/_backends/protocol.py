@@ -32,10 +32,10 @@ from sparsegam._data.columns import RowIndex
 from sparsegam._data.matrix import NumericMatrix
 from sparsegam._data.table import Table
 from sparsegam._design.binning import Binning
+from sparsegam._design.histogram import Histogram
 from sparsegam._design.interactions import Interaction
 from sparsegam._design.scaling import Units
 from sparsegam._design.threshold import ThresholdDesign
-from sparsegam._design.training import Histogram
 from sparsegam.arrays import FloatArray
 
 Features = TypeVar("Features", Table, NumericMatrix)

@@ -13,7 +13,7 @@ import numpy as np
 from sparsegam._data.streams import Stream
 from sparsegam._data.table import Table
 from sparsegam._design.binning import Binning
-from sparsegam._design.encoding import coded_table
+from sparsegam._design.encoding import encode_columns
 from sparsegam._fit.progress import new_bar
 from sparsegam._io.contents import check_file, free_memory
 from sparsegam._io.files import FORMATS, read_file, scan
@@ -44,7 +44,7 @@ def read_rows(options: Namespace, binning: Binning) -> Table:
     stream = scan(options.data, encoding=options.encoding)
     kept = [j for j, name in enumerate(stream.names) if name not in options.drop or name == options.target]
     shown = Stream(stream.names, lambda: _with_progress(stream, quiet=options.quiet), stream.max_bytes)
-    return coded_table(shown, kept, binning, n_threads(getattr(options, "n_jobs", None)))
+    return encode_columns(shown, kept, binning, n_threads(getattr(options, "n_jobs", None)))
 
 
 def _with_progress(stream: Stream, *, quiet: bool) -> Iterator[Table]:

@@ -1,4 +1,7 @@
-"""Learns the bins of each feature and turns columns into bin codes: ordered bins first, then one per special case."""
+"""Bins of features: options, learning them from columns, and encoding values.
+
+The ordered bins of a feature come first, then one bin per special value or level, and the bin of missing values last.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,31 +19,21 @@ from sparsegam.checks import check_choice, check_integer, shown
 
 Codes = NDArray[np.uint8] | NDArray[np.uint16]
 
-MAX_BINS = 65536  # codes are uint16 at most
-MAX_BINS_UINT8 = 256  # the core keeps codes in uint8 up to here
+# Codes are uint16 at most; the core stores them as uint8 up to the second number of bins.
+MAX_BINS = 65536
+MAX_BINS_UINT8 = 256
 
-MOST_ROWS_ASKED = 20  # of a step, by default
-ROWS_PER_BIN = 100  # of all rows, one in so many
+# min_samples_bin="auto": one row in 100, and at most 20. Set by benchmarks/defaults.py: it does not change the loss on
+# test data, and keeps out steps that are based on a few rows.
+AUTO_SHARE_OF_ROWS = 100
+MAX_AUTO_ROWS = 20
 
 
 @dataclass(frozen=True)
 class Binning:
-    """What the user may choose about bins; wrong values are refused when it is made or meets a table.
+    """Options of the bins; the parameters of the same names of `SparseGAMClassifier`.
 
-    Attributes
-    ----------
-    max_bins : int
-        Largest number of bins of a feature: thresholds are at quantiles, and rarer levels merged, beyond it.
-    categorical : "auto" or sequence of str or int
-        Columns to take as categories besides those that are text or categorical.
-    min_category_count : int
-        Levels with fewer rows are merged into one.
-    special_values : sequence, or mapping from column to sequence, optional
-        Values out of the order, each with a bin of its own: for all numeric columns, or by column.
-    thresholds : mapping from column to sequence, optional
-        The thresholds of a column, where they shall not be learned.
-    min_samples_bin : int or "auto"
-        Rows between two thresholds that are learned, and beyond the outermost, at least.
+    Values that are wrong for any table raise an error at construction, the others when they are applied to a table.
     """
 
     max_bins: int = 1000
@@ -63,16 +56,16 @@ class Binning:
         _check_special(self.special_values)
 
     def forced(self, names: Sequence[str]) -> set[int]:
-        """Positions of the columns to be taken as categories."""
+        """Return the positions of numeric columns that are treated as categories."""
         columns = () if isinstance(self.categorical, str) else self.categorical
         return {position(key, names, "categorical") for key in columns}
 
     def special(self, names: Sequence[str]) -> dict[int, Sequence[Any]]:
-        """Special values by column, where they are given by column."""
+        """Return the special values of each column, if they are given by column."""
         return _by_position(self.special_values, names, "special_values")
 
-    def cuts(self, names: Sequence[str]) -> dict[int, Sequence[Any]]:
-        """Thresholds by column, where they are given."""
+    def given_thresholds(self, names: Sequence[str]) -> dict[int, Sequence[Any]]:
+        """Return the thresholds of columns for which they are given."""
         return _by_position(self.thresholds, names, "thresholds")
 
 
@@ -102,22 +95,22 @@ class ValueCounts:
 
 @dataclass(frozen=True, eq=False)
 class Feature:
-    """One source column and its bins.
+    """A column of the data and its bins.
 
     Attributes
     ----------
     name : str
-        Name of the source column.
+        Name of the column.
     edges : ndarray
         Sorted thresholds; bin b holds the values in (edges[b-1], edges[b]].
     special : tuple of float
-        Values out of the ordering, each with a bin of its own after the ordered ones.
+        Unordered values, each with a bin of its own after the ordered bins.
     missing : bool
-        Whether NaN has a bin of its own, the last one.
+        Whether missing values (NaN) have a bin, the last one.
     scale : Scale
-        What the numbers stand for.
+        Meaning of the numbers.
     bin_of_level : ndarray of int or None
-        For a category, which has no ordered bins: the bin of each level of the scale.
+        The bin of each level of a category, which has no ordered bins; None for other features.
     """
 
     name: str
@@ -128,10 +121,8 @@ class Feature:
     bin_of_level: NDArray[np.intp] | None = None
 
     def named(self, name: str) -> "Feature":
-        """Return the same bins of a column of another name."""
-        out = object.__new__(type(self))  # as `copy` does, in a fraction of its time: there may be hundreds
-        vars(out).update(vars(self), name=name)
-        return out
+        """Return the bins under another name."""
+        return Feature(name, self.edges, self.special, self.missing, self.scale, self.bin_of_level)
 
     @property
     def n_ordered(self) -> int:
@@ -144,7 +135,7 @@ class Feature:
         return self.n_ordered + self._n_levels + len(self.special) + self.missing
 
     def redundant_bin(self) -> int:
-        """Return which of two bins without an order terms leave to the other: many levels in one, else the first."""
+        """Return which of two unordered bins is no candidate: one of several levels if the other has a single level."""
         return int(self._n_levels > 1 and len(self._levels_in(1)) > len(self._levels_in(0)))
 
     @property
@@ -155,12 +146,13 @@ class Feature:
         """Return the bin of each value, a number on the scale of this feature."""
         if self.bin_of_level is not None:
             return self._level_codes(values)
-        present = np.nan_to_num(values) if self.missing else values  # the core takes no NaN
+        # The core does not accept NaN; the bin of missing values is set below.
+        present = np.nan_to_num(values) if self.missing else values
         ordered = _core.bin_codes(present, self.edges)
         return ordered if self.n_bins == self.n_ordered else self._with_extra_bins(ordered, values)
 
     def codes_of(self, column: Column) -> Codes | None:
-        """Return the bins of another column of the same meaning; None where a value is of no bin."""
+        """Return the bins of a column of other data; None if a value is in no bin."""
         if column.scale.kind != self.scale.kind:
             return None
         values = column.values
@@ -168,17 +160,17 @@ class Feature:
             return None
         if self.bin_of_level is None:
             return self.codes(values)
-        place = {level: i for i, level in enumerate(self.scale.levels)}
-        if any(level not in place for level in column.scale.levels):
+        position = {level: i for i, level in enumerate(self.scale.levels)}
+        if any(level not in position for level in column.scale.levels):
             return None
-        moved = np.array([place[level] for level in column.scale.levels], dtype=np.float64)
+        moved = np.array([position[level] for level in column.scale.levels], dtype=np.float64)
         known = ~np.isnan(values)
         out = np.full(values.size, np.nan)
         out[known] = moved[values[known].astype(np.intp)]
         return self.codes(out)
 
     def condition(self, bin_: int) -> Condition:
-        """Say what the column of a bin asks of the feature."""
+        """Return the condition that the column of a bin stands for."""
         if bin_ < self.edges.size:
             return Condition("<=", self.scale.value(float(self.edges[bin_])))
         if self.bin_of_level is not None and bin_ < self._n_levels:
@@ -192,7 +184,7 @@ class Feature:
         raise ValueError(msg)
 
     def representatives(self) -> FloatArray:
-        """Return a number in each bin: the terms that hold for it hold for all of the bin."""
+        """Return a number in each bin; conditions of this feature are equally true for all values of a bin."""
         if self.bin_of_level is None:
             above = len(self.scale.levels) - 1.0 if self.scale.has_levels else np.inf
             first = np.append(self.edges, above)
@@ -201,11 +193,11 @@ class Feature:
         return np.concatenate([first, self.special, [np.nan] * self.missing])
 
     def conditions(self) -> dict[int, Condition]:
-        """All conditions by bin; the last ordered bin has none."""
+        """Return all conditions by bin; the last ordered bin has none."""
         return {b: self.condition(b) for b in range(self.n_bins) if b != self.n_ordered - 1}
 
     def indicators(self, values: FloatArray) -> NDArray[np.uint8]:
-        """Return the 0/1 columns of all conditions; values that the feature has not seen are in none of them."""
+        """Return the 0/1 columns of all conditions; values that are in no bin satisfy none of them."""
         seen = np.isin(values, self.special, invert=True) & (
             values >= 0 if self.scale.has_levels else ~np.isnan(values)
         )
@@ -220,7 +212,7 @@ class Feature:
 
     @property
     def special_values(self) -> tuple[Value, ...]:
-        """The special values, as the data has them."""
+        """The special values, as in the data."""
         return tuple(map(self.scale.value, self.special))
 
     def _levels_in(self, bin_: int) -> tuple[Level, ...]:
@@ -244,61 +236,64 @@ class Feature:
 
 
 class Learner:
-    """Learns features from columns, by the user's choices for all of them and for each.
+    """Learns the bins of columns.
 
     Parameters
     ----------
     names : sequence of str
         Names of all columns.
     binning : Binning
-        The choices.
+        Options of the bins.
     weight : ndarray, optional
-        Weights of the rows, above zero: quantiles and the most frequent levels are found as if a row of weight 2 were
-        there twice.
+        Sample weights, above zero. Quantiles and the most frequent levels are the same as if a row of weight 2 occurred
+        twice.
     """
 
     def __init__(self, names: Sequence[str], binning: Binning, weight: FloatArray | None = None) -> None:
         self.binning = binning
-        self.weight = None if weight is None or says_nothing(weight) else weight
+        self.weight = None if weight is None or is_uniform(weight) else weight
         self.forced = binning.forced(names)
         self.special = binning.special(names)
-        self.cuts = binning.cuts(names)
+        self.thresholds = binning.given_thresholds(names)
         everywhere = binning.special_values
         self.special_everywhere = () if everywhere is None or isinstance(everywhere, Mapping) else tuple(everywhere)
 
-    def learn(self, column: Column, j: int, times: ValueCounts | None = None) -> tuple[Feature, FloatArray]:
-        """Return the feature of column j, and the column's numbers on its scale; each may stand for many rows."""
-        times = ValueCounts(self.weight) if times is None else times
+    def learn(self, column: Column, j: int, counts: ValueCounts | None = None) -> tuple[Feature, FloatArray]:
+        """Return the feature of column j and the numbers of the column on the scale of the feature.
+
+        `counts` gives the weight and number of rows of each entry; by default the entries are rows.
+        """
+        counts = ValueCounts(self.weight) if counts is None else counts
         if j in self.forced:
             column = column.as_category()
         if column.scale.kind == "category":
             self._refuse_options_of_order(column, j)
-            return learn_levels(column, self.binning, times), column.values
-        return self._learn_ordered(column, j, times), column.values
+            return learn_levels(column, self.binning, counts), column.values
+        return self._learn_ordered(column, j, counts), column.values
 
-    def pinned(self, column: Column, j: int) -> FloatArray:
-        """Return the numbers that the user named for column j: special values, and thresholds."""
+    def declared_values(self, column: Column, j: int) -> FloatArray:
+        """Return the special values and thresholds that are given for column j."""
         if j in self.forced or column.scale.kind == "category":
             return np.zeros(0)
-        cuts = _numbers(self.cuts[j], column, "thresholds") if j in self.cuts else []
+        cuts = _numbers(self.thresholds[j], column, "thresholds") if j in self.thresholds else []
         return np.array([*self.special_of(column, j), *cuts])
 
-    def _learn_ordered(self, column: Column, j: int, times: ValueCounts) -> Feature:
+    def _learn_ordered(self, column: Column, j: int, counts: ValueCounts) -> Feature:
         values, special = column.values, self.special_of(column, j)
         missing = bool(values.size) and bool(np.isnan(values.min()))
-        n_rows, ordered = times.n_rows(values), values
+        n_rows, ordered = counts.n_rows(values), values
         if special or missing:
             kept = ~(np.isnan(values) | np.isin(values, special))
-            ordered, times = values[kept], times.take(kept)
-        given = _numbers(self.cuts[j], column, "thresholds") if j in self.cuts else None
+            ordered, counts = values[kept], counts.take(kept)
+        given = _numbers(self.thresholds[j], column, "thresholds") if j in self.thresholds else None
         if given is not None:
             return Feature(column.name, np.unique(given), special, missing, column.scale)
         min_rows = rows_per_bin(self.binning.min_samples_bin, n_rows)
-        edges = learn_edges(ordered, times, int(self.binning.max_bins), min_rows)
+        edges = learn_edges(ordered, counts, int(self.binning.max_bins), min_rows)
         return Feature(column.name, edges, special, missing, column.scale)
 
     def special_of(self, column: Column, j: int) -> tuple[float, ...]:
-        """Return the special values of column j, as numbers; those given for all columns go for numbers only."""
+        """Return the special values of column j, as numbers; those for all columns apply to numeric columns only."""
         if j in self.special:
             return tuple(_numbers(self.special[j], column, "special_values"))
         if not self.special_everywhere or column.scale.kind != "number":
@@ -306,7 +301,7 @@ class Learner:
         return tuple(_numbers(self.special_everywhere, column, "special_values"))
 
     def _refuse_options_of_order(self, column: Column, j: int) -> None:
-        for option, given in (("thresholds", self.cuts), ("special_values", self.special)):
+        for option, given in (("thresholds", self.thresholds), ("special_values", self.special)):
             if j in given:
                 msg = (
                     f"{option} are given for column {column.name!r}, which holds {KIND_NAMES[column.scale.kind]}: "
@@ -315,19 +310,20 @@ class Learner:
                 raise ValueError(msg)
 
 
-def learn_edges(values: FloatArray, times: ValueCounts, max_bins: int, min_rows: int = 1) -> FloatArray:
-    """Learn thresholds: at every distinct value but the largest or, beyond max_bins, at quantiles of the weight.
+def learn_edges(values: FloatArray, counts: ValueCounts, max_bins: int, min_rows: int = 1) -> FloatArray:
+    """Learn thresholds: all distinct values but the largest or, if these are too many, quantiles of the weight.
 
-    From the lowest up, some are left out so that there are enough rows between any two, and beyond the last. The
-    weighted way gives the very thresholds that the core finds where each row is there as often as its weight says.
+    From the lowest up, thresholds are dropped until there are at least `min_rows` rows between any two and above the
+    last. Weights that are whole numbers give the same thresholds as rows that are repeated as often.
     """
-    if times.weight is None and times.rows is None:
+    if counts.weight is None and counts.rows is None:
         edges = _core.bin_edges(values, max_bins, min_rows)
-        return edges + 0.0  # -0 becomes 0, whichever of the two stood first
-    edges = _weighted_edges(values, times.weight, max_bins)
+        # Adding zero turns -0 into 0, whichever of the two was first.
+        return edges + 0.0
+    edges = _weighted_edges(values, counts.weight, max_bins)
     if min_rows == 1 or edges.size == 0:
         return edges
-    rows = np.bincount(_core.bin_codes(values, edges), times.rows, minlength=edges.size + 1)
+    rows = np.bincount(_core.bin_codes(values, edges), counts.rows, minlength=edges.size + 1)
     return edges[_core.select_thresholds(rows.astype(np.float64), min_rows)]
 
 
@@ -338,13 +334,14 @@ def _weighted_edges(values: FloatArray, weight: FloatArray | None, max_bins: int
     below = np.cumsum(np.bincount(position, weight))
     wanted = np.arange(1, max_bins)
     at = np.searchsorted(below, below[-1] / max_bins * wanted)
-    at = np.maximum.accumulate(at - wanted) + wanted  # a value is one threshold only: the next goes to the next value
+    # If several quantiles are the same value, the later ones move to the next values.
+    at = np.maximum.accumulate(at - wanted) + wanted
     edges: FloatArray = distinct[at[at < distinct.size - 1]] + 0.0
     return edges
 
 
 def check_min_samples_bin(min_samples_bin: Any) -> None:
-    """Raise unless it is a number of rows, or left to the number that there are."""
+    """Raise unless min_samples_bin is "auto" or a positive integer."""
     if isinstance(min_samples_bin, str):
         check_choice("min_samples_bin", min_samples_bin, ("auto",), other="or an integer >= 1")
     else:
@@ -352,38 +349,43 @@ def check_min_samples_bin(min_samples_bin: Any) -> None:
 
 
 def rows_per_bin(min_samples_bin: Any, n_rows: int) -> int:
-    """Return the rows that a step must stand on: "auto" is one in a hundred, and twenty at most.
-
-    Set by benchmarks/defaults.py: it costs nothing on new rows, and keeps out steps that a few rows made.
-    """
-    return min(MOST_ROWS_ASKED, -(-n_rows // ROWS_PER_BIN)) if min_samples_bin == "auto" else int(min_samples_bin)
+    """Return the minimum number of rows on each side of a step."""
+    return min(MAX_AUTO_ROWS, -(-n_rows // AUTO_SHARE_OF_ROWS)) if min_samples_bin == "auto" else int(min_samples_bin)
 
 
-def learn_levels(column: Column, binning: Binning, times: ValueCounts) -> Feature:
-    """Learn the bins of a category: one per level, one for all rare levels together.
+def learn_levels(column: Column, binning: Binning, counts: ValueCounts) -> Feature:
+    """Learn the bins of a category: one per level, and one for all rare levels together.
 
-    Levels are rare by their rows, whatever these weigh; where more than max_bins are left, those of most weight stay.
+    Levels are rare by their number of rows, without weights. If more than max_bins levels are left, those of the
+    largest weight keep bins of their own.
     """
     known = ~np.isnan(column.values)
     present, n_levels = column.values[known].astype(np.intp), len(column.scale.levels)
-    seen = times.take(known)
-    counts = np.bincount(present, seen.rows, minlength=n_levels)
-    own = counts >= binning.min_category_count
-    if np.count_nonzero(own) >= binning.max_bins:
-        share = counts if seen.weight is None else np.bincount(present, seen.weight, minlength=n_levels)
-        own[np.argsort(-share, kind="stable")[binning.max_bins - 1 :]] = False
-    bins = np.where(own, np.cumsum(own) - 1, np.count_nonzero(own))
+    seen = counts.take(known)
+    n_rows = np.bincount(present, seen.rows, minlength=n_levels)
+    is_separate = n_rows >= binning.min_category_count
+    if np.count_nonzero(is_separate) >= binning.max_bins:
+        share = n_rows if seen.weight is None else np.bincount(present, seen.weight, minlength=n_levels)
+        is_separate[np.argsort(-share, kind="stable")[binning.max_bins - 1 :]] = False
+    bins = np.where(is_separate, np.cumsum(is_separate) - 1, np.count_nonzero(is_separate))
     return Feature(column.name, np.empty(0), (), present.size < column.values.size, column.scale, bins)
 
 
-def says_nothing(weight: FloatArray) -> bool:
-    """Tell whether weights leave thresholds as they are: all one, or all the same fraction (whole numbers may not)."""
+def is_uniform(weight: FloatArray) -> bool:
+    """Return whether all weights are 1, or the same fraction; other equal integers count as repeated rows."""
     low = float(weight.min())
     return low == weight.max() and (low == 1 or not low.is_integer())
 
 
+def bin_counts(feature: Feature, counts: FloatArray) -> FloatArray:
+    """Return the number of rows in each bin, given those of the columns: `x <= t` includes all lower bins."""
+    rows, n = np.array(counts, dtype=np.float64), max(feature.n_ordered, 1)
+    rows[1:n] -= counts[: n - 1]
+    return rows
+
+
 def _check_special(given: Any) -> None:
-    """Raise unless special values given for all columns are numbers, also where a table has no column of numbers."""
+    """Raise unless special values for all columns are numbers; this does not depend on the columns."""
     if given is None or isinstance(given, Mapping):
         return
     if isinstance(given, str) or not isinstance(given, Collection) or getattr(given, "shape", None) == ():
@@ -409,7 +411,7 @@ def _sequence(values: Any, key: Any, option: str) -> Sequence[Any]:
 
 
 def _numbers(values: Sequence[Any], column: Column, option: str) -> list[float]:
-    """Return values that the user gave for a column as numbers on its scale, each once; missing ones are left out."""
+    """Return distinct values given for a column as numbers on its scale, without missing values."""
     try:
         return list(dict.fromkeys(column.scale.number(value) for value in values if not _is_nan(value)))
     except (ValueError, TypeError) as error:

@@ -1,4 +1,4 @@
-"""The columns of a matrix as a design: what is demanded of their coefficients, and what they mean as a model."""
+"""The columns of a linear model: penalties and constraints of their coefficients, and conversion to a model."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,22 +17,10 @@ from sparsegam.checks import check_boolean, check_number
 
 @dataclass(frozen=True)
 class Coefficients:
-    """What the user may demand of the coefficients; wrong values are refused when it is made or meets a matrix.
+    """Penalties and constraints of coefficients; the parameters of the same names of `SparseLinearClassifier`.
 
-    Attributes
-    ----------
-    lambda1 : float
-        Lasso penalty on the standardised coefficients.
-    standardize : bool
-        Whether lambda1 and lambda2 are on coefficients times the norms of their centred columns, or on the bare ones.
-    fit_intercept : bool
-        Whether there is an intercept.
-    coef_bounds : (low, high), optional
-        Bounds of the coefficients, numbers or one for each column: low <= 0 <= high.
-    unpenalized : list of columns, optional
-        Columns that are in every model and free of lambda0.
-    norms : ndarray, optional
-        What coefficients are multiplied with before lambda1 and lambda2 see them, in the place of `standardize`.
+    `norms`, if given, are factors of the coefficients in lambda1 and lambda2, instead of those of `standardize`. Values
+    that are wrong for any matrix raise an error at construction, the others when they are applied to a matrix.
     """
 
     lambda1: float = 0.0
@@ -51,7 +39,7 @@ class Coefficients:
             raise ValueError(msg)
 
     def bounds(self, n_columns: int) -> tuple[FloatArray, FloatArray]:
-        """Return the lowest and the highest coefficient of each column."""
+        """Return the lower and the upper bound of each coefficient."""
         if self.coef_bounds is None:
             return np.full(n_columns, -np.inf), np.full(n_columns, np.inf)
         try:
@@ -74,12 +62,17 @@ class Coefficients:
         return low, high
 
     def penalty(
-        self, lambda2: float, allowed: NDArray[np.bool_], always: NDArray[np.int64], units: Units
+        self, lambda2: float, allowed: NDArray[np.bool_], required: NDArray[np.int64], units: Units
     ) -> _core.Penalty:
-        """Return the price and the bounds of the columns, in the units of the core."""
+        """Return the penalties, bounds and limits of the columns, in the units of the core."""
         every = np.arange(allowed.size)
         low, high = (bound / units.of(every) for bound in self.bounds(allowed.size))
-        bare = (units.of(every) / units.target) ** 2 / units.weight * np.ones(allowed.size)
+        # Converts squared coefficients of the user to the core; None stands for the squared norms of centred columns.
+        scale: FloatArray | None = (units.of(every) / units.target) ** 2 / units.weight * np.ones(allowed.size)
+        if self.norms is not None:
+            scale = np.square(self.norms) * scale
+        elif self.standardize:
+            scale = None
         return _core.Penalty(
             lambda2=lambda2,
             lambda1=float(self.lambda1) / units.slope,
@@ -88,20 +81,13 @@ class Coefficients:
             high=high,
             allowed=allowed,
             group=every,
-            always=always,
-            penalty_scale=self._unit(bare),
+            always=required,
+            penalty_scale=scale,
             free_intercept=bool(self.fit_intercept),
         )
 
-    def _unit(self, bare: FloatArray) -> FloatArray | None:
-        """Return what lambda2 is multiplied with beside the square of each coefficient; None for the core's spreads."""
-        if self.norms is not None:
-            given: FloatArray = np.square(self.norms) * bare
-            return given
-        return None if self.standardize else bare
-
-    def always(self, matrix: NumericMatrix) -> NDArray[np.int64]:
-        """Return the positions of the columns that every model has."""
+    def required(self, matrix: NumericMatrix) -> NDArray[np.int64]:
+        """Return the positions of the unpenalized columns, which are in every model."""
         if self.unpenalized is None:
             return np.zeros(0, dtype=np.int64)
         names = [matrix.label(j) for j in range(matrix.n_columns)]
@@ -110,16 +96,16 @@ class Coefficients:
 
 @dataclass(frozen=True)
 class LinearDesign:
-    """The columns as the core has them, and what is needed to speak of them in the words of the data.
+    """The columns of a linear model as the core has them.
 
     Attributes
     ----------
     matrix : NumericMatrix
         The columns.
-    shift : dict from column to float
-        What was taken from columns far from zero, so that the core works with the digits that vary.
-    too_far : set of int
-        Those of them that are so far from zero that a model must take it from them too.
+    shift : dict from int to float
+        Number that was subtracted from each column far from zero, so that the core keeps the digits that vary.
+    too_far : set of int, default=()
+        Those of these columns that a model must centre, too, to score rows without loss of digits.
     """
 
     matrix: NumericMatrix
@@ -127,21 +113,22 @@ class LinearDesign:
     too_far: frozenset[int] = frozenset()
 
     def model(self, point: _core.Point, loss: str, classes: NDArray[Any] | None) -> LinearModel:
-        """Put one point of a search into the words of the data."""
+        """Convert a point of a search to a model."""
         order = np.argsort(point.columns)
         columns, coef = point.columns[order].tolist(), point.coef[order].tolist()
-        moved = zip(columns, coef, strict=True) if self.shift else ()
-        parts = {j: w * self.shift.get(j, 0.0) for j, w in moved}
-        near = float(point.intercept) - sum(part for j, part in parts.items() if j not in self.too_far)
-        centred = not self.too_far.isdisjoint(columns)
+        shifted = zip(columns, coef, strict=True) if self.shift else ()
+        offsets = {j: w * self.shift.get(j, 0.0) for j, w in shifted}
+        # The score at the centres of the columns in `too_far`, and at zero of all others.
+        centre_score = float(point.intercept) - sum(by for j, by in offsets.items() if j not in self.too_far)
+        is_centred = not self.too_far.isdisjoint(columns)
         return LinearModel(
-            intercept=near - sum(part for j, part in parts.items() if j in self.too_far),
+            intercept=centre_score - sum(by for j, by in offsets.items() if j in self.too_far),
             columns=tuple(columns),
             weights=tuple(coef),
             n_features=self.matrix.n_columns,
             loss=loss,
             classes=None if classes is None else (classes[0], classes[1]),
             feature_names=self.matrix.names,
-            centres=tuple(self.shift[j] if j in self.too_far else 0.0 for j in columns) if centred else (),
-            centre_score=near if centred else 0.0,
+            centres=tuple(self.shift[j] if j in self.too_far else 0.0 for j in columns) if is_centred else (),
+            centre_score=centre_score if is_centred else 0.0,
         )

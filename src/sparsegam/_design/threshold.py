@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from sparsegam import _core
 from sparsegam._data.columns import Scale
-from sparsegam._design.binning import Codes, Feature, rows_per_bin
+from sparsegam._design.binning import Codes, Feature, bin_counts, rows_per_bin
 from sparsegam._design.constraints import Constraints, InteractionOptions
 from sparsegam._design.interactions import Interaction
 from sparsegam._design.ramps import Ramps
-from sparsegam._design.training import bin_counts
 from sparsegam._models.additive import Model
 from sparsegam._models.statistics import FitStatistics
 from sparsegam._models.terms import Condition, Term, conditions_of

@@ -20,7 +20,7 @@ from sparsegam._data.target import (
     read_weights,
     target_vector,
 )
-from sparsegam._design.encoding import take_in
+from sparsegam._design.encoding import encode_stream
 from sparsegam._design.linear import Coefficients
 from sparsegam._fit.spec import AdditiveOptions, FitSpec, is_cuda
 from sparsegam._fit.warnings import warn_about_columns
@@ -273,7 +273,7 @@ def _read_stream(spec: FitSpec, X: Any, y: Any, sample_weight: Any) -> tuple[Any
     if spec.additive is None:
         msg = f"linear models take no streams, got {type(X).__name__}: read it into memory, or use an additive model."
         raise ValueError(msg)
-    return take_in(as_stream(X), y, sample_weight, spec.additive.binning, spec.options.n_threads)
+    return encode_stream(as_stream(X), y, sample_weight, spec.additive.binning, spec.options.n_threads)
 
 
 def _read_features(spec: FitSpec, X: Any) -> tuple[Table | NumericMatrix, Any]:

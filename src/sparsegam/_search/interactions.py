@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
-from sparsegam._design.binning import rows_per_bin
+from sparsegam._design.binning import bin_counts, rows_per_bin
 from sparsegam._design.constraints import Pair
 from sparsegam._design.interactions import BinRange, Interaction, max_interactions
 from sparsegam._design.threshold import ThresholdDesign
-from sparsegam._design.training import bin_counts
 from sparsegam._search.solver import fit_to_bins, frontier, with_noise_scaled_ridge
 from sparsegam._search.table_problem import TableProblem, with_interactions
 from sparsegam.arrays import FloatArray

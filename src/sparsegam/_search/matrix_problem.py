@@ -50,7 +50,7 @@ def build_matrix_problem(
     matrix, weight, is_classifier = data.features, data.weight, LOSSES[options.loss].is_classifier
     if LOSSES[options.loss].closed_form:
         _check_two_valued(matrix)
-    fixed = coefficients.always(matrix)
+    fixed = coefficients.required(matrix)
     check_room(fixed.size, "unpenalized", options)
     units, target, scaled_weight = scale_target(
         data.target, weight, centred=not is_classifier and coefficients.fit_intercept
@@ -99,7 +99,7 @@ def _centred_rows(
     if far.size:
         rows = rows_of(matrix.shifted(far, means[far]))
     varies: NDArray[np.bool_] = rows.columns.centred_sq_norm > NO_VARIATION**2 * mean_part
-    _warn_about_rounding(matrix, np.setdiff1d(far[~varies[far]], coefficients.always(matrix)))
+    _warn_about_rounding(matrix, np.setdiff1d(far[~varies[far]], coefficients.required(matrix)))
     too_far = far[mean_part[far] > TOO_FAR_FROM_ZERO**2 * rows.columns.centred_sq_norm[far]]
     return rows, dict(zip(far.tolist(), means[far].tolist(), strict=True)), frozenset(too_far.tolist()), varies
 

@@ -14,7 +14,7 @@ import numpy as np
 from sparsegam._data.columns import UNSEEN
 from sparsegam._data.frames import make_frame
 from sparsegam._data.table import read_table
-from sparsegam._design.training import TENTHS, band_counts, histogram_of
+from sparsegam._design.histogram import TENTHS, band_counts, histogram_of
 from sparsegam._models.additive import Model
 from sparsegam._models.display import DisplayedResult, TextTable
 from sparsegam._models.functions import Bins, Columns, FittedFunction, Positions, ScoreFunction, score_function

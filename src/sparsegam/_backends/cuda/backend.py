@@ -16,12 +16,12 @@ from sparsegam._backends.local import score_table
 from sparsegam._backends.protocol import Cells, LabelledData
 from sparsegam._data.matrix import NumericMatrix
 from sparsegam._data.table import Table
-from sparsegam._design.binning import Binning, Feature, Learner
+from sparsegam._design.binning import Binning, Feature, Learner, bin_counts
+from sparsegam._design.histogram import Histogram, histogram_of
 from sparsegam._design.interactions import Interaction, max_interactions
 from sparsegam._design.ramps import Ramps, may_have_ramps, ramps_of
 from sparsegam._design.scaling import Units, scale_target
 from sparsegam._design.threshold import ThresholdDesign, sorted_interactions
-from sparsegam._design.training import Histogram, bin_counts, histogram_of
 from sparsegam.arrays import FloatArray
 from sparsegam.losses import LOSSES
 

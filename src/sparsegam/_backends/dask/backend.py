@@ -28,11 +28,11 @@ from sparsegam._data.matrix import NumericMatrix
 from sparsegam._data.table import Table
 from sparsegam._design.binning import Binning, Codes, Feature, Learner, ValueCounts
 from sparsegam._design.encoding import learn_counted
+from sparsegam._design.histogram import Histogram
 from sparsegam._design.interactions import Interaction
 from sparsegam._design.ramps import Ramps, may_have_ramps, ramps_of
 from sparsegam._design.scaling import Units, power_of_two
 from sparsegam._design.threshold import ThresholdDesign
-from sparsegam._design.training import Histogram
 from sparsegam.arrays import FloatArray
 from sparsegam.losses import LOSSES
 

@@ -18,9 +18,9 @@ from sparsegam._backends.local import LocalTable, encoded_table
 from sparsegam._data.sketches import CodedColumn, Codes, Coding
 from sparsegam._data.table import Table
 from sparsegam._design.binning import Feature
+from sparsegam._design.histogram import Counts, histogram_of
 from sparsegam._design.ramps import Ramps
 from sparsegam._design.scaling import Units, weights_or_none
-from sparsegam._design.training import Counts, histogram_of
 from sparsegam.arrays import FloatArray
 
 MAX_CACHED_SCANS = 4  # A search uses the curvature of one or two scans at a time.

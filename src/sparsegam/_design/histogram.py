@@ -1,7 +1,4 @@
-"""What a fit remembers of its rows: how many fell into each bin of the features in use, and how their scores spread.
-
-All of it is counts, so that it costs a fit next to nothing; the shares of a Profile are made of them when asked for.
-"""
+"""Histograms of scores, and bands of about a tenth of the rows each."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,31 +6,33 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam._design.binning import Feature
 from sparsegam.arrays import FloatArray, blocks
 
 TENTHS = np.arange(1, 10) / 10
-N_BUCKETS = 1021  # a prime: scores that are evenly spaced, as small integers are, meet no border between buckets
-INSIDE = 1 - 1e-12  # so that the highest score is in the last bucket, not behind it
+# A prime number, so that evenly spaced scores, such as small integers, do not fall on borders between buckets.
+N_BUCKETS = 1021
+# Keeps the highest score inside the last bucket.
+INSIDE = 1 - 1e-12
+
 
 Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class Histogram:
-    """How many scores fell into each of many narrow buckets from `low` to `high`."""
+    """Number of scores in each of `N_BUCKETS` buckets of equal width from `low` to `high`."""
 
     low: float
     high: float
     counts: Counts
 
     def bands(self) -> tuple[FloatArray, FloatArray]:
-        """Return where bands of about a tenth of the rows each end, and how many rows each holds."""
-        upto = np.cumsum(self.counts)
-        tenths = np.unique(np.searchsorted(upto, upto[-1] * TENTHS))
+        """Return the upper ends of bands of about a tenth of the rows each, and the number of rows in each band."""
+        cumulative = np.cumsum(self.counts)
+        tenths = np.unique(np.searchsorted(cumulative, cumulative[-1] * TENTHS))
         tenths = tenths[tenths < N_BUCKETS - 1]
         ends = self.low + (self.high - self.low) * (tenths + 1) / N_BUCKETS
-        return ends, np.diff(upto[tenths], prepend=0, append=upto[-1]).astype(np.float64)
+        return ends, np.diff(cumulative[tenths], prepend=0, append=cumulative[-1]).astype(np.float64)
 
 
 def histogram_of(score: FloatArray, bounds: tuple[float, float] | None = None, xp: Any = np) -> Histogram:
@@ -58,13 +57,6 @@ def histogram_of(score: FloatArray, bounds: tuple[float, float] | None = None, x
 
 
 def band_counts(score: FloatArray, ends: FloatArray) -> FloatArray:
-    """Count the rows of each band."""
-    upto = [np.count_nonzero(score <= end) for end in ends]
-    return np.diff([0, *upto, score.size]).astype(np.float64)
-
-
-def bin_counts(feature: Feature, counts: FloatArray) -> FloatArray:
-    """Return how many rows each bin holds: columns of ordered bins hold the rows of all bins below them."""
-    rows, n = np.array(counts, dtype=np.float64), max(feature.n_ordered, 1)
-    rows[1:n] -= counts[: n - 1]
-    return rows
+    """Return the number of rows in each band, given the upper ends of all bands but the last."""
+    cumulative = [np.count_nonzero(score <= end) for end in ends]
+    return np.diff([0, *cumulative, score.size]).astype(np.float64)

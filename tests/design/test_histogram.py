@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sparsegam._design.training import N_BUCKETS, band_counts, histogram_of
+from sparsegam._design.histogram import N_BUCKETS, band_counts, histogram_of
 
 
 @pytest.mark.parametrize(
