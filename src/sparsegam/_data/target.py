@@ -68,7 +68,7 @@ def target_vector(y: Any, n_rows: int) -> NDArray[Any]:
 
 def as_vector(y: Any, *, warn_of_columns: bool = False) -> NDArray[Any]:
     """Return y as a one-dimensional array. A single column is flattened, as in scikit-learn."""
-    if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iufb" and y.flags.c_contiguous:
+    if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iufbOU" and y.flags.c_contiguous:
         return y
     from sklearn.utils import column_or_1d
 
