@@ -6,12 +6,12 @@ from weakref import ReferenceType, ref
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import ClassifierTags, RegressorTags, estimator_html_repr
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparsegam._data.streams import as_stream, is_stream, read_columns
 from sparsegam._data.table import Table, is_on_device
+from sparsegam._data.target import rest_label
 from sparsegam._fit.driver import FitResult
 from sparsegam._fit.spec import AdditiveOptions
 from sparsegam._fit.training import FitData
@@ -212,13 +212,15 @@ def _is_reversed(estimator: Any) -> bool:
 
 def score_predictions(estimator: Any, X: Any, y: Any, sample_weight: Any) -> float:
     """Return the accuracy of a classifier, or R squared of a regression."""
+    from sklearn.metrics import accuracy_score, r2_score
+
     if is_stream(X):
         y, sample_weight = read_columns(as_stream(X), y=y, sample_weight=sample_weight)
     model, predicted = estimator.model_, estimator.predict(X)
     if model.classes is None:
         return float(r2_score(y, predicted, sample_weight=sample_weight))
-    if estimator.positive is not None:
-        # Labels other than the positive one may have been merged into one class.
+    if len(model.classes) == 2 and model.classes[0] == rest_label(model.classes[1]):
+        # The labels other than the positive one were merged into one class.
         y = np.asarray(model.classes)[positives(model, y).astype(np.intp)]
     return float(accuracy_score(y, predicted, sample_weight=sample_weight))
 

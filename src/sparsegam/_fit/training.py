@@ -284,12 +284,10 @@ def _read_features(spec: FitSpec, X: Any) -> tuple[Table | NumericMatrix, Any]:
             msg = f"X is on a CUDA device ({kind}): use device='cuda', or copy it to the host."
             raise ValueError(msg)
         return (read_matrix(X) if spec.additive is None else read_table(X)), X
-    from sparsegam._backends.cuda.device import Device
-    from sparsegam._backends.cuda.inputs import move_to_device, read_device_table, to_host
+    from sparsegam._backends.cuda.inputs import read_to_device, to_host
 
     if spec.additive is None:
         X = to_host(X)
         return read_matrix(X), X
-    if is_on_device(X):
-        X = read_device_table(X)
-    return move_to_device(Device(), read_table(X)), X
+    features = read_to_device(X)
+    return features, features if is_on_device(X) else X

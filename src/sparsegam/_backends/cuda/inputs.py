@@ -81,6 +81,11 @@ def read_device_table(X: Any) -> Table:
     return Table(columns, n_rows=int(array.shape[0]), n_columns=int(array.shape[1]))
 
 
+def read_to_device(X: Any) -> Table:
+    """Read a table from the host or a device, and move its numeric columns to the current device."""
+    return move_to_device(Device(), read_device_table(X) if is_on_device(X) else read_table(X))
+
+
 def move_to_device(device: Device, table: Table) -> Table:
     """Return the table with its numeric columns on a device if they fit; otherwise return it unchanged."""
     if isinstance(table.source, tuple) and any(isinstance(column, DeviceColumn) for column in table.source):
