@@ -17,7 +17,7 @@ from sparsegam import (
     gam_path,
     linear_path,
 )
-from sparsegam._backends.cuda import backend
+from sparsegam._backends.cuda import backend, inputs
 
 N = 240
 N_INTERACTION_ROWS = 300
@@ -105,13 +105,15 @@ def test_multiclass_fit_has_the_same_probabilities_as_on_the_cpu(device, mixed_d
 
 
 def test_table_larger_than_device_memory_raises_with_both_sizes(monkeypatch, mixed_data):
-    monkeypatch.setattr(backend, "Device", lambda: EmulatedDevice(free=12_000, total=50_000))
+    for module in (backend, inputs):
+        monkeypatch.setattr(module, "Device", lambda: EmulatedDevice(free=12_000, total=50_000))
     with pytest.raises(MemoryError, match=r"240 rows of 5 columns need 0\.0 GB on the device, which has 0\.0 GB"):
         SparseGAMClassifier(device="cuda").fit(mixed_data[0], mixed_data[1])
 
 
 def test_table_whose_codes_but_not_values_fit_is_fitted_column_by_column(monkeypatch, mixed_data):
-    monkeypatch.setattr(backend, "Device", lambda: EmulatedDevice(free=20_000, total=50_000))
+    for module in (backend, inputs):
+        monkeypatch.setattr(module, "Device", lambda: EmulatedDevice(free=20_000, total=50_000))
     frame, labels, *_ = mixed_data
     assert_same(*fit_on_both(SparseGAMClassifier, frame, labels))
 
@@ -197,7 +199,8 @@ def test_cross_validation_scores_interactions_as_on_the_cpu(device, interaction_
 
 
 def test_memory_of_interactions_is_checked(monkeypatch, interaction_data):
-    monkeypatch.setattr(backend, "Device", lambda: EmulatedDevice(free=150_000, total=160_000))
+    for module in (backend, inputs):
+        monkeypatch.setattr(module, "Device", lambda: EmulatedDevice(free=150_000, total=160_000))
     frame, labels, *_ = interaction_data
     SparseGAMClassifier(device="cuda", max_terms=1).fit(frame, labels)
     with pytest.raises(MemoryError, match="300 rows of 4 columns"):
@@ -222,6 +225,7 @@ def test_cross_validation_of_linear_models_chooses_the_same_size_as_on_the_cpu(d
 def test_sparse_and_too_large_matrices_raise(device, monkeypatch):  # noqa: F811
     with pytest.raises(ValueError, match="takes dense matrices, got a sparse one"):
         SparseLinearClassifier(device="cuda").fit(scipy.sparse.csr_array(X), Y)
-    monkeypatch.setattr(backend, "Device", lambda: EmulatedDevice(free=1000, total=2000))
+    for module in (backend, inputs):
+        monkeypatch.setattr(module, "Device", lambda: EmulatedDevice(free=1000, total=2000))
     with pytest.raises(MemoryError, match="200 rows of 12 columns need"):
         SparseLinearClassifier(device="cuda").fit(X, Y)
