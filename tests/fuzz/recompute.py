@@ -31,7 +31,9 @@ def columns_of(case, view, X):
         return [(dense[:, k], w) for k, w in enumerate(model.weights)]
     out = []
     for term in view.model.terms:
-        alone = replace(view.model, intercept=0.0, terms=(replace(term, coef=1.0),), missing="last", pair_shares={})
+        alone = replace(
+            view.model, intercept=0.0, terms=(replace(term, coef=1.0),), missing="last", pair_shares={}, statistics=None
+        )
         out.append((alone.decision_function(X), term.coef))
     return out
 
