@@ -16,7 +16,7 @@ from sparsegam.arrays import FloatArray
 from sparsegam.checks import check_integer, check_xml_text, optional
 
 MAX_ROWS = 1_048_576
-STEPS, PAIRS = "Steps", "Pairs"
+BINS, PAIRS = "Bins", "Pairs"
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def to_excel(model: Any, path: Any, X: Any = None, *, n_rows: int = 100) -> None
     """Export to an Excel workbook with formulas; requires openpyxl.
 
     The sheet Score has the rows with their contributions, score and probability. Its formulas refer to the sheets
-    Steps and Pairs, which hold the model.
+    Bins and Pairs, which hold the model.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def to_excel(model: Any, path: Any, X: Any = None, *, n_rows: int = 100) -> None
     book = optional("openpyxl", "workbooks", extra="excel").Workbook()
     sheet = book.active
     sheet.title = "Score"
-    bin_rows = _write_features(book.create_sheet(STEPS), score)
+    bin_rows = _write_features(book.create_sheet(BINS), score)
     pair_rows = _write_pairs(book.create_sheet(PAIRS), score.of_pairs) if score.of_pairs else []
     header = [*score.features, *(f"{function.name} contribution" for function in score.functions), "score"]
     header += [] if score.classes is None else [f"P({score.classes[1]})"]
@@ -167,9 +167,9 @@ def _formulas(
         )
         formulas.append(f"INDEX({grid.contributions},{first},{second})")
     total = f"+SUM({column_letters(k + 1)}{row}:{column_letters(k + n)}{row})" if n else ""
-    formulas.append(f"{STEPS}!$D$2{total}")
+    formulas.append(f"{BINS}!$D$2{total}")
     if score.classes is not None:
-        formulas.append(f"1/(1+EXP(-({STEPS}!$D$3+{STEPS}!$D$4*{column_letters(k + n + 1)}{row})))")
+        formulas.append(f"1/(1+EXP(-({BINS}!$D$3+{BINS}!$D$4*{column_letters(k + n + 1)}{row})))")
     return [template.format(formula) for formula in formulas]
 
 

@@ -76,7 +76,7 @@ def plot_contributions(
 def _contribution_bars(
     model: Model, table: Table, contributions: FloatArray, max_features: int
 ) -> list[tuple[str, float]]:
-    """Return the label and contribution of each feature or pair, largest first, the smallest combined."""
+    """Return the label and contribution of each feature or pair, largest first; the smallest are combined."""
     bars = []
     for key, contribution in zip(model.parts, contributions, strict=True):
         names = (key,) if isinstance(key, str) else key

@@ -94,7 +94,7 @@ class Annotations:
 
 @dataclass(frozen=True)
 class Fit:
-    """What is known about the fit of a model.
+    """Settings, path and result of the fit of a model, if known.
 
     Attributes
     ----------

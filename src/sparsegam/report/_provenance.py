@@ -53,7 +53,8 @@ def _column_content(feature: Feature, column: Column, *, used: bool) -> dict[str
 def ranges_content(report: ReportData) -> dict[str, Any]:
     """Return the training range of each feature of the model, and the number of test rows outside it.
 
-    A value is outside the range if it is below the lowest or above the highest training value and not special.
+    A value is outside the range if it is below the lowest or above the highest training value. Special values are not
+    counted.
     """
     features = []
     for name, function in report.model.shape_functions().items():

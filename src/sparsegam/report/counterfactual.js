@@ -103,7 +103,7 @@ function movesOf(block, sign, isFree) {
   return [...constant, ...ramps.filter((move) => rise(move) > 0 && !isBeaten(move.near, move.far))].filter((move) => Math.max(move.near.gain, move.far.gain) > 0);
 }
 
-// Return those with a cost and a gain that no other beats in both.
+// Return the candidates that no other candidate beats in both cost and gain.
 function undominated(all) {
   let top = -Infinity;
   return all.sort((a, b) => a.cost - b.cost || b.gain - a.gain).filter((one) => { if (one.gain <= top) return false; top = one.gain; return true; });
@@ -184,7 +184,7 @@ function counterfactual(target, isFree) {
   const now = score(values), sign = target >= now ? 1 : -1, all = blocksOf(report.features).map((block) => movesOf(block, sign, isFree));
   if (all.includes(null)) return undefined;
   const need = sign * (target - now);
-  // If rounding misses the target by a hair, search again with a margin.
+  // If the target is missed by a rounding error, search again with a margin.
   for (const margin of [0, MARGIN * (1 + Math.abs(now) + Math.abs(need))]) {
     const found = cheapestSet(all, need + margin);
     if (!found) continue;
