@@ -14,7 +14,6 @@ from sparsegam.compat.settings import (
     SUPPORTED_PENALTY,
     Settings,
 )
-from sparsegam.parameters import pick
 
 __all__ = [
     "CLASSIFICATION_LOSS",
@@ -111,7 +110,30 @@ def fit(
     >>> model.coeff(lambda_0=0.01).shape
     (21, 1)
     """
-    settings = pick(Settings, locals())
+    settings = Settings(
+        loss=loss,
+        penalty=penalty,
+        algorithm=algorithm,
+        max_support_size=max_support_size,
+        num_lambda=num_lambda,
+        num_gamma=num_gamma,
+        gamma_max=gamma_max,
+        gamma_min=gamma_min,
+        partial_sort=partial_sort,
+        max_iter=max_iter,
+        rtol=rtol,
+        atol=atol,
+        active_set=active_set,
+        active_set_num=active_set_num,
+        max_swaps=max_swaps,
+        scale_down_factor=scale_down_factor,
+        screen_size=screen_size,
+        lambda_grid=lambda_grid,
+        exclude_first_k=exclude_first_k,
+        intercept=intercept,
+        lows=lows,
+        highs=highs,
+    )
     data = read_data(X, y, settings)
     return fit_model(search_grid(data, settings), settings, data.classes)
 
@@ -172,7 +194,30 @@ def cvfit(
     >>> model.support_size[0][model.cv_means[0].argmin()]
     3
     """
-    settings = pick(Settings, locals())
+    settings = Settings(
+        loss=loss,
+        penalty=penalty,
+        algorithm=algorithm,
+        max_support_size=max_support_size,
+        num_lambda=num_lambda,
+        num_gamma=num_gamma,
+        gamma_max=gamma_max,
+        gamma_min=gamma_min,
+        partial_sort=partial_sort,
+        max_iter=max_iter,
+        rtol=rtol,
+        atol=atol,
+        active_set=active_set,
+        active_set_num=active_set_num,
+        max_swaps=max_swaps,
+        scale_down_factor=scale_down_factor,
+        screen_size=screen_size,
+        lambda_grid=lambda_grid,
+        exclude_first_k=exclude_first_k,
+        intercept=intercept,
+        lows=lows,
+        highs=highs,
+    )
     data = read_data(X, y, settings)
     check_folds(num_folds, seed, data.target.size)
     grid = search_grid(data, settings)
