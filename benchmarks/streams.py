@@ -94,7 +94,7 @@ def measure(folder: Path, threads: int, *, as_frame: bool, max_bytes: int | None
         "from": "frame" if as_frame else "files",
         "threads": threads,
         "seconds": seconds,
-        **{phase: phases.seconds.get(phase, 0.0) for phase in ("learn", "code", "pose", "search")},
+        **{phase: phases.seconds.get(phase, 0.0) for phase in ("learn", "code", "build", "search")},
         "rows_per_s": n / seconds,
         "peak_bytes_per_row": peak / n,
         "of_allowed": peak / allowed,
