@@ -330,8 +330,9 @@ def same(folder: Path | None) -> None:
         difference = (cuda.objective_ - cpu.objective_) / cpu.objective_
         same_bits = cuda.model_.to_json() == again.model_.to_json()
         print(
-            f"same {name:22}: {cpu.objective_:.6f} cpu, {cuda.objective_:.6f} cuda, difference {difference:+.1e}, terms "
-            f"{len(cpu_terms)} / {len(cuda_terms)}, {len(cuda_terms & cpu_terms)} in common, same bits again {same_bits}",
+            f"same {name:22}: {cpu.objective_:.6f} cpu, {cuda.objective_:.6f} cuda, difference {difference:+.1e}, "
+            f"terms {len(cpu_terms)} / {len(cuda_terms)}, {len(cuda_terms & cpu_terms)} in common, "
+            f"same bits again {same_bits}",
             flush=True,
         )
 

@@ -73,7 +73,7 @@ def judged(fold: Fold, options: dict[str, Any], ridge: dict[str, Any], max_terms
     scores = [model.decision_function(fold.test.frame) for model in path]
     return pd.DataFrame(
         {
-            "p": path.choices.n,
+            "p": path.selection.n_candidates,
             "k": path.n_terms,
             "objective": path.objective,
             "auc": [roc_auc_score(fold.test.y, score) for score in scores],

@@ -95,7 +95,7 @@ def differ(engine: str, model: Any, frame: pd.DataFrame) -> dict[str, Any]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             score, probability = engines.ENGINES[engine](model, frame)
-    except engines.Absent as reason:
+    except engines.EngineNotInstalled as reason:
         return {"score_differs": np.nan, "probability_differs": np.nan, "note": str(reason)}
     return {
         "score_differs": np.abs(score - model.decision_function(frame)).max(),
