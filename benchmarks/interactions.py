@@ -207,7 +207,7 @@ def _picture(args: argparse.Namespace) -> None:
     gam = SparseGAMClassifier(max_terms=20, shapes="both", interactions="auto", n_jobs=args.jobs)
     model = gam.fit(rows.frame, rows.y).model_
     found = model.pair_functions()
-    spread = {pair: float((f.shares * (f.values - f.mean()) ** 2).sum()) for pair, f in found.items()}
+    spread = {pair: float((f.shares * (f.contributions - f.mean) ** 2).sum()) for pair, f in found.items()}
     figure, axes = plt.subplots(2, 2, figsize=(10, 8), layout="constrained")
     for pair, ax in zip(sorted(spread, key=lambda pair: -spread[pair])[:4], axes.ravel(), strict=False):
         plot_pair(model, pair, rows.frame, ax=ax)

@@ -85,7 +85,10 @@ def folds(frame: pd.DataFrame, y: Labels) -> list[tuple[Any, Any]]:
 def is_monotone(model: Any) -> bool:
     """Tell whether every shape of a model goes its documented way, to the bit."""
     shapes = model.model_.shape_functions()
-    steps = [(np.diff(shape.values), DIRECTIONS.get(name)) for name, shape in shapes.items()]
+    steps = [
+        (np.diff(shape.contributions[shape.bins.first_interval :]), DIRECTIONS.get(name))
+        for name, shape in shapes.items()
+    ]
     return all((step >= 0).all() if way == "increasing" else (step <= 0).all() for step, way in steps if way)
 
 
