@@ -22,12 +22,12 @@ def learn(values, name, weight=None, **binning):
 
 
 @given(columns)
-def test_edges_are_the_unique_values_but_the_largest(values):
+def test_edges_are_all_distinct_values_but_the_largest(values):
     np.testing.assert_array_equal(learn(values, "x", max_bins=1000).edges, np.unique(values)[:-1])
 
 
 @given(columns, st.integers(2, 12))
-def test_codes_say_the_same_as_the_thresholds(values, max_bins):
+def test_codes_are_consistent_with_thresholds(values, max_bins):
     feature = learn(values, "x", max_bins=max_bins)
     codes = feature.codes(values)
     assert feature.n_bins <= max_bins
@@ -50,7 +50,7 @@ def test_quantiles_beyond_max_bins_are_values_of_the_column_with_equal_shares():
     hnp.arrays(np.int64, 40, elements=st.integers(1, 5)),
     st.integers(2, 30),
 )
-def test_a_weight_of_two_is_the_row_twice(values, weight, max_bins):
+def test_integer_weights_give_the_bins_of_repeated_rows(values, weight, max_bins):
     repeated = learn(np.repeat(values, weight), "x", max_bins=max_bins, special_values=[3])
     weighted = learn(values, "x", weight=weight.astype(float), max_bins=max_bins, special_values=[3])
     assert weighted.edges.tobytes() == repeated.edges.tobytes()
@@ -58,7 +58,7 @@ def test_a_weight_of_two_is_the_row_twice(values, weight, max_bins):
 
 
 @given(columns, st.integers(2, 12), st.integers(1, 8))
-def test_distinct_values_and_how_often_they_are_there_say_the_same_as_rows(values, max_bins, min_rows):
+def test_counted_values_give_the_edges_of_the_rows(values, max_bins, min_rows):
     distinct, counts = np.unique(values, return_counts=True)
     counted = learn_edges(distinct, ValueCounts(counts.astype(float), counts.astype(float)), max_bins, min_rows)
     assert counted.tobytes() == learn_edges(values, ValueCounts(), max_bins, min_rows).tobytes()
@@ -68,14 +68,14 @@ def test_distinct_values_and_how_often_they_are_there_say_the_same_as_rows(value
 
 @pytest.mark.parametrize("times", [1, 2, 3, 5])
 @pytest.mark.parametrize(("n", "max_bins"), [(1000, 7), (1100, 1000), (299, 46), (5000, 1000)])
-def test_equal_whole_weights_are_rows_repeated(n, max_bins, times):
+def test_equal_integer_weights_give_the_bins_of_repeated_rows(n, max_bins, times):
     values = np.random.default_rng(n).permutation(n) / 7
     repeated = learn(np.repeat(values, times), "x", max_bins=max_bins)
     weighted = learn(values, "x", weight=np.full(n, float(times)), max_bins=max_bins)
     assert weighted.edges.tobytes() == repeated.edges.tobytes()
 
 
-def test_weights_that_are_all_the_same_fraction_change_nothing():
+def test_equal_fractional_weights_do_not_change_bins():
     values = np.random.default_rng(0).normal(size=5000)
     for weight in (0.1, 1 / 5000, 1234.5):
         np.testing.assert_array_equal(
@@ -83,7 +83,7 @@ def test_weights_that_are_all_the_same_fraction_change_nothing():
         )
 
 
-def test_the_levels_of_most_weight_are_kept():
+def test_levels_of_largest_weight_keep_their_bins():
     column = Column("c", Scale("category", ("a", "b", "c", "d")), np.repeat([0.0, 1.0, 2.0, 3.0], [2, 3, 4, 1]))
     weight = np.repeat([9.0, 1.0, 1.0, 1.0], [2, 3, 4, 1])
     binning = Binning(max_bins=3, min_category_count=1)
@@ -93,7 +93,7 @@ def test_the_levels_of_most_weight_are_kept():
 
 
 @pytest.mark.parametrize(("n_unique", "dtype"), [(1, np.uint8), (256, np.uint8), (257, np.uint16), (40_000, np.uint16)])
-def test_codes_are_as_narrow_as_they_can_be(n_unique, dtype):
+def test_codes_have_the_smallest_sufficient_type(n_unique, dtype):
     values = np.arange(n_unique, dtype=np.float64)
     codes = learn(values, "x", max_bins=65_536).codes(values)
     assert codes.dtype == dtype
@@ -112,7 +112,7 @@ def test_extra_bins_widen_the_codes():
     assert feature.codes(np.array([0.0, np.nan])).tolist() == [0, 256]
 
 
-def test_bins_know_their_conditions():
+def test_conditions_of_bins():
     feature = Feature("x", np.array([1.0, 2.5]), special=(-9.0,), missing=True)
     conditions = [Condition("<=", 1.0), Condition("<=", 2.5), Condition("==", -9.0), Condition("missing")]
     assert [feature.condition(b) for b in (0, 1, 3, 4)] == conditions
@@ -120,7 +120,7 @@ def test_bins_know_their_conditions():
 
 
 @pytest.mark.parametrize("bin_", [2, 3, 17])
-def test_a_bin_without_a_condition_is_an_error(bin_):
+def test_condition_of_the_last_ordered_bin_raises(bin_):
     with pytest.raises(ValueError, match=f"bin {bin_} of feature 'x'"):
         Feature("x", np.array([1.0, 2.0])).condition(bin_)
 
@@ -132,7 +132,7 @@ def test_tables_are_binned_column_by_column():
     assert [code.tolist() for code in codes] == [[0, 1, 2], [0, 0, 0]]
 
 
-def test_special_values_given_for_all_columns_go_for_numbers_only():
+def test_special_values_for_all_columns_apply_to_numbers_only():
     X = pd.DataFrame({"n": [-9.0, 1.0, 2.0, -8.0], "b": [True, False, True, True], "c": ["a", "b", "a", "b"]})
     features, codes = bin_table(frames.read_table(X), Binning(special_values=[-9, -8, -7], min_category_count=1))
     assert features[0].special_values == (-9.0, -8.0, -7.0)
@@ -141,7 +141,7 @@ def test_special_values_given_for_all_columns_go_for_numbers_only():
     assert features[1].special == features[2].special == ()
 
 
-def test_levels_have_bins_and_rare_ones_share_one():
+def test_rare_levels_share_a_bin():
     X = pd.DataFrame({"job": ["clerk"] * 5 + ["baker"] * 5 + ["smith"] * 4 + ["ranger", None]})
     (feature,), (codes,) = bin_table(frames.read_table(X), Binning())
     assert (feature.n_ordered, feature.n_bins) == (0, 4)
@@ -154,7 +154,7 @@ def test_levels_have_bins_and_rare_ones_share_one():
     assert codes.tolist() == [1] * 5 + [0] * 5 + [2] * 5 + [3]
 
 
-def test_the_most_frequent_levels_are_kept_beyond_max_bins():
+def test_most_frequent_levels_keep_their_bins_beyond_max_bins():
     X = pd.DataFrame({"c": list("aabbbccccd")})
     (feature,), (codes,) = bin_table(frames.read_table(X), Binning(max_bins=3, min_category_count=1))
     assert feature.n_bins == 3
@@ -200,24 +200,24 @@ def test_indicators_are_the_conditions(numbers, levels):
         ({"categorical": ["nobody"]}, "categorical names the column 'nobody', but the columns are 'x', 'c'"),
         ({"thresholds": [1]}, "thresholds must be a dict"),
         ({"thresholds": {"x": 1}}, r"thresholds\['x'\] must be a list of values, got 1"),
-        ({"thresholds": {"x": ["a"]}}, "thresholds of column 'x' do not fit, which holds numbers: 'a' is not"),
+        ({"thresholds": {"x": ["a"]}}, "thresholds do not fit column 'x', which holds numbers: 'a' is not"),
         ({"thresholds": {"c": ["a"]}}, "thresholds are given for column 'c', which holds categories"),
         ({"special_values": ["unknown"]}, "special_values for all columns must be finite numbers, got 'unknown'"),
         ({"special_values": [np.inf]}, "special_values for all columns must be finite numbers, got inf"),
         ({"special_values": 5}, "special_values must be a list of numbers, or a dict from column to list, got 5"),
         ({"special_values": "99"}, "special_values must be a list of numbers, or a dict from column to list, got '99'"),
-        ({"special_values": {"x": ["unknown"]}}, "special_values of column 'x' do not fit"),
+        ({"special_values": {"x": ["unknown"]}}, "special_values do not fit column 'x'"),
         ({"special_values": {"z": [1]}}, "special_values names the column 'z'"),
         ({"min_category_count": 0}, "min_category_count must be an integer >= 1, got 0"),
     ],
 )
-def test_wrong_options_are_refused_by_name(options, message):
+def test_invalid_options_raise_with_their_name(options, message):
     X = pd.DataFrame({"x": [1.0, 2.0], "c": ["a", "b"]})
     with pytest.raises(ValueError, match=message):
         bin_table(frames.read_table(X), Binning(**options))
 
 
 @pytest.mark.parametrize("special", [[np.inf], [object()], (v for v in [1]), np.array(5)])
-def test_special_values_are_refused_without_a_column_of_numbers_too(special):
+def test_special_values_are_checked_without_numeric_columns(special):
     with pytest.raises(ValueError, match="special_values"):
         bin_table(frames.read_table(pd.DataFrame({"c": ["a", "b"]})), Binning(special_values=special))

@@ -28,7 +28,7 @@ def is_monotone(values, direction):
 
 @pytest.mark.parametrize("direction", ["increasing", "decreasing"])
 @pytest.mark.parametrize("loss", ["logistic", "exponential"])
-def test_shapes_are_monotone_to_the_bit(table, direction, loss):
+def test_shapes_are_exactly_monotone(table, direction, loss):
     sign = 1 if direction == "increasing" else -1
     monotone = dict.fromkeys(NAMES, direction)
     gam = SparseGAMClassifier(loss=loss, lambda0=0.5, monotone=monotone, special_values=[-9]).fit(*table)
@@ -41,7 +41,7 @@ def test_shapes_are_monotone_to_the_bit(table, direction, loss):
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10_000))
-def test_scores_are_monotone_to_the_bit(seed):
+def test_scores_are_exactly_monotone(seed):
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 12, (80, 3)).astype(float)
     y = X[:, 0] - X[:, 1] + rng.normal(scale=3, size=80)
@@ -52,7 +52,7 @@ def test_scores_are_monotone_to_the_bit(seed):
         assert is_monotone(model.decision_function(rows), sign)
 
 
-def test_missing_and_special_values_stay_free(table):
+def test_missing_and_special_values_are_not_constrained(table):
     X, _ = table
     y = np.where(X.age.isna(), 10.0, np.where(X.income == -9, -10.0, -0.1 * X.trades))
     monotone = dict.fromkeys(NAMES, "decreasing")
@@ -62,7 +62,7 @@ def test_missing_and_special_values_stay_free(table):
     assert shapes["income"].at(np.array([-9.0])) < -5
 
 
-def test_directions_as_a_list_say_the_same(table):
+def test_directions_may_be_a_list(table):
     X, y = table
     by_name = SparseGAMClassifier(monotone={"income": "increasing", "debt": "decreasing"}).fit(X, y)
     by_position = SparseGAMClassifier(monotone=[None, "increasing", -1, 0]).fit(X, y)
@@ -71,7 +71,7 @@ def test_directions_as_a_list_say_the_same(table):
     assert unbound.model_ == SparseGAMClassifier().fit(X, y).model_
 
 
-def test_a_rule_that_does_not_bind_costs_nothing():
+def test_inactive_constraints_do_not_change_the_model():
     x = np.arange(200.0)[:, None]
     y = np.floor(x[:, 0] / 50)
     free, bound = (SparseGAMRegressor(monotone=monotone).fit(x, y) for monotone in (None, [1]))
@@ -124,7 +124,7 @@ def test_min_samples_bin(table):
         assert 100 <= holds.sum() <= 500
 
 
-def test_rows_without_weight_do_not_count_as_samples():
+def test_rows_of_weight_zero_do_not_count_for_min_samples_bin():
     X = np.repeat([[0.0], [1.0]], 10, axis=0)
     weight = np.array([1.0] * 4 + [0.0] * 6 + [1.0] * 10)
     y = X[:, 0]
@@ -151,18 +151,18 @@ def test_rows_without_weight_do_not_count_as_samples():
         ({"features_always": ["age"], "min_samples_bin": 500}, "feature 'age' in features_always has no valid split"),
     ],
 )
-def test_wrong_rules_are_refused(table, options, message):
+def test_invalid_constraints_raise(table, options, message):
     with pytest.raises(ValueError, match=message):
         SparseGAMClassifier(**options).fit(*table)
 
 
-def test_categories_have_no_direction():
+def test_monotone_category_raises():
     X = pd.DataFrame({"job": ["clerk", "baker"] * 20})
     with pytest.raises(ValueError, match="monotone names column 'job', whose categories have no order"):
         SparseGAMRegressor(monotone={"job": "increasing"}).fit(X, np.arange(40.0))
 
 
-def test_no_rules_are_the_default():
+def test_default_is_unconstrained():
     rules = Constraints()
     assert rules.directions(NAMES).tolist() == [0] * 4
     assert rules.costs(NAMES).tolist() == [1.0] * 4

@@ -1,4 +1,4 @@
-"""Tables that come in pieces: the same bins, the same problem and the same bits as from the whole frame."""
+"""Encoding of tables and streams: a stream has the same bins and gives the same problem as its whole frame."""
 
 import gc
 import os
@@ -42,7 +42,7 @@ OPTIONS = [
 
 @pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("n_threads", [1, 3])
-def test_the_bins_of_pieces_are_those_of_the_frame(options, n_threads):
+def test_streams_have_the_bins_of_the_frame(options, n_threads):
     frame = mixed_table(700)
     weight = np.random.default_rng(1).choice([0.5, 1.0, 3.7], 700)
     table, y, given = encode_stream(
@@ -62,14 +62,14 @@ def test_the_bins_of_pieces_are_those_of_the_frame(options, n_threads):
             np.testing.assert_array_equal(one, other)
 
 
-def test_codes_that_are_bins_already_are_not_copied():
+def test_codes_equal_to_bins_are_not_copied():
     table, _, _ = encode_stream(in_pieces(mixed_table(200), [50]), "y", None, Binning(), 1)
     _, codes = bin_table(table, Binning())
     assert codes[1] is table.source[1].codes
 
 
 @pytest.mark.parametrize("max_bytes", [None, 0])
-def test_codes_that_nobody_asks_for_again_become_bins_where_they_are(max_bytes):
+def test_reusable_codes_are_overwritten_by_bins(max_bytes):
     binning = Binning(max_bins=4, special_values=[-9.0])
     frame = mixed_table(700)
     expected = bin_table(frames.read_table(frame.drop(columns="y")), binning)[1]
@@ -86,7 +86,7 @@ def test_codes_that_nobody_asks_for_again_become_bins_where_they_are(max_bytes):
         assert np.shares_memory(codes, column.codes)
 
 
-def test_a_sketch_gives_bins_of_about_the_same_size(monkeypatch):
+def test_sketched_columns_have_bins_of_similar_size(monkeypatch):
     monkeypatch.setattr(summaries, "MOST_VALUES", 2000)
     monkeypatch.setattr(summaries, "SKETCH_VALUES", 1000)
     rng = np.random.default_rng(0)
@@ -105,7 +105,7 @@ def test_a_sketch_gives_bins_of_about_the_same_size(monkeypatch):
     np.testing.assert_array_equal(np.cumsum(counts[:-1])[: len(exact)], exact)
 
 
-def test_a_sketch_has_no_levels(monkeypatch):
+def test_sketched_columns_cannot_be_categories(monkeypatch):
     monkeypatch.setattr(summaries, "MOST_VALUES", 50)
     monkeypatch.setattr(summaries, "SKETCH_VALUES", 40)
     frame = pd.DataFrame({"x": np.arange(200.0), "y": np.arange(200) % 2})
@@ -115,7 +115,7 @@ def test_a_sketch_has_no_levels(monkeypatch):
         bin_table(table, binning)
 
 
-def test_codes_past_the_limit_are_in_a_file_that_is_gone_afterwards(tmp_path, monkeypatch):
+def test_large_codes_are_stored_in_a_temporary_file(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     frame = mixed_table(501)
     table, _, _ = encode_stream(in_pieces(frame, [100], max_bytes=0), "y", None, Binning(), 2)
@@ -147,14 +147,14 @@ def changing(frames_in_turn):
         (lambda frame: frame.assign(age=np.nan), "'age' contains missing values in the second pass"),
     ],
 )
-def test_data_that_change_between_the_looks_are_refused(second, message):
+def test_data_that_change_between_readings_raise(second, message):
     frame = mixed_table(100)
     frame["job"] = "old"
     with pytest.raises(ValueError, match=message):
         encode_stream(changing([frame, second(frame)]), "y", None, Binning(), 1)
 
 
-def test_names_that_are_no_columns():
+def test_unknown_column_names_raise():
     stream = in_pieces(mixed_table(100), [])
     with pytest.raises(ValueError, match="y names the column 'z', but the columns are 'age'"):
         encode_stream(stream, "z", None, Binning(), 1)
@@ -166,7 +166,7 @@ def test_names_that_are_no_columns():
         encode_stream(in_pieces(mixed_table(100)[["y"]], []), "y", None, Binning(), 1)
 
 
-def test_parts_with_other_columns_or_types():
+def test_pieces_with_other_columns_or_types_raise():
     frame = mixed_table(100)
 
     def parts(other):
@@ -178,12 +178,12 @@ def test_parts_with_other_columns_or_types():
         encode_stream(parts(frame.assign(age="7")), "y", None, Binning(), 1)
 
 
-def test_no_rows():
+def test_streams_without_rows_raise():
     with pytest.raises(ValueError, match="X has no rows"):
         encode_stream(in_pieces(mixed_table(10).iloc[:0], []), "y", None, Binning(), 1)
 
 
-def test_threads_answer_in_order():
+def test_map_in_threads_keeps_the_order():
     assert encoding.map_in_threads(lambda i: i * i, range(20), 4) == [i * i for i in range(20)]
 
 
@@ -192,7 +192,7 @@ def test_threads_answer_in_order():
     "options",
     [{}, {"min_samples_bin": 30}, {"special_values": {2: [0]}}, {"categorical": [1]}, {"thresholds": {3: [0.5]}}],
 )
-def test_blocks_of_zeros_and_ones_are_coded_at_once_as_they_are_one_by_one(kind, options):
+def test_binary_blocks_are_encoded_like_single_columns(kind, options):
     rng = np.random.default_rng(0)
     block = (rng.random((200, 8)) < [0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99, 1.0]).astype(kind)
     if kind is np.bool_ and "special_values" in options:

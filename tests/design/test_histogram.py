@@ -26,7 +26,7 @@ def test_band_counts_are_those_of_the_scores(score):
     assert np.ptp(score) == 0 or band_counts(moved, ends).tolist() == counts.tolist()
 
 
-def test_bands_are_about_tenths():
+def test_bands_contain_about_a_tenth_of_the_rows():
     ends, counts = histogram_of(np.random.default_rng(2).normal(size=100_000)).bands()
     assert ends.size == 9
     np.testing.assert_allclose(counts, 10_000, rtol=0.05)

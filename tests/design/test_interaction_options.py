@@ -7,14 +7,14 @@ from sparsegam._design.constraints import INTERACTION_COST, Constraints, Interac
 NAMES = ("a", "b", "c")
 
 
-def test_pairs_in_play():
+def test_pairs_that_may_interact():
     assert InteractionOptions("auto").pairs(NAMES, [], []) == [(0, 1), (0, 2), (1, 2)]
     assert InteractionOptions(2).pairs(NAMES, [1], []) == [(0, 2)]
     assert InteractionOptions(2).pairs(NAMES, [], [(0, 2)]) == [(0, 1), (1, 2)]
     assert InteractionOptions([("c", "a"), (0, 2), ["a", "b"]]).pairs(NAMES, [], []) == [(0, 1), (0, 2)]
 
 
-def test_off_by_default():
+def test_interactions_are_off_by_default():
     assert not InteractionOptions().is_on
     assert not InteractionOptions([]).is_on
     assert InteractionOptions("auto").is_on
@@ -37,7 +37,7 @@ def test_off_by_default():
         ({"max_terms_per_pair": 0}, "max_terms_per_pair must be an integer >= 1"),
     ],
 )
-def test_wrong_options_are_refused(options, wrong):
+def test_invalid_options_raise(options, wrong):
     with pytest.raises(ValueError, match=wrong):
         InteractionOptions(**options)
 
@@ -51,12 +51,12 @@ def test_wrong_options_are_refused(options, wrong):
         (("a", "z"), "'z'"),
     ],
 )
-def test_wrong_pairs_are_refused(pair, wrong):
+def test_invalid_pairs_raise(pair, wrong):
     with pytest.raises(ValueError, match=wrong):
         InteractionOptions([pair]).pairs(NAMES, [], [])
 
 
-def test_features_never_may_name_pairs():
+def test_features_never_may_contain_pairs():
     rules = Constraints(features_never=["b", ("c", "a")])
     assert rules.forbidden(NAMES) == [1]
     assert rules.forbidden_pairs(NAMES) == [(0, 2)]

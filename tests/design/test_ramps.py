@@ -27,7 +27,7 @@ def encode(frame, shapes, **binning):
     return LocalBackend().encode(data, Binning(**binning), shapes, "logistic", interactions=False)
 
 
-def test_whole_numbers_are_exact():
+def test_ramps_of_integers_are_exact():
     x = np.tile(np.arange(11), 30)
     ramps, _, _ = ramps_of(x)
     assert ramps.exact
@@ -57,7 +57,7 @@ def test_bin_means_are_those_of_the_rows():
         assert ramps.bin_means[b] == pytest.approx(np.average(x[inside], weights=weight[inside]))
 
 
-def test_numbers_far_from_zero_keep_their_digits():
+def test_bin_centres_of_numbers_far_from_zero_are_accurate():
     x = np.linspace(0, 3, 40)
     near, *_ = ramps_of(x)
     far, *_ = ramps_of(x + 1e12)
@@ -65,7 +65,7 @@ def test_numbers_far_from_zero_keep_their_digits():
     np.testing.assert_array_equal(far.bin_centres, far.bin_ends)
 
 
-def test_units_do_not_matter():
+def test_ramps_do_not_depend_on_the_unit():
     x = np.random.default_rng(2).exponential(size=500)
     one, *_ = ramps_of(x)
     two, *_ = ramps_of(x * 2.0**40)
@@ -84,7 +84,7 @@ def test_units_do_not_matter():
         [np.nan] * 100,
     ],
 )
-def test_columns_without(x):
+def test_features_without_ramps(x):
     ramps, *_ = ramps_of(x)
     assert ramps is None
 
@@ -110,6 +110,6 @@ def test_a_feature_may_have_ramps_only():
     assert kinds == ["ramp"] * 4 + ["<="]
 
 
-def test_shapes_by_name():
+def test_shapes_may_be_given_by_name():
     assert shapes_of("both", ["a", "b"]) == ["both", "both"]
     assert shapes_of({"b": "ramps"}, ["a", "b"]) == ["steps", "ramps"]

@@ -1,4 +1,4 @@
-"""No answer depends on the unit of the data, and what cannot be computed is refused by name."""
+"""Scaling: models do not depend on the units of the data, and values that overflow raise errors."""
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ from sparsegam._design.scaling import Units, power_of_two, scale_target, weights
 from sparsegam._fit.swap_path import swap_path
 
 
-def test_weights_that_are_all_one_are_left_out():
+def test_unit_weights_are_none():
     assert weights_or_none(np.ones(3)) is None
     for weight in ([1.0, 2.0], [0.5, 1.0], [2.0, 2.0]):
         assert weights_or_none(np.array(weight)).tolist() == weight
@@ -58,7 +58,7 @@ def scaled_options(estimator, target, weight=1.0):
 
 @pytest.mark.parametrize("estimator", REGRESSORS, ids=str)
 @pytest.mark.parametrize("k", [-300, -70, -1, 3, 64, 300])
-def test_a_response_times_a_power_of_two_gives_the_same_bits(estimator, k):
+def test_power_of_two_of_the_response_gives_bitwise_the_same_model(estimator, k):
     X, y = rows()
     one = estimator.fit(X, y)
     other = scaled_options(estimator, 2.0**k).fit(X, y * 2.0**k)
@@ -69,7 +69,7 @@ def test_a_response_times_a_power_of_two_gives_the_same_bits(estimator, k):
 
 @pytest.mark.parametrize("estimator", REGRESSORS[:3], ids=str)
 @pytest.mark.parametrize("factor", [1e40, 1e-40, 3.7e120])
-def test_the_unit_of_a_response_does_not_matter(estimator, factor):
+def test_models_do_not_depend_on_the_unit_of_the_response(estimator, factor):
     X, y = rows()
     one, other = estimator.fit(X, y).predict(X), scaled_options(estimator, factor).fit(X, y * factor).predict(X)
     np.testing.assert_allclose(other / factor, one, rtol=1e-7, atol=1e-7)
@@ -77,7 +77,7 @@ def test_the_unit_of_a_response_does_not_matter(estimator, factor):
 
 @pytest.mark.parametrize("estimator", [REGRESSORS[2], REGRESSORS[3], SparseLinearClassifier(lambda0=2.0)], ids=str)
 @pytest.mark.parametrize("factor", [1e40, 1e-50, 1e200, 2.0**-30])
-def test_the_unit_of_columns_does_not_matter(estimator, factor):
+def test_models_do_not_depend_on_the_units_of_columns(estimator, factor):
     X, y = rows()
     y = y > 0 if isinstance(estimator, SparseLinearClassifier) else y
     one = estimator.fit(X, y)
@@ -92,7 +92,7 @@ def test_the_unit_of_columns_does_not_matter(estimator, factor):
     "estimator",
     [SparseGAMClassifier(lambda0=2.0, lambda2=1e-3), SparseLinearClassifier(lambda0=2.0), BARE, REGRESSORS[4]],
 )
-def test_the_unit_of_weights_does_not_matter(estimator, factor):
+def test_models_do_not_depend_on_the_unit_of_weights(estimator, factor):
     X, y = rows()
     y = y > 0 if "Classifier" in str(estimator) else y
     weight = np.random.default_rng(1).uniform(0.5, 2, 100)
@@ -102,13 +102,13 @@ def test_the_unit_of_weights_does_not_matter(estimator, factor):
     np.testing.assert_allclose(getattr(other, score)(X), expected, rtol=1e-6, atol=1e-6)
 
 
-def test_a_response_far_from_zero_is_fitted_in_its_own_digits():
+def test_responses_far_from_zero_are_fitted_accurately():
     X, y = rows()
     near, far = (SparseGAMRegressor(lambda0=2.0).fit(X, y + shift).predict(X) - shift for shift in (0.0, 2.0**33))
     np.testing.assert_allclose(far, near, atol=1e-5)
 
 
-def test_units_go_there_and_back():
+def test_points_are_converted_to_the_core_and_back():
     y = rows()[1]
     units, y_core, weight = scale_target(1e30 * y + 1e31, np.full(100, 1e-7), centred=True)
     assert 1 <= np.abs(y_core).max() < 2
@@ -118,8 +118,8 @@ def test_units_go_there_and_back():
     assert Units().loss == 1.0
 
 
-def test_more_fixed_columns_than_terms_are_refused_and_otherwise_kept():
-    """These ended the process: room for columns became negative."""
+def test_more_required_columns_than_max_terms_raise():
+    """More required columns than terms once made an allocation negative and ended the process."""
     X, y = rows()
     assert SparseLinearRegressor(unpenalized=[0, 1]).fit(X, y).n_terms_ >= 2
     assert SparseLinearRegressor(unpenalized=[0, 1]).fit(X[:, :10], y).n_terms_ >= 2
@@ -131,13 +131,13 @@ def test_more_fixed_columns_than_terms_are_refused_and_otherwise_kept():
 
 
 @pytest.mark.parametrize("search", [gam_path, linear_path])
-def test_a_path_holds_every_size_from_the_fixed_ones_on(search):
+def test_paths_start_at_the_required_columns(search):
     X, y = rows()
     fixed = {"features_always": [1, 2]} if search is gam_path else {"unpenalized": [1, 2]}
     assert search(X, y, loss="squared", max_terms=6, **fixed).n_terms.tolist() == [2, 3, 4, 5, 6]
 
 
-def test_losses_that_are_no_floats_are_refused_by_name():
+def test_overflowing_losses_raise():
     X, y = rows()
     for estimator in (SparseGAMRegressor(), SparseLinearRegressor(), SparseLinearRegressor(unpenalized=[0])):
         with pytest.raises(ValueError, match="y contains"):
@@ -147,15 +147,15 @@ def test_losses_that_are_no_floats_are_refused_by_name():
     assert np.isfinite(SparseLinearRegressor(unpenalized=[0]).fit(X * 1e200, y).predict(X * 1e200)).all()
 
 
-def test_the_swap_search_ends_where_a_coefficient_diverges():
-    """It dropped and added the same term for ever."""
+def test_swap_search_ends_if_a_coefficient_diverges():
+    """An earlier version dropped and added the same term without end."""
     path = swap_path(np.arange(20.0)[:, None], np.arange(20) == 0, loss="exponential", lambda2=0, lambda0=[0.1])
     assert np.isfinite(path.objective).all()
 
 
 @pytest.mark.parametrize(("centre", "spread"), [(1e12, 3e-4), (1e12, 1.0), (-1e9, 1e-3), (1e4, 1.0)])
 @pytest.mark.parametrize("as_given", [np.asarray, sp.csr_matrix, lambda X: pd.DataFrame(X, columns=["a", "b", "c"])])
-def test_a_column_far_from_zero_predicts_what_was_fitted(centre, spread, as_given):
+def test_columns_far_from_zero_predict_what_was_fitted(centre, spread, as_given):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 3))
     X[:, 1] = centre + spread * X[:, 1]
@@ -171,7 +171,7 @@ def test_a_column_far_from_zero_predicts_what_was_fitted(centre, spread, as_give
     assert f"({model.model_.features[0]} - " in model.model_.equation() or centre == 1e4
 
 
-def test_classes_from_a_column_far_from_zero():
+def test_multiclass_models_of_columns_far_from_zero():
     """More than two classes: each model keeps its own centres."""
     rng = np.random.default_rng(0)
     x = 2.0**33 + 2.0**-10 * rng.normal(size=(200, 1))
@@ -180,7 +180,7 @@ def test_classes_from_a_column_far_from_zero():
     assert np.allclose(near.predict_proba(x - 2.0**33), far.predict_proba(x), atol=1e-6)
 
 
-def test_columns_that_vary_by_rounding_are_named():
+def test_columns_that_vary_by_rounding_raise_a_warning():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"time": 1e12 + 3e-4 * rng.normal(size=100), "one": 1.0, "x": rng.normal(size=100)})
     with pytest.warns(UserWarning, match=r"column 'time' varies by less than 1e-13 of the mean.*subtract a constant"):

@@ -75,17 +75,17 @@ def test_a_single_level_is_a_candidate_rather_than_its_complement(bins, candidat
         (7, "debt", Condition("missing")),
     ],
 )
-def test_columns_have_terms(design, column, feature, condition):
+def test_terms_of_columns(design, column, feature, condition):
     assert design.term(column, 0.5) == Term(feature, condition, 0.5)
 
 
 @pytest.mark.parametrize("column", [2, 3, 5])
-def test_the_last_ordered_bin_stands_for_nothing(design, column):
-    with pytest.raises(ValueError, match="stands for no condition"):
+def test_term_of_the_last_ordered_bin_raises(design, column):
+    with pytest.raises(ValueError, match="has no condition"):
         design.term(column, 1.0)
 
 
-def test_terms_hold_where_the_expanded_columns_are_one(design):
+def test_columns_are_one_where_their_conditions_are_true(design):
     codes = [feature.codes(x) for feature, x in zip(FEATURES, VALUES, strict=True)]
     matrix = expand(codes, design.n_bins, design.n_ordered)
     age, debt = VALUES[0], VALUES[2]
@@ -125,7 +125,7 @@ def test_arguments_of_column_counts_are_checked(encoded):
 
 
 @pytest.mark.parametrize("n_bins", [2, 3, 300])
-def test_rows_of_bins_are_counted_one_by_one(n_bins):
+def test_rows_are_counted_by_bin(n_bins):
     rng = np.random.default_rng(n_bins)
     codes = rng.integers(0, n_bins, 1003).astype(np.uint8 if n_bins <= 256 else np.uint16)
     weight, among = rng.random(1003), rng.random(1003) < 0.3

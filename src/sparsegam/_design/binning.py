@@ -135,7 +135,7 @@ class Feature:
         return self.n_ordered + self._n_levels + len(self.special) + self.missing
 
     def redundant_bin(self) -> int:
-        """Return which of two unordered bins is no candidate: one of several levels if the other has a single level."""
+        """Return which of two unordered bins is left out as the complement of the other: one of several levels, or bin 0."""
         return int(self._n_levels > 1 and len(self._levels_in(1)) > len(self._levels_in(0)))
 
     @property
@@ -180,7 +180,7 @@ class Feature:
             return Condition("==", self.scale.value(self.special[bin_ - self.n_ordered]))
         if self.missing and bin_ == self.n_bins - 1:
             return Condition("missing")
-        msg = f"bin {bin_} of feature {self.name!r} stands for no condition (it has {self.edges.size} thresholds)."
+        msg = f"bin {bin_} of feature {self.name!r} has no condition (the feature has {self.edges.size} thresholds)."
         raise ValueError(msg)
 
     def representatives(self) -> FloatArray:
@@ -416,7 +416,7 @@ def _numbers(values: Sequence[Any], column: Column, option: str) -> list[float]:
         return list(dict.fromkeys(column.scale.number(value) for value in values if not _is_nan(value)))
     except (ValueError, TypeError) as error:
         held = KIND_NAMES[column.scale.kind]
-        msg = f"{option} of column {column.name!r} do not fit, which holds {held}: {error}"
+        msg = f"{option} do not fit column {column.name!r}, which holds {held}: {error}"
         raise ValueError(msg) from error
 
 

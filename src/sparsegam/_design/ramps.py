@@ -165,7 +165,7 @@ def ramps_of(feature: Feature, values: FloatArray, codes: Codes, weight: FloatAr
 
 
 def _clipping_range(ends: FloatArray, cumulative: FloatArray, *, exact: bool) -> tuple[float, float]:
-    """Return bin ends near the 1 % and 99 % quantiles; if bins contain several values, the last one is beyond."""
+    """Return the bin ends at the 1 % and 99 % quantiles; bins of several values must end below the latter."""
     first = int(np.searchsorted(cumulative, CLIPPED_SHARE))
     upper = 1 - CLIPPED_SHARE
     last = int(np.searchsorted(cumulative, upper)) if exact else int(np.searchsorted(cumulative, upper, "right")) - 1

@@ -9,7 +9,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sparsegam._data.frames import make_frame
-from sparsegam._design.design import Design
 from sparsegam._models import display
 from sparsegam._models.linear import LinearModel
 from sparsegam._models.scoring import ScoringModel
@@ -22,7 +21,7 @@ from sparsegam._search.penalty import (
     unit_penalty,
     warn_about_weights,
 )
-from sparsegam._search.problem import Problem, Progress
+from sparsegam._search.problem import Design, Problem, Progress
 from sparsegam._search.solver import Frontier, frontier
 from sparsegam.arrays import FloatArray
 from sparsegam.checks import check_integer, warn

@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from numpy.typing import NDArray
 
 from sparsegam import _core
-from sparsegam._design.design import Design
 from sparsegam._design.scaling import Units
 from sparsegam._models.scoring import ScoringModel
 from sparsegam._search.options import DEFAULT_MAX_TERMS, NO_LIMIT, Deadline, SearchOptions
@@ -19,6 +18,16 @@ M = TypeVar("M", bound=ScoringModel)
 P = TypeVar("P", bound="Problem[Any]")
 Progress = Callable[[int, float], None]
 """Called with (n_terms, objective without the penalty of the terms) for each model found."""
+
+M_co = TypeVar("M_co", bound=ScoringModel, covariant=True)
+
+
+class Design(Protocol[M_co]):
+    """The columns that a search chooses from."""
+
+    def model(self, point: _core.Point, loss: str, classes: NDArray[Any] | None) -> M_co:
+        """Convert a point of a search to a model."""
+
 
 D_co = TypeVar("D_co", bound=Design[Any], covariant=True)
 

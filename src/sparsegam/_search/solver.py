@@ -5,10 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from sparsegam import _core
-from sparsegam._design.design import Design
 from sparsegam._design.scaling import Units
 from sparsegam._search.penalty import PenaltyOfSize, check_lambda0, depends_on_model, fixed_point, noise_variance
-from sparsegam._search.problem import Problem, Progress, at_ridge
+from sparsegam._search.problem import Design, Problem, Progress, at_ridge
 from sparsegam._search.ridge import Ridge
 from sparsegam.losses import LOSSES
 
