@@ -135,7 +135,7 @@ class Feature:
         return self.n_ordered + self._n_levels + len(self.special) + self.missing
 
     def redundant_bin(self) -> int:
-        """Return which of two unordered bins is left out as the complement of the other: one of several levels, or bin 0."""
+        """Return the one of two unordered bins that is left out: the bin of several levels, or else bin 0."""
         return int(self._n_levels > 1 and len(self._levels_in(1)) > len(self._levels_in(0)))
 
     @property
