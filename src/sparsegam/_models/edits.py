@@ -1,4 +1,4 @@
-"""The record of an edit: what was done to a model by hand, by whom, why, and what it cost."""
+"""Records of manual changes of a model: what was changed, by whom, why, and the effect on the loss."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
@@ -12,20 +12,20 @@ OPTIONAL = ("auc_before", "auc_after")
 
 @dataclass(frozen=True)
 class Edit:
-    """One edit.
+    """A manual change of a model.
 
     Attributes
     ----------
     action : {"move", "merge", "fix", "drop", "forbid"}
-        What was done.
+        Kind of the change.
     what : str
-        To which term, in words.
+        The changed terms, in words.
     who, why, when : str
-        Who did it, for what reason, and at what time (ISO, UTC).
+        Author, reason and time (ISO 8601, UTC).
     loss_before, loss_after : float
-        Loss on the rows of the edit, a sum; lower is better.
+        Total loss on the data of the edit; lower is better.
     auc_before, auc_after : float or None
-        Area under the ROC curve there; None for a regression.
+        Area under the ROC curve on these data; None for a regression.
     """
 
     action: str
@@ -39,11 +39,11 @@ class Edit:
     auc_after: float | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the record as JSON knows it."""
+        """Return the record for JSON."""
         return asdict(self)
 
     def cells(self) -> list[str]:
-        """Return the record as the cells of a table: when, who, what, why, loss, AUC."""
+        """Return the cells of a table row: when, who, what, why, loss, AUC."""
         auc = "" if self.auc_before is None else f"{self.auc_before:.4f} to {self.auc_after:.4f}"
         loss = f"{self.loss_before:.2f} to {self.loss_after:.2f}"
         return [self.when, self.who, f"{self.action} {self.what}", self.why, loss, auc]
@@ -54,7 +54,7 @@ class Edit:
 
 
 def edit_from_json(content: Any) -> Edit:
-    """Read a record, checked; raise a ValueError that says what is wrong."""
+    """Read and check a record; raise a ValueError if it is invalid."""
     names = [field.name for field in fields(Edit)]
     if not isinstance(content, Mapping) or set(content) != set(names):
         msg = f"not a sparsegam model: an edit must be an object with {names}, got {content!r}."

@@ -1,4 +1,4 @@
-"""Writes a model as an equation in plain text: one block of lines per feature, a letter for each."""
+"""Equations in plain text: a block of lines and a letter for each feature."""
 
 from collections.abc import Iterator, Sequence
 from itertools import count, product
@@ -9,26 +9,26 @@ from sparsegam._models.terms import Term
 
 
 def letters() -> Iterator[str]:
-    """Count A, ..., Z, AA, AB, ..."""
+    """Return A, ..., Z, AA, AB, ..."""
     return ("".join(letter) for length in count(1) for letter in product(ascii_uppercase, repeat=length))
 
 
 def lows(terms: Sequence[Term]) -> list[float]:
-    """Return where ramps hold their feature from below: one place, unless they were written by hand."""
+    """Return the lower ends of ramps: one number, except for terms that were written by hand."""
     return sorted({term.condition.low for term in terms if term.condition.low is not None})
 
 
 def blocks(terms: Sequence[Term], features: Sequence[str], *, digits: int, width: int) -> list[str]:
-    """Return the lines of all features, then of products; the last line of each says what new letters stand for."""
+    """Return the lines of all features, then of interactions; a note at the last line of each explains its letters."""
     mine = {name: [term for term in terms if term.part == name] for name in features}
-    alone = [name for name in features if mine[name]]
-    asked = (name for term in terms for name in term.features)
-    letter = dict(zip(dict.fromkeys([*alone, *asked]), letters(), strict=False))  # in the order that they come up
-    notes = [f"# {letter[name]}: {name}{_held(mine[name])}" for name in alone]
-    texts = [_texts(mine[name], letter[name], digits) for name in alone]
+    explained = [name for name in features if mine[name]]
+    used = (name for term in terms for name in term.features)
+    letter = dict(zip(dict.fromkeys([*explained, *used]), letters(), strict=False))
+    notes = [f"# {letter[name]}: {name}{_low_note(mine[name])}" for name in explained]
+    texts = [_texts(mine[name], letter[name], digits) for name in explained]
     for term in (term for term in terms if term.is_product):
-        new = [name for name in term.features if name not in alone]
-        alone += new
+        new = [name for name in term.features if name not in explained]
+        explained += new
         notes.append(f"# {', '.join(f'{letter[name]}: {name}' for name in new)}" if new else "")
         texts.append([f"{term.coef:+.{digits}g} x {term.describe(letter)}"])
     room = width - 2 - max(map(len, notes), default=0)
@@ -42,7 +42,7 @@ def blocks(terms: Sequence[Term], features: Sequence[str], *, digits: int, width
 
 
 def wrap(texts: Sequence[str], room: int) -> list[str]:
-    """Put as many texts on each line as there is room for, at least one."""
+    """Put as many texts on each line as fit, at least one."""
     lines: list[str] = []
     for one in texts:
         if lines and len(lines[-1]) + 1 + len(one) <= room:
@@ -52,8 +52,8 @@ def wrap(texts: Sequence[str], room: int) -> list[str]:
     return lines
 
 
-def _held(terms: Sequence[Term]) -> str:
-    """Say, behind the name of a feature, where its ramps hold it from below; steps may ask for less than that."""
+def _low_note(terms: Sequence[Term]) -> str:
+    """Return the note on the lower end of the ramps of a feature; steps may have lower thresholds."""
     found = lows(terms)
     if len(found) != 1:
         return ""
@@ -62,7 +62,7 @@ def _held(terms: Sequence[Term]) -> str:
 
 
 def _texts(terms: Sequence[Term], letter: str, digits: int) -> list[str]:
-    """Write the terms; ramps that hold the feature at different ends, as no fit gives them, say so one by one."""
+    """Return the terms; if ramps have different lower ends, which fits do not produce, each shows its own."""
     several = len(lows(terms)) > 1
     names = [
         f"max({letter}, {text(low)})" if several and (low := t.condition.low) is not None else letter for t in terms
