@@ -62,7 +62,7 @@ def _scored(model: Any, train: Rows, test: Rows) -> dict[str, Any]:
     p = model.predict_proba(test.frame)[:, 1]
     found = {"auc": roc_auc_score(test.y, p), "log_loss": log_loss(test.y, p), "seconds": seconds}
     if hasattr(model, "terms_"):
-        products = [term for term in model.terms_ if term.is_product]
+        products = [term for term in model.terms_ if term.is_interaction]
         found |= {"terms": model.n_terms_, "products": len(products), "pairs": len({t.part for t in products})}
     return found
 
@@ -122,7 +122,7 @@ def _planted(args: argparse.Namespace) -> None:
     for seed in range(args.runs):
         frame, y = planted(5000, seed)
         model = SparseGAMClassifier(interactions="auto", n_jobs=args.jobs).fit(frame, y)
-        pairs = {tuple(int(name[1:]) for name in term.features) for term in model.terms_ if term.is_product}
+        pairs = {tuple(int(name[1:]) for name in term.features) for term in model.terms_ if term.is_interaction}
         found += {*PLANTED} <= pairs
         wrong += bool(pairs - {*PLANTED})
         print(seed, sorted(pairs), model.n_terms_, flush=True)
@@ -193,7 +193,7 @@ def _time(args: argparse.Namespace) -> None:
             model = SparseGAMClassifier(**options).fit(frame, y)
             peak = tracemalloc.get_traced_memory()[1] / 1e6
             tracemalloc.stop()
-            size = f"{model.n_terms_} terms, {sum(term.is_product for term in model.terms_)} products"
+            size = f"{model.n_terms_} terms, {sum(term.is_interaction for term in model.terms_)} products"
             print(f"{name:14} {interactions!s:5} {best:7.3f} s  {peak:6.1f} MB  {size}")
 
 

@@ -373,7 +373,7 @@ def test_unchanged_missing_values_are_not_changes():
     odds = 2.0 * (a <= 4) + 3.0 * ((a <= 4) & frame["day"].isna()) - 2.5
     y = rng.random(1000) < 1 / (1 + np.exp(-odds))
     model = SparseGAMClassifier(interactions=[("a", "day")], lambda0=1.0).fit(frame, y).model_
-    assert any(term.is_product for term in model.terms)
+    assert any(term.is_interaction for term in model.terms)
     row = pd.DataFrame({"a": [2], "day": [pd.NaT]})
     found = model.counterfactual(row)
     assert found.found

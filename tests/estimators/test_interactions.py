@@ -65,7 +65,7 @@ def test_report_of_fitted_products(fitted):
     parts = report_content(ReportData(gam.model_, "t", train=Dataset.read(frame, y), fit=Fit(gam.get_params())))
     assert parts["alternatives"]["note"] == ""
     assert len(parts["alternatives"]["terms"]) == gam.n_terms_
-    cost = gam.lambda0_ * sum(2 if term.is_product else 1 for term in gam.terms_)
+    cost = gam.lambda0_ * sum(2 if term.is_interaction else 1 for term in gam.terms_)
     assert parts["frontier"]["model"]["objective"] == pytest.approx(gam.objective_ - cost)
     assert [pair["names"] for pair in parts["interactions"]] == [list(pair) for pair in gam.model_.pairs]
 
@@ -77,7 +77,7 @@ def clear():
     X = pd.DataFrame(rng.integers(0, 10, (800, 3)), columns=["a", "b", "c"]).astype(float)
     y = 2.0 * ((X["a"] <= 4) & (X["b"] > 5)) + rng.normal(0, 0.3, 800)
     gam = SparseGAMRegressor(interactions=1, max_terms=3, lambda0="bic", lambda2=0.001).fit(X, y)
-    return gam, X, y, [term for term in gam.terms_ if term.is_product]
+    return gam, X, y, [term for term in gam.terms_ if term.is_interaction]
 
 
 def test_products_come_back_in_samples(clear):
@@ -102,7 +102,7 @@ def test_directions_hold_for_the_whole_model_to_the_bit():
     score = 0.2 * X["a"] + 1.5 * ((X["a"] > 6) & (X["b"] <= 5)) - 1.0 * ((X["a"] <= 2) & (X["c"] > 4)) - 1
     y = (rng.random(1500) < 1 / (1 + np.exp(-score))).astype(int)
     gam = SparseGAMClassifier(interactions=3, lambda0=1, monotone={"a": "increasing", "b": "decreasing"}).fit(X, y)
-    assert len([term for term in gam.terms_ if "a" in term.features and term.is_product]) >= 2
+    assert len([term for term in gam.terms_ if "a" in term.features and term.is_interaction]) >= 2
     grid = np.stack(np.meshgrid(*[np.arange(-0.5, 12, 0.5)] * 3, indexing="ij"), axis=-1)
     scores = gam.decision_function(pd.DataFrame(grid.reshape(-1, 3), columns=["a", "b", "c"])).reshape(grid.shape[:3])
     assert np.diff(scores, axis=0).min() >= 0
@@ -117,6 +117,6 @@ def test_columns_that_must_be_in_are_chosen_once(monkeypatch):
     X = rng.integers(0, 6, (400, 3)).astype(float)
     y = (X[:, 0] <= 2) & (X[:, 1] <= 3)
     gam = SparseGAMClassifier(lambda0=2.0, features_always=[2], interactions=[(0, 1)]).fit(X, y)
-    assert any(term.is_product for term in gam.terms_)
+    assert any(term.is_interaction for term in gam.terms_)
     assert any(term.features == ("x2",) for term in gam.terms_)
     assert len(chosen) == 1

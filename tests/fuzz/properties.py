@@ -71,8 +71,8 @@ def _beyond_limits(given, case, terms):
     used = {name for term in terms for name in term.features}
     if len(used) > (given.get("max_features") or np.inf):
         return f"{len(used)} features, max_features is {given['max_features']}"
-    own = Counter(term.feature for term in terms if not term.is_product)
-    of_pairs = Counter(term.part for term in terms if term.is_product)
+    own = Counter(term.feature for term in terms if not term.is_interaction)
+    of_pairs = Counter(term.part for term in terms if term.is_interaction)
     for counted, option in ((own, "max_terms_per_feature"), (of_pairs, "max_terms_per_pair")):
         if counted and max(counted.values()) > (given.get(option) or np.inf):
             return f"{max(counted.values())} terms, {option} is {given[option]}"
@@ -108,7 +108,7 @@ def _wrong_of_columns(run, view):
 
 def _wrong_of_features(run, view):
     given, case = run.call.options, run.case
-    features = {term.feature for term in view.model.terms if not term.is_product}
+    features = {term.feature for term in view.model.terms if not term.is_interaction}
     always = {case.names[case.position(key)] for key in given.get("features_always") or ()}
     if always - features:
         return f"{always - features} must always be in"

@@ -99,6 +99,6 @@ def cost(case, view):
     asked = case.options.get("interaction_cost", "auto")
     dearer = INTERACTION_COST if asked == "auto" else asked
     return sum(
-        max(factors.get(name, 1.0) for name in term.features) * (dearer if term.is_product else 1.0)
+        max(factors.get(name, 1.0) for name in term.features) * (dearer if term.is_interaction else 1.0)
         for term in view.model.terms
     )

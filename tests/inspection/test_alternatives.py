@@ -139,7 +139,7 @@ def paired():
     problem = table_problem(X, y, lambda2=1e-3, max_terms=3, interactions=1)
     ready = problem.prepared()
     model = Path.search(ready, np.array([0, 1])).at(n_terms=1)
-    assert model.terms[0].is_product
+    assert model.terms[0].is_interaction
     return problem, ready, model
 
 

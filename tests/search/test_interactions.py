@@ -21,7 +21,7 @@ def planted(seed=0, n=1500, noise=0.5):
 
 
 def products(model):
-    return [term for term in model.terms if term.is_product]
+    return [term for term in model.terms if term.is_interaction]
 
 
 FRAME, Y = planted()
@@ -46,7 +46,7 @@ def test_what_is_reported_is_what_the_model_does():
         loss = ((y - score) ** 2).sum() / 2 if y is Y else np.logaddexp(0, -np.where(y, 1, -1) * score).sum()
         assert fitted.loss_ == pytest.approx(loss, rel=1e-9)
         assert products(fitted.model_)
-        n_prices = sum(2.0 if term.is_product else 1.0 for term in fitted.terms_)
+        n_prices = sum(2.0 if term.is_interaction else 1.0 for term in fitted.terms_)
         ridge = 0.0
         for term in fitted.terms_:
             column = np.ones(len(FRAME), dtype=bool)
@@ -99,7 +99,7 @@ def test_hierarchy_holds_at_every_size(hierarchy, least):
     path = gam_path(FRAME, Y, loss="squared", max_terms=10, interactions=2, hierarchy=hierarchy)
     assert any(map(products, path))
     for model in path:
-        alone = {term.feature for term in model.terms if not term.is_product}
+        alone = {term.feature for term in model.terms if not term.is_interaction}
         assert all(len(alone & {*term.features}) >= least for term in products(model))
 
 
@@ -180,7 +180,7 @@ def test_a_pair_that_costs_too_much_does_not_take_the_place_of_its_twin():
     frame = pd.DataFrame({"dear": a, "a": a, "b": b}).astype(float)
     label = rng.random(600) < 1 / (1 + np.exp(-4.0 * ((a <= 3) & (b <= 3)) + 1.5))
     gam = SparseGAMClassifier(lambda0=2.0, interactions=1, feature_cost={"dear": 1e6}).fit(frame, label)
-    assert {term.features for term in gam.terms_ if term.is_product} == {("a", "b")}
+    assert {term.features for term in gam.terms_ if term.is_interaction} == {("a", "b")}
 
 
 def test_weights_cut_cells_as_repeated_rows_do():
@@ -193,6 +193,6 @@ def test_weights_cut_cells_as_repeated_rows_do():
     settings = {"lambda0": 3.0, "interactions": 1, "min_samples_bin": 1}
     weighted = SparseGAMClassifier(**settings).fit(frame, label, sample_weight=weight)
     repeated = SparseGAMClassifier(**settings).fit(frame.iloc[rows], label[rows])
-    assert any(term.is_product for term in weighted.terms_)
+    assert any(term.is_interaction for term in weighted.terms_)
     assert [term.clauses for term in weighted.terms_] == [term.clauses for term in repeated.terms_]
     assert weighted.objective_ == pytest.approx(repeated.objective_, rel=1e-9)

@@ -136,7 +136,7 @@ class Model(ScoringModel):
     @cached_property
     def parts(self) -> tuple[Part, ...]:
         """Summands of the score: features with terms of their own, in table order, then pairs with interactions."""
-        alone = {term.feature for term in self.terms if not term.is_product}
+        alone = {term.feature for term in self.terms if not term.is_interaction}
         return (*(name for name in self.feature_names if name in alone), *self.pairs)
 
     @cached_property

@@ -26,7 +26,7 @@ def blocks(terms: Sequence[Term], features: Sequence[str], *, digits: int, width
     letter = dict(zip(dict.fromkeys([*explained, *used]), letters(), strict=False))
     notes = [f"# {letter[name]}: {name}{_low_note(mine[name])}" for name in explained]
     texts = [_texts(mine[name], letter[name], digits) for name in explained]
-    for term in (term for term in terms if term.is_product):
+    for term in (term for term in terms if term.is_interaction):
         new = [name for name in term.features if name not in explained]
         explained += new
         notes.append(f"# {', '.join(f'{letter[name]}: {name}' for name in new)}" if new else "")

@@ -66,8 +66,8 @@ class Bin:
 class Bins:
     """Partition of the values of a feature by the conditions of a model.
 
-    The order is: missing values, single values, intervals, other levels, unseen levels. The last bin is the default of
-    exports: it holds whatever the bins before it do not.
+    The order is: missing values, single values, intervals, other levels, unseen levels. The last bin is the
+    default of exports: it has all values that are in no bin before it.
 
     Attributes
     ----------

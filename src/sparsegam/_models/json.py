@@ -328,7 +328,7 @@ def _distributions(content: Any, used: set[str], scales: Scales) -> dict[str, Tr
 def _pair_shares(content: Any, terms: tuple[Term, ...]) -> dict[tuple[str, str], FloatArray]:
     """Read the share of the training rows in each pair of bins; the model checks the shape."""
     found: dict[tuple[str, str], FloatArray] = {}
-    pairs = {term.part for term in terms if term.is_product}
+    pairs = {term.part for term in terms if term.is_interaction}
     for one in _list(content, "pair_shares"):
         good = isinstance(one, dict) and one.keys() == {"features", "shares"} and isinstance(one["features"], list)
         good = good and all(isinstance(name, str) for name in one["features"]) and tuple(one["features"]) in pairs

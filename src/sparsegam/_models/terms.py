@@ -149,7 +149,7 @@ class Term:
         return (self.feature,) if self.also is None else (self.feature, self.also.feature)
 
     @property
-    def is_product(self) -> bool:
+    def is_interaction(self) -> bool:
         """Whether this is an interaction."""
         return self.also is not None
 
@@ -164,7 +164,7 @@ class Term:
 
     def short(self) -> str:
         """Return the conditions for a table that has the feature in another column: `x <= 25`."""
-        return self.text() if self.is_product else self.condition.text("x")
+        return self.text() if self.is_interaction else self.condition.text("x")
 
     def describe(self, names: Mapping[str, str] | None = None) -> str:
         """Return the column of the term, as in `1[age <= 25]` or `min(age - 75, 0)`."""

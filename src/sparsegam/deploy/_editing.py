@@ -133,8 +133,8 @@ class Editor:
         first, *other = (self._with_value(clause, value) for clause, value in zip(term.clauses, values, strict=True))
         moved = replace(term, condition=first.condition, also=other[0] if other else None)
         if any(t.clauses == moved.clauses for t in self.model.terms):
-            what = "interaction" if term.is_product else "ramp" if term.condition.is_ramp else "step"
-            remedy = "drop" if term.is_product else "merge"
+            what = "interaction" if term.is_interaction else "ramp" if term.condition.is_ramp else "step"
+            remedy = "drop" if term.is_interaction else "merge"
             msg = f"column {feature!r} already has a {what} at {new!r}; {remedy} one of the two instead."
             raise ValueError(msg)
         self._fixed = {moved.clauses if key == term.clauses else key for key in self._fixed}

@@ -290,7 +290,7 @@ def replace_ramps(model: Model, n_ranges: Callable[[float], int]) -> Model:
         terms += [term for term in own if term.condition.kind not in ("<=", "ramp")]
         if name in distributions:
             distributions[name] = _divide_shares(distributions[name], model.scale_of(name), [end for end, _ in ranges])
-    terms += [term for term in model.terms if term.is_product]
+    terms += [term for term in model.terms if term.is_interaction]
     return replace(
         model,
         terms=tuple(replace(term, statistics=None) for term in terms),

@@ -220,7 +220,7 @@ def with_interactions_of(problem: TableProblem, model: Model) -> TableProblem:
 
     Interactions whose thresholds are not edges of bins are omitted.
     """
-    terms = [term for term in model.terms if term.is_product]
+    terms = [term for term in model.terms if term.is_interaction]
     if not terms:
         return problem
     found = (interaction_of(problem.design.features, term) for term in terms)

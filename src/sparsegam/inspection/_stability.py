@@ -402,20 +402,20 @@ class _TermMatcher:
             difference = float(counts @ (self.masks[k] != mask))
             found.append((difference, other.coef))
             # A step on the complement of the rows, with the opposite sign, is the same step.
-            if not (term.condition.is_ramp or term.is_product):
+            if not (term.condition.is_ramp or term.is_interaction):
                 found.append((float(counts.sum()) - difference, -other.coef))
         found = [(difference, coef) for difference, coef in found if difference <= self.limits[k]]
         same_direction = [one for one in found if one[1] * term.coef > 0]
         return min(same_direction, key=lambda one: one[0])[1] if same_direction else None
 
     def _counts(self, term: Term) -> FloatArray:
-        if term.is_product:
+        if term.is_interaction:
             return self.row_counts
         counts: FloatArray = self.distinct[term.feature][1].astype(np.float64)
         return counts
 
     def _mask(self, term: Term) -> FloatArray:
-        if term.is_product:
+        if term.is_interaction:
             return self.model.column_of(term, self.numbers)
         condition = Condition("<=", term.condition.value) if term.condition.is_ramp else term.condition
         return self.model.column_of(Term(term.feature, condition, 1.0), {term.feature: self.distinct[term.feature][0]})
