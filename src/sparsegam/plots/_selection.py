@@ -5,13 +5,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sparsegam._data.table import read_table
-from sparsegam._fit.scoring import DEFAULT_SCORING
 from sparsegam._models.additive import Model
 from sparsegam._models.terms import part_name
 from sparsegam._models.training import NewValues
-from sparsegam._search.path import Path
 from sparsegam.arrays import FloatArray
-from sparsegam.inspection import Stability
 from sparsegam.inspection._assessment import main_metric
 from sparsegam.plots._figure import (
     BLUE,
@@ -33,13 +30,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from sparsegam._search.path import Path
+    from sparsegam.inspection import Stability
+
 # Features outside the model that are shown in a stability plot, the most frequent first.
 MAX_OTHER_FEATURES = 5
 FEATURE_BAR_HEIGHT, TERM_BAR_HEIGHT = 0.78, 0.44
 
 
 def plot_frontier(
-    path: Path[Any], X: Any = None, y: Any = None, *, n_terms: int | None = None, ax: Any = None
+    path: "Path[Any]", X: Any = None, y: Any = None, *, n_terms: int | None = None, ax: Any = None
 ) -> "Figure":
     """Draw the training objective of the best model of each size and, given test data, its test score.
 
@@ -74,7 +74,7 @@ def plot_frontier(
     return figure
 
 
-def _test_scores(path: Path[Model], X: Any, y: Any) -> FloatArray:
+def _test_scores(path: "Path[Model]", X: Any, y: Any) -> FloatArray:
     """Return the AUC or R² of each model, and warn of new values in X once for all models."""
     table, new_values = read_table(X).load(), NewValues()
     scores = np.array([main_metric(model, model.score_rows(table, new_values), y) for model in path])
@@ -95,7 +95,7 @@ def _panels(ax: Any, *, with_score: bool) -> "tuple[Figure, Axes | None, Axes | 
     return (figure, None, axes) if with_score else (figure, axes, None)
 
 
-def _draw_objective(ax: "Axes", path: Path[Model]) -> None:
+def _draw_objective(ax: "Axes", path: "Path[Model]") -> None:
     optimal = ~np.isnan(path.lambda0)
     ax.plot(path.n_terms, path.objective, color=BLUE, linewidth=1.2, marker="o", markersize=4, markerfacecolor="white")
     ax.plot(
@@ -115,7 +115,7 @@ def _finish_panel(ax: "Axes", n_terms: int | None) -> None:
     style_axes(ax)
 
 
-def plot_stability(stability: Stability, *, ax: "Axes | None" = None) -> "Figure":
+def plot_stability(stability: "Stability", *, ax: "Axes | None" = None) -> "Figure":
     """Draw the share of resamples in which each feature (pale) and each term (blue) of the model was selected.
 
     The features that were selected most often without being part of the model are shown below.
@@ -158,7 +158,7 @@ def plot_stability(stability: Stability, *, ax: "Axes | None" = None) -> "Figure
     return figure
 
 
-def _stability_bars(stability: Stability) -> list[tuple[str, float, bool]]:
+def _stability_bars(stability: "Stability") -> list[tuple[str, float, bool]]:
     """Return (label, share, is_term): each feature of the model followed by its terms, then other features."""
     bars: list[tuple[str, float, bool]] = []
     for name in (name for name in stability.features if name in stability.model_features):
@@ -187,6 +187,8 @@ def plot_cv_scores(estimator: Any, *, ax: "Axes | None" = None) -> "Axes":
     matplotlib.axes.Axes
         The axes.
     """
+    from sparsegam._fit.scoring import DEFAULT_SCORING
+
     axes: Axes = get_axes(ax)[1]
     if hasattr(estimator, "estimators_"):
         for part, label in zip(estimator.estimators_, estimator.classes_, strict=True):
