@@ -226,10 +226,6 @@ class DaskTable:
     total_weight: float
     n_events: int | None
 
-    def release(self) -> None:
-        """Release the training data on the workers."""
-        self.rows.cluster.release(self.rows.encoded)
-
     def with_interactions(self, interactions: Sequence[Interaction]) -> NoReturn:
         """Raise ValueError: interactions are not supported on a cluster."""
         _raise_interactions_not_supported()
