@@ -9,6 +9,7 @@ from _helpers.table_problems import table_problem
 
 from sparsegam import SparseGAMClassifierCV, SparseGAMRegressor
 from sparsegam._design.constraints import Constraints
+from sparsegam._search.interactions import prepare
 from sparsegam._search.path import Path
 from sparsegam._search.refit import refit
 from sparsegam.inspection import alternatives
@@ -137,7 +138,7 @@ def paired():
     X = rng.integers(0, 20, (600, 3)).astype(float)
     y = np.where(rng.random(600) < np.where((X[:, 0] <= 8) & (X[:, 1] > 10), 0.8, 0.3), 1.0, -1.0)
     problem = table_problem(X, y, lambda2=1e-3, max_terms=3, interactions=1)
-    ready = problem.prepared()
+    ready = prepare(problem)
     model = Path.search(ready, np.array([0, 1])).at(n_terms=1)
     assert model.terms[0].is_interaction
     return problem, ready, model

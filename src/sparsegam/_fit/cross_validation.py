@@ -19,6 +19,7 @@ from sparsegam._fit.progress import gather, new_bar, serialized
 from sparsegam._fit.scoring import SizesAndScores, scoring_of
 from sparsegam._fit.spec import AdditiveOptions, FitSpec, SizeSelection
 from sparsegam._fit.training import FitData, build_problem
+from sparsegam._search.interactions import prepare
 from sparsegam._search.options import n_threads
 from sparsegam._search.path import LinearPath, Path
 from sparsegam._search.problem import Problem, Progress, at_ridge
@@ -280,7 +281,7 @@ def _search_fold(
     for n, design in enumerate(designs):
         share = deadline.share(1 / (len(designs) - n))
         problem = build_problem(spec, replace(train, deadline=share), design, backend)
-        problem = at_ridge(problem, spec.ridges[len(spec.ridges) // 2]).prepared()
+        problem = prepare(at_ridge(problem, spec.ridges[len(spec.ridges) // 2]))
         found = frontiers(problem, spec.ridges, callback)
         with config_context(skip_parameter_validation=True):
             scored += [test.score(problem, one) for one in found]
@@ -298,7 +299,7 @@ def _search_all_rows(
     seconds: float | None,
 ) -> tuple[Path[Any], Problem[Any]]:
     problem = build_problem(spec, replace(data, deadline=data.deadline.within(seconds)), design)
-    problem = at_ridge(problem, ridge).prepared()
+    problem = prepare(at_ridge(problem, ridge))
     kind: type[Path[Any]] = Path if spec.additive else LinearPath
     return kind.search(problem, data.classes, callback), problem
 

@@ -21,6 +21,7 @@ from sparsegam._fit.spec import FitSpec
 from sparsegam._fit.training import FitData, build_problem
 from sparsegam._fit.warnings import warn_about_end, warn_about_models
 from sparsegam._models.one_vs_rest import OneVsRestModel
+from sparsegam._search.interactions import prepare
 from sparsegam._search.path import LinearPath, Path
 from sparsegam._search.problem import Problem
 from sparsegam._search.ridge import Ridge
@@ -127,7 +128,7 @@ def search_path(spec: FitSpec, data: FitData) -> Path[Any]:
     problem = build_problem(spec, data)
     kind: type[Path[Any]] = Path if spec.additive else LinearPath
     with watched(spec.callback, spec.verbose, problem.max_terms) as report:
-        path = kind.search(problem.prepared(), data.classes, report)
+        path = kind.search(prepare(problem), data.classes, report)
     warn_about_end(spec, int(path.n_terms[-1]), finished=path.finished)
     if not data.from_stream:
         data.warn_about_columns(spec)
@@ -141,7 +142,7 @@ def _fit_one(spec: FitSpec, data: FitData, folds: "Sequence[Fold]", backend: Any
 def _fit_at_lambda0(spec: FitSpec, data: FitData, backend: Any) -> FitResult:
     problem = build_problem(spec, data, backend=backend)
     with watched(spec.callback, spec.verbose, spec.options.max_terms) as report:
-        problem = problem.prepared(spec.lambda0)
+        problem = prepare(problem, spec.lambda0)
         if spec.swap is None:
             found = search_model(problem, spec.lambda0, report)
         else:

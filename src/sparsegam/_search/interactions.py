@@ -9,6 +9,7 @@ for others at the next model.
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +19,13 @@ from sparsegam._design.binning import bin_counts, rows_per_bin
 from sparsegam._design.constraints import Pair
 from sparsegam._design.interactions import BinRange, Interaction, max_interactions
 from sparsegam._design.threshold import ThresholdDesign
+from sparsegam._search.problem import Problem
 from sparsegam._search.solver import fit_to_bins, frontier, with_noise_scaled_ridge
 from sparsegam._search.table_problem import TableProblem, with_interactions
 from sparsegam.arrays import FloatArray
 from sparsegam.losses import LOSSES
+
+P = TypeVar("P", bound=Problem[Any])
 
 # Coarse bins of a feature: ordered bins are grouped into quantiles; of unordered bins, the largest are kept.
 MAX_ORDERED_BINS = 32
@@ -100,18 +104,22 @@ class Gains:
     of_pair: dict[Pair, float]
 
 
-def prepare(problem: TableProblem, lambda0: float | str | None = None) -> TableProblem:
+def prepare(problem: P, lambda0: float | str | None = None) -> P:
     """Return the problem as it is searched: with its ridge scaled by the noise, and with candidate interactions.
 
     Parameters
     ----------
-    problem : TableProblem
+    problem : Problem
         The problem as it was built.
     lambda0 : float, str or None, default=None
         The penalty per term that will be searched; None for models of all sizes.
     """
-    scaled = with_noise_scaled_ridge(problem)
-    return add_interactions(scaled, lambda0) if problem.interaction_options.is_on else scaled
+    if not isinstance(problem, TableProblem):
+        return problem
+    prepared: Any = with_noise_scaled_ridge(problem)
+    if problem.interaction_options.is_on:
+        prepared = add_interactions(prepared, lambda0)
+    return cast("P", prepared)
 
 
 def add_interactions(problem: TableProblem, lambda0: float | str | None) -> TableProblem:

@@ -88,10 +88,6 @@ class Problem(Generic[D_co]):
     deadline: Deadline = NO_LIMIT
     interrupted: bool = False
 
-    def prepared(self, lambda0: float | str | None = None) -> "Problem[D_co]":
-        """Return the problem as it is searched at a given lambda0 or, for None, for models of all sizes."""
-        return self
-
     @property
     def max_terms(self) -> int:
         """Largest number of terms to search: at most the number of candidates, at least the number of fixed columns."""
@@ -108,7 +104,7 @@ class Problem(Generic[D_co]):
         """Return the scores of other rows, shape (n_points, n_rows); None if models must score them one by one."""
         return None
 
-    def on_rows(self, point: _core.Point) -> _core.Point:
+    def refit_on_raw_values(self, point: _core.Point) -> _core.Point:
         """Refit the coefficients to the raw values if the search used bin centres."""
         return point
 

@@ -90,7 +90,7 @@ class Frontier:
 def fit(problem: Problem[D], lambda0: float | str, callback: Progress | None = None) -> Fit:
     """Find the best model at one penalty per term, a number or the name of a criterion."""
     found = fit_to_bins(problem, lambda0, callback)
-    return replace(found, point=problem.on_rows(found.point))
+    return replace(found, point=problem.refit_on_raw_values(found.point))
 
 
 def fit_to_bins(problem: Problem[D], lambda0: float | str, callback: Progress | None = None) -> Fit:
@@ -135,7 +135,7 @@ def frontier(
     )
     points = [problem.units.from_core(point) for point in search.points]
     if polish:
-        points = [problem.on_rows(point) for point in points]
+        points = [problem.refit_on_raw_values(point) for point in points]
     return Frontier(points, search.finished and not problem.interrupted, dict(search.counts), search.points)
 
 

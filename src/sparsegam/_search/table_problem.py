@@ -50,18 +50,12 @@ class TableProblem(Problem[ThresholdDesign]):
     interaction_options: InteractionOptions
     required: NDArray[np.int64]
 
-    def prepared(self, lambda0: float | str | None = None) -> "TableProblem":
-        """Return the problem as it is searched: see `prepare`."""
-        from sparsegam._search.interactions import prepare
-
-        return prepare(self, lambda0)
-
     def scores(self, data: Any, points: Sequence[_core.Point]) -> FloatArray | None:
         """Score other rows under many points; see `EncodedTable.score`."""
         return self.encoded.score(data, points)
 
-    def on_rows(self, point: _core.Point) -> _core.Point:
-        """Refit the coefficients to raw values if a ramp is over bins of several values; else return the point."""
+    def refit_on_raw_values(self, point: _core.Point) -> _core.Point:
+        """Return the point with its coefficients refitted on raw values if the bins do not determine its columns."""
         design, columns, k = self.design, point.columns, len(point.columns)
         if design.is_exact(columns):
             return point
