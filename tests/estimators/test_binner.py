@@ -43,7 +43,7 @@ def binner():
 
 
 @pytest.mark.parametrize("make", [lambda frame: frame, pl.from_pandas])
-def test_columns_and_names(binner, make):
+def test_transform_returns_one_column_per_condition(binner, make):
     found = binner.fit_transform(make(X))
     assert binner.get_feature_names_out().tolist() == NAMES
     assert found.dtype == np.uint8
@@ -51,19 +51,19 @@ def test_columns_and_names(binner, make):
 
 
 @pytest.mark.parametrize(("output", "kind"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame)])
-def test_frames_come_out(binner, output, kind):
+def test_set_output_returns_frames(binner, output, kind):
     found = binner.set_output(transform=output).fit_transform(X)
     assert isinstance(found, kind)
     assert list(found.columns) == NAMES
 
 
-def test_unseen_and_newly_missing_values_are_in_no_column(binner):
+def test_new_levels_and_missing_values_are_in_no_column(binner):
     binner.fit(X.iloc[:2])
     row = pd.DataFrame({"age": [np.nan], "job": ["pilot"], "since": [pd.NaT], "owner": [None]})
     assert binner.transform(row).sum() == 0
 
 
-def test_it_lives_in_pipelines(binner):
+def test_binner_works_in_pipelines(binner):
     y = [0, 1, 0, 1]
     transformer = make_column_transformer((binner, ["age", "job"]), remainder="drop")
     pipeline = make_pipeline(transformer, LogisticRegression()).fit(X, y)
@@ -91,7 +91,7 @@ def test_weights_are_repeated_rows():
     )
 
 
-def test_a_category_without_levels_takes_any_as_unseen():
+def test_category_without_levels_accepts_new_levels():
     """Where only rows without weight, or none, held a level, there is no telling what kind the levels were."""
     X = pd.DataFrame({"c": pd.Categorical([None, None, "a"]), "x": [1.0, 2.0, 3.0]})
     binner = ThresholdBinner().fit(X, sample_weight=[1, 2, 0])

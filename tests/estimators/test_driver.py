@@ -88,7 +88,7 @@ def test_time_limit_includes_binning(monkeypatch, clock, table, name):
 def test_time_limit_includes_reading_a_stream(monkeypatch, clock, table, tmp_path, kind):
     X, score = table
     X.assign(y=(score > 0).astype(int)).to_parquet(tmp_path / "a.parquet")
-    clock.advance_in(monkeypatch, training, "take_in", seconds=100.0)
+    clock.advance_in(monkeypatch, training, "encode_stream", seconds=100.0)
     stream = scan(tmp_path / "a.parquet")
     with pytest.warns(ConvergenceWarning, match=r"stopped by time_limit=60.0 s"):
         gam_path(stream, "y", time_limit=60.0) if kind is None else kind.fit(stream, "y")

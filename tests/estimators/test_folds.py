@@ -26,12 +26,12 @@ def folds_of(n_rows, **options):
     ],
 )
 @pytest.mark.parametrize("classifier", [True, False])
-def test_small_tables_are_split_again(n_rows, repeats, classifier):
+def test_small_tables_are_split_repeatedly(n_rows, repeats, classifier):
     assert len(folds_of(n_rows, classifier=classifier)) == 5 * repeats
     assert len(folds_of(n_rows, classifier=classifier, cv=2)) == 2 * repeats
 
 
-def test_the_first_repeat_is_the_one_without():
+def test_first_repeat_equals_a_single_split():
     once, again = folds_of(100, n_repeats=1), folds_of(100, n_repeats=3)
     assert len(again) == 15
     for (train, test), (same_train, same_test) in zip(once, again[:5], strict=True):
@@ -39,19 +39,19 @@ def test_the_first_repeat_is_the_one_without():
         np.testing.assert_array_equal(test, same_test)
 
 
-def test_splitters_of_the_user_repeat_themselves():
+def test_n_repeats_is_rejected_for_splitters():
     assert len(folds_of(100, cv=KFold(3))) == 3
     with pytest.raises(ValueError, match="n_repeats=2 requires cv to be a number of folds"):
         folds_of(100, cv=KFold(3), n_repeats=2)
 
 
 @pytest.mark.parametrize("n_repeats", [0, 1.5, None, "often", True])
-def test_other_repeats_are_refused(n_repeats):
+def test_invalid_n_repeats_is_rejected(n_repeats):
     with pytest.raises(ValueError, match="n_repeats must be an integer >= 1"):
         folds_of(100, n_repeats=n_repeats)
 
 
-def test_repeats_are_worth_as_many_folds_as_one():
+def test_repeats_do_not_add_independent_folds():
     assert n_independent_folds(folds_of(100, n_repeats=1)) == n_independent_folds(folds_of(100, n_repeats=7)) == 5
     assert n_independent_folds(folds_of(100, cv=KFold(4))) == 4
     drawn = folds_of(1000, cv=ShuffleSplit(50, test_size=0.5, random_state=0))

@@ -72,7 +72,7 @@ def test_scikit_learn_conventions(estimator, check):
 
 
 @pytest.mark.parametrize("loss", ["logistic", "exponential"])
-def test_the_objective_is_what_it_says(table, loss):
+def test_objective_equals_its_definition(table, loss):
     X, y = table
     gam = SparseGAMClassifier(loss=loss, lambda0=3.0, lambda2=0.01).fit(X, y)
     f = gam.decision_function(X)
@@ -85,7 +85,7 @@ def test_the_objective_is_what_it_says(table, loss):
     assert gam.objective_ == pytest.approx(loss_by_hand + ridge + 3.0 * gam.n_terms_)
 
 
-def test_it_finds_the_steps_the_data_was_made_with(table):
+def test_fit_recovers_the_simulated_steps(table):
     gam = SparseGAMClassifier(lambda0="bic").fit(*table)
     assert gam.lambda0_ == pytest.approx(np.log(400) / 2)
     assert {"age", "income"} <= set(gam.model_.features)
@@ -93,7 +93,7 @@ def test_it_finds_the_steps_the_data_was_made_with(table):
     assert gam.certificate_ is None
 
 
-def test_a_term_for_one_of_two_levels_says_it_all():
+def test_two_levels_get_a_single_term():
     rng = np.random.default_rng(0)
     told = rng.random((400, 3)) < 0.5
     y = told[:, :2].sum(axis=1) + 0.7 * rng.normal(size=400) > 1.0
@@ -102,7 +102,7 @@ def test_a_term_for_one_of_two_levels_says_it_all():
     assert [term.text() for term in gam.terms_ if term.feature != "c"] == ["a == yes", "b == yes"]
 
 
-def test_a_certified_fit_is_proved_and_never_worse(table):
+def test_certified_fit_is_swap_optimal_and_not_worse(table):
     plain, proved = SparseGAMClassifier().fit(*table), SparseGAMClassifier(certify=True).fit(*table)
     assert proved.certificate_.swap_optimal
     assert proved.certificate_.pairs > 0
@@ -111,7 +111,7 @@ def test_a_certified_fit_is_proved_and_never_worse(table):
     assert all(isinstance(count, int) for count in proved.search_stats_.values())
 
 
-def test_a_direct_fit_is_about_as_good_as_the_frontier(table):
+def test_direct_fit_is_close_to_the_path(table):
     X, y = table
     path = gam_path(X, y, lambda2=1e-3)
     for lambda0 in (2.0, 4.0, 8.0):
@@ -120,7 +120,7 @@ def test_a_direct_fit_is_about_as_good_as_the_frontier(table):
 
 
 @pytest.mark.parametrize("labels", [(0, 1), (-1, 1), (False, True), ("Bad", "Good"), (2.0, 7.0)])
-def test_labels_of_any_type(table, labels):
+def test_labels_may_have_any_type(table, labels):
     X, y = table
     named = np.where(y == "yes", labels[1], labels[0])
     gam = SparseGAMClassifier().fit(X, named)
@@ -147,7 +147,7 @@ def test_every_kind_of_table_gives_the_same_predictions(table, make):
     assert hasattr(gam, "feature_names_in_") == (not isinstance(make(X), np.ndarray))
 
 
-def test_names_are_checked_as_scikit_learn_does(table):
+def test_feature_names_are_checked_at_predict(table):
     X, y = table
     gam = SparseGAMClassifier().fit(X, y)
     assert gam.feature_names_in_.tolist() == NAMES
@@ -161,7 +161,7 @@ def test_names_are_checked_as_scikit_learn_does(table):
         SparseGAMClassifier().fit(X.to_numpy(), y).predict(X)
 
 
-def test_names_are_those_of_the_last_fit_and_numbers_among_them_are_refused(table):
+def test_feature_names_are_those_of_the_last_fit(table):
     X, y = table
     numbered = X.set_axis(range(4), axis=1)
     gam = SparseGAMClassifier()
@@ -175,7 +175,7 @@ def test_names_are_those_of_the_last_fit_and_numbers_among_them_are_refused(tabl
         gam.fit(X, None)
 
 
-def test_balanced_classes_weigh_the_same(table):
+def test_balanced_class_weights_give_classes_the_same_total(table):
     X, y = table
     balanced = SparseGAMClassifier(class_weight="balanced").fit(X, y)
     n_yes = (y == "yes").sum()
@@ -200,7 +200,7 @@ def test_weights_are_repeated_rows_beyond_max_bins(estimator):
 
 @pytest.mark.parametrize("scale", [1e-3, 1000.0])
 @pytest.mark.parametrize("estimator", [SparseGAMClassifier, SparseGAMRegressor, SparseLinearClassifier])
-def test_weights_far_from_rows_are_told_of_by_criteria(estimator, scale):
+def test_criteria_warn_about_weights_that_do_not_count_rows(estimator, scale):
     X = np.random.default_rng(0).normal(size=(60, 1))
     y = X[:, 0] > 0 if estimator is not SparseGAMRegressor else X[:, 0]
     weight = np.full(60, scale)
@@ -241,12 +241,12 @@ def test_weights_are_repeated_rows(estimator, table, regression):
         ({"class_weight": {"yes": -1}}, "class_weight must contain positive numbers"),
     ],
 )
-def test_wrong_options_are_refused(table, options, message):
+def test_invalid_options_are_rejected(table, options, message):
     with pytest.raises(ValueError, match=message):
         SparseGAMClassifier(**options).fit(*table)
 
 
-def test_bad_data_is_refused_by_name(table):
+def test_invalid_data_are_rejected_with_the_column_name(table):
     X, y = table
     with pytest.raises(ValueError, match="column 'debt' contains infinity"):
         SparseGAMClassifier().fit(X.assign(debt=np.inf), y)
@@ -272,7 +272,7 @@ def test_time_limit_warns_and_leaves_a_model(table):
     assert np.isfinite(gam.predict_proba(X)).all()
 
 
-def test_max_terms_is_kept(table):
+def test_max_terms_limits_the_model(table):
     X, y = table
     assert SparseGAMClassifier(lambda0=0.0, max_terms=2).fit(X, y).n_terms_ == 2
     empty = SparseGAMClassifier(max_terms=0).fit(X, y)
@@ -280,7 +280,7 @@ def test_max_terms_is_kept(table):
     np.testing.assert_allclose(empty.predict_proba(X)[:, 1], (y == "yes").mean(), rtol=1e-6)
 
 
-def test_regression_prices_do_not_depend_on_units(regression):
+def test_lambda0_of_a_regression_is_invariant_to_units(regression):
     X, y = regression
     models = [SparseGAMRegressor(lambda0="bic", lambda2=0.0).fit(X, unit * y) for unit in (2.0**-10, 1.0, 2.0**10)]
     for gam in models:
@@ -290,7 +290,7 @@ def test_regression_prices_do_not_depend_on_units(regression):
     assert models[1].lambda0_ == pytest.approx(noise * np.log(400) / 2, rel=1e-3)
 
 
-def test_regression_with_a_number(regression):
+def test_regression_accepts_a_numeric_lambda0(regression):
     X, y = regression
     gam = SparseGAMRegressor(lambda0=1e4).fit(X, y)
     assert gam.lambda0_ == 1e4
@@ -298,7 +298,7 @@ def test_regression_with_a_number(regression):
     assert not hasattr(gam, "decision_function")
 
 
-def test_a_perfect_fit_ends():
+def test_perfect_fit_terminates():
     X = np.arange(20.0)[:, None]
     gam = SparseGAMRegressor(lambda2=0.0).fit(X, (X[:, 0] > 9).astype(float))
     assert gam.n_terms_ == 1
@@ -312,7 +312,7 @@ def test_a_regression_with_few_rows_is_not_saturated():
     assert gam.n_terms_ <= 20
 
 
-def test_it_lives_in_pipelines_searches_and_pickles(table):
+def test_estimator_works_in_pipelines_searches_and_pickles(table):
     X, y = table
     pipeline = make_pipeline(FunctionTransformer(), SparseGAMClassifier())
     search = GridSearchCV(pipeline, {"sparsegamclassifier__lambda0": [2.0, 8.0]}, cv=2, scoring="roc_auc").fit(X, y)
@@ -321,7 +321,7 @@ def test_it_lives_in_pipelines_searches_and_pickles(table):
     np.testing.assert_array_equal(again.predict_proba(X), search.predict_proba(X))
 
 
-def test_it_lives_beside_transformers(table):
+def test_estimator_works_after_column_transformers(table):
     X, y = table
     columns = make_column_transformer((StandardScaler(), ["age", "income"]), remainder="passthrough")
     pipeline = make_pipeline(columns.set_output(transform="pandas"), SparseGAMClassifier()).fit(X, y)
@@ -329,14 +329,14 @@ def test_it_lives_beside_transformers(table):
     assert pipeline.score(X, y) > 0.7
 
 
-def test_it_can_be_calibrated(table):
+def test_estimator_works_in_calibrated_classifier(table):
     X, y = table
     calibrated = CalibratedClassifierCV(SparseGAMClassifier(), cv=2).fit(X, y)
     assert calibrated.predict_proba(X).shape == (400, 2)
 
 
 @pytest.mark.parametrize("estimator", [SparseGAMClassifier(), SparseGAMClassifierCV(cv=2, max_terms=5)])
-def test_weights_are_routed(table, estimator):
+def test_metadata_routing_passes_weights(table, estimator):
     X, y = table
     weight = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
     expected = clone(estimator).fit(X, y, sample_weight=weight).model_
@@ -347,7 +347,7 @@ def test_weights_are_routed(table, estimator):
 
 
 @pytest.mark.parametrize("estimator", [SparseGAMClassifier(), SparseGAMClassifierCV(cv=2, max_terms=5)])
-def test_notebooks_show_the_equation(table, estimator):
+def test_notebook_representation_contains_the_equation(table, estimator):
     assert "1[A" not in estimator._repr_html_()
     fitted = clone(estimator).fit(*table)
     for shown in (fitted._repr_html_(), fitted._repr_mimebundle_()["text/html"]):
@@ -364,7 +364,7 @@ def test_every_parameter_is_documented(public):
         assert re.search(rf"^    [\w, ]*\b{name}\b[\w, ]* : ", public.__doc__, re.MULTILINE), name
 
 
-def test_public_names_are_there_and_lazy():
+def test_public_names_are_imported_lazily():
     subpackages = {"compat", "dask", "datasets", "deploy", "export", "inspection", "plots", "report"}
     assert set(dir(sparsegam)) == {*sparsegam.__all__, *subpackages}
     for name in subpackages:
@@ -380,7 +380,7 @@ def test_public_names_are_there_and_lazy():
     assert found.stdout.strip() == "[]"
 
 
-def test_more_than_two_classes_are_one_model_each_against_the_rest():
+def test_multiclass_fit_has_one_model_per_class():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 30, size=(300, 2)).astype(float)
     y = np.array(["low", "middle", "high"])[(X[:, 0] > 9).astype(int) + (X[:, 0] > 19).astype(int)]

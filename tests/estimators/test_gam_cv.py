@@ -42,7 +42,7 @@ def fitted(table):
     return SparseGAMClassifierCV(cv=FOLDS, max_terms=12, lambda2=1e-3, rule="one_se").fit(*table)
 
 
-def test_it_keeps_what_it_found(table, fitted):
+def test_fit_stores_path_scores_and_model(table, fitted):
     X, y = table
     assert isinstance(fitted.path_, Path)
     results = fitted.cv_results_
@@ -56,7 +56,7 @@ def test_it_keeps_what_it_found(table, fitted):
     assert fitted.best_score_ == results["mean_test_score"][fitted.best_n_terms_]
 
 
-def test_the_scores_are_those_of_frontiers_fitted_to_the_folds(table, fitted):
+def test_scores_equal_those_of_paths_fitted_to_the_folds(table, fitted):
     X, y = table
     for i, (train, test) in enumerate(FOLDS.split(X, y)):
         path = gam_path(X.iloc[train], y[train], max_terms=12, lambda2=1e-3)
@@ -70,7 +70,7 @@ def test_the_scores_are_those_of_frontiers_fitted_to_the_folds(table, fitted):
     "scoring",
     ["roc_auc", "neg_brier_score", "accuracy", make_scorer(roc_auc_score, response_method="predict_proba"), None],
 )
-def test_any_scorer(table, scoring):
+def test_any_scorer_is_accepted(table, scoring):
     X, y = table
     labels = (y == "yes").astype(int)
     gam = SparseGAMClassifierCV(cv=FOLDS, max_terms=4, scoring=scoring, lambda2=1e-3).fit(X, labels)
@@ -81,7 +81,7 @@ def test_any_scorer(table, scoring):
         assert gam.cv_results_["split0_test_score"][2] == pytest.approx(expected)
 
 
-def test_a_scorer_may_look_at_the_rows(table):
+def test_scorers_get_the_rows_as_given(table):
     seen = []
 
     def scorer(estimator, X, y):
@@ -94,7 +94,7 @@ def test_a_scorer_may_look_at_the_rows(table):
     assert set(seen) == {166, 167}
 
 
-def test_rules():
+def test_rules_choose_the_expected_size():
     scores = np.array([[[0.5, 0.5], [0.73, 0.86], [0.6, 0.6], [0.74, 0.9], [0.7, 0.8]]])
     assert surface(scores).choose("best") == (0, 3)
     assert surface(scores).choose("one_se") == (0, 3)  # behind by 0.01 and 0.04: 0.025 on average, give or take 0.015
@@ -106,7 +106,7 @@ def test_rules():
         surface(np.array([[[np.nan]]]))
 
 
-def test_a_lone_score_is_not_steady():
+def test_steady_rule_ignores_an_isolated_maximum():
     scores = np.array([[0.1, 0.5, 0.9, 0.5, 0.7, 0.8, 0.7], [0.1, 0.5, 0.6, 0.6, 0.6, 0.6, 0.6]])[:, :, np.newaxis]
     found = surface(scores)
     assert found.choose("best") == (0, 2)
@@ -114,7 +114,7 @@ def test_a_lone_score_is_not_steady():
     np.testing.assert_allclose(found.steady[0], [0.7 / 3, 0.5, 0.7, 0.65, 0.675, 0.75, 2.2 / 3])
 
 
-def test_neighbours_are_sizes_that_differ_by_one_term():
+def test_steady_scores_average_adjacent_sizes_only():
     scores = np.array([[[0.1], [0.5], [0.2]]])
     apart = CVScores((Ridge(1.0),), np.ones(1), np.array([0, 2, 3]), scores)
     np.testing.assert_allclose(apart.steady, [[0.1, 0.4, 0.3]])
@@ -151,7 +151,7 @@ def test_rules_with_several_ridges():
         ([[0.0, 0.0], [-3.0, 1.0]], 1, "on fold 0 the model scores 3 below one without terms.*ordered by time"),
     ],
 )
-def test_a_choice_to_doubt_is_told_of(scores, chosen, message):
+def test_doubtful_choices_are_warned_about(scores, chosen, message):
     with pytest.warns(UserWarning, match=message):
         surface(np.array([scores])).warn_about_choice(chosen, max_terms=1)
 
@@ -177,7 +177,7 @@ def test_ridge_and_size_are_chosen_together(table):
     np.testing.assert_allclose(results["mean_test_score"][mine], by_hand.cv_results_["mean_test_score"], rtol=2e-2)
 
 
-def test_ridges_may_be_listed(table):
+def test_lambda2_accepts_a_list(table):
     gam = SparseGAMClassifierCV(cv=FOLDS, max_terms=3, lambda2=[0.1, 0.001, 0.1]).fit(*table)
     assert np.unique(gam.cv_results_["lambda2"]).tolist() == [0.001, 0.1]
     assert gam.standardize_
@@ -187,7 +187,7 @@ def test_ridges_may_be_listed(table):
         SparseGAMClassifierCV(lambda2=[]).fit(*table)
 
 
-def test_a_ridge_over_the_rows(table):
+def test_standardized_ridges_are_divided_by_the_total_weight(table):
     gam = SparseGAMClassifierCV(cv=FOLDS, max_terms=3, lambda2="auto", standardize=True).fit(*table)
     np.testing.assert_allclose(np.unique(gam.cv_results_["lambda2"]) * len(table[1]), [3, 10, 30, 100, 300])
 
@@ -212,7 +212,7 @@ def test_one_se_is_smaller_than_best(table):
 
 
 @pytest.mark.filterwarnings("ignore:.*outside of the searched path")  # the last size has no price that ends it
-def test_the_price_gives_the_size_back(fitted):
+def test_best_lambda0_selects_the_chosen_size(fitted):
     for index, price in enumerate(fitted.path_.lambda0):
         middle = middle_lambda0(fitted.path_, index)
         assert np.isnan(middle) == np.isnan(price)
@@ -221,7 +221,7 @@ def test_the_price_gives_the_size_back(fitted):
     assert fitted.lambda0_ == fitted.best_lambda0_
 
 
-def test_threads_change_nothing(table, fitted):
+def test_result_does_not_depend_on_n_jobs(table, fitted):
     two = clone(fitted).set_params(n_jobs=2).fit(*table)
     assert two.model_ == fitted.model_
     np.testing.assert_array_equal(two.cv_results_["mean_test_score"], fitted.cv_results_["mean_test_score"])
@@ -230,13 +230,13 @@ def test_threads_change_nothing(table, fitted):
 @pytest.mark.parametrize(
     "make", [pl.from_pandas, lambda X: pl.from_pandas(X).to_arrow(), lambda X: X.to_numpy().tolist()]
 )
-def test_other_tables_give_the_same_scores(table, fitted, make):
+def test_scores_do_not_depend_on_the_kind_of_table(table, fitted, make):
     X, y = table
     again = clone(fitted).fit(make(X), y)
     np.testing.assert_allclose(again.cv_results_["mean_test_score"], fitted.cv_results_["mean_test_score"])
 
 
-def test_groups_and_splitters(table):
+def test_groups_are_passed_to_splitters(table):
     X, y = table
     groups = np.arange(len(y)) % 7
     gam = SparseGAMClassifierCV(cv=GroupKFold(3), max_terms=3).fit(X, y, groups=groups)
@@ -247,7 +247,7 @@ def test_groups_and_splitters(table):
     assert len(SparseGAMClassifierCV(cv=ShuffleSplit(4, random_state=0), max_terms=1).fit(X, y).cv_results_) == 8 + 4
 
 
-def test_rows_without_weight_are_not_there(table):
+def test_rows_without_weight_are_ignored(table):
     X, y = table
     weight = (np.arange(len(y)) % 3 > 0).astype(float)
     folds = list(KFold(3).split(X))
@@ -270,7 +270,7 @@ def test_regression(table):
     assert cross_val_score(SparseGAMRegressorCV(cv=2, max_terms=4), X, y, cv=2).mean() > 0.5
 
 
-def test_rules_of_the_table_hold_in_every_model(table):
+def test_constraints_hold_in_every_model_of_the_path(table):
     X, y = table
     gam = SparseGAMClassifierCV(cv=2, max_terms=6, features_never=["job"], monotone={"age": "decreasing"}).fit(X, y)
     assert all("job" not in model.features for model in gam.path_)
@@ -290,7 +290,7 @@ def test_rules_of_the_table_hold_in_every_model(table):
         ({"cv": KFold(2)}, "one class only: use fewer folds, or a stratified splitter"),
     ],
 )
-def test_wrong_options_are_refused(table, options, message):
+def test_invalid_options_are_rejected(table, options, message):
     X, y = table
     order = np.argsort(y)
     with pytest.raises(ValueError, match=message):
@@ -299,7 +299,7 @@ def test_wrong_options_are_refused(table, options, message):
         )
 
 
-def test_beside_a_time_limit_folds_are_not_drawn_anew_unless_asked_for(table):
+def test_time_limit_disables_automatic_repeats(table):
     for asked, splits in ({}, 3), ({"n_repeats": 2}, 6):
         gam = SparseGAMClassifierCV(cv=3, max_terms=1, time_limit=100.0, **asked).fit(*table)
         assert sum(name.startswith("split") for name in gam.cv_results_) == splits
@@ -310,13 +310,13 @@ def test_time_limit_warns(table):
         SparseGAMClassifierCV(cv=2, time_limit=0.0).fit(*table)
 
 
-def test_the_callback_hears_of_every_frontier(table):
+def test_callback_is_called_for_every_path(table):
     seen = []
     SparseGAMClassifierCV(cv=2, max_terms=3, n_jobs=2, callback=lambda *event: seen.append(event)).fit(*table)
     assert len(seen) >= 9
 
 
-def test_it_pickles_and_clones(table, fitted):
+def test_estimator_can_be_pickled_and_cloned(table, fitted):
     again = pickle.loads(pickle.dumps(fitted))
     np.testing.assert_array_equal(again.predict_proba(table[0]), fitted.predict_proba(table[0]))
     assert not hasattr(clone(fitted), "model_")
@@ -331,7 +331,7 @@ def test_plot(fitted):
     matplotlib.pyplot.close("all")
 
 
-def test_it_agrees_with_the_plain_estimator(table, fitted):
+def test_model_agrees_with_a_fit_at_best_lambda0(table, fitted):
     if np.isnan(fitted.best_lambda0_):
         pytest.skip("the size chosen is best at no price")
     plain = SparseGAMClassifier(lambda0=fitted.best_lambda0_, lambda2=1e-3).fit(*table)
@@ -339,7 +339,7 @@ def test_it_agrees_with_the_plain_estimator(table, fitted):
 
 
 @pytest.mark.parametrize("kind", [SparseGAMRegressorCV, SparseLinearRegressorCV])
-def test_a_fold_without_weight_to_train_on_is_refused(kind):
+def test_folds_without_training_weight_are_rejected(kind):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(10, 2)), rng.normal(size=10)
     weight = (np.arange(10) < 3) * 1.0
@@ -348,6 +348,6 @@ def test_a_fold_without_weight_to_train_on_is_refused(kind):
 
 
 @pytest.mark.parametrize("wrong", ["yes", 2, []])
-def test_standardize_is_yes_or_no(table, wrong):
+def test_invalid_standardize_is_rejected(table, wrong):
     with pytest.raises(ValueError, match="standardize must be"):
         SparseGAMClassifierCV(standardize=wrong).fit(*table)

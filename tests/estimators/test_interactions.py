@@ -35,7 +35,7 @@ def test_importance_of_a_pair_is_half_of_each(fitted):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_what_a_fit_remembers_of_pairs_is_what_its_rows_have(fitted, weighted):
+def test_training_distribution_of_pairs_equals_the_row_counts(fitted, weighted):
     gam, frame, y = fitted
     if weighted:
         weight = np.random.default_rng(0).uniform(0.5, 2.0, len(frame))
@@ -51,7 +51,7 @@ def test_what_a_fit_remembers_of_pairs_is_what_its_rows_have(fitted, weighted):
         assert model.baseline() == pytest.approx(model.decision_function(frame).mean())
 
 
-def test_steps_of_fitted_products_score_to_the_bit(fitted):
+def test_step_model_scores_interactions_exactly(fitted):
     gam, frame, _ = fitted
     new = frame.assign(hours=frame["hours"].iloc[::-1].to_numpy())
     np.testing.assert_array_equal(score_function(gam).score(new), gam.decision_function(new))
@@ -60,7 +60,7 @@ def test_steps_of_fitted_products_score_to_the_bit(fitted):
     assert back.drift(frame).worst.psi == pytest.approx(0.0, abs=1e-12)
 
 
-def test_report_of_fitted_products(fitted):
+def test_report_contains_interactions(fitted):
     gam, frame, y = fitted
     parts = report_content(ReportData(gam.model_, "t", train=Dataset.read(frame, y), fit=Fit(gam.get_params())))
     assert parts["alternatives"]["note"] == ""
@@ -80,14 +80,14 @@ def clear():
     return gam, X, y, [term for term in gam.terms_ if term.is_interaction]
 
 
-def test_products_come_back_in_samples(clear):
+def test_stability_finds_interactions_again(clear):
     gam, X, y, (term,) = clear
     found = gam.stability(X, y, n=4)
     assert found.features["a & b"] == 1.0
     assert [one.share for one in found.terms if one.term == term] == [1.0]
 
 
-def test_edits_and_cards_of_a_regression_with_products(clear):
+def test_regressions_with_interactions_can_be_edited(clear):
     gam, X, y, (term,) = clear
     model = gam.model_
     values = tuple(clause.condition.value for clause in term.clauses)
@@ -96,7 +96,7 @@ def test_edits_and_cards_of_a_regression_with_products(clear):
     assert "Contribution of a (down) and b (across) together" in model.card(X, y)
 
 
-def test_directions_hold_for_the_whole_model_to_the_bit():
+def test_monotone_constraints_hold_with_interactions():
     rng = np.random.default_rng(2)
     X = pd.DataFrame(rng.integers(0, 12, (1500, 3)), columns=["a", "b", "c"]).astype(float)
     score = 0.2 * X["a"] + 1.5 * ((X["a"] > 6) & (X["b"] <= 5)) - 1.0 * ((X["a"] <= 2) & (X["c"] > 4)) - 1
@@ -109,7 +109,7 @@ def test_directions_hold_for_the_whole_model_to_the_bit():
     assert np.diff(scores, axis=1).max() <= 0
 
 
-def test_columns_that_must_be_in_are_chosen_once(monkeypatch):
+def test_required_columns_are_chosen_once(monkeypatch):
     """Chosen anew beside products, another column may be as good but for the last bit, and models lack it."""
     chosen, choose = [], table_problem._required_columns
     monkeypatch.setattr(table_problem, "_required_columns", lambda *given: chosen.append(given) or choose(*given))

@@ -22,7 +22,7 @@ def test_scikit_learn_conventions(estimator, check):
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("seed", range(4))
-def test_the_frontier_is_that_of_enumeration(loss, seed):
+def test_path_equals_enumeration(loss, seed):
     X, y = make_rows(n=80, p=7, seed=seed, loss=loss)
     best = best_subsets(X, y, np.ones(len(y)), loss, 0.01, 7)
     path = linear_path(X, y, loss=loss, lambda2=0.01)
@@ -34,14 +34,14 @@ def test_the_frontier_is_that_of_enumeration(loss, seed):
         np.testing.assert_allclose([model.intercept, *model.weights], theta, atol=1e-4)
 
 
-def test_squared_loss_with_twelve_columns_is_enumeration():
+def test_squared_loss_path_of_twelve_columns_equals_enumeration():
     X, y = make_rows(n=60, p=12, seed=3, loss="squared", rho=0.8)
     best = best_subsets(X, y, np.ones(len(y)), "squared", 0.0, 4)
     path = linear_path(X, y, loss="squared", lambda2=0.0, max_terms=4)
     np.testing.assert_allclose(path.objective, [value for value, _, _ in best], rtol=1e-8)
 
 
-def test_fixed_supports_are_ordinary_and_logistic_regression():
+def test_coefficients_equal_unpenalized_regression_on_the_support():
     X, y = make_rows(p=3, loss="squared")
     ours = SparseLinearRegressor(lambda0=0.0, lambda2=0.0).fit(X, y)
     theirs = LinearRegression().fit(X, y)
@@ -56,7 +56,7 @@ def test_fixed_supports_are_ordinary_and_logistic_regression():
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_the_objective_is_what_it_says(loss):
+def test_objective_equals_its_definition(loss):
     X, y = make_rows(loss=loss)
     model = estimator(loss, lambda0=2.0, lambda2=0.02, lambda1=0.1).fit(X, y)
     f = model.model_.decision_function(X)
@@ -70,7 +70,7 @@ def test_the_objective_is_what_it_says(loss):
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("bounds", [(0.0, np.inf), (-0.5, 0.5), (-np.inf, 0.0)])
-def test_bounds_are_kept_and_the_best_within_them_found(loss, bounds):
+def test_coefficients_are_optimal_within_bounds(loss, bounds):
     X, y = make_rows(loss=loss)
     path = linear_path(X, y, loss=loss, coef_bounds=bounds, lambda2=0.0, max_terms=4)
     coef = path.coef_path_.toarray()
@@ -90,7 +90,7 @@ def test_bounds_may_differ_by_column():
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_unpenalized_columns_are_always_in_and_free(loss):
+def test_unpenalized_columns_are_in_every_model(loss):
     X, y = make_rows(loss=loss)
     frame = pd.DataFrame(X, columns=list("abcdefgh"))
     model = estimator(loss, lambda0=1e6, lambda2=0.0, unpenalized=["h", 5]).fit(frame, y)
@@ -122,7 +122,7 @@ def test_correlation_where_coordinate_descent_is_stuck():
     assert linear_path(X, y, loss="squared", lambda2=0.0).at(n_terms=2).columns == (1, 2)
 
 
-def test_the_paper_design_beats_the_true_support():
+def test_objective_is_at_most_that_of_the_true_support():
     rows = make_correlated_classification(seed=0)
     y = np.where(rows.target > 0, 1.0, -1.0)
     ours = linear_path(rows.data, y, lambda2=1e-3, max_terms=25)
@@ -132,14 +132,14 @@ def test_the_paper_design_beats_the_true_support():
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_lambda1_shrinks(loss):
+def test_lambda1_shrinks_coefficients(loss):
     X, y = make_rows(loss=loss)
     sizes = [np.abs(estimator(loss, lambda0=0.1, lambda1=lambda1).fit(X, y).coef_).sum() for lambda1 in (0.0, 0.5, 2.0)]
     assert sizes[0] > sizes[1] > sizes[2]
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_without_an_intercept(loss):
+def test_fit_intercept_false_is_respected(loss):
     X, y = make_rows(p=3, loss=loss)
     model = estimator(loss, lambda0=0.0, lambda2=0.0, fit_intercept=False).fit(X, y)
     assert model.intercept_ == 0
@@ -152,7 +152,7 @@ def test_without_an_intercept(loss):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_weights_are_repetitions(loss):
+def test_weights_equal_repeated_rows(loss):
     X, y = make_rows(loss=loss)
     times = np.random.default_rng(0).integers(0, 4, len(y))
     weighted = estimator(loss).fit(X, y, sample_weight=times)
@@ -175,7 +175,7 @@ def test_weights_are_repetitions(loss):
         ({"lambda0": "cv"}, "lambda0 must be one of"),
     ],
 )
-def test_wrong_options_are_refused(options, message):
+def test_invalid_options_are_rejected(options, message):
     with pytest.raises(ValueError, match=message):
         SparseLinearClassifier(**options).fit(*make_rows())
 
@@ -214,7 +214,7 @@ def test_class_weights():
     np.testing.assert_allclose(path.objective, again.objective)
 
 
-def test_paths_answer_by_size_and_by_price():
+def test_path_returns_models_by_size_and_by_lambda0():
     X, y = make_rows(n=300)
     path = linear_path(X, y)
     assert path.coef_path_.shape == (8, len(path))
@@ -230,7 +230,7 @@ def test_paths_answer_by_size_and_by_price():
     assert "Path: logistic, 0 to 8 terms" in repr(path)
 
 
-def test_models_print_and_come_back():
+def test_models_print_and_round_trip_through_json():
     X, y = make_rows()
     frame = pd.DataFrame(X, columns=list("abcdefgh"))
     fitted = SparseLinearClassifier(lambda0=2.0).fit(frame, np.where(y > 0, "yes", "no"))
@@ -252,7 +252,7 @@ def test_models_print_and_come_back():
             LinearModel.from_json(text)
 
 
-def test_time_runs_out_with_a_warning():
+def test_time_limit_warns():
     rows = make_correlated_classification(n=400, p=400, k=10)
     with pytest.warns(UserWarning, match="time_limit=0"):
         SparseLinearClassifier(time_limit=0).fit(rows.data, rows.target)

@@ -23,7 +23,7 @@ def matrix():
     return X, 2 * X[:, 3] - 1.5 * X[:, 7] + X[:, 11], rng
 
 
-def test_regression_finds_the_columns(matrix):
+def test_regression_finds_the_true_columns(matrix):
     X, f, rng = matrix
     model = SparseLinearRegressorCV(max_terms=10, n_jobs=2).fit(X, f + rng.normal(size=300))
     assert np.flatnonzero(model.coef_).tolist() == [3, 7, 11]
@@ -31,7 +31,7 @@ def test_regression_finds_the_columns(matrix):
     assert len(model.path_) == 11
 
 
-def test_sparse_is_dense(matrix):
+def test_sparse_and_dense_matrices_agree(matrix):
     X, f, rng = matrix
     X = np.where(rng.random(X.shape) < 0.7, 0.0, X)
     y = f + rng.normal(size=300) > 0

@@ -34,7 +34,7 @@ def fitted(rows, kind):
     return kind(cv=FOLDS, max_terms=4).fit(*rows)
 
 
-def test_each_class_has_its_choice(rows, fitted):
+def test_each_class_has_its_own_size(rows, fitted):
     X, y = rows
     assert fitted.classes_.tolist() == LABELS.tolist()
     assert len(fitted.estimators_) == len(fitted.path_) == len(fitted.cv_results_) == 3
@@ -44,7 +44,7 @@ def test_each_class_has_its_choice(rows, fitted):
     assert fitted.score(X, y) > 0.7
 
 
-def test_a_choice_is_that_of_the_class_against_the_rest_on_the_same_folds(rows, kind, fitted):
+def test_size_of_a_class_equals_a_binary_choice_on_the_same_folds(rows, kind, fitted):
     X, y = rows
     for i, label in enumerate(LABELS):
         alone = kind(cv=list(FOLDS.split(X, y)), max_terms=4).fit(X, y == label)
@@ -53,7 +53,7 @@ def test_a_choice_is_that_of_the_class_against_the_rest_on_the_same_folds(rows, 
         np.testing.assert_array_equal(fitted.decision_function(X)[:, i], alone.decision_function(X))
 
 
-def test_probabilities_are_those_of_the_models_divided_by_their_sum(rows, fitted):
+def test_probabilities_are_normalized_over_classes(rows, fitted):
     X, _ = rows
     own = np.column_stack([part.predict_proba(X)[:, 1] for part in fitted.estimators_])
     probabilities = fitted.predict_proba(X)
@@ -61,7 +61,7 @@ def test_probabilities_are_those_of_the_models_divided_by_their_sum(rows, fitted
     assert (fitted.classes_[probabilities.argmax(axis=1)] == fitted.predict(X)).all()
 
 
-def test_rows_without_weight_are_not_there(rows, kind):
+def test_rows_without_weight_are_ignored(rows, kind):
     X, y = rows
     weight = np.r_[np.ones(200), np.zeros(40)]
     other = np.r_[y[:200], np.repeat("unicorn", 40)]
@@ -72,7 +72,7 @@ def test_rows_without_weight_are_not_there(rows, kind):
     np.testing.assert_allclose(weighted.best_score_, absent.best_score_)
 
 
-def test_weights_of_rows_count_as_often(rows, kind):
+def test_sample_weights_equal_repeated_rows(rows, kind):
     X, y = rows
     twice = np.r_[np.arange(240), np.arange(60)]
     folds = [(np.arange(150), np.arange(150, 240))]
@@ -84,7 +84,7 @@ def test_weights_of_rows_count_as_often(rows, kind):
     np.testing.assert_allclose(weighted.decision_function(X), repeated.decision_function(X), atol=1e-6)
 
 
-def test_weights_of_classes_are_for_fitting_only(rows, kind, fitted):
+def test_class_weights_do_not_affect_scores(rows, kind, fitted):
     X, y = rows
     factors = {"bird": 5.0, "cat": 1.0, "dog": 1.0}
     weighted = kind(cv=FOLDS, max_terms=4, class_weight=factors).fit(X, y)
@@ -99,7 +99,7 @@ def test_weights_of_classes_are_for_fitting_only(rows, kind, fitted):
     assert constant == pytest.approx(expected, rel=1e-4)
 
 
-def test_folds_are_drawn_anew_for_all_classes_at_once(rows, kind):
+def test_classes_share_repeated_folds(rows, kind):
     X, y = rows
     model = kind(max_terms=2, cv=2, n_repeats=3).fit(X, y)
     assert [sum(name.startswith("split") for name in part) for part in model.cv_results_] == [6, 6, 6]
@@ -108,7 +108,7 @@ def test_folds_are_drawn_anew_for_all_classes_at_once(rows, kind):
         kind(max_terms=1, n_repeats=2).fit(X[few], y[few])
 
 
-def test_a_class_with_fewer_rows_than_folds_is_warned_of_by_name(rows, kind):
+def test_rare_classes_are_warned_about(rows, kind):
     X, y = rows
     few = np.r_[np.flatnonzero(y == "dog")[:3], np.flatnonzero(y != "dog")]
     with pytest.warns(UserWarning, match=r"class 'dog' has 3 rows of positive weight, fewer than the 5 folds"):
@@ -120,14 +120,14 @@ def test_a_class_with_fewer_rows_than_folds_is_warned_of_by_name(rows, kind):
     assert "split4_test_score" in model.cv_results_[0]
 
 
-def test_folds_that_train_without_a_class_are_refused(rows, kind):
+def test_folds_without_a_class_are_rejected(rows, kind):
     X, y = rows
     order = np.argsort(y, kind="stable")
     with pytest.raises(ValueError, match=r"training rows of fold 0 have no row of class 'bird', which has \d+ in all"):
         kind(cv=KFold(2), max_terms=2).fit(X[order], y[order].astype(object))
 
 
-def test_groups_and_generators_of_folds(rows, kind):
+def test_groups_and_fold_generators_are_accepted(rows, kind):
     X, y = rows
     groups = np.arange(240) % 7
     grouped = kind(cv=GroupKFold(3), max_terms=2).fit(X, y, groups=groups)
@@ -135,7 +135,7 @@ def test_groups_and_generators_of_folds(rows, kind):
     np.testing.assert_array_equal(grouped.best_score_, given.best_score_)
 
 
-def test_two_classes_after_three_leave_nothing_behind(rows, kind, fitted):
+def test_refitting_with_two_classes_removes_estimators(rows, kind, fitted):
     X, y = rows
     two = y != "dog"
     again = clone(fitted).fit(X, y).fit(X[two], y[two])
@@ -144,7 +144,7 @@ def test_two_classes_after_three_leave_nothing_behind(rows, kind, fitted):
     assert isinstance(again.best_n_terms_, int)
 
 
-def test_it_pickles_and_draws(rows, fitted):
+def test_estimator_can_be_pickled_and_plotted(rows, fitted):
     again = pickle.loads(pickle.dumps(fitted))
     np.testing.assert_array_equal(again.predict_proba(rows[0]), fitted.predict_proba(rows[0]))
     matplotlib = pytest.importorskip("matplotlib")
@@ -154,7 +154,7 @@ def test_it_pickles_and_draws(rows, fitted):
     matplotlib.pyplot.close("all")
 
 
-def test_tables_and_sparse_matrices(rows):
+def test_multiclass_accepts_tables_and_sparse_matrices(rows):
     X, y = rows
     frame = pd.DataFrame(X, columns=list("abcdef"))
     frame["f"] = np.where(X[:, 5] > 0, "up", "down")

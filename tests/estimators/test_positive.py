@@ -25,7 +25,7 @@ def new(**options):
     return SparseGAMClassifier(**SETTINGS | options)
 
 
-def test_the_model_speaks_of_it_and_the_estimator_keeps_the_order():
+def test_positive_class_is_modelled_and_classes_stay_sorted():
     plain, turned = new().fit(X, Y), new(positive="default").fit(X, Y)
     assert turned.model_.classes == ("repaid", "default")
     assert turned.classes_.tolist() == plain.classes_.tolist() == ["default", "repaid"]
@@ -36,17 +36,17 @@ def test_the_model_speaks_of_it_and_the_estimator_keeps_the_order():
     assert turned.score(X, Y) == plain.score(X, Y)
 
 
-def test_the_last_label_changes_nothing():
+def test_positive_last_label_equals_the_default():
     assert new(positive="repaid").fit(X, Y).model_ == new().fit(X, Y).model_
 
 
 @pytest.mark.parametrize("scoring", ["roc_auc", "neg_log_loss", "accuracy"])
-def test_scorers_of_scikit_learn_agree(scoring):
+def test_scikit_learn_scorers_agree(scoring):
     turned = cross_val_score(new(positive="default"), X, Y, cv=3, scoring=scoring)
     np.testing.assert_allclose(turned, cross_val_score(new(), X, Y, cv=3, scoring=scoring), atol=1e-9)
 
 
-def test_more_labels_become_not_this_one():
+def test_other_labels_are_merged():
     gam = new(positive="default").fit(X, THREE)
     assert gam.model_.classes == ("not default", "default")
     assert gam.classes_.tolist() == ["default", "not default"]
@@ -55,13 +55,13 @@ def test_more_labels_become_not_this_one():
     assert metrics[0].value > 0.8
 
 
-def test_numbers_may_be_labels():
+def test_numeric_labels_are_accepted():
     gam = new(positive=1).fit(X, np.where(LATE, 1, np.where(X[:, 1] > 20, 2, 3)))
     assert gam.model_.classes == ("not 1", "1")
     assert gam.score(X, np.where(LATE, 1, 2)) > 0.8
 
 
-def test_sizes_are_chosen_as_without():
+def test_positive_does_not_change_the_chosen_size():
     options = {"max_terms": 4, "cv": 3, "scoring": "roc_auc", "lambda2": 0.001, "min_samples_bin": 10}
     plain = SparseGAMClassifierCV(**options).fit(X, Y)
     turned = SparseGAMClassifierCV(**options, positive="default").fit(X, Y)
@@ -70,7 +70,7 @@ def test_sizes_are_chosen_as_without():
     assert turned.model_.classes == ("repaid", "default")
 
 
-def test_paths_and_linear_models_take_it():
+def test_paths_and_linear_models_accept_positive():
     assert gam_path(X, Y, max_terms=2, positive="default").at(1).classes == ("repaid", "default")
     assert linear_path(X, Y, max_terms=2, positive="default").at(1).classes == ("repaid", "default")
     linear = SparseLinearClassifier(positive="default").fit(X, Y)
@@ -85,11 +85,11 @@ def test_paths_and_linear_models_take_it():
         (np.full(400, "default"), "default", "one class only"),
     ],
 )
-def test_errors_name_the_remedy(y, positive, message):
+def test_invalid_positive_is_rejected_with_the_labels(y, positive, message):
     with pytest.raises(ValueError, match=message):
         new(positive=positive).fit(X, y)
 
 
-def test_regressions_have_none():
+def test_positive_is_rejected_for_regression():
     with pytest.raises(ValueError, match="positive requires a classification loss"):
         gam_path(X, X[:, 0], loss="squared", positive=1)

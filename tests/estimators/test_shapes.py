@@ -42,7 +42,7 @@ def recomputed(gam, X, target, weight):
 
 @pytest.mark.parametrize("shapes", ["ramps", "both"])
 @pytest.mark.parametrize("standardize", [None, True])
-def test_the_objective_is_that_of_the_rows(table, shapes, standardize):
+def test_objective_is_computed_on_raw_values(table, shapes, standardize):
     X, y, _ = table
     X = X[["line", "count", "jump"]].fillna(0.0)
     weight = np.random.default_rng(1).uniform(0.5, 2, len(y))
@@ -54,7 +54,7 @@ def test_the_objective_is_that_of_the_rows(table, shapes, standardize):
     assert gam.n_terms_ == len(gam.terms_)
 
 
-def test_any_number_of_threads_fits_the_same_ramps():
+def test_ramps_do_not_depend_on_n_jobs():
     """Where bins hold several values, and rows are more than one thread takes at once."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(20_000, 3))
@@ -65,7 +65,7 @@ def test_any_number_of_threads_fits_the_same_ramps():
     assert one.objective_ == three.objective_
 
 
-def test_ramps_find_lines(table):
+def test_ramps_recover_linear_effects(table):
     X, y, _ = table
     both, steps = (gam_path(X, y, shapes=shapes, max_terms=6) for shapes in ("both", "steps"))
     assert (both.objective[1:] < steps.objective[1:]).all()
@@ -73,7 +73,7 @@ def test_ramps_find_lines(table):
     assert (kinds["line"], kinds["jump"]) == ("ramp", "<=")
 
 
-def test_shapes_by_column(table):
+def test_shapes_may_be_set_by_column(table):
     X, y, _ = table
     gam = SparseGAMClassifier(shapes={"count": "ramps"}, max_terms=8, lambda0=1.0).fit(X, y)
     ramps = {term.feature for term in gam.terms_ if term.condition.is_ramp}
@@ -81,7 +81,7 @@ def test_shapes_by_column(table):
     assert not any(term.condition.kind == "<=" for term in gam.terms_ if term.feature == "count")
 
 
-def test_only_numbers_have_ramps(table):
+def test_only_numeric_features_get_ramps(table):
     X, y, _ = table
     gam = SparseGAMClassifier(shapes="ramps", lambda0=0.0, max_terms=60).fit(X, y)
     assert {term.feature for term in gam.terms_ if term.condition.is_ramp} <= {"line", "count", "jump"}
@@ -89,7 +89,7 @@ def test_only_numbers_have_ramps(table):
 
 
 @pytest.mark.parametrize(("direction", "sign"), [("increasing", 1), ("decreasing", -1)])
-def test_monotone_to_the_bit(table, direction, sign):
+def test_monotone_constraints_hold_exactly(table, direction, sign):
     X, y, _ = table
     names = ["line", "count", "jump"]
     gam = SparseGAMClassifier(shapes="both", monotone=dict.fromkeys(names, direction), lambda0=0.5, max_terms=20)
@@ -118,7 +118,7 @@ def test_cross_validation_chooses_shapes(table, kind):
     gam.plot().figure.clear()
 
 
-def test_held_at_the_ends(table):
+def test_ramps_are_clipped_at_the_ends(table):
     X, _, real = table
     X = X[["line"]].dropna()
     gam = SparseGAMRegressor(shapes="ramps", lambda0=0.5).fit(X, real[X.index])
@@ -134,11 +134,11 @@ def test_held_at_the_ends(table):
         ({"shapes": {"line": "curves"}}, r"shapes\['line'\] must be one of"),
         ({"shapes": {"no": "both"}}, "no"),
         ({"shapes": ["steps", "both"]}, "only cross-validation can choose"),
-        ({"shapes": "both", "certify": True}, "cannot speak of ramps"),
+        ({"shapes": "both", "certify": True}, "certifies swaps of steps"),
         ({"shapes": "both", "search": "swap", "lambda0": 1.0}, "supports steps only"),
     ],
 )
-def test_what_is_refused(table, options, message):
+def test_unsupported_shapes_are_rejected(table, options, message):
     X, y, _ = table
     with pytest.raises(ValueError, match=message):
         SparseGAMClassifier(**options).fit(X, y)
@@ -147,7 +147,7 @@ def test_what_is_refused(table, options, message):
             SparseGAMClassifierCV(shapes=[]).fit(X, y)
 
 
-def test_events_are_asked_for_below_the_knot_only(table):
+def test_min_events_bin_counts_rows_below_the_knot(table):
     X, y, _ = table
     gam = SparseGAMClassifier(shapes="ramps", min_events_bin=30, lambda0=1.0).fit(X[["count"]], y)
     assert [term.condition.value for term in gam.terms_][-1] > 7  # the truth bends at 8, with few rows of a class above
@@ -155,7 +155,7 @@ def test_events_are_asked_for_below_the_knot_only(table):
     assert few.n_terms_ == 0
 
 
-def test_the_choice_among_shapes_by_column_is_drawn(table):
+def test_chosen_shapes_by_column_are_plotted(table):
     X, y, _ = table
     gam = SparseGAMClassifierCV(shapes=["steps", {"count": "ramps"}], max_terms=4, cv=3).fit(X[["count", "line"]], y)
     ax = gam.plot()

@@ -60,7 +60,7 @@ def assert_same_model(one, other):
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("max_bytes", [None, 0])
-def test_a_classifier(table, files, n_jobs, max_bytes):
+def test_classifier_of_a_stream_equals_that_of_a_frame(table, files, n_jobs, max_bytes):
     expected = SparseGAMClassifier(**SETTINGS).fit(features_of(table), table["y"], table["w"])
     stream = scan(files, columns=[*features_of(table).columns, "y", "w"], max_bytes=max_bytes)
     found = SparseGAMClassifier(**SETTINGS, n_jobs=n_jobs).fit(stream, y="y", sample_weight="w")
@@ -74,7 +74,7 @@ def test_a_classifier(table, files, n_jobs, max_bytes):
 
 
 @pytest.mark.parametrize("min_samples_bin", [1, 40])
-def test_ramps(table, files, min_samples_bin):
+def test_ramps_of_a_stream_equal_those_of_a_frame(table, files, min_samples_bin):
     settings = SETTINGS | {"shapes": "both", "min_samples_bin": min_samples_bin}
     expected = SparseGAMClassifier(**settings).fit(features_of(table), table["y"])
     found = SparseGAMClassifier(**settings).fit(streamed(files, "y"), "y")
@@ -82,14 +82,14 @@ def test_ramps(table, files, min_samples_bin):
     assert any(term.condition.kind == "ramp" for term in found.terms_)
 
 
-def test_a_regression(table, files):
+def test_regressor_of_a_stream_equals_that_of_a_frame(table, files):
     expected = SparseGAMRegressor(special_values=[-9.0]).fit(features_of(table), table["amount"])
     found = SparseGAMRegressor(special_values=[-9.0]).fit(streamed(files, "amount"), "amount")
     assert_same_model(found, expected)
     assert found.score(streamed(files, "amount"), "amount") == expected.score(features_of(table), table["amount"])
 
 
-def test_more_than_two_classes(table, files):
+def test_multiclass_model_of_a_stream_equals_that_of_a_frame(table, files):
     expected = SparseGAMClassifier(**SETTINGS).fit(features_of(table), table["three"])
     found = SparseGAMClassifier(**SETTINGS).fit(streamed(files, "three"), "three")
     assert [model.to_json() for model in found.model_.models] == [model.to_json() for model in expected.model_.models]
@@ -97,7 +97,7 @@ def test_more_than_two_classes(table, files):
 
 
 @pytest.mark.parametrize("scoring", [None, "roc_auc"])
-def test_a_size_is_chosen_on_the_same_folds(table, files, scoring):
+def test_cross_validation_of_a_stream_uses_the_same_folds(table, files, scoring):
     settings = {"special_values": [-9.0], "max_terms": 8, "scoring": scoring, "cv": 3}
     expected = SparseGAMClassifierCV(**settings).fit(features_of(table), table["y"])
     found = SparseGAMClassifierCV(**settings).fit(streamed(files, "y"), "y")
@@ -106,7 +106,7 @@ def test_a_size_is_chosen_on_the_same_folds(table, files, scoring):
         np.testing.assert_array_equal(found.cv_results_[name], scores)
 
 
-def test_a_size_of_a_regression_is_chosen(table, files):
+def test_regression_cross_validation_of_a_stream_equals_that_of_a_frame(table, files):
     settings = {"max_terms": 6, "cv": 3, "lambda2": 1e-3}
     expected = SparseGAMRegressorCV(**settings).fit(features_of(table), table["amount"], table["w"])
     found = SparseGAMRegressorCV(**settings).fit(streamed(files, "amount", "w"), "amount", "w")
@@ -114,14 +114,14 @@ def test_a_size_of_a_regression_is_chosen(table, files):
     assert found.best_score_ == expected.best_score_
 
 
-def test_a_frontier(table, files):
+def test_path_of_a_stream_equals_that_of_a_frame(table, files):
     expected = gam_path(features_of(table), table["y"], max_terms=10)
     found = gam_path(streamed(files, "y"), "y", max_terms=10)
     np.testing.assert_array_equal(found.objective, expected.objective)
     assert found.at(7).to_json() == expected.at(7).to_json()
 
 
-def test_other_streams(table):
+def test_readers_and_lazy_frames_are_streams(table):
     frame = features_of(table, "y")
     arrow = pa.Table.from_pandas(frame, preserve_index=False)
     expected = SparseGAMClassifier(**SETTINGS).fit(features_of(table), table["y"])
@@ -133,7 +133,7 @@ def test_other_streams(table):
         assert_same_model(SparseGAMClassifier(**SETTINGS).fit(X, "y"), expected)
 
 
-def test_text_files(table, tmp_path):
+def test_csv_files_are_streams(table, tmp_path):
     frame = features_of(table, "y")
     frame.to_csv(tmp_path / "a.csv", index=False)
     text = pd.read_csv(tmp_path / "a.csv", parse_dates=["seen"])
@@ -154,7 +154,7 @@ def test_labels_keep_their_type(tmp_path):
         assert roc_auc_score(frame["y"], scores) > 0.7
 
 
-def test_new_values_are_told_of_once(table, files):
+def test_new_values_in_a_stream_are_warned_about_once(table, files):
     gam = SparseGAMClassifier(**SETTINGS).fit(
         features_of(table).dropna(), table["y"][features_of(table).dropna().index]
     )
@@ -179,7 +179,7 @@ def test_codes_of_a_stream_are_overwritten_by_bins(files, monkeypatch):
         assert np.shares_memory(column.codes, codes)
 
 
-def test_arrow_is_asked_for_its_memory_when_no_piece_is_in_use(files, monkeypatch):
+def test_arrow_memory_is_released_between_pieces(files, monkeypatch):
     pool, held = pa.default_memory_pool(), []
     monkeypatch.setattr(encoding, "release_memory", lambda: held.append(pool.bytes_allocated()))
     before = pool.bytes_allocated()
@@ -188,7 +188,7 @@ def test_arrow_is_asked_for_its_memory_when_no_piece_is_in_use(files, monkeypatc
 
 
 @pytest.mark.parametrize("max_bins", [3, 1000])
-def test_warnings_are_of_values_and_not_of_their_bins(tmp_path, max_bins):
+def test_special_code_warnings_of_streams_name_values(tmp_path, max_bins):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"x": np.append(rng.integers(0, 60, 290), [-9] * 10), "y": rng.integers(0, 2, 300)})
     frame.to_parquet(tmp_path / "a.parquet")
@@ -196,7 +196,7 @@ def test_warnings_are_of_values_and_not_of_their_bins(tmp_path, max_bins):
         SparseGAMClassifier(max_bins=max_bins).fit(scan(tmp_path / "a.parquet"), "y")
 
 
-def test_a_missing_target_is_told(table, tmp_path):
+def test_missing_targets_are_rejected_with_the_row(table, tmp_path):
     frame = features_of(table, "y")
     frame.loc[7, "y"] = None
     frame.to_parquet(tmp_path / "a.parquet")
@@ -204,13 +204,13 @@ def test_a_missing_target_is_told(table, tmp_path):
         SparseGAMClassifier().fit(scan(tmp_path / "a.parquet"), "y")
 
 
-def test_columns_that_a_prediction_lacks(table, files):
+def test_missing_columns_at_predict_are_rejected(table, files):
     gam = SparseGAMClassifier(**SETTINGS).fit(streamed(files, "y"), "y")
     with pytest.raises(ValueError, match="X lacks the columns"):
         gam.predict(scan(files, columns=["owner"]))
 
 
-def test_linear_models_take_no_streams(files):
+def test_linear_models_reject_streams(files):
     with pytest.raises(ValueError, match="linear models take no streams, got Stream"):
         SparseLinearClassifier().fit(streamed(files, "y"), "y")
     with pytest.raises(ValueError, match="linear models take no streams"):

@@ -29,7 +29,7 @@ LABEL = Y > 0.4
 
 
 @pytest.mark.parametrize("interactions", ["auto", 1, [("a", "b")]])
-def test_the_quadrant_is_found(interactions):
+def test_search_finds_a_quadrant(interactions):
     model = SparseGAMRegressor(lambda0=10.0, interactions=interactions).fit(FRAME, Y).model_
     found = products(model)
     assert model.pairs == (("a", "b"),)
@@ -39,7 +39,7 @@ def test_the_quadrant_is_found(interactions):
     assert ends["b"][1] == pytest.approx(-0.2, abs=0.1)
 
 
-def test_what_is_reported_is_what_the_model_does():
+def test_loss_and_objective_equal_those_of_the_model():
     for estimator, y in ((SparseGAMRegressor, Y), (SparseGAMClassifier, LABEL)):
         fitted = estimator(lambda0=5.0, lambda2=0.001, interactions=2).fit(FRAME, y)
         score = fitted.model_.decision_function(FRAME)
@@ -58,7 +58,7 @@ def test_what_is_reported_is_what_the_model_does():
         assert fitted.objective_ == pytest.approx(loss + ridge + 5.0 * n_prices, rel=1e-9)
 
 
-def test_noise_has_no_products():
+def test_noise_yields_no_interactions():
     rng = np.random.default_rng(1)
     frame = pd.DataFrame(rng.normal(size=(600, 8)))
     frame.columns = [f"x{j}" for j in range(8)]
@@ -68,7 +68,7 @@ def test_noise_has_no_products():
     assert not products(cv.model_)
 
 
-def test_cross_validation_chooses_products_where_they_help():
+def test_cross_validation_chooses_helpful_interactions():
     cv = SparseGAMClassifierCV(max_terms=6, cv=3, lambda2=[1.0, 10.0], interactions="auto").fit(FRAME, LABEL)
     assert products(cv.model_)
     assert set(cv.cv_results_["interactions"].tolist()) == {False, True}
@@ -77,12 +77,12 @@ def test_cross_validation_chooses_products_where_they_help():
     assert cv.cv_results_["mean_test_score"][plain].max() < cv.cv_results_["mean_test_score"].max()
 
 
-def test_same_bits_for_any_number_of_threads():
+def test_result_does_not_depend_on_n_jobs():
     one, two = (gam_path(FRAME, LABEL, max_terms=8, interactions="auto", n_jobs=n) for n in (1, 2))
     assert [model.to_json() for model in one] == [model.to_json() for model in two]
 
 
-def test_limits_on_products_are_kept():
+def test_limits_on_interactions_are_respected():
     many = gam_path(FRAME, Y, loss="squared", max_terms=10, interactions=3, interaction_cost=1.0)
     assert len(products(many.at(10))) > 1
     few = gam_path(FRAME, Y, loss="squared", max_terms=10, interactions=3, interaction_cost=1.0, max_terms_per_pair=1)
@@ -95,7 +95,7 @@ def test_limits_on_products_are_kept():
 
 
 @pytest.mark.parametrize(("hierarchy", "least"), [("weak", 1), ("strong", 2)])
-def test_hierarchy_holds_at_every_size(hierarchy, least):
+def test_hierarchy_holds_in_every_model_of_the_path(hierarchy, least):
     path = gam_path(FRAME, Y, loss="squared", max_terms=10, interactions=2, hierarchy=hierarchy)
     assert any(map(products, path))
     for model in path:
@@ -103,7 +103,7 @@ def test_hierarchy_holds_at_every_size(hierarchy, least):
         assert all(len(alone & {*term.features}) >= least for term in products(model))
 
 
-def test_directions_hold_for_the_whole_model():
+def test_monotone_constraints_hold_for_the_whole_model():
     rng = np.random.default_rng(2)
     path = gam_path(FRAME, Y, loss="squared", max_terms=10, interactions=[("a", "b"), ("b", "c")], monotone={"b": -1})
     assert any(map(products, path))
@@ -113,7 +113,7 @@ def test_directions_hold_for_the_whole_model():
         assert (np.diff(scores, axis=0) <= 0).all()
 
 
-def test_levels_missing_and_special_values_make_products():
+def test_levels_and_missing_values_can_be_in_interactions():
     rng = np.random.default_rng(3)
     n = 1500
     frame = pd.DataFrame(
@@ -136,7 +136,7 @@ def test_levels_missing_and_special_values_make_products():
     assert "colour == blue and code == -9" in words
 
 
-def test_products_beside_ramps():
+def test_interactions_and_ramps_can_be_combined():
     path = gam_path(FRAME, Y, loss="squared", max_terms=8, shapes="both", interactions="auto")
     assert any(map(products, path))
     np.testing.assert_allclose(
@@ -144,7 +144,7 @@ def test_products_beside_ramps():
     )
 
 
-def test_where_products_have_no_place():
+def test_unsupported_interactions_are_rejected():
     with pytest.raises(ValueError, match="certify=True"):
         SparseGAMClassifier(interactions="auto", certify=True).fit(FRAME, LABEL)
     with pytest.raises(ValueError, match="search='swap'"):
@@ -152,7 +152,7 @@ def test_where_products_have_no_place():
     assert SparseGAMClassifier(interactions="auto").fit(FRAME[["a"]], LABEL).n_terms_ >= 0
 
 
-def test_several_classes_have_products_too():
+def test_multiclass_models_can_have_interactions():
     classes = np.digitize(Y, [-0.5, 1.0])
     fitted = SparseGAMClassifier(lambda0=8.0, interactions=1).fit(FRAME, classes)
     assert any(products(model) for model in fitted.model_.models)
@@ -173,7 +173,7 @@ def test_coarse_bins_have_similar_numbers_of_rows():
     assert (n_ordered, n_coarse) == (0, MAX_UNORDERED_BINS + 1)
 
 
-def test_a_pair_that_costs_too_much_does_not_take_the_place_of_its_twin():
+def test_expensive_pair_does_not_displace_its_duplicate():
     """Two columns are the same, and one of them is dear: the one pair there may be is that of the other."""
     rng = np.random.default_rng(0)
     a, b = rng.integers(0, 8, 600), rng.integers(0, 8, 600)
@@ -183,7 +183,7 @@ def test_a_pair_that_costs_too_much_does_not_take_the_place_of_its_twin():
     assert {term.features for term in gam.terms_ if term.is_interaction} == {("a", "b")}
 
 
-def test_weights_cut_cells_as_repeated_rows_do():
+def test_weighted_coarse_bins_equal_those_of_repeated_rows():
     rng = np.random.default_rng(3)
     a, b = rng.normal(size=(2, 600)).round(2)
     weight = np.where(a > 1, 9, 1)

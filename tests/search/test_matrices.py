@@ -27,7 +27,7 @@ def test_every_form_of_the_matrix_gives_the_same_model(loss, form):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_float32_is_the_same_to_its_precision(loss):
+def test_float32_agrees_to_its_precision(loss):
     X, y = make_rows(p=30, n=200, loss=loss)
     expected = estimator(loss).fit(X, y).coef_
     for order in "CF":
@@ -35,7 +35,7 @@ def test_float32_is_the_same_to_its_precision(loss):
         np.testing.assert_allclose(found, expected, atol=1e-4)
 
 
-def test_the_matrix_is_copied_only_where_it_must_be():
+def test_matrix_is_copied_only_if_necessary():
     X, _ = make_rows()
     for given in (X, np.asfortranarray(X), X.astype(np.float32)):
         assert read_matrix(given).values is given
@@ -45,14 +45,14 @@ def test_the_matrix_is_copied_only_where_it_must_be():
     assert read_matrix(X[:, ::2]).values.flags.c_contiguous
 
 
-def test_a_sparse_matrix_with_duplicates_is_read_as_their_sum_and_left_alone():
+def test_duplicate_sparse_entries_are_summed_without_changing_the_input():
     given = sp.csc_matrix((np.array([1.0, 2.0, 4.0]), np.array([0, 0, 1]), np.array([0, 2, 3])), shape=(2, 2))
     np.testing.assert_array_equal(read_matrix(given).values.toarray(), [[3.0, 0.0], [0.0, 4.0]])
     assert given.data.tolist() == [1.0, 2.0, 4.0]
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_many_more_columns_than_rows(loss):
+def test_wide_matrices_are_supported(loss):
     X, y = make_rows(n=40, p=2000, loss=loss)
     path = linear_path(X, y, loss=loss, lambda2=1e-3, max_terms=10)
     assert path.n_terms.tolist() == list(range(11))
@@ -60,7 +60,7 @@ def test_many_more_columns_than_rows(loss):
     assert np.isfinite(estimator(loss).fit(X, y).coef_).all()
 
 
-def test_separable_classes_end_and_stay_finite():
+def test_separable_classes_give_finite_coefficients():
     X = np.column_stack([np.linspace(-1, 1, 60), np.random.default_rng(0).normal(size=60)])
     y = X[:, 0] > 0
     for lambda2 in (0.0, 1e-3):
@@ -71,7 +71,7 @@ def test_separable_classes_end_and_stay_finite():
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_collinear_and_constant_columns_are_no_trouble(loss):
+def test_collinear_and_constant_columns_are_handled(loss):
     X, y = make_rows(loss=loss)
     extended = np.column_stack([X, X, X[:, 0] + X[:, 1], np.full(len(y), 0.1), np.zeros(len(y))])
     path = linear_path(extended, y, loss=loss, lambda2=0.0, max_terms=19)
@@ -85,7 +85,7 @@ def test_collinear_and_constant_columns_are_no_trouble(loss):
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("spread", [1e-8, 1e-3, 1e3, 1e8])
-def test_units_do_not_matter(loss, spread):
+def test_result_is_invariant_to_units_of_columns(loss, spread):
     X, y = make_rows(loss=loss)
     units = np.where(np.arange(8) % 2, spread, 1.0)
     expected = estimator(loss, lambda0=2.0).fit(X, y)
@@ -97,7 +97,7 @@ def test_units_do_not_matter(loss, spread):
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("far", [1e4, 1e8])
 @pytest.mark.parametrize("form", [np.asarray, sp.csc_matrix])
-def test_columns_far_from_zero_are_seen(loss, far, form):
+def test_columns_far_from_zero_are_found(loss, far, form):
     X, y = make_rows(loss=loss)
     moved = X.copy()
     moved[:, 0] += far
@@ -108,7 +108,7 @@ def test_columns_far_from_zero_are_seen(loss, far, form):
 
 
 @pytest.mark.parametrize("unit", [1e-8, 1e8])
-def test_units_of_the_response_do_not_matter(unit):
+def test_result_is_invariant_to_units_of_the_response(unit):
     X, y = make_rows(loss="squared")
     expected = SparseLinearRegressor().fit(X, y)
     found = SparseLinearRegressor().fit(X, unit * (y + 1e3))
@@ -130,21 +130,21 @@ def test_little_memory_gives_the_same_models(loss):
     np.testing.assert_allclose(found[1], found[0], rtol=0.02)
 
 
-def test_the_number_of_threads_does_not_matter():
+def test_result_does_not_depend_on_n_jobs():
     X, y = make_rows(p=600)
     one, two = (linear_path(X, y, max_terms=8, n_jobs=n_jobs) for n_jobs in (1, 2))
     assert (one.coef_path_ != two.coef_path_).nnz == 0
 
 
-def test_exponential_loss_wants_two_valued_columns():
+def test_exponential_loss_requires_two_valued_columns():
     X, y = make_rows()
-    with pytest.raises(ValueError, match=r"columns of two values each .* column 'x0' has more.*loss='logistic'"):
+    with pytest.raises(ValueError, match=r"columns of two values each.* column 'x0' has more.*loss='logistic'"):
         SparseLinearClassifier(loss="exponential").fit(X, y)
     for binary in ((X > 0).astype(float), sp.csr_matrix((X > 0).astype(float)), np.where(X > 0, 3.0, -1.0)):
         assert SparseLinearClassifier(loss="exponential").fit(binary, y).score(binary, y) > 0.6
 
 
-def test_what_is_no_number_is_refused_by_name():
+def test_non_numeric_columns_are_rejected_by_name():
     X, y = make_rows()
     frame = pd.DataFrame(X, columns=list("abcdefgh"))
     frame.loc[3, "c"] = np.nan

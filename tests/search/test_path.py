@@ -43,7 +43,7 @@ def path():
 
 
 @pytest.mark.parametrize("loss", ["logistic", "exponential", "squared"])
-def test_the_frontier_is_the_best_of_all_subsets(loss):
+def test_path_equals_enumeration(loss):
     X, y = small_problem(loss)
     signs = y if loss == "squared" else np.where(y == 1, 1.0, -1.0)
     best = best_subsets(columns_of(X), signs, np.ones(len(y)), loss, LAMBDA2, 4)
@@ -52,7 +52,7 @@ def test_the_frontier_is_the_best_of_all_subsets(loss):
 
 
 @pytest.mark.parametrize("loss", ["logistic", "exponential", "squared"])
-def test_models_reproduce_their_losses_and_are_refitted(loss):
+def test_models_reproduce_their_losses(loss):
     X, y = small_problem(loss)
     signs = y if loss == "squared" else np.where(y == 1, 1.0, -1.0)
     path = gam_path(X, y, loss=loss, lambda2=LAMBDA2, max_terms=5)
@@ -72,7 +72,7 @@ def test_models_reproduce_their_losses_and_are_refitted(loss):
         np.testing.assert_allclose(objective, best, rtol=1e-6)
 
 
-def test_sizes_are_in_order_and_the_objective_falls(path):
+def test_objective_decreases_with_size(path):
     assert path.finished
     assert path.n_terms.tolist() == list(range(len(path)))
     assert [model.n_terms for model in path] == path.n_terms.tolist()
@@ -81,7 +81,7 @@ def test_sizes_are_in_order_and_the_objective_falls(path):
 
 
 @given(st.lists(st.floats(0, 100), min_size=1, max_size=12))
-def test_prices_are_where_the_best_size_changes(objective):
+def test_lambda0_is_where_the_best_size_changes(objective):
     values = np.array(objective)
     sizes = np.arange(len(values))
     prices = hull_slopes(sizes, values)
@@ -96,7 +96,7 @@ def test_prices_are_where_the_best_size_changes(objective):
             assert (values + price * sizes).min() <= values[k] + price * k + 1e-9
 
 
-def test_at_lambda0_is_the_cheapest_model(path):
+def test_at_lambda0_minimizes_the_penalized_objective(path):
     for lambda0 in (0.0, 0.5, 2, 5.0, 1e6):
         best = np.argmin(path.objective + lambda0 * path.n_terms)
         assert path.at(lambda0=lambda0) is path.models[best]
@@ -105,7 +105,7 @@ def test_at_lambda0_is_the_cheapest_model(path):
     assert path.at(n_terms=2).n_terms == 2
 
 
-def test_named_prices_of_the_squared_loss_do_not_depend_on_units():
+def test_criteria_of_the_squared_loss_are_invariant_to_units():
     X, y = small_problem("squared")
     sizes = [gam_path(X, unit * y, loss="squared").at(lambda0="bic").n_terms for unit in (1e-3, 1.0, 1e3)]
     assert sizes[0] == sizes[1] == sizes[2]
@@ -123,7 +123,7 @@ def test_named_prices_of_the_squared_loss_do_not_depend_on_units():
         ({"lambda0": "cv"}, "lambda0 must be one of 'auto', 'aic', 'bic' or a number >= 0, got 'cv'"),
     ],
 )
-def test_at_says_what_is_wrong(path, options, message):
+def test_at_rejects_invalid_arguments(path, options, message):
     with pytest.raises(ValueError, match=message):
         path.at(**options)
 
@@ -147,7 +147,7 @@ def test_at_says_what_is_wrong(path, options, message):
         ({"sample_weight": np.full(120, np.nan)}, "sample_weight contains NaN"),
     ],
 )
-def test_wrong_options_are_refused(options, message):
+def test_invalid_options_are_rejected(options, message):
     X, y = small_problem("logistic")
     with pytest.raises(ValueError, match=message):
         gam_path(X, y, **options)
@@ -163,7 +163,7 @@ def test_wrong_options_are_refused(options, message):
         (np.full(120, np.nan), "y contains NaN"),
     ],
 )
-def test_wrong_labels_are_refused(y, message):
+def test_invalid_labels_are_rejected(y, message):
     with pytest.raises(ValueError, match=message):
         gam_path(small_table()[0], y)
 
@@ -184,7 +184,7 @@ def test_weights_are_repeated_rows(seed):
     assert weighted.total_weight == repeated.total_weight
 
 
-def test_weights_far_from_rows_are_told_of_by_criteria():
+def test_criteria_warn_about_weights_that_do_not_count_rows():
     X, y = small_problem("logistic")
     for path in (gam_path, linear_path):
         found = path(X, y, sample_weight=np.full(len(y), 500.0), max_terms=9)
@@ -194,13 +194,13 @@ def test_weights_far_from_rows_are_told_of_by_criteria():
         found.at(lambda0=1e6)
 
 
-def test_a_size_may_be_asked_for_by_its_number_alone(path):
+def test_at_accepts_a_positional_size(path):
     assert path.at(2) is path.at(n_terms=2)
     with pytest.raises(ValueError, match=r"got 'bic'. To use a criterion: at\(lambda0='bic'\)"):
         path.at("bic")
 
 
-def test_a_price_below_what_was_searched_is_told_of():
+def test_lambda0_beyond_the_path_is_warned_about():
     X, y = small_problem("logistic")
     cut = gam_path(X, y, max_terms=2)
     assert cut.cut_off
@@ -230,14 +230,14 @@ def test_small_weights_do_not_make_terms_free(total):
     assert model.fit(X, y, sample_weight=weight).lambda0_ == pytest.approx(np.log(len(y)) / 2)
 
 
-def test_threads_change_nothing():
+def test_result_does_not_depend_on_n_jobs():
     X, y = small_problem("logistic")
     one, two = (gam_path(X, y, n_jobs=n_jobs) for n_jobs in (1, 2))
     np.testing.assert_array_equal(one.objective, two.objective)
     assert one.models == two.models
 
 
-def test_time_limit_stops_and_says_so():
+def test_time_limit_stops_the_path_with_a_warning():
     X, y = small_problem("logistic")
     with pytest.warns(ConvergenceWarning, match=r"stopped by time_limit=0.0 s"):
         path = gam_path(X, y, time_limit=0.0)
@@ -246,7 +246,7 @@ def test_time_limit_stops_and_says_so():
     assert path.at(n_terms=0).n_terms == 0
 
 
-def test_the_callback_hears_of_every_size():
+def test_callback_is_called_for_every_size():
     X, y = small_problem("logistic")
     seen = []
     path = gam_path(X, y, max_terms=3, callback=lambda *event: seen.append(event))
@@ -254,7 +254,7 @@ def test_the_callback_hears_of_every_size():
     assert min(objective for _, objective in seen) == pytest.approx(path.objective[-1])
 
 
-def test_an_error_in_the_callback_comes_back():
+def test_errors_in_the_callback_are_raised():
     X, y = small_problem("logistic")
 
     def fail(n_terms, objective):
@@ -265,7 +265,7 @@ def test_an_error_in_the_callback_comes_back():
         gam_path(X, y, callback=fail)
 
 
-def test_it_prints_iterates_and_pickles(path):
+def test_path_prints_iterates_and_pickles(path):
     assert repr(path).startswith(f"<Path: logistic, 0 to {len(path) - 1} terms, objective ")
     again = pickle.loads(pickle.dumps(path))
     assert isinstance(again, Path)

@@ -20,13 +20,13 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_silent_where_nobody_looks(capsys):
+def test_no_bar_without_a_terminal(capsys):
     SparseGAMRegressor(verbose=1).fit(X, Y)
     captured = capsys.readouterr()
     assert captured.out == captured.err == ""
 
 
-def test_a_bar_in_a_terminal(monkeypatch):
+def test_bar_is_shown_in_a_terminal(monkeypatch):
     pytest.importorskip("tqdm")
     monkeypatch.setattr(sys, "stderr", Terminal())
     seen = []
@@ -35,7 +35,7 @@ def test_a_bar_in_a_terminal(monkeypatch):
     assert seen
 
 
-def test_a_bar_over_the_folds(monkeypatch):
+def test_bar_counts_folds(monkeypatch):
     pytest.importorskip("tqdm")
     monkeypatch.setattr(sys, "stderr", Terminal())
     SparseGAMClassifierCV(cv=2, n_repeats=1, max_terms=2, verbose=1, lambda2=1e-3).fit(X, Y)
@@ -43,13 +43,13 @@ def test_a_bar_over_the_folds(monkeypatch):
     assert "0/3" in sys.stderr.getvalue()
 
 
-def test_silent_without_tqdm(monkeypatch):
+def test_no_bar_without_tqdm(monkeypatch):
     monkeypatch.setattr(sys, "stderr", Terminal())
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     assert new_bar(1, 3, "terms") is None
 
 
-def test_the_callback_is_called_as_it_is_without_a_bar():
+def test_watched_yields_the_callback_without_a_bar():
     def callback(n_terms, objective):
         pass
 
@@ -57,7 +57,7 @@ def test_the_callback_is_called_as_it_is_without_a_bar():
         assert report is callback
 
 
-def test_ctrl_c_ends_very_many_tasks_whenever_it_comes():
+def test_ctrl_c_stops_gather():
     handler = signal.signal(signal.SIGINT, signal.default_int_handler)  # which a job in the background is without
     try:
         for seconds in (0.05, 0.1, 0.2):

@@ -25,7 +25,7 @@ def support_of(point):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_from_zero_it_finds_the_coefficients_of_the_search(loss):
+def test_refit_from_zero_equals_the_search(loss):
     problem = posed(loss)
     point = frontier(problem).points[3]
     found = refit(problem.rows, problem.ridge, Support(point.columns, np.zeros(4)), units=problem.units)
@@ -35,7 +35,7 @@ def test_from_zero_it_finds_the_coefficients_of_the_search(loss):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_what_is_held_stays_and_the_rest_is_at_its_best(loss):
+def test_refit_keeps_frozen_coefficients(loss):
     problem = posed(loss)
     start = support_of(frontier(problem).points[2])
     theta = start.theta.copy()
@@ -48,13 +48,13 @@ def test_what_is_held_stays_and_the_rest_is_at_its_best(loss):
         assert objective_at(problem.rows, problem.ridge, other, problem.units) > found.objective
 
 
-def test_nothing_to_fit_is_the_intercept_alone():
+def test_refit_of_an_empty_support_is_the_intercept():
     problem = posed("squared")
     found = refit(problem.rows, problem.ridge, Support(np.zeros(0, dtype=np.int64), np.zeros(1)), units=problem.units)
     assert found.theta == pytest.approx(frontier(problem).points[0].intercept)
 
 
-def test_for_the_squared_loss_the_predicted_costs_are_true():
+def test_predicted_swap_costs_are_exact_for_the_squared_loss():
     problem = posed("squared")
     point = frontier(problem).points[2]
     near = Neighbourhood(problem.rows, problem.ridge, support_of(point), problem.units)

@@ -74,7 +74,7 @@ def credit():
 class TestSearch:
     @pytest.mark.parametrize("seed", SEEDS)
     @pytest.mark.parametrize("loss", ["logistic", "squared", "exponential"])
-    def test_no_swap_helps_on_exit(self, loss, seed):
+    def test_no_swap_improves_the_result(self, loss, seed):
         problem = random_problem(seed, loss, n=120)
         lambda2 = 0.0 if loss == "exponential" else 1e-3
         point, _ = search(problem, lambda2=lambda2, line_steps=500)
@@ -83,7 +83,7 @@ class TestSearch:
         assert min(swapped_values(problem, point, lambda2)) >= value - TIE * null_loss(problem)
 
     @pytest.mark.parametrize("seed", [4, 5, 6])
-    def test_nor_where_swaps_were_made_on_the_way(self, seed):
+    def test_no_swap_improves_a_result_with_swaps(self, seed):
         """The exponential loss multiplies weights on the way from one term to the next: errors there would show."""
         problem = random_problem(seed, "exponential", n=400, kinds=MANY_BINS)
         point, counts = search(problem, lambda0=3.0)
@@ -102,7 +102,7 @@ class TestSearch:
 
     @pytest.mark.parametrize("cuts", CUTS)
     @pytest.mark.parametrize("loss", ["logistic", "squared", "exponential"])
-    def test_every_column_tried_is_settled_once(self, loss, cuts):
+    def test_every_tried_column_is_counted_once(self, loss, cuts):
         problem = random_problem(3, loss, n=120)
         _, counts = search(problem, cuts=cuts, candidates=5)
         cut = counts["cut_linear"] + counts["cut_quadratic"] + counts["cut_selfconcordant"]
@@ -113,7 +113,7 @@ class TestSearch:
         assert counts["swaps"] <= counts["terms_tried"]
 
     @pytest.mark.parametrize("cuts", CUTS[1:])
-    def test_a_cut_counts_as_its_own_kind(self, cuts):
+    def test_cuts_are_counted_by_kind(self, cuts):
         _, counts = search(random_problem(3, "logistic", n=120), cuts=cuts)
         kinds = [kind for kind in CUTS[1:] if counts[f"cut_{kind}"]]
         assert kinds == [cuts]
@@ -124,25 +124,25 @@ class TestSearch:
 
     @pytest.mark.parametrize("seed", SEEDS)
     @pytest.mark.parametrize("loss", ["logistic", "squared", "exponential"])
-    def test_the_loss_is_that_of_the_point_and_terms_pay_for_themselves(self, loss, seed):
+    def test_loss_is_that_of_the_point_and_terms_exceed_their_penalty(self, loss, seed):
         problem = random_problem(seed, loss, n=120)
         point, _ = search(problem, lambda0=1.0, lambda2=0.0)
         assert problem.rows().evaluate([point])[0] == pytest.approx(point.loss)
         assert point.loss + len(point.columns) <= null_loss(problem) * (1 + 1e-9)
 
-    def test_a_dear_term_stays_out(self):
+    def test_expensive_term_is_excluded(self):
         point, counts = search(random_problem(0, "logistic"), lambda0=1e6)
         assert len(point.columns) == 0
         assert counts["terms_tried"] == 0
 
-    def test_the_price_of_a_term_is_the_least_it_gains(self):
+    def test_lambda0_is_the_least_gain_of_a_term(self):
         """Surrogate 1-OPT: no term's thresholding step would make it zero."""
         problem = random_problem(5, "logistic", n=120)
         point, _ = search(problem, lambda0=1.0, lambda2=1e-3)
         steepness = (0.25 + 2e-3) * problem.rows().columns.centred_sq_norm[point.columns]
         assert (0.5 * steepness * point.coef**2 >= 1.0).all()
 
-    def test_the_exponential_keeps_what_pays_by_the_closed_form(self):
+    def test_exponential_loss_uses_the_closed_form(self):
         problem = random_problem(5, "exponential", n=200)
         point, _ = search(problem, lambda0=1.0)
         assert len(point.columns) > 0
@@ -166,14 +166,14 @@ class TestSearch:
         assert len(set(group[point.columns])) <= 2
 
     @pytest.mark.parametrize("changes", [{"lambda1": 0.1}, {"free_intercept": False}, {"lambda2": 0.1}])
-    def test_the_closed_form_is_for_nothing_but_an_intercept_and_a_price(self, changes):
+    def test_closed_form_rejects_other_penalties(self, changes):
         problem = random_problem(1, "exponential")
         with pytest.raises(ValueError, match="requires 0/1 columns"):
             search(problem, penalty=problem.penalty(**changes))
 
     @pytest.mark.parametrize("loss", ["logistic", "squared", "squared_hinge"])
     @pytest.mark.parametrize("cuts", CUTS)
-    def test_without_intercept_it_finds_what_it_finds_with_columns_whose_mean_is_zero(self, loss, cuts):
+    def test_no_intercept_equals_centred_columns(self, loss, cuts):
         """Each row once as it is and once with all signs turned: no intercept can help, so none is missed."""
         rng = np.random.default_rng(4)
         half = rng.normal(size=(60, 7))
@@ -192,7 +192,7 @@ class TestSearch:
     @pytest.mark.parametrize("seed", SEEDS)
     @pytest.mark.parametrize("max_swaps", [0, -1])
     @pytest.mark.parametrize("loss", ["logistic", "squared", "squared_hinge"])
-    def test_under_lambda1_it_ends_at_a_surrogate_optimum(self, loss, max_swaps, seed):
+    def test_result_with_lambda1_is_a_surrogate_optimum(self, loss, max_swaps, seed):
         """No thresholding step, with lambda1's share taken from the slope, drops a term or adds a column."""
         rng = np.random.default_rng(seed)
         X = np.asfortranarray(rng.normal(size=(80, 12)) + 0.5)
@@ -217,14 +217,14 @@ class TestSearch:
         left = np.maximum(np.abs(slope[outside]) - share[outside], 0)
         assert (left**2 / (2 * steepness[outside]) <= 1.5 * (1 + 1e-6)).all()
 
-    def test_none_of_many_swaps_is_coordinate_descent_alone(self):
+    def test_max_swaps_zero_is_coordinate_descent(self):
         problem = random_problem(2, "logistic", n=120)
         _, counts = search(problem, max_swaps=0)
         assert counts["swaps"] == counts["terms_tried"] == 0
         _, counts = search(problem, max_swaps=1)
         assert counts["terms_tried"] >= 1 >= counts["swaps"]
 
-    def test_it_goes_on_from_a_start(self):
+    def test_search_continues_from_a_start(self):
         problem = random_problem(2, "logistic", n=120)
         best, _ = search(problem, lambda0=0.5)
         again, counts = search(problem, lambda0=0.5, start=best)
@@ -245,7 +245,7 @@ class TestOrder:
 
 
 class TestPath:
-    def test_models_come_in_the_order_of_the_prices(self, credit):
+    def test_models_are_in_the_order_of_lambda0(self, credit):
         path = swap_path(credit.data, credit.target, lambda0=[3.0, 9.0, 5.0], lambda2=[1e-3, 0.1])
         assert len(path) == 6
         np.testing.assert_array_equal(path.lambda0, [3, 9, 5, 3, 9, 5])
@@ -253,13 +253,13 @@ class TestPath:
         assert path.n_terms[0] >= path.n_terms[2] >= path.n_terms[1]
         np.testing.assert_array_equal(path.n_terms, [model.n_terms for model in path])
 
-    def test_the_models_have_the_losses_it_says(self, credit):
+    def test_models_reproduce_their_losses(self, credit):
         path = swap_path(credit.data, credit.target, lambda0=[6.0, 3.0], lambda2=0.0, loss="exponential")
         signs = np.where(credit.target == 1, 1, -1)
         for model, loss in zip(path, path.loss, strict=True):
             assert np.exp(-signs * model.decision_function(credit.data)).sum() == pytest.approx(loss)
 
-    def test_names_of_criteria_are_prices(self, credit):
+    def test_criteria_are_accepted_as_lambda0(self, credit):
         path = swap_path(credit.data, credit.target, lambda0="bic")
         assert path.lambda0[0] == pytest.approx(np.log(1500) / 2)
 
@@ -268,7 +268,7 @@ class TestPath:
         path = linear_swap_path(rows.data, rows.target, loss="squared", lambda0=[20.0], lambda2=0.0)
         np.testing.assert_array_equal(path.models[0].columns, rows.truth.support)
 
-    def test_linear_classifiers_do_too(self):
+    def test_linear_classifiers_find_the_true_columns(self):
         rows = make_correlated_classification(1500, 40, 4, rho=0.3, seed=2)
         path = linear_swap_path(rows.data, rows.target, lambda0=[8.0], lambda2=1e-4, cuts="quadratic")
         np.testing.assert_array_equal(path.models[0].columns, rows.truth.support)
@@ -286,15 +286,15 @@ class TestPath:
             ({"loss": "squared", "lambda0": "bic"}, "lambda0 as a number here, as .bic. depends on the model"),
         ],
     )
-    def test_wrong_options_are_refused(self, options, words):
+    def test_invalid_options_are_rejected(self, options, words):
         with pytest.raises(ValueError, match=words):
             swap_path([[1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 1], **options)
 
-    def test_options_stand_by_themselves(self):
+    def test_swap_search_has_default_options(self):
         assert SwapSearch().candidates == 50
 
 
-def test_the_estimator_runs_it_by_name():
+def test_estimator_runs_the_swap_search():
     rng = np.random.default_rng(3)
     X = rng.integers(0, 20, size=(400, 3)).astype(float)
     y = rng.random(400) < 1 / (1 + np.exp(1.5 - 3 * (X[:, 0] <= 8)))
@@ -321,20 +321,20 @@ def factors_of(model):
     return sum(COST.get(term.feature, 1.0) for term in model.terms)
 
 
-def test_the_objective_of_the_estimator_counts_the_cost_of_features():
+def test_estimator_objective_includes_feature_costs():
     gam = SparseGAMClassifier(lambda0=3.0, lambda2=0.0, search="swap", feature_cost=COST).fit(*costly_rows())
     assert factors_of(gam.model_) > gam.n_terms_
     assert gam.objective_ == pytest.approx(gam.loss_ + 3.0 * factors_of(gam.model_))
 
 
-def test_the_objectives_of_a_path_count_the_cost_of_features():
+def test_path_objectives_include_feature_costs():
     path = swap_path(*costly_rows(), lambda0=[6.0, 3.0], lambda2=0.0, feature_cost=COST)
     factors = np.array([factors_of(model) for model in path])
     assert (factors > path.n_terms).all()
     np.testing.assert_allclose(path.objective, path.loss + path.lambda0 * factors)
 
 
-def test_a_certificate_is_not_promised():
+def test_certify_is_rejected():
     with pytest.raises(ValueError, match="use search='exchange' for a certificate, or certify=False"):
         SparseGAMClassifier(search="swap", certify=True).fit([[1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 1])
 

@@ -25,7 +25,7 @@ def bits(max_terms=8, n_jobs=1):
     return linear_path(*rows(), max_terms=max_terms, n_jobs=n_jobs).objective.tobytes()
 
 
-def test_threads_find_what_the_main_thread_finds():
+def test_threads_find_the_model_of_the_main_thread():
     expected, found = bits(), []
     workers = [threading.Thread(target=lambda: found.extend(bits() for _ in range(3))) for _ in range(8)]
     for worker in workers:
@@ -40,7 +40,7 @@ def test_threads_find_what_the_main_thread_finds():
     "ASAN_OPTIONS" in os.environ, reason="the sanitizer's own allocator hangs where a fork meets another thread in it"
 )
 @pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")
-def test_forks_during_a_fit_find_the_same():
+def test_forked_processes_find_the_same_model():
     expected, done = bits(), threading.Event()
 
     def work():
@@ -60,7 +60,7 @@ def test_forks_during_a_fit_find_the_same():
         worker.join()
 
 
-def test_no_more_threads_than_cores():
+def test_n_threads_is_at_most_the_number_of_cores():
     assert n_threads(10**8) == os.cpu_count()
     assert SparseGAMClassifier(n_jobs=10**8).fit(*rows()).n_terms_ > 0
     assert SparseGAMClassifierCV(n_jobs=10**6, max_terms=3).fit(*rows()).path_.n_terms.size == 4
@@ -79,7 +79,7 @@ print("leaving")
 """
 
 
-def test_python_may_end_during_a_fit():
+def test_python_can_exit_during_a_fit():
     done = subprocess.run([sys.executable, "-c", AT_EXIT], capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout) == (0, "leaving\n"), done.stderr
 
@@ -111,7 +111,7 @@ print("leaving")
         "_core.MatrixRows(matrix, x, x, loss='squared', n_threads=1, max_bytes=2**30)",
     ],
 )
-def test_python_may_end_while_data_are_read(work):
+def test_python_can_exit_while_data_are_read(work):
     """All work without the GIL is waited for, not only searches, and none begins after that."""
     code = WHILE_READING.replace("WORK", work)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
@@ -135,12 +135,12 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Ctrl-C is sent by a signal of POSIX")
-def test_ctrl_c_ends_a_cross_validation_and_all_its_fits():
+def test_ctrl_c_stops_a_cross_validation():
     done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout) == (0, "interrupted True True\n"), done.stderr
 
 
-def test_a_fold_that_fails_stops_the_others():
+def test_failing_fold_stops_the_others():
     X, y = rows(n=20_000)
     start = time.monotonic()
     with pytest.raises(ValueError, match="one class only"):
@@ -149,7 +149,7 @@ def test_a_fold_that_fails_stops_the_others():
 
 
 @pytest.mark.parametrize("certify", [False, True])
-def test_a_time_limit_holds_for_all_of_a_fit(certify):
+def test_time_limit_stops_a_long_search(certify):
     """Reading, binning, the search, its proof and the last refits; what is not searched in time is left out."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60_000, 20))
