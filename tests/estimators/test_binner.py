@@ -1,4 +1,4 @@
-"""ThresholdBinner: the 0/1 columns, their names, and frames of them."""
+"""ThresholdBinner: its 0/1 columns, their names, and frames."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Folds: how often a table is split, and how many folds its rows are worth."""
+"""Folds: number of repeats, and number of independent folds."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The estimators: scikit-learn's own checks, the objective they promise, weights, names and warnings."""
+"""Additive estimators: scikit-learn's checks, objective, weights, feature names and warnings."""
 
 import pickle
 import re

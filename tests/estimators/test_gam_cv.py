@@ -1,4 +1,4 @@
-"""Choosing the size: folds, scorers, rules, groups and weights, and what is kept."""
+"""Cross-validated additive estimators: folds, scorers, rules, groups, weights and fitted attributes."""
 
 import pickle
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What estimators know of the products that they fit: importances, drift, samples of the rows, reports, exports."""
+"""Estimators with interactions: importances, drift, stability, reports and exports."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Linear models against enumeration, ordinary and logistic regression; what they demand and what they give."""
+"""Linear estimators compared with enumeration, ordinary and logistic regression; constraints and fitted attributes."""
 
 import pickle
 

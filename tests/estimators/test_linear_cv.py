@@ -1,4 +1,4 @@
-"""Linear models that choose their size: scikit-learn's checks, recovery, dense as sparse."""
+"""Cross-validated linear estimators: scikit-learn's checks, recovery, dense and sparse matrices."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Choosing the size with more than two classes: one choice a class, the same folds for all, few rows, weights."""
+"""Cross-validation with more than two classes: one size per class on common folds, rare classes and weights."""
 
 import pickle
 

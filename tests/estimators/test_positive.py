@@ -1,4 +1,4 @@
-"""`positive`: the label that a model speaks of, while scikit-learn sees classes in their order."""
+"""The positive class of a model, while scikit-learn expects sorted classes."""
 
 import numpy as np
 import pytest

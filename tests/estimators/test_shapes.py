@@ -1,4 +1,4 @@
-"""Ramps and steps on the estimators: what is fitted, what is refused, and what cross-validation chooses."""
+"""Ramps and steps: fits, unsupported combinations, and the choice of shapes by cross-validation."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Estimators on what comes in pieces: the same bits as on the frame, for fits, paths, folds, predictions and scores."""
+"""Estimators on streams: the same models, scores and predictions as on a data frame."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Searches over steps and products: what they find, what they leave alone, and what they must obey."""
+"""Searches with interactions: what they find, constraints and limits."""
 
 import numpy as np
 import pandas as pd

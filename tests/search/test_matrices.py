@@ -1,4 +1,4 @@
-"""Matrices in every form and every unit, and the inputs that break careless code."""
+"""Matrices of every form and scale, and degenerate inputs."""
 
 import numpy as np
 import pandas as pd

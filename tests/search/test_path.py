@@ -1,4 +1,4 @@
-"""The frontier: sizes, prices, models by size or price, and what it refuses."""
+"""Paths: sizes, penalties per term, models by size or penalty, and invalid arguments."""
 
 import pickle
 import sys

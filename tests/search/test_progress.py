@@ -1,4 +1,4 @@
-"""Progress: a bar where somebody looks, silence elsewhere, and the callback in any case."""
+"""Progress bars, callbacks and parallel tasks."""
 
 import io
 import os

@@ -1,4 +1,4 @@
-"""Refits find what the search finds, leave alone what is held, and cost what the quadratic model predicts."""
+"""Refits reach the optimum of the search, keep frozen coefficients, and predict the costs of swaps."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The paper's swap search: ends where no swap helps, whatever the cuts and the order; and its Python face."""
+"""The paper's swap search: optimality, cuts, order, and its Python interface."""
 
 import numpy as np
 import pytest

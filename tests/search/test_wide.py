@@ -1,4 +1,4 @@
-"""Tables with more thresholds than a model of all of them could be held for: shortlists chosen part by part."""
+"""Tables with very many thresholds, whose candidates are shortlisted."""
 
 import numpy as np
 import pytest
