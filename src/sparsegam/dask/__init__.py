@@ -1,7 +1,7 @@
-"""Additive models on a Dask cluster: rows stay with the workers, the search asks them for sums.
+"""Additive models fitted on a Dask cluster: the rows stay on the workers, which compute sums over them.
 
-Estimators and `gam_path` take Dask data frames, Dask arrays or lists of delayed parts, and give the models that they
-give of one frame. `pip install 'sparsegam[dask]'`.
+The estimators and `gam_path` take Dask data frames, Dask arrays or lists of delayed parts, and return the models that
+the estimators without Dask fit to the same rows. Requires `pip install 'sparsegam[dask]'`.
 """
 
 from sparsegam.checks import optional

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from sparsegam._backends.dask.parts import is_lazy, predict_lazily
+from sparsegam._fit.cluster import fit_on_cluster, local_copy, score_on_cluster
 from sparsegam._fit.estimators import class_probabilities, class_scores
 from sparsegam._fit.spec import FitSpec
 from sparsegam._models.additive import Model
@@ -27,7 +28,6 @@ from sparsegam.choices import (
     ShapesChoice,
     SpecialValues,
 )
-from sparsegam.dask.fitting import fit_on_cluster, local_copy, score_on_cluster
 from sparsegam.gam import _AdditiveEstimator
 from sparsegam.gam_cv import SparseGAMClassifierCV, SparseGAMRegressorCV
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sparsegam._fit.cluster import cluster_data
 from sparsegam._fit.driver import search_path
 from sparsegam._fit.spec import additive_spec
 from sparsegam._models.additive import Model
@@ -20,7 +21,6 @@ from sparsegam.choices import (
     Shapes,
     SpecialValues,
 )
-from sparsegam.dask.training import cluster_data
 
 
 def gam_path(  # noqa: D417, PLR0913

@@ -1,12 +1,13 @@
-"""Training data on a Dask cluster, as the fit driver takes them."""
+"""Fits of data on a Dask cluster: training data and test sets on the workers, and what the Dask estimators share."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics import accuracy_score, r2_score
 
 from sparsegam import _core
 from sparsegam._backends.dask.backend import ClusterTable, DaskBackend, plain_point
@@ -16,6 +17,8 @@ from sparsegam._backends.dask.shards import PlainPoint, Selection, Shard
 from sparsegam._backends.local import score_table
 from sparsegam._data.target import Target, apply_class_weights
 from sparsegam._design.threshold import ThresholdDesign
+from sparsegam._fit.driver import fit
+from sparsegam._fit.estimators import store_fit
 from sparsegam._fit.scoring import DEFAULT_SCORING, SizesAndScores, TestSet, default_scores
 from sparsegam._fit.spec import FitSpec, is_cuda
 from sparsegam._fit.training import FitData
@@ -26,8 +29,10 @@ from sparsegam._search.solver import Frontier
 from sparsegam._search.table_problem import TableProblem
 from sparsegam.arrays import FloatArray
 
+E = TypeVar("E")
+
 NOTHING = np.zeros(0)
-# One row more than special codes are searched in, so that the warning says that there are more rows.
+# One row more than those that are checked for special codes, so that the warning states that there are more rows.
 FIRST_ROWS = 10_001
 
 
@@ -209,3 +214,38 @@ def all_scores(
         classes = None if selection.positive is None else np.array([False, True])
         scores = np.array([design.model(point, loss, classes, missing).score_rows(table) for point in made])
     return scores, y, weight
+
+
+def fit_on_cluster(estimator: Any, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> None:
+    """Fit an estimator on the cluster of its client."""
+    import dask
+
+    (groups,) = dask.compute(groups)
+    spec = estimator._spec()
+    with cluster_data(spec, X, y, sample_weight, estimator.client) as data:
+        names = data.features.names
+        estimator.n_features_in_, estimator.feature_names_in_ = len(names), np.array(names, dtype=object)
+        store_fit(estimator, fit(spec, data, groups))
+        estimator.round_trips_ = data.features.cluster.round_trips
+
+
+def score_on_cluster(estimator: Any, X: Any, y: Any, sample_weight: Any) -> float:
+    """Return the accuracy of a classifier, or R squared of a regression."""
+    import dask
+
+    given = [X[one] if isinstance(one, str) else one for one in (y, sample_weight)]
+    # Dask warns about data frames and arrays that are computed together.
+    (predicted,) = dask.compute(estimator.predict(X))
+    labels, weight = dask.compute(*given)
+    metric = r2_score if estimator.model_.classes is None else accuracy_score
+    return float(metric(np.asarray(labels), predicted, sample_weight=weight))
+
+
+def local_copy(estimator: Any, kind: type[E]) -> E:
+    """Return an estimator of another class with the same parameters and fitted attributes."""
+    parameters = estimator.get_params(deep=False)
+    local = kind(**{name: value for name, value in parameters.items() if name != "client"})
+    for name, value in vars(estimator).items():
+        if name not in parameters:
+            setattr(local, name, value)
+    return local
