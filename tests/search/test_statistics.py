@@ -64,7 +64,7 @@ def test_standard_errors_are_those_of_the_inverse_hessian(loss, weighted, unit):
     np.testing.assert_allclose([term.standard_error for term in model.terms], expected[1:], rtol=1e-6)
 
 
-def test_rows_and_events_are_counted_as_the_data_has_them():
+def test_rows_and_events_of_terms_are_counted():
     rng = np.random.default_rng(0)
     n = 500
     x = rng.normal(size=n)
@@ -87,7 +87,7 @@ def test_rows_and_events_are_counted_as_the_data_has_them():
     assert model.statistics.n_events == (y == "yes").sum()
 
 
-def test_rows_without_weight_are_no_rows():
+def test_rows_of_weight_zero_are_not_counted():
     X, y = small_problem("logistic")
     weight = np.repeat([1.0, 0.0], [len(y) - 20, 20])
     some = gam_path(X, y, max_terms=3, sample_weight=weight).at(3)
@@ -96,7 +96,7 @@ def test_rows_without_weight_are_no_rows():
     assert [term.statistics for term in some.terms] == [term.statistics for term in fewer.terms]
 
 
-def test_every_way_to_fit_knows_what_terms_stand_on():
+def test_all_estimators_have_term_statistics():
     X, y = small_problem("logistic")
     plain = SparseGAMClassifier(lambda0=3).fit(X, y)
     chosen = SparseGAMClassifierCV(max_terms=4, cv=3).fit(X, y)
@@ -109,7 +109,7 @@ def test_every_way_to_fit_knows_what_terms_stand_on():
     assert errors[1] < errors[0]
 
 
-def test_what_rows_do_not_determine_has_no_error():
+def test_undetermined_coefficients_have_no_standard_error():
     model = SparseGAMRegressor(lambda0=1e-9, lambda2=0.0).fit([[1.0], [2.0], [3.0]], [1.0, 5.0, 2.0]).model_
     assert model.n_terms == 2
     assert model.statistics.covariance is None
@@ -123,7 +123,7 @@ def spiked(n=400, few=4):
     return pd.DataFrame({"spike": x, "noise": rng.normal(size=n)}), 5 * x + rng.normal(0, 0.1, n)
 
 
-def test_steps_on_few_rows_are_told_of_with_column_count_and_remedy():
+def test_steps_on_few_rows_raise_a_warning_with_column_count_and_remedy():
     X, y = spiked(few=7)
     with pytest.warns(
         UserWarning, match=r"1 step .* fewer than 10 rows: spike <= 0 \(false for 7 rows\).*min_samples_bin"
@@ -137,21 +137,21 @@ def test_steps_on_few_rows_are_told_of_with_column_count_and_remedy():
 @pytest.mark.parametrize(
     ("options", "few"), [({}, 12), ({"min_samples_bin": 2}, 4), ({"min_samples_bin": 10}, 4)], ids=str
 )
-def test_steps_on_enough_rows_and_those_that_were_asked_for_are_not(options, few):
+def test_steps_on_enough_rows_raise_no_warning(options, few):
     X, y = spiked(few=few)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         SparseGAMRegressor(max_terms=1, **options).fit(X, y)
 
 
-def test_small_tables_have_few_rows_everywhere():
+def test_small_tables_raise_no_warning_of_few_rows():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         SparseGAMRegressor(lambda0=1.0).fit(*spiked(n=60, few=4))
 
 
-def test_curvatures_next_to_nothing_give_errors_without_a_word():
-    """Scales of 1e200 each, whose product is no float."""
+def test_tiny_curvatures_raise_no_warning():
+    """The diagonal is scaled by 1e160, and squares of such scales overflow."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         np.testing.assert_allclose(_inverse(np.diag([1e-320, 4.0]))[1, 1], 0.25)
