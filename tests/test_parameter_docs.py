@@ -85,3 +85,17 @@ def test_estimators_have_few_base_classes(kind):
     assert set(own) <= OWN_BASES
     # ThresholdBinner has no base class of its own, but two of scikit-learn's for transformers.
     assert len(kind.__mro__) <= 7 + (kind is sparsegam.ThresholdBinner)
+
+
+@pytest.mark.parametrize("name", ["Classifier", "Regressor", "ClassifierCV", "RegressorCV"])
+def test_dask_estimators_have_the_parameters_of_the_local_ones(name):
+    pytest.importorskip("distributed")
+    from sparsegam import dask
+
+    kind, local = getattr(dask, f"DaskSparseGAM{name}"), getattr(sparsegam, f"SparseGAM{name}")
+    client, *others = inspect.signature(kind).parameters.values()
+    assert client.name == "client"
+    assert {one.name: one.default for one in others} == {
+        one.name: one.default for one in inspect.signature(local).parameters.values()
+    }
+    assert len(kind.__mro__) <= 7
