@@ -72,7 +72,7 @@ def test_classifier_has_the_same_model_as_on_the_cpu(device, mixed_data, options
     assert_same(mine, theirs)
     assert [t.n_rows for t in mine.terms_] == [t.n_rows for t in theirs.terms_]
     assert [t.n_events for t in mine.terms_] == [t.n_events for t in theirs.terms_]
-    ends, counts = zip(*(gam.model_.training.bands() for gam in (mine, theirs)), strict=True)
+    ends, counts = zip(*(gam.model_.training.bands for gam in (mine, theirs)), strict=True)
     np.testing.assert_allclose(*ends, rtol=1e-5)
     np.testing.assert_array_equal(*counts)
     np.testing.assert_allclose(mine.predict_proba(frame), theirs.predict_proba(frame), atol=1e-6)
