@@ -50,7 +50,7 @@ def weight(request):
 @pytest.fixture(scope="module")
 def client():
     distributed = pytest.importorskip("distributed")
-    options = {"processes": False, "n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    options = {"processes": False, "n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
         yield client
 
