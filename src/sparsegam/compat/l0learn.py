@@ -27,22 +27,6 @@ if TYPE_CHECKING:
 __all__ = ["CVFit", "Fit", "GenSynthetic", "GenSyntheticHighCorr", "coef", "cvfit", "fit", "plot", "predict", "print"]
 
 DIGITS = 6  # number of digits of lambda in R
-NAMES = {
-    "maxSuppSize": "max_support_size",
-    "nLambda": "num_lambda",
-    "nGamma": "num_gamma",
-    "gammaMax": "gamma_max",
-    "gammaMin": "gamma_min",
-    "partialSort": "partial_sort",
-    "maxIters": "max_iter",
-    "activeSet": "active_set",
-    "activeSetNum": "active_set_num",
-    "maxSwaps": "max_swaps",
-    "scaleDownFactor": "scale_down_factor",
-    "screenSize": "screen_size",
-    "excludeFirstK": "exclude_first_k",
-}
-SAME = ("loss", "penalty", "algorithm", "rtol", "atol", "intercept", "lows", "highs")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -182,7 +166,35 @@ def fit(
     >>> l0learn.coef(found, supportSize=3).shape
     (21, 3)
     """
-    settings = _settings(locals())
+    settings = _settings(
+        Settings(
+            loss=loss,
+            penalty=penalty,
+            algorithm=algorithm,
+            max_support_size=maxSuppSize,
+            num_lambda=nLambda,
+            # The penalty L0 has no gamma, whatever the value of nGamma.
+            num_gamma=1 if penalty == "L0" else nGamma,
+            gamma_max=gammaMax,
+            gamma_min=gammaMin,
+            partial_sort=partialSort,
+            max_iter=maxIters,
+            rtol=rtol,
+            atol=atol,
+            active_set=activeSet,
+            active_set_num=activeSetNum,
+            max_swaps=maxSwaps,
+            scale_down_factor=scaleDownFactor,
+            screen_size=screenSize,
+            exclude_first_k=excludeFirstK,
+            intercept=intercept,
+            lows=lows,
+            highs=highs,
+            strict=False,
+        ),
+        lambdaGrid,
+        autoLambda=autoLambda,
+    )
     data = read_data(x, y, settings)
     return _fit(data, fit_model(_trimmed(search_grid(data, settings), settings), settings, data.classes))
 
@@ -236,7 +248,35 @@ def cvfit(
     CVFit
         `fit`, `cvMeans` and `cvSDs`.
     """
-    settings = _settings(locals())
+    settings = _settings(
+        Settings(
+            loss=loss,
+            penalty=penalty,
+            algorithm=algorithm,
+            max_support_size=maxSuppSize,
+            num_lambda=nLambda,
+            # The penalty L0 has no gamma, whatever the value of nGamma.
+            num_gamma=1 if penalty == "L0" else nGamma,
+            gamma_max=gammaMax,
+            gamma_min=gammaMin,
+            partial_sort=partialSort,
+            max_iter=maxIters,
+            rtol=rtol,
+            atol=atol,
+            active_set=activeSet,
+            active_set_num=activeSetNum,
+            max_swaps=maxSwaps,
+            scale_down_factor=scaleDownFactor,
+            screen_size=screenSize,
+            exclude_first_k=excludeFirstK,
+            intercept=intercept,
+            lows=lows,
+            highs=highs,
+            strict=False,
+        ),
+        lambdaGrid,
+        autoLambda=autoLambda,
+    )
     data = read_data(x, y, settings)
     check_folds(nFolds, seed, data.target.size)
     grid = _trimmed(search_grid(data, settings), settings)
@@ -293,7 +333,8 @@ def print(x: "Fit | CVFit") -> "pd.DataFrame":
         for gamma, values, sizes in zip(found.gamma, found.lambda_, found.suppSize, strict=True)
         for value, size in zip(values, sizes, strict=True)
     ]
-    return pandas.DataFrame(rows, columns=["lambda", "gamma", "suppSize"])  # type: ignore[no-any-return]
+    table: pd.DataFrame = pandas.DataFrame(rows, columns=["lambda", "gamma", "suppSize"])
+    return table
 
 
 def plot(x: "Fit | CVFit", gamma: float = 0, showLines: bool = False, **kwargs: Any) -> "Axes":
@@ -326,18 +367,14 @@ def GenSyntheticHighCorr(  # noqa: N802
     return gen_synthetic_high_corr(n, p, k, seed, rho, b0, snr, mu, base_cor)
 
 
-def _settings(given: dict[str, Any]) -> Settings:
-    """Convert the arguments of R to settings."""
-    chosen = {name: given[name] for name in SAME} | {name: given[other] for other, name in NAMES.items()}
-    grid = list(given["lambdaGrid"])
-    if given["autoLambda"] is False and not grid:
-        msg = "autoLambda=False needs the values of lambda in lambdaGrid, got none."
-        raise ValueError(msg)
-    if grid:
-        chosen |= {"lambda_grid": grid, "num_lambda": None, "num_gamma": None}
-    elif given["penalty"] == "L0":
-        chosen["num_gamma"] = 1  # L0 has no gamma, whatever the value of nGamma
-    return Settings(**chosen, strict=False)
+def _settings(settings: Settings, lambdaGrid: Sequence[Sequence[float]], *, autoLambda: bool | None) -> Settings:
+    """Return the settings with a grid of lambda, if there is one."""
+    if not len(lambdaGrid):
+        if autoLambda is False:
+            msg = "autoLambda=False needs the values of lambda in lambdaGrid, got none."
+            raise ValueError(msg)
+        return settings
+    return replace(settings, lambda_grid=list(lambdaGrid), num_lambda=None, num_gamma=None)
 
 
 def _trimmed(grid: Grid, settings: Settings) -> Grid:

@@ -122,7 +122,8 @@ class FitModel:
         kind = self.settings["penalty"][2:].lower()
         if kind:
             data[kind] = np.concatenate([np.full(len(at), self.gamma[i]) for i, at in chosen])
-        return pandas.DataFrame(data)  # type: ignore[no-any-return]
+        table: pd.DataFrame = pandas.DataFrame(data)
+        return table
 
     def plot(
         self,
@@ -138,7 +139,7 @@ class FitModel:
             warn("Several models have the same number of columns; the first of each is drawn.", UserWarning)
         line = kwargs.pop("linestyle", "-." if show_lines else "None")
         look = {"linestyle": line, "marker": kwargs.pop("marker", "o")}
-        _, axes = optional("matplotlib.pyplot", "plot", extra="compat").subplots(**kwargs)
+        axes: Axes = optional("matplotlib.pyplot", "plot", extra="compat").subplots(**kwargs)[1]
         used = np.flatnonzero(coefs[:, first].any(axis=1))
         for j in used:
             axes.plot(sizes, coefs[j, first], label=str(j), **look)
@@ -147,7 +148,7 @@ class FitModel:
         if include_legend and used.size:
             columns = -(-used.size // PER_COLUMN)
             axes.legend(bbox_to_anchor=(1.05, 1), loc=2, borderaxespad=0.0, ncol=columns)
-        return axes  # type: ignore[no-any-return]
+        return axes
 
     def score(
         self,
@@ -214,11 +215,11 @@ class CVFitModel(FitModel):
     def cv_plot(self, gamma: float = 0, **kwargs: Any) -> "Axes":
         """Plot the cross-validated loss by support size."""
         i = int(np.argmin(np.abs(np.asarray(self.gamma) - gamma)))
-        _, axes = optional("matplotlib.pyplot", "cv_plot", extra="compat").subplots(**kwargs)
+        axes: Axes = optional("matplotlib.pyplot", "cv_plot", extra="compat").subplots(**kwargs)[1]
         axes.errorbar(x=self.support_size[i], y=self.cv_means[i].ravel(), yerr=self.cv_sds[i].ravel())
         axes.set_xlabel("Support Size")
         axes.set_ylabel("Cross-Validation Error")
-        return axes  # type: ignore[no-any-return]
+        return axes
 
 
 def fit_model(grid: Grid, settings: Settings, classes: NDArray[Any] | None, errors: Errors | None = None) -> FitModel:
