@@ -362,7 +362,7 @@ class SparseGAMClassifier(_AdditiveEstimator):
     cuts : {"auto", "none", "linear", "quadratic", "selfconcordant"}, default="auto"
         For search="swap": the lower bound that rules out a column before its line search.
     order : {"dynamic", "sequential"}, default="dynamic"
-        For search="swap": try the term that failed least often first, or go by column.
+        For search="swap": try the term that failed least often first, or in the order of columns.
     certify : bool, default=False
         Whether to prove that no swap of one term for another column lowers the objective, and to continue from any
         better model that the proof finds. It takes several times as long and often finds a lower objective; with
@@ -664,7 +664,7 @@ class SparseGAMRegressor(_AdditiveEstimator):
     cuts : {"auto", "none", "linear", "quadratic", "selfconcordant"}, default="auto"
         For search="swap": the lower bound that rules out a column before its line search.
     order : {"dynamic", "sequential"}, default="dynamic"
-        For search="swap": try the term that failed least often first, or go by column.
+        For search="swap": try the term that failed least often first, or in the order of columns.
     certify : bool, default=False
         Whether to prove that no swap of one term for another column lowers the objective, and to continue from any
         better model that the proof finds. It takes several times as long and often finds a lower objective; with

@@ -25,7 +25,7 @@ from sparsegam._search import options
 
 
 class Clock:
-    """A clock that only moves when it is told to."""
+    """A clock that only moves when a test advances it."""
 
     def __init__(self, monkeypatch):
         self.now = 1000.0

@@ -110,7 +110,7 @@ def test_monotone_constraints_hold_with_interactions():
 
 
 def test_required_columns_are_chosen_once(monkeypatch):
-    """Chosen anew beside products, another column may be as good but for the last bit, and models lack it."""
+    """Chosen again with interactions, another column may be equally good up to rounding, and models would lack it."""
     chosen, choose = [], table_problem._required_columns
     monkeypatch.setattr(table_problem, "_required_columns", lambda *given: chosen.append(given) or choose(*given))
     rng = np.random.default_rng(0)

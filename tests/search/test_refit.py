@@ -11,7 +11,7 @@ from sparsegam.losses import LOSSES
 LAMBDA2 = 1e-3
 
 
-def posed(loss):
+def make_problem(loss):
     rng = np.random.default_rng(1)
     X = rng.integers(0, 9, (500, 3)).astype(float)
     score = 1.5 * (X[:, 0] <= 4) - (X[:, 1] <= 2) + 0.4
@@ -26,7 +26,7 @@ def support_of(point):
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_refit_from_zero_equals_the_search(loss):
-    problem = posed(loss)
+    problem = make_problem(loss)
     point = frontier(problem).points[3]
     found = refit(problem.rows, problem.ridge, Support(point.columns, np.zeros(4)), units=problem.units)
     np.testing.assert_allclose(found.theta, support_of(point).theta, atol=1e-4)
@@ -36,7 +36,7 @@ def test_refit_from_zero_equals_the_search(loss):
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_refit_keeps_frozen_coefficients(loss):
-    problem = posed(loss)
+    problem = make_problem(loss)
     start = support_of(frontier(problem).points[2])
     theta = start.theta.copy()
     theta[1] += 0.3
@@ -49,13 +49,13 @@ def test_refit_keeps_frozen_coefficients(loss):
 
 
 def test_refit_of_an_empty_support_is_the_intercept():
-    problem = posed("squared")
+    problem = make_problem("squared")
     found = refit(problem.rows, problem.ridge, Support(np.zeros(0, dtype=np.int64), np.zeros(1)), units=problem.units)
     assert found.theta == pytest.approx(frontier(problem).points[0].intercept)
 
 
 def test_predicted_swap_costs_are_exact_for_the_squared_loss():
-    problem = posed("squared")
+    problem = make_problem("squared")
     point = frontier(problem).points[2]
     near = Neighbourhood(problem.rows, problem.ridge, support_of(point), problem.units)
     costs = near.swap_costs(0)

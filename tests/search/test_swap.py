@@ -14,7 +14,8 @@ from sparsegam.datasets import make_correlated_classification, make_correlated_r
 CUTS = ("none", "linear", "quadratic", "selfconcordant")
 SEEDS = range(8)
 MANY_BINS = ((12, 12), (9, 7), (15, 15), (6, 0), (10, 10))
-TIE = 1e-6  # of the loss: swaps that gain less are not asked for
+# Swaps whose gain relative to the loss is below this are ignored.
+TIE = 1e-6
 
 
 def search(problem, lambda0=1.0, lambda2=1e-3, **options):
@@ -174,7 +175,7 @@ class TestSearch:
     @pytest.mark.parametrize("loss", ["logistic", "squared", "squared_hinge"])
     @pytest.mark.parametrize("cuts", CUTS)
     def test_no_intercept_equals_centred_columns(self, loss, cuts):
-        """Each row once as it is and once with all signs turned: no intercept can help, so none is missed."""
+        """Return each row unchanged and with all signs reversed, so that an intercept cannot help."""
         rng = np.random.default_rng(4)
         half = rng.normal(size=(60, 7))
         target = labels(rng, 2 * half[:, 1] - half[:, 4], loss)

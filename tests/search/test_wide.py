@@ -6,7 +6,8 @@ import pytest
 from sparsegam import SparseGAMRegressor
 
 ROWS, COLUMNS, TERMS = 240, 900, 14
-ROOM = 1 << 21  # numbers of a model of all columns, beyond which scans go by parts (core/include/sparsegam/tuning.hpp)
+# Size of a local model of all columns above which scans use shortlists (core/include/sparsegam/tuning.hpp).
+ROOM = 1 << 21
 
 
 @pytest.fixture(scope="module")

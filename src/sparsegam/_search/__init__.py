@@ -1,1 +1,1 @@
-"""The face of the compiled searches: options, a problem posed, a price per term, the models found."""
+"""Problems and their search: options, penalties, interactions, and the models found."""

@@ -105,7 +105,7 @@ class Gains:
 
 
 def prepare(problem: P, lambda0: float | str | None = None) -> P:
-    """Return the problem as it is searched: with its ridge scaled by the noise, and with candidate interactions.
+    """Return the problem ready to be searched: with its ridge scaled by the noise, and with candidate interactions.
 
     Parameters
     ----------
