@@ -618,20 +618,28 @@ class ScoreFunction:
         """
         where = dict(zip(self.features, positions(self.features, self.feature_names, table), strict=True))
         kept: dict[str, FloatArray] = {}
-        noted: set[str] = set()
+        # The arrays of a function are freed before those of the next are made: allocators can then reuse their memory.
         for function in self.functions:
-            numbers, ranges = [], []
-            for axis in function.axes:
-                name = axis.feature
-                column = kept[name] if name in kept else table.column(where[name]).on_scale(axis.scale)
-                if name in self._used_twice:
-                    kept[name] = column
-                numbers.append(column)
-                ranges.append(axis.range_of(column))
-                if name not in noted:
-                    noted.add(name)
-                    new.note(name, axis.count_new(ranges[-1]))
-            yield function.at_ranges(tuple(ranges), tuple(numbers))
+            yield self._contribution(function, table, where, kept, new)
+
+    def _contribution(
+        self,
+        function: FittedFunction,
+        table: Table,
+        where: Mapping[str, int],
+        kept: dict[str, FloatArray],
+        new: NewValues,
+    ) -> FloatArray:
+        numbers, ranges = [], []
+        for axis in function.axes:
+            name = axis.feature
+            column = kept[name] if name in kept else table.column(where[name]).on_scale(axis.scale)
+            if name in self._used_twice:
+                kept[name] = column
+            numbers.append(column)
+            ranges.append(axis.range_of(column))
+            new.note(name, axis.count_new(ranges[-1]))
+        return function.at_ranges(tuple(ranges), tuple(numbers))
 
     def score_rows(self, table: Table, new: NewValues) -> FloatArray:
         """Return the score of each row; `new` counts values that no training row had."""
