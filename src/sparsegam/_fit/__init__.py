@@ -1,1 +1,1 @@
-"""The scikit-learn face: one model, sizes chosen by cross-validation, more than two classes, the binner."""
+"""Fits: options, training data, the driver, cross-validation, and what the estimators do with a result."""
