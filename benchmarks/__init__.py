@@ -1,1 +1,1 @@
-"""Peers side by side: the same data, the same clock, the same code for every objective."""
+"""Benchmarks of sparsegam and other packages: same data, same timing, one implementation of every objective."""

@@ -1,4 +1,4 @@
-"""All studies, or one: `python -m benchmarks [NAME] [options of that study]`; NAMEs are in STUDIES."""
+"""Run all studies, or one: `python -m benchmarks [NAME] [options of the study]`. The names are in STUDIES."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ STUDIES = (
 
 
 def run(study: str, options: list[str]) -> int:
-    """Run one study as a program of its own; its exit status."""
+    """Run one study as a separate program and return its exit status."""
     print(f"\n== {study}", flush=True)
     command = [sys.executable, "-m", f"benchmarks.{study}", *options]
     return subprocess.run(command, cwd=REPOSITORY, check=False).returncode
 
 
 def main() -> None:
-    """Run the study that was named, or each in turn, going on where one cannot run (no data, say)."""
+    """Run the named study, or all of them; a study that cannot run does not stop the others."""
     first, *rest = sys.argv[1:] or [""]
     if first and first not in STUDIES:
-        msg = f"{__doc__}\nno study {first!r}: one of {', '.join(STUDIES)}"
+        msg = f"{__doc__}\nunknown study {first!r}; choose from {', '.join(STUDIES)}"
         raise SystemExit(msg)
     raise SystemExit(max([run(study, rest) for study in ([first] if first else STUDIES)]))
 

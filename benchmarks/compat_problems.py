@@ -1,4 +1,4 @@
-"""Random problems for the calls of fastsparsegams, and what its models are worth, by one code for both packages."""
+"""Random problems for comparing fastsparsegams with the compatible interface, and their objectives."""
 
 from __future__ import annotations
 
@@ -15,45 +15,46 @@ from benchmarks.objective import loss_sum
 LOSSES = ("SquaredError", "Logistic", "SquaredHinge", "Exponential")
 PENALTIES = ("L0", "L0L1", "L0L2")
 ALGORITHMS = ("CD", "CDPSI")
-SIZE = 20  # of the largest models
+# Size of the largest models.
+SIZE = 20
 LAMBDAS = 30
 
 
 @dataclass(frozen=True)
 class RandomProblem:
-    """Rows, and one loss, penalty and algorithm, all drawn from a number; every 24 numbers have each of them once."""
+    """Random data, loss, penalty and algorithm of a seed; 24 consecutive seeds cover all combinations."""
 
     seed: int
 
     @property
     def loss(self) -> str:
-        """One of four."""
+        """The loss, as fastsparsegams names it."""
         return LOSSES[self.seed % 4]
 
     @property
     def penalty(self) -> str:
-        """One of three; the exponential loss takes no other than L0."""
+        """The penalty. The exponential loss supports L0 only."""
         return "L0" if self.loss == "Exponential" else PENALTIES[self.seed // 4 % 3]
 
     @property
     def algorithm(self) -> str:
-        """One of two."""
+        """The algorithm."""
         return ALGORITHMS[self.seed // 12 % 2]
 
     @property
     def is_sparse(self) -> bool:
-        """Every other 24; the original takes no sparse matrix with the exponential loss."""
+        """Whether X is sparse: every other block of 24 seeds, except for the exponential loss."""
         return bool(self.seed // 24 % 2) and self.loss != "Exponential"
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The arguments of `fit` beside rows and lambdas."""
+        """The arguments of `fit` except the data and the grid."""
         chosen = {"loss": self.loss, "penalty": self.penalty, "algorithm": self.algorithm}
         return chosen if self.penalty == "L0" else {**chosen, "gamma_max": 1.0, "gamma_min": 1e-3}
 
     @cached_property
     def rows(self) -> tuple[Any, NDArray[np.float64]]:
-        """Correlated columns, of which some explain the labels."""
+        """Correlated columns and a target that depends on some of them."""
         rng = np.random.default_rng(self.seed)
         n, p, k = (int(rng.integers(*ends)) for ends in ((60, 400), (10, 120), (2, 10)))
         rho = rng.choice([0.0, 0.5, 0.9])
@@ -76,18 +77,18 @@ class RandomProblem:
         return (sp.csc_matrix(X) if self.is_sparse else X), y
 
     def values(self, model: Any) -> list[NDArray[np.float64]]:
-        """Objectives of all models of a grid, by gamma, recomputed from intercepts and coefficients."""
+        """Return the objectives of all models of each gamma, recomputed from intercepts and coefficients."""
         X, y = self.rows
         lengths = norms(X)
         out = []
         for i, gamma in enumerate(model.gamma):
             coefs, intercepts = model.coeffs[i].toarray(), np.ravel(model.intercepts[i])
             models = zip(model.lambda_0[i], intercepts, coefs.T, strict=True)
-            out.append(np.array([self._value(X @ w + b, y, w * lengths, price, gamma) for price, b, w in models]))
+            out.append(np.array([self._value(X @ w + b, y, w * lengths, lambda0, gamma) for lambda0, b, w in models]))
         return out
 
     def _value(self, score: NDArray[Any], y: NDArray[Any], v: NDArray[Any], lambda_0: float, gamma: float) -> float:
-        """Loss and penalties, on columns (and responses) of norm one."""
+        """Return loss plus penalties; columns (and responses of a regression) are scaled to norm one."""
         if self.loss == "SquaredError":
             scale = float(np.linalg.norm(y - y.mean()))
             loss, v = 0.5 * float(np.sum((y - score) ** 2)) / scale**2, v / scale
@@ -99,7 +100,7 @@ class RandomProblem:
 
 
 def norms(X: Any) -> NDArray[np.float64]:
-    """Norms by which the original divides: of centred columns, or of the columns of a sparse matrix as they are."""
+    """Return the column norms of fastsparsegams: of centred columns if X is dense, of raw columns if sparse."""
     if sp.issparse(X):
         return np.sqrt(np.asarray(X.multiply(X).sum(axis=0)).ravel())
     return np.linalg.norm(X - X.mean(axis=0), axis=0)

@@ -1,6 +1,6 @@
-"""Who is measured: sparsegam and its peers, each behind the same three steps."""
+"""The methods of the time comparisons: sparsegam and its peers behind one interface."""
 
-# ruff: noqa: D102  (what `prepare`, `fit` and `solutions` do is said once, in the protocol)
+# ruff: noqa: D102  (what `prepare`, `fit` and `solutions` do is documented in the protocol)
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from benchmarks.data import Problem
 from benchmarks.objective import Solution
 
 Inputs = tuple[Any, Any]
-OURS = "sparsegam"
+SPARSEGAM = "sparsegam"
 
 
 class Contender(Protocol):
-    """One method with its settings: `prepare` outside the clock, `fit` inside it, `solutions` outside again."""
+    """A method with its settings. Only `fit` is timed, not `prepare` and `solutions`."""
 
     name: ClassVar[str]
     loss: str
 
     def prepare(self, problem: Problem) -> Inputs:
-        """Make the (X, y) the method wants, and import its package, so that the clock sees neither."""
+        """Return (X, y) as the method requires them, and import its package."""
 
     def fit(self, inputs: Inputs, threads: int) -> Any:
-        """Do what the clock sees."""
+        """Fit the method; this is timed."""
 
     def solutions(self, fitted: Any, inputs: Inputs) -> list[Solution]:
-        """List the models found, as sizes and scores on the training rows."""
+        """Return the models found, as sizes and scores on the training rows."""
 
 
 class _OnFrame:
-    """Ours and the tree methods take the table as it is: binning is inside the clock."""
+    """Methods that take the table itself: their binning is timed."""
 
     package: ClassVar[str]
 
@@ -44,7 +44,7 @@ class _OnFrame:
 
 
 class _OnThresholds:
-    """Best-subset peers take the ready 0/1 matrix: binning is a gift to them."""
+    """Methods that take the 0/1 matrix of all thresholds, which is built outside the timing."""
 
     package: ClassVar[str]
 
@@ -53,23 +53,24 @@ class _OnThresholds:
         return problem.threshold_matrix, problem.signs
 
 
-EVERY_STEP = {"min_samples_bin": 1}  # the peers' columns are all there, however few rows they hold for
+# The matrix of the peers contains all thresholds, whatever the number of rows on either side.
+EVERY_STEP = {"min_samples_bin": 1}
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Ours(_OnFrame):
-    """What both uses of ours share."""
+class _SparseGAM(_OnFrame):
+    """Parameters that SparseGAM and SparseGAMPath share."""
 
     loss: str = "logistic"
     lambda2: float = 0.0
     options: dict[str, Any] = field(default_factory=dict)
-    name: ClassVar[str] = OURS
+    name: ClassVar[str] = SPARSEGAM
     package: ClassVar[str] = "sparsegam"
 
 
 @dataclass(frozen=True, kw_only=True)
-class SparseGAM(_Ours):
-    """Our estimator at one lambda0."""
+class SparseGAM(_SparseGAM):
+    """The sparsegam classifier at one lambda0."""
 
     lambda0: float | str = "bic"
 
@@ -84,8 +85,8 @@ class SparseGAM(_Ours):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SparseGAMPath(_Ours):
-    """Our whole frontier, every size up to max_terms."""
+class SparseGAMPath(_SparseGAM):
+    """The sparsegam path: the best model of every size up to max_terms."""
 
     max_terms: int = 50
 
@@ -108,7 +109,7 @@ class SparseGAMPath(_Ours):
 
 @dataclass(frozen=True)
 class SparseLinear(_OnThresholds):
-    """Our linear estimator at one lambda0, on the ready 0/1 matrix."""
+    """The sparsegam linear classifier at one lambda0, on the 0/1 matrix."""
 
     loss: str = "logistic"
     lambda0: float = 5.0
@@ -126,7 +127,7 @@ class SparseLinear(_OnThresholds):
 
 
 class _FastSparse(_OnThresholds):
-    """What both uses of fastsparsegams share: it has no thread option, and its models are columns of coefficients."""
+    """fastsparsegams, which has no option for threads and returns its models as columns of coefficients."""
 
     name: ClassVar[str] = "fastsparsegams"
     package: ClassVar[str] = "fastsparsegams"
@@ -145,7 +146,7 @@ class _FastSparse(_OnThresholds):
 
 @dataclass(frozen=True)
 class FastSparseGAMs(_FastSparse):
-    """The paper's own code at one lambda0 (swaps on)."""
+    """fastsparsegams at one lambda0, with swaps."""
 
     loss: str = "logistic"
     lambda0: float = 5.0
@@ -158,7 +159,7 @@ class FastSparseGAMs(_FastSparse):
 
 @dataclass(frozen=True)
 class FastSparseGAMsPath(_FastSparse):
-    """The paper's own code along its own grid of lambda0, until it passes max_terms."""
+    """fastsparsegams along its own grid of lambda0, until a model has more than max_terms terms."""
 
     loss: str = "logistic"
     max_terms: int = 50
@@ -169,7 +170,7 @@ class FastSparseGAMsPath(_FastSparse):
 
 @dataclass(frozen=True)
 class AbessPath(_OnThresholds):
-    """abess, every size up to max_terms (logistic loss only); it hands back the size with the lowest training loss."""
+    """abess for every size up to max_terms (logistic loss only); it returns the size with the lowest training loss."""
 
     loss: str = "logistic"
     max_terms: int = 50
@@ -193,7 +194,7 @@ class AbessPath(_OnThresholds):
 
 @dataclass(frozen=True)
 class _Boosted(_OnFrame):
-    """What the boosted peers share: one model, of no size that could be compared."""
+    """Boosted models: one model, whose size cannot be compared."""
 
     loss: str = "logistic"
 
@@ -205,7 +206,7 @@ class _Boosted(_OnFrame):
 
 
 class ExplainableBoosting(_Boosted):
-    """interpret's boosted additive model without interactions: the same kind of model, not sparse."""
+    """The explainable boosting machine of interpret without interactions: an additive model that is not sparse."""
 
     name: ClassVar[str] = "interpret"
     package: ClassVar[str] = "interpret.glassbox"
@@ -220,7 +221,7 @@ class ExplainableBoosting(_Boosted):
 
 
 class LightGBM(_Boosted):
-    """LightGBM's default classifier: the speed everyone knows, not an additive model."""
+    """LightGBM with its defaults, which is not an additive model, as a reference for speed."""
 
     name: ClassVar[str] = "lightgbm"
     package: ClassVar[str] = "lightgbm"

@@ -1,8 +1,8 @@
-"""One fit with more and more threads, all in: reading the frame, learning bins, coding, searching, counting.
+"""Time complete fits with an increasing number of threads: reading, binning, encoding, searching and term statistics.
 
 python -m benchmarks.cores [--rows 1000000] [--threads 1 2 4 8 16] [--rounds 2]
 
-Rounds go through all numbers of threads in turn, and the best of each counts; the bits must be the same.
+Each round runs all numbers of threads in turn, and the best round of each is reported. All models must be identical.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SETTINGS = {"lambda0": "bic", "special_values": [-9, -8, -7]}
 
 
 def main() -> None:
-    """Measure and print."""
+    """Run the fits and print their times."""
     from sparsegam import SparseGAMClassifier
     from sparsegam._backends import local
     from sparsegam._fit import training
@@ -33,24 +33,29 @@ def main() -> None:
     credit = make_credit(args.rows)
     best: dict[int, dict] = {}
     models = set()
+    watched = (
+        (local, "bin_table", "bins"),
+        (training, "build_table_problem", "build"),
+        (solver, "_search_at", "search"),
+        (table_problem.TableProblem, "model", "model"),
+    )
+    functions = [getattr(owner, name) for owner, name, _ in watched]
     for _ in range(args.rounds):
         for threads in args.threads:
             phases = Phases()
-            bare = local.bin_table, training.build_table_problem, solver._search_at, table_problem.TableProblem.model
-            phases.watch(local, "bin_table", "bins")
-            phases.watch(training, "build_table_problem", "build")
-            phases.watch(solver, "_search_at", "search")
-            phases.watch(table_problem.TableProblem, "model", "model")
+            for owner, name, phase in watched:
+                phases.watch(owner, name, phase)
             start = time.perf_counter()
             gam = SparseGAMClassifier(n_jobs=threads, **SETTINGS).fit(credit.frame, credit.target)
             seconds = time.perf_counter() - start
-            local.bin_table, training.build_table_problem, solver._search_at, table_problem.TableProblem.model = bare
+            for (owner, name, _), function in zip(watched, functions, strict=True):
+                setattr(owner, name, function)
             models.add(gam.model_.to_json())
             if threads not in best or seconds < best[threads]["seconds"]:
                 best[threads] = {"threads": threads, "seconds": seconds, **phases.seconds}
     table = pd.DataFrame(best.values())
-    table["times_faster"] = table["seconds"].iloc[0] / table["seconds"]
-    print(f"{args.rows} rows, {gam.n_terms_} terms, the same bits: {len(models) == 1}")
+    table["speedup"] = table["seconds"].iloc[0] / table["seconds"]
+    print(f"{args.rows} rows, {gam.n_terms_} terms, identical models: {len(models) == 1}")
     print(table.to_string(index=False, float_format="{:.3f}".format))
 
 

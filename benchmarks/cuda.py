@@ -266,7 +266,7 @@ def frontiers(n_rows: int, *, cpu: bool) -> None:
         device.wait()
     problem = problem_on_device(device, codes, y, max_terms=50)
     seconds, found = seconds_of(lambda: frontier(problem), rounds=1)
-    print(f"frontier to 50 terms of {n_rows:,}: GPU {seconds:.2f} s, {dict(found.counts)}", flush=True)
+    print(f"path to 50 terms of {n_rows:,} rows: GPU {seconds:.2f} s, {dict(found.counts)}", flush=True)
     if cpu:
         on_host = problem_on_host(device, codes, y, max_terms=50)
         seconds, _ = seconds_of(lambda: frontier(on_host), rounds=1)

@@ -1,4 +1,4 @@
-"""Where the benchmarks' rows come from: the FICO fold of the design, and simulated credit tables of any size."""
+"""Data of the benchmarks: one training fold of FICO, and simulated credit tables of any size."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Problem:
 
     @cached_property
     def threshold_matrix(self) -> NDArray[np.float64]:
-        """The expanded 0/1 design the peers need: `x <= t` for every unique value t of a feature but its largest."""
+        """The 0/1 matrix that the peers need: `x <= t` for every unique value t of a feature except the largest."""
         columns = [self.frame[name].to_numpy() for name in self.frame]
         edges = [np.unique(column)[:-1] for column in columns]
         matrix = np.empty((len(self.y), sum(map(len, edges))), order="F")
@@ -41,7 +41,7 @@ class Problem:
 
 
 class Source(Protocol):
-    """Says how to get a problem; small enough to be sent to a worker process."""
+    """Source of a problem, small enough to be sent to a worker process."""
 
     def load(self) -> Problem:
         """Read or simulate the rows."""
@@ -49,13 +49,13 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class FicoFold:
-    """Training rows of one fold of FICO (the third of five unless told), label Bad = 1: 8367 rows, 1861 thresholds."""
+    """Training rows of one fold of FICO (by default the third of five), label Bad = 1: 8367 rows, 1861 thresholds."""
 
     path: Path
     fold: int = 2
 
     def load(self) -> Problem:
-        """Read the table and keep the fold's training rows."""
+        """Read the table and return the training rows of the fold."""
         from sklearn.model_selection import StratifiedKFold
 
         frame = pd.read_csv(self.path)
@@ -67,11 +67,11 @@ class FicoFold:
 
 @dataclass(frozen=True)
 class Credit:
-    """Simulated credit applications: 23 integer features, or more of them, or of finer values.
+    """Simulated credit applications: 23 integer features, optionally with more features or finer values.
 
-    `copies` puts copies - 1 shuffled tables beside the first; `continuous` spreads every integer over the unit below
-    it. Both make more work and leave the true model where it was: shuffling keeps a feature's thresholds and takes its
-    signal, and x - u <= t is x <= t for integers x, t and u in [0, 1).
+    `copies` adds copies - 1 shuffled tables as further columns. `continuous` subtracts a random number in [0, 1) from
+    every integer. Neither changes the true model: a shuffled feature keeps its thresholds but carries no signal, and
+    `x - u <= t` is equivalent to `x <= t` for integers x and t and u in [0, 1).
     """
 
     n_rows: int
@@ -90,22 +90,22 @@ class Credit:
 
 
 def _widened(frame: pd.DataFrame, copies: int, rng: np.random.Generator) -> pd.DataFrame:
-    """Put shuffled copies of the table beside it."""
+    """Add shuffled copies of the table as further columns."""
     orders = [rng.permutation(len(frame)) for _ in range(copies - 1)]
     shuffled = [frame.iloc[rows].reset_index(drop=True).add_suffix(f"_{i}") for i, rows in enumerate(orders, 1)]
     return pd.concat([frame, *shuffled], axis=1)
 
 
 def data_directory(option: str | None = None) -> Path:
-    """Find the folder of the public tables: the --data option, else $SPARSEGAM_DATA, else ../shared/data."""
+    """Return the folder of the public tables: the --data option, else $SPARSEGAM_DATA, else ../shared/data."""
     return Path(option or os.environ.get(DATA_VARIABLE) or REPOSITORY.parent / "shared" / "data")
 
 
 def fico_path(option: str | None = None) -> Path:
-    """Find the FICO table (`option` names the file or its folder), or end the program with the remedy."""
-    place = data_directory(option)
-    path = place if place.is_file() else place / "fico.csv.gz"
+    """Return the path of the FICO table (`option` is the file or its folder), or exit with a message."""
+    source = data_directory(option)
+    path = source if source.is_file() else source / "fico.csv.gz"
     if not path.is_file():
-        msg = f"no FICO data at {path}: pass --data FOLDER (or FILE), or set {DATA_VARIABLE}, to where fico.csv.gz is"
+        msg = f"FICO data not found at {path}: pass the folder or path of fico.csv.gz as --data, or set {DATA_VARIABLE}"
         raise SystemExit(msg)
     return path

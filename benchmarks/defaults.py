@@ -1,10 +1,10 @@
-"""What the defaults of additive classifiers rest on: ridges and prices of a term, judged on new rows.
+"""Compare ridges and penalties per term on held-out rows: the study behind the defaults of additive classifiers.
 
 python -m benchmarks.defaults [--data FOLDER] [--folds 2] [--tables german fico ...] [--max-terms 60]
 
-For each table, fold and ridge the frontier is searched once; each rule then picks its size from it by the objective on
-the training rows alone. Printed is what a rule gains in AUC over the former default ("bic" beside lambda2=0.001), and
-the terms that it takes. Simulated tables of noise say what a rule does where there is nothing to find.
+For each table, fold and ridge, one path is searched. Each rule then chooses a size from it by the objective on the
+training rows. The output shows the AUC of each rule minus that of the former default ("bic" with lambda2=0.001), and
+the number of terms. Simulated tables of pure noise show what a rule selects if there is no signal.
 """
 
 from __future__ import annotations
@@ -33,25 +33,25 @@ RIDGES: dict[str, dict[str, Any]] = {
 
 
 def rules() -> dict[str, Callable[[float, float, NDArray[Any]], NDArray[Any]]]:
-    """Prices of models with k = 0, 1, 2 ... terms, by rows and by columns to choose from."""
+    """Return the penalty of k terms by rule, as a function of rows n, candidate columns p, and k = 0, 1, 2, ..."""
 
     def bic(share: float) -> Callable[..., NDArray[Any]]:
         return lambda n, _, k: share * np.log(n) / 2 * k
 
-    def choices(share: float, of_bic: float) -> Callable[..., NDArray[Any]]:
-        def price(n: float, p: float, k: NDArray[Any]) -> NDArray[Any]:
+    def selection(share: float, of_bic: float) -> Callable[..., NDArray[Any]]:
+        def penalty(n: float, p: float, k: NDArray[Any]) -> NDArray[Any]:
             size = np.arange(1, k.max() + 1)
             each = np.maximum(of_bic * np.log(n) / 2, share * np.log(np.maximum(p / size, 1.0)))
             return np.append(0.0, np.cumsum(each))[k]
 
-        return price
+        return penalty
 
     shares = {f"{share:g} bic": bic(share) for share in (0.4, 0.6, 1.0)}
-    return shares | {f"max(0.4 bic, {share:g} log(P/k))": choices(share, 0.4) for share in (0.4, 0.5, 0.6, 0.7, 1.0)}
+    return shares | {f"max(0.4 bic, {share:g} log(P/k))": selection(share, 0.4) for share in (0.4, 0.5, 0.6, 0.7, 1.0)}
 
 
 def simulated() -> Iterator[tuple[str, Rows]]:
-    """Three steps among columns of noise, and noise alone."""
+    """Simulate tables with three effects among columns of noise, and tables of noise."""
     for n, p in ((300, 20), (1000, 50), (3000, 100)):
         rng = np.random.default_rng(p)
         X = rng.normal(size=(n, p)).round(2)
@@ -61,8 +61,8 @@ def simulated() -> Iterator[tuple[str, Rows]]:
         yield f"noise-{n}x{p}", Rows(frame, rng.integers(0, 2, n), binary=True)
 
 
-def judged(fold: Fold, options: dict[str, Any], ridge: dict[str, Any], max_terms: int) -> pd.DataFrame:
-    """Search one frontier and judge all of its models on the test rows."""
+def path_scores(fold: Fold, options: dict[str, Any], ridge: dict[str, Any], max_terms: int) -> pd.DataFrame:
+    """Search one path and score all of its models on the test rows."""
     from sparsegam import gam_path
 
     n = len(fold.train.y)
@@ -83,22 +83,22 @@ def judged(fold: Fold, options: dict[str, Any], ridge: dict[str, Any], max_terms
 
 
 def study(chosen: dict[str, tuple[Rows, dict[str, Any]]], n_folds: int, max_terms: int) -> pd.DataFrame:
-    """Return what each rule picks beside each ridge, by table and fold."""
-    picked = []
+    """Return the model that each rule chooses with each ridge, by table and fold."""
+    selected = []
     for name, (rows, options) in tqdm(chosen.items(), unit="table"):
         for number, fold in enumerate(folds(rows, n_folds, "none")):
             n = len(fold.train.y)
             for ridge, settings in RIDGES.items():
-                models = judged(fold, options, settings, max_terms)
-                for rule, price in rules().items():
-                    best = (models["objective"] + price(n, models["p"].iloc[0], models["k"].to_numpy())).idxmin()
+                models = path_scores(fold, options, settings, max_terms)
+                for rule, penalty in rules().items():
+                    best = (models["objective"] + penalty(n, models["p"].iloc[0], models["k"].to_numpy())).idxmin()
                     cell = {"table": name, "fold": number, "ridge": ridge, "rule": rule}
-                    picked.append(cell | models.loc[best, ["k", "auc", "loss"]].to_dict())
-    return pd.DataFrame(picked)
+                    selected.append(cell | models.loc[best, ["k", "auc", "loss"]].to_dict())
+    return pd.DataFrame(selected)
 
 
 def main() -> None:
-    """Run the study and print it."""
+    """Run the study and print the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=None, help="folder with the public tables")
     parser.add_argument("--folds", type=int, default=2)
@@ -108,9 +108,9 @@ def main() -> None:
     found = tables(args.data or data_directory())
     chosen = {name: (found[name].load(), dict(found[name].options)) for name in args.tables}
     chosen |= {name: (rows, {}) for name, rows in simulated()}
-    picked = study(chosen, args.folds, args.max_terms)
-    picked.to_csv(RESULTS / "defaults.csv", index=False)
-    mean = picked.groupby(["ridge", "rule", "table"], sort=False)[["auc", "loss", "k"]].mean()
+    selected = study(chosen, args.folds, args.max_terms)
+    selected.to_csv(RESULTS / "defaults.csv", index=False)
+    mean = selected.groupby(["ridge", "rule", "table"], sort=False)[["auc", "loss", "k"]].mean()
     table = mean["auc"].unstack("table")
     print((table - table.loc[(FORMER, "1 bic")]).round(4).to_string())
     print(mean["k"].unstack("table").round(0).to_string())

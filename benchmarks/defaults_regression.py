@@ -1,10 +1,10 @@
-"""What the defaults of additive regression rest on: prices of a term and ridges, judged on new rows.
+"""Compare ridges and penalties per term on held-out rows: the study behind the defaults of additive regression.
 
 python -m benchmarks.defaults_regression [--data FOLDER] [--folds 2] [--tables Wage ames ...]
 
-Prices of a regression are in units of the noise that its own model leaves, so each pair of a price and a ridge is
-fitted by itself. Printed is what it gains in R2 over the former default ("bic" beside lambda2=0.001), and the terms
-that it takes; simulated tables, with normal noise and with heavy tails, say what it does where little is to be found.
+The penalty of a regression is in units of the noise variance that its own model leaves, so each combination of penalty
+and ridge is fitted separately. The output shows its R2 minus that of the former default ("bic" with lambda2=0.001), and
+the number of terms. Simulated tables with normal noise, with heavy-tailed noise and of pure noise are included.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from benchmarks.data import data_directory
 from benchmarks.newrows_data import Rows, folds, tables
 
 RESULTS = Path(__file__).parent / "results"
-FORMER = "bic beside 0.001, standardised"
+FORMER = "bic, ridge 0.001, standardised"
 SETTINGS: dict[str, dict[str, Any]] = {
     FORMER: {"lambda0": "bic", "lambda2": 1e-3},
     **{
-        f"{price} beside {amount:g}, steps": {"lambda0": price, "lambda2": amount, "standardize": False}
-        for price in ("auto", "bic")
+        f"{penalty}, ridge {amount:g}, steps": {"lambda0": penalty, "lambda2": amount, "standardize": False}
+        for penalty in ("auto", "bic")
         for amount in (1.0, 3.0, 10.0, 30.0)
     },
-    **{f"{price} beside the noise": {"lambda0": price, "lambda2": "auto"} for price in ("auto", "bic")},
+    **{f"{penalty}, ridge auto": {"lambda0": penalty, "lambda2": "auto"} for penalty in ("auto", "bic")},
 }
 
 
 def simulated() -> Iterator[tuple[str, Rows]]:
-    """Two steps and a ramp among columns of noise, with normal noise and with outliers, and noise alone."""
+    """Simulate two steps and a ramp among noise columns, with normal and heavy-tailed noise; and pure noise."""
     for n, p in ((600, 20), (2000, 50), (6000, 100)):
         rng = np.random.default_rng(p)
         X = rng.normal(size=(n, p)).round(2)
@@ -49,27 +49,28 @@ def simulated() -> Iterator[tuple[str, Rows]]:
 
 
 def study(chosen: dict[str, tuple[Rows, dict[str, Any]]], n_folds: int) -> pd.DataFrame:
-    """Return R2 on the test rows and terms of each setting, by table and fold."""
+    """Return R2 on the test rows and the number of terms of each setting, by table and fold."""
     from sparsegam import SparseGAMRegressor
 
     found = []
     for name, (rows, options) in tqdm(chosen.items(), unit="table"):
         for number, fold in enumerate(folds(rows, n_folds, "none")):
-            for setting, given in SETTINGS.items():
+            for setting, parameters in SETTINGS.items():
                 with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # of steps on few rows, and of codes: not what is asked here
-                    gam = SparseGAMRegressor(**given, **options).fit(fold.train.frame, fold.train.y)
+                    # Warnings about steps on few rows and about special codes do not matter here.
+                    warnings.simplefilter("ignore")
+                    gam = SparseGAMRegressor(**parameters, **options).fit(fold.train.frame, fold.train.y)
                     score = r2_score(fold.test.y, gam.predict(fold.test.frame))
                 found.append({"table": name, "fold": number, "setting": setting, "r2": score, "k": gam.n_terms_})
     return pd.DataFrame(found)
 
 
 def main() -> None:
-    """Run the study and print it."""
+    """Run the study and print the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=None, help="folder with the public tables")
     parser.add_argument("--folds", type=int, default=2)
-    parser.add_argument("--tables", nargs="*", help="of real outcomes (default: all of them)")
+    parser.add_argument("--tables", nargs="*", help="tables with a numeric outcome (default: all)")
     args = parser.parse_args()
     known = {name: (table.load(), dict(table.options)) for name, table in tables(args.data or data_directory()).items()}
     chosen = {name: one for name, one in known.items() if not one[0].binary and name in (args.tables or known)}

@@ -1,6 +1,8 @@
-"""Runs FasterRisk in an environment of its own (it pins old packages): reads an npz, prints a JSON line.
+"""Run FasterRisk in a separate environment, as it requires old packages: read an npz file, print a JSON line.
 
-python fasterrisk_worker.py rows.npz SIZE    with X, y, X_test in the file; y is -1 or 1, the columns are 0 or 1
+python fasterrisk_worker.py rows.npz SIZE
+
+The file contains X, y and X_test; y is -1 or 1, the columns are 0 or 1.
 """
 
 from __future__ import annotations
@@ -10,11 +12,12 @@ import sys
 import time
 
 import numpy as np
-from fasterrisk.fasterrisk import RiskScoreOptimizer
 
 
 def main() -> None:
-    """Optimise one risk score and print its time, its points and its test scores."""
+    """Optimise one risk score and print its time, points and test scores."""
+    from fasterrisk.fasterrisk import RiskScoreOptimizer
+
     rows = np.load(sys.argv[1])
     start = time.perf_counter()
     optimizer = RiskScoreOptimizer(X=rows["X"].astype(float), y=rows["y"].astype(float), k=int(sys.argv[2]))
@@ -23,8 +26,8 @@ def main() -> None:
     multiplier, base, points = optimizer.get_models(model_index=0)
     scores = (rows["X_test"] @ points + base) / multiplier
     used = np.flatnonzero(points)
-    answer = {"seconds": seconds, "columns": used.tolist(), "points": points[used].tolist(), "scores": scores.tolist()}
-    print(json.dumps(answer))
+    reply = {"seconds": seconds, "columns": used.tolist(), "points": points[used].tolist(), "scores": scores.tolist()}
+    print(json.dumps(reply))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What `import sparsegam` costs, beside the scikit-learn it stands on.
+"""Measure the time of `import sparsegam`, relative to the parts of scikit-learn that it imports.
 
 python -m benchmarks.import_time [--rounds 10]
 """
@@ -17,11 +17,11 @@ from benchmarks.data import REPOSITORY
 
 STATEMENTS = {
     "numpy": "import numpy",
-    "sklearn, what an estimator needs": "import sklearn.base, sklearn.utils.validation",
+    "sklearn base classes and validation": "import sklearn.base, sklearn.utils.validation",
     "sklearn.linear_model": "import sklearn.linear_model",
     "sparsegam": "import sparsegam",
 }
-# Optional packages that importing the library must not bring along.
+# Packages that `import sparsegam` must not import.
 HEAVY = ("pandas", "polars", "matplotlib", "pyarrow", "sklearn.linear_model", "sklearn.model_selection", "scipy.stats")
 PROBE = """
 import json, sys, time
@@ -33,23 +33,23 @@ print(json.dumps([seconds, len(sys.modules), [name for name in {heavy!r} if name
 
 
 def probe(statement: str) -> tuple[float, int, list[str]]:
-    """Seconds, number of modules and heavy modules after running an import in a fresh interpreter."""
+    """Run an import in a fresh interpreter; return its seconds, number of modules and heavy modules."""
     code = PROBE.format(statement=statement, heavy=HEAVY)
     command = [sys.executable, "-c", code]
-    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
-    if done.returncode:
-        msg = f"{statement!r} failed: {done.stderr.strip().splitlines()[-1]}"
+    process = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    if process.returncode:
+        msg = f"{statement!r} failed: {process.stderr.strip().splitlines()[-1]}"
         raise SystemExit(msg)
-    return tuple(json.loads(done.stdout))
+    return tuple(json.loads(process.stdout))
 
 
 def measure(rounds: int) -> pd.DataFrame:
-    """Alternating rounds, the best of each import; the first round, which fills the disk cache, does not count."""
+    """Time all imports in turn; the first round, which fills the disk cache, is discarded."""
     rows = []
-    for turn in range(rounds + 1):
+    for round_ in range(rounds + 1):
         for name, statement in STATEMENTS.items():
             seconds, modules, heavy = probe(statement)
-            row = {"round": turn, "import": name, "seconds": seconds, "modules": modules, "heavy": " ".join(heavy)}
+            row = {"round": round_, "import": name, "seconds": seconds, "modules": modules, "heavy": " ".join(heavy)}
             rows.append(row)
     table = pd.DataFrame(rows).query("round > 0").groupby("import", sort=False)
     return table.agg(
@@ -61,7 +61,7 @@ def measure(rounds: int) -> pd.DataFrame:
 
 
 def main() -> None:
-    """Measure, print, write results/import_time.csv."""
+    """Run the imports, print the times and write results/import_time.csv."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=10)
     table = measure(parser.parse_args().rounds)

@@ -1,14 +1,14 @@
-"""Products of two conditions: new rows, tables without interactions, known pairs, small problems, time and memory.
+"""Benchmarks of interactions: accuracy, false positives, known pairs, small problems, time and memory.
 
-python -m benchmarks.interactions magic [--folds 5]        beside EBM with and without interactions, and LightGBM
-python -m benchmarks.interactions additive [--folds 5]     tables without interactions: what "auto" costs
-python -m benchmarks.interactions simulated [--runs 40]    the additive simulation: how often a product is chosen
-python -m benchmarks.interactions planted [--runs 40]      three known pairs among twenty features
-python -m benchmarks.interactions enumerate [--runs 100]   all models of three terms of eight binary features
-python -m benchmarks.interactions time                     beside the additive fit, and 100 000 rows
-python -m benchmarks.interactions picture                  docs/figures/magic-pairs.png
+python -m benchmarks.interactions magic [--folds 5]        compare with EBM with and without interactions, and LightGBM
+python -m benchmarks.interactions additive [--folds 5]     cost of interactions="auto" on tables without interactions
+python -m benchmarks.interactions simulated [--runs 40]    how often additive data lead to an interaction
+python -m benchmarks.interactions planted [--runs 40]      find three known pairs among twenty features
+python -m benchmarks.interactions enumerate [--runs 100]   compare with all models of three terms of binary features
+python -m benchmarks.interactions time                     compare with the additive fit, up to 100,000 rows
+python -m benchmarks.interactions picture                  draw docs/figures/magic-pairs.png
 
-Contenders of one fold see the same rows, one after the other in one run.
+All contenders of a fold are fitted to the same rows.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ PLANTED = ((0, 1), (2, 3), (4, 5))
 
 
 def main() -> None:
-    """Run one part and print what it says."""
+    """Run one part and print its results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("part", choices=sorted(PARTS))
     parser.add_argument("--data", type=Path, default=None)
@@ -51,7 +51,7 @@ def main() -> None:
     PARTS[args.part](args)
 
 
-def _ours(args: argparse.Namespace, **options: Any) -> Any:
+def _estimator(args: argparse.Namespace, **options: Any) -> Any:
     return SparseGAMClassifierCV(max_terms=MAX_TERMS, n_jobs=args.jobs, **options)
 
 
@@ -62,12 +62,13 @@ def _scored(model: Any, train: Rows, test: Rows) -> dict[str, Any]:
     p = model.predict_proba(test.frame)[:, 1]
     found = {"auc": roc_auc_score(test.y, p), "log_loss": log_loss(test.y, p), "seconds": seconds}
     if hasattr(model, "terms_"):
-        products = [term for term in model.terms_ if term.is_interaction]
-        found |= {"terms": model.n_terms_, "products": len(products), "pairs": len({t.part for t in products})}
+        interactions = [term for term in model.terms_ if len(term.features) > 1]
+        found["terms"], found["interactions"] = model.n_terms_, len(interactions)
+        found["pairs"] = len({term.features for term in interactions})
     return found
 
 
-def _told(rows: list[dict[str, Any]]) -> None:
+def _print_means(rows: list[dict[str, Any]]) -> None:
     frame = pd.DataFrame(rows)
     means = frame.groupby(["table", "contender"], sort=False).mean(numeric_only=True)
     print(means.round(4).to_string())
@@ -79,15 +80,15 @@ def _magic(args: argparse.Namespace) -> None:
     rows, binary = [], True
     peers = {name: CONTENDERS[name].make for name in ("lightgbm", "ebm-interactions", "ebm")}
     makers = {
-        "products": lambda: _ours(args, shapes="both", interactions="auto"),
-        "additive": lambda: _ours(args, shapes="both"),
+        "interactions": lambda: _estimator(args, shapes="both", interactions="auto"),
+        "additive": lambda: _estimator(args, shapes="both"),
         **{name: partial(make, binary, {}, args.jobs) for name, make in peers.items()},
     }
     for name, make in makers.items():
         for fold in parts:
             rows.append({"table": "magic", "contender": name, **_scored(make(), fold.train, fold.test)})
             print(rows[-1], flush=True)
-    _told(rows)
+    _print_means(rows)
 
 
 def _additive(args: argparse.Namespace) -> None:
@@ -96,41 +97,41 @@ def _additive(args: argparse.Namespace) -> None:
     for name in ADDITIVE:
         for fold in folds(known[name].load(), args.folds, "shuffled"):
             for contender, interactions in (("additive", 0), ("auto", "auto")):
-                model = _ours(args, interactions=interactions, **known[name].options)
+                model = _estimator(args, interactions=interactions, **known[name].options)
                 rows.append({"table": name, "contender": contender, **_scored(model, fold.train, fold.test)})
                 print(rows[-1], flush=True)
-    _told(rows)
+    _print_means(rows)
 
 
 def _simulated(args: argparse.Namespace) -> None:
-    """Fit the additive simulation, whose truth is steps, again and again."""
+    """Fit additive simulated data repeatedly and count the models with an interaction."""
     rows = []
     for seed in range(args.runs):
         train, test = (make_credit(2000, seed=1000 * i + seed) for i in (1, 2))
         for contender, interactions in (("additive", 0), ("auto", "auto")):
-            model = _ours(args, interactions=interactions)
+            model = _estimator(args, interactions=interactions)
             sides = [Rows(part.frame, part.target, binary=True) for part in (train, test)]
             rows.append({"table": "credit", "contender": contender, **_scored(model, *sides)})
-    _told(rows)
-    chosen = [row["products"] > 0 for row in rows if row["contender"] == "auto"]
-    print(f"a product in {sum(chosen)} of {len(chosen)} runs")
+    _print_means(rows)
+    chosen = [row["interactions"] > 0 for row in rows if row["contender"] == "auto"]
+    print(f"at least one interaction in {sum(chosen)} of {len(chosen)} runs")
 
 
 def _planted(args: argparse.Namespace) -> None:
-    """Look for three known pairs among twenty features."""
-    found, wrong = 0, 0
+    """Search for three known pairs among twenty features."""
+    complete, with_others = 0, 0
     for seed in range(args.runs):
         frame, y = planted(5000, seed)
         model = SparseGAMClassifier(interactions="auto", n_jobs=args.jobs).fit(frame, y)
-        pairs = {tuple(int(name[1:]) for name in term.features) for term in model.terms_ if term.is_interaction}
-        found += {*PLANTED} <= pairs
-        wrong += bool(pairs - {*PLANTED})
+        pairs = {tuple(int(name[1:]) for name in term.features) for term in model.terms_ if len(term.features) > 1}
+        complete += {*PLANTED} <= pairs
+        with_others += bool(pairs - {*PLANTED})
         print(seed, sorted(pairs), model.n_terms_, flush=True)
-    print(f"all three pairs in {found} of {args.runs} runs, another pair in {wrong}")
+    print(f"all three pairs in {complete} of {args.runs} runs, other pairs in {with_others}")
 
 
 def planted(n: int, seed: int) -> tuple[pd.DataFrame, Any]:
-    """Draw features of which six have steps of their own, and three pairs of them a quadrant each."""
+    """Simulate twenty features; six of them have a step each, and three pairs of these an interaction."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 20))
     score = sum(0.5 * (X[:, j] > 0) for j in range(6)) - 1.5
@@ -142,11 +143,11 @@ def planted(n: int, seed: int) -> tuple[pd.DataFrame, Any]:
 
 def _enumerate(args: argparse.Namespace) -> None:
     found = [is_best(seed) for seed in range(args.runs)]
-    print(f"the best three of steps and products in {sum(found)} of {len(found)} problems")
+    print(f"the best three steps and interactions found in {sum(found)} of {len(found)} problems")
 
 
 def is_best(seed: int, n: int = 300) -> bool:
-    """Tell whether the search finds the best three of all steps and products of eight binary features."""
+    """Return whether the search finds the best three of all steps and interactions of eight binary features."""
     rng = np.random.default_rng(seed)
     X = (rng.random((n, 8)) < rng.uniform(0.25, 0.75, 8)).astype(float)
     y = X @ rng.normal(size=8) + 2 * X[:, 0] * (1 - X[:, 1]) - 2 * X[:, 2] * X[:, 3] + rng.normal(size=n)
@@ -162,7 +163,7 @@ def is_best(seed: int, n: int = 300) -> bool:
 
 
 def _least_squares(columns: Any, y: Any) -> float:
-    """Return half the smallest sum of squares of any three columns beside an intercept."""
+    """Return half the smallest sum of squared residuals of any three columns with an intercept."""
     Z = columns - columns.mean(axis=0)
     keep = (Z**2).sum(axis=0) > 0
     Z = Z[:, keep] / np.sqrt((Z[:, keep] ** 2).sum(axis=0))
@@ -176,7 +177,7 @@ def _least_squares(columns: Any, y: Any) -> float:
 
 
 def _time(args: argparse.Namespace) -> None:
-    """Time fits with and without products, alternating, best of five; memory in a run of its own."""
+    """Time fits with and without interactions, best of three; measure memory in a separate fit."""
     known = tables(data_directory() if args.data is None else args.data)
     fico = known["fico"]
     rows = fico.load()
@@ -193,12 +194,12 @@ def _time(args: argparse.Namespace) -> None:
             model = SparseGAMClassifier(**options).fit(frame, y)
             peak = tracemalloc.get_traced_memory()[1] / 1e6
             tracemalloc.stop()
-            size = f"{model.n_terms_} terms, {sum(term.is_interaction for term in model.terms_)} products"
+            size = f"{model.n_terms_} terms, {sum(len(term.features) > 1 for term in model.terms_)} interactions"
             print(f"{name:14} {interactions!s:5} {best:7.3f} s  {peak:6.1f} MB  {size}")
 
 
 def _picture(args: argparse.Namespace) -> None:
-    """Draw the four pairs of MAGIC that matter most in a model of twenty terms."""
+    """Draw the four most important pairs of a model of MAGIC with twenty terms."""
     import matplotlib.pyplot as plt
 
     from sparsegam.plots import plot_pair
@@ -207,9 +208,9 @@ def _picture(args: argparse.Namespace) -> None:
     gam = SparseGAMClassifier(max_terms=20, shapes="both", interactions="auto", n_jobs=args.jobs)
     model = gam.fit(rows.frame, rows.y).model_
     found = model.pair_functions()
-    spread = {pair: float((f.shares * (f.contributions - f.mean) ** 2).sum()) for pair, f in found.items()}
+    variance = {pair: float((f.shares * (f.contributions - f.mean) ** 2).sum()) for pair, f in found.items()}
     figure, axes = plt.subplots(2, 2, figsize=(10, 8), layout="constrained")
-    for pair, ax in zip(sorted(spread, key=lambda pair: -spread[pair])[:4], axes.ravel(), strict=False):
+    for pair, ax in zip(sorted(variance, key=lambda pair: -variance[pair])[:4], axes.ravel(), strict=False):
         plot_pair(model, pair, rows.frame, ax=ax)
     figure.savefig(Path(__file__).parents[1] / "docs/figures/magic-pairs.png", dpi=90)
     print(model.equation())

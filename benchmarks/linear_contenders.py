@@ -1,6 +1,6 @@
-"""Who is measured on linear models: ours and the best-subset peers by their frontiers, LASSO, ElasticNet and MCP."""
+"""The methods compared on linear models: best subsets by sparsegam and its peers, LASSO, ElasticNet and MCP."""
 
-# ruff: noqa: D102  (what `fit` and `models` do is said once, in the protocol)
+# ruff: noqa: D102  (what `fit` and `models` do is documented in the protocol)
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Coef = NDArray[np.float64]
 
 
 class LinearContender(Protocol):
-    """One method with its settings: `fit` inside the clock, `models` outside it; `setting` is what is tuned."""
+    """A method with its settings. Only `fit` is timed, not `models`; `setting` is the parameter that is tuned."""
 
     name: ClassVar[str]
     package: ClassVar[str]
@@ -26,18 +26,18 @@ class LinearContender(Protocol):
 
     @property
     def setting(self) -> float:
-        """The ridge of best subsets, the mix of ElasticNet, the shape of MCP."""
+        """The ridge of best subsets, the L1 share of ElasticNet, or the shape of MCP."""
 
     def fit(self, data: LinearData, threads: int) -> Any:
-        """Do what the clock sees."""
+        """Fit the method; this is timed."""
 
     def models(self, fitted: Any, data: LinearData) -> Iterator[tuple[float, Coef]]:
-        """List intercepts and coefficients of what was found."""
+        """Return the intercepts and coefficients of the models found."""
 
 
 @dataclass(frozen=True)
 class _BestSubset:
-    """What best-subset methods share: a ridge, and a frontier to max_terms."""
+    """Parameters of best-subset methods: a ridge, and the largest size of the path."""
 
     loss: str = "logistic"
     lambda2: float = 0.0
@@ -49,8 +49,8 @@ class _BestSubset:
 
 
 @dataclass(frozen=True)
-class Ours(_BestSubset):
-    """Our frontier, every size up to max_terms."""
+class SparseLinear(_BestSubset):
+    """The sparsegam path: the best model of every size up to max_terms."""
 
     options: dict[str, Any] = field(default_factory=dict)
     name: ClassVar[str] = "sparsegam"
@@ -68,7 +68,7 @@ class Ours(_BestSubset):
 
 @dataclass(frozen=True)
 class FastSparse(_BestSubset):
-    """The paper's own code along its own grid of lambda0 (swaps on), until it passes max_terms."""
+    """fastsparsegams along its own grid of lambda0, with swaps, until a model has more than max_terms terms."""
 
     name: ClassVar[str] = "fastsparsegams"
     package: ClassVar[str] = "fastsparsegams"
@@ -88,10 +88,10 @@ class FastSparse(_BestSubset):
 
 @dataclass(frozen=True)
 class Abess(_BestSubset):
-    """abess with lambda2 as its `alpha`, sizes 0 to max_terms inside the clock.
+    """abess with lambda2 as its `alpha`; the sizes 0 to max_terms are timed.
 
-    It hands back one model only, so those of `sizes` are fitted again, outside the clock: each by the path that ends
-    there, which is how the one path came by them.
+    It returns a single model. The models of `sizes` are fitted again outside the timing, each with a path that ends at
+    that size.
     """
 
     sizes: tuple[int, ...] = ()
@@ -115,17 +115,18 @@ class Abess(_BestSubset):
         return kind(support_size=range(size + 1), ic_type="loss", thread=threads, **ridge).fit(data.X, y)
 
 
-class _Penalised:
-    """Peers that come to sizes by shrinking: a path of penalties, one model each, on columns of unit variance.
+class _Shrinkage:
+    """Shrinkage methods: one model per penalty along a path, on columns of unit variance.
 
-    skglm solves for all of them: the convex ones have one solution, whoever solves, and scikit-learn's solver takes
-    longer for one penalty than skglm for the path.
+    All are solved by skglm. The convex problems have one solution, whichever solver is used, and scikit-learn takes
+    longer for one penalty than skglm for the whole path.
     """
 
     package: ClassVar[str] = "skglm"
     loss: ClassVar[str] = "logistic"
     n_penalties: ClassVar[int] = 100
-    shortest: ClassVar[float]  # the weakest penalty, as a share of the one that leaves no column
+    # The weakest penalty, relative to the smallest one that selects no column.
+    weakest: ClassVar[float]
 
     def fit(self, data: LinearData, threads: int) -> Any:
         from skglm import GeneralizedLinearEstimator
@@ -137,9 +138,10 @@ class _Penalised:
         penalty, solver = self._penalty_and_solver()
         model = GeneralizedLinearEstimator(Logistic(), penalty(largest), solver)
         found = []
-        for strength in largest * np.geomspace(0.98, self.shortest, self.n_penalties):
+        for strength in largest * np.geomspace(0.98, self.weakest, self.n_penalties):
             model.penalty = penalty(strength)
-            model.fit(X, data.y)  # from where the last penalty ended
+            # Each fit starts from the previous solution.
+            model.fit(X, data.y)
             coef = np.ravel(model.coef_) / scale
             found.append((float(np.ravel(model.intercept_)[0] - mean @ coef), coef))
         return found
@@ -152,12 +154,13 @@ class _Penalised:
 
 
 @dataclass(frozen=True)
-class ElasticNet(_Penalised):
-    """Logistic regression with a mix of L1 and L2, along glmnet's default path for more columns than rows."""
+class ElasticNet(_Shrinkage):
+    """Logistic regression with an L1 and an L2 penalty, along glmnet's default path for more columns than rows."""
 
-    setting: float = 0.5  # the share of L1
+    # Share of L1.
+    setting: float = 0.5
     name: ClassVar[str] = "elasticnet"
-    shortest: ClassVar[float] = 0.01
+    weakest: ClassVar[float] = 0.01
 
     def _penalty_and_solver(self) -> tuple[Callable[[float], Any], Any]:
         from skglm.penalties import L1_plus_L2
@@ -176,12 +179,13 @@ class Lasso(ElasticNet):
 
 
 @dataclass(frozen=True)
-class Mcp(_Penalised):
+class Mcp(_Shrinkage):
     """Logistic regression with the minimax concave penalty, along ncvreg's default path for more columns than rows."""
 
-    setting: float = 3.0  # gamma, its shape
+    # The shape parameter gamma.
+    setting: float = 3.0
     name: ClassVar[str] = "mcp"
-    shortest: ClassVar[float] = 0.05
+    weakest: ClassVar[float] = 0.05
 
     def _penalty_and_solver(self) -> tuple[Callable[[float], Any], Any]:
         from skglm.penalties import MCPenalty
@@ -192,5 +196,5 @@ class Mcp(_Penalised):
 
 
 def load_package(contender: LinearContender) -> None:
-    """Import what a contender needs, outside the clock."""
+    """Import the package of a contender, which is not timed."""
     importlib.import_module(contender.package)

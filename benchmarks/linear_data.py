@@ -1,4 +1,4 @@
-"""Rows for linear models: the paper's correlated designs, and a sparse matrix like counts of words."""
+"""Data for linear models: the paper's correlated designs, and a sparse matrix like word counts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class LinearData:
-    """Training and test rows, and the columns that the truth uses."""
+    """Training and test rows, and the columns of the true model."""
 
     X: Any
     y: NDArray[np.float64]
@@ -23,7 +23,7 @@ class LinearData:
 
 @dataclass(frozen=True)
 class Classification:
-    """The paper's classification rows: 800 to train, 160 to test, 1000 columns, 25 of them true."""
+    """The paper's classification data: 800 training and 160 test rows, 1000 columns, 25 of them in the true model."""
 
     seed: int
 
@@ -38,7 +38,7 @@ class Classification:
 
 @dataclass(frozen=True)
 class Regression:
-    """The paper's regression rows: 2000 rows, 2000 columns, 100 of them true, a signal-to-noise ratio of 5."""
+    """The paper's regression data: 2000 rows, 2000 columns, 100 of them in the true model, signal-to-noise ratio 5."""
 
     seed: int
 
@@ -53,7 +53,7 @@ class Regression:
 
 @dataclass(frozen=True)
 class Text:
-    """Rows like counts of words: columns from frequent to rare, 50 of the more frequent 2000 are true."""
+    """Data like word counts: columns from frequent to rare; 50 of the 2000 most frequent are in the true model."""
 
     seed: int
     n: int = 20_000

@@ -1,4 +1,4 @@
-"""One contender on some data sets in a process of its own: `python -m benchmarks.linear_worker JOB RESULT`."""
+"""Measure one contender on some data sets in a separate process: `python -m benchmarks.linear_worker JOB RESULT`."""
 
 from __future__ import annotations
 
@@ -20,38 +20,39 @@ from benchmarks.linear_data import LinearData
 
 ENOUGH_SECONDS = 1.5
 MAX_FITS = 5
-LONG_SECONDS = 20.0  # a fit so long is repeated in other rounds only
+# A fit that takes longer is repeated in other rounds only.
+LONG_SECONDS = 20.0
 
 
 @dataclass(frozen=True)
 class LinearJob:
     """What to measure.
 
-    `cell` names the question; a `timed` job fits several times. Supports are refitted, and so compared by objective, at
-    each lambda2 of `yardsticks`.
+    `cell` names the part of the study. A `timed` job fits several times. Supports are refitted at each lambda2 of
+    `refit_lambda2`, so that their objectives can be compared.
     """
 
     cell: str
     contender: LinearContender
     sources: tuple[Any, ...]
-    yardsticks: tuple[float, ...] = ()
+    refit_lambda2: tuple[float, ...] = ()
     timed: bool = False
     threads: int = 1
 
 
 def measure(job: LinearJob, source: Any) -> Iterator[dict[str, Any]]:
-    """Fit against the clock, judge every model found, then repeat; each time give the best so far."""
+    """Time a fit and assess every model found, then repeat the fit; yield the best result so far after each fit."""
     load_package(job.contender)
     data = source.load()
-    before = memory.settled_bytes()
+    before = memory.baseline_bytes()
     start = time.perf_counter()
     fitted = job.contender.fit(data, job.threads)
     times = [time.perf_counter() - start]
     peak = max(0, memory.peak_bytes() - before) / 1e6
     result = {"seed": source.seed, "peak_mb": peak, "input_mb": _megabytes(data.X)}
     models = job.contender.models(fitted, data)
-    result["models"] = [judge(*model, data, job) for model in models]
-    result["truth"] = {str(ridge): refitted(data.support, data, job, ridge) for ridge in job.yardsticks}
+    result["models"] = [assess(*model, data, job) for model in models]
+    result["truth"] = {str(ridge): refitted(data.support, data, job, ridge) for ridge in job.refit_lambda2}
     yield result | {"seconds": times[0], "fits": 1}
     while job.timed and _again(times):
         start = time.perf_counter()
@@ -61,18 +62,18 @@ def measure(job: LinearJob, source: Any) -> Iterator[dict[str, Any]]:
 
 
 def _again(times: list[float]) -> bool:
-    """Tell whether to fit once more: twice unless that takes long, then until there are enough seconds or fits."""
+    """Return whether to fit again: twice unless that takes long, then until enough seconds or fits were measured."""
     if len(times) == 1:
         return times[0] < LONG_SECONDS
     return len(times) < MAX_FITS and sum(times) < ENOUGH_SECONDS
 
 
-def judge(intercept: float, coef: Coef, data: LinearData, job: LinearJob) -> dict[str, Any]:
-    """Say how large a model is, what it recovers, how well it ranks, and what its support is worth once refitted."""
+def assess(intercept: float, coef: Coef, data: LinearData, job: LinearJob) -> dict[str, Any]:
+    """Return the size of a model, its F1 against the true support, its test AUC, and its objectives after a refit."""
     chosen = np.flatnonzero(coef)
     hits = np.intersect1d(chosen, data.support).size
     found: dict[str, Any] = {"n_terms": int(chosen.size), "f1": 2 * hits / (chosen.size + data.support.size)}
-    found |= {f"objective {ridge:g}": refitted(chosen, data, job, ridge) for ridge in job.yardsticks}
+    found |= {f"objective {ridge:g}": refitted(chosen, data, job, ridge) for ridge in job.refit_lambda2}
     if data.y_test.size:
         from sklearn.metrics import roc_auc_score
 
@@ -81,7 +82,7 @@ def judge(intercept: float, coef: Coef, data: LinearData, job: LinearJob) -> dic
 
 
 def refitted(support: Any, data: LinearData, job: LinearJob, lambda2: float) -> float:
-    """Loss + lambda2 sum (sigma w)^2 at the best coefficients of a support: the same yardstick for everyone."""
+    """Return loss + lambda2 sum (sigma w)^2 at the best coefficients of a support, by the same code for all methods."""
     from sparsegam import linear_path
 
     if not len(support):
@@ -96,7 +97,7 @@ def _megabytes(X: Any) -> float:
 
 
 def main() -> None:
-    """Read the job, write the results; an exception goes to stderr, where the study picks it up."""
+    """Read the job and write the results. The study reads exceptions from stderr."""
     warnings.simplefilter("ignore")
     job_file, result_file = map(Path, sys.argv[1:])
     job: LinearJob = pickle.loads(job_file.read_bytes())

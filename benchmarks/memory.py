@@ -1,4 +1,4 @@
-"""How much memory a fit needed beyond its input: resident set before, and its peak during."""
+"""Memory that a fit needs in addition to its input: resident memory before the fit, and its peak during the fit."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import Any
 import psutil
 
 
-def settled_bytes() -> int:
-    """Resident bytes now, after handing freed memory back and forgetting earlier peaks (both where the system can)."""
+def baseline_bytes() -> int:
+    """Return freed memory to the system and reset the peak, if the system can; return the resident bytes."""
     gc.collect()
     _return_freed_pages()
     _forget_peak()
@@ -22,7 +22,7 @@ def settled_bytes() -> int:
 
 
 def peak_bytes() -> int:
-    """Highest resident bytes since `settled_bytes` on Linux; since the start of the process elsewhere."""
+    """Return the peak of the resident bytes since `baseline_bytes` (Linux) or since the start of the process."""
     status = Path("/proc/self/status")
     if status.exists():
         line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
@@ -32,12 +32,12 @@ def peak_bytes() -> int:
 
 
 def size_of(inputs: tuple[Any, ...]) -> int:
-    """Bytes held by arrays and data frames."""
+    """Return the bytes in arrays and data frames."""
     return sum(int(x.memory_usage(deep=True).sum()) if hasattr(x, "memory_usage") else int(x.nbytes) for x in inputs)
 
 
 def _return_freed_pages() -> None:
-    """Hand freed memory back, or a fit would reuse what preparing the data left behind, and look free of charge."""
+    """Return freed pages to the system. Otherwise a fit would reuse them, and its memory would not be counted."""
     if sys.platform == "linux":
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
         if trim is not None:
@@ -45,6 +45,6 @@ def _return_freed_pages() -> None:
 
 
 def _forget_peak() -> None:
-    """Reset VmHWM, as proc(5) says; where a sandbox refuses, the peak is an upper bound."""
+    """Reset VmHWM (see proc(5)). Where a sandbox forbids this, the peak is an upper bound."""
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")

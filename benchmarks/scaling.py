@@ -1,4 +1,4 @@
-"""How time and memory grow: in rows, features, thresholds and terms, on simulated credit tables.
+"""Measure how time and memory grow with rows, features, thresholds and terms, on simulated credit tables.
 
 python -m benchmarks.scaling [--parts rows features thresholds terms] [--rows 10000 100000 1000000] [--peers lightgbm]
 """
@@ -17,37 +17,39 @@ from benchmarks.data import Credit
 from benchmarks.worker import Job
 
 PEERS: dict[str, Contender] = {"lightgbm": LightGBM(), "interpret": ExplainableBoosting()}
-MIDDLE = 100_000  # rows of the parts that vary something else
+# Rows of the parts that vary something else.
+FIXED_ROWS = 100_000
 COPIES = (1, 2, 4)
 BINS = (50, 200, 800)
 TERMS = (10, 20, 40, 80)
-LAMBDA2 = 1e-3  # the estimator's default: these are the fits users run
+# The standardised ridge of all fits.
+LAMBDA2 = 1e-3
 
 
 def in_rows(args: argparse.Namespace, threads: int) -> Iterator[Job]:
-    """lambda0="bic" on more and more rows, beside the peers that were asked for."""
+    """Increase the number of rows, at lambda0="bic", for sparsegam and the selected peers."""
     for n in args.rows:
         for contender in (SparseGAM(lambda2=LAMBDA2), *(PEERS[name] for name in args.peers)):
             yield Job(f"rows={n}", contender, Credit(n), threads)
 
 
 def in_features(args: argparse.Namespace, threads: int) -> Iterator[Job]:
-    """Put shuffled copies of the table beside it."""
+    """Increase the number of features by shuffled copies of the table."""
     for copies in COPIES:
-        yield Job(f"features={copies}", SparseGAM(lambda2=LAMBDA2), Credit(MIDDLE, copies=copies), threads)
+        yield Job(f"features={copies}", SparseGAM(lambda2=LAMBDA2), Credit(FIXED_ROWS, copies=copies), threads)
 
 
 def in_thresholds(args: argparse.Namespace, threads: int) -> Iterator[Job]:
-    """Allow more bins for the same features, made continuous."""
+    """Increase the number of bins of the same features, made continuous."""
     for bins in BINS:
         contender = SparseGAM(lambda2=LAMBDA2, options={"max_bins": bins})
-        yield Job(f"thresholds={bins}", contender, Credit(MIDDLE, continuous=True), threads)
+        yield Job(f"thresholds={bins}", contender, Credit(FIXED_ROWS, continuous=True), threads)
 
 
 def in_terms(args: argparse.Namespace, threads: int) -> Iterator[Job]:
-    """Trace the whole frontier to more and more terms."""
+    """Increase the largest size of the path."""
     for k in TERMS:
-        yield Job(f"terms={k}", SparseGAMPath(lambda2=LAMBDA2, max_terms=k), Credit(MIDDLE), threads)
+        yield Job(f"terms={k}", SparseGAMPath(lambda2=LAMBDA2, max_terms=k), Credit(FIXED_ROWS), threads)
 
 
 PARTS: dict[str, Callable[[argparse.Namespace, int], Iterator[Job]]] = {
@@ -59,7 +61,7 @@ PARTS: dict[str, Callable[[argparse.Namespace, int], Iterator[Job]]] = {
 
 
 def growth(summary: pd.DataFrame) -> pd.DataFrame:
-    """Exponents a of time ~ size^a and memory ~ size^a between neighbours (1 = linear, 0 = free)."""
+    """Return the exponents a of time ~ size^a and memory ~ size^a between neighbouring sizes (1 is linear)."""
     parts = summary["cell"].str.extract(r"^(?P<part>\w+)=(?P<size>\d+)$").astype({"size": float})
     table = pd.concat([parts, summary], axis=1)
     table["size"], by = np.log(table["size"]), ["part", "threads", "contender"]
@@ -71,22 +73,22 @@ def growth(summary: pd.DataFrame) -> pd.DataFrame:
 
 
 def options() -> argparse.Namespace:
-    """Read the command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--parts", nargs="+", choices=tuple(PARTS), default=list(PARTS))
     parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
-    parser.add_argument("--peers", nargs="+", choices=tuple(PEERS), default=[], help="beside ours, in rows")
+    parser.add_argument("--peers", nargs="+", choices=tuple(PEERS), default=[], help="peers of the part `rows`")
     runner.add_options(parser)
     return parser.parse_args()
 
 
 def main() -> None:
-    """Measure, print, write results/scaling*.csv."""
+    """Run the fits, print the results and write results/scaling*.csv."""
     args = options()
     jobs = [job for part in args.parts for threads in args.threads for job in PARTS[part](args, threads)]
     summary = runner.report("scaling", runner.run(jobs, args))
     table = growth(summary)
-    print("\nexponents of growth from the size before:\n" + table.round(2).to_string(index=False))
+    print("\ngrowth exponents relative to the previous size:\n" + table.round(2).to_string(index=False))
     runner.save("scaling-growth.csv", table)
 
 

@@ -1,10 +1,10 @@
-"""Files streamed in: time by phase, rows per second and peak memory, beside the same rows as one frame.
+"""Measure fits of streamed files: time by phase, rows per second and peak memory, compared with a data frame in memory.
 
 python -m benchmarks.streams [--rows 1000000 10000000] [--folder DIR] [--threads 2] [--frame] [--max-bytes N]
 
-Credit applications are simulated a million at a time and written as Parquet; the folder is removed afterwards. Peak
-memory is what the process held at most beyond what it held before, and is set against the codes, at a byte or two per
-value, plus 40 bytes per row.
+Credit applications are simulated a million at a time and written as Parquet files, which are removed afterwards. Peak
+memory is the resident memory in addition to that before the fit. `of_allowed` is its ratio to the expected memory: 1.3
+bytes per value for the codes, plus 40 bytes per row.
 """
 
 from __future__ import annotations
@@ -23,20 +23,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmarks.memory import peak_bytes, settled_bytes
+from benchmarks.memory import baseline_bytes, peak_bytes
 
 ROWS_PER_FILE = 1_000_000
-BYTES_ON_DISK = 30  # of a row in Parquet, about
+# Approximate size of a row in Parquet.
+BYTES_ON_DISK = 30
 SETTINGS = {"lambda0": "bic", "special_values": [-9, -8, -7]}
 
 
 def write(folder: Path, n: int) -> None:
-    """Simulate rows and write them, a file at a time."""
+    """Simulate rows and write them, one file at a time."""
     from sparsegam.datasets import make_credit
 
     free = shutil.disk_usage(folder).free
     if n * BYTES_ON_DISK > 0.8 * free:
-        msg = f"{n} rows take about {n * BYTES_ON_DISK / 1e9:.0f} GB, and {free / 1e9:.0f} GB are free on {folder}"
+        msg = f"{n} rows need about {n * BYTES_ON_DISK / 1e9:.0f} GB, but {folder} has {free / 1e9:.0f} GB free"
         raise SystemExit(msg)
     for i, start in enumerate(range(0, n, ROWS_PER_FILE)):
         credit = make_credit(min(ROWS_PER_FILE, n - start), seed=i)
@@ -45,13 +46,13 @@ def write(folder: Path, n: int) -> None:
 
 
 class Phases:
-    """Seconds spent in some functions, by their name."""
+    """Seconds spent in selected functions, by phase."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
 
     def watch(self, owner: Any, name: str, phase: str) -> None:
-        """Count the time of a function towards a phase."""
+        """Add the time of a function to a phase."""
         function: Callable[..., Any] = getattr(owner, name)
 
         def timed(*args: Any, **kwargs: Any) -> Any:
@@ -65,7 +66,7 @@ class Phases:
 
 
 def measure(folder: Path, threads: int, *, as_frame: bool, max_bytes: int | None) -> dict[str, Any]:
-    """Fit what is in a folder, in this process; say what it took."""
+    """Fit the files of a folder in this process and return the measurements."""
     from sparsegam import SparseGAMClassifier, scan
     from sparsegam._design import encoding
     from sparsegam._fit import training
@@ -79,11 +80,11 @@ def measure(folder: Path, threads: int, *, as_frame: bool, max_bytes: int | None
     gam = SparseGAMClassifier(n_jobs=threads, **SETTINGS)
     if as_frame:
         frame = pd.concat([pd.read_parquet(file) for file in sorted(folder.glob("*.parquet"))], ignore_index=True)
-        given: tuple[Any, ...] = (frame.drop(columns="y"), frame["y"])
+        arguments: tuple[Any, ...] = (frame.drop(columns="y"), frame["y"])
     else:
-        given = (scan(folder, max_bytes=max_bytes), "y")
-    before, start = settled_bytes(), time.perf_counter()
-    gam.fit(*given)
+        arguments = (scan(folder, max_bytes=max_bytes), "y")
+    before, start = baseline_bytes(), time.perf_counter()
+    gam.fit(*arguments)
     seconds, peak = time.perf_counter() - start, peak_bytes() - before
     n = gam.model_.statistics.n_rows
     if "read" in phases.seconds:
@@ -104,7 +105,7 @@ def measure(folder: Path, threads: int, *, as_frame: bool, max_bytes: int | None
 
 
 def in_own_process(folder: Path, args: argparse.Namespace, *, as_frame: bool) -> dict[str, Any]:
-    """Measure in a fresh process, whose memory tells nothing of another fit."""
+    """Measure in a fresh process, whose memory is not affected by other fits."""
     command = [sys.executable, "-m", "benchmarks.streams", "--measure", str(folder), "--threads", str(args.threads)]
     command += ["--frame"] * as_frame
     command += [] if args.max_bytes is None else ["--max-bytes", str(args.max_bytes)]
@@ -113,13 +114,13 @@ def in_own_process(folder: Path, args: argparse.Namespace, *, as_frame: bool) ->
 
 
 def main() -> None:
-    """Write, measure, print, clean up."""
+    """Write the files, measure the fits and print the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000])
-    parser.add_argument("--folder", type=Path, help="where to write; the folder for temporary files by default")
+    parser.add_argument("--folder", type=Path, help="folder to write to (default: the folder for temporary files)")
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--frame", action="store_true", help="fit the same rows as a frame, too")
-    parser.add_argument("--max-bytes", type=int, help="of codes in memory; beyond, they are in a file")
+    parser.add_argument("--frame", action="store_true", help="also fit the same rows as a data frame")
+    parser.add_argument("--max-bytes", type=int, help="memory for codes; larger codes are stored in a file")
     parser.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.measure:

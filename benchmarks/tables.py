@@ -1,4 +1,4 @@
-"""FICO as a real table: special codes, monotone shapes, choosing the size; against EBM and boosted trees, same folds.
+"""Compare fits of FICO (special codes, monotone shapes, chosen size) with EBM and boosted trees on the same folds.
 
 python -m benchmarks.tables [--data PATH] [--rounds 3] [--threads 2]
 """
@@ -25,7 +25,7 @@ from sparsegam import SparseGAMClassifier, SparseGAMClassifierCV
 SPECIAL = [-7, -8, -9]
 MAX_TERMS = 40
 LAMBDA0 = 5.0
-# The directions that FICO's data dictionary gives for the probability of Bad; the other features have none there.
+# Directions of the probability of Bad from FICO's data dictionary, which has none for the other features.
 DIRECTIONS = {
     "ExternalRiskEstimate": "decreasing",
     "MSinceOldestTradeOpen": "decreasing",
@@ -51,20 +51,20 @@ Method = Callable[[pd.DataFrame, Labels], Any]
 
 
 def methods(threads: int) -> dict[str, Method]:
-    """List who is measured; EBM where interpret is installed."""
+    """Return the methods by name; EBM is included if interpret is installed."""
     special = {"special_values": SPECIAL, "n_jobs": threads}
 
-    def ours(**options: Any) -> Method:
+    def sparsegam(**options: Any) -> Method:
         return lambda X, y: SparseGAMClassifier(lambda0=LAMBDA0, **options).fit(X, y)
 
-    def chosen(X: pd.DataFrame, y: Labels) -> Any:
+    def cross_validated(X: pd.DataFrame, y: Labels) -> Any:
         return SparseGAMClassifierCV(max_terms=25, rule="best", scoring="roc_auc", **special).fit(X, y)
 
     found: dict[str, Method] = {
-        "sparsegam, codes as numbers": ours(n_jobs=threads),
-        "sparsegam, special codes": ours(**special),
-        "sparsegam, special codes, monotone": ours(monotone=DIRECTIONS, **special),
-        "sparsegam CV, special codes, <= 25 terms": chosen,
+        "sparsegam, codes as numbers": sparsegam(n_jobs=threads),
+        "sparsegam, special codes": sparsegam(**special),
+        "sparsegam, special codes, monotone": sparsegam(monotone=DIRECTIONS, **special),
+        "sparsegam CV, special codes, <= 25 terms": cross_validated,
         "gradient boosting, 100 trees of depth 3": lambda X, y: GradientBoostingClassifier(random_state=0).fit(X, y),
     }
     try:
@@ -83,13 +83,15 @@ def folds(frame: pd.DataFrame, y: Labels) -> list[tuple[Any, Any]]:
 
 
 def is_monotone(model: Any) -> bool:
-    """Tell whether every shape of a model goes its documented way, to the bit."""
+    """Return whether every shape function is exactly monotone in its documented direction."""
     shapes = model.model_.shape_functions()
     steps = [
         (np.diff(shape.contributions[shape.bins.first_interval :]), DIRECTIONS.get(name))
         for name, shape in shapes.items()
     ]
-    return all((step >= 0).all() if way == "increasing" else (step <= 0).all() for step, way in steps if way)
+    return all(
+        (step >= 0).all() if direction == "increasing" else (step <= 0).all() for step, direction in steps if direction
+    )
 
 
 def measure(name: str, method: Method, frame: pd.DataFrame, y: Labels) -> dict[str, Any]:
@@ -123,7 +125,7 @@ def measure(name: str, method: Method, frame: pd.DataFrame, y: Labels) -> dict[s
 
 
 def cv_seconds(frame: pd.DataFrame, y: Labels, threads: int, rounds: int, **options: Any) -> list[float]:
-    """Time five-fold cross-validation with the frontier to 40 terms, from the frame to the chosen model."""
+    """Time five-fold cross-validation of paths to 40 terms, from the data frame to the chosen model."""
     seconds = []
     for _ in range(rounds):
         cv = SparseGAMClassifierCV(max_terms=MAX_TERMS, cv=folds(frame, y), n_jobs=threads, **options)
@@ -134,7 +136,7 @@ def cv_seconds(frame: pd.DataFrame, y: Labels, threads: int, rounds: int, **opti
 
 
 def main() -> None:
-    """Measure, print, write results/tables*.csv."""
+    """Run the fits, print the results and write results/tables*.csv."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", help="fico.csv.gz or its folder (default: $SPARSEGAM_DATA, else ../shared/data)")
     parser.add_argument("--rounds", type=int, default=3, help="repetitions of the timed cross-validation")

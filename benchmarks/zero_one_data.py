@@ -1,4 +1,4 @@
-"""Tables whose columns are all 0 or 1: COMPAS, german credit and the simulated credit table."""
+"""Tables whose columns are all 0 or 1: COMPAS, German credit and the simulated credit table."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from benchmarks.data import Problem
 
-THRESHOLDS = 16  # of a number, at its quantiles; all of them where a table has few
+# Number of quantiles of a numeric column that are used as thresholds, or all values if there are fewer.
+THRESHOLDS = 16
 COMPAS = ("sex", "age", "juv_fel_count", "juv_misd_count", "juvenile_crimes", "priors_count", "c_charge_degree")
 
 
 @dataclass(frozen=True)
 class ZeroOne:
-    """One of the tables, every column 0 or 1."""
+    """One of the tables, with all columns 0 or 1."""
 
     name: str
     folder: Path

@@ -1,4 +1,4 @@
-"""The benchmark on held-out rows: folds, resumable results, failures recorded as results, and the summary."""
+"""Tests of the benchmark on held-out rows: folds, resumable results, recorded failures, and the summary."""
 
 import argparse
 import os
@@ -12,7 +12,7 @@ import pytest
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 if not (REPOSITORY / "benchmarks").is_dir():
-    pytest.skip("the benchmarks are not beside the tests", allow_module_level=True)
+    pytest.skip("the benchmarks are not part of this checkout", allow_module_level=True)
 sys.path.insert(0, str(REPOSITORY))
 
 from benchmarks import newrows, newrows_summary  # noqa: E402

@@ -1,1 +1,1 @@
-"""The paper's experiments, one command each: `python -m benchmarks.paper [figure ...] [--quick] [--data PATH]`."""
+"""The experiments of the paper: `python -m benchmarks.paper [figure ...] [--quick] [--data PATH]`."""

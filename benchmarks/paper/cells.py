@@ -1,4 +1,4 @@
-"""What is run for each figure: the grid of cells, whole or quick. A cell is one method on one fold with one setting."""
+"""The grid of cells of each figure, complete or quick. A cell is one method on one fold with one setting."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ LAMBDA0 = (7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0, 0.8)
 LAMBDA2 = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
 RATIOS = (0.9, 0.7, 0.5, 0.3, 0.1, 0.001)
 MCP_SHAPES = (1.5, 25.0)
-THIRD = 2  # the fold that the published models come from
+# The fold of the published models.
+PUBLISHED_FOLD = 2
 
 LOGISTIC = (
     "exchange",
@@ -27,7 +28,7 @@ EXPONENTIAL = ("exchange", "exchange, certified", "fastsparsegams", "swap, expon
 
 @dataclass(frozen=True)
 class Cell:
-    """One run: its table and fold, its method and setting. Without lambda0 it is a path of so many points."""
+    """One run: table, fold, method and setting. Without lambda0 it is a path with the given number of points."""
 
     table: str
     fold: int
@@ -40,27 +41,27 @@ class Cell:
 
     @property
     def key(self) -> str:
-        """Its name in a results file."""
+        """Name of the cell in a results file."""
         parts = (self.table, self.fold, self.method, self.loss, self.lambda2, self.lambda0, self.shape, self.points)
         return "|".join("" if part is None else str(part) for part in parts)
 
 
 @dataclass(frozen=True)
 class Scale:
-    """How much of a figure to run."""
+    """Whether to run the complete grids or the quick ones."""
 
     quick: bool = False
 
-    def pick(self, whole: tuple, quick: tuple) -> tuple:
-        """One of two grids."""
-        return quick if self.quick else whole
+    def pick(self, complete: tuple, quick: tuple) -> tuple:
+        """Return one of two grids."""
+        return quick if self.quick else complete
 
 
 def timing(table: str, scale: Scale) -> Iterator[Cell]:
-    """Figures 3, 6, 7: single fits, each cold, at every pair of prices."""
+    """Yield the cells of figures 3, 6 and 7: single fits without warm start, for all lambda0 and lambda2."""
     quick = {"fico": (7.0, 5.0, 3.0), "compas": (7.0, 5.0, 3.0, 1.0), "netherlands": (7.0,)}[table]
     ridges = scale.pick(LAMBDA2, (1e-5, 1e-3))
-    for fold in scale.pick((2, 0, 1, 3, 4), (THIRD,)):
+    for fold in scale.pick((2, 0, 1, 3, 4), (PUBLISHED_FOLD,)):
         for lambda0 in scale.pick(LAMBDA0, quick):
             for method in EXPONENTIAL:
                 yield Cell(table, fold, method, "exponential", 0.0, lambda0)
@@ -70,9 +71,10 @@ def timing(table: str, scale: Scale) -> Iterator[Cell]:
 
 
 def sparsity(table: str, scale: Scale) -> Iterator[Cell]:
-    """Figures 5, 8: paths on the real tables, all methods."""
+    """Yield the cells of figures 5 and 8: paths of all methods on the real tables."""
     points = scale.pick((40,), (12,))[0]
-    slow = not scale.quick or table == "compas"  # peers that need minutes on the larger tables
+    # Peers that need minutes on the larger tables are left out of quick grids.
+    slow = not scale.quick or table == "compas"
     for fold in scale.pick((2, 0, 1, 3, 4), (2, 0) if table == "compas" else (2,)):
         yield Cell(table, fold, "exchange", "exponential")
         yield Cell(table, fold, "swap, exponential", "exponential", points=points)
@@ -89,7 +91,7 @@ def sparsity(table: str, scale: Scale) -> Iterator[Cell]:
 
 
 def simulated(scale: Scale) -> Iterator[Cell]:
-    """Figures 4, 9: paths on the simulated classification, recovery included."""
+    """Yield the cells of figures 4 and 9: paths on the simulated classification, with recovery of the true columns."""
     points = scale.pick((40,), (20,))[0]
     for seed in scale.pick((0, 1, 2, 3, 4), (0,)):
         for lambda2 in scale.pick(LAMBDA2, (1e-3,)):
@@ -110,7 +112,7 @@ def _continuous(table: str, fold: int, points: int) -> Iterator[Cell]:
 
 
 def ordering(scale: Scale) -> Iterator[Cell]:
-    """Appendix D.1: linear regression along a path, sequential against dynamic ordering."""
+    """Yield the cells of appendix D.1: regression paths with sequential and with dynamic ordering."""
     for method in ("swap, sequential", "swap, dynamic", "exchange"):
         yield Cell("regression", 0, method, "squared", 0.0, points=scale.pick((100,), (5,))[0])
 

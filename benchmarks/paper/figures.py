@@ -1,4 +1,4 @@
-"""Draws the figures of the paper from the tables that the cells gave: times, trade-offs, recovery, orderings."""
+"""Draw the figures of the paper from the results of the cells: times, trade-offs, recovery, orderings."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TITLES = {"fico": "FICO", "compas": "COMPAS", "netherlands": "NETHERLANDS (simul
 
 
 def draw(figure: str, table: pd.DataFrame) -> None:
-    """Draw one figure next to its table; an empty table draws nothing."""
+    """Draw a figure next to its table; nothing is drawn from an empty table."""
     if table.empty or "n_terms" not in table:
         return
     table = table[table["n_terms"].notna()].assign(label=_labels(table))
@@ -42,7 +42,7 @@ def draw(figure: str, table: pd.DataFrame) -> None:
 
 
 def times(table: pd.DataFrame) -> Figure:
-    """Seconds of a fit against lambda0, a panel per lambda2, and the AUC that the time buys."""
+    """Draw the seconds of a fit against lambda0, a panel per lambda2, and test AUC against seconds."""
     ridges = sorted(table.loc[table["lambda2"] > 0, "lambda2"].unique())
     shown = [ridge for ridge in (1e-5, 1e-3) if ridge in ridges] or ridges[:2]
     picture = Figure(figsize=(5.2 * len(shown), 7.6), layout="constrained")
@@ -50,7 +50,7 @@ def times(table: pd.DataFrame) -> Figure:
     for n, ridge in enumerate(shown):
         cells = table[(table["lambda2"] == ridge) | (table["lambda2"] == 0)]
         _times(axes[0, n], cells, f"{TITLES[cells['table'].iloc[0]]}, lambda2 = {ridge:g}")
-        _bought(axes[1, n], cells)
+        _auc_by_time(axes[1, n], cells)
     axes[1, 0].legend(*axes[0, 0].get_legend_handles_labels(), fontsize=6)
     return picture
 
@@ -62,7 +62,7 @@ def _times(axis: Axes, cells: pd.DataFrame, title: str) -> None:
     axis.set(title=title, xlabel="lambda0", ylabel="CPU seconds, one thread", yscale="log")
 
 
-def _bought(axis: Axes, cells: pd.DataFrame) -> None:
+def _auc_by_time(axis: Axes, cells: pd.DataFrame) -> None:
     for label, points in cells.groupby("label", sort=False):
         marker = "x" if "exponential" in label else "o"
         axis.scatter(points["seconds"], points["test_auc"], s=14, marker=marker, color=_colour(label))
@@ -70,7 +70,7 @@ def _bought(axis: Axes, cells: pd.DataFrame) -> None:
 
 
 def tradeoffs(table: pd.DataFrame) -> Figure:
-    """AUC and accuracy, training and test, against the number of terms: all folds and settings."""
+    """Draw AUC and accuracy on training and test rows against the number of terms, for all folds and settings."""
     names = ["train_accuracy", "test_accuracy", "train_auc", "test_auc"]
     picture = _panels(table, names)
     picture.suptitle(TITLES[table["table"].iloc[0]])
@@ -78,12 +78,12 @@ def tradeoffs(table: pd.DataFrame) -> Figure:
 
 
 def recovery(table: pd.DataFrame) -> Figure:
-    """AUC and recovery F1 against the number of terms on the simulated data."""
+    """Draw AUC and F1 of the recovered columns against the number of terms, for the simulated data."""
     return _panels(table[~table["method"].str.startswith("ElasticNet")], ["train_auc", "test_auc", "f1"])
 
 
 def elastic(table: pd.DataFrame) -> Figure:
-    """The same for ElasticNet from LASSO on, beside the L0 methods."""
+    """Draw AUC and F1 for ElasticNet including LASSO, and for the L0 methods."""
     return _panels(table[~table["method"].str.startswith("MCP")], ["train_auc", "test_auc", "f1"])
 
 
@@ -102,7 +102,7 @@ def _panels(table: pd.DataFrame, names: list[str]) -> Figure:
 
 
 def orderings(table: pd.DataFrame) -> Figure:
-    """Seconds of the whole path, and recovery along it."""
+    """Draw the seconds of the whole path, and F1 along the path."""
     picture = Figure(figsize=(9, 3.6), layout="constrained")
     left, right = picture.subplots(1, 2)
     for label, line in table.groupby("label", sort=False):
@@ -115,7 +115,7 @@ def orderings(table: pd.DataFrame) -> Figure:
 
 
 def _labels(table: pd.DataFrame) -> pd.Series:
-    """The method, with its loss where another method of that name has the other loss."""
+    """Return the method, with the loss if the method is used with both losses."""
     both = table["method"].isin(["exchange", "exchange, certified", "fastsparsegams"])
     exponential = table["loss_name"] == "exponential"
     return table["method"].where(~(both & exponential), table["method"] + ", exponential")

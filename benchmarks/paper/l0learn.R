@@ -1,12 +1,15 @@
-# Fits L0Learn on one fold: Rscript l0learn.R FOLDER ROWS COLUMNS LAMBDA2 LAMBDA0 MOST_TERMS (LAMBDA0 "path": its own).
-# Reads FOLDER/matrix.bin (column by column) and labels.bin, doubles; writes FOLDER/models.csv, one line per coefficient.
-loadNamespace("L0Learn") # before the clock
-given <- commandArgs(trailingOnly = TRUE)
-folder <- given[1]
-n <- as.integer(given[2])
-p <- as.integer(given[3])
-lambda2 <- as.numeric(given[4])
-most_terms <- as.integer(given[6])
+# Fit L0Learn on one fold: Rscript l0learn.R FOLDER ROWS COLUMNS LAMBDA2 LAMBDA0 MAX_TERMS
+# With LAMBDA0 "path", L0Learn chooses its own grid.
+# Reads doubles from FOLDER/matrix.bin (column by column) and labels.bin. Writes FOLDER/models.csv, one line per
+# coefficient.
+# The package is loaded before the time is measured.
+loadNamespace("L0Learn")
+arguments <- commandArgs(trailingOnly = TRUE)
+folder <- arguments[1]
+n <- as.integer(arguments[2])
+p <- as.integer(arguments[3])
+lambda2 <- as.numeric(arguments[4])
+max_terms <- as.integer(arguments[6])
 
 doubles <- function(name, count) {
   stream <- file(file.path(folder, name), "rb")
@@ -18,16 +21,16 @@ x <- matrix(doubles("matrix.bin", n * p), n, p)
 y <- doubles("labels.bin", n)
 settings <- list(
   x, y,
-  loss = "Logistic", penalty = "L0L2", algorithm = "CDPSI", maxSuppSize = most_terms,
+  loss = "Logistic", penalty = "L0L2", algorithm = "CDPSI", maxSuppSize = max_terms,
   nGamma = 1, gammaMin = lambda2, gammaMax = lambda2
 )
-if (given[5] != "path") settings$lambdaGrid <- list(as.numeric(given[5]))
+if (arguments[5] != "path") settings$lambdaGrid <- list(as.numeric(arguments[5]))
 start <- proc.time()
 fit <- do.call(L0Learn::L0Learn.fit, settings)
 spent <- proc.time() - start
 seconds <- spent[["user.self"]] + spent[["sys.self"]]
 
-# The intercept is the line of column 0, so that a model without terms has one too.
+# The intercept is stored as column 0, so that a model without terms has a line too.
 models <- lapply(seq_along(fit$lambda[[1]]), function(m) {
   beta <- as.numeric(fit$beta[[1]][, m])
   used <- which(beta != 0)
@@ -37,6 +40,6 @@ models <- lapply(seq_along(fit$lambda[[1]]), function(m) {
   )
 })
 found <- do.call(rbind, models)
-# Doubles with all their digits.
+# Write doubles with full precision.
 found$coef <- sprintf("%.17g", found$coef)
 write.csv(found, file.path(folder, "models.csv"), row.names = FALSE, quote = FALSE)

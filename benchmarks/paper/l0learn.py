@@ -1,4 +1,4 @@
-"""L0Learn by way of Rscript: a fold goes out as binary files, its models come back as CSV. Needs R and the package."""
+"""Run L0Learn with Rscript: folds are written as binary files, models are read from CSV. Requires R and L0Learn."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ PROBE = 'quit(status = as.integer(!requireNamespace("L0Learn", quietly = TRUE)))
 
 
 @lru_cache(maxsize=1)
-def missing() -> str | None:
-    """Say why L0Learn cannot run here; None where it can."""
+def why_unavailable() -> str | None:
+    """Return why L0Learn cannot run, or None if it can."""
     if shutil.which("Rscript") is None:
-        return "R is not installed, so L0Learn is left out (fastsparsegams is built on its code)"
+        return "R is not installed; L0Learn is skipped"
     found = subprocess.run(["Rscript", "-e", PROBE], capture_output=True, check=False)
     if found.returncode == 0:
         return None
-    return 'R has no package L0Learn, so it is left out: install.packages("L0Learn"), or set R_LIBS to where it is'
+    return 'the R package L0Learn is not installed: run install.packages("L0Learn"), or set R_LIBS to its library'
 
 
-def fit(fold: Fold, cell: Cell, most_terms: int) -> Iterator[Solution]:
-    """One price, or L0Learn's own path; the seconds are CPU seconds of the fit alone, as R counts them."""
-    price = "path" if cell.lambda0 is None else repr(cell.lambda0)
+def fit(fold: Fold, cell: Cell, max_terms: int) -> Iterator[Solution]:
+    """Fit at one lambda0, or along L0Learn's own path; the seconds are CPU seconds of the fit as measured by R."""
+    lambda0 = "path" if cell.lambda0 is None else repr(cell.lambda0)
     with tempfile.TemporaryDirectory() as folder:
         fold.matrix.ravel(order="F").astype("<f8").tofile(Path(folder, "matrix.bin"))
         fold.signs.astype("<f8").tofile(Path(folder, "labels.bin"))
-        settings = [*map(str, fold.matrix.shape), repr(cell.lambda2), price, str(most_terms)]
+        settings = [*map(str, fold.matrix.shape), repr(cell.lambda2), lambda0, str(max_terms)]
         command = ["Rscript", str(SCRIPT), folder, *settings]
         run = subprocess.run(command, capture_output=True, text=True, check=False)
         if run.returncode != 0:
@@ -49,7 +49,7 @@ def fit(fold: Fold, cell: Cell, most_terms: int) -> Iterator[Solution]:
 
 
 def _solution(lines: pd.DataFrame, cell: Cell) -> Solution:
-    """A model from its lines: R counts columns from one, and column 0 is the intercept."""
+    """Convert the rows of a model: R counts columns from one, and column 0 is the intercept."""
     terms = lines[lines["column"] > 0]
     return Solution(
         terms["column"].to_numpy(dtype=np.int64) - 1,

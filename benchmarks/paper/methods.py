@@ -1,7 +1,7 @@
-"""The methods of the figures, each a function of a fold and a cell that returns its models: ours, then the peers.
+"""The methods of the figures: sparsegam and its peers. Each is a function of a fold and a cell that yields its models.
 
-Ours take the features, binning inside the clock; the peers take the ready 0/1 (or real) columns for nothing. The
-clock is CPU time of the one thread that each may use, so that a busy machine does not count.
+sparsegam takes the features, and its binning is timed. The peers take the 0/1 or numeric columns, which are built
+outside the timing. Times are CPU seconds of one thread, so that a busy machine does not affect them.
 """
 
 from __future__ import annotations
@@ -19,10 +19,14 @@ from benchmarks.paper.tables import Fold
 
 Method = Callable[[Fold, Cell], Iterator[Solution]]
 
-MOST_TERMS = 60  # of a path
-TIMED_TERMS = 200  # of a single fit
-PATH_STEPS = 40  # values of the penalty along a path of a continuous one; the papers' packages have 100
-SHORTEST = 0.02  # last penalty of such a path, as a share of the first
+# Largest size on a path.
+MAX_PATH_TERMS = 60
+# Largest size of a single fit.
+MAX_TIMED_TERMS = 200
+# Number of penalties along a path of a continuous penalty; the packages of the papers have 100.
+PATH_STEPS = 40
+# Last penalty of such a path, relative to the first.
+LAST_PENALTY = 0.02
 
 SWAPS = {
     "swap, no cuts": {"cuts": "none", "order": "sequential"},
@@ -37,24 +41,24 @@ SWAPS = {
 
 
 def method_named(name: str) -> Method:
-    """Find a method by the name it has in the figures."""
+    """Return a method by its name in the figures."""
     if name in SWAPS:
         return swap
     family = name.split(",")[0].split(" ")[0]
     return {
         "exchange": exchange,
         "fastsparsegams": fastsparsegams,
-        "L0Learn": through_r,
+        "L0Learn": run_l0learn,
         "LASSO": continuous,
         "ElasticNet": continuous,
         "MCP": continuous,
     }[family]
 
 
-def unavailable(name: str) -> str | None:
-    """Say why a method cannot run here; None where it can."""
+def why_unavailable(name: str) -> str | None:
+    """Return why a method cannot run, or None if it can."""
     if name.startswith("L0Learn"):
-        return l0learn.missing()
+        return l0learn.why_unavailable()
     package = {"fastsparsegams": "fastsparsegams", "LASSO": "skglm", "ElasticNet": "skglm", "MCP": "skglm"}
     needed = package.get(name.split(",")[0].split(" ")[0])
     if needed is None:
@@ -65,12 +69,12 @@ def unavailable(name: str) -> str | None:
 
 
 def exchange(fold: Fold, cell: Cell) -> Iterator[Solution]:
-    """Our own search: one price, or the whole frontier."""
+    """Run the search of sparsegam at one lambda0, or for all sizes."""
     start = time.process_time()
-    models = _frontier(fold, cell) if cell.lambda0 is None else [(cell.lambda0, _single(fold, cell))]
+    models = _path(fold, cell) if cell.lambda0 is None else [(cell.lambda0, _single(fold, cell))]
     seconds = time.process_time() - start
     for lambda0, model in models:
-        yield _ours(model, fold, cell, lambda0, seconds)
+        yield _to_solution(model, fold, cell, lambda0, seconds)
 
 
 def _single(fold: Fold, cell: Cell) -> Any:
@@ -83,46 +87,47 @@ def _single(fold: Fold, cell: Cell) -> Any:
     return SparseGAMClassifier(**settings).fit(_frame(fold), fold.y).model_
 
 
-def _frontier(fold: Fold, cell: Cell) -> list[tuple[float, Any]]:
+def _path(fold: Fold, cell: Cell) -> list[tuple[float, Any]]:
     from sparsegam import gam_path, linear_path
 
-    settings = {"loss": cell.loss, "lambda2": cell.lambda2, "max_terms": _most_terms(cell), "n_jobs": 1}
+    settings = {"loss": cell.loss, "lambda2": cell.lambda2, "max_terms": _max_terms(cell), "n_jobs": 1}
     search = linear_path if fold.linear else gam_path
     settings |= {} if fold.linear else {"min_samples_bin": 1}
     path = search(fold.train if fold.linear else _frame(fold), fold.y, **settings)
     return list(zip(path.lambda0, path, strict=True))
 
 
-def _most_terms(cell: Cell) -> int:
-    return 150 if cell.loss == "squared" else MOST_TERMS  # the simulated regression has 100 true columns
+def _max_terms(cell: Cell) -> int:
+    # The simulated regression has 100 true columns.
+    return 150 if cell.loss == "squared" else MAX_PATH_TERMS
 
 
 def swap(fold: Fold, cell: Cell) -> Iterator[Solution]:
-    """The paper's search: one price cold, or a path of them, warm."""
+    """Run the paper's search at one lambda0 without warm start, or along a path with warm starts."""
     from sparsegam._fit.swap_path import linear_swap_path, swap_path
 
     search = linear_swap_path if fold.linear else swap_path
-    prices = path_prices(fold, cell) if cell.lambda0 is None else np.array([cell.lambda0])
-    limits = {"max_terms": _most_terms(cell) if cell.lambda0 is None else TIMED_TERMS, "n_jobs": 1}
+    penalties = path_penalties(fold, cell) if cell.lambda0 is None else np.array([cell.lambda0])
+    limits = {"max_terms": _max_terms(cell) if cell.lambda0 is None else MAX_TIMED_TERMS, "n_jobs": 1}
     start = time.process_time()
     path = search(
         fold.train if fold.linear else _frame(fold),
         fold.y,
         loss=cell.loss,
-        lambda0=prices,
+        lambda0=penalties,
         lambda2=cell.lambda2,
         **SWAPS[cell.method],
         **limits,
     )
     seconds = time.process_time() - start
-    for lambda0, model in zip(prices, path, strict=True):
-        yield _ours(model, fold, cell, lambda0, seconds, path.search_stats)
+    for lambda0, model in zip(penalties, path, strict=True):
+        yield _to_solution(model, fold, cell, lambda0, seconds, path.search_stats)
 
 
-def path_prices(fold: Fold, cell: Cell) -> Any:
-    """Prices from one that lets a single term in down to one that lets in about as many as a figure shows."""
+def path_penalties(fold: Fold, cell: Cell) -> Any:
+    """Return values of lambda0, from a single selected term to about as many as a figure shows."""
     y = fold.y if cell.loss == "squared" else fold.signs
-    gain = ((fold.matrix - fold.matrix.mean(0)).T @ (y - y.mean())) ** 2 / np.maximum(fold.spread, 1e-12)
+    gain = ((fold.matrix - fold.matrix.mean(0)).T @ (y - y.mean())) ** 2 / np.maximum(fold.centred_sq_norm, 1e-12)
     largest = 0.5 * gain.max()
     if cell.loss == "squared":
         return np.geomspace(0.5 * largest, 3e-3 * largest, cell.points)
@@ -130,7 +135,7 @@ def path_prices(fold: Fold, cell: Cell) -> Any:
 
 
 def fastsparsegams(fold: Fold, cell: Cell) -> Iterator[Solution]:
-    """The authors' package: one price, or its own path."""
+    """Run fastsparsegams at one lambda0, or along its own path."""
     from fastsparsegams import fit
 
     exponential = cell.loss == "exponential"
@@ -138,10 +143,10 @@ def fastsparsegams(fold: Fold, cell: Cell) -> Iterator[Solution]:
     if not exponential:
         penalty["gamma_max"] = cell.lambda2
     if cell.lambda0 is None:
-        grid = {"num_gamma": 1, "num_lambda": 100, "max_support_size": MOST_TERMS}
+        grid = {"num_gamma": 1, "num_lambda": 100, "max_support_size": MAX_PATH_TERMS}
     else:
         grid = {"lambda_grid": [[cell.lambda0]], "num_lambda": None, "num_gamma": None}
-        grid["max_support_size"] = TIMED_TERMS
+        grid["max_support_size"] = MAX_TIMED_TERMS
     start = time.process_time()
     found = fit(fold.matrix, fold.signs, loss=cell.loss.capitalize(), algorithm="CDPSI", **penalty, **grid)
     seconds = time.process_time() - start
@@ -151,22 +156,22 @@ def fastsparsegams(fold: Fold, cell: Cell) -> Iterator[Solution]:
         yield Solution(used, coef[used], float(intercept), seconds, cell.loss, float(lambda0), cell.lambda2)
 
 
-def through_r(fold: Fold, cell: Cell) -> Iterator[Solution]:
-    """L0Learn, which the authors' package grew out of: one price, or its own path."""
-    return l0learn.fit(fold, cell, MOST_TERMS if cell.lambda0 is None else TIMED_TERMS)
+def run_l0learn(fold: Fold, cell: Cell) -> Iterator[Solution]:
+    """Run L0Learn, from which fastsparsegams was derived, at one lambda0 or along its own path."""
+    return l0learn.fit(fold, cell, MAX_PATH_TERMS if cell.lambda0 is None else MAX_TIMED_TERMS)
 
 
 def continuous(fold: Fold, cell: Cell) -> Iterator[Solution]:
-    """LASSO, ElasticNet and MCP by skglm, on standardised columns, along a path of the penalty."""
+    """Run LASSO, ElasticNet or MCP of skglm on standardised columns, along a path of penalties."""
     from skglm import GeneralizedLinearEstimator
     from skglm.datafits import Logistic
 
-    mean, scale = fold.matrix.mean(0), np.sqrt(np.maximum(fold.spread / len(fold.y), 1e-12))
+    mean, scale = fold.matrix.mean(0), np.sqrt(np.maximum(fold.centred_sq_norm / len(fold.y), 1e-12))
     X = np.asfortranarray((fold.matrix - mean) / scale)
     penalty, solver = _continuous(cell)
     largest = np.abs(X.T @ (fold.signs - fold.signs.mean())).max() / (2 * len(fold.y))
     estimator = GeneralizedLinearEstimator(Logistic(), penalty(largest), solver)
-    for strength in largest * np.geomspace(0.98, SHORTEST, cell.points):
+    for strength in largest * np.geomspace(0.98, LAST_PENALTY, cell.points):
         estimator.penalty = penalty(strength)
         start = time.process_time()
         estimator.fit(X, fold.signs)
@@ -174,12 +179,12 @@ def continuous(fold: Fold, cell: Cell) -> Iterator[Solution]:
         coef = np.ravel(estimator.coef_) / scale
         used = np.flatnonzero(coef)
         yield Solution(used, coef[used], float(np.ravel(estimator.intercept_)[0] - mean @ coef), seconds)
-        if used.size > MOST_TERMS:
+        if used.size > MAX_PATH_TERMS:
             return
 
 
 def _continuous(cell: Cell) -> tuple[Callable[[float], Any], Any]:
-    """The penalty as a function of its strength, and a solver for it."""
+    """Return the penalty as a function of its strength, and a solver."""
     from skglm.penalties import L1_plus_L2, MCPenalty
     from skglm.solvers import AndersonCD, ProxNewton
 
@@ -196,10 +201,10 @@ def _frame(fold: Fold) -> Any:
     return pd.DataFrame(fold.train, columns=list(fold.names))
 
 
-def _ours(
+def _to_solution(
     model: Any, fold: Fold, cell: Cell, lambda0: float, seconds: float, counts: dict[str, int] | None = None
 ) -> Solution:
-    """A model of ours in terms of the columns of the matrix."""
+    """Convert a sparsegam model to the columns of the matrix."""
     if fold.linear:
         columns, coef = np.array(model.columns, dtype=np.int64), np.array(model.weights)
     else:

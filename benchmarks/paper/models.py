@@ -1,4 +1,4 @@
-"""Figures 10 to 13 and appendix D.4: the sparse models as equations and shape functions, beside the published ones."""
+"""Compare sparse models with the published ones as equations and shape functions: figures 10 to 13, appendix D.4."""
 
 from __future__ import annotations
 
@@ -12,41 +12,41 @@ from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.metrics import roc_auc_score
 
 from benchmarks.paper import published
-from benchmarks.paper.cells import THIRD
+from benchmarks.paper.cells import PUBLISHED_FOLD
 from benchmarks.paper.runner import PAPER
-from benchmarks.paper.tables import FOLDS, Fold, load, missing
+from benchmarks.paper.tables import FOLDS, Fold, load, why_missing
 
 
 def run(data: str | None, *, quick: bool) -> None:
-    """Fit, print, draw and compare; the folds of the boosted trees are one where it is to be quick."""
+    """Fit, print, draw and compare the models; a quick run fits the boosted trees on a single fold."""
     PAPER.mkdir(parents=True, exist_ok=True)
-    reason = missing("fico", data)
+    reason = why_missing("fico", data)
     if reason:
-        print(f"  left out: {reason}")
+        print(f"  skipped: {reason}")
     else:
         _compare("fico", [published.FICO_EXPONENTIAL, published.FICO_LOGISTIC], published.FICO_LAMBDA0, data)
-    dutch = [published.NETHERLANDS_EXPONENTIAL, published.NETHERLANDS_LOGISTIC]
-    _compare("netherlands", dutch, published.NETHERLANDS_LAMBDA0, data)
+    netherlands = [published.NETHERLANDS_EXPONENTIAL, published.NETHERLANDS_LOGISTIC]
+    _compare("netherlands", netherlands, published.NETHERLANDS_LAMBDA0, data)
     for table in ("netherlands",) if reason else ("fico", "netherlands"):
-        _boost(table, data, folds=[THIRD] if quick else list(range(FOLDS)))
+        _boost(table, data, folds=[PUBLISHED_FOLD] if quick else list(range(FOLDS)))
 
 
-def _compare(table: str, printed: list[published.Printed], lambda0: float, data: str | None) -> None:
-    fold, rows, equations = load(table, THIRD, data), [], []
+def _compare(table: str, printed: list[published.PublishedModel], lambda0: float, data: str | None) -> None:
+    fold, rows, equations = load(table, PUBLISHED_FOLD, data), [], []
     for model in printed:
-        ours, seconds = _fit(fold, model, lambda0)
-        rows.append(_row(table, "ours", model, _worth(ours, fold, model, lambda0), seconds))
-        equations.append(f"{table}, {model.loss} loss, lambda0 = {lambda0:g}\n{ours.equation()}\n")
-        theirs = _published(model, fold)
-        rows.append(_row(table, "published", model, _worth(theirs, fold, model, lambda0), model.seconds))
-        _shapes(ours, theirs, fold).savefig(PAPER / f"models-{table}-{model.loss}.png", dpi=60)
+        fitted, seconds = _fit(fold, model, lambda0)
+        rows.append(_row(table, "sparsegam", model, _assess(fitted, fold, model, lambda0), seconds))
+        equations.append(f"{table}, {model.loss} loss, lambda0 = {lambda0:g}\n{fitted.equation()}\n")
+        published_model = _published(model, fold)
+        rows.append(_row(table, "published", model, _assess(published_model, fold, model, lambda0), model.seconds))
+        _shapes(fitted, published_model, fold).savefig(PAPER / f"models-{table}-{model.loss}.png", dpi=60)
     frame = pd.DataFrame(rows)
     frame.to_csv(PAPER / f"models-{table}.csv", index=False)
     (PAPER / f"models-{table}.txt").write_text("\n".join(equations))
     print(frame.to_string(index=False))
 
 
-def _fit(fold: Fold, printed: published.Printed, lambda0: float) -> tuple[Any, float]:
+def _fit(fold: Fold, printed: published.PublishedModel, lambda0: float) -> tuple[Any, float]:
     from sparsegam import SparseGAMClassifier
 
     settings = {"loss": printed.loss, "lambda0": lambda0, "lambda2": printed.lambda2}
@@ -55,8 +55,8 @@ def _fit(fold: Fold, printed: published.Printed, lambda0: float) -> tuple[Any, f
     return fitted.model_, time.perf_counter() - start
 
 
-def _published(printed: published.Printed, fold: Fold) -> Any:
-    """The printed model, as one of ours."""
+def _published(printed: published.PublishedModel, fold: Fold) -> Any:
+    """Return a published model as a sparsegam model."""
     from sparsegam._models.additive import Model
     from sparsegam._models.terms import Condition, Term
 
@@ -64,13 +64,13 @@ def _published(printed: published.Printed, fold: Fold) -> Any:
     return Model(printed.intercept, terms, fold.names, printed.loss, (0, 1))
 
 
-def _worth(model: Any, fold: Fold, printed: published.Printed, lambda0: float) -> dict[str, float]:
-    """Objective on the training rows of our fold, and AUC on both parts."""
+def _assess(model: Any, fold: Fold, printed: published.PublishedModel, lambda0: float) -> dict[str, float]:
+    """Return the objective on the training rows of the fold, and AUC on training and test rows."""
     from benchmarks.objective import loss_sum
 
     scores, test = (model.decision_function(_frame(fold, rows)) for rows in (fold.train, fold.test))
     columns = [fold.column(term.feature, term.condition.value) for term in model.terms]
-    ridge = printed.lambda2 * float(fold.spread[columns] @ np.array([term.coef for term in model.terms]) ** 2)
+    ridge = printed.lambda2 * float(fold.centred_sq_norm[columns] @ np.array([term.coef for term in model.terms]) ** 2)
     objective = loss_sum(printed.loss, fold.y, scores) + ridge + lambda0 * len(columns)
     return {
         "n_terms": len(columns),
@@ -80,19 +80,21 @@ def _worth(model: Any, fold: Fold, printed: published.Printed, lambda0: float) -
     }
 
 
-def _row(table: str, whose: str, printed: published.Printed, worth: dict[str, float], seconds: float) -> dict[str, Any]:
-    return {"table": table, "loss": printed.loss, "whose": whose, **worth, "seconds": round(seconds, 3)}
+def _row(
+    table: str, source: str, printed: published.PublishedModel, results: dict[str, float], seconds: float
+) -> dict[str, Any]:
+    return {"table": table, "loss": printed.loss, "source": source, **results, "seconds": round(seconds, 3)}
 
 
-def _shapes(ours: Any, theirs: Any, fold: Fold) -> Figure:
-    """What each feature adds to the score, a panel per feature; the printed model in orange."""
-    used = [name for name in fold.names if name in {t.feature for m in (ours, theirs) for t in m.terms}]
+def _shapes(fitted: Any, published_model: Any, fold: Fold) -> Figure:
+    """Draw the contribution of each feature to the score, a panel per feature; the published model is orange."""
+    used = [name for name in fold.names if name in {t.feature for m in (fitted, published_model) for t in m.terms}]
     rows = -(-len(used) // 4)
     picture = Figure(figsize=(11, 2.1 * rows), layout="constrained")
     axes = np.ravel(picture.subplots(rows, 4, squeeze=False))
     for axis, name in zip(axes, used, strict=False):
         grid = np.unique(fold.train[:, fold.names.index(name)])
-        for model, colour in ((theirs, "tab:orange"), (ours, "tab:blue")):
+        for model, colour in ((published_model, "tab:orange"), (fitted, "tab:blue")):
             axis.step(grid, _shape(model, name, grid), where="post", color=colour)
         axis.set_title(name, fontsize=8)
     for axis in axes[len(used) :]:
@@ -106,7 +108,7 @@ def _shape(model: Any, feature: str, grid: np.ndarray) -> np.ndarray:
 
 
 def _boost(table: str, data: str | None, folds: list[int]) -> None:
-    """The black box that the paper compares with: 100 boosted trees of depth 3."""
+    """Fit the black box that the paper compares with: 100 boosted trees of depth 3."""
     aucs = []
     for number in folds:
         fold = load(table, number, data)

@@ -1,4 +1,4 @@
-"""What the paper prints, as numbers: its FICO and NETHERLANDS models, its times, its boosted trees."""
+"""Numbers published in the paper: its FICO and NETHERLANDS models, times and boosted trees."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import NamedTuple
 from sparsegam.datasets import recidivism
 
 
-class Printed(NamedTuple):
-    """A model as printed: intercept, and by feature (threshold, coefficient) of each term `feature <= threshold`."""
+class PublishedModel(NamedTuple):
+    """A published model: intercept, and by feature (threshold, coefficient) of each term `feature <= threshold`."""
 
     loss: str
     lambda2: float
@@ -25,7 +25,7 @@ class Printed(NamedTuple):
         return [(feature, *step) for feature, steps in self.steps.items() for step in steps]
 
 
-FICO_EXPONENTIAL = Printed(
+FICO_EXPONENTIAL = PublishedModel(
     "exponential",
     0.0,
     3.15,
@@ -44,7 +44,7 @@ FICO_EXPONENTIAL = Printed(
         "NumRevolvingTradesWBalance": ((5, -0.1038025), (7, -0.1938047)),
     },
 )
-FICO_LOGISTIC = Printed(
+FICO_LOGISTIC = PublishedModel(
     "logistic",
     1e-3,
     5.95,
@@ -62,8 +62,8 @@ FICO_LOGISTIC = Printed(
         "NumRevolvingTradesWBalance": ((7, -0.4969551),),
     },
 )
-# The paper prices women; here the term is `sex <= 0`, men, and the intercept has the women's price.
-NETHERLANDS_EXPONENTIAL = Printed(
+# The paper has a term for women. Here the term is `sex <= 0` (men), and the intercept includes the term for women.
+NETHERLANDS_EXPONENTIAL = PublishedModel(
     "exponential",
     0.0,
     2.73,
@@ -83,12 +83,13 @@ NETHERLANDS_EXPONENTIAL = Printed(
         "previous_over_20": ((0, -1.856642),),
     },
 )
-NETHERLANDS_LOGISTIC = Printed(
+NETHERLANDS_LOGISTIC = PublishedModel(
     "logistic",
     1e-3,
     7.2,
     recidivism.INTERCEPT,
-    {  # what the simulator draws from
+    # The simulation draws from this model.
+    {
         feature: [(term.threshold, term.coef) for term in terms]
         for feature, terms in groupby(recidivism.TERMS, key=attrgetter("feature"))
     },
@@ -101,4 +102,5 @@ BOOSTED = {
     "fico": {"train": (0.8318, 0.0028), "test": (0.7959, 0.0133)},
     "netherlands": {"train": (0.7850, 0.0014), "test": (0.7696, 0.0062)},
 }
-REGRESSION_SECONDS = {"sequential": 184.0, "dynamic": 117.0}  # appendix D.1, 100 values of lambda0
+# Appendix D.1, 100 values of lambda0.
+REGRESSION_SECONDS = {"sequential": 184.0, "dynamic": 117.0}

@@ -1,4 +1,4 @@
-"""What a method hands back, and what it is worth: one objective, AUC, accuracy and recovery for everyone."""
+"""The models of all methods, and their objective, AUC, accuracy and recovery by the same code."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from benchmarks.paper.tables import Fold
 
 @dataclass(frozen=True)
 class Solution:
-    """A model in terms of the columns of `Fold.matrix`, with the seconds it took and what its search counted."""
+    """A model on the columns of `Fold.matrix`, with the seconds of its fit and the counts of its search."""
 
     columns: NDArray[np.int64]
     coef: NDArray[np.float64]
@@ -27,15 +27,15 @@ class Solution:
     counts: dict[str, int] = field(default_factory=dict)
 
     def scores(self, matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Score of each row of a matrix."""
+        """Return the score of each row of a matrix."""
         return matrix[:, self.columns] @ self.coef + self.intercept
 
 
 def assess(solution: Solution, fold: Fold) -> dict[str, Any]:
-    """One line of a results table."""
+    """Return one row of a results table."""
     scores, test_scores = solution.scores(fold.matrix), solution.scores(fold.test_matrix)
     loss = _loss(solution.loss, fold.y, scores)
-    ridge = solution.lambda2 * float(fold.spread[solution.columns] @ solution.coef**2)
+    ridge = solution.lambda2 * float(fold.centred_sq_norm[solution.columns] @ solution.coef**2)
     return {
         "lambda0": solution.lambda0,
         "n_terms": len(solution.columns),
@@ -63,7 +63,7 @@ def _quality(rows: str, loss: str, y: NDArray[np.float64], scores: NDArray[np.fl
 
 
 def _recovery(columns: NDArray[np.int64], fold: Fold) -> float:
-    """Recovery F1: 2 PR / (P + R) = 2 |found and true| / (|found| + |true|)."""
+    """Return the F1 of the recovered columns: 2 PR / (P + R) = 2 |found and true| / (|found| + |true|)."""
     if fold.support is None:
         return float("nan")
     both = len(set(columns.tolist()) & set(fold.support))

@@ -1,4 +1,4 @@
-"""The paper's data, cut into training and test rows: FICO, COMPAS, NETHERLANDS (simulated), two simulated designs."""
+"""Training and test rows of the paper's data: FICO, COMPAS, NETHERLANDS (simulated), and two simulated designs."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from benchmarks.data import data_directory
 
 FOLDS = 5
 MAX_BINS = 1000
-TEST_ROWS = 160  # of the simulated classification, beside 800 to train on
+# Test rows of the simulated classification, in addition to 800 training rows.
+TEST_ROWS = 160
 Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Fold:
-    """Rows to train on and rows to test with; the matrix methods get columns ready made, ours the features."""
+    """Training and test rows. sparsegam takes the features, the other methods the columns of the matrix."""
 
     names: tuple[str, ...]
     train: Matrix
@@ -31,24 +32,24 @@ class Fold:
 
     @cached_property
     def edges(self) -> list[NDArray[np.float64]]:
-        """Thresholds of each feature: its unique training values but the largest, or quantiles where there are many."""
+        """Thresholds of each feature: its unique training values except the largest, or quantiles if there are many."""
         from sparsegam import _core
 
         return [_core.bin_edges(np.ascontiguousarray(column, dtype=float), MAX_BINS) for column in self.train.T]
 
     @cached_property
     def matrix(self) -> Matrix:
-        """Columns to train on, Fortran-ordered: the features themselves, or one 0/1 column per threshold."""
+        """Training columns in Fortran order: the features themselves, or one 0/1 column per threshold."""
         return np.asfortranarray(self.train) if self.linear else self._steps(self.train)
 
     @cached_property
     def test_matrix(self) -> Matrix:
-        """The same columns of the test rows."""
+        """The columns of the test rows."""
         return self.test if self.linear else self._steps(self.test)
 
     @cached_property
-    def spread(self) -> NDArray[np.float64]:
-        """Squared norm of each centred column of `matrix`: what the ridge penalty is weighted with."""
+    def centred_sq_norm(self) -> NDArray[np.float64]:
+        """Squared norm of each centred column of `matrix`, which scales its ridge penalty."""
         return self.matrix.var(axis=0) * len(self.y)
 
     @property
@@ -57,7 +58,7 @@ class Fold:
         return np.where(self.y > 0, 1.0, -1.0)
 
     def column(self, feature: str, threshold: float) -> int:
-        """Which column of `matrix` a threshold of a feature is."""
+        """Return the column of `matrix` for a threshold of a feature."""
         j = self.names.index(feature)
         before = sum(edge.size for edge in self.edges[:j])
         return before + int(np.searchsorted(self.edges[j], threshold))
@@ -67,16 +68,16 @@ class Fold:
         return np.asfortranarray(np.hstack(steps), dtype=np.float64)
 
 
-def missing(table: str, data: str | None) -> str | None:
-    """Say why a table cannot be had here; None where it can."""
+def why_missing(table: str, data: str | None) -> str | None:
+    """Return why a table is not available, or None if it is."""
     if table not in ("fico", "compas") or _path(table, data).is_file():
         return None
-    return f"no {_path(table, data)}: pass --data FOLDER, or set SPARSEGAM_DATA, to where it is"
+    return f"{_path(table, data)} not found: pass its folder as --data, or set SPARSEGAM_DATA"
 
 
 @lru_cache(maxsize=2)
 def load(table: str, fold: int, data: str | None) -> Fold:
-    """Rows of one fold (five, stratified, seed 0) of a real table, or of one seed of a simulated one."""
+    """Return one fold (of five, stratified, seed 0) of a real table, or the data of one seed of a simulated table."""
     if table == "classification":
         return _classification(fold)
     if table == "regression":

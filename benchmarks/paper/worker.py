@@ -1,4 +1,4 @@
-"""One process for many cells: cells in by standard input, results out by standard output, as JSON lines."""
+"""Run cells in a process: read them from standard input, write results to standard output, as JSON lines."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from benchmarks.paper.cells import Cell
 
 
 def solve(cell: Cell, data: str | None) -> list[dict[str, Any]]:
-    """Run one cell; a line of results for each model it found."""
+    """Run one cell; return a row of results for each model found."""
     from benchmarks.paper.methods import method_named
     from benchmarks.paper.solution import assess
     from benchmarks.paper.tables import load
 
     fold = load(cell.table, cell.fold, data)
-    _ = fold.matrix, fold.test_matrix, fold.spread
+    _ = fold.matrix, fold.test_matrix, fold.centred_sq_norm
     return [assess(solution, fold) for solution in method_named(cell.method)(fold, cell)]
 
 
 def warm_up() -> None:
-    """Fit something small with ours, so that the first cell does not pay for imports; peers import before the clock."""
+    """Fit small data, so that no cell includes the import of sparsegam; peers are imported before timing."""
     from sparsegam import SparseGAMClassifier
     from sparsegam._fit.swap_path import swap_path
 
@@ -33,8 +33,8 @@ def warm_up() -> None:
 
 
 def main() -> None:
-    """Answer one line for each line; the real standard output is kept for answers, whatever libraries print."""
-    answers = os.fdopen(os.dup(1), "w", buffering=1)
+    """Reply to each line with one line. Standard output is duplicated, as libraries may print to the original."""
+    replies = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
     warnings.simplefilter("ignore")
     warm_up()
@@ -42,9 +42,10 @@ def main() -> None:
         task = json.loads(line)
         try:
             reply = {"rows": solve(Cell(**task["cell"]), task["data"])}
-        except Exception as error:  # a peer's failure is a result
+        # A failure of a peer is a result.
+        except Exception as error:
             reply = {"failed": f"{type(error).__name__}: {error}"}
-        answers.write(json.dumps(reply) + "\n")
+        replies.write(json.dumps(reply) + "\n")
 
 
 if __name__ == "__main__":
