@@ -1,4 +1,4 @@
-"""Products of two conditions: what they add, where, and that nothing is lost on the way to a file and back."""
+"""Models with interactions: scores, contributions, JSON and equations."""
 
 import json
 from dataclasses import replace
@@ -69,7 +69,7 @@ def by_hand(rows):
     return score + -3.0 * ((priors == -9) & (colour == "green"))
 
 
-def test_products_add_where_both_conditions_hold():
+def test_interactions_contribute_where_both_conditions_hold():
     np.testing.assert_array_equal(model().decision_function(ROWS), by_hand(ROWS))
 
 
@@ -79,7 +79,7 @@ def test_score_function_gives_the_same_bits():
         np.testing.assert_array_equal(score_function(each).score(rows), each.decision_function(rows))
 
 
-def test_parts_are_features_with_terms_of_their_own_and_pairs():
+def test_parts_lists_features_with_own_terms_and_pairs():
     made = model()
     assert made.features == ("age", "priors", "colour")
     assert made.parts == ("age", ("age", "priors"), ("priors", "colour"))
@@ -89,7 +89,7 @@ def test_parts_are_features_with_terms_of_their_own_and_pairs():
     np.testing.assert_allclose(contributions.sum(axis=1) + made.baseline(), by_hand(ROWS))
 
 
-def test_centred_contributions_sum_up_to_the_score():
+def test_centred_contributions_add_up_to_the_score():
     made = known()
     rows = ROWS.iloc[[0, 1, 2, 3, 4, 6, 7]]
     total = made.contributions(rows).sum(axis=1) + made.baseline()
@@ -98,7 +98,7 @@ def test_centred_contributions_sum_up_to_the_score():
         assert pair.mean == pytest.approx(0.0, abs=1e-15)
 
 
-def test_where_a_value_is_new_its_pairs_are_at_their_mean():
+def test_pairs_with_a_new_value_contribute_their_mean():
     made = known()
     rows = pd.DataFrame({"age": [np.nan, 20.0], "priors": [9.0, -8.0], "colour": ["green", "grey"], "unused": 0.0})
     with pytest.warns(UserWarning, match="no training row had"):
@@ -109,12 +109,12 @@ def test_where_a_value_is_new_its_pairs_are_at_their_mean():
     assert score[1] == pytest.approx(1.0 + 0.5 + means[0] + means[1])
 
 
-def test_as_if_no_condition_held_where_the_rule_says_so():
+def test_rule_last_scores_as_if_no_condition_held():
     rows = pd.DataFrame({"age": [np.nan], "priors": [9.0], "colour": ["green"], "unused": [0.0]})
     assert model().decision_function(rows)[0] == 1.0
 
 
-def test_json_brings_everything_back():
+def test_json_keeps_interactions():
     for each in (model(), known()):
         back = Model.from_json(each.to_json())
         assert back == each
@@ -131,7 +131,7 @@ def test_json_brings_everything_back():
         ('"kind": "in"', '"kind": "is"', "kind must be one of"),
     ],
 )
-def test_files_with_broken_products_are_refused(old, new, wrong):
+def test_from_json_refuses_invalid_interactions(old, new, wrong):
     text = model().to_json()
     content = json.loads(text)
     del content["sha256"]
@@ -140,14 +140,14 @@ def test_files_with_broken_products_are_refused(old, new, wrong):
         Model.from_json(text.replace(old, new, 1))
 
 
-def test_shares_must_fit_the_cells():
+def test_pair_shares_must_have_the_shape_of_the_bins():
     with pytest.raises(ValueError, match="a share for each bin"):
         model(pair_shares={("age", "priors"): np.ones((1, 1))})
     with pytest.raises(ValueError, match="age & priors"):
         model(missing="mean", distributions=known().distributions)
 
 
-def test_a_product_is_one_line_of_the_equation():
+def test_equation_has_a_line_per_interaction():
     lines = model().equation().splitlines()
     assert "    +0.25 x 1[A <= 25 and B > 3]" in lines[2]
     assert lines[2].endswith("# B: priors")
@@ -157,7 +157,7 @@ def test_a_product_is_one_line_of_the_equation():
     assert model().to_frame()["feature"].tolist()[1] == "age & priors"
 
 
-def test_wrong_products_are_refused():
+def test_invalid_interactions_are_refused():
     with pytest.raises(ValueError, match="different features"):
         product(("age", upto(1.0)), ("age", above(2.0)), 1.0)
     with pytest.raises(ValueError, match="and no ramp"):
@@ -166,6 +166,6 @@ def test_wrong_products_are_refused():
         Term("age", above(3.0), 1.0)
 
 
-def test_booleans_read_as_words():
+def test_conditions_on_booleans_are_written_as_words():
     assert Condition("<=", value=False).text("x") == "x is False"
     assert Condition(">", value=False).text("x") == "x is True"

@@ -1,4 +1,4 @@
-"""What a model is the sum of: errors of cells, importances, and what is known after terms were taken out."""
+"""Standard errors, importances and changed terms of additive models with interactions."""
 
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ def rows():
     return frame, y, products.as_fitted(products.written(), frame, y)
 
 
-def test_errors_of_cells_are_those_of_their_rows(rows):
+def test_bin_errors_equal_the_standard_errors_of_their_rows(rows):
     frame, _, model = rows
     numbers = model.score_function.columns(read_table(frame))
     for pair in model.pairs:
@@ -30,7 +30,7 @@ def test_errors_of_cells_are_those_of_their_rows(rows):
     assert np.isnan(model.bin_errors(("age", "priors"))[0]).all()  # no training row had a missing age
 
 
-def test_errors_are_not_made_up(rows):
+def test_bin_errors_are_none_without_covariance(rows):
     _, _, model = rows
     assert products.written().bin_errors(("age", "priors")) is None
     unknown = replace(model, statistics=replace(model.statistics, covariance=None))
@@ -48,7 +48,7 @@ def counted(model, frame):
     return TrainingCounts(len(frame), bins, (np.zeros(0), np.zeros(1)), pairs)
 
 
-def test_importances_are_mean_distances_of_contributions(rows):
+def test_importances_are_mean_deviations_of_contributions(rows):
     frame, _, model = rows
     contributions = model.contributions(frame)
     expected = np.abs(contributions - contributions.mean(axis=0)).mean(axis=0)
@@ -59,7 +59,7 @@ def test_importances_are_mean_distances_of_contributions(rows):
 
 @pytest.mark.parametrize("out", [(2,), (3,), (2, 3), (0, 4), (5,), (2, 3, 4, 5)])
 @pytest.mark.parametrize("missing", ["mean", "last"])
-def test_rows_are_still_known_after_terms_were_taken_out(rows, out, missing):
+def test_with_terms_keeps_the_training_distribution(rows, out, missing):
     frame, _, _ = rows
     model = products.as_fitted(products.written(), frame, missing=missing)
     terms = tuple(term for i, term in enumerate(model.terms) if i not in out)
