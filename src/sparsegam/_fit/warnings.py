@@ -33,17 +33,22 @@ def warn_about_models(spec: FitSpec, models: Any, mean_weight: float) -> None:
 
 def warn_about_end(spec: FitSpec, n_terms: int, *, finished: bool) -> None:
     """Warn if the time limit or the default limit of terms ended the search."""
-    from sklearn.exceptions import ConvergenceWarning
-
     if not finished:
         smaller = "fewer max_terms"
         if spec.selection is None:
             smaller = "a larger lambda0, fewer max_terms or fewer max_bins" if spec.additive else "a larger lambda0"
-        msg = (
+        _warn_of_convergence(
             f"the search was stopped by time_limit={spec.options.time_limit} s and returned the best model found so "
             f"far ({n_terms} terms): raise time_limit, or make the search smaller with {smaller}."
         )
-        warn(msg, ConvergenceWarning)
     elif spec.options.max_terms is None and n_terms >= DEFAULT_MAX_TERMS:
-        msg = f"the model reached {DEFAULT_MAX_TERMS} terms, the default limit: raise lambda0 or set max_terms."
-        warn(msg, ConvergenceWarning)
+        _warn_of_convergence(
+            f"the model reached {DEFAULT_MAX_TERMS} terms, the default limit: raise lambda0 or set max_terms."
+        )
+
+
+def _warn_of_convergence(message: str) -> None:
+    # scikit-learn is imported only if it is needed: it takes longer than most fits of the command line.
+    from sklearn.exceptions import ConvergenceWarning
+
+    warn(message, ConvergenceWarning)
