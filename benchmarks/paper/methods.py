@@ -23,9 +23,7 @@ Method = Callable[[Fold, Cell], Iterator[Solution]]
 MAX_PATH_TERMS = 60
 # Largest size of a single fit.
 MAX_TIMED_TERMS = 200
-# Number of penalties along a path of a continuous penalty; the packages of the papers have 100.
-PATH_STEPS = 40
-# Last penalty of such a path, relative to the first.
+# Last penalty along a path of a shrinkage method, relative to the first.
 LAST_PENALTY = 0.02
 
 SWAPS = {

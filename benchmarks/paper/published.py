@@ -102,5 +102,3 @@ BOOSTED = {
     "fico": {"train": (0.8318, 0.0028), "test": (0.7959, 0.0133)},
     "netherlands": {"train": (0.7850, 0.0014), "test": (0.7696, 0.0062)},
 }
-# Appendix D.1, 100 values of lambda0.
-REGRESSION_SECONDS = {"sequential": 184.0, "dynamic": 117.0}
