@@ -67,11 +67,13 @@ tsan: ## run the threaded C++ tests with the thread sanitizer
 	$(MAKE) core-test CORE_BUILD=build/tsan CTEST_ARGS="-R 'parallel|threads'" \
 	    CMAKE_FLAGS="-DSPARSEGAM_TSAN=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo"
 
-lint: $(VENV)/.lint ## ruff, clang-format, codespell, imports and language; changes nothing
+lint: $(VENV)/.lint $(VENV)/.installed ## ruff, clang-format, codespell, imports and language; changes nothing
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(if $(CXX_FILES),$(BIN)/clang-format --dry-run -Werror $(CXX_FILES))
 	$(BIN)/codespell
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/python tools/check_language.py
 
 types: $(VENV)/.lint $(VENV)/.installed ## mypy, strict, on src/
 	$(BIN)/mypy

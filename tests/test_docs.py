@@ -62,7 +62,7 @@ def test_main_reports_failing_blocks(tools, tmp_path, capsys):
     assert f"failed {page}:1 (python) ZeroDivisionError: division by zero" in capsys.readouterr().out
 
 
-@pytest.mark.skipif(COMMAND is None, reason="the command sparsegam is not installed beside this interpreter")
+@pytest.mark.skipif(COMMAND is None, reason="the command sparsegam is not installed for this interpreter")
 def test_readme_examples_run(tools, tmp_path):
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     outputs = run(tools, text, tmp_path)

@@ -1,4 +1,4 @@
-"""All kinds of Rows of a problem, by name; a problem that is large to them, and the questions they are asked."""
+"""All implementations of Rows for a problem, by name, a large problem, and the results to compare."""
 
 from functools import partial
 

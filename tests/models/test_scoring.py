@@ -1,4 +1,4 @@
-"""What happened is read in the words of the model: its labels, and no others."""
+"""Labels are matched with the classes of the model."""
 
 import numpy as np
 import pytest

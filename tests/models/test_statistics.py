@@ -1,4 +1,4 @@
-"""What terms stand on: kept in files, read back checked, and gone where a model is changed by hand."""
+"""Term statistics: stored in JSON, validated when loaded, and dropped when a model is changed by hand."""
 
 import json
 from dataclasses import replace

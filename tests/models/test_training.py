@@ -1,4 +1,4 @@
-"""What the rows of a fit had: shares by what terms ask, means for any coefficients, and values that only come later."""
+"""Training distributions: shares of the bins, means for any coefficients, and unseen values."""
 
 from dataclasses import replace
 
@@ -125,7 +125,8 @@ def test_what_rows_had_is_not_new(clean):
     rare = SparseGAMClassifier(lambda0=1.0, max_terms=1).fit(
         frame.assign(tenure=frame.tenure.where(frame.index > 3)), y
     )
-    rare.predict(later(frame)[:1])  # no term asks for missing values, but some rows had them
+    # No term is about missing values, but some training rows had them.
+    rare.predict(later(frame)[:1])
 
 
 @pytest.mark.parametrize("kind", [SparseGAMClassifier, SparseGAMRegressor])

@@ -363,7 +363,7 @@ def _floats(values: list[Any], name: str) -> FloatArray:
 
 
 def _from_categories(values: list[Any], name: str) -> Column:
-    """Number the levels in sorted order, so that the order of the rows does not matter."""
+    """Return the levels as numbers in sorted order, so that the order of the rows does not matter."""
     distinct = dict.fromkeys(values)
     distinct.pop(None, None)
     try:

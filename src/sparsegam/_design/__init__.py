@@ -1,1 +1,1 @@
-"""The columns that a search may choose from, and what they mean in the words of the data."""
+"""The columns of a problem: bins, ramps, interactions, constraints and scaling."""

@@ -393,7 +393,7 @@ class Model(ScoringModel):
             The rows.
         centred : bool, optional
             Whether contributions are relative to their mean over the training rows; else they are sums of coefficients.
-            By default True if the model knows these means; a model that was written by hand does not.
+            By default True if the model contains these means; a model that was written by hand does not.
 
         Returns
         -------
