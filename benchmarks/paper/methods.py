@@ -102,7 +102,7 @@ def _max_terms(cell: Cell) -> int:
 
 def swap(fold: Fold, cell: Cell) -> Iterator[Solution]:
     """Run the paper's search at one lambda0 without warm start, or along a path with warm starts."""
-    from sparsegam._fit.swap_path import linear_swap_path, swap_path
+    from sparsegam.path import linear_swap_path, swap_path
 
     search = linear_swap_path if fold.linear else swap_path
     penalties = path_penalties(fold, cell) if cell.lambda0 is None else np.array([cell.lambda0])

@@ -25,7 +25,7 @@ def solve(cell: Cell, data: str | None) -> list[dict[str, Any]]:
 def warm_up() -> None:
     """Fit small data, so that no cell includes the import of sparsegam; peers are imported before timing."""
     from sparsegam import SparseGAMClassifier
-    from sparsegam._fit.swap_path import swap_path
+    from sparsegam.path import swap_path
 
     x, y = [[i] for i in range(40)], [int(i > 20) for i in range(40)]
     SparseGAMClassifier(lambda2=0.01).fit(x, y)

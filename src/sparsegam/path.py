@@ -1,10 +1,11 @@
-"""Paths: the best model of every size, found by gam_path and linear_path."""
+"""Paths: the best model of every size (gam_path, linear_path), and the paths of the paper's search."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sparsegam._fit.driver import search_path
 from sparsegam._fit.spec import additive_spec, linear_spec
+from sparsegam._fit.swap_path import linear_swap_path, swap_path
 from sparsegam._fit.training import read_data
 from sparsegam._models.additive import Model
 from sparsegam._search.path import LinearPath, Path
@@ -23,7 +24,7 @@ from sparsegam.choices import (
     SpecialValues,
 )
 
-__all__ = ["LinearPath", "Path", "gam_path", "linear_path"]
+__all__ = ["LinearPath", "Path", "gam_path", "linear_path", "linear_swap_path", "swap_path"]
 
 
 def gam_path(  # noqa: PLR0913

@@ -15,7 +15,7 @@ from sparsegam import (
     linear_path,
 )
 from sparsegam._design.scaling import Units, power_of_two, scale_target, weights_or_none
-from sparsegam._fit.swap_path import swap_path
+from sparsegam.path import swap_path
 
 
 def test_unit_weights_are_none():

@@ -8,10 +8,10 @@ import pytest
 from _helpers.functions import function_of
 
 from sparsegam import SparseGAMClassifier, SparseGAMClassifierCV, SparseGAMRegressor, gam_path
-from sparsegam._fit.swap_path import swap_path
 from sparsegam._models.terms import Term
 from sparsegam._search.statistics import _inverse
 from sparsegam.losses import logistic
+from sparsegam.path import swap_path
 
 
 def small_problem(loss, n=300):

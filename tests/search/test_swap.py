@@ -7,9 +7,9 @@ from _helpers.problems import labels, random_problem
 from sklearn.exceptions import ConvergenceWarning
 
 from sparsegam import SparseGAMClassifier, _core
-from sparsegam._fit.swap_path import linear_swap_path, swap_path
 from sparsegam._search.swap import SwapSearch
 from sparsegam.datasets import make_correlated_classification, make_correlated_regression, make_credit
+from sparsegam.path import linear_swap_path, swap_path
 
 CUTS = ("none", "linear", "quadratic", "selfconcordant")
 SEEDS = range(8)
