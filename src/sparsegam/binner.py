@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sparsegam._data.table import Table, read_table
+from sparsegam._data.table import Table, read_table, source_of_names
 from sparsegam._data.target import read_weights
 from sparsegam._design.binning import Binning, Feature, Learner
 from sparsegam.choices import Categorical, SpecialValues
@@ -153,8 +153,7 @@ class ThresholdBinner(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _read(self, X: Any, *, reset: bool) -> Table:
         table = read_table(X)
-        source = table.source if isinstance(table.source, np.ndarray) else X
-        validate_data(self, source, reset=reset, skip_check_array=True)
+        validate_data(self, source_of_names(X, table.source), reset=reset, skip_check_array=True)
         return table
 
     def _check_input_names(self, names: list[str]) -> None:

@@ -221,6 +221,18 @@ def position(key: Any, names: Sequence[str], option: str) -> int:
     raise ValueError(msg)
 
 
+def source_of_names(X: Any, array: Any) -> Any:
+    """Return what scikit-learn takes names and number of the columns from: a frame as given, else the array read."""
+    if not _native_names(X):
+        return array if isinstance(array, np.ndarray) else X
+    return native_frame(X)
+
+
+def native_frame(X: Any) -> Any:
+    """Return the frame inside a narwhals frame, which scikit-learn does not take, and anything else unchanged."""
+    return X.to_native() if type(X).__module__.startswith("narwhals") else X
+
+
 def is_on_device(X: Any) -> bool:
     """Return whether an array or a frame is on a CUDA device, without importing its package."""
     if isinstance(X, np.ndarray):

@@ -10,7 +10,7 @@ from sklearn.utils import ClassifierTags, RegressorTags, estimator_html_repr
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparsegam._data.streams import as_stream, is_stream, read_columns
-from sparsegam._data.table import Table, is_on_device
+from sparsegam._data.table import Table, is_on_device, source_of_names
 from sparsegam._data.target import rest_label
 from sparsegam._fit.driver import FitResult
 from sparsegam._fit.spec import AdditiveOptions
@@ -30,8 +30,7 @@ def store_feature_names(estimator: Any, data: FitData, y: Any) -> None:
     if isinstance(features, Table) and (isinstance(data.source, Table) or _is_plain(features)):
         _set_feature_names(estimator, features)
         return
-    source = features.source if isinstance(features.source, np.ndarray) else data.source
-    validate_data(estimator, source, y, reset=True, skip_check_array=True)
+    validate_data(estimator, source_of_names(data.source, features.source), y, reset=True, skip_check_array=True)
 
 
 def _is_plain(table: Table) -> bool:
@@ -172,8 +171,7 @@ def scores_of(estimator: Any, X: Any, read: Callable[[Any], Any]) -> FloatArray:
         return score_pieces(model, as_stream(X).pieces())
     data = read(X)
     if not isinstance(X, Table):
-        source = data.source if isinstance(data.source, np.ndarray) else X
-        validate_data(estimator, source, reset=False, skip_check_array=True)
+        validate_data(estimator, source_of_names(X, data.source), reset=False, skip_check_array=True)
     scores: FloatArray = model.score_table(data.with_names(model.feature_names))
     return scores
 

@@ -10,7 +10,7 @@ from sparsegam._backends.local import LocalBackend
 from sparsegam._backends.protocol import LabelledData
 from sparsegam._data.matrix import NumericMatrix, read_matrix
 from sparsegam._data.streams import as_stream, is_stream
-from sparsegam._data.table import Table, is_on_device, read_table
+from sparsegam._data.table import Table, is_on_device, native_frame, read_table
 from sparsegam._data.target import (
     Target,
     apply_class_weights,
@@ -283,7 +283,7 @@ def _read_features(spec: FitSpec, X: Any) -> tuple[Table | NumericMatrix, Any]:
             kind = f"{type(X).__module__}.{type(X).__name__}"
             msg = f"X is on a CUDA device ({kind}): use device='cuda', or copy it to the host."
             raise ValueError(msg)
-        return (read_matrix(X) if spec.additive is None else read_table(X)), X
+        return (read_matrix(X) if spec.additive is None else read_table(X)), native_frame(X)
     from sparsegam._backends.cuda.inputs import read_to_device, to_host
 
     if spec.additive is None:
