@@ -62,7 +62,7 @@ Hierarchy hierarchy_named(const std::string& name) {
     throw std::invalid_argument("hierarchy must be 'none', 'weak' or 'strong', got '" + name + "'");
 }
 
-// Checks that interactions have two different source features and groups that are not groups of features.
+// Checks that each interaction has two different source features and a group that is not used by main effects.
 std::vector<FeaturePair> checked_parents(const PairArray& given, std::span<const Index> group) {
     auto parents = pairs_from(given);
     if (parents.size() != group.size()) throw std::invalid_argument("parents must have one row per column");

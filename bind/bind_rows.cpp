@@ -199,7 +199,7 @@ ColumnKind kind_named(const std::string& name) {
 
 using Ranges = std::vector<std::pair<Index, Index>>;
 
-// Combines the ranges of steps and ramps of the same features. Without ranges of ramps there are no ramps.
+// Combines the ranges of steps and ramps of the same features. If `ramps` is empty, there are no ramps.
 std::vector<NestedColumns> nested_from(const Ranges& steps, const Ranges& ramps, Index n_columns) {
     const auto outside = [&](const auto& range) {
         return range.first < 0 || range.second < range.first || range.second > n_columns;

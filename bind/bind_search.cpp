@@ -61,7 +61,7 @@ void check_search(const Rows& rows, const Penalty& penalty, Index max_terms) {
             "an interaction in always requires the main effects demanded by hierarchy in always, too");
 }
 
-// The model that every search starts from must have a finite loss, with which others are compared.
+// The loss of the starting model must be finite, because the losses of other models are compared with it.
 void check_start(const Point& start) {
     if (!std::isfinite(start.value()) || !std::isfinite(start.intercept))
         throw std::invalid_argument(

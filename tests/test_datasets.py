@@ -66,7 +66,7 @@ class TestCredit:
         np.testing.assert_array_equal(small.target, credit.target[:500])
 
     @pytest.mark.parametrize("seed", range(3))
-    def test_as_many_thresholds_as_fico(self, seed):
+    def test_number_of_thresholds_matches_fico(self, seed):
         assert n_thresholds(make_credit(seed=seed).data) == pytest.approx(1917, abs=60)
 
     def test_rows_without_record(self, large_credit):
@@ -87,7 +87,7 @@ class TestCredit:
         assert (column["MaxDelqEver"][never_late] == 8).all()
         assert np.isin(credit.data[credit.data < 0], [-9, -8, -7]).all()
 
-    def test_features_are_correlated_as_credit_people_expect(self, credit):
+    def test_correlations_have_the_expected_signs(self, credit):
         recorded = (credit.data >= 0).all(axis=1)
         correlation = np.corrcoef(credit.data[recorded].T)
         at = credit.feature_names.index
@@ -109,12 +109,12 @@ class TestCredit:
         assert min(shares) > 0.03
         assert max(shares) < 0.97
 
-    def test_as_hard_as_fico(self, large_credit):
+    def test_auc_and_prevalence_match_fico(self, large_credit):
         assert roc_auc_score(large_credit.target, large_credit.truth.probability) == pytest.approx(0.805, abs=0.01)
         assert large_credit.target.mean() == pytest.approx(0.522, abs=0.01)
 
     def test_labels_follow_the_probability(self, large_credit):
-        """In each tenth of the probability, the share of ones is the mean probability, within four errors."""
+        """In each decile of the probability, the mean label is within four standard errors of the mean probability."""
         probability, target = large_credit.truth.probability, large_credit.target
         for group in np.array_split(np.argsort(probability, kind="stable"), 10):
             error = np.sqrt(np.sum(probability[group] * (1 - probability[group]))) / len(group)
@@ -125,7 +125,7 @@ class TestCredit:
         assert list(credit.frame.columns) == credit.feature_names
         np.testing.assert_array_equal(credit.frame.to_numpy(), credit.data)
 
-    def test_one_row_is_enough_and_none_is_not(self):
+    def test_n_must_be_at_least_one(self):
         assert make_credit(1).data.shape == (1, 23)
         with pytest.raises(ValueError, match="`n` must be at least 1, got 0"):
             make_credit(0)
@@ -185,17 +185,17 @@ class TestCorrelated:
         ],
     )
     @pytest.mark.parametrize("make", [make_correlated_classification, make_correlated_regression])
-    def test_bad_arguments_are_named(self, make, arguments, message):
+    def test_invalid_arguments_raise(self, make, arguments, message):
         with pytest.raises(ValueError, match=message):
             make(**arguments)
 
-    def test_bad_snr(self):
+    def test_invalid_snr_raises(self):
         with pytest.raises(ValueError, match="`snr` must be positive, got 0"):
             make_correlated_regression(snr=0)
 
 
 class TestPublished:
-    def test_fico_is_the_papers(self):
+    def test_fico_equals_the_table_of_the_paper(self):
         fico = fetch_fico(published("fico.csv.gz"))
         assert fico.data.shape == (10459, 23)
         assert n_thresholds(fico.data) == 1917
@@ -203,7 +203,7 @@ class TestPublished:
         assert (fico.data == -9).all(axis=1).sum() == 588
         assert fico.feature_names == make_credit(1).feature_names
 
-    def test_compas_is_the_papers(self):
+    def test_compas_equals_the_table_of_the_paper(self):
         compas = fetch_compas(published("compas.csv.gz"))
         assert compas.data.shape == (6907, 7)
         assert n_thresholds(compas.data) == 134
@@ -218,7 +218,7 @@ class TestPublished:
         assert "juv_other_count" in compas.feature_names
 
     @pytest.mark.parametrize("fetch", [fetch_fico, fetch_compas])
-    def test_absent_file(self, fetch, tmp_path):
+    def test_missing_file_raises(self, fetch, tmp_path):
         with pytest.raises(FileNotFoundError, match="`path` must be a csv"):
             fetch(tmp_path / "absent.csv")
 
@@ -240,7 +240,7 @@ class TestPublished:
             fetch_fico(tmp_path / "table.csv")
 
     @pytest.mark.parametrize(("entry", "message"), [("Ugly", "found \\['Ugly'\\]"), ("Bad", "'ExternalRiskEstimate'")])
-    def test_unknown_entries_are_named(self, entry, message, tmp_path, monkeypatch):
+    def test_unknown_entries_raise(self, entry, message, tmp_path, monkeypatch):
         monkeypatch.setattr("sparsegam.datasets.published.FICO_ROWS", 1)
         names = ["RiskPerformance", *make_credit(1).feature_names]
         first = "1" if entry == "Ugly" else "many"
@@ -270,7 +270,7 @@ class TestRecidivism:
         assert n_values[:5] + n_values[7:] == [2, 7, 11, 2, 2, 8]
         assert sum(min(n, 1000) - 1 for n in n_values) == 2024
 
-    def test_the_truth_drew_the_labels(self, rows):
+    def test_labels_follow_the_true_probability(self, rows):
         score = np.full(20_000, rows.truth.intercept)
         for term in rows.truth.terms:
             score += term.coef * (rows.data[:, rows.feature_names.index(term.feature)] <= term.threshold)
@@ -288,7 +288,7 @@ class TestRecidivism:
         np.testing.assert_array_equal(small.data, rows.data[:300])
         np.testing.assert_array_equal(small.target, rows.target[:300])
 
-    def test_no_rows_is_an_error(self):
+    def test_n_of_zero_raises(self):
         with pytest.raises(ValueError, match="at least 1"):
             make_recidivism(0)
 
@@ -305,7 +305,7 @@ class TestRecidivism:
             fetch_recidivism(path)
 
 
-def test_the_loans_that_ship_are_those_that_are_simulated():
+def test_packaged_loans_equal_make_loans():
     assert loans_file().read_text() == make_loans()
     assert loans_file().stat().st_size < 100_000
 

@@ -19,7 +19,7 @@ from benchmarks import newrows, newrows_summary  # noqa: E402
 from benchmarks.newrows_contenders import CONTENDERS, Contender  # noqa: E402
 from benchmarks.newrows_data import Rows, folds, tables  # noqa: E402
 
-needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="every fit is a forked process")
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="each fit runs in a forked process")
 
 
 def rows(n=60, *, binary=True):

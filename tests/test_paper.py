@@ -58,7 +58,7 @@ class TestGrids:
             pairs = {(c.fold, c.lambda0, c.lambda2) for c in grid if c.method == method and c.loss == "logistic"}
             assert len(pairs) == 5 * 8 * 7
 
-    def test_the_simulated_data_have_the_papers_penalties(self):
+    def test_simulated_data_use_the_penalties_of_the_paper(self):
         grid = list(FIGURES["fig4"](COMPLETE))
         assert {cell.fold for cell in grid} == {0, 1, 2, 3, 4}
         shapes = {cell.shape for cell in grid if cell.method.startswith("ElasticNet")}

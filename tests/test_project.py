@@ -40,7 +40,7 @@ def test_group_script_agrees_with_tomllib():
         assert sorted(printed.split("\n")[:-1]) == sorted(meant(name))
 
 
-def test_group_script_refuses_unknown_groups():
+def test_group_script_rejects_unknown_groups():
     command = [sys.executable, str(ROOT / "tools" / "group.py"), "nobody"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1

@@ -388,7 +388,7 @@ def _sql_type(column: pd.Series, types: dict[type, str]) -> str:
 
 
 def _tensor(column: pd.Series, scale: Any, missing_text: Any = "") -> np.ndarray:
-    """Return a column as ONNX and PMML expect it: text, or numbers on the scale."""
+    """Return a column as ONNX and PMML expect it: text, or the numbers of its scale."""
     values = [_plain(value) for value in column.tolist()]
     if scale.is_text:
         return np.array([missing_text if v is None else v for v in values], dtype=object)[:, None]

@@ -1,4 +1,4 @@
-"""Functions of one feature, made of terms."""
+"""Builds shape functions of one feature from terms."""
 
 from sparsegam._data.columns import NUMBER
 from sparsegam._models.functions import bins_of, feature_function

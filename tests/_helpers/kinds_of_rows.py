@@ -15,7 +15,7 @@ def oracle(problem):
 
 
 def wide(problem):
-    """The same codes, two bytes each."""
+    """Return the rows of a problem with codes of type uint16."""
     codes = tuple(code.astype(np.uint16) for code in problem.codes)
     design = _core.ThresholdDesign(codes, problem.n_bins, problem.n_ordered)
     return _core.ThresholdRows(design, problem.y, problem.weight, loss=problem.loss, n_threads=1)
@@ -33,7 +33,7 @@ def sparse(problem, n_threads=1):
     return _core.MatrixRows(matrix, problem.y, problem.weight, loss=problem.loss, n_threads=n_threads)
 
 
-# One more kind of rows is one more entry: a problem in, an object that answers the questions of Rows out.
+# To test another implementation of Rows, add a function that converts a problem to it.
 # Raw columns have no groups.
 ROWS_OF_MATRICES = {
     "dense": dense,
@@ -68,7 +68,7 @@ def point_of(columns, theta):
 
 
 def ask(rows, support, *, grouped=False):
-    """All answers about one point, by name."""
+    """Return the results of all methods at one point, by name."""
     point = _core.Point(0.3, support, np.linspace(-0.5, 0.7, support.size))
     answers = {
         "evaluate": rows.evaluate([point]),

@@ -91,7 +91,7 @@ def encode_on_cluster(request, monkeypatch, data, binning, shapes):
 
 
 def column_values(design, frame):
-    """Return the values of the columns that stand for a term, by column, computed from the conditions of the terms."""
+    """Return the values of the columns that represent a term, by column, computed from the conditions of the terms."""
     found = {}
     for column in range(design.n_columns):
         try:

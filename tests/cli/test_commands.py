@@ -220,7 +220,7 @@ def test_all_commands_use_weights(weighted, tmp_path, capsys):
         (("--weight", "income"), "--weight income must have a number >= 0 in every row, got a missing value in row 0"),
     ],
 )
-def test_invalid_weights_are_refused(data, capsys, words, wrong):
+def test_invalid_weights_are_rejected(data, capsys, words, wrong):
     code, _, errors = run(capsys, "fit", data, "-t", "answer", *words)
     assert code == 1
     assert wrong in errors

@@ -84,7 +84,7 @@ def test_unexpected_errors_are_one_line(data, capsys, monkeypatch):
 
 @pytest.mark.parametrize("scale", [1e200, 1e-200, 1e308, 5e-324])
 @pytest.mark.parametrize("command", [["fit"], ["fit", "--cv"], ["fit", "--terms", "3"], ["path"], ["compare"]])
-def test_targets_whose_squares_overflow_are_refused(tmp_path, capsys, command, scale):
+def test_targets_whose_squares_overflow_are_rejected(tmp_path, capsys, command, scale):
     file = tmp_path / "t.csv"
     rows = np.random.default_rng(0).integers(1, 9, size=(60, 2))
     file.write_text("x,y\n" + "".join(f"{x},{scale * (y / 9 if scale > 1 else y)!r}\n" for x, y in rows.tolist()))

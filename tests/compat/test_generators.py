@@ -1,4 +1,4 @@
-"""Simulated data: the numbers of the original for a seed, and the documented distributions."""
+"""Simulated data have the documented distributions, and equal those of the original package for a seed."""
 
 import numpy as np
 import pytest

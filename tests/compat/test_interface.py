@@ -1,4 +1,4 @@
-"""Input of `fit` and `cvfit`: what they accept and what they refuse."""
+"""Inputs that `fit` and `cvfit` accept and reject."""
 
 import inspect
 import warnings
@@ -136,7 +136,7 @@ class TestInputs:
             (np.eye(4) * 1j, np.arange(4.0), "Complex"),
         ],
     )
-    def test_invalid_input_is_refused(self, X, y, says):
+    def test_invalid_input_is_rejected(self, X, y, says):
         with pytest.raises(ValueError, match=says):
             fit(X, y)
 
@@ -153,7 +153,7 @@ class TestInputs:
         sparse = fit(sp.csr_matrix(binary), labels, "Exponential")
         np.testing.assert_allclose(sparse.objectives[0], fit(binary, labels, "Exponential").objectives[0])
 
-    def test_exclude_first_k_beyond_the_columns_is_refused(self):
+    def test_exclude_first_k_beyond_the_columns_is_rejected(self):
         with pytest.raises(ValueError, match="exclude_first_k"):
             fit(*make("SquaredError"), exclude_first_k=13)
 
@@ -228,7 +228,7 @@ class TestCrossValidation:
         assert (first != other).any()
 
     @pytest.mark.parametrize("num_folds", [1, 81, 2.5])
-    def test_invalid_numbers_of_folds_are_refused(self, num_folds):
+    def test_invalid_numbers_of_folds_are_rejected(self, num_folds):
         with pytest.raises(ValueError, match="num_folds"):
             cvfit(*make("Logistic"), "Logistic", num_folds=num_folds)
 

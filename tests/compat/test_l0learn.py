@@ -111,8 +111,8 @@ class TestCoef:
         several = l0learn.coef(found, supportSize=1000)
         assert ((several[1:] != 0).sum(axis=0) == max(found.suppSize[0])).all()
 
-    def test_coef_refuses_size_with_lambda(self, found):
-        with pytest.raises(ValueError, match="exclude each other"):
+    def test_coef_rejects_size_with_lambda(self, found):
+        with pytest.raises(ValueError, match="mutually exclusive"):
             l0learn.coef(found, lambda_=1.0, supportSize=3)
 
     def test_coef_without_intercept(self):

@@ -86,7 +86,7 @@ class TestPredict:
         model = fit(X, y, intercept=False, max_support_size=4)
         np.testing.assert_allclose(model.predict(X), X @ model.coeffs[0].toarray())
 
-    def test_predict_refuses_other_columns(self, grid):
+    def test_predict_rejects_other_columns(self, grid):
         with pytest.raises(ValueError, match="12 columns"):
             grid.predict(np.zeros((3, 5)))
 
@@ -122,7 +122,7 @@ class TestScore:
         assert isinstance(table, pd.DataFrame)
         np.testing.assert_allclose(table["Logistic"], grid.score(*data))
 
-    def test_score_refuses_other_than_two_labels(self, grid, data):
+    def test_score_rejects_other_than_two_labels(self, grid, data):
         with pytest.raises(ValueError, match="two values"):
             grid.score(data[0], np.arange(80))
 

@@ -45,7 +45,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize("wrong", WRONG, ids=str)
-def test_invalid_settings_are_refused(wrong):
+def test_invalid_settings_are_rejected(wrong):
     with pytest.raises(ValueError, match=r"must|supports"):
         Settings(**wrong)
 
@@ -99,7 +99,7 @@ class TestBounds:
         ],
         ids=str,
     )
-    def test_invalid_bounds_are_refused(self, wrong):
+    def test_invalid_bounds_are_rejected(self, wrong):
         with pytest.raises(ValueError, match=r"lows|highs"):
             Settings(**wrong).bounds(3)
 

@@ -25,7 +25,7 @@ def test_comparison_lambda0_does_not_matter_if_all_costs_are_equal(loss, cost):
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("lambda0", [0.5, 3.0])
 def test_frontier_minimises_the_objective_at_comparison_lambda0(loss, lambda0):
-    """Compared with all subsets of up to four columns; costs differ by feature or by column."""
+    """The expected optimum is the best of all subsets of up to four columns; costs differ by feature or by column."""
     misses, sizes = 0, 0
     for seed in range(6):
         problem, rng = random_problem(seed, loss, n=80, kinds=KINDS), np.random.default_rng(seed)
@@ -57,7 +57,7 @@ def test_expensive_column_is_selected_only_at_a_low_lambda0():
 
 
 def test_objective_at_comparison_lambda0_decreases_while_cheap_columns_are_left():
-    """The loss alone may increase with size."""
+    """The objective decreases with size, although the loss may increase."""
     for seed in range(8):
         problem, lambda0 = random_problem(seed, "squared", n=60), 4.0
         cost = 1.0 + (np.arange(problem.n_columns) % 3 == 0)
@@ -70,6 +70,6 @@ def test_objective_at_comparison_lambda0_decreases_while_cheap_columns_are_left(
 
 
 @pytest.mark.parametrize("lambda0", [-1.0, np.nan, np.inf])
-def test_frontier_refuses_invalid_comparison_lambda0(lambda0):
+def test_frontier_rejects_invalid_comparison_lambda0(lambda0):
     with pytest.raises(ValueError, match="comparison_lambda0 must be finite and not negative"):
         random_problem(0, "logistic").frontier(max_terms=2, comparison_lambda0=lambda0)

@@ -99,7 +99,7 @@ def similar(one, other, bins_a, bins_b):
 
 @pytest.mark.parametrize("per_pair", [1, 3])
 def test_best_interactions_selects_the_best_dissimilar_ones_of_each_pair(per_pair):
-    """Compared with a greedy selection from all interactions."""
+    """The expected result is a greedy selection from all interactions."""
     problem, coarse_bins, pairs = problem_with_coarse_bins(2, n=1000)
     every = _core.best_interactions(problem.rows(), POINT, coarse_bins, pairs, per_pair=EVERYTHING)
     best = _core.best_interactions(problem.rows(2), POINT, coarse_bins, pairs, per_pair=per_pair)
@@ -166,7 +166,7 @@ def test_best_interactions_of_rows_in_python_equals_that_of_compiled_rows():
         np.testing.assert_allclose(getattr(mine, name), getattr(expected, name), rtol=1e-8, atol=1e-12)
 
 
-def test_pair_sums_of_the_wrong_size_are_refused():
+def test_pair_sums_of_the_wrong_size_are_rejected():
     problem, coarse_bins, pairs = problem_with_coarse_bins()
     rows = ReferenceRows(problem.X, problem.y, problem.weight, problem.loss)
     rows.pair_sums = lambda *_: (np.zeros(3), np.zeros(3))
@@ -211,13 +211,13 @@ def test_best_interactions_accepts_overflowing_sums(wild):
 
 
 @pytest.mark.parametrize("wrong", [{"per_pair": -1}, {"ridge": -1.0}, {"min_curvature": np.nan}])
-def test_best_interactions_refuses_negative_options(wrong):
+def test_best_interactions_rejects_negative_options(wrong):
     problem, coarse_bins, pairs = problem_with_coarse_bins()
     with pytest.raises(ValueError, match="must not be negative"):
         _core.best_interactions(problem.rows(), POINT, coarse_bins, pairs, **{"per_pair": 1, **wrong})
 
 
-def test_best_interactions_refuses_a_point_of_another_design():
+def test_best_interactions_rejects_a_point_of_another_design():
     problem, coarse_bins, pairs = problem_with_coarse_bins()
     with pytest.raises(ValueError, match="does not have column 99"):
         _core.best_interactions(

@@ -14,7 +14,7 @@ N_FEATURES = 4
 
 
 class Crossed:
-    """Four 0/1 features and interactions of three pairs of them, each a feature of two bins."""
+    """Four 0/1 features and interactions of three of their pairs; every feature has two bins."""
 
     def __init__(self, seed, n=200):
         rng = np.random.default_rng(seed)
@@ -117,7 +117,7 @@ def test_limits_that_are_not_reached_do_not_change_the_frontier():
         assert one.columns.tolist() == other.columns.tolist()
 
 
-def test_start_or_always_without_required_main_effects_is_refused():
+def test_start_or_always_without_required_main_effects_is_rejected():
     crossed = Crossed(0)
     interaction = int(np.flatnonzero(crossed.allowed & (crossed.parents[:, 1] >= 0))[0])
     alone = _core.Point(0.0, np.array([interaction]), np.ones(1))
@@ -130,7 +130,7 @@ def test_start_or_always_without_required_main_effects_is_refused():
         crossed.problem.frontier(max_terms=3, penalty=crossed.penalty(hierarchy="weak", always=np.array([interaction])))
 
 
-def test_penalty_refuses_invalid_parents():
+def test_penalty_rejects_invalid_parents():
     crossed = Crossed(0)
     parents, last = crossed.parents, len(crossed.group) - 1
     with pytest.raises(ValueError, match="one row per column"):

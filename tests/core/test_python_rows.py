@@ -67,7 +67,7 @@ def test_exception_in_a_method_ends_the_search(method):
         ("scan", lambda *_: (None, np.zeros((1, 1)), np.zeros(1), np.zeros(3), np.zeros(3), np.zeros(3))),
     ],
 )
-def test_results_of_the_wrong_shape_are_refused(method, answer):
+def test_results_of_the_wrong_shape_are_rejected(method, answer):
     problem, rows = both(0, "logistic")
     setattr(rows, method, answer)
     with pytest.raises(ValueError, match="a Rows class in Python must return"):
@@ -84,7 +84,7 @@ def test_missing_method_is_named_in_the_error():
         _core.fit_at(Half(), problem.penalty(), lambda0=0.5, max_terms=5)
 
 
-def test_certify_refuses_raw_columns():
+def test_certify_rejects_raw_columns():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 5)), rng.choice([-1.0, 1.0], 60)
     penalty = ridge_penalty(5, 0.0)

@@ -103,7 +103,7 @@ def test_scan_must_return_moments_if_there_are_knots():
         ({"knot": np.zeros(3)}, "must be empty otherwise"),
     ],
 )
-def test_column_info_refuses_inconsistent_knots_and_ranges(wrong, message):
+def test_column_info_rejects_inconsistent_knots_and_ranges(wrong, message):
     given = {"mean": np.zeros(3), "centred_sq_norm": np.ones(3), "total_weight": 1.0, "nested": [(0, 2), (2, 2)]}
     with pytest.raises(ValueError, match=message):
         _core.ColumnInfo(kind=["step", "step", "ramp"], **given, **wrong)
@@ -119,7 +119,7 @@ def test_column_info_refuses_inconsistent_knots_and_ranges(wrong, message):
         (([-1.0, 0.0], [-1.0, 0.0], [1, 1]), "knots must be indices of ordered bins"),
     ],
 )
-def test_threshold_design_refuses_invalid_ramps(ramps, message):
+def test_threshold_design_rejects_invalid_ramps(ramps, message):
     centre, end, knots = ramps
     given = (np.array(centre), np.array(end), np.array(knots, dtype=np.int64))
     with pytest.raises(ValueError, match=message):

@@ -152,12 +152,12 @@ def test_scores_equal_those_of_the_dense_columns():
         ((np.zeros(4)[::2], np.zeros(300, dtype=np.uint8), 0.0, 1.0, 0.0), "must be contiguous"),
     ],
 )
-def test_raw_columns_refuse_invalid_ramps(ramp, message):
+def test_raw_columns_reject_invalid_ramps(ramp, message):
     with pytest.raises(ValueError, match=message):
         _core.RawColumns(RawFeature(300).core, np.array([10]), [ramp])
 
 
-def test_raw_columns_and_rows_refuse_invalid_arguments():
+def test_raw_columns_and_rows_reject_invalid_arguments():
     feature = RawFeature(300)
     with pytest.raises(ValueError, match="does not have column 13"):
         _core.RawColumns(feature.core, np.array([13]), [None])

@@ -227,7 +227,7 @@ def test_pair_sums_of_many_rows_are_identical_for_any_number_of_threads(n_thread
         (lambda coarse_bins, pairs: ([(coarse_bins[0][0], 9, 257), *coarse_bins[1:]], pairs), "<= 256"),
     ],
 )
-def test_pair_sums_refuses_invalid_coarse_bins_and_pairs(change, match):
+def test_pair_sums_rejects_invalid_coarse_bins_and_pairs(change, match):
     problem = random_problem(0, "logistic")
     coarse_bins, pairs = change(coarse_bins_of(problem), np.array([[0, 2]]))
     with pytest.raises(ValueError, match=match):
@@ -235,7 +235,7 @@ def test_pair_sums_refuses_invalid_coarse_bins_and_pairs(change, match):
 
 
 @pytest.mark.parametrize("make", ROWS_OF_MATRICES.values(), ids=ROWS_OF_MATRICES.keys())
-def test_pair_sums_refuses_raw_columns(make, problem):
+def test_pair_sums_rejects_raw_columns(make, problem):
     with pytest.raises(ValueError, match="require binned features"):
         make(problem).pair_sums(point_of([], [0.0]), coarse_bins_of(problem), np.array([[0, 2]]))
 
@@ -275,7 +275,7 @@ def test_rounding_errors_of_a_thousand_shifts_are_small(make, loss):
 
 
 @pytest.mark.parametrize("make", ROWS_OF_MATRICES.values(), ids=ROWS_OF_MATRICES.keys())
-def test_shift_refuses_raw_columns(make, problem):
+def test_shift_rejects_raw_columns(make, problem):
     here = point_of([], [0.0])
     with pytest.raises(RuntimeError, match="requires 0/1 columns"):
         make(problem).shift(here, here, 0)
@@ -312,7 +312,7 @@ def test_groups_does_not_depend_on_earlier_calls_at_the_point(loss):
 
 @pytest.mark.parametrize("make", COMPILED.values(), ids=COMPILED.keys())
 @pytest.mark.parametrize("loss", ["logistic", "squared"])
-def test_rescan_refuses_a_token_of_other_rows(make, loss):
+def test_rescan_rejects_a_token_of_other_rows(make, loss):
     few, many = make(random_problem(0, loss, n=80)), make(random_problem(0, loss, n=5000))
     point, entered = point_of([], [0.0]), np.array([1])
     tokens = [rows.scan(point, NO_COLUMNS)[0] for rows in (few, many)]
@@ -322,6 +322,6 @@ def test_rescan_refuses_a_token_of_other_rows(make, loss):
     assert few.rescan(tokens[0], point, entered, NO_COLUMNS)[1].size == len(few.columns)
 
 
-def test_rescan_refuses_an_object_that_is_not_a_token(problem):
+def test_rescan_rejects_an_object_that_is_not_a_token(problem):
     with pytest.raises(TypeError):
         problem.rows().rescan(object(), point_of([], [0.0]), np.array([1]), NO_COLUMNS)

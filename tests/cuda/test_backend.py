@@ -107,7 +107,9 @@ def test_multiclass_fit_has_the_same_probabilities_as_on_the_cpu(device, mixed_d
 def test_table_larger_than_device_memory_raises_with_both_sizes(monkeypatch, mixed_data):
     for module in (backend, inputs):
         monkeypatch.setattr(module, "Device", lambda: EmulatedDevice(free=12_000, total=50_000))
-    with pytest.raises(MemoryError, match=r"240 rows of 5 columns need 0\.0 GB on the device, which has 0\.0 GB"):
+    with pytest.raises(
+        MemoryError, match=r"240 rows of 5 columns need 0\.0 GB on the device, but only 0\.0 of its 0\.0 GB"
+    ):
         SparseGAMClassifier(device="cuda").fit(mixed_data[0], mixed_data[1])
 
 

@@ -45,7 +45,7 @@ def uploader(kind):
 @pytest.fixture(params=["interface", "cupy", "torch", "jax"])
 def put(request, device):  # noqa: F811
     if (request.param == "interface") != (device.name == "emulated"):
-        pytest.skip("the emulated device takes DeviceArray only")
+        pytest.skip("the emulated device accepts only DeviceArray")
     return uploader(request.param)
 
 

@@ -299,5 +299,5 @@ def test_matrix_rows_match_the_reference(device, loss):  # noqa: F811
     for call in calls:
         for mine, expected in zip(call(rows), call(reference), strict=True):
             np.testing.assert_allclose(np.ravel(mine), np.ravel(expected), atol=1e-10)
-    with pytest.raises(RuntimeError, match="needs 0/1 columns"):
+    with pytest.raises(RuntimeError, match="requires 0/1 columns"):
         rows.groups(point, among)

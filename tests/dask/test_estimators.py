@@ -169,7 +169,7 @@ def with_changed_part(frame, part, **columns):
 @pytest.mark.parametrize(
     ("parts_of_table", "message"),
     [
-        (lambda t: with_changed_part(t, 3, extra=1.0), "a part has the columns .*: give all parts the same"),
+        (lambda t: with_changed_part(t, 3, extra=1.0), "all parts must have the same columns in the same order"),
         (lambda t: with_changed_part(t, 3, age="old"), r"'age' contains .* in some parts and .* in others: convert"),
         (lambda t: with_changed_part(t, 4, y=None), "y contains NaN or None in"),
         (lambda t: delayed_parts(t.iloc[:0], []), "X has no rows"),

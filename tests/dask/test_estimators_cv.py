@@ -1,4 +1,4 @@
-"""Cross-validation on a cluster has the folds, scores and choices of the local estimators."""
+"""Cross-validation on a cluster gives the same folds, scores and selections as on local data."""
 
 import numpy as np
 import pytest

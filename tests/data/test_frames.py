@@ -66,7 +66,7 @@ def test_indexing_a_table_selects_rows():
     assert (first.n_rows, second.n_rows) == (900, 300)
     assert table[:3].values(1).tolist() == table.values(1)[:3].tolist()
     assert table[target == "default"].n_rows == np.count_nonzero(target == "default")
-    with pytest.raises(TypeError, match="slice, a mask or positions"):
+    with pytest.raises(TypeError, match="slice, a boolean mask or integer positions"):
         table[0]
 
 

@@ -67,7 +67,9 @@ def test_is_stream_is_false_for_data_in_memory(X):
 
 def test_as_stream_rejects_a_reader():
     assert is_stream(reader())
-    with pytest.raises(ValueError, match="can be read only once, and a fit reads twice: pass a function that opens it"):
+    with pytest.raises(
+        ValueError, match="can be read only once, but a fit reads twice: pass a function that returns a reader"
+    ):
         as_stream(reader())
 
 

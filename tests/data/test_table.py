@@ -89,7 +89,7 @@ def test_take_selects_rows_by_position_repeatedly():
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
 def test_infinity_raises_with_the_column_name(make, bad):
     table = read_table(make({"good": [1.0, 2.0], "debt": [np.nan, bad]}))
-    with pytest.raises(ValueError, match=r"column 'debt' contains infinity \(row 1; 1 such rows\).*drop"):
+    with pytest.raises(ValueError, match=r"column 'debt' contains infinity \(first in row 1, 1 in all\).*drop"):
         table.column(1)
 
 

@@ -116,13 +116,13 @@ def test_editor_rejects_invalid_edits(model, credit):
     feature, value = first_threshold(model)
     with pytest.raises(ValueError, match=r"matches 0 terms of column"):
         editor.drop(feature, 12345, why="?")
-    with pytest.raises(ValueError, match="why must be a text"):
+    with pytest.raises(ValueError, match="why must be a non-empty string"):
         editor.drop(feature, value, kind="<=", why=" ")
     with pytest.raises(ValueError, match="does not use column 'salary'"):
         editor.forbid("salary", why="?")
     with pytest.raises(ValueError, match="is not a finite number"):
         editor.move(feature, value, "high", why="?")
-    with pytest.raises(ValueError, match="who must be a text"):
+    with pytest.raises(ValueError, match="who must be a non-empty string"):
         Editor(model, *credit, who="")
     assert editor.model is model
 

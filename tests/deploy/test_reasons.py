@@ -87,7 +87,7 @@ def test_values_absent_from_training_are_no_reason(applicants):
     later = pd.DataFrame({"late": [np.nan], "age": [np.nan]})
     assert reason_codes(model, later)[0] == []
     said = reason_codes(model, later, baseline="max", texts={("late", "missing"): ("L0", "No record of payments")})[0]
-    assert [(r.code, r.step) for r in said if r.feature == "late"] == [("L0", "missing: no such row was seen")]
+    assert [(r.code, r.step) for r in said if r.feature == "late"] == [("L0", "missing: no training rows")]
 
 
 def test_k_limits_the_number_of_reasons(model, rows):

@@ -139,7 +139,7 @@ def test_scorecard_rejects_invalid_options(model, credit):
     X, y = credit
     with pytest.raises(ValueError, match="method must be one of"):
         scorecard(model, X, y, method="woe")
-    with pytest.raises(ValueError, match="needs both X and y"):
+    with pytest.raises(ValueError, match="X and y must be passed together"):
         scorecard(model, method="small")
     with pytest.raises(ValueError, match="pdo must be above zero"):
         scorecard(model, X, y, pdo=0)
@@ -177,13 +177,13 @@ def test_values_absent_from_training_get_the_mean_points(model, credit):
         function = card.score_function.functions[card.features.index(name)]
         mean = function.at(X[name].to_numpy(dtype=float)).mean()
         line = next(row for row in card.table() if row["feature"] == name)
-        assert (line["step"], line["rows"]) == ("missing: no such row was seen", 0.0)
+        assert (line["step"], line["rows"]) == ("missing: no training rows", 0.0)
         assert line["points"] == pytest.approx(mean, abs=0.5 + 1e-9)
         with pytest.warns(UserWarning, match=f"{len(X)} rows have a missing value in '{name}'"):
             assert set(card.score(X.assign(**{name: np.nan})) - card.score(X)) == {
                 int(line["points"] - points) for points in set(function.at(X[name].to_numpy(dtype=float)))
             }
-    assert "missing: no such row was seen" in str(scorecard(model, X, y))
+    assert "missing: no training rows" in str(scorecard(model, X, y))
 
 
 @pytest.mark.parametrize(

@@ -172,7 +172,9 @@ def test_pieces_with_other_columns_or_types_raise():
     def parts(other):
         return Stream(tuple(frame.columns), lambda: iter([frames.read_table(frame), frames.read_table(other)]))
 
-    with pytest.raises(ValueError, match=r"a part has the columns 'age', 'debt'.*: give all parts the same"):
+    with pytest.raises(
+        ValueError, match=r"all parts must have the same columns in the same order, got .*'age', 'debt'"
+    ):
         encode_stream(parts(frame.rename(columns={"job": "work"})), "y", None, Binning(), 1)
     with pytest.raises(ValueError, match=r"'age' contains numbers in some parts and categories \('7'\) in others"):
         encode_stream(parts(frame.assign(age="7")), "y", None, Binning(), 1)

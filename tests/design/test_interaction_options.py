@@ -1,4 +1,4 @@
-"""Which pairs of features may have products, and what is refused."""
+"""Pairs of features that may interact, and invalid options."""
 
 import pytest
 
@@ -62,5 +62,5 @@ def test_features_never_may_contain_pairs():
     assert rules.forbidden_pairs(NAMES) == [(0, 2)]
     with pytest.raises(ValueError, match="features_never must hold pairs of columns"):
         Constraints(features_never=[["a"]]).forbidden_pairs(NAMES)
-    with pytest.raises(ValueError, match="features_never must hold pairs of columns"):  # without products, too
+    with pytest.raises(ValueError, match="features_never must hold pairs of columns"):  # even without interactions
         Constraints(features_never=[["a"]]).forbidden(NAMES)

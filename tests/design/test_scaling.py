@@ -155,7 +155,7 @@ def test_swap_search_ends_if_a_coefficient_diverges():
 
 @pytest.mark.parametrize(("centre", "spread"), [(1e12, 3e-4), (1e12, 1.0), (-1e9, 1e-3), (1e4, 1.0)])
 @pytest.mark.parametrize("as_given", [np.asarray, sp.csr_matrix, lambda X: pd.DataFrame(X, columns=["a", "b", "c"])])
-def test_columns_far_from_zero_predict_what_was_fitted(centre, spread, as_given):
+def test_predictions_are_accurate_for_columns_far_from_zero(centre, spread, as_given):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 3))
     X[:, 1] = centre + spread * X[:, 1]

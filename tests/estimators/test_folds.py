@@ -41,7 +41,7 @@ def test_first_repeat_equals_a_single_split():
 
 def test_n_repeats_is_rejected_for_splitters():
     assert len(folds_of(100, cv=KFold(3))) == 3
-    with pytest.raises(ValueError, match="n_repeats=2 requires cv to be a number of folds"):
+    with pytest.raises(ValueError, match="n_repeats=2 requires an integer cv"):
         folds_of(100, cv=KFold(3), n_repeats=2)
 
 
@@ -55,4 +55,4 @@ def test_repeats_do_not_add_independent_folds():
     assert n_independent_folds(folds_of(100, n_repeats=1)) == n_independent_folds(folds_of(100, n_repeats=7)) == 5
     assert n_independent_folds(folds_of(100, cv=KFold(4))) == 4
     drawn = folds_of(1000, cv=ShuffleSplit(50, test_size=0.5, random_state=0))
-    assert n_independent_folds(drawn) == pytest.approx(2)  # halves: after fifty of them each row was tested
+    assert n_independent_folds(drawn) == pytest.approx(2)  # each test set has half of the rows

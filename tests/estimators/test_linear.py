@@ -223,7 +223,7 @@ def test_path_returns_models_by_size_and_by_lambda0():
     for lambda0 in (1.0, "aic", "bic"):
         fitted = SparseLinearClassifier(lambda0=lambda0).fit(X, y)
         assert path.at(lambda0=lambda0).columns == fitted.model_.columns
-    for lambda0 in (1.0, 5.0, 10.0, 20.0):  # one price is searched directly, which may miss a pair of columns
+    for lambda0 in (1.0, 5.0, 10.0, 20.0):  # a fit at a single lambda0 may miss a pair of columns
         best = (path.objective + lambda0 * path.n_terms).min()
         assert SparseLinearClassifier(lambda0=lambda0).fit(X, y).objective_ <= best + 0.3 * lambda0
     assert list(path.to_frame()["n_terms"]) == list(range(9))

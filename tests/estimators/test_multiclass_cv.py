@@ -17,7 +17,7 @@ LABELS = np.array(["bird", "cat", "dog"])
 
 @pytest.fixture(scope="module")
 def rows():
-    """Columns 0 and 1 tell the classes apart, the others are noise."""
+    """Return data in which columns 0 and 1 determine the class and the others are noise."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(240, 6))
     score = np.column_stack([3 * X[:, 0], -3 * X[:, 0], 3 * X[:, 1]]) + rng.gumbel(size=(240, 3))
@@ -123,7 +123,7 @@ def test_rare_classes_are_warned_about(rows, kind):
 def test_folds_without_a_class_are_rejected(rows, kind):
     X, y = rows
     order = np.argsort(y, kind="stable")
-    with pytest.raises(ValueError, match=r"training rows of fold 0 have no row of class 'bird', which has \d+ in all"):
+    with pytest.raises(ValueError, match=r"fold 0 has no training row of class 'bird' \(of \d+ rows in all\)"):
         kind(cv=KFold(2), max_terms=2).fit(X[order], y[order].astype(object))
 
 

@@ -28,7 +28,7 @@ def table():
 
 
 def recomputed(gam, X, target, weight):
-    """Loss and ridge of a fitted model in NumPy; a ramp counts as a step of half the weight."""
+    """Return loss plus ridge of a fitted model, computed in NumPy; the ridge of a ramp is scaled by its variance."""
     total = LOSSES[gam.model_.loss].total(target, gam.decision_function(X), weight)
     for term in gam.terms_:
         alone = type(gam.model_)(0.0, (term,), gam.model_.feature_names, "squared")
@@ -133,7 +133,7 @@ def test_ramps_are_clipped_at_the_ends(table):
         ({"shapes": "curves"}, "shapes must be one of"),
         ({"shapes": {"line": "curves"}}, r"shapes\['line'\] must be one of"),
         ({"shapes": {"no": "both"}}, "no"),
-        ({"shapes": ["steps", "both"]}, "only cross-validation can choose"),
+        ({"shapes": ["steps", "both"]}, "a list of shapes requires cross-validation"),
         ({"shapes": "both", "certify": True}, "certifies swaps of steps"),
         ({"shapes": "both", "search": "swap", "lambda0": 1.0}, "supports steps only"),
     ],

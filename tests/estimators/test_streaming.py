@@ -211,7 +211,7 @@ def test_missing_columns_at_predict_are_rejected(table, files):
 
 
 def test_linear_models_reject_streams(files):
-    with pytest.raises(ValueError, match="linear models take no streams, got Stream"):
+    with pytest.raises(ValueError, match="linear models do not support streams, got Stream"):
         SparseLinearClassifier().fit(streamed(files, "y"), "y")
-    with pytest.raises(ValueError, match="linear models take no streams"):
+    with pytest.raises(ValueError, match="linear models do not support streams"):
         linear_path(streamed(files, "y"), "y")

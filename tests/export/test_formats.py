@@ -14,12 +14,12 @@ from sparsegam.deploy import reason_table, scorecard
 
 def test_labels_mark_values_without_training_rows():
     tables = {function.name: function.labels() for function in score_function(fitted_model()).of_features}
-    assert tables[AGE][:3] == ("missing: no such row was seen", "-9", "-8: no such row was seen")
-    assert tables[CITY][-1] == "any other: no such row was seen"
+    assert tables[AGE][:3] == ("missing: no training rows", "-9", "-8: no training rows")
+    assert tables[CITY][-1] == "any other: no training rows"
     assert tables["since"][0] == "missing"
-    assert r"missing: no such row was seen" in export.to_latex(fitted_model())
+    assert r"missing: no training rows" in export.to_latex(fitted_model())
     lines = [row["step"] for row in scorecard(fitted_model(), method="plain").table() if row["feature"] == AGE]
-    assert lines[0] == "missing: no such row was seen"
+    assert lines[0] == "missing: no training rows"
 
 
 def test_to_pmml_returns_a_document_that_is_valid_in_the_pmml_schema():

@@ -35,7 +35,7 @@ TINY = 13  # with fewer rows, a fold may lack a class
 
 @dataclass(eq=False)
 class Case:
-    """One case. `doubts` are reasons why it may be refused; with a `harm` it must be refused."""
+    """One case. `doubts` are reasons why it may raise; with a `harm` it must raise."""
 
     seed: int
     kind: str
@@ -128,9 +128,9 @@ class Case:
             f"  y: {self.how.get('y')}; weights: {self.how.get('weight')}; y as {self.y_as}",
         ]
         if self.doubts:
-            lines.append(f"  may be refused: {'; '.join(self.doubts)}")
+            lines.append(f"  may raise: {'; '.join(self.doubts)}")
         if self.harm is not None:
-            lines.append(f"  must be refused: {self.harm.__name__}")
+            lines.append(f"  must raise: {self.harm.__name__}")
         return "\n".join(lines)
 
 
@@ -252,7 +252,7 @@ def _max_terms(given):
 
 
 def _doubts(case):
-    """Yield reasons why a case with valid options may still be refused."""
+    """Yield reasons why a case with valid options may still raise."""
     weight = np.ones(case.n) if case.weight is None else case.weight
     if not weight.any():
         yield "no row has weight"

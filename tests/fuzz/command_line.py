@@ -1,4 +1,4 @@
-"""Run the command line on a random table: fit, predict and export, or refuse the input with one line."""
+"""Run the command line on a random table: fit, predict and export, or reject the input with an error of one line."""
 
 from __future__ import annotations
 

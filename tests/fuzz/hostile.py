@@ -1,4 +1,4 @@
-"""Corrupt the arguments of a valid call in one way, so that the call must be refused."""
+"""Corrupt the arguments of a valid call in one way, so that the call must raise."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ BAD = {
     "scoring": ("no such score", 3),
     "rule": ("two_se", None, 1),
 }
-"""Values that an option must refuse."""
+"""Values that an option must reject."""
 
 ONLY_FOR = {"cuts": "search", "order": "search"}  # options that are only used together with another option
 

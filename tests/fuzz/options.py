@@ -72,7 +72,7 @@ FAR = {
     "lambda2": 1e308,
     "time_limit": 1e300,
 }
-"""Extremely large values, which must be accepted or refused with a clear message."""
+"""Extremely large values, which must be accepted or rejected with a clear message."""
 
 
 def extreme_option(draw, known):
@@ -94,7 +94,7 @@ def table_options(draw):
         "interactions": lambda: _interactions(draw),
         "missing": lambda: draw.one_of(
             "mean", "last"
-        ),  # "error" would refuse rows of weight 0 when properties predict them
+        ),  # "error" would reject rows of weight 0 when properties predict them
         "features_always": lambda: [draw.key(j) for j in draw.pick(2)],
     }
     out = {name: make() for name, make in makers.items() if draw.some(0.12)}

@@ -1,4 +1,4 @@
-"""Run one case from its seed: fit it or check that it is refused, and check its properties."""
+"""Run one case from its seed: fit it or check that it raises, and check its properties."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ def problem_of_other_data():
 
 @pytest.fixture(scope="module")
 def paired():
-    """Return a problem with an interaction, the problem prepared for its search, and the model found."""
+    """Return a problem with an interaction, the result of `prepare` for it, and the model with one term."""
     rng = np.random.default_rng(0)
     X = rng.integers(0, 20, (600, 3)).astype(float)
     y = np.where(rng.random(600) < np.where((X[:, 0] <= 8) & (X[:, 1] > 10), 0.8, 0.3), 1.0, -1.0)

@@ -50,10 +50,14 @@ def test_model_hash_depends_on_all_parts_of_the_model():
 
 def test_model_card_states_the_rule_for_values_absent_from_training():
     ages = [[float(a)] for a in range(20, 60)]
-    for rule, words in (("mean", "is scored at the mean contribution"), ("error", "is refused"), ("last", "as if no")):
+    for rule, words in (
+        ("mean", "is scored at the mean contribution"),
+        ("error", "raises an error"),
+        ("last", "as if no"),
+    ):
         gam = SparseGAMRegressor(missing=rule).fit(ages, [float(a > 40) for (a,) in ages])
         assert words in gam.model_.card()
-        assert "missing: no such row was seen" in gam.model_.card()
+        assert "missing: no training rows" in gam.model_.card()
 
 
 def test_model_card_of_interactions():

@@ -139,7 +139,7 @@ def test_scan_errors_are_one_line(tmp_path, call, message):
 
 def test_scan_rejects_invalid_options(tmp_path):
     (tmp_path / "a.csv").write_text("x,y\n1,2\n")
-    with pytest.raises(ValueError, match="columns names 'z', but the columns of the files are 'x', 'y'"):
+    with pytest.raises(ValueError, match="columns contains 'z', but the columns of the files are 'x', 'y'"):
         scan(tmp_path / "a.csv", columns=["x", "z"])
     with pytest.raises(ValueError, match="max_bytes must be an integer"):
         scan(tmp_path / "a.csv", max_bytes=-1)

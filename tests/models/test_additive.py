@@ -73,7 +73,7 @@ def test_special_and_missing_values_are_out_of_the_ordering():
     np.testing.assert_array_equal(shape(x), [10, 0, 3, 3, 2, 2, 0, 100])
 
 
-def test_frames_go_by_name_and_arrays_by_position():
+def test_decision_function_matches_frames_by_name_and_arrays_by_position():
     expected = MODEL.decision_function(ROWS)
     shuffled = ROWS[["Burden", "ExternalRiskEstimate"]]
     for X in (shuffled, pl.from_pandas(shuffled), ROWS.to_numpy(), ROWS.to_numpy().tolist()):
@@ -92,7 +92,7 @@ def test_frames_go_by_name_and_arrays_by_position():
         ),
     ],
 )
-def test_other_columns_are_refused(X, message):
+def test_decision_function_rejects_wrong_columns(X, message):
     with pytest.raises(ValueError, match=message):
         MODEL.decision_function(X)
 
@@ -129,7 +129,7 @@ def test_shape_functions_and_contributions_add_up():
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_contributions_are_centred_over_the_rows_of_the_fit(weighted):
+def test_contributions_are_centred_over_the_training_rows(weighted):
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"x": rng.integers(0, 9, 400), "c": rng.choice(list("abc"), 400), "unused": 1.0})
     X["x"] = X["x"].where(rng.random(400) > 0.2)
@@ -147,7 +147,7 @@ def test_contributions_are_centred_over_the_rows_of_the_fit(weighted):
     assert model.shape_functions()["x"].contributions[-1] == 0.0
 
 
-def test_a_model_that_knows_no_rows_is_not_centred():
+def test_contributions_are_not_centred_without_training_distribution():
     np.testing.assert_array_equal(MODEL.contributions(ROWS), MODEL.contributions(ROWS, centred=False))
     assert MODEL.baseline() == MODEL.intercept
     with pytest.raises(
@@ -158,7 +158,7 @@ def test_a_model_that_knows_no_rows_is_not_centred():
         MODEL.contributions(ROWS, centred="no")
 
 
-def test_the_empty_model():
+def test_model_without_terms_predicts_the_intercept():
     model = Model(1.5, (), ("a", "b"), "squared")
     assert model.contributions(np.ones((3, 2))).shape == (3, 0)
     assert model.decision_function(np.ones((3, 2))).tolist() == [1.5] * 3
@@ -183,13 +183,13 @@ def test_equation_of_every_kind_of_term():
     )
 
 
-def test_letters_go_on_after_z():
+def test_letters_continue_with_two_letters_after_z():
     counted = letters()
     first = [next(counted) for _ in range(26 + 26**2 + 1)]
     assert (first[0], first[25], first[26], first[701], first[702]) == ("A", "Z", "AA", "ZZ", "AAA")
 
 
-def test_it_prints_well():
+def test_repr_html_and_str_of_models():
     assert repr(MODEL) == "<Model: logistic, 5 terms of 2 features>"
     assert "1[A &lt;= 63]" in MODEL._repr_html_()
     assert str(MODEL.terms[0]) == "+0.4071 x 1[ExternalRiskEstimate <= 63]"
@@ -203,12 +203,12 @@ def test_json_and_pickle_give_the_same_model_back(model):
     assert pickle.loads(pickle.dumps(model)) == model
 
 
-def test_numpy_labels_become_plain_ones():
+def test_to_json_converts_numpy_labels():
     model = Model(0.0, (), ("x",), "logistic", classes=(np.int64(0), np.int64(1)))
     assert Model.from_json(model.to_json()).classes == (0, 1)
 
 
-def test_labels_that_json_cannot_hold_are_refused():
+def test_to_json_rejects_labels_of_unsupported_types():
     with pytest.raises(ValueError, match="class labels must be text"):
         Model(0.0, (), ("x",), "logistic", classes=((1, 2), (3, 4))).to_json()
 
@@ -269,6 +269,6 @@ def broken_term(**changes):
         broken_term(more=1),
     ],
 )
-def test_anything_else_is_refused(text):
+def test_from_json_rejects_invalid_content(text):
     with pytest.raises(ValueError, match=r"not a sparsegam model|Expecting value"):
         Model.from_json(text)

@@ -59,8 +59,8 @@ def test_bin_rows_of_new_values_are_not_drawn_unless_the_data_have_them():
     rows = bin_rows(made, "x", X[:-1])
     assert [(row.label, row.contribution, row.is_drawn) for row in rows[2:]] == [
         ("= -9", 0.0, True),
-        ("= -8: no such row was seen", 0.5, False),
-        ("missing: no such row was seen", 0.5, False),
+        ("= -8: no training rows", 0.5, False),
+        ("missing: no training rows", 0.5, False),
     ]
     assert bin_rows(made, "x", X)[-1].is_drawn
 
@@ -73,8 +73,8 @@ def test_bin_rows_of_new_levels():
     assert [(row.label, row.contribution, row.count) for row in rows] == [
         ("a", 1.0, 1),
         ("any other level", -1.0, 2),
-        ("a new level: no such row was seen", 0.0, 1),
-        ("missing: no such row was seen", 0.0, 0),
+        ("a new level: no training rows", 0.0, 1),
+        ("missing: no training rows", 0.0, 0),
     ]
 
 
@@ -119,6 +119,6 @@ def test_pair_grid_draws_new_values_only_if_the_data_have_them(fitted):
     assert drawn.labels == (("≤ 25", "> 25 to 40", "> 40"), ("≤ 1", "> 1 to 3", "> 3"))
     later = pd.concat([frame, frame.head(1).assign(age=np.nan)])
     drawn = pair_grid(made, PAIR, columns_of(made, later)).drawn()
-    assert drawn.labels[0][-1] == "missing: no such row was seen"
+    assert drawn.labels[0][-1] == "missing: no training rows"
     assert drawn.counts[-1].sum() == 1
     assert drawn.contributions.shape == drawn.errors.shape == drawn.shares.shape == (4, 3)

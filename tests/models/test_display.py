@@ -40,7 +40,7 @@ NAMES = ["model", "linear", "classes", "path", "card", "reasons", "drift", "prof
 
 
 @pytest.mark.parametrize("name", [*NAMES, "linear classes"])
-def test_html_is_a_piece_of_its_own(results, name):
+def test_repr_html_is_a_complete_fragment(results, name):
     shown = results[name]._repr_html_()
     assert shown.startswith("<div class='sparsegam'><style>")
     assert "<b onclick" not in shown
@@ -58,14 +58,14 @@ def test_reprs_are_one_short_line(results, name):
     assert len(text) < 150
 
 
-def test_style_is_scoped_and_takes_the_colours_around_it():
+def test_style_is_scoped_and_inherits_colours():
     rules = [rule.partition("{") for rule in STYLE.split("}") if rule.strip()]
     assert all(part.strip().startswith(".sparsegam") for selector, _, _ in rules for part in selector.split(","))
     colours = re.findall(r"(?:color|background|border[\w-]*):([^;]+)", STYLE)
     assert all(re.search(r"inherit|none|collapse|0$|rgba\(128, 128, 128", colour.strip()) for colour in colours)
 
 
-def test_long_tables_say_what_they_leave_out():
+def test_table_states_the_number_of_omitted_rows():
     rows = [[f"row {i}", "x", "1"] for i in range(100)]
     shown = table(["a", "b", "n"], rows, most=10)
     assert shown.count("<tr") == 11

@@ -38,14 +38,14 @@ def test_bins_of_ordered_levels_and_categories():
     assert ordered.bin_of(np.array([0.0, 1.0, 2.0, -1.0, np.nan])).tolist() == [1, 1, 2, 3, 0]
     seen = TrainingDistribution(single=(("a", 0.5), ("b", 0.5)), missing=0.0)
     category = bins_of("x", [Condition("in", ("c", "a"))], (), Scale("category", ("a", "b", "c")), seen)
-    assert labels(category)[1:] == ("c, a", "b", "any other: no such row was seen")
+    assert labels(category)[1:] == ("c, a", "b", "any other: no training rows")
     assert category.bin_of(np.array([0.0, 1.0, 2.0, -1.0, np.nan])).tolist() == [1, 2, 1, 3, 0]
 
 
 def test_bins_separate_special_values_that_no_training_row_had():
     seen = TrainingDistribution(upto=((3.0, 0.5),), above=0.4, single=((-9.0, 0.1),))
     bins = bins_of("x", [products.upto(3.0)], (-8.0, -9.0), distribution=seen)
-    assert labels(bins)[:3] == ("missing: no such row was seen", "-9", "-8: no such row was seen")
+    assert labels(bins)[:3] == ("missing: no training rows", "-9", "-8: no training rows")
     ranges = bins.range_of(np.array([1.0, -9.0, -8.0, -8.0, np.nan]))
     assert bins.count_new(ranges) == {"a special value": 2, "a missing value": 1}
 
@@ -64,10 +64,10 @@ def test_labels_of_pairs_name_both_features(fitted):
     model, _ = fitted
     ages, hours = list(model.pair_functions().values())[:2]
     assert ages.contributions.shape == (4, 4)
-    assert labels(ages.axes[0]) == ("missing: no such row was seen", "<= 25", "> 25 to 40", "> 40")
+    assert labels(ages.axes[0]) == ("missing: no training rows", "<= 25", "> 25 to 40", "> 40")
     assert labels(hours.axes[1]) == ("missing", "<= 20", "> 20")
     assert "age: <= 25; priors: > 3" in ages.labels()
-    assert "age: <= 25; priors: missing: no such row was seen" in ages.labels()
+    assert "age: <= 25; priors: missing: no training rows" in ages.labels()
 
 
 def test_changed_functions_change_their_mean(fitted):

@@ -105,7 +105,7 @@ def test_pairs_with_a_new_value_contribute_their_mean():
         score = made.decision_function(rows)
     means = [pair.mean for pair in made.pair_functions().values()]
     age = made.shape_functions()["age"].mean
-    assert score[0] == pytest.approx(1.0 + age + means[0])  # priors of 9 and green: no product of theirs holds
+    assert score[0] == pytest.approx(1.0 + age + means[0])  # no interaction holds for priors=9 and green
     assert score[1] == pytest.approx(1.0 + 0.5 + means[0] + means[1])
 
 
@@ -131,7 +131,7 @@ def test_json_keeps_interactions():
         ('"kind": "in"', '"kind": "is"', "kind must be one of"),
     ],
 )
-def test_from_json_refuses_invalid_interactions(old, new, wrong):
+def test_from_json_rejects_invalid_interactions(old, new, wrong):
     text = model().to_json()
     content = json.loads(text)
     del content["sha256"]
@@ -157,7 +157,7 @@ def test_equation_has_a_line_per_interaction():
     assert model().to_frame()["feature"].tolist()[1] == "age & priors"
 
 
-def test_invalid_interactions_are_refused():
+def test_invalid_interactions_are_rejected():
     with pytest.raises(ValueError, match="different features"):
         product(("age", upto(1.0)), ("age", above(2.0)), 1.0)
     with pytest.raises(ValueError, match="and no ramp"):

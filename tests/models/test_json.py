@@ -54,9 +54,9 @@ def test_from_json_reads_files_without_hash_or_edits():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (changed(intercept=0.6), "its content was changed later"),
+        (changed(intercept=0.6), "was changed after it was written"),
         (changed(terms=[]), "the features of its profile must be"),
-        (changed(sha256="0" * 64), "its content was changed later"),
+        (changed(sha256="0" * 64), "was changed after it was written"),
         (TEXT[:-40], "the file may be truncated"),
         ("", "the file may be truncated"),
         (changed(version=6), "format version 6, and this release reads version 1"),
@@ -107,12 +107,12 @@ def test_from_json_reads_files_without_hash_or_edits():
             changed(terms=[{"feature": "a", "kind": "<=", "value": 1, "coef": -(10**400)}]),
             "coef must be a finite number",
         ),
-        (changed(edits=[{**EDIT, "loss_before": 10**400}]), "loss_before of an edit is wrong"),
+        (changed(edits=[{**EDIT, "loss_before": 10**400}]), "loss_before of an edit has the invalid value"),
         (changed(feature_names=["a", "b", {"__class__": "os.system"}]), "feature_names must be unique names"),
         (changed(edits=[{"action": "run"}]), "an edit must be an object"),
         (changed(intercept="__import__('os').system('false')"), "intercept must be a finite number"),
         (changed(loss="x" * 100_000), r"loss must be one of .{,400}\.\.\.\."),
-        (profiled(n_rows=9), "its content was changed later"),
+        (profiled(n_rows=9), "was changed after it was written"),
         (changed(profile=None), "in its profile, a profile must be an object"),
         (profiled(n_rows=0), "in its profile, n_rows must be a count"),
         (profiled(n_rows=True), "n_rows must be a count"),
@@ -131,7 +131,7 @@ def test_from_json_reads_files_without_hash_or_edits():
         (profiled(kinds={}, shares={}), r"the features of its profile must be \['a', 'b'\]"),
     ],
 )
-def test_from_json_refuses_invalid_content(text, message):
+def test_from_json_rejects_invalid_content(text, message):
     with pytest.raises(ValueError, match=message):
         Model.from_json(text)
 
@@ -156,7 +156,7 @@ def test_json_keeps_training_distributions_to_the_bit():
         np.testing.assert_array_equal(back.decision_function(new), model.decision_function(new))
 
 
-def test_drift_refuses_the_profile_of_another_model():
+def test_drift_rejects_the_profile_of_another_model():
     content = json.loads(profiled(shares={"a": [0.5, 0.5], "b": [0.25, 0.75]}))
     del content["sha256"]
     with pytest.raises(ValueError, match="the profile belongs to another model"):

@@ -1,4 +1,4 @@
-"""The JSON of a linear model: what is hostile or wrong in any part is refused with a ValueError."""
+"""JSON of linear models: round trips, and a ValueError for each kind of invalid content."""
 
 import json
 
@@ -18,7 +18,7 @@ def changed(**changes):
     return json.dumps({**json.loads(TEXT), **changes})
 
 
-def test_it_comes_back():
+def test_json_round_trips():
     assert LinearModel.from_json(TEXT) == MODEL
     assert LinearModel.from_json(FAR.to_json()) == FAR
 
@@ -61,6 +61,6 @@ def test_centres_are_taken_from_the_columns_first():
         ("{}", "format must be"),
     ],
 )
-def test_anything_else_is_refused(text, message):
+def test_from_json_rejects_invalid_content(text, message):
     with pytest.raises(ValueError, match=message):
         LinearModel.from_json(text)

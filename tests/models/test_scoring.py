@@ -16,13 +16,13 @@ def test_labels_are_those_of_the_second_class_or_not():
     assert target_of(REGRESSION, [2, 3], 2).tolist() == [2.0, 3.0]
 
 
-def test_unknown_labels_are_refused():
+def test_unknown_labels_are_rejected():
     with pytest.raises(ValueError, match="classes of the model"):
         positives(CLASSIFIER, np.array(["good", "ugly"]))
 
 
 def test_a_regression_has_no_events():
-    with pytest.raises(ValueError, match="needs a classification model"):
+    with pytest.raises(ValueError, match="a classification model is required"):
         positives(REGRESSION, [1.0])
 
 

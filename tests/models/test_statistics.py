@@ -51,7 +51,7 @@ def test_models_with_other_coefficients_have_no_statistics():
     doubled = MODEL.with_terms(0.0, (replace(term, coef=2 * term.coef) for term in MODEL.terms))
     assert doubled.statistics is None
     assert all(term.statistics is None for term in doubled.terms)
-    with pytest.raises(ValueError, match="statistics are of 3 terms, but the model has 2"):
+    with pytest.raises(ValueError, match="statistics describe 3 terms, but the model has 2"):
         replace(MODEL, terms=MODEL.terms[:2])
 
 
@@ -72,7 +72,7 @@ def test_models_with_other_coefficients_have_no_statistics():
         ({"more": 1}, "an object with"),
     ],
 )
-def test_from_json_refuses_invalid_statistics(changes, wrong):
+def test_from_json_rejects_invalid_statistics(changes, wrong):
     with pytest.raises(ValueError, match=wrong):
         Model.from_json(changed(**changes))
 

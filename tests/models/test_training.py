@@ -21,7 +21,7 @@ def upto(value, coef=1.0):
     return Term("x", Condition("<=", value), coef)
 
 
-def test_shares_go_by_what_terms_ask():
+def test_distribution_has_the_shares_of_the_conditions():
     seen = distribution_of([Condition("<=", 3.0), Condition("<=", 2.0)], [-9.0, -8.0], NUMBER, X, WEIGHT)
     assert dict(seen.upto) == pytest.approx({2.0: 0.2, 3.0: 0.3})
     assert dict(seen.single) == pytest.approx({-9.0: 0.1})
@@ -59,7 +59,7 @@ def test_means_of_levels_and_of_ordered_levels():
         )
 
 
-def test_all_is_said_at_once():
+def test_new_values_are_reported_in_one_message():
     new = NewValues()
     new.note("tenure", {"a missing value": 3})
     new.note("job", {"a new level": 1})
@@ -78,7 +78,7 @@ def test_all_is_said_at_once():
 
 @pytest.fixture(scope="module")
 def clean():
-    """Rows without missing values, of weights that differ, and the like with values that these lack."""
+    """Return a frame without missing values, its labels and unequal weights."""
     rng = np.random.default_rng(0)
     n = 600
     frame = pd.DataFrame({"tenure": rng.integers(0, 60, n).astype(float), "job": rng.choice(["clerk", "nurse"], n)})
@@ -92,7 +92,7 @@ OPTIONS = {"special_values": {"code": [-9, -8]}, "lambda0": 1.0}
 
 
 def later(frame):
-    """The first row with, in turn, a missing value, a special one, a new level, and none of it."""
+    """Return four copies of the first row: with a missing value, a special value, a new level and unchanged."""
     rows = pd.concat([frame.head(1)] * 4, ignore_index=True)
     rows.loc[0, "tenure"] = np.nan
     rows.loc[1, "code"] = -8.0
@@ -101,7 +101,7 @@ def later(frame):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_by_default_they_get_the_mean_contribution(clean, weighted):
+def test_new_values_get_the_mean_contribution_by_default(clean, weighted):
     frame, y, weight = clean
     weight = weight if weighted else None
     gam = SparseGAMClassifier(**OPTIONS).fit(frame, y, sample_weight=weight)
@@ -117,7 +117,7 @@ def test_by_default_they_get_the_mean_contribution(clean, weighted):
     np.testing.assert_allclose(found - gam.decision_function(frame.head(1)), changes, atol=1e-12)
 
 
-def test_what_rows_had_is_not_new(clean):
+def test_values_with_training_rows_cause_no_warning(clean):
     frame, y, _ = clean
     gam = SparseGAMClassifier(**OPTIONS).fit(frame, y)
     gam.predict_proba(frame)  # warnings are errors
@@ -130,7 +130,7 @@ def test_what_rows_had_is_not_new(clean):
 
 
 @pytest.mark.parametrize("kind", [SparseGAMClassifier, SparseGAMRegressor])
-def test_they_can_be_refused_or_scored_as_of_old(clean, kind):
+def test_missing_error_raises_and_missing_last_scores_new_values(clean, kind):
     frame, y, _ = clean
     strict = kind(missing="error", **OPTIONS).fit(frame, y)
     with pytest.raises(
@@ -140,7 +140,7 @@ def test_they_can_be_refused_or_scored_as_of_old(clean, kind):
     strict.predict(frame)
     old = kind(missing="last", **OPTIONS).fit(frame, y).model_
     with pytest.warns(
-        UserWarning, match=r"^1 row has a new level in 'job', which no training row had: these add nothing"
+        UserWarning, match=r"^1 row has a new level in 'job', which no training row had: these contribute 0"
     ):
         found = old.decision_function(later(frame))
     shapes = old.shape_functions()
@@ -150,7 +150,7 @@ def test_they_can_be_refused_or_scored_as_of_old(clean, kind):
 
 
 @pytest.mark.parametrize("rule", ["median", None, "MEAN", 0])
-def test_other_rules_are_refused(clean, rule):
+def test_invalid_missing_raises(clean, rule):
     frame, y, _ = clean
     with pytest.raises(ValueError, match=r"missing must be one of 'mean', 'error', 'last', got"):
         SparseGAMClassifier(missing=rule).fit(frame, y)
@@ -171,21 +171,21 @@ def test_several_classes_warn_once(clean):
         assert len(caught) == 1
 
 
-def test_folds_that_lack_a_value_are_scored_without_a_word(clean):
+def test_folds_that_lack_a_value_cause_no_warning(clean):
     frame, y, _ = clean
     once = frame.assign(job=frame.job.mask(frame.index == 5, "judge"), tenure=frame.tenure.mask(frame.index == 7))
     gam = SparseGAMClassifierCV(max_terms=6, cv=5, missing="error").fit(once, y)  # warnings are errors
     assert gam.model_.missing == "error"
 
 
-def test_paths_carry_the_rule(clean):
+def test_gam_path_passes_missing_to_its_models(clean):
     frame, y, _ = clean
     path = gam_path(frame, y, max_terms=3, missing="error")
     assert {model.missing for model in path} == {"error"}
     assert gam_path(frame, y, max_terms=3).at(n_terms=2).missing == "mean"
 
 
-def test_models_written_by_hand_know_no_rows():
+def test_models_constructed_by_hand_have_no_training_distribution():
     terms = (upto(3.0),)
     assert Model(0.0, terms, ("x",), "squared").missing == "last"
     with pytest.raises(

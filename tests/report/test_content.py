@@ -52,7 +52,7 @@ def test_report_content_centres_shown_contributions_but_not_those_of_the_form(mi
         assert sum(weighed) / len(frame) == pytest.approx(0.0, abs=1e-9)
         assert sum(piece["count"] for piece in feature["pieces"]) == len(frame)
     flag = next(feature for feature in parts["features"] if feature["name"] == "flag")
-    assert flag["pieces"][-1]["label"] == "missing: no such row was seen"
+    assert flag["pieces"][-1]["label"] == "missing: no training rows"
     assert flag["pieces"][-1]["value"] == 0.0
     assert not flag["pieces"][-1]["drawn"]
     assert flag["missing"] == flag["mean"] != 0.0

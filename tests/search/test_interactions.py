@@ -1,4 +1,4 @@
-"""Searches with interactions: what they find, constraints and limits."""
+"""Searches with interactions: selected terms, constraints and limits."""
 
 import numpy as np
 import pandas as pd

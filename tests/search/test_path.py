@@ -206,7 +206,7 @@ def test_lambda0_beyond_the_path_is_warned_about():
     assert cut.cut_off
     assert not cut.covers(0.0)
     assert cut.covers(1e6)
-    with pytest.warns(UserWarning, match=r"lambda0=0.0 is outside .* max_terms ended it at 2 terms"):
+    with pytest.warns(UserWarning, match=r"lambda0=0.0 is outside .* ended at 2 terms because of max_terms"):
         assert cut.at(lambda0=0.0).n_terms == 2
     assert cut.at(lambda0=1e6).n_terms == 0
     whole = gam_path(X, y, max_terms=1000)
@@ -214,7 +214,7 @@ def test_lambda0_beyond_the_path_is_warned_about():
     assert whole.at(lambda0=0.0).n_terms == whole.n_terms[-1]
     with pytest.warns(ConvergenceWarning):
         ended = gam_path(X, y, time_limit=0.0)
-    with pytest.warns(UserWarning, match="time_limit ended it at 0 terms"):
+    with pytest.warns(UserWarning, match="ended at 0 terms because of time_limit"):
         ended.at(lambda0="bic")
 
 

@@ -25,9 +25,8 @@ def test_auto_penalizes_terms_chosen_from_many_candidates():
 @pytest.mark.parametrize(("n", "share"), [(100.0, 0.4), (1e4, 0.4), (1e5, 0.9), (1e6, 1.0), (1e12, 1.0)])
 def test_share_of_bic_grows_with_the_number_of_rows(n, share):
     assert unit_penalty("auto", n, 1.0, SelectionPenalty())(5) == pytest.approx(share * np.log(n) / 2)
-    as_shares = unit_penalty("auto", 1.0, 1.0 / n, SelectionPenalty())(
-        5
-    )  # weights that sum to one stand for as many rows
+    # Weights that sum to one give the same penalty as n rows of weight one.
+    as_shares = unit_penalty("auto", 1.0, 1.0 / n, SelectionPenalty())(5)
     assert as_shares == pytest.approx(share * np.log(n) / 2)
 
 

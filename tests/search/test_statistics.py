@@ -1,4 +1,4 @@
-"""Rows and standard errors of the steps of a fit, against counts and inverses in NumPy."""
+"""Row counts and standard errors of the steps of a fit equal those computed in NumPy."""
 
 import warnings
 

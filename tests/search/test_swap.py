@@ -19,7 +19,7 @@ TIE = 1e-6
 
 
 def search(problem, lambda0=1.0, lambda2=1e-3, **options):
-    """The last point of the search, and its counts; all columns are tried unless said otherwise."""
+    """Return the last point of the search and its counts; all columns are tried by default."""
     settings = {"max_terms": 50, "cuts": "none", "dynamic": True, "candidates": 0, "line_steps": 10, **options}
     ridge = 0.0 if problem.loss == "exponential" else lambda2
     penalty = settings.pop("penalty", None) or problem.penalty(ridge)
@@ -284,7 +284,7 @@ class TestPath:
             ({"lambda0": []}, "at least one value"),
             ({"lambda2": -1.0}, "lambda2 must be a finite number >= 0"),
             ({"loss": "exponential"}, "set lambda2=0"),
-            ({"loss": "squared", "lambda0": "bic"}, "lambda0 as a number here, as .bic. depends on the model"),
+            ({"loss": "squared", "lambda0": "bic"}, "a numeric lambda0 here, got 'bic', which depends on the model"),
         ],
     )
     def test_invalid_options_are_rejected(self, options, words):
@@ -309,7 +309,7 @@ def test_estimator_runs_the_swap_search():
         SparseGAMClassifier(search="anneal").fit(X, y)
 
 
-COST = {"x0": 4.0}  # terms of x0 cost four times lambda0, those of x1 the bare price
+COST = {"x0": 4.0}  # terms of x0 cost four times lambda0, those of x1 lambda0
 
 
 def costly_rows():
@@ -352,5 +352,5 @@ def test_swap_path_shares_its_time_limit_among_ridges(monkeypatch):
     with pytest.warns(ConvergenceWarning, match="stopped by time_limit"):
         path = swap_path(X, X[:, 0] > 0, lambda0=[1.0], lambda2=[0.0, 0.01, 0.1, 1.0], time_limit=100.0)
     assert not path.finished
-    # The first search may take a quarter of the time; it leaves nearly all of it to the others.
+    # The first of four searches may use a quarter of the time limit. The searches end at once, so the rest remains.
     np.testing.assert_allclose(limits, [25.0, 100 / 3, 50.0, 100.0], atol=10.0)

@@ -30,7 +30,7 @@ def test_steps_among_very_many_are_found(wide):
     assert gam.objective_ == pytest.approx(0.5 * np.sum((y - gam.predict(X)) ** 2) + TERMS)
 
 
-def test_they_are_the_same_bits_for_any_number_of_threads(wide):
+def test_fits_are_identical_for_any_number_of_threads(wide):
     X, y = wide
     one, two = fitted(X, y, 1), fitted(X, y, 2)
     assert one.objective_ == two.objective_

@@ -290,7 +290,7 @@ class Exchange {
         std::vector<Point> points;
         for (const Move& move : move_list().optimistic_additions(rules)) {
             points.push_back(apply_step(model.step_of(move), penalty_, model.refitted()));
-            // Recorded as failed in any case; a move that is made clears the record.
+            // All trials are recorded as failed; the record is cleared when a move is made.
             failed_.record(move, current_);
         }
         objective_.evaluate(points);

@@ -129,7 +129,7 @@ class Frontier {
         return {.lambda0 = lambda0, .min_gain = tuning::min_gain_share * lambda0};
     }
 
-    // The same rules without the requirement of a full scan.
+    // Returns the rules at lambda0 without the requirement of a full scan.
     static MoveRules without_full_scan(double lambda0) {
         MoveRules rules = rules_at(lambda0);
         rules.require_full_scan = false;

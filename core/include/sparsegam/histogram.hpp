@@ -36,7 +36,7 @@ struct Codes {
             kernels().add_table_16(end - begin, wide + begin, table, score);
     }
 
-    // The same for a pack of interleaved tables and scores.
+    // Adds a pack of interleaved tables to interleaved scores.
     void add_tables(Index begin, Index end, const double* tables, double* scores) const noexcept {
         if (narrow)
             kernels().add_tables_8(end - begin, narrow + begin, tables, scores);
@@ -56,7 +56,7 @@ struct Codes {
                                                                     channel);
     }
 
-    // The same for a column with a value per bin.
+    // Fills a channel of a column that has one value per bin.
     template <class Real>
     void fill_channel(Index begin, Index end, const double* table, const double* curv, Index stride,
                       Real* channel) const noexcept {

@@ -177,7 +177,7 @@ static void accumulate_packs(std::int64_t n, const Code* const* codes, std::int6
     }
 }
 
-// The same for 1 to 8 packs, known at run time only: recursion selects the function for this number.
+// Accumulates 1 to 8 packs. Their number is known at run time only: recursion selects the function for it.
 template <int Packs, int Features, class Real, class Code>
 static void accumulate_last(std::int64_t packs, std::int64_t n, const Code* const* codes, std::int64_t stride,
                             const Real* channels, Real* const* histograms) noexcept {

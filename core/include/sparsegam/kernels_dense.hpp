@@ -52,7 +52,7 @@ static void leave(ColumnArgs a, std::int64_t i, const double* __restrict mine, d
     }
 }
 
-// A column enters the support. Its entry is scaled by its curvature.
+// Updates the cached products of all columns when a column enters the support.
 static void join(ColumnArgs a, const double* __restrict solved, const double* __restrict cross, double inverse,
                  double unit) noexcept {
     for (std::int64_t c = 0; c < a.n; ++c) {
@@ -102,7 +102,7 @@ static double sum_squares(std::int64_t n, const double* weight, const Real* colu
     return sum;
 }
 
-// The same for many columns, one row at a time.
+// Adds weight * x^2 of one row to the sums of all columns.
 template <class Real>
 static void add_squares(std::int64_t n, double weight, const Real* __restrict row, double* __restrict sums) noexcept {
 #pragma omp simd

@@ -3,7 +3,7 @@
 //
 // With A = [1, X_S], H = A'hA + ridge and M = H^-1, a column c has B_c = A'(h x_c), Q_c = M B_c and V_c = D_c -
 // B_c'Q_c, where D_c = x_c'(h x_c) + ridge. With h unchanged, a column that enters or leaves the support changes all of
-// these by a rank-one update. This needs no inverse, and of the rows only the products with the column that enters.
+// these by a rank-one update. This needs no inverse. The rows are read only to compute the products with the entering column.
 #pragma once
 
 #include <algorithm>

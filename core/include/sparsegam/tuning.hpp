@@ -80,10 +80,10 @@ inline constexpr std::size_t max_optimistic_trials = 2;
 
 // Number of points for which a local model with frozen curvature is used.
 inline constexpr Index max_model_age = 20;
-// The same for the model of all columns that selects shortlists for a search of all sizes. Older curvature hardly
+// Number of points for which the model of all columns selects shortlists in a search of all sizes. Older curvature hardly
 // changes which columns are best, and each shortlist is scanned again. Wide: 5, 20 and 40 end at the same losses.
 inline constexpr Index max_full_model_age = 40;
-// The same for losses of constant curvature, where only rounding errors accumulate.
+// Number of points for losses of constant curvature, where only rounding errors accumulate.
 inline constexpr Index max_moves = 200;
 // Number of columns that can enter the support before the next scan.
 inline constexpr Index max_capacity = 64;
@@ -100,7 +100,7 @@ inline constexpr std::size_t shortlist_additions =
 inline constexpr std::size_t shortlist_substitutes =
     // Number of columns in a shortlist as replacements of each term. Wide: 4 took 10 % more time.
     2;
-// The same numbers if columns are thresholds: the features whose columns are all in the shortlist.
+// Numbers of features in a shortlist if columns are thresholds: all columns of these features are in it.
 inline constexpr std::size_t shortlist_added_features = 24, shortlist_substitute_features = 1;
 
 // --- Nested pairs
@@ -126,8 +126,8 @@ inline constexpr double close_share = 0.25;
 // Number of columns up to which a fit at one lambda0 also tries models with up to eight terms more or fewer. This takes
 // hardly any time.
 inline constexpr Index very_few_columns = 64;
-// The same limit for certified fits, and the number of terms up to which these try models with two terms more or fewer,
-// for any number of columns.
+// Number of columns up to which certified fits do so, and number of terms up to which these try models with two terms
+// more or fewer, for any number of columns.
 inline constexpr Index few_columns = 512, few_terms = 30;
 // A search of all sizes scans all columns at size k again if the last full scan was k / full_scans_up sizes below or k
 // / full_scans_down sizes above. Wide, 60 seeds: 8 up ended 0.035 % higher in 3 % less time; 10, 14 and 16 up, and 5
@@ -138,7 +138,7 @@ inline constexpr Index full_scans_up = 12, full_scans_down = 4;
 // found in 70 % of the problems without this beam, and in all of them with it.
 inline constexpr std::size_t beam_width = 32;
 inline constexpr Index beam_terms = 3;
-// The same without interactions and with at most very_few_columns columns. In 300 problems of nine columns
+// Number of models kept without interactions and with at most very_few_columns columns. In 300 problems of nine columns
 // (tests/search/test_path.py), rounding errors could make a size miss its best model; with 4, none did. It needs twice
 // the passes and 10 % more time.
 inline constexpr std::size_t narrow_beam_width = 4;

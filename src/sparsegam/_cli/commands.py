@@ -485,7 +485,7 @@ def _kept_columns(table: Table, names: list[str], taken: tuple[str, ...]) -> dic
 
 
 def _plain_values(column: Column) -> list[Any]:
-    """Return the values of a column, whole numbers as integers; refuse numbers that were rounded when read."""
+    """Return the values of a column, whole numbers as integers; raise for numbers that were rounded when read."""
     is_number = column.scale.kind == "number"
     if is_number and np.nanmax(np.abs(column.values), initial=0.0) >= MAX_INTEGER:
         msg = (

@@ -98,8 +98,8 @@ def _weights(column: Column) -> NDArray[np.float64]:
         number = float(column.values[wrong[0]])
         found = "a missing value" if np.isnan(number) else text(column.scale.value(number))
         msg = (
-            f"--weight {column.name} must have a number >= 0 in every row, got {found} in row {wrong[0]} ({wrong.size} "
-            "such rows): use 0 for rows to ignore."
+            f"--weight {column.name} must have a number >= 0 in every row, got {found} in row {wrong[0]} (invalid "
+            f"in {wrong.size} in all): use 0 for rows to ignore."
         )
         raise ValueError(msg)
     return read_weights(column.values, column.values.size)

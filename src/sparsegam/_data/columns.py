@@ -308,8 +308,8 @@ def check_finite(values: FloatArray, name: str) -> None:
     infinite = np.flatnonzero(np.isinf(values))
     if infinite.size:
         msg = (
-            f"column {name!r} contains infinity (row {infinite[0]}; {infinite.size} such rows): replace it or drop "
-            "these rows."
+            f"column {name!r} contains infinity (first in row {infinite[0]}, {infinite.size} in all): replace it or "
+            "drop these rows."
         )
         raise ValueError(msg)
 
@@ -404,7 +404,7 @@ def _raise_mixed_types(values: list[Any], types: set[type], name: str) -> NoRetu
 def _raise_type_error(name: str, found: str) -> NoReturn:
     # The checks of scikit-learn for estimators expect the words "argument must be ... string ... number".
     msg = (
-        f"column {name!r} contains {found}, but the argument must be a date, a boolean, a string or a number: convert "
-        "the column or remove it."
+        f"column {name!r} contains {found}, but each argument must be a date, a boolean, a string or a number: "
+        "convert the column or remove it."
     )
     raise TypeError(msg)

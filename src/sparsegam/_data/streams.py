@@ -44,8 +44,8 @@ class Stream:
             if piece.n_rows:
                 if piece.labels != self.names:
                     msg = (
-                        f"a part has the columns {quoted(piece.labels, 8)}, where others have "
-                        f"{quoted(self.names, 8)}: give all parts the same columns, in the same order."
+                        "all parts must have the same columns in the same order, got "
+                        f"{quoted(self.names, 8)} in one part and {quoted(piece.labels, 8)} in another."
                     )
                     raise ValueError(msg)
                 yield piece
@@ -81,7 +81,7 @@ def as_stream(X: Any) -> Stream:
         return _lazy_frame_stream(X)
     arrow = optional("pyarrow", "streams", extra="stream")
     if isinstance(X, arrow.RecordBatchReader):
-        msg = "a RecordBatchReader can be read only once, and a fit reads twice: pass a function that opens it."
+        msg = "a RecordBatchReader can be read only once, but a fit reads twice: pass a function that returns a reader."
         raise ValueError(msg)
     return _reader_stream(X, arrow) if callable(X) else dataset_stream(X)
 

@@ -83,7 +83,7 @@ class Table:
         if isinstance(rows, slice):
             rows = np.arange(self.n_rows)[rows]
         if np.ndim(rows) != 1:
-            msg = f"rows of a table are selected by a slice, a mask or positions, got {shown(rows)}."
+            msg = f"rows must be a slice, a boolean mask or integer positions, got {shown(rows)}."
             raise TypeError(msg)
         return self.take(np.asarray(rows))
 

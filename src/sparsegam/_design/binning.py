@@ -180,7 +180,7 @@ class Feature:
             return Condition("==", self.scale.value(self.special[bin_ - self.n_ordered]))
         if self.missing and bin_ == self.n_bins - 1:
             return Condition("missing")
-        msg = f"bin {bin_} of feature {self.name!r} has no condition (the feature has {self.edges.size} thresholds)."
+        msg = f"bin {bin_} of feature {self.name!r} is not defined by a condition ({self.edges.size} thresholds)."
         raise ValueError(msg)
 
     def representatives(self) -> FloatArray:
@@ -267,7 +267,7 @@ class Learner:
         if j in self.forced:
             column = column.as_category()
         if column.scale.kind == "category":
-            self._refuse_options_of_order(column, j)
+            self._reject_options_of_order(column, j)
             return learn_levels(column, self.binning, counts), column.values
         return self._learn_ordered(column, j, counts), column.values
 
@@ -300,12 +300,12 @@ class Learner:
             return ()
         return tuple(_numbers(self.special_everywhere, column, "special_values"))
 
-    def _refuse_options_of_order(self, column: Column, j: int) -> None:
+    def _reject_options_of_order(self, column: Column, j: int) -> None:
         for option, given in (("thresholds", self.thresholds), ("special_values", self.special)):
             if j in given:
                 msg = (
                     f"{option} are given for column {column.name!r}, which holds {KIND_NAMES[column.scale.kind]}: "
-                    "these have no order; leave it out."
+                    f"its values have no order; remove the column from {option}."
                 )
                 raise ValueError(msg)
 
@@ -393,7 +393,9 @@ def _check_special(given: Any) -> None:
         raise ValueError(msg)
     wrong = next((value for value in given if not _is_nan(value) and not NUMBER.holds(value)), None)
     if wrong is not None:
-        msg = f"special_values for all columns must be finite numbers, got {shown(wrong)}: give others in a dict."
+        msg = (
+            f"a list of special_values must contain finite numbers, got {shown(wrong)}: use a dict from column to list."
+        )
         raise ValueError(msg)
 
 

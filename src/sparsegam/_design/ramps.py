@@ -90,8 +90,8 @@ def check_shapes(shapes: Any) -> None:
     """Raise unless shapes is one shape for all columns, or a dict with shapes of some of them."""
     if isinstance(shapes, list | tuple):
         msg = (
-            f"shapes is a list, {shown(shapes)}, from which only cross-validation can choose: give one of {SHAPES}, or "
-            "use the estimator of the same name that ends in CV."
+            f"a list of shapes requires cross-validation, got {shown(shapes)}: pass one of {SHAPES}, or use a "
+            "cross-validated estimator, such as SparseGAMClassifierCV."
         )
         raise ValueError(msg)
     if not isinstance(shapes, Mapping):

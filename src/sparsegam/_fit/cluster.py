@@ -142,10 +142,10 @@ def _class_factors(spec: FitSpec, cluster: Cluster, max_classes: int | None) -> 
     if classes is None:
         return None
     if len(classes) < 2:
-        msg = f"y holds one class only ({classes}): a classifier needs two classes to tell apart."
+        msg = f"y contains one class only ({classes}): a classifier requires two classes."
         raise ValueError(msg)
     if max_classes is not None and len(classes) > max_classes:
-        msg = f"y must hold two classes, got {len(classes)} ({classes[:5]}): a path is for one class against another."
+        msg = f"y must contain two classes, got {len(classes)} ({classes[:5]}): a path supports binary targets only."
         raise ValueError(msg)
     if spec.class_weight is None:
         return None
@@ -179,7 +179,7 @@ class ClusterTestSet:
                 for part in zip(*self.features.map_shards(score_sums, design, missing, points, loss), strict=True)
             )
             if weights <= 0:
-                msg = "a fold has no row of positive weight to be tested on: use fewer folds."
+                msg = "all test rows of a fold have weight zero: use fewer folds."
                 raise ValueError(msg)
             return sizes, np.asarray(sums / weights)
         shards = self.features.map_shards(all_scores, design, missing, points, loss)

@@ -176,9 +176,9 @@ class CVScores:
         if gains[worst] < -FAR_WORSE * max(float(gains.max()), 0.0) < 0:
             msg = (
                 f"on fold {worst} the model scores {-gains[worst]:.3g} below one without terms, while it gains up to "
-                f"{gains.max():.3g} on others: its rows differ from the others, as in a table ordered by time or "
-                "place. If the rows are exchangeable, shuffle them (pass a number as cv); if future rows will differ "
-                "in the same way, rely on the worst fold."
+                f"{gains.max():.3g} on other folds: the rows of fold {worst} differ from the rest, as in data sorted "
+                "by time or region. If the rows are exchangeable, shuffle them (pass a number as cv); if future rows "
+                "will differ in the same way, rely on the worst fold."
             )
             warn(msg, UserWarning)
 
@@ -374,7 +374,7 @@ def splitter_of(selection: SizeSelection, labels: NDArray[Any], *, classifier: b
     repeats = _number_of_repeats(1 if limited and n_repeats == AUTO else n_repeats, len(labels))
     if cv is not None and not isinstance(cv, Integral):
         if n_repeats != AUTO and repeats > 1:
-            msg = f"n_repeats={n_repeats} requires cv to be a number of folds, got {cv!r}: use a splitter that repeats."
+            msg = f"n_repeats={n_repeats} requires an integer cv, got {cv!r}: use a splitter such as RepeatedKFold."
             raise ValueError(msg)
         return check_cv(cv, labels, classifier=classifier)
     n_splits = DEFAULT_FOLDS if cv is None else cv
@@ -421,7 +421,7 @@ def _check_classes_of_folds(data: FitData, folds: Sequence[Fold]) -> None:
             label = missing.tolist()[0]
             n = int(np.count_nonzero((labels == label) & (weight > 0)))
             msg = (
-                f"the training rows of fold {number} have no row of class {label!r}, which has {n} in all: use fewer "
-                "folds or a stratified splitter as cv, merge the class with another, or leave it out."
+                f"fold {number} has no training row of class {label!r} (of {n} rows in all): use fewer folds or "
+                " a stratified splitter as cv, merge the class with another, or leave it out."
             )
             raise ValueError(msg)

@@ -132,7 +132,7 @@ class FitSpec:
 
     def _check_swap(self) -> None:
         if self.device == CUDA:
-            msg = "search='swap', the search of the paper, runs on device='cpu' only, got device='cuda'."
+            msg = "search='swap' runs on device='cpu' only, got device='cuda': use search='exchange' on a GPU."
             raise ValueError(msg)
         for design in self.designs:
             if isinstance(design, AdditiveOptions) and design.interactions.is_on:
@@ -322,7 +322,7 @@ def check_class_loss(loss: str, regressor: str) -> None:
     """Raise ValueError unless a classifier may use this loss; `regressor` is the estimator for the squared loss."""
     if loss == REGRESSION:
         names = " or ".join(map(repr, PROBABILITY_LOSSES))
-        msg = f"loss must be {names}, got {REGRESSION!r}: use {regressor} for it."
+        msg = f"loss must be {names}, got {REGRESSION!r}: use {regressor} for this loss."
         raise ValueError(msg)
     if loss in LOSSES and loss not in PROBABILITY_LOSSES:
         names = " or ".join(map(repr, PROBABILITY_LOSSES))

@@ -115,10 +115,10 @@ class FitData:
         """Raise ValueError unless the training rows of a fold have a weight and, for a classifier, two classes."""
         seen = self.target.values[self.target.weight > 0]
         if seen.size == 0:
-            msg = "a fold has no row of positive weight to be trained on: use other folds."
+            msg = "all training rows of a fold have weight zero: use other folds."
             raise ValueError(msg)
         if self.classes is not None and seen.min() == seen.max():
-            msg = "the training rows of a fold hold one class only: use fewer folds, or a stratified splitter as cv."
+            msg = "the training rows of a fold contain one class only: use fewer folds, or a stratified splitter as cv."
             raise ValueError(msg)
 
     def test_set(self, rows: NDArray[np.intp], scoring: Any) -> "TestSet":
@@ -129,7 +129,7 @@ class FitData:
 
         rows = rows[self.target.weight[rows] > 0]
         if rows.size == 0:
-            msg = "a fold has no row of positive weight to be tested on: use fewer folds."
+            msg = "all test rows of a fold have weight zero: use fewer folds."
             raise ValueError(msg)
         features = self.features.take(rows).load()
         return TestSet(
@@ -271,7 +271,10 @@ def _has_several_classes(labels: NDArray[Any], weight: FloatArray) -> bool:
 def _read_stream(spec: FitSpec, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
     """Read a stream as codes; y and sample_weight are names of its columns."""
     if spec.additive is None:
-        msg = f"linear models take no streams, got {type(X).__name__}: read it into memory, or use an additive model."
+        msg = (
+            f"linear models do not support streams, got {type(X).__name__}: read the data into memory, or use an "
+            "additive model."
+        )
         raise ValueError(msg)
     return encode_stream(as_stream(X), y, sample_weight, spec.additive.binning, spec.options.n_threads)
 

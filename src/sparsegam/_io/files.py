@@ -245,6 +245,6 @@ def _check_names(file: FilePath, names: Sequence[str], first: FilePath, expected
 def _selected(names: Sequence[str], columns: list[str] | None) -> list[str]:
     unknown = [name for name in columns or () if name not in names]
     if unknown:
-        msg = f"columns names {quoted(unknown)}, but the columns of the files are {quoted(names, 8)}."
+        msg = f"columns contains {quoted(unknown)}, but the columns of the files are {quoted(names, 8)}."
         raise ValueError(msg)
     return list(names) if columns is None else columns

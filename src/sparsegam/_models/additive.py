@@ -109,8 +109,8 @@ class Model(ScoringModel):
         unknown = self.unknown_parts()
         if self.missing != "last" and unknown:
             msg = (
-                f"missing={self.missing!r} needs the training distribution of column {unknown[0]!r}, which is not in "
-                "distributions: use missing='last', or fit the model."
+                f"missing={self.missing!r} needs the training distribution of column {unknown[0]!r}, which this model "
+                "does not contain: use missing='last', or fit the model."
             )
             raise ValueError(msg)
         for pair, shares in self.pair_shares.items():
@@ -119,7 +119,7 @@ class Model(ScoringModel):
                 msg = f"pair_shares of {part_name(pair)!r} must have a share for each bin, {shape}, got {shares.shape}."
                 raise ValueError(msg)
         if self.statistics is not None and len(self.statistics.rows) != len(self.terms):
-            msg = f"statistics are of {len(self.statistics.rows)} terms, but the model has {len(self.terms)}."
+            msg = f"statistics describe {len(self.statistics.rows)} terms, but the model has {len(self.terms)}."
             raise ValueError(msg)
 
     @property
@@ -192,7 +192,7 @@ class Model(ScoringModel):
                 found = feature_function(terms[part], self._bins(part, [term.condition for term in terms[part]]))
             else:
                 found = pair_function(terms[part], self.pair_bins(part), self.pair_shares.get(part))
-            # Exports cannot refuse a row, so missing="error" gives new values the mean as well.
+            # Exports cannot reject a row, so missing="error" gives new values the mean as well.
             out[part] = found if self.missing == "last" else found.with_mean_where_new()
         return out
 
@@ -467,7 +467,7 @@ class Model(ScoringModel):
 
     @classmethod
     def from_json(cls, text: str) -> "Model":
-        """Read a model from the output of `to_json`; other content is refused with a ValueError.
+        """Read a model from the output of `to_json`; raise ValueError for other content.
 
         Parameters
         ----------

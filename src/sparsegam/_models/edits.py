@@ -61,7 +61,7 @@ def edit_from_json(content: Any) -> Edit:
         raise ValueError(msg)
     for name in names:
         if not _good(name, content[name]):
-            msg = f"not a sparsegam model: {name} of an edit is wrong: {content[name]!r}."
+            msg = f"not a sparsegam model: {name} of an edit has the invalid value {content[name]!r}."
             raise ValueError(msg)
     return Edit(**content)
 

@@ -134,11 +134,11 @@ def _scale_to_json(scale: Scale) -> dict[str, Any]:
 def load(text: Any) -> Any:
     """Parse JSON; raise a ValueError for invalid JSON, deep nesting, repeated keys and numbers that are not finite."""
     try:
-        content = json.loads(text, object_pairs_hook=_object, parse_constant=_refuse_constant)
+        content = json.loads(text, object_pairs_hook=_object, parse_constant=_reject_constant)
         _check_depth(content)
         return content
     except RecursionError:
-        _refuse_depth()
+        _raise_too_deep()
     except json.JSONDecodeError as error:
         msg = f"not a sparsegam model: not valid JSON ({error}); the file may be truncated."
         raise ValueError(msg) from None
@@ -151,7 +151,7 @@ def _check_depth(content: Any) -> None:
         level = [part for whole in level for part in _parts(whole)]
         if not level:
             return
-    _refuse_depth()
+    _raise_too_deep()
 
 
 def _parts(whole: Any) -> Iterable[Any]:
@@ -159,7 +159,7 @@ def _parts(whole: Any) -> Iterable[Any]:
     return (part for part in inside if isinstance(part, list | dict))
 
 
-def _refuse_depth() -> NoReturn:
+def _raise_too_deep() -> NoReturn:
     msg = "not a sparsegam model: the text is nested too deeply."
     raise ValueError(msg) from None
 
@@ -170,7 +170,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return out
 
 
-def _refuse_constant(name: str) -> None:
+def _reject_constant(name: str) -> None:
     _expect(name, "a number", "finite", holds=False)
 
 
@@ -183,8 +183,8 @@ def _hash(content: Mapping[str, Any]) -> str:
 def _check_hash(content: Mapping[str, Any]) -> None:
     if "sha256" in content and content["sha256"] != _hash(content):
         msg = (
-            "not a sparsegam model as it was written: its content was changed later (sha256 differs). Get the file "
-            "again from its source, or remove the line sha256 to accept the change."
+            "the content of the sparsegam model was changed after it was written (sha256 differs). Get the original "
+            "file again, or remove the line sha256 to accept the change."
         )
         raise ValueError(msg)
 

@@ -157,7 +157,7 @@ class LinearModel(ScoringModel):
 
     @classmethod
     def from_json(cls, text: str) -> "LinearModel":
-        """Read a model from the output of `to_json`; other content is refused with a ValueError."""
+        """Read a model from the output of `to_json`; raise ValueError for other content."""
         content = load(text)
         problem = _wrong_with(content)
         if problem:

@@ -85,7 +85,7 @@ class Profile:
 
     @classmethod
     def from_json(cls, text: str) -> "Profile":
-        """Read a profile from the output of `to_json`; other content is refused with a ValueError."""
+        """Read a profile from the output of `to_json`; raise ValueError for other content."""
         try:
             content = json.loads(text)
             expect(content, "the text", "one JSON object", holds=isinstance(content, dict))

@@ -143,7 +143,7 @@ def positives(model: ScoringModel, y: Any) -> NDArray[np.bool_]:
         True for the positive class.
     """
     if model.classes is None:
-        msg = "this needs a classification model, and the model is a regression."
+        msg = "a classification model is required, got a regression."
         raise ValueError(msg)
     first, second = (label.item() if hasattr(label, "item") else label for label in model.classes)
     labels = np.asarray(y)

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 RULES = {
     "mean": "is scored at the mean contribution of its column",
-    "error": "is refused",
+    "error": "raises an error",
     "last": "is scored as if no condition held",
 }
 """How a value is scored that no training row had, by name and in words."""
-NEW = ": no such row was seen"  # after the label of such values
+NEW = ": no training rows"  # after the label of such values
 
 Shares = tuple[tuple[Value, float], ...]
 
@@ -198,7 +198,7 @@ class NewValues:
                 "missing='mean' to score them at the mean contribution of the column."
             )
             raise ValueError(msg)
-        how = "scored at the mean contribution of the column" if rule == "mean" else "these add nothing to the score"
+        how = "scored at the mean contribution of the column" if rule == "mean" else "these contribute 0 to the score"
         warn(f"{what}: {how} (missing={rule!r}).", UserWarning)
 
 

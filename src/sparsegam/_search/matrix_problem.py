@@ -110,8 +110,8 @@ def _warn_about_rounding(matrix: NumericMatrix, columns: NDArray[np.int64]) -> N
     if varying:
         verb = "vary" if len(varying) > 1 else "varies"
         msg = (
-            f"{quote_columns(varying)} {verb} by less than {NO_VARIATION:g} of the mean, as rounding does, and will "
-            "not be used. If this is more than rounding, subtract a constant first, for example the mean."
+            f"{quote_columns(varying)} {verb} by less than {NO_VARIATION:g} of the mean, which may be rounding error, "
+            "and will not be used. If the variation is real, subtract a constant first, for example the mean."
         )
         warn(msg, UserWarning)
 

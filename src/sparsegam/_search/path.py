@@ -216,8 +216,8 @@ class Path(Generic[M]):
     def _warn_about_end(self, lambda0: float | str) -> None:
         why = "max_terms" if self.finished else "time_limit"
         msg = (
-            f"lambda0={lambda0!r} is outside of the searched path: {why} ended it at {self.n_terms[-1]} terms, and the "
-            f"best model at this penalty may have more. Raise {why}, or select the model by its size."
+            f"lambda0={lambda0!r} is outside the searched path: the search ended at {self.n_terms[-1]} terms because "
+            f"of {why}, and the best model at this penalty may have more. Raise {why}, or select the model by its size."
         )
         warn(msg, UserWarning)
 

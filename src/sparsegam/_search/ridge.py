@@ -87,8 +87,8 @@ def ridge_of(lambda2: Any, loss: str, *, standardize: bool | None = None) -> Rid
         return Ridge(LOSSES[loss].ridge, standardized=False, over_noise=not LOSSES[loss].is_classifier)
     if not _is_scalar(lambda2):
         msg = (
-            f"lambda2 is a list, {shown(lambda2)}, from which only cross-validation can choose: pass one number or "
-            "'auto', or use the estimator of the same name that ends in CV."
+            f"a list of values of lambda2 requires cross-validation, got {shown(lambda2)}: pass one number or 'auto', "
+            "or use a cross-validated estimator, such as SparseGAMClassifierCV."
         )
         raise ValueError(msg)
     check_number("lambda2", lambda2, at_least=0.0)

@@ -98,7 +98,7 @@ def fit_swap(problem: Problem[Any], lambda0: float | str, options: SwapSearch) -
         )
         raise ValueError(msg)
     if np.any(getattr(problem.design, "n_ramps", 0)):
-        msg = "search='swap', the search of the paper, supports steps only: use shapes='steps'."
+        msg = "search='swap' supports steps only: use shapes='steps'."
         raise ValueError(msg)
     if lambda0 == AUTO and LOSSES[problem.options.loss].is_classifier:
 
@@ -141,6 +141,6 @@ def fixed_penalty(lambda0: float | str, problem: Problem[Any]) -> float:
     """Return a penalty per term that does not depend on the model; raise ValueError if it does."""
     check_lambda0(lambda0)
     if depends_on_model(lambda0, problem.options.loss):
-        msg = f"the swap search needs lambda0 as a number here, as {lambda0!r} depends on the model."
+        msg = f"the swap search requires a numeric lambda0 here, got {lambda0!r}, which depends on the model."
         raise ValueError(msg)
     return problem.unit_penalty(lambda0)(0)

@@ -156,7 +156,7 @@ def _table_problem(
     allowed = design.candidates(constraints)
     if constraints.min_events_bin > 0:
         if encoded.n_events is None:
-            msg = "min_events_bin counts rows of either class, and a regression has none: use min_samples_bin."
+            msg = "min_events_bin counts rows of each class and requires a classification loss: use min_samples_bin."
             raise ValueError(msg)
         events = encoded.count_events(np.arange(design.n_columns))
         allowed &= design.has_events(events, encoded.n_events, int(constraints.min_events_bin))

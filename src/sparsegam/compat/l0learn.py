@@ -312,7 +312,7 @@ def coef(
     if supportSize is None:
         return model.coeff(lambda_, gamma, include_intercept=include)
     if lambda_ is not None:
-        msg = f"lambda_ and supportSize exclude each other, got {lambda_!r} and {supportSize!r}: pass one of them."
+        msg = f"lambda_ and supportSize are mutually exclusive, got {lambda_!r} and {supportSize!r}: pass one of them."
         raise ValueError(msg)
     i = 0 if gamma is None else int(np.argmin(np.abs(np.asarray(model.gamma) - gamma)))
     distance = np.abs(np.asarray(model.support_size[i]) - supportSize)

@@ -78,7 +78,8 @@ def read_data(X: Any, y: Any, settings: Settings) -> Data:
     matrix = read_matrix(X)
     target = read_target(np.asarray(y), settings.name, matrix.n_rows)
     if settings.exclude_first_k > matrix.n_columns:
-        msg = f"exclude_first_k must be at most {matrix.n_columns}, the columns, got {settings.exclude_first_k}."
+        k, most = settings.exclude_first_k, matrix.n_columns
+        msg = f"exclude_first_k must be at most the number of columns ({most}), got {k}."
         raise ValueError(msg)
     settings.bounds(matrix.n_columns)
     if settings.loss == "Exponential" and not is_zero_one(matrix):

@@ -305,7 +305,7 @@ class Editor:
 
 def _check_text(name: str, text: Any) -> None:
     if not isinstance(text, str) or not text.strip():
-        msg = f"{name} must be a text for the record, got {text!r}."
+        msg = f"{name} must be a non-empty string, got {text!r}."
         raise ValueError(msg)
 
 

@@ -340,5 +340,5 @@ def _texts(function: FittedFunction, texts: Mapping[Any, Any]) -> Iterator[tuple
         elif isinstance(text, tuple) and len(text) == 2 and all(isinstance(part, str) for part in text):
             yield text
         else:
-            msg = f"texts must contain texts or pairs (code, text), got {text!r} for {function.name!r}."
+            msg = f"the values of texts must be strings or pairs (code, text), got {text!r} for {function.name!r}."
             raise ValueError(msg)

@@ -450,7 +450,7 @@ def scorecard(  # noqa: PLR0913
         nonnegative=nonnegative,
     )
     if (X is None) != (y is None) or (X is None and options.method == "small"):
-        msg = "a scorecard needs both X and y, or none of them unless method='small'; pass the training data."
+        msg = "X and y must be passed together, and method='small' requires them: pass the training data."
         raise ValueError(msg)
     if X is None:
         stepped = _without_ramps(model, options)
@@ -533,7 +533,7 @@ def small_scorecard(
     >>> X = [[a] for a in range(20, 60)]
     >>> card = small_scorecard(X, [int(a > 40) ^ (a % 7 == 0) for (a,) in X], max_terms=1)
     >>> [(line["step"], line["points"]) for line in card.table()]
-    [('missing: no such row was seen', -1), ('<= 42', -1), ('> 42', 0)]
+    [('missing: no training rows', -1), ('<= 42', -1), ('> 42', 0)]
     """
     check_integer("max_terms", max_terms, at_least=1)
     if search.get("features_always") is not None:

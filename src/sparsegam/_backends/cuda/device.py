@@ -148,8 +148,8 @@ def check_free_memory(device: Device, needed: int, n_rows: int, n_columns: int) 
     free, total = device.memory()
     if needed > free:
         msg = (
-            f"{n_rows} rows of {n_columns} columns need {needed / 1e9:.1f} GB on the device, which has "
-            f"{total / 1e9:.1f} GB, {free / 1e9:.1f} GB of them free: use fewer rows or columns, or device='cpu'."
+            f"{n_rows} rows of {n_columns} columns need {needed / 1e9:.1f} GB on the device, but only "
+            f"{free / 1e9:.1f} of its {total / 1e9:.1f} GB are free: use fewer rows or columns, or device='cpu'."
         )
         raise MemoryError(msg)
 

@@ -72,10 +72,10 @@ def read_device_table(X: Any) -> Table:
         return _read_cudf(device, X)
     array = device_array(device, X)
     if array.ndim != 2 or 0 in array.shape:
-        msg = f"X must be a matrix of at least one row and one column, got the shape {tuple(array.shape)}."
+        msg = f"X must be a matrix with at least one row and one column, got shape {tuple(array.shape)}."
         raise ValueError(msg)
     if array.dtype.kind not in SCALES:
-        msg = f"X has the type {array.dtype} on the device: convert it to numbers, or pass it from host memory."
+        msg = f"X has dtype {array.dtype}, which device='cuda' does not support: convert X to numbers."
         raise TypeError(msg)
     columns = tuple(_device_column(device, array[:, j], f"x{j}") for j in range(array.shape[1]))
     return Table(columns, n_rows=int(array.shape[0]), n_columns=int(array.shape[1]))

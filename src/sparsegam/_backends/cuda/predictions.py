@@ -62,7 +62,7 @@ def _linear_scores(model: LinearModel, X: Any) -> Any:
     device = Device()
     matrix = device_array(device, X)
     if matrix.ndim != 2 or matrix.shape[1] != model.n_features:
-        msg = f"X has the shape {tuple(matrix.shape)}, but the model was fitted with {model.n_features} columns."
+        msg = f"X has shape {tuple(matrix.shape)}, but the model was fitted with {model.n_features} columns."
         raise ValueError(msg)
     with device:
         columns = matrix[:, device.upload(np.array(model.columns, dtype=np.int64))].astype(np.float64)

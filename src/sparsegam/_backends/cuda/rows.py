@@ -388,7 +388,7 @@ class CudaMatrixRows(_core.Rows):
 
     def groups(self, point: _core.Point, columns: IntArray) -> tuple[Any, ...]:
         """Raise RuntimeError: only 0/1 columns divide the rows into two groups."""
-        msg = "groups() needs 0/1 columns, but a matrix has real-valued ones."
+        msg = "groups() requires 0/1 columns, but the columns of a matrix are real-valued."
         raise RuntimeError(msg)
 
     def _go_to(self, point: _core.Point) -> tuple[Any, Any, Totals]:

@@ -286,10 +286,10 @@ def _check_target(targets: Sequence[TargetSummary], *, is_classifier: bool) -> N
     """Raise ValueError if there are no rows of positive weight, or only one class."""
     n_by_sign = _sum(each.n_by_sign for each in targets)
     if n_by_sign.sum() == 0:
-        msg = "no row has a positive weight, of all rows or of those of a fold: use other weights, or other folds."
+        msg = "all rows, or all training rows of a fold, have weight zero: use other weights, or fewer folds."
         raise ValueError(msg)
     if is_classifier and n_by_sign.min() == 0:
-        msg = "all rows, or the training rows of a fold, are of one class: pass two classes, or use fewer folds."
+        msg = "y has a single class, in all rows or in the training rows of a fold: two are required. Use fewer folds."
         raise ValueError(msg)
 
 

@@ -152,8 +152,8 @@ def merge_summaries(summaries: Sequence[PartsSummary]) -> PartsSummary:
     for each in filled[1:]:
         if each.names != names:
             msg = (
-                f"a part has the columns {quoted(each.names or (), 8)}, where others have {quoted(names or (), 8)}: "
-                "give all parts the same columns in the same order."
+                f"all parts must have the same columns in the same order, got {quoted(names or (), 8)} in one part and "
+                f"{quoted(each.names or (), 8)} in another."
             )
             raise ValueError(msg)
         columns = tuple(one.merge(other) for one, other in zip(columns, each.columns, strict=True))

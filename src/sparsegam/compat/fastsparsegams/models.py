@@ -181,7 +181,7 @@ class FitModel:
         coefs = self.coeff(lambda_0, gamma)
         matrix = read_matrix(x)
         if matrix.n_columns != coefs.shape[0] - 1:
-            msg = f"x must have the {coefs.shape[0] - 1} columns of the fit, got {matrix.n_columns}."
+            msg = f"x must have {coefs.shape[0] - 1} columns, as in the fit, got {matrix.n_columns}."
             raise ValueError(msg)
         rest = coefs[1:]
         scores = (matrix.values @ rest).toarray() if matrix.is_sparse else np.asarray(matrix.values @ rest)
