@@ -125,9 +125,11 @@ class SparseGAMClassifierCV(_AdditiveEstimator):
         Weights of the classes, multiplied with `sample_weight`; "balanced" gives all classes the same total weight.
         They apply to fitting, not to cross-validation scores.
     positive : label or None, default=None
-        The positive class, whose probability is modelled and which equations, plots, reports and scorecards describe;
-        None is the last label in sorted order. With more than two labels, all others become one class. `classes_` and
-        `predict_proba` stay in sorted order; scorers in cross-validation see True for the positive class.
+        The positive class, whose probability is modelled and which `model_`, its equation, plots, reports and
+        scorecards describe; None is the last label in sorted order. With more than two labels, all others become one
+        class. The estimator keeps the order that scikit-learn requires: `classes_` is sorted, and `decision_function`,
+        `intercept_` and `terms_` score `classes_[1]`, whichever label is positive. Scorers in cross-validation see True
+        for the positive class.
     device : {"cpu", "cuda"}, default="cpu"
         Where sums over rows are computed. "cuda" is an NVIDIA GPU, for tables of millions of rows; it needs CuPy. The
         data may be on the GPU already: CuPy arrays, cuDF frames, PyTorch and JAX tensors.
@@ -147,7 +149,8 @@ class SparseGAMClassifierCV(_AdditiveEstimator):
         The model: predicts without the compiled core, prints as an equation, saves as JSON. With more than two classes,
         one model per class.
     intercept_, terms_, n_terms_ : float, tuple of Term, int
-        The parts of the model; terms carry statistics (`n_rows`, `n_events`, `standard_error`).
+        The parts of the score of `classes_[1]`: those of `model_`, with opposite signs if `positive` is `classes_[0]`.
+        Terms carry statistics (`n_rows`, `n_events`, `standard_error`).
     feature_importances_ : ndarray of shape (n_features,)
         Mean absolute centred contribution of each feature over the training data.
     classes_ : ndarray
@@ -316,7 +319,8 @@ class SparseGAMClassifierCV(_AdditiveEstimator):
         Returns
         -------
         ndarray of shape (n_rows,) or (n_rows, n_classes)
-            Scores of the second class, or of each class against the rest if there are more than two.
+            Scores of `classes_[1]`, or of each class against the rest if there are more than two. If `positive` is
+            `classes_[0]`, they fall with its probability: `model_.decision_function` returns its scores.
         """
         return class_scores(self, self._scores(X))
 

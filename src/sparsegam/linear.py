@@ -183,9 +183,11 @@ class SparseLinearClassifier(_LinearEstimator):
         Weights of the classes, multiplied with `sample_weight`; "balanced" gives all classes the same total weight.
         They apply to fitting, not to cross-validation scores.
     positive : label or None, default=None
-        The positive class, whose probability is modelled and which equations, plots, reports and scorecards describe;
-        None is the last label in sorted order. With more than two labels, all others become one class. `classes_` and
-        `predict_proba` stay in sorted order; scorers in cross-validation see True for the positive class.
+        The positive class, whose probability is modelled and which `model_`, its equation, plots, reports and
+        scorecards describe; None is the last label in sorted order. With more than two labels, all others become one
+        class. The estimator keeps the order that scikit-learn requires: `classes_` is sorted, and `decision_function`,
+        `intercept_` and `coef_` score `classes_[1]`, whichever label is positive. Scorers in cross-validation see True
+        for the positive class.
     device : {"cpu", "cuda"}, default="cpu"
         Where sums over rows are computed. "cuda" is an NVIDIA GPU, for tables of millions of rows; it needs CuPy. The
         data may be on the GPU already: CuPy arrays, cuDF frames, PyTorch and JAX tensors.
@@ -204,9 +206,9 @@ class SparseLinearClassifier(_LinearEstimator):
     model_, n_terms_ : LinearModel or OneVsRestModel, int
         The model: predicts without the compiled core, prints as an equation; and its number of terms.
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Coefficients of all columns, zero for those that are not in use.
+        Coefficients of all columns for the score of `classes_[1]` or of each class, zero for those that are not in use.
     intercept_ : ndarray of shape (1,) or (n_classes,)
-        The intercepts.
+        The intercepts of these scores.
     classes_ : ndarray
         The labels in sorted order.
     estimators_ : list
@@ -322,7 +324,8 @@ class SparseLinearClassifier(_LinearEstimator):
         Returns
         -------
         ndarray of shape (n_rows,) or (n_rows, n_classes)
-            Scores of the second class, or of each class against the rest if there are more than two.
+            Scores of `classes_[1]`, or of each class against the rest if there are more than two. If `positive` is
+            `classes_[0]`, they fall with its probability: `model_.decision_function` returns its scores.
         """
         return class_scores(self, self._scores(X))
 

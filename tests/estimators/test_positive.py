@@ -1,13 +1,17 @@
 """The positive class of a model, while scikit-learn expects sorted classes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import cross_val_score
 
 from sparsegam import (
     SparseGAMClassifier,
     SparseGAMClassifierCV,
     SparseLinearClassifier,
+    SparseLinearClassifierCV,
     gam_path,
     linear_path,
 )
@@ -76,6 +80,37 @@ def test_paths_and_linear_models_accept_positive():
     linear = SparseLinearClassifier(positive="default").fit(X, Y)
     assert linear.model_.classes == ("repaid", "default")
     assert linear.score(X, Y) == SparseLinearClassifier().fit(X, Y).score(X, Y)
+
+
+@pytest.mark.parametrize("y", [Y, THREE], ids=["two labels", "three labels"])
+@pytest.mark.parametrize("positive", ["default", "repaid"])
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        (SparseGAMClassifier, {"shapes": "both", "interactions": [(0, 1)]}),
+        (SparseGAMClassifierCV, {"max_terms": 3, "cv": 2}),
+        (SparseLinearClassifier, {}),
+        (SparseLinearClassifierCV, {"max_terms": 3, "cv": 2}),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_attributes_and_scores_of_an_estimator_agree_on_the_class(kind, options, positive, y):
+    fitted = kind(positive=positive, **options).fit(X, y)
+    scores, in_second = fitted.decision_function(X), np.isin(y, positive) == (fitted.classes_[1] == positive)
+    assert fitted.n_terms_ > 0
+    assert roc_auc_score(in_second, scores) > 0.7
+    assert roc_auc_score(y == positive, fitted.model_.decision_function(X)) > 0.7
+    np.testing.assert_allclose(fitted.predict_proba(X)[:, 1], 1 / (1 + np.exp(-scores)))
+    np.testing.assert_array_equal(fitted.predict(X) == fitted.classes_[1], scores > 0)
+    if hasattr(fitted, "coef_"):
+        np.testing.assert_allclose((X @ fitted.coef_.T + fitted.intercept_)[:, 0], scores)
+        return
+    rebuilt = replace(fitted.model_, intercept=fitted.intercept_, terms=fitted.terms_)
+    np.testing.assert_allclose(rebuilt.decision_function(X), scores)
+    for term in fitted.terms_:
+        if term.condition.kind == "<=" and term.also is None:
+            holds = X[:, int(term.feature[1:])] <= term.condition.value
+            assert term.n_events == np.count_nonzero(holds & in_second)
 
 
 @pytest.mark.parametrize(

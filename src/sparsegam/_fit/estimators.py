@@ -69,13 +69,18 @@ def store_fit(estimator: Any, result: FitResult) -> None:
 
 
 def _store_model(estimator: Any, result: FitResult) -> None:
+    """Store the model and its parts; the parts belong to the score of the second class, as `decision_function`."""
     model = result.model
     estimator.model_ = model
     estimator.n_terms_ = model.n_terms
+    is_reversed = result.classes is not None and _is_reversed(estimator)
     if result.spec.additive:
-        estimator.terms_, estimator.intercept_ = model.terms, model.intercept
+        estimator.terms_ = tuple(term.negated() for term in model.terms) if is_reversed else model.terms
+        estimator.intercept_ = -model.intercept if is_reversed else model.intercept
     elif result.spec.is_classifier:
         estimator.coef_, estimator.intercept_ = np.atleast_2d(model.coef), np.atleast_1d(model.intercept)
+        if is_reversed:
+            estimator.coef_, estimator.intercept_ = -estimator.coef_, -estimator.intercept_
     else:
         estimator.coef_, estimator.intercept_ = model.coef, model.intercept
 

@@ -1,7 +1,7 @@
 """Terms of an additive model: conditions, ramps and interactions with their coefficients."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from sparsegam._data.columns import Value, text
@@ -184,6 +184,13 @@ class Term:
     def standard_error(self) -> float | None:
         """Standard error of the coefficient."""
         return None if self.statistics is None else self.statistics.standard_error
+
+    def negated(self) -> "Term":
+        """Return the term of the score of the other class: its sign and its events are turned round."""
+        known = self.statistics
+        if known is not None and known.n_events is not None:
+            known = replace(known, n_events=known.n_rows - known.n_events)
+        return replace(self, coef=-self.coef, statistics=known)
 
     def __str__(self) -> str:
         return f"{self.coef:+.4g} x {self.describe()}"
