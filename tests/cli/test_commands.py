@@ -65,7 +65,7 @@ def test_missing_option_for_unseen_values(data, tmp_path, capsys):
         assert run(capsys, *fit)[0] == 0
         assert Model.from_json(model_file.read_text()).missing == rule
         code, _, notes = run(capsys, "predict", model_file, new)
-        assert ("300 rows have a missing value in 'age', which no training row had" in notes) == (rule != "last")
+        assert ("300 rows have a missing value in 'age', which did not occur in training" in notes) == (rule != "last")
         assert code == (rule == "error")
 
 

@@ -137,7 +137,7 @@ def test_unseen_levels_cause_one_warning(columns, fitted):
 def test_new_special_codes_contribute_the_mean():
     X = pd.DataFrame({"x": np.arange(40.0)})
     gam = SparseGAMRegressor(special_values=[-9]).fit(X, (X.x <= 20).astype(float))
-    with pytest.warns(UserWarning, match="1 row has a special value in 'x', which no training row had"):
+    with pytest.warns(UserWarning, match="1 row has a special value in 'x', which did not occur in training"):
         assert gam.predict(pd.DataFrame({"x": [-9.0]})) == pytest.approx(gam.predict(X).mean())
     assert gam.predict(pd.DataFrame({"x": [-8.0]})) != [gam.intercept_]
 

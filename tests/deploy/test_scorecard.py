@@ -276,7 +276,7 @@ def test_small_scorecard_of_data_with_fewer_possible_terms():
 
 
 def test_small_scorecard_rejects_unsupported_options(credit):
-    with pytest.raises(ValueError, match="features_always cannot be kept"):
+    with pytest.raises(ValueError, match="features_always is not supported"):
         small_scorecard(*credit, features_always=[0])
     with pytest.raises(ValueError, match="max_terms must be"):
         small_scorecard(*credit, max_terms=0)

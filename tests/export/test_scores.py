@@ -27,7 +27,7 @@ TOLERANCE = 1e-9
 @pytest.mark.parametrize(("engine", "loss"), in_engines("logistic", "exponential"))
 def test_exports_score_like_decision_function(engine, loss):
     model, frame = additive_model(loss), random_table(MAX_ROWS.get(engine, 1000), digits=DIGITS.get(engine, 17))
-    with pytest.warns(UserWarning, match="which no training row had"):
+    with pytest.warns(UserWarning, match="which did not occur in training"):
         expected, probability = model.decision_function(frame), model.predict_proba(frame)[:, 1]
     found = run(engine, model, frame)
     np.testing.assert_allclose(found[0], expected, rtol=0, atol=TOLERANCE)
@@ -69,7 +69,7 @@ def test_exports_of_scorecards_score_like_the_scorecard(engine, made_by):
     model, frame = additive_model() if made_by == "hand" else fitted_model(), random_table(300)
     card = scorecard(model, method="plain")
     found = run(engine, card, frame)
-    with pytest.warns(UserWarning, match="which no training row had"):
+    with pytest.warns(UserWarning, match="which did not occur in training"):
         points, probability = card.score(frame), card.predict_proba(frame)[:, 1]
     assert found[0].tolist() == points.tolist()
     np.testing.assert_allclose(found[1], probability, rtol=0, atol=TOLERANCE)
@@ -77,7 +77,7 @@ def test_exports_of_scorecards_score_like_the_scorecard(engine, made_by):
 
 def test_score_function_scores_like_decision_function():
     model, frame = additive_model(), random_table(2000, seed=1)
-    with pytest.warns(UserWarning, match="which no training row had"):
+    with pytest.warns(UserWarning, match="which did not occur in training"):
         expected = model.decision_function(frame)
-    with pytest.warns(UserWarning, match="which no training row had"):
+    with pytest.warns(UserWarning, match="which did not occur in training"):
         np.testing.assert_allclose(score_function(model).score(frame), expected, rtol=0, atol=1e-12)

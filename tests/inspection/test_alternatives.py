@@ -121,7 +121,7 @@ def test_terms_without_a_column_are_rejected():
     problem, path, rules = make_problem()
     assert len(find_alternatives(problem, path.at(n_terms=0), rules)) == 0
     model = path.at(n_terms=6)
-    with pytest.raises(ValueError, match="no column for the term"):
+    with pytest.raises(ValueError, match="no candidate for the term"):
         find_alternatives(problem_of_other_data(), model, rules)
 
 
@@ -146,7 +146,7 @@ def paired():
 
 def test_similar_interactions_are_substitutes_of_interactions(paired):
     plain, ready, model = paired
-    with pytest.raises(ValueError, match="the data have no column for the term"):
+    with pytest.raises(ValueError, match="the data contain no candidate for the term"):
         find_alternatives(plain, model, Constraints())
     problem = with_interactions_of(plain, model)
     assert objective_of(problem, model) == pytest.approx(objective_of(ready, model))

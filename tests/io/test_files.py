@@ -159,5 +159,5 @@ def test_read_file_decodes_other_encodings(tmp_path):
     file = tmp_path / "t.csv"
     file.write_bytes("a,b\nh\xe9,1\n".encode("latin-1"))
     assert read_file(file, encoding="latin-1").column(0).scale.levels == ("h\xe9",)
-    with pytest.raises(FileError, match="no encoding named 'klingon'"):
+    with pytest.raises(FileError, match="unknown encoding 'klingon'"):
         read_file(file, encoding="klingon")

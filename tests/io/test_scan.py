@@ -124,7 +124,7 @@ def test_scan_names_a_deleted_file(tmp_path):
         (lambda folder: scan([folder / "a.csv", folder / "b.parquet"]), "files must have one format"),
         (lambda folder: list(scan(folder / "bad.parquet").pieces()), "bad.parquet: cannot be read"),
         (lambda folder: list(scan(folder / "ragged.csv").pieces()), "ragged.csv: cannot be read .*columns"),
-        (lambda folder: scan(folder / "a.csv", encoding="klingon"), "no encoding named 'klingon'"),
+        (lambda folder: scan(folder / "a.csv", encoding="klingon"), "unknown encoding 'klingon'"),
     ],
 )
 def test_scan_errors_are_one_line(tmp_path, call, message):

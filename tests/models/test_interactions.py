@@ -101,7 +101,7 @@ def test_centred_contributions_add_up_to_the_score():
 def test_pairs_with_a_new_value_contribute_their_mean():
     made = known()
     rows = pd.DataFrame({"age": [np.nan, 20.0], "priors": [9.0, -8.0], "colour": ["green", "grey"], "unused": 0.0})
-    with pytest.warns(UserWarning, match="no training row had"):
+    with pytest.warns(UserWarning, match="did not occur in training"):
         score = made.decision_function(rows)
     means = [pair.mean for pair in made.pair_functions().values()]
     age = made.shape_functions()["age"].mean

@@ -64,10 +64,10 @@ def test_new_values_are_reported_in_one_message():
     new.note("tenure", {"a missing value": 3})
     new.note("job", {"a new level": 1})
     new.note("job", {"a new level": 1})
-    with pytest.warns(UserWarning, match="which no training row had") as caught:
+    with pytest.warns(UserWarning, match="which did not occur in training") as caught:
         new.tell("mean")
     (said,) = (str(w.message) for w in caught)
-    assert said.startswith("3 rows have a missing value in 'tenure', 1 row has a new level in 'job', which no training")
+    assert said.startswith("3 rows have a missing value in 'tenure', 1 row has a new level in 'job', which did not")
     assert said.endswith(": scored at the mean contribution of the column (missing='mean').")
     with pytest.raises(
         ValueError, match=r"3 rows have a missing value in 'tenure'.*drop the rows, or set missing='mean'"
@@ -140,7 +140,7 @@ def test_missing_error_raises_and_missing_last_scores_new_values(clean, kind):
     strict.predict(frame)
     old = kind(missing="last", **OPTIONS).fit(frame, y).model_
     with pytest.warns(
-        UserWarning, match=r"^1 row has a new level in 'job', which no training row had: these contribute 0"
+        UserWarning, match=r"^1 row has a new level in 'job', which did not occur in training: these contribute 0"
     ):
         found = old.decision_function(later(frame))
     shapes = old.shape_functions()
@@ -198,6 +198,6 @@ def test_changed_coefficients_change_the_mean(clean):
     frame, y, _ = clean
     model = SparseGAMClassifier(**OPTIONS).fit(frame, y).model_
     doubled = replace(model, terms=tuple(replace(term, coef=2 * term.coef) for term in model.terms))
-    with pytest.warns(UserWarning, match="which no training row had"):
+    with pytest.warns(UserWarning, match="which did not occur in training"):
         once, twice = (m.contributions(later(frame), centred=False) for m in (model, doubled))
     np.testing.assert_allclose(twice, 2 * once)

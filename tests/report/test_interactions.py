@@ -42,7 +42,7 @@ def test_report_content_has_interactions(fitted):
         assert np.average(grid["contributions"], weights=grid["counts"]) == pytest.approx(0.0, abs=1e-12)
     assert parts["term_statistics"]["terms"][2]["condition"] == "age <= 25 and priors > 3"
     assert "most important are priors, hours & colour and age" in parts["summary"]
-    assert "no column for the term" in parts["alternatives"]["note"]
+    assert "no candidate for the term" in parts["alternatives"]["note"]
     bare = report_content(ReportData(products.written(), "t"))
     assert bare["interactions"][0]["grid"]["counts"] is None
 

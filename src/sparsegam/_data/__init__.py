@@ -1,1 +1,1 @@
-"""The tables and matrices that come in: columns on their scales, targets and weights, files."""
+"""Input data: tables, matrices, columns and their scales, targets, weights and streams."""

@@ -193,7 +193,7 @@ class Column:
     def on_scale(self, scale: Scale) -> FloatArray:
         """Return the values as numbers on another scale, such as the one a model was fitted on.
 
-        Levels that the scale does not have become UNSEEN. Raise ValueError for values of another kind.
+        Levels that are not on the scale become UNSEEN. Raise ValueError for values of another kind.
         """
         if scale == self.scale or {scale.kind, self.scale.kind} <= {"number", "boolean"}:
             return self.values
@@ -231,7 +231,7 @@ class Column:
         return np.array(values, dtype=object)
 
     def drop_unused_levels(self) -> "Column":
-        """Return a category that has only the levels that occur in its rows."""
+        """Return a category without the levels that do not occur in its rows."""
         present = ~np.isnan(self.values)
         positions = self.values[present].astype(np.intp)
         used = np.flatnonzero(np.bincount(positions, minlength=len(self.scale.levels)))
@@ -296,7 +296,7 @@ def from_objects(values: list[Any], name: str, levels: Sequence[Any] | None = No
 
 
 def from_levels(values: list[Any], name: str) -> Column:
-    """Read a categorical column, whose levels may be of any one type."""
+    """Read a categorical column. Its levels may have any type, but must all have the same one."""
     return _from_categories([None if is_missing(value) else _as_level(value) for value in values], name)
 
 

@@ -15,13 +15,13 @@ from sparsegam.arrays import FloatArray
 from sparsegam.checks import quoted
 
 ACCEPTED_TYPES = [np.float64, np.float32]
-"""Types that are not converted. All others become the first one."""
+"""Accepted types. All others are converted to the first one."""
 ROW_INDEX_TYPE = np.int32
 """Type of the row indices of a sparse matrix: it takes half the memory of int64 and allows 2^31 rows."""
 COLUMN_START_TYPE = np.int64
-"""Type of the column starts of a sparse matrix, which may hold more than 2^31 numbers."""
+"""Type of the column starts of a sparse matrix, which may contain more than 2^31 values."""
 BLOCK_BYTES = 2**24
-"""Memory for a dense block of columns."""
+"""Maximum size of a dense block of columns in bytes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class NumericMatrix:
 
     @property
     def source(self) -> Any:
-        """The input for scikit-learn's check of the number of features."""
+        """The input, for the check of the number of features by scikit-learn."""
         return self.values
 
     @property
@@ -61,7 +61,7 @@ class NumericMatrix:
 
     @property
     def n_bytes(self) -> int:
-        """Memory of the numbers and their indices."""
+        """Size in bytes of the values and their indices."""
         return sum(part.nbytes for part in self._arrays())
 
     def label(self, j: int) -> str:
@@ -145,7 +145,7 @@ class NumericMatrix:
         return replace(self, values=values)
 
     def shifted(self, columns: NDArray[np.int64], by: FloatArray) -> "NumericMatrix":
-        """Return a float64 copy with a number subtracted from each given column, which must have no implicit zeros."""
+        """Return a float64 copy with a number subtracted from each given column; these must have no implicit zeros."""
         values = self.values.astype(np.float64)
         for j, shift in zip(columns, by, strict=True):
             if self.is_sparse:

@@ -21,9 +21,9 @@ from sparsegam.arrays import FloatArray, blocks
 from sparsegam.checks import quoted
 
 MOST_VALUES = 65_000
-"""Most distinct values that are kept: codes of two bytes, with room for missing and pinned values."""
+"""Maximum number of distinct values: two-byte codes, with room for missing and pinned values."""
 SKETCH_VALUES = 2**15
-"""Entries of a sketch: about thirty for each of a thousand bins."""
+"""Maximum number of entries of a sketch: about thirty for each of a thousand bins."""
 
 Codes = NDArray[np.uint8] | NDArray[np.uint16]
 """Small unsigned integers, one per row."""
@@ -64,7 +64,7 @@ class ColumnSummary:
 
     @property
     def is_exact(self) -> bool:
-        """Whether all distinct values are kept."""
+        """Whether the summary contains all distinct values, instead of a sketch."""
         return not (self.below.any() or self.slack.any())
 
     def merge(self, other: "ColumnSummary") -> "ColumnSummary":

@@ -1,4 +1,4 @@
-"""Tables that are read in pieces and more than once: Arrow datasets and readers, lazy polars frames and files."""
+"""Tables that are read in pieces, repeatedly: Arrow datasets and readers, lazy polars frames and files."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -12,11 +12,11 @@ from sparsegam._data.table import Table, read_table
 from sparsegam.checks import optional, quoted
 
 PIECE_VALUES = 2**22
-"""Values in a piece: 32 MB as float64."""
+"""Target number of values per piece: 32 MB as float64."""
 MIN_PIECE_ROWS = 2**12
-"""Fewest rows in a piece of a very wide table."""
+"""Minimum number of rows per piece, which matters for very wide tables."""
 READ_AHEAD = 2
-"""Pieces that Arrow reads ahead. Each of them takes memory."""
+"""Number of pieces that Arrow reads ahead and keeps in memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,8 +30,8 @@ class Stream:
     open : callable
         Returns an iterator over the pieces from the first row on.
     max_bytes : int or None, default=None
-        Memory for the codes of a fit. Above this limit they are stored in a temporary file. None uses a share of the
-        free memory.
+        Maximum memory in bytes for the codes of a fit, which are stored in a temporary file if they need more. None
+        uses a share of the free memory.
     """
 
     names: tuple[str, ...]
@@ -104,7 +104,7 @@ def rows_per_piece(n_columns: int) -> int:
 
 
 def read_columns(stream: Stream, **names: Any) -> list[NDArray[Any] | None]:
-    """Read columns with their raw values. Each option names a column, or is None and returns None."""
+    """Read the raw values of the column that each option names; None for options that are None."""
     positions = {option: stream.position(name, option) for option, name in names.items() if name is not None}
     parts: dict[str, list[NDArray[Any]]] = {option: [] for option in positions}
     for piece in stream.pieces():
@@ -114,13 +114,13 @@ def read_columns(stream: Stream, **names: Any) -> list[NDArray[Any] | None]:
 
 
 def release_memory() -> None:
-    """Return the memory of Arrow's read-ahead to the system, which Arrow would keep during the search."""
+    """Release the read-ahead memory of Arrow, which would otherwise stay allocated during the search."""
     if "pyarrow" in sys.modules:
         sys.modules["pyarrow"].default_memory_pool().release_unused()
 
 
 def _join_batches(batches: Any, n_rows: int) -> Iterator[Table]:
-    """Join batches to pieces of at least n_rows rows, as small pieces have a large overhead."""
+    """Join batches into pieces of at least n_rows rows, because small pieces have a large overhead."""
     import pyarrow as pa
 
     waiting: list[Any] = []

@@ -15,7 +15,7 @@ from sparsegam._data.sketches import CodedColumn
 from sparsegam.checks import quoted, shown
 
 BLOCK_BYTES = 2**25
-"""Largest pandas frame that is converted to one array, which may copy it."""
+"""Maximum number of values of a pandas frame that is converted to one array, which may copy it."""
 DLPACK_CUDA = 2
 """Device type of CUDA memory in the DLPack standard."""
 
@@ -92,14 +92,14 @@ class Table:
         return replace(self, names=names)
 
     def with_reusable_codes(self, *, allowed: bool) -> "Table":
-        """Return the table with permission to overwrite its codes by bins or without it, see `CodedColumn`."""
+        """Return the table with `is_reusable` of its coded columns set; see `CodedColumn`."""
         if not isinstance(self.source, tuple):
             return self
         columns = (replace(c, is_reusable=allowed) if isinstance(c, CodedColumn) else c for c in self.source)
         return replace(self, source=tuple(columns))
 
     def load(self, columns: Iterable[int] | None = None) -> "Table":
-        """Return a table of the given columns (all by default), read and ready for repeated selection of rows."""
+        """Return a table of the given columns (all by default), loaded into memory for repeated selection of rows."""
         positions = range(self.n_columns) if columns is None else list(columns)
         source = tuple(self._whole_column(j).subset(self.row_index) for j in positions)
         names = None if self.names is None else tuple(self.names[j] for j in positions)
@@ -295,7 +295,7 @@ def _read_frame(frame: Any) -> Table:
 
 
 def _pandas_block(frame: Any) -> NDArray[Any] | None:
-    """Return a small pandas frame whose columns have one NumPy type as one array, otherwise None.
+    """Return a small pandas frame as one array if all its columns have the same NumPy type, otherwise None.
 
     Reading hundreds of 0/1 columns one by one takes longer than fitting a model to them.
     """

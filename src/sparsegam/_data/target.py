@@ -77,7 +77,7 @@ def as_vector(y: Any, *, warn_of_columns: bool = False) -> NDArray[Any]:
 
 
 def check_labels(y: NDArray[Any]) -> None:
-    """Raise ValueError if labels of dtype object are missing, infinite or of types that cannot be sorted."""
+    """Raise ValueError if labels of dtype object are missing, infinite or not sortable."""
     if y.dtype != object:
         return
     labels = y.tolist()
@@ -139,7 +139,7 @@ def encode_binary(y: NDArray[Any], weight: FloatArray) -> tuple[NDArray[Any], Fl
 def encode_one_vs_rest(y: NDArray[Any], weight: FloatArray, positive: Any) -> tuple[NDArray[Any], FloatArray]:
     """Return the classes with the positive one last, and the labels as -1 and 1.
 
-    If there are more than two classes, the others are combined to the class "not <positive>" and both become text.
+    If there are more than two classes, the others are combined into the class "not <positive>" and both become text.
     """
     is_positive = np.broadcast_to(np.asarray(y == positive, dtype=np.bool_), y.shape)
     has_weight = weight > 0

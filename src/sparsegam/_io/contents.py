@@ -1,6 +1,6 @@
-"""The bytes of files: decompression within limits, decoding, and errors of one line.
+"""Contents of files: decompression within limits, decoding, and one-line errors.
 
-A small compressed file may expand to more than the memory of the machine. Gzip files and workbooks (which are ZIP
+A small compressed file may expand to more than the available memory. Gzip files and workbooks (which are ZIP
 archives) may therefore expand to at most MAX_EXPANSION times their size, or to FREE_EXPANSION bytes if this is more,
 and never to more than the free memory.
 """
@@ -17,17 +17,17 @@ from pathlib import Path as FilePath
 from typing import NoReturn
 
 MAX_EXPANSION = 200
-"""Tables compress to about a tenth of their size, malicious files to a thousandth."""
+"""Maximum ratio of decompressed to compressed size. Tables reach about 10, malicious files about 1000."""
 FREE_EXPANSION = 10_000_000
 BYTES_PER_BYTE = 12
-"""Memory for each byte of text while it is converted to columns."""
+"""Memory in bytes per byte of text during its conversion to columns."""
 CHUNK_BYTES = 1 << 20
 GZIP = b"\x1f\x8b"
 STANDARD_INPUT = FilePath("-")
 
 
 class FileError(ValueError):
-    """A file cannot be read as a table. The message is one line that says what to do."""
+    """A file cannot be read as a table. The message is a single line with the remedy."""
 
 
 def raise_file_error(file: FilePath, why: str) -> NoReturn:
@@ -48,7 +48,7 @@ def arrow_errors(files: Sequence[FilePath]) -> Iterator[None]:
     except (pa.ArrowException, OSError) as error:
         deleted = [file for file in files if not file.exists()]
         if deleted:
-            raise_file_error(deleted[0], "the file was deleted while it was read")
+            raise_file_error(deleted[0], "the file was deleted while being read")
         first = str(error).splitlines()[0].rstrip(".")
         file = files[0] if len(files) == 1 else FilePath(f"one of {len(files)} files")
         raise_file_error(file, f"cannot be read ({first})")
@@ -90,7 +90,7 @@ def to_utf8(file: FilePath, raw: bytes, encoding: str) -> bytes:
         what = f"byte 0x{raw[error.start]:02x} in line {line} is not {encoding}"
         raise_file_error(file, f"{what}: save the file as UTF-8, or pass its encoding, such as --encoding latin-1")
     except LookupError:
-        raise_file_error(file, f"there is no encoding named {encoding!r}")
+        raise_file_error(file, f"unknown encoding {encoding!r}")
     return text.encode()
 
 

@@ -27,9 +27,9 @@ DELIMITERS = ",;\t|"
 MISSING_PATTERN = f"^({'|'.join(map(re.escape, sorted(MISSING_WORDS)))})$"
 MAX_COLUMNS = 1_000_000
 CHUNK_ROWS = 10_000
-"""Rows that the csv module reads before they are transposed to columns."""
+"""Number of rows that the csv module reads before they are transposed to columns."""
 BLOCK_BYTES = 2**24
-"""Bytes of a file that are parsed at a time and become one piece of a stream."""
+"""Size in bytes of the blocks of a file; each block becomes one piece of a stream."""
 
 
 def read_csv(file: FilePath, encoding: str) -> Table:
@@ -52,7 +52,7 @@ def column_names(file: FilePath, names: Sequence[str]) -> list[str]:
     if not names:
         raise_file_error(file, "the file is empty")
     if len(names) > MAX_COLUMNS:
-        raise_file_error(file, f"it has {len(names)} columns, more than {MAX_COLUMNS}: remove some of them")
+        raise_file_error(file, f"it has {len(names)} columns, but at most {MAX_COLUMNS} are supported: remove some")
     found = [name.strip() or f"column {j + 1}" for j, name in enumerate(names)]
     duplicates = sorted(name for name, count in Counter(found).items() if count > 1)
     if duplicates:
@@ -139,7 +139,7 @@ def _from_arrow_text(name: str, texts: Any) -> Column:
 
 
 def _distinct(texts: Any) -> tuple[list[str], NDArray[Any]]:
-    """Return the distinct texts and the position of the text of each row."""
+    """Return the distinct texts and, for each row, the position of its text among them."""
     import pyarrow as pa
 
     coded = (texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts).dictionary_encode()
@@ -147,7 +147,7 @@ def _distinct(texts: Any) -> tuple[list[str], NDArray[Any]]:
 
 
 def _arrow_values(array: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Return the values of a numeric Arrow array and which are valid, without importing pandas as `to_numpy` does."""
+    """Return the values of a numeric Arrow array and the mask of valid values. `to_numpy` would import pandas."""
     import pyarrow as pa
 
     array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
@@ -177,7 +177,7 @@ def read_header(file: FilePath, encoding: str) -> CsvHeader:
     try:
         text = start.decode("utf-8-sig" if encoding.lower() == "utf-8" else encoding, errors="replace")
     except LookupError:
-        raise_file_error(file, f"there is no encoding named {encoding!r}")
+        raise_file_error(file, f"unknown encoding {encoding!r}")
     line = (text.splitlines() or [""])[0]
     delimiter = _delimiter(line)
     names = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
@@ -213,7 +213,7 @@ class CsvFiles:
 
     @cached_property
     def _text_columns(self) -> frozenset[str]:
-        """Columns that are text or mix types. This takes a pass over all files, as a single block may look numeric."""
+        """Columns with text or mixed types. Requires a pass over all files, as a single block may look numeric."""
         kinds: dict[str, set[str]] = {name: set() for name in self.columns}
         for block in self._blocks():
             for name, texts in block.items():

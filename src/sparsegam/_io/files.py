@@ -25,9 +25,9 @@ from sparsegam._io.csv import CsvFiles, column_names, read_csv, read_header
 from sparsegam.checks import check_integer, optional, quoted
 
 FORMATS = {".parquet": "parquet", ".pq": "parquet", ".feather": "feather", ".arrow": "feather"}
-"""Formats that Arrow reads, by file name extension."""
+"""File formats of Arrow, by file name extension."""
 BYTES_PER_VALUE = 16
-"""Memory for each value of a Parquet file: once in Arrow and once as float64."""
+"""Memory in bytes per value of a Parquet file: once in Arrow and once as float64."""
 
 
 def read_file(name: str | os.PathLike[str], *, encoding: str = "utf-8") -> Table:

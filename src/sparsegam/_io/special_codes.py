@@ -1,9 +1,9 @@
-"""Detection of numeric columns that probably contain special codes (-9, 999), with a warning that says what to do.
+"""Detection of numeric columns that probably contain special codes (-9, 999), and the warning about them.
 
 A code is not part of the order of the other values, so that a model that treats it as a number learns wrong steps.
-Codes are either all negative values of a column that is otherwise not negative, if they are separated from the other
-values (-7, -8, -9) or the most frequent value (-1); or the largest values if they consist of nines (99, 999, ..., and
-the two integers below) and are at least twice the next value.
+Codes are either all negative values of an otherwise nonnegative column, if they are separated from the other values
+(-7, -8, -9) or the most frequent value (-1); or the largest values, if they consist of nines (99, 999, ..., and the two
+integers below) and are at least twice the next value.
 """
 
 from collections.abc import Container, Iterable
@@ -16,11 +16,11 @@ from sparsegam.arrays import FloatArray
 from sparsegam.checks import first_few, warn
 
 FIRST_ROWS = 10_000
-"""Rows of a table that are searched for codes."""
+"""Number of rows that are searched for codes."""
 MIN_CODE_ROWS = 3
-"""Fewest rows of a code. Rarer values may be outliers."""
+"""Minimum number of rows with a code. Rarer values may be outliers."""
 MIN_VALUES = 10
-"""Fewest distinct values other than the codes, among the first VALUE_ROWS. With fewer, all values may be codes."""
+"""Minimum number of distinct values, besides the codes, in the first VALUE_ROWS rows. With fewer, all may be codes."""
 VALUE_ROWS = 500
 MAX_CODES = 4
 MAX_NAMES = 3
@@ -71,7 +71,7 @@ def _candidate_columns(table: Table) -> Iterable[int]:
 
 
 def find_special_codes(values: FloatArray) -> CodeCounts:
-    """Return the values that are probably special codes with their numbers of rows."""
+    """Return the values that are probably special codes, with the number of rows of each."""
     low, high = np.fmin.reduce(values, initial=np.nan), np.fmax.reduce(values, initial=np.nan)
     if low not in NEGATIVE_CODES and high not in NINES:
         return {}

@@ -14,11 +14,11 @@ from sparsegam.checks import warn
 MISSING_WORDS = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "."})
 BOOLEANS = {"true": 1.0, "false": 0.0}
 MIN_NUMERIC_SHARE = 0.9
-"""Share of numbers above which a text column was probably meant to be numeric."""
+"""Minimum share of numbers for a warning that a text column was probably meant to be numeric."""
 MIN_NUMBERS = 10
-"""Fewest distinct numbers in such a column. Columns with fewer are probably codes, such as 0, 1, 2, 3+."""
+"""Minimum number of levels for this warning. Columns with fewer are probably codes, such as 0, 1, 2, 3+."""
 FIRST_ROWS = 500
-"""Rows that decide whether the whole column is read for the warning."""
+"""Number of leading rows that are checked before the whole column is read for the warning."""
 
 
 def infer_column(name: str, values: Sequence[str]) -> Column:
@@ -29,7 +29,7 @@ def infer_column(name: str, values: Sequence[str]) -> Column:
 
 
 def infer_from_distinct(name: str, texts: Sequence[str], codes: NDArray[np.integer]) -> Column:
-    """Convert a text column, given by its distinct texts and the position of the text of each row."""
+    """Convert a text column, given its distinct texts and the position of the text of each row."""
     numbers = _parse_numbers(texts)
     if numbers is not None:
         return from_array(numbers[codes], name)
@@ -47,12 +47,12 @@ def category_column(name: str, texts: Sequence[str], codes: NDArray[np.integer])
 
 
 def is_missing_text(text: str) -> bool:
-    """Return whether a text is a missing value, such as "NA"."""
+    """Return whether a text represents a missing value, such as "NA"."""
     return text.strip().lower() in MISSING_WORDS
 
 
 def warn_of_numbers_in_text(table: Table, *, kept_as_text: Container[int] = ()) -> None:
-    """Warn of text columns that consist almost only of numbers, each of which would become a level of a category."""
+    """Warn about text columns of mostly numbers, because each number becomes a level of a category."""
     if table.array is not None and table.array.dtype.kind in "iufb":
         return
     columns = (j for j in range(table.n_columns) if j not in kept_as_text and _may_be_numbers(table.scales.get(j)))
@@ -75,7 +75,7 @@ def _may_be_numbers(scale: Scale | None) -> bool:
 
 
 def _share_of_numbers(column: Column) -> tuple[float, int, int, str]:
-    """Return the share and count of numbers in a text column, the count of its values, and its commonest other text."""
+    """Return the share and count of numbers in a text column, its size, and its most frequent other text."""
     levels = column.scale.levels
     if column.scale.kind != "category" or not column.scale.is_text:
         return 0.0, 0, 0, ""

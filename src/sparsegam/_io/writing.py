@@ -1,4 +1,4 @@
-"""Writing of files as a whole or not at all, so that no other process ever sees an incomplete file."""
+"""Atomic writing of files, so that other processes never read an incomplete file."""
 
 import os
 import re
@@ -40,7 +40,7 @@ def write_atomically(file: str | os.PathLike[str], content: str | bytes) -> File
 
 
 def save_workbook(book: Any, to: Any) -> None:
-    """Save an openpyxl workbook to a path (as a whole or not at all) or to an open binary file."""
+    """Save an openpyxl workbook to a path (atomically) or to an open binary file."""
     if hasattr(to, "write"):
         book.save(to)
         return
@@ -68,7 +68,7 @@ def _write(name: str, raw: bytes) -> None:
 
 
 def _replace(name: str, raw: bytes, old: os.stat_result | None) -> None:
-    """Write a temporary file with the mode of the old file, or that of the umask, and rename it."""
+    """Write a temporary file with the mode of the old file, or the default mode, and rename it."""
     if old is not None and not os.access(name, os.W_OK):
         raise PermissionError(13, os.strerror(13), name)
     temporary = os.path.join(os.path.dirname(name), f".sparsegam-{uuid4().hex}")

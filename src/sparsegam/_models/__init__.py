@@ -1,1 +1,1 @@
-"""What a fit returns: terms, shapes and steps, and the models made of them, which predict with NumPy alone."""
+"""Fitted models and their parts; prediction needs only NumPy."""

@@ -58,16 +58,16 @@ class Model(ScoringModel):
     loss : {"logistic", "exponential", "squared", "squared_hinge"}
         Loss of the fit; it determines the probability that belongs to a score.
     classes : tuple or None, default=None
-        The two labels; the probability of the second one increases with the score. None for a regression.
+        The negative and the positive class label. None for a regression.
     special_values : dict of str to tuple
-        Values of a feature that are outside its order: no `x <= t` holds for them.
+        Values of a feature that are outside its order: `x <= t` is false for them.
     scales : dict of str to Scale
-        Scales of the features in use that are not numbers, with the levels of categories.
+        Scales of the non-numeric features in use, with the levels of categories.
     edits : tuple of Edit
-        Manual changes of the model, in order.
+        Manual changes of the model, in chronological order.
     missing : {"mean", "error", "last"}, default="last"
-        How a missing value, a special value or a new level is scored that no training row had: at the mean contribution
-        of its feature, not at all (a ValueError is raised), or as if no condition held.
+        How a missing value, a special value or a level is scored if it did not occur in training: at the mean
+        contribution of its feature, not at all (a ValueError is raised), or as if no condition held.
     distributions : dict of str to TrainingDistribution
         Training distribution of each feature in use. Without it, `missing` must be "last".
     pair_shares : dict of pair of str to ndarray
@@ -75,15 +75,15 @@ class Model(ScoringModel):
     training : TrainingCounts or None, default=None
         Counts of the training rows, for `drift` and for importances.
     stored_profile : Profile or None, default=None
-        Profile of the training rows, of a model that was edited or read from a file.
+        Profile of the training rows, for a model that was edited or read from a file.
     statistics : FitStatistics or None, default=None
         Term statistics: rows of each term, and covariances of the coefficients.
 
     Notes
     -----
-    A missing value has the coefficient of the term `x is missing`, if the model has one. If training rows had missing
-    values and no term holds for them, their contribution is zero. Values that no training row had are scored by
-    `missing`; a warning counts them.
+    A missing value has the coefficient of the term `x is missing`, if the model has one. If missing values occurred in
+    training and no term holds for them, their contribution is zero. Values that did not occur in training are scored
+    as set by `missing`, with a warning that counts them.
 
     Models are immutable. `dataclasses.replace` keeps training data and statistics: pass `training=None`,
     `stored_profile=None` and `statistics=None` together with other terms.
@@ -135,7 +135,7 @@ class Model(ScoringModel):
 
     @cached_property
     def parts(self) -> tuple[Part, ...]:
-        """Summands of the score: features with terms of their own, in table order, then pairs with interactions."""
+        """Components of the score: features with main effects, in table order, then pairs with interactions."""
         alone = {term.feature for term in self.terms if not term.is_interaction}
         return (*(name for name in self.feature_names if name in alone), *self.pairs)
 
@@ -160,7 +160,7 @@ class Model(ScoringModel):
         Returns
         -------
         float
-            The mean score of the training rows for centred contributions, else the intercept.
+            The mean score of the training rows for centred contributions, otherwise the intercept.
         """
         if not self.is_centred(centred=centred):
             return self.intercept
@@ -182,7 +182,7 @@ class Model(ScoringModel):
 
     @cached_property
     def _functions(self) -> dict[Part, FittedFunction]:
-        """Sums of the terms by feature or pair, in the order of `parts`; with the intercept they are the score."""
+        """Sum of the terms of each feature or pair, in the order of `parts`; the intercept plus these is the score."""
         terms: dict[Part, list[Term]] = {}
         for term in self.terms:
             terms.setdefault(term.part, []).append(term)
@@ -222,8 +222,8 @@ class Model(ScoringModel):
         Parameters
         ----------
         centred : bool or None, default=False
-            Whether the functions have mean zero over the training rows, as in `contributions`; else their sum and the
-            intercept are the score.
+            Whether the functions have mean zero over the training rows, as in `contributions`; otherwise their sum plus
+            the intercept is the score.
 
         Returns
         -------
@@ -311,7 +311,7 @@ class Model(ScoringModel):
         return math.fsum((function.sample.shares * column).tolist())
 
     def bin_errors(self, pair: tuple[str, str]) -> FloatArray | None:
-        """Return `standard_errors` of each bin of a pair; NaN for new values, whose contribution is a mean by rule."""
+        """Return `standard_errors` of each bin of a pair; NaN for new values scored at the mean."""
         axes = self._functions[pair].axes
         first, second = np.meshgrid(*(axis.representatives() for axis in axes), indexing="ij")
         errors = self.standard_errors(pair, first.ravel(), second.ravel())
@@ -323,7 +323,7 @@ class Model(ScoringModel):
         return out
 
     def column_of(self, term: Term, columns: Mapping[str, FloatArray]) -> FloatArray:
-        """Return a term before its coefficient in each row: 0 or 1, or how far a value is below the knot of a ramp."""
+        """Return the column of a term, without its coefficient: 0 or 1, or `min(max(x, low) - value, 0)` for a ramp."""
         if term.condition.is_ramp:
             unit = replace(term, coef=1.0)
             return feature_function([unit], self._bins(term.feature, [term.condition])).at(columns[term.feature])
@@ -335,7 +335,7 @@ class Model(ScoringModel):
         return bins.holds(clause.condition)[bins.bin_of(numbers)]
 
     def with_terms(self, intercept: float, terms: Iterable[Term]) -> "Model":
-        """Return a model with other coefficients for some of the terms; it keeps the training distributions.
+        """Return a model with new coefficients for some of the terms and the same training distributions.
 
         Training counts and term statistics are dropped.
         """
@@ -368,12 +368,12 @@ class Model(ScoringModel):
         Returns
         -------
         ndarray of shape (n_samples,)
-            Log-odds for the logistic loss, half of them for the exponential loss, predictions for the squared loss.
+            Log-odds (logistic loss), half the log-odds (exponential loss), or predictions (squared loss).
         """
         return self.score_table(read_table(X))
 
     def read(self, X: Any) -> Table:
-        """Return data as the model reads them, without a copy."""
+        """Convert data to the input type of the model, without a copy."""
         return read_table(X)
 
     def score_table(self, table: Table) -> FloatArray:
@@ -381,7 +381,7 @@ class Model(ScoringModel):
         return self.score_function.score(table)
 
     def score_rows(self, table: Table, new: NewValues | None = None) -> FloatArray:
-        """Return the score of each row without warnings; `new` counts values that no training row had."""
+        """Return the score of each row without warnings; `new` collects the counts of new values."""
         return self.score_function.score_rows(table, NewValues() if new is None else new)
 
     def contributions(self, X: Any, *, centred: bool | None = None) -> FloatArray:
@@ -392,13 +392,13 @@ class Model(ScoringModel):
         X : array-like or data frame of shape (n_samples, n_features)
             The rows.
         centred : bool, optional
-            Whether contributions are relative to their mean over the training rows; else they are sums of coefficients.
-            By default True if the model contains these means; a model that was written by hand does not.
+            Whether contributions are relative to their mean over the training rows; otherwise they are sums of
+            coefficients. None means True if the model contains the training distributions.
 
         Returns
         -------
         ndarray of shape (n_samples, n_parts)
-            A column for each of `parts`. The sum of a row and `baseline(centred=centred)` is its score.
+            A column for each of `parts`. A row and `baseline(centred=centred)` sum to the score.
         """
         table, new = read_table(X), NewValues()
         functions = tuple(self.functions(centred=centred).values())
@@ -412,8 +412,8 @@ class Model(ScoringModel):
         Returns
         -------
         pandas.DataFrame, polars.DataFrame or pyarrow.Table
-            By term: feature, condition, coef, standard_error, n_rows, n_others and n_events (see `TermStatistics`).
-            The type is the first of these that is installed.
+            One row per term with feature, condition, coef, standard_error, n_rows, n_others and n_events, see
+            `TermStatistics`. The type is the first of these that is installed.
         """
         names = ("feature", "condition", "coef", "standard_error", "n_rows", "n_others", "n_events")
         rows = self.rows()
@@ -615,7 +615,7 @@ class Model(ScoringModel):
         return profile(self, X)
 
     def training_profile(self) -> Profile | None:
-        """Return the distribution of the training rows over the bins of the model; None if it is unknown."""
+        """Return the distribution of the training rows over the bins of the model, or None if it is unknown."""
         from sparsegam.inspection._drift import training_profile
 
         return training_profile(self)
@@ -672,7 +672,7 @@ class Model(ScoringModel):
 
 
 def importance(contributions: FloatArray, counts: FloatArray | None = None) -> float:
-    """Return the mean absolute deviation of contributions from their mean, each counted `counts` times."""
+    """Return the mean absolute deviation of contributions from their mean, weighted by `counts`."""
     if not contributions.size:
         return 0.0
     mean = np.average(contributions, weights=counts)

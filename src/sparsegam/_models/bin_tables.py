@@ -1,4 +1,4 @@
-"""Functions of a model as plots and reports show them: a row for each value or interval, a grid for each pair."""
+"""Contributions of a model as shown in plots and reports: one row per value or interval, one grid per pair."""
 
 import math
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from sparsegam._models.functions import Bin, Bins, Columns, FittedFunction
 from sparsegam._models.training import NEW
 from sparsegam.arrays import FloatArray
 
-# Between the ends of an interval with a slope, standard errors are not linear: they are computed at so many points.
+# Number of points per interval with a slope. Standard errors are not linear between its ends.
 POINTS_PER_SLOPE = 13
 
 # Share of the values on either side that charts may leave out, and number of bars of a histogram.
@@ -29,22 +29,22 @@ class BinRow:
     Attributes
     ----------
     kind : {"interval", "special", "level", "other", "unseen", "missing"}
-        "other" are the levels that no term names, "unseen" those that are not on the scale.
+        "other": the levels that no term names; "unseen": levels that are not on the scale.
     label : str
         The values in words, as in `63 < x <= 71`.
     contribution, start : float
-        Contribution; of an interval with a slope, that of its upper and of its lower end.
+        Contribution; for an interval with a slope, at its upper and at its lower end.
     slope : float
         Change per unit.
     low, high : float
-        Ends of an interval, as numbers on the scale; else the value.
+        Ends of an interval, as numbers on the scale; otherwise the value, twice.
     is_new : bool
-        Whether no training row had such a value.
+        Whether such values did not occur in training.
     count : int or None
         Number of rows, if data are given.
     errors : tuple of float
-        Standard errors of the contribution minus the mean of the feature: of an interval with a slope at each of
-        `points`, else one; empty if they are unknown.
+        Standard errors of the contribution minus the mean of the feature: at each of `points` for an interval with a
+        slope, otherwise a single one; empty if they are unknown.
     """
 
     kind: Literal["interval", "special", "level", "other", "unseen", "missing"]
@@ -65,12 +65,12 @@ class BinRow:
 
     @property
     def points(self) -> FloatArray:
-        """Values from just above the lower end of an interval with a slope to its upper end; else one value."""
+        """Values from just above the lower end of an interval with a slope to its upper end; otherwise one value."""
         return _points(self.low, self.high) if self.slope else np.array([self.high])
 
     @property
     def is_drawn(self) -> bool:
-        """Whether plots show the row: values that no training row had are shown if the data have them."""
+        """Whether plots show the row: new values are shown only if the data contain them."""
         return bool(self.count) or not self.is_new
 
 
@@ -133,7 +133,7 @@ def _rows(model: Model, function: FittedFunction, numbers: FloatArray | None) ->
 
 
 def _errors(model: Model, function: FittedFunction, bin_: Bin, numbers: FloatArray) -> tuple[float, ...]:
-    """Return the standard errors at some values; new values have a contribution by rule and hence no error."""
+    """Return the standard errors at some values; none for new values, which are not scored by coefficients."""
     errors = None if bin_.is_new else model.standard_errors(function.key, numbers)
     return () if errors is None else tuple(errors.tolist())
 
@@ -174,7 +174,7 @@ def value_range(bins: Bins, numbers: FloatArray | None) -> tuple[float, float]:
 def histogram(
     bins: Bins, numbers: FloatArray | None, limits: tuple[float, float]
 ) -> tuple[NDArray[np.intp], FloatArray]:
-    """Count values in intervals of equal width, one for each value if these are levels or few whole numbers.
+    """Count values in intervals of equal width; levels and small numbers of integers have one interval each.
 
     Returns
     -------
@@ -193,18 +193,18 @@ def histogram(
 
 @dataclass(frozen=True, eq=False)
 class PairGrid:
-    """Contributions of a pair of features, bin by bin.
+    """Contributions of a pair of features, one per cell.
 
     Attributes
     ----------
     names : pair of str
         The features.
     bins : pair of tuple of Bin
-        The bins of each: intervals, then single values and levels, then missing values.
+        The bins of each feature: intervals, then single values and levels, then missing values.
     contributions : ndarray of shape (n_bins_of_first, n_bins_of_second)
         Contribution of each cell.
     counts : ndarray of int or None
-        Rows in each cell, if data are given.
+        Number of rows in each cell, if data are given.
     shares : ndarray or None
         Share of the training rows in each cell, by weight, if it is known.
     errors : ndarray or None
@@ -226,7 +226,7 @@ class PairGrid:
 
     @property
     def is_drawn(self) -> tuple[list[bool], list[bool]]:
-        """Whether plots show the bins of each feature: new values are shown if the data have them."""
+        """Whether plots show the bins of each feature: new values are shown only if the data contain them."""
         first, second = (self._is_drawn(axis) for axis in (0, 1))
         return first, second
 
@@ -251,7 +251,7 @@ class PairGrid:
 def pair_grid(
     model: Model, pair: tuple[str, str], columns: Columns | None = None, *, centred: bool | None = False
 ) -> PairGrid:
-    """Return the cells of a pair.
+    """Return the contributions of a pair of features as a grid.
 
     Parameters
     ----------
@@ -260,7 +260,7 @@ def pair_grid(
     pair : pair of str
         Two features with interactions.
     columns : mapping of str to ndarray, optional
-        The columns of both to count, as numbers on their scales.
+        The columns of both features to count, as numbers on their scales.
     centred : bool or None
         As in `Model.pair_functions`.
 

@@ -1,7 +1,7 @@
 """Display of results as plain text and as HTML in notebooks.
 
-The style of the HTML applies to itself only. Text has the colour of the page and lines are half-transparent grey, so
-that tables are readable on light and dark backgrounds.
+The styles apply only to the HTML of this package. Text has the colour of the page and lines are half-transparent grey,
+so that tables are readable on light and dark backgrounds.
 """
 
 import html
@@ -59,7 +59,7 @@ def page(title: str, *parts: str) -> str:
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], *, n_text: int = 2, most: int | None = None) -> str:
     """Return a table as HTML with escaped text: the first columns are left-aligned, the others right-aligned.
 
-    A row whose first cell is not empty begins a block. With `most`, a note replaces the rows beyond it.
+    A row whose first cell is not empty begins a block. With `most`, a note replaces the rows beyond that number.
     """
     kinds = ["" if j < n_text else " class='n'" for j in range(len(header))]
     head = "".join(f"<th{kind} scope='col'>{html.escape(cell)}</th>" for kind, cell in zip(kinds, header, strict=True))

@@ -19,7 +19,7 @@ class Edit:
     action : {"move", "merge", "fix", "drop", "forbid"}
         Kind of the change.
     what : str
-        The changed terms, in words.
+        Description of the changed terms.
     who, why, when : str
         Author, reason and time (ISO 8601, UTC).
     loss_before, loss_after : float

@@ -1,4 +1,4 @@
-"""Equations in plain text: a block of lines and a letter for each feature."""
+"""Equations in plain text: each feature has a letter and a block of lines."""
 
 from collections.abc import Iterator, Sequence
 from itertools import count, product
@@ -19,7 +19,7 @@ def lows(terms: Sequence[Term]) -> list[float]:
 
 
 def blocks(terms: Sequence[Term], features: Sequence[str], *, digits: int, width: int) -> list[str]:
-    """Return the lines of all features, then of interactions; a note at the last line of each explains its letters."""
+    """Return the lines of all features, then those of interactions; the last line of each explains its letters."""
     mine = {name: [term for term in terms if term.part == name] for name in features}
     explained = [name for name in features if mine[name]]
     used = (name for term in terms for name in term.features)
@@ -42,7 +42,7 @@ def blocks(terms: Sequence[Term], features: Sequence[str], *, digits: int, width
 
 
 def wrap(texts: Sequence[str], room: int) -> list[str]:
-    """Put as many texts on each line as fit, at least one."""
+    """Wrap texts to lines of `room` characters, with at least one text on each."""
     lines: list[str] = []
     for one in texts:
         if lines and len(lines[-1]) + 1 + len(one) <= room:
@@ -62,7 +62,7 @@ def _low_note(terms: Sequence[Term]) -> str:
 
 
 def _texts(terms: Sequence[Term], letter: str, digits: int) -> list[str]:
-    """Return the terms; if ramps have different lower ends, which fits do not produce, each shows its own."""
+    """Return the texts of terms; ramps with different lower ends (only in models written by hand) show them."""
     several = len(lows(terms)) > 1
     names = [
         f"max({letter}, {text(low)})" if several and (low := t.condition.low) is not None else letter for t in terms

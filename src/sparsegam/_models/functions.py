@@ -37,16 +37,16 @@ class Bin:
     Attributes
     ----------
     kind : {"missing", "values", "interval", "other", "unseen"}
-        "values" are special values or levels named by a condition, "other" the levels named by none, and "unseen" the
-        levels that are not on the scale.
+        "values": special values or levels named by a condition; "other": levels named by no condition; "unseen": levels
+        that are not on the scale.
     values : tuple
         The values of a bin that is not an interval; the levels of an interval of ordered levels.
     low, high : float
         Ends of the interval `low < x <= high`, as numbers on the scale.
     is_new : bool
-        Whether no training row had such a value.
+        Whether such values did not occur in training.
     text : str
-        The values in words, such as `> 63 to 71`.
+        Description of the values, such as `> 63 to 71`.
     """
 
     kind: BinKind
@@ -58,7 +58,7 @@ class Bin:
 
     @property
     def label(self) -> str:
-        """The values in words, with a note if no training row had them."""
+        """Description of the values, with a note if they did not occur in training."""
         return f"{self.text}{NEW * self.is_new}"
 
 
@@ -67,7 +67,7 @@ class Bins:
     """Partition of the values of a feature by the conditions of a model.
 
     The order is: missing values, single values, intervals, other levels, unseen levels. The last bin is the
-    default of exports: it has all values that are in no bin before it.
+    default of exports: it contains all values that are in no other bin.
 
     Attributes
     ----------
@@ -100,22 +100,22 @@ class Bins:
 
     @cached_property
     def first_interval(self) -> int:
-        """Position of the first interval; without intervals, the number of bins of missing and single values."""
+        """Position of the first interval. Without intervals, the number of bins of missing and single values."""
         return sum(bin_.kind in ("missing", "values") for bin_ in self.bins)
 
     @cached_property
     def is_new(self) -> NDArray[np.bool_]:
-        """Whether no training row was in a bin."""
+        """Mask of the bins without training rows."""
         return np.array([bin_.is_new for bin_ in self.bins])
 
     @cached_property
     def new_at(self) -> NDArray[np.int8]:
-        """For each range: 0, or 1 plus the position in NEW_KINDS of values that no training row had."""
+        """For each range: 0, or for new values 1 plus the position in NEW_KINDS."""
         kinds = {"unseen": 1, "values": 2, "missing": 3}
         of_bin = np.array([kinds.get(bin_.kind, 0) if bin_.is_new else 0 for bin_ in self.bins], dtype=np.int8)
         out: NDArray[np.int8] = of_bin[self.bin_at]
         if self.scale.has_levels:
-            out[0] = 1  # a level that is not on the scale is new even if the training distribution is unknown
+            out[0] = 1  # A level that is not on the scale is new even if the training distribution is unknown.
         return out
 
     def range_of(self, numbers: FloatArray, xp: Any = np) -> Positions:
@@ -131,7 +131,7 @@ class Bins:
         return self.bin_at[self.range_of(numbers)]
 
     def count_new(self, ranges: Positions, xp: Any = np) -> dict[str, int]:
-        """Count the values that no training row had, by kind."""
+        """Count the new values, which did not occur in training, by kind."""
         flags = xp.asarray(self.new_at)[ranges]
         if not flags.any():
             return {}
@@ -139,7 +139,7 @@ class Bins:
         return {kind: count for kind, count in zip(NEW_KINDS, counts[1:], strict=True) if count}
 
     def holds(self, condition: Condition) -> NDArray[np.bool_]:
-        """Return the bins in which a condition holds that the bins were made of."""
+        """Return the mask of the bins in which a condition holds. It must be one from which the bins were built."""
         if condition.kind == "missing":
             return np.array([bin_.kind == "missing" for bin_ in self.bins])
         if condition.kind in ("==", "in"):
@@ -154,7 +154,7 @@ class Bins:
         return np.fromiter(intervals, dtype=np.bool_, count=len(self.bins))
 
     def representatives(self) -> FloatArray:
-        """Return a number in each bin: the upper end of an interval, the first of several values."""
+        """Return one number in each bin: the upper end of an interval, or the first of several values."""
         top = len(self.scale.levels) - 1.0 if self.scale.has_levels else math.inf
         fixed = {"missing": math.nan, "unseen": UNSEEN}
         found = [
@@ -166,7 +166,7 @@ class Bins:
 
     @cached_property
     def special(self) -> FloatArray:
-        """Single values outside the order of a feature that has one, as numbers."""
+        """Special values of an ordered feature, as numbers."""
         if self.scale.kind == "category":
             return np.zeros(0)
         values = [self.scale.number(v) for bin_ in self.bins if bin_.kind == "values" for v in bin_.values]
@@ -176,14 +176,14 @@ class Bins:
     def needs_float(self) -> bool:
         """Whether exports must convert values to floats before they compare them.
 
-        Integers from 2^53 on are rounded to floats here, while Python and some databases compare them exactly.
+        Integers of 2^53 and above are rounded to floats here, while Python and some databases compare them exactly.
         """
         named = [self.plain_number(v) for bin_ in self.bins for v in bin_.values] if not self.scale.is_text else []
         compared = np.abs([*self.edges, *named])
         return self.scale.kind == "number" and bool(np.any(compared >= LARGEST_EXACT_INTEGER))
 
     def plain_number(self, value: Value) -> float:
-        """Return the number by which other programs know a value that is not text; numeric levels are themselves."""
+        """Return the number that represents a non-text value in exports; numeric levels represent themselves."""
         if self.scale.has_levels and isinstance(value, int | float):
             return float(value)
         return self.scale.number(value)
@@ -218,8 +218,8 @@ def bins_of(
     Returns
     -------
     Bins
-        The bins. Single values are in one bin if the same conditions hold for them and the training data had all of
-        them or none.
+        The bins. Single values share a bin if the same conditions hold for them and either all or none of them occurred
+        in training.
     """
     unique = list(dict.fromkeys(conditions))
     edges = np.array(sorted({scale.number(edge) for c in unique for edge in c.edges}), dtype=np.float64)
@@ -244,7 +244,7 @@ def bins_of(
         bin_at = np.concatenate([[len(bins) - 1], inside, [len(bins) - 1, 0]]).astype(np.intp)
     else:
         single = np.array(list(bin_of_single), dtype=np.float64)
-        # a single value is a range of its own: it ends at the value, and the one before it just below
+        # A single value has its own range, which ends at the value; the previous range ends just below.
         upper = np.unique(np.concatenate([edges, single, np.nextafter(single, -math.inf), [math.inf]]))
         bin_at = np.append(n_before + np.searchsorted(edges, upper), 0)
     bin_at[np.searchsorted(upper, list(bin_of_single))] = [1 + i for i in bin_of_single.values()]
@@ -323,7 +323,7 @@ class FittedFunction:
     axes : tuple of Bins
         The bins of the feature, or of each of the two features.
     contributions : ndarray
-        Contribution of each bin, with one dimension per axis; at the upper end of a bin with a slope.
+        Contribution of each bin, with one dimension per axis. For a bin with a slope, that of its upper end.
     slopes, starts : ndarray
         Change per unit within each bin, and contribution just above its lower end.
     sample : Sample or None
@@ -343,7 +343,7 @@ class FittedFunction:
 
     @property
     def pair(self) -> tuple[str, str]:
-        """Names of both features of a function of two."""
+        """Names of the features of a function of two features."""
         first, second = self.axes
         return first.feature, second.feature
 
@@ -370,12 +370,12 @@ class FittedFunction:
 
     @cached_property
     def _by_range(self) -> FloatArray:
-        """Contribution of each range of numbers of the axes: `bin_of` and the look-up of contributions in one."""
+        """Contribution of each range of numbers of the axes, so that prediction needs a single look-up."""
         return self.contributions[np.ix_(*(axis.bin_at for axis in self.axes))]
 
     @property
     def ends(self) -> FloatArray:
-        """Contributions of both ends of each bin."""
+        """Contributions at both ends of each bin."""
         return np.concatenate([self.contributions.ravel(), self.starts.ravel()])
 
     def __call__(self, *values: Any) -> FloatArray:
@@ -389,7 +389,7 @@ class FittedFunction:
         return self.at_ranges(ranges, numbers)
 
     def at_ranges(self, ranges: tuple[Positions, ...], numbers: tuple[FloatArray, ...], xp: Any = np) -> FloatArray:
-        """Return the contribution of each row, given also the ranges that `Bins.range_of` returned."""
+        """Return the contribution of each row, given its values and their ranges from `Bins.range_of`."""
         out: FloatArray = xp.asarray(self._by_range)[ranges]
         if not self.has_slopes:
             return out
@@ -400,12 +400,12 @@ class FittedFunction:
         return self.at(*(columns[axis.feature] for axis in self.axes))
 
     def bin_of(self, columns: Columns) -> Positions:
-        """Return the bin of each row; the bins of a pair are counted row by row."""
+        """Return the bin of each row; the cells of a pair are numbered in row-major order."""
         bins = tuple(axis.bin_of(columns[axis.feature]) for axis in self.axes)
         return bins[0] if len(bins) == 1 else np.ravel_multi_index(bins, self.contributions.shape)
 
     def _add_slopes(self, out: FloatArray, located: Positions, numbers: FloatArray, xp: Any) -> FloatArray:
-        """Add slope times distance from the upper end, clipped to the ends of the bin: monotone terms stay monotone."""
+        """Add slope times distance from the upper end, clipped to the ends of the bin for exact monotonicity."""
         ends = np.array([bin_.high for bin_ in self.bins.bins])
         low, high = np.minimum(self.starts, self.contributions), np.maximum(self.starts, self.contributions)
         slope, end, low, high = (xp.asarray(each)[located] for each in (self.slopes, ends, low, high))
@@ -419,14 +419,14 @@ class FittedFunction:
         return zip(self.bins.bins, self.contributions.tolist(), self.slopes.tolist(), strict=True)
 
     def phrases(self) -> Iterator[tuple[Any, Any]]:
-        """Return the text and the label of each bin; of a pair, the texts and the labels of both features."""
+        """Return the text and the label of each bin; for a pair, the texts and the labels of both features."""
         if not self.is_pair:
             return ((bin_.text, bin_.label) for bin_ in self.bins.bins)
         cells = product(*(axis.bins for axis in self.axes))
         return (((one.text, two.text), (one.label, two.label)) for one, two in cells)
 
     def labels(self) -> tuple[str, ...]:
-        """Return the label of each bin; of a pair as in `age: <= 25; priors: > 3`, row by row."""
+        """Return the label of each bin; for a pair as in `age: <= 25; priors: > 3`, in row-major order."""
         if not self.is_pair:
             return tuple(bin_.label for bin_ in self.bins.bins)
         first, second = (axis.feature for axis in self.axes)
@@ -458,7 +458,7 @@ class FittedFunction:
         return counts.astype(np.float64).reshape(self.contributions.shape)
 
     def changed(self, change: Callable[[FloatArray], FloatArray]) -> "FittedFunction":
-        """Return the function with other contributions; slopes stay."""
+        """Return the function with changed contributions and the same slopes."""
         return replace(self, contributions=change(self.contributions), starts=change(self.starts))
 
     def shifted(self, by: float) -> "FittedFunction":
@@ -466,7 +466,7 @@ class FittedFunction:
         return self.changed(lambda contributions: contributions + by)
 
     def with_mean_where_new(self) -> "FittedFunction":
-        """Return the function with its mean as the contribution of values that no training row had."""
+        """Return the function with its mean as the contribution of new values."""
         if self.sample is None or not any(axis.is_new.any() for axis in self.axes):
             return self
         is_new = reduce(np.logical_or.outer, (axis.is_new for axis in self.axes))
@@ -474,7 +474,7 @@ class FittedFunction:
 
 
 def feature_function(terms: Sequence[Term], bins: Bins) -> FittedFunction:
-    """Add up the terms of one feature; special and missing values are in no interval and on no ramp."""
+    """Add up the terms of one feature; thresholds and ramps do not apply to special and missing values."""
     contributions = np.zeros(len(bins))
     for term in terms:
         if term.condition.kind in ("==", "in", "missing"):
@@ -491,12 +491,12 @@ def feature_function(terms: Sequence[Term], bins: Bins) -> FittedFunction:
 
 
 def _lines(terms: Sequence[Term], bins: Bins) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the contribution of the upper end of each interval, that of its lower end, and its slope."""
+    """Return the contributions at the upper and at the lower end of each interval, and its slope."""
     edges, scale = bins.edges, bins.scale
     steps = sorted((scale.number(t.condition.value), t.coef) for t in terms if t.condition.kind == "<=")
     ends = np.array([end for end, _ in steps], dtype=np.float64)
-    # x <= t holds at all intervals up to t. Summed one by one from the right, coefficients of one sign give
-    # contributions that are monotone to the last bit.
+    # x <= t holds in all intervals up to t. A cumulative sum from the right keeps contributions exactly monotone
+    # if all coefficients have the same sign.
     sums = np.cumsum(np.array([*(coef for _, coef in steps), 0.0])[::-1])[::-1]
     stepped = sums[np.append(np.searchsorted(ends, edges), ends.size)]
     ramps = [t for t in terms if t.condition.is_ramp]
@@ -510,14 +510,14 @@ def _lines(terms: Sequence[Term], bins: Bins) -> tuple[FloatArray, FloatArray, F
 
 
 def pair_function(terms: Sequence[Term], axes: tuple[Bins, Bins], shares: FloatArray | None = None) -> FittedFunction:
-    """Add up the interactions of one pair, in their order: sums of monotone terms are monotone to the last bit.
+    """Add up the interactions of one pair. The fixed order of summation keeps sums of monotone terms exactly monotone.
 
     Parameters
     ----------
     terms : sequence of Term
         Interactions of the same two features.
     axes : pair of Bins
-        The bins of these.
+        The bins of these features.
     shares : ndarray, optional
         Share of the training rows in each pair of bins.
 
@@ -538,7 +538,7 @@ def pair_function(terms: Sequence[Term], axes: tuple[Bins, Bins], shares: FloatA
 
 
 def joint_shares(axes: tuple[Bins, Bins], numbers: tuple[FloatArray, FloatArray], weight: FloatArray) -> FloatArray:
-    """Return the share of the weight of rows in each pair of bins."""
+    """Return the weighted share of rows in each pair of bins."""
     shape = len(axes[0]), len(axes[1])
     located = np.ravel_multi_index((axes[0].bin_of(numbers[0]), axes[1].bin_of(numbers[1])), shape)
     return np.bincount(located, weight / weight.sum(), shape[0] * shape[1]).astype(np.float64).reshape(shape)
@@ -559,9 +559,9 @@ class ScoreFunction:
     classes : tuple or None
         The two labels; None for a regression, which has no probability.
     slope, shift : float
-        From the score to the log odds of the positive class.
+        Slope and intercept of the log-odds of the positive class as a function of the score.
     missing : {"mean", "error", "last"}
-        How values are scored that no training row had.
+        How values that did not occur in training are scored.
     """
 
     base: float
@@ -584,7 +584,7 @@ class ScoreFunction:
 
     @cached_property
     def inputs(self) -> tuple[Bins, ...]:
-        """Bins of each feature in use, in table order: of its own function or else of its first pair."""
+        """Bins of each feature in use, in table order: from its own function, if any, otherwise from its first pair."""
         found: dict[str, Bins] = {}
         for axis in (axis for function in self.functions for axis in function.axes):
             found.setdefault(axis.feature, axis)
@@ -602,7 +602,7 @@ class ScoreFunction:
 
     @cached_property
     def _used_twice(self) -> frozenset[str]:
-        """Features in several functions, whose columns are kept between them."""
+        """Features in several functions, whose columns are cached."""
         names = [axis.feature for function in self.functions for axis in function.axes]
         return frozenset(name for name in names if names.count(name) > 1)
 
@@ -612,13 +612,13 @@ class ScoreFunction:
         return {axis.feature: table.column(j).on_scale(axis.scale) for axis, j in zip(self.inputs, where, strict=True)}
 
     def contributions(self, table: Table, new: NewValues) -> Iterator[FloatArray]:
-        """Return the contribution of each function to each row; `new` counts values that no training row had.
+        """Return the contribution of each function to each row; `new` collects the counts of new values.
 
         Columns are read one by one, so that a large table is never in memory as a whole.
         """
         where = dict(zip(self.features, positions(self.features, self.feature_names, table), strict=True))
         kept: dict[str, FloatArray] = {}
-        # The arrays of a function are freed before those of the next are made: allocators can then reuse their memory.
+        # The arrays of a function are freed before those of the next are created, so that their memory can be reused.
         for function in self.functions:
             yield self._contribution(function, table, where, kept, new)
 
@@ -642,7 +642,7 @@ class ScoreFunction:
         return function.at_ranges(tuple(ranges), tuple(numbers))
 
     def score_rows(self, table: Table, new: NewValues) -> FloatArray:
-        """Return the score of each row; `new` counts values that no training row had."""
+        """Return the score of each row; `new` collects the counts of new values."""
         score = np.full(table.n_rows, self.base)
         for contribution in self.contributions(table, new):
             score += contribution
@@ -675,19 +675,19 @@ class ScoreFunction:
         return logistic(self.log_odds(score))
 
     def log_odds(self, score: FloatArray) -> FloatArray:
-        """Return the log odds of the positive class for each score."""
+        """Return the log-odds of the positive class for each score."""
         out: FloatArray = self.shift + self.slope * score
         return out
 
     def check_inputs(self, file_format: str, outputs: tuple[str, ...]) -> None:
-        """Raise if a format needs an input and the model has none, or if an input has the name of an output."""
+        """Raise ValueError if the model has no inputs, or if an input has a name that the format cannot use."""
         if not self.inputs:
             msg = f"{file_format} needs at least one feature, but the model has no terms: its score is {self.base}."
             raise ValueError(msg)
         for name in self.features:
             if name in outputs or not name:
                 why = "an output has this name" if name else "names must not be empty"
-                msg = f"{file_format} cannot write a column named {name!r}, since {why}: rename the column."
+                msg = f"{file_format} cannot write a column named {name!r}, because {why}: rename the column."
                 raise ValueError(msg)
 
     def range(self) -> tuple[float, float]:

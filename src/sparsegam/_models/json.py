@@ -1,4 +1,4 @@
-"""JSON of additive models: written in one format, read with a check of every part."""
+"""JSON of additive models: writing and validated reading."""
 
 import hashlib
 import json
@@ -36,7 +36,7 @@ Scales = Mapping[str, Scale]
 
 
 def model_to_json(model: "Model") -> str:
-    """Return a model as JSON; numbers are read back to the last bit, and a hash detects later changes."""
+    """Return a model as JSON; numbers are read back exactly, and a hash detects later changes."""
     profile = model.training_profile()
     content: dict[str, Any] = {
         "format": FORMAT,
@@ -145,7 +145,7 @@ def load(text: Any) -> Any:
 
 
 def _check_depth(content: Any) -> None:
-    """Raise if JSON is nested beyond MAX_DEPTH: no model is, and printing it could exhaust the stack."""
+    """Raise ValueError if JSON is nested beyond MAX_DEPTH, as printing it could exhaust the stack."""
     level = list(_parts([content]))
     for _ in range(MAX_DEPTH):
         level = [part for whole in level for part in _parts(whole)]
@@ -175,7 +175,7 @@ def _reject_constant(name: str) -> None:
 
 
 def _hash(content: Mapping[str, Any]) -> str:
-    """Return the hash of everything except the hash, independent of order and white space."""
+    """Return the hash of the content without its hash entry, independent of key order and white space."""
     rest = {key: value for key, value in content.items() if key != "sha256"}
     return hashlib.sha256(json.dumps(rest, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
@@ -221,7 +221,7 @@ def _classes(classes: Any, loss: str) -> tuple[Any, Any] | None:
         return None
     labels = _list(classes, "classes")
     good = len(labels) == 2 and all(isinstance(label, str | int | float) for label in labels)
-    _expect(labels, "classes", "two labels, each text, a number or a boolean", holds=good)
+    _expect(labels, "classes", "two labels: texts, numbers or booleans", holds=good)
     return labels[0], labels[1]
 
 
@@ -238,7 +238,7 @@ def _scale(scale: Any) -> Scale:
     levels = tuple(_list(scale.get("levels", []), "levels"))
     good = all(isinstance(level, str | bool) or is_number(level) for level in levels)
     good = good and len(set(levels)) == len(levels)
-    _expect(levels, "levels", "texts, finite numbers or booleans, each once", holds=good)
+    _expect(levels, "levels", "unique texts, finite numbers or booleans", holds=good)
     return Scale(scale["kind"], levels)
 
 
@@ -312,7 +312,7 @@ def _profile(content: Any, terms: tuple[Term, ...]) -> Profile:
 
 
 def _rule(rule: Any, distributions: Mapping[str, TrainingDistribution], terms: tuple[Term, ...]) -> str:
-    """Read how new values are scored; all rules but "last" need the training distributions."""
+    """Read the rule for new values; all rules but "last" need the training distributions."""
     _expect(rule, "missing", f"one of {tuple(RULES)}", holds=isinstance(rule, str) and rule in RULES)
     unknown = {name for term in terms for name in term.features} - distributions.keys()
     _expect(rule, "missing", f"'last', as distributions lacks {sorted(unknown)}", holds=rule == "last" or not unknown)

@@ -31,7 +31,7 @@ class LinearModel(ScoringModel):
     Attributes
     ----------
     intercept : float
-        Score of a row whose columns in use are all zero; rounded if the model has centres.
+        Score of a row whose columns in use are all zero; inexact if the model has centres.
     columns : tuple of int
         Positions of the columns in use, ascending.
     weights : tuple of float
@@ -41,12 +41,12 @@ class LinearModel(ScoringModel):
     loss : {"logistic", "exponential", "squared", "squared_hinge"}
         Loss of the fit; it determines the probability that belongs to a score.
     classes : tuple or None
-        The two labels; the probability of the second one increases with the score. None for a regression.
+        The negative and the positive class label. None for a regression.
     feature_names : tuple of str or None
         All columns of the training matrix; None if they had no names.
     centres : tuple of float
-        A number for each column in use that is subtracted from its values; empty for nearly all models. Columns with a
-        mean far from zero and little variation need it, as rounding would remove the variation from their products.
+        The number subtracted from the values of each column in use; empty for nearly all models. Needed for columns
+        whose mean is large relative to their variation, which would otherwise be lost to rounding.
     centre_score : float
         Score at the centres, if the model has them.
     """
@@ -95,12 +95,12 @@ class LinearModel(ScoringModel):
         Returns
         -------
         ndarray of shape (n_samples,)
-            Log-odds for the logistic loss, half of them for the exponential loss, predictions for the squared loss.
+            Log-odds (logistic loss), half the log-odds (exponential loss), or predictions (squared loss).
         """
         return self.score_table(self.read(X))
 
     def read(self, X: Any) -> NumericMatrix:
-        """Return data as the model reads them, without a copy."""
+        """Convert data to the input type of the model, without a copy."""
         return read_matrix(X)
 
     def score_table(self, matrix: NumericMatrix) -> FloatArray:
@@ -192,12 +192,12 @@ class LinearModel(ScoringModel):
 
 
 def _wrong_with(content: Any) -> str:
-    """Return why parsed JSON is not a model; an empty text if it is one."""
+    """Return what is wrong with parsed JSON, or an empty string if it is a valid model."""
     if not isinstance(content, dict) or content.get("format") != FORMAT or content.get("version") != VERSION:
         return f"format must be {FORMAT!r} and version {VERSION}"
     parts = content.keys() - {"format", "version"}
     if parts not in (PARTS, PARTS | CENTRED):
-        return f"its parts must be {sorted(PARTS)}, got {shown(sorted(content))}"
+        return f"its keys must be {sorted(PARTS)}, got {shown(sorted(content))}"
     loss = content["loss"]
     if loss not in tuple(LOSSES) or LOSSES[loss].is_classifier == (content["classes"] is None):
         return f"loss must be one of {tuple(LOSSES)}, with classes unless squared, got {shown(loss)}"
@@ -209,8 +209,8 @@ def _wrong_labels(content: dict[str, Any]) -> str:
     if classes is not None and not (_list_of(classes, str | int | float) and len(classes) == 2):
         return f"classes must be two labels, got {shown(classes)}"
     if not _is_whole(n) or n > MOST_COLUMNS or (names is not None and not (_list_of(names, str) and len(names) == n)):
-        wanted = f"a whole number up to {MOST_COLUMNS}, and feature_names as many names, or null"
-        return f"n_features must be {wanted}, got {shown(n)}"
+        wanted = f"an integer up to {MOST_COLUMNS}, and feature_names a list of n_features names or null"
+        return f"n_features must be {wanted}, got n_features={shown(n)}"
     return ""
 
 

@@ -1,4 +1,4 @@
-"""Models of more than two classes: one model for each class against the rest."""
+"""Multiclass models: one binary model for each class against the rest."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +18,7 @@ from sparsegam.losses import LOSSES
 
 @dataclass(frozen=True)
 class OneVsRestModel(Reports):
-    """One two-class model for each class against the rest; its score increases with the probability of the class.
+    """Binary models of each class against the rest; the score of a model increases with the probability of its class.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class OneVsRestModel(Reports):
 
     @property
     def loss(self) -> str:
-        """Loss of the fits."""
+        """Loss of the models."""
         return str(self.models[0].loss)
 
     @property
@@ -66,7 +66,7 @@ class OneVsRestModel(Reports):
         return self.score_table(self.read(X))
 
     def read(self, X: Any) -> Any:
-        """Return data as the models read them, without a copy."""
+        """Convert data to the input type of the models, without a copy."""
         return self.models[0].read(X)
 
     def score_table(self, table: Any) -> FloatArray:
@@ -77,12 +77,12 @@ class OneVsRestModel(Reports):
         return scores
 
     def score_rows(self, table: Any, new: NewValues) -> FloatArray:
-        """Return the scores of each row without warnings; `new` counts values that no training row had."""
+        """Return the scores of each row without warnings; `new` collects the counts of new values."""
         return np.column_stack([model.score_rows(table, new) for model in self.models])
 
     @property
     def missing(self) -> str:
-        """How values are scored that no training row had; "last" for linear models, which have no such values."""
+        """How values that did not occur in training are scored; "last" for linear models, which have no such values."""
         first = self.models[0]
         return first.missing if isinstance(first, Model) else "last"
 
@@ -91,7 +91,7 @@ class OneVsRestModel(Reports):
         return self.probabilities(self.decision_function(X))
 
     def probabilities(self, scores: FloatArray) -> FloatArray:
-        """Return the probabilities of the models divided by their sum, for the scores of each row.
+        """Return the probabilities of the models, normalised to sum to one, for the scores of each row.
 
         The models are fitted independently, so that their probabilities need not add up to one. Logarithms keep the
         result defined if all probabilities underflow.

@@ -32,17 +32,17 @@ class Profile:
     n_rows : int
         Number of rows.
     shares : dict of str to ndarray
-        For each feature in use, the share of each bin; if it has ramps, of each interval between `cuts`.
+        For each feature in use, the share of each bin or, if it has ramps, of each interval between `cuts`.
     kinds : dict of str to dict
         For each feature in use, the shares of missing, special and unseen values.
     bands : ndarray
-        Scores between the bands.
+        Scores that separate the bands.
     score : ndarray
         The share of each band of scores.
     cuts : dict of str to ndarray
-        For each feature with ramps, the values between its intervals.
+        For each feature with ramps, the values that separate its intervals.
     pairs : dict of pair of str to ndarray
-        For each pair of features with interactions, the share of each pair of bins, row by row.
+        For each pair of features with interactions, the share of each pair of bins, in row-major order.
     """
 
     n_rows: int
@@ -122,7 +122,7 @@ def profile_from(content: Any) -> Profile:
 
 
 def _cuts(cuts: Any, shares: Mapping[str, Any]) -> dict[str, FloatArray]:
-    """Read the cuts, of which there are fewer than shares."""
+    """Read the cuts; their number must be smaller than that of the shares."""
     good = isinstance(cuts, dict) and {*cuts} <= {*shares}
     expect(cuts, CUTS, f"lists by feature, of {sorted(shares)}", holds=good)
     for name, values in cuts.items():
@@ -132,7 +132,7 @@ def _cuts(cuts: Any, shares: Mapping[str, Any]) -> dict[str, FloatArray]:
 
 
 def _pairs(pairs: Any, shares: Mapping[str, Any]) -> dict[tuple[str, str], FloatArray]:
-    """Read the shares of pairs: lists of both features and the shares."""
+    """Read the shares of pairs: lists of two feature names and the shares."""
     good = isinstance(pairs, list) and all(isinstance(one, list) and len(one) == 3 for one in pairs)
     good = good and all(isinstance(name, str) and name in shares for one in pairs for name in one[:2])
     expect(pairs, PAIRS, f"lists of two features, of {sorted(shares)}, and shares", holds=good)

@@ -1,4 +1,4 @@
-"""Scores of fitted models: reports, probabilities and classes, and the target that belongs to a score."""
+"""Base classes of fitted models: text and HTML output, probabilities, predicted classes and encoded targets."""
 
 import os
 from abc import ABC, abstractmethod
@@ -128,7 +128,7 @@ class ScoringModel(Reports, ABC):
 
 
 def positives(model: ScoringModel, y: Any) -> NDArray[np.bool_]:
-    """Return which labels are those of the positive class; raise if a label is of neither class.
+    """Return the mask of the labels of the positive class. Raise ValueError if a label is not a class of the model.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def positives(model: ScoringModel, y: Any) -> NDArray[np.bool_]:
     first, second = (label.item() if hasattr(label, "item") else label for label in model.classes)
     labels = np.asarray(y)
     if first == rest_label(second):
-        # a model of one class against the rest: all other labels are of the rest
+        # In a one-vs-rest model, all other labels belong to the rest.
         return np.asarray(labels.astype(str) == second, dtype=np.bool_)
     positive = np.asarray(labels == second, dtype=np.bool_)
     unknown = labels[~positive & np.asarray(labels != first)]
@@ -160,12 +160,12 @@ def positives(model: ScoringModel, y: Any) -> NDArray[np.bool_]:
 
 
 def events(model: ScoringModel, y: Any, n_rows: int) -> NDArray[np.bool_]:
-    """Return which of n rows are of the positive class."""
+    """Return the mask of the rows of the positive class; y must have n rows."""
     return positives(model, target_vector(y, n_rows))
 
 
 def target_of(model: ScoringModel, y: Any, n_rows: int) -> FloatArray:
-    """Return the target as the core reads it: -1 and 1 for the classes of a model, or the responses."""
+    """Return the target in the form of the core: -1 and 1 for the two classes, or the responses."""
     if model.classes is None:
         return numeric_target(target_vector(y, n_rows))
     return np.where(events(model, y, n_rows), 1.0, -1.0)

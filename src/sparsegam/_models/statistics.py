@@ -18,19 +18,19 @@ class FitStatistics:
     n_rows, n_events : int, int or None
         Training rows, and those of the positive class; None for a regression.
     rows, events : tuple of int, tuple of int or None
-        By term: the rows for which it holds, or that are below the knot of a ramp, and those of the positive class
-        among them.
+        For each term, the number of rows for which it holds (for a ramp: rows below its knot), and the number of these
+        in the positive class.
     intercept_error : float or None
         Standard error of the intercept.
     covariance : dict of str or pair of str to ndarray, or None
-        By feature or pair of features: the covariance of the coefficients of its terms. None if the rows do not
-        determine all coefficients.
+        For each feature or pair of features, the covariance of the coefficients of its terms. None if the Hessian is
+        singular.
 
     Notes
     -----
-    Covariances are those of Wald: the inverse of the Hessian of loss and ridge at the fitted coefficients, including
-    the intercept; for the squared loss times the residual variance. They ignore that the terms were selected among
-    many, so that standard errors are too small; `stability` repeats the selection on samples of the data.
+    Covariances are Wald covariances: the inverse of the Hessian of loss and ridge at the fitted coefficients, including
+    the intercept, multiplied by the residual variance for the squared loss. They ignore that the terms were selected,
+    so that standard errors are too small; `stability` repeats the selection on samples of the data.
     """
 
     n_rows: int

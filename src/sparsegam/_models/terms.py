@@ -18,7 +18,7 @@ class Condition:
     """Condition on a feature, or a ramp.
 
     A condition is `x <= value`, `x == value`, `x in value` (a tuple of levels) or `x is missing` (value None); in an
-    interaction also `x > value`. Values are those of the data: numbers, booleans, dates or levels. A ramp is
+    interaction also `x > value`. Values have the type of the data: numbers, booleans, dates or levels. A ramp is
     `min(max(x, low) - value, 0)`: it has slope one between `low` and its knot `value`, and is zero above the knot and
     for missing and special values.
     """
@@ -56,7 +56,7 @@ class Condition:
         return (self.value,) if self.low is None else (self.low, self.value)
 
     def text(self, name: str) -> str:
-        """Return the condition in words, as in `A <= 63`."""
+        """Return the condition as text, such as `A <= 63`."""
         if self.value is None:
             return f"{name} is missing"
         if isinstance(self.value, tuple):
@@ -81,13 +81,13 @@ class Clause:
     condition: Condition
 
     def text(self, names: Mapping[str, str]) -> str:
-        """Return the condition in words, as in `age <= 25`; `names` replaces names of features."""
+        """Return the condition as text, such as `age <= 25`; `names` maps features to other names."""
         return self.condition.text(names.get(self.feature, self.feature))
 
 
 @dataclass(frozen=True)
 class TermStatistics:
-    """Training rows behind a term, each counted once whatever its weight, and the error of its coefficient.
+    """Unweighted numbers of training rows of a term, and the standard error of its coefficient.
 
     Attributes
     ----------
@@ -155,15 +155,15 @@ class Term:
 
     @property
     def part(self) -> Part:
-        """The function that the term is part of: its feature, or its pair of features."""
+        """Key of the function that contains the term: its feature, or its pair of features."""
         return self.feature if self.also is None else (self.feature, self.also.feature)
 
     def text(self, names: Mapping[str, str] | None = None) -> str:
-        """Return the conditions in words, as in `age <= 25 and priors > 3`; `names` replaces names of features."""
+        """Return the conditions as text, such as `age <= 25 and priors > 3`; `names` maps features to other names."""
         return " and ".join(clause.text(names or {}) for clause in self.clauses)
 
     def short(self) -> str:
-        """Return the conditions for a table that has the feature in another column: `x <= 25`."""
+        """Return the conditions without the name of a single feature, such as `x <= 25`."""
         return self.text() if self.is_interaction else self.condition.text("x")
 
     def describe(self, names: Mapping[str, str] | None = None) -> str:
@@ -172,12 +172,12 @@ class Term:
 
     @property
     def n_rows(self) -> int | None:
-        """Training rows for which the condition holds, or that are below the knot of a ramp."""
+        """Number of training rows for which the condition holds (for a ramp: rows below its knot)."""
         return None if self.statistics is None else self.statistics.n_rows
 
     @property
     def n_events(self) -> int | None:
-        """Rows of the positive class among `n_rows`."""
+        """Number of rows of the positive class among `n_rows`."""
         return None if self.statistics is None else self.statistics.n_events
 
     @property

@@ -1,4 +1,4 @@
-"""What a model keeps of its training data: distributions, counts and the values that the data did not have."""
+"""Summaries of the training data in a model: distributions and counts, and the detection of new values."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,8 +23,8 @@ RULES = {
     "error": "raises an error",
     "last": "is scored as if no condition held",
 }
-"""How a value is scored that no training row had, by name and in words."""
-NEW = ": no training rows"  # after the label of such values
+"""Rules for values that did not occur in training, with their description."""
+NEW = ": no training rows"  # appended to the label of such values
 
 Shares = tuple[tuple[Value, float], ...]
 
@@ -42,7 +42,7 @@ class TrainingDistribution:
     above : float
         The share of the rows above all thresholds.
     single : tuple of (value, share)
-        Shares of special values; of a category, a level of each group of levels with the same contribution.
+        Shares of special values; for a category, one level of each group of levels with the same contribution.
     missing : float
         The share of the rows without a value.
     means : tuple of float
@@ -66,7 +66,7 @@ class TrainingDistribution:
         return numbers, shares
 
     def lacks(self, special: Iterable[float], scale: Scale) -> list[float]:
-        """Return the special values, as numbers, that no row had."""
+        """Return the special values, as numbers, that did not occur in training."""
         found = {scale.number(value) for value, _ in self.single}
         return [number for number in special if number not in found]
 
@@ -94,7 +94,7 @@ def distribution_of(
     scale : Scale
         Scale of the numbers.
     numbers, weight : ndarray
-        Values of the feature and their weights; levels that are not on the scale are left out.
+        Values of the feature and their weights; levels that are not on the scale are ignored.
 
     Returns
     -------
@@ -147,7 +147,7 @@ def _level_groups(
 
 @dataclass(frozen=True, eq=False)
 class TrainingCounts:
-    """Training rows counted by the bins of the fit, each row once whatever its weight; no row is kept.
+    """Unweighted counts of the training rows by the bins of the fit.
 
     Attributes
     ----------
@@ -168,22 +168,22 @@ class TrainingCounts:
 
 
 class NewValues:
-    """Counts of the values of a table that no training row had, collected over its columns for a single warning."""
+    """Counts of the values of a table that did not occur in training, collected for a single warning."""
 
     def __init__(self) -> None:
         self._counts: dict[tuple[str, str], int] = {}
 
     def note(self, name: str, found: Mapping[str, int]) -> None:
-        """Store the counts of a column by kind; a column that several models read counts once."""
+        """Store the counts of a column by kind. A column that is read by several models is counted once."""
         self._counts |= {(name, kind): count for kind, count in found.items()}
 
     def add(self, other: "NewValues") -> None:
-        """Add the counts of other rows."""
+        """Add the counts of other rows of the table."""
         for key, count in other._counts.items():
             self._counts[key] = self._counts.get(key, 0) + count
 
     def tell(self, rule: str) -> None:
-        """Warn of the new values, or raise, as the rule of the model demands."""
+        """Warn about the new values, or raise ValueError if the rule of the model is "error"."""
         found = [
             f"{count} row{'s have' if count > 1 else ' has'} {kind} in {name!r}"
             for (name, kind), count in self._counts.items()
@@ -191,7 +191,7 @@ class NewValues:
         ]
         if not found:
             return
-        what = f"{', '.join(found)}, which no training row had"
+        what = f"{', '.join(found)}, which did not occur in training"
         if rule == "error":
             msg = (
                 f"{what}, and the model has missing='error': fill these values in, drop the rows, or set "

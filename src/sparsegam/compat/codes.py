@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sparsegam import _core
 from sparsegam._data.matrix import NumericMatrix
 
-LARGE = 2**30  # bytes of the codes of a sparse matrix: one byte per value, including zeros
+LARGE = 2**30  # maximum size in bytes of the codes of a sparse matrix, which take one byte per value, including zeros
 MOST_BINS = 2**16 - 1
 
 
@@ -67,12 +67,12 @@ def encode_columns(matrix: NumericMatrix) -> CodedColumns:
     n_ordered, where = [], np.empty(len(columns), dtype=np.int64)
     start = 0
     for chain in _chains(columns):
-        if chain.size == 1:  # a feature with two levels; the second level is the column
+        if chain.size == 1:  # Each column becomes a feature with two levels; the second level is the column.
             codes.append(columns[chain[0]])
             n_ordered.append(0)
             where[chain] = start + 1
             start += 2
-        else:  # in bin b, the first b columns of the chain are 0
+        else:  # In bin b, the first b columns of the chain are 0.
             narrow = np.uint8 if chain.size < 2**8 else np.uint16
             codes.append((chain.size - columns[chain].sum(axis=0, dtype=np.int64)).astype(narrow))
             n_ordered.append(chain.size + 1)
@@ -83,7 +83,7 @@ def encode_columns(matrix: NumericMatrix) -> CodedColumns:
 
 
 def _chains(columns: NDArray[np.uint8]) -> Iterator[NDArray[np.int64]]:
-    """Yield chains of adjacent nested columns, ordered such that each holds wherever the one before it holds."""
+    """Yield chains of adjacent nested columns, ordered such that each column is 1 wherever the previous one is."""
     first, p = 0, len(columns)
     while first < p:
         last, rises = first + 1, True

@@ -1,6 +1,6 @@
 """Simulated data as in fastsparsegams and L0Learn.
 
-A seed gives the same numbers as there. The global random generator of NumPy is not used.
+A seed gives the same numbers as in these packages. The global random generator of NumPy is not used.
 """
 
 from typing import Any

@@ -135,7 +135,7 @@ def fit(
     y : array-like of shape (n,)
         Numbers, or two distinct values for classification.
     loss : {"SquaredError", "Logistic", "SquaredHinge", "Exponential"}
-        The loss; "Exponential" is that of FastSparse.
+        The loss. "Exponential" is available in FastSparse, but not in L0Learn.
     penalty, algorithm, rtol, atol, intercept, lows, highs
         As for `sparsegam.compat.fastsparsegams.fit`.
     maxSuppSize : int
@@ -143,13 +143,13 @@ def fit(
     nLambda, nGamma : int
         Maximum number of values of lambda, and number of values of gamma.
     gammaMax, gammaMin, partialSort, maxIters, activeSet, activeSetNum, maxSwaps, scaleDownFactor, screenSize
-        As `gamma_max` and so on there.
+        As the corresponding parameters there (`gamma_max` and so on).
     autoLambda : bool, optional
-        Whether the values of lambda are found by the rule; what `lambdaGrid` says already.
+        Whether the values of lambda are computed from the data; by default, True unless `lambdaGrid` is given.
     lambdaGrid : list of list of float
-        Values of lambda for each gamma, none of them above the one before it.
+        Values of lambda for each gamma, in non-increasing order.
     excludeFirstK : int
-        The first columns, which are in every model and free of lambda.
+        Number of leading columns that are included in every model and not penalised by lambda.
 
     Returns
     -------
@@ -378,7 +378,7 @@ def _settings(settings: Settings, lambdaGrid: Sequence[Sequence[float]], *, auto
 
 
 def _trimmed(grid: Grid, settings: Settings) -> Grid:
-    """Drop last models with too many columns, and round lambda as R does."""
+    """Drop the last model of a path if it has too many columns, and round lambda as R does."""
     paths = []
     for path in grid.paths:
         over = len(path) > 1 and path[-1].columns.size > settings.max_support_size

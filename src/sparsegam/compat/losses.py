@@ -13,7 +13,7 @@ SMALLEST = 1e-15  # lower bound of probabilities before logarithms and odds are 
 
 
 def regularization_loss(coeffs: Any, l0: Any = 0, l1: Any = 0, l2: Any = 0) -> Any:
-    """Return l0 times the number, l1 times the absolute sum and l2 times the sum of squares of coefficients, by column.
+    """Return l0 |v|_0 + l1 |v|_1 + l2 |v|_2^2 for each column v of coefficients.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def regularization_loss(coeffs: Any, l0: Any = 0, l1: Any = 0, l2: Any = 0) -> A
     n = b.shape[1]
     wrong = [penalty.size for penalty in each if penalty.ndim == 1 and penalty.size != n]
     if wrong:
-        msg = f"l0, l1 and l2 must hold one number for each of the {n} models, got {wrong[0]}."
+        msg = f"l0, l1 and l2 must contain one number for each of the {n} models, got {wrong[0]}."
         raise ValueError(msg)
     size = b.astype(bool).astype(np.float64).sum(axis=0)
     absolute = np.asarray(abs(b).sum(axis=0)).ravel()
@@ -91,7 +91,7 @@ def signs(y: Any, classes: NDArray[Any] | None = None) -> FloatArray:
     if labels.dtype.kind in "biuf" and (np.isin(found, (0, 1)).all() or np.isin(found, (-1, 1)).all()):
         return np.where(labels > 0, 1.0, -1.0)
     if found.size != 2:
-        msg = f"y must hold two values, got {shown(found.tolist())}."
+        msg = f"y must contain two distinct values, got {shown(found.tolist())}."
         raise ValueError(msg)
     return np.where(labels == found[1], 1.0, -1.0)
 

@@ -14,7 +14,7 @@ from sparsegam.losses import LOSSES
 NEGLIGIBLE = 1e-12  # share of the first lambda0 below which differences are rounding errors
 FEW_COLUMNS = 512  # paths with at most this many columns are improved in further rounds
 ROUNDS = 3  # number of further rounds
-ROOM = 5  # sizes beyond the largest model that are searched as starting points
+ROOM = 5  # number of sizes beyond that of the largest model that are searched as starting points
 ROUNDING = 1e-9
 TIE = 1e-8  # relative excess of the first lambda0 over the gain of the first column, because of rounding
 MARGIN = 1e-4  # relative increase of a lambda0 at which a model is optimal, so that it is no longer optimal
@@ -64,7 +64,7 @@ def _search_path(
     for i in range(int(settings.num_lambda or 0) if lambdas is None else len(lambdas)):
         lambda0 = rule.after(search.descended) if lambdas is None else lambdas[i]
         if lambdas is None and first is not None and lambda0 <= NEGLIGIBLE * first:
-            return  # no further column can enter
+            return  # No further column can enter.
         found = search.at(lambda0)
         yield found
         if found.columns.size >= min(settings.max_support_size, problem.column.size):
@@ -121,8 +121,8 @@ class PathSearch:
     def with_empty_start(self, path: list[Solution]) -> list[Solution]:
         """Insert an empty model at the start of a path that begins with more columns.
 
-        Several columns may be worth their penalties together although no single column is. The smallest lambda0 with
-        an empty model is used. Paths of classifiers may start with one column.
+        Several columns may lower the objective jointly although no single column does. The smallest lambda0 with an
+        empty model is used. Paths of classifiers may start with one column.
         """
         most = 1 if self.problem.settings.is_classification else 0
         if self.problem.n_penalized(path[0]) <= most:
@@ -197,7 +197,7 @@ def _refit(problem: GridProblem, penalty: _core.Penalty) -> _core.Point:
 
 
 class LambdaRule:
-    """Rule for the next lambda0: just below the value at which the steepest column outside the last model would enter.
+    """Rule for the next lambda0: just below the value at which the steepest column outside the last model enters.
 
     A thresholding step adds a column with unit norm and slope g if (|g| - lambda1)^2 / (2 L) > lambda0, where L is the
     curvature of loss and ridge. If a model is equal to the previous one, lambda0 is also scaled down.
@@ -212,7 +212,7 @@ class LambdaRule:
         self._before: Solution | None = None
 
     def after(self, last: Solution | None) -> float:
-        """Return the lambda0 that follows the last model, or the first one."""
+        """Return the lambda0 after that of the last model, or the first lambda0 of the path."""
         if last is None:
             return (1 + TIE) * self._entering(self._steepest)
         same = self._before is not None and np.array_equal(self._before.columns, last.columns)

@@ -34,7 +34,7 @@ from sparsegam.compat.codes import encode_columns, is_large, is_zero_one
 from sparsegam.compat.settings import Settings
 from sparsegam.losses import LOSSES
 
-SMOOTHING = (0.001, 0.01, 0.1)  # ridges of auxiliary searches, as shares of the curvature
+SMOOTHING = (0.001, 0.01, 0.1)  # ridges of auxiliary searches, relative to the curvature
 
 
 @dataclass(frozen=True)

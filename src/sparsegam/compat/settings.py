@@ -24,9 +24,9 @@ SMALL_RIDGE = 1e-7  # ridge of classifiers without another penalty, so that sepa
 class Settings:
     """The arguments of `fit` with the names of fastsparsegams, validated when constructed.
 
-    `partial_sort`, `max_iter`, `rtol`, `atol`, `active_set`, `active_set_num` and `screen_size` control the descent of
-    the original. They are validated and have no effect here, because every model is refitted to its optimum. With
-    `strict=False`, as for L0Learn, the values of a grid may repeat and be zero.
+    `partial_sort`, `max_iter`, `rtol`, `atol`, `active_set`, `active_set_num` and `screen_size` control coordinate
+    descent in the original packages. They are validated but have no effect, because every model is refitted to its
+    optimum. With `strict=False`, as for L0Learn, grid values may be repeated or zero.
     """
 
     loss: str = "SquaredError"

@@ -142,7 +142,7 @@ def make_credit(n: int = 10459, *, seed: int | None = 0) -> Dataset[AdditiveTrut
 
 
 def _independent_generators(seed: int | None) -> Iterator[np.random.Generator]:
-    """Yield independent generators, so that the numbers of one do not depend on how many another has drawn."""
+    """Yield independent generators, so that the draws of one do not depend on the number of draws of another."""
     sequence = np.random.SeedSequence(seed)
     while True:
         yield np.random.default_rng(sequence.spawn(1)[0])

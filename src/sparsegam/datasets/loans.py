@@ -1,8 +1,8 @@
 """Simulated consumer loans with columns of all types, included in the package as a CSV file.
 
-The examples use this table. Like files of a bank, it contains text, dates, booleans, missing values and the special
+The examples use this table. Like real loan data, it contains text, dates, booleans, missing values and the special
 codes -9 and -8. Later rows differ from earlier ones (more loans come from brokers, and debts are higher), so that
-monitoring detects a drift. `loans.csv` is the output of `make_loans`.
+monitoring detects drift. `loans.csv` is the output of `make_loans`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ID, TARGET, POSITIVE = "id", "outcome", "default"
 FIRST_DAY, DAYS = date(2023, 1, 2), 720
 NO_FILE, SELF_EMPLOYED = -9, -8
 POLICY_CHANGE = date(2023, 10, 1)
-"""Loans opened since then are checked more strictly."""
+"""Date of a stricter lending policy, which lowers the risk of later loans."""
 REGIONS, REGION_SHARES = ("north", "east", "south", "west", "abroad"), (0.31, 0.24, 0.25, 0.18, 0.02)
 HOUSING, HOUSING_SHARES = ("own", "rent", "family"), (0.46, 0.44, 0.10)
 PURPOSES, PURPOSE_SHARES = ("car", "home", "study", "debts", "business"), (0.34, 0.26, 0.10, 0.20, 0.10)

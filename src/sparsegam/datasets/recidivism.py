@@ -1,7 +1,7 @@
-"""Dutch recidivism data: a simulator, and a loader for those who have the original file.
+"""Dutch recidivism data: a simulator, and a loader for the original file.
 
-The data (Tollenaar and van der Heijden, 2013) describe persons and may not be redistributed. The simulated data have
-the same columns and number of thresholds: 26 for six discrete features and 999 (1000 quantiles) for each of two ages.
+The data (Tollenaar and van der Heijden, 2013) describe individuals and may not be redistributed. The simulated data
+have the same columns and number of thresholds: 26 for six discrete features, 999 (1000 quantiles) for each of two ages.
 Labels are drawn from the logistic model published by Liu et al. (2022) for lambda0 = 7, see TERMS. The distribution of
 the features is invented.
 """
@@ -23,9 +23,9 @@ DAYS_PER_YEAR = 365.25
 YOUNGEST, OLDEST = 12.0, 80.0
 LABEL = "rec4"
 DECIMALS = 6
-"""Digits of logarithms, whose last digits differ between equal values in the published file."""
+"""Number of decimals to which logarithms are rounded: in the file, equal values differ in the last digits."""
 
-# English names of the features and their names in the file. There are 7 codes of countries and 8 of offences, and sex
+# English names of the features and their names in the file. There are 7 country codes and 8 offence codes, and sex
 # is 1 for women.
 FEATURES = {
     "sex": "sekse",
@@ -39,7 +39,7 @@ FEATURES = {
 }
 
 FEMALE = -0.3092142
-# The published model has a term for women, this one a term for men (`sex <= 0`).
+# The published model has a term for women; here it is replaced by a term for men (`sex <= 0`).
 INTERCEPT = 6.259994 + FEMALE
 TERMS = (
     TrueTerm("sex", 0, -FEMALE),
@@ -64,7 +64,7 @@ OFFENCE_SHARES = (0.19, 0.05, 0.31, 0.11, 0.08, 0.05, 0.19, 0.02)
 
 
 def make_recidivism(n: int = ROWS, *, seed: int | None = 0) -> Dataset[AdditiveTruth]:
-    """Simulate convicted persons that resemble the Dutch recidivism data.
+    """Simulate data that resemble the Dutch recidivism data.
 
     The log-odds of class 1 are `intercept + sum of coef * 1[feature <= threshold]` over `truth.terms`.
 
@@ -97,7 +97,7 @@ def make_recidivism(n: int = ROWS, *, seed: int | None = 0) -> Dataset[AdditiveT
 
 
 def fetch_recidivism(path: str | PathLike[str]) -> Dataset[None]:
-    """Load the Dutch recidivism data from a local file, as they cannot be downloaded.
+    """Load the Dutch recidivism data from a local file; no download is available.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def fetch_recidivism(path: str | PathLike[str]) -> Dataset[None]:
 def _draw_features(u: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
     """Return the features of persons from seven uniform random numbers each.
 
-    Most first cases are at a young age, and those with an early first case have more previous cases.
+    Most first cases occur at a young age, and persons with an early first case have more previous cases.
     """
     waiting = -np.log1p(-u)
     first = np.minimum(YOUNGEST + 4.0 * waiting[:, 2] + 3.2 * waiting[:, 2] ** 2, 70.0)

@@ -66,7 +66,7 @@ class Counterfactual(DisplayedResult):
     Attributes
     ----------
     changes : tuple of Change
-        The changes, sorted by falling effect; empty if no change is needed or possible.
+        The changes, sorted by decreasing effect; empty if no change is needed or possible.
     found : bool
         Whether the target can be reached.
     cost : float
@@ -148,7 +148,7 @@ def counterfactual(
     row : mapping of str to value, array-like of shape (n_features,) or table of one row
         The row.
     target : label or float, default=None
-        For a classification model, the class to reach (None is the other class than the predicted one), or a
+        For a classification model, the class to reach (None is the class that was not predicted), or a
         probability of the positive class between 0 and 1 to reach from above or below. For a regression, a prediction;
         for a scorecard, a number of points.
     fixed : sequence of str, default=()

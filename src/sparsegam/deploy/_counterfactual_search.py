@@ -30,7 +30,7 @@ TIE_WEIGHT = 1e-6
 MAX_COMBINATIONS = 200_000
 """Maximum number of value combinations of a group of features."""
 ROUNDING = 1e-12
-"""Relative allowance for rounding errors in sums of costs and gains."""
+"""Relative and absolute tolerance for rounding errors in sums of costs and gains."""
 UNCHANGED = -1
 Interval = tuple[float, float]
 """Both ends of a piece, the one nearer to the current value first; they are equal if the piece is constant."""
@@ -128,7 +128,7 @@ def differs(numbers: FloatArray, before: float) -> NDArray[np.bool_]:
 
 
 def is_whole(partitions: Sequence[Bins], before: float) -> bool:
-    """Return whether all known values of a feature are integers: its thresholds and its value."""
+    """Return whether the current value and all thresholds of a feature are integers."""
     known = [before, *_edges(partitions)]
     return partitions[0].scale.kind != "number" or all(
         number % 1 == 0 and abs(number) < LARGEST_EXACT_INTEGER for number in known
@@ -162,7 +162,7 @@ class FeatureGroup:
     def moves(self, cost: ChangeCost, sign: int) -> list[Move]:
         """Return the undominated moves that raise (sign 1) or lower (sign -1) the score.
 
-        At most one move of an optimal set ends within a piece. So it suffices to consider moves in which every feature
+        At most one move of an optimal set ends within a piece. It suffices to consider moves in which every feature
         is at an end of a piece, and moves along a piece of one feature while the others are at an end of a piece.
         """
         if not any(self.intervals):
@@ -186,7 +186,7 @@ class FeatureGroup:
             ends[i] = [one for one in intervals if one[0] != one[1]]
             if ends[i]:
                 for move in self._moves_to(i, np.array(list(product(*ends))), cost, sign):
-                    # `fixed` is sorted by rising cost and gain.
+                    # `fixed` is sorted by increasing cost and gain.
                     k = int(np.searchsorted(gains, move.far.gain))
                     is_dominated = k < len(fixed) and costs[k] <= move.near.cost
                     if move.rise > 0 and not is_dominated:
@@ -194,7 +194,7 @@ class FeatureGroup:
         return moves
 
     def contributions(self, numbers: FloatArray) -> FloatArray:
-        """Return the sum of the contributions of the features, for each row of their numbers."""
+        """Return the total contribution of the features; each row of `numbers` has one value per feature."""
         columns = dict(zip(self.names, numbers.T, strict=True))
         total = np.zeros(len(numbers))
         for function in self.functions:
@@ -263,7 +263,7 @@ def _edges(partitions: Sequence[Bins]) -> list[float]:
 
 
 def undominated(cost: FloatArray, gain: FloatArray) -> NDArray[np.intp]:
-    """Return the positions of the points that no other point dominates, by rising cost and rising gain."""
+    """Return the positions of the points that no other point dominates, by increasing cost and gain."""
     order = np.lexsort((-gain, cost))
     best = np.maximum.accumulate(gain[order])
     kept: NDArray[np.intp] = order[np.append(True, best[1:] > best[:-1])]
@@ -272,7 +272,7 @@ def undominated(cost: FloatArray, gain: FloatArray) -> NDArray[np.intp]:
 
 @dataclass(frozen=True, eq=False)
 class _Choices:
-    """Undominated endpoints of the moves of one group, including no move, by rising cost and gain.
+    """Undominated endpoints of the moves of one group, including no move, by increasing cost and gain.
 
     `pick` is 2 x move + (1 if far), or UNCHANGED. `hull` has the cost and gain of each segment of the lower convex
     hull.
@@ -310,7 +310,7 @@ class _Front:
 
 
 class _LowerBound:
-    """Lowest cost of a gain by some groups in the linear relaxation."""
+    """Lower bound on the cost of reaching a gain with some groups, by the linear relaxation."""
 
     def __init__(self, choices: Sequence[_Choices]) -> None:
         segments = np.concatenate([np.zeros((1, 2)), *(one.hull for one in choices)])
@@ -318,7 +318,7 @@ class _LowerBound:
         self.cost, self.gain = np.cumsum(segments[np.append(0, order)], axis=0).T
 
     def at(self, gain: FloatArray) -> FloatArray:
-        """Return the bound of each gain; infinite if the gain cannot be reached."""
+        """Return a lower bound on the cost of reaching each gain; infinite if a gain is out of reach."""
         bound: FloatArray = np.interp(gain, self.gain, self.cost) * (1 - ROUNDING) - ROUNDING
         bound[gain > self.gain[-1] * (1 + ROUNDING) + ROUNDING] = np.inf
         return bound
@@ -386,7 +386,7 @@ class _Search:
         return front
 
     def _finish(self, front: _Front, j: int) -> None:
-        """Complete every set with a move of the last group: to an endpoint, or part of the way along a piece."""
+        """Complete each set of the front by group j: no move, a move to an endpoint, or part of a linear piece."""
         lacking = self.need - front.gain
         none = np.zeros(lacking.size)
         for move in self.moves[j]:

@@ -27,7 +27,7 @@ from sparsegam.inspection._metrics import weighted_auc
 from sparsegam.losses import LOSSES
 
 Key = tuple[Clause, ...]
-"""Conditions of a term, by which it is recognised when its coefficient changes."""
+"""Conditions of a term, which identify it when its coefficient changes."""
 
 
 @dataclass(frozen=True)
@@ -290,7 +290,7 @@ class Editor:
         return replace(clause, condition=replace(condition, value=value))
 
     def _on_scale(self, value: Any, feature: str) -> Any:
-        """Return a value, or several, as the conditions of a feature contain it."""
+        """Convert a value, or several values, to the type that the conditions of a feature contain."""
         if value is None:
             return None
         scale = self.model.scales.get(feature, NUMBER)
@@ -322,7 +322,7 @@ def _per_feature(option: str, value: Any, names: tuple[str, ...]) -> tuple[Any, 
 
 
 def _with_terms(model: Model, terms: tuple[Term, ...], data: _Data) -> Model:
-    """Return the model with other terms, and with the distribution of the data over the bins of these terms."""
+    """Return the model with new terms and with the distribution of the data over the bins of these terms."""
     has_weight = data.weight > 0
     weight = data.weight[has_weight]
     columns = {name: column[has_weight] for name, column in data.columns.items()}
@@ -350,7 +350,7 @@ def _with_terms(model: Model, terms: tuple[Term, ...], data: _Data) -> Model:
 
 
 def _refitted(model: Model, before: Model, data: _Data, fixed: set[Key], ridge: Ridge) -> Model:
-    """Refit the intercept and the free coefficients, and keep the directions of the features before the edit.
+    """Refit the intercept and the free coefficients; features that were monotone before the edit stay monotone.
 
     Coefficients with the wrong sign are set to zero, and the others are refitted, until no sign is wrong.
     """
@@ -397,7 +397,7 @@ def _minimise(
 ) -> FloatArray:
     """Minimise loss and ridge over the intercept and the free coefficients.
 
-    For a regression, the mean of the target is subtracted first: sums of squares of large numbers lose digits.
+    For a regression, the mean of the target is subtracted first to avoid cancellation in sums of squares.
     """
     mean = 0.0 if LOSSES[model.loss].is_classifier else float(data.weight @ data.target / data.weight.sum())
     # The core needs at least one column.
@@ -411,7 +411,7 @@ def _minimise(
 
 
 def _noise_share(model: Model, data: _Data) -> float:
-    """Return the unexplained share of the variance; 1 if the target is constant or its variance overflows."""
+    """Return 1 - R squared; 1 if the target is constant or its variance overflows."""
     total = data.weight.sum()
     mean = np.full(data.target.size, data.weight @ data.target / total if total > 0 else 0.0)
     loss_of_mean = LOSSES[model.loss].total(data.target, mean, data.weight)

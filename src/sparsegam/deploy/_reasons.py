@@ -17,7 +17,7 @@ from sparsegam.choices import Baseline
 
 BASELINES = get_args(Baseline)
 DIGITS = 10
-"""Decimals of lost points, so that equal values are ties on every platform."""
+"""Number of decimals of lost points, so that ties are the same on every platform."""
 NONE = -1
 MAX_SHOWN = 10
 MEDIAN_SLACK = 1e-9
@@ -63,7 +63,7 @@ class ReasonTable:
     k : int
         Maximum number of reasons per row.
     baseline : {"mean", "median", "max", "population"}
-        The contribution to which others are compared.
+        Statistic of the contributions that serves as the baseline.
     sign : {1, -1}
         1 if higher scores are adverse, -1 if lower scores are.
     """
@@ -281,7 +281,7 @@ def reason_table(
 
 
 def _baseline(function: FittedFunction, baseline: str, columns: Columns | None, sign: int) -> float:
-    """Return the baseline contribution of a function, over the reference or the training data."""
+    """Return the baseline contribution of a function over the reference or the training data."""
     if columns is None:
         values, shares = function.training or (function.contributions, None)
         best = function.ends

@@ -314,9 +314,9 @@ def _ranges(function: FittedFunction, n_ranges: Callable[[float], int]) -> Itera
 
 
 def _round_cuts(low: float, high: float, n: int) -> list[float]:
-    """Return the cuts between n ranges of about the same width, rounded as far as they stay distinct.
+    """Return the cuts between n ranges of similar width, rounded as much as possible without making cuts equal.
 
-    Between integers, the cuts are integers, because the feature may have integer values only.
+    If both ends are integers, so are the cuts, because the feature may have integer values only.
     """
     is_integer = low.is_integer() and high.is_integer()
     n = min(n, int(high - low)) if is_integer else n
@@ -330,7 +330,7 @@ def _round_cuts(low: float, high: float, n: int) -> list[float]:
 
 
 def _steps(name: str, ranges: list[tuple[float, float]]) -> Iterator[Term]:
-    """Return the steps whose sum is the contribution of each range."""
+    """Return the steps that add up to the contribution of each range."""
     above = [contribution for _, contribution in ranges[1:]] + [0.0]
     for (end, contribution), beyond in zip(ranges, above, strict=True):
         if contribution != beyond:

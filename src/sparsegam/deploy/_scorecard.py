@@ -1,4 +1,4 @@
-"""Scorecards: integer points per step of a model, the loss by rounding, and the probability of each total."""
+"""Scorecards: integer points per step of a model, the effect of rounding, and the probability of each total."""
 
 import csv
 import io
@@ -75,7 +75,7 @@ class Scaling:
 
     @property
     def sign(self) -> int:
-        """1 if points rise with the probability of the positive class, -1 if they fall."""
+        """1 if points increase with the probability of the positive class, -1 if they decrease."""
         default = "higher_is_riskier" if self.method == "small" else "higher_is_safer"
         return DIRECTIONS[self.direction or default]
 
@@ -133,7 +133,7 @@ class Scorecard(DisplayedResult):
     Attributes
     ----------
     score_function : ScoreFunction
-        The points of each step, and the line from the total to log-odds of the positive class.
+        The points of each step, and the linear map from total points to log-odds of the positive class.
     scaling : Scaling
         The scaling parameters.
     rounding : Rounding or None
@@ -213,7 +213,7 @@ class Scorecard(DisplayedResult):
         """Return one dict per step with feature, step and points.
 
         If the scorecard was made with data, also rows, share, events and event_rate of the step, its weight of
-        evidence woe (None without events or without non-events) and its part iv of the information value.
+        evidence woe (None without events or without non-events) and its contribution iv to the information value.
         """
         lines: list[dict[str, Any]] = []
         for j, function in enumerate(self.score_function.functions):
@@ -408,7 +408,7 @@ def scorecard(  # noqa: PLR0913
     max_terms : int, default=None
         Maximum number of terms for `method="small"`.
     direction : {"higher_is_safer", "higher_is_riskier"}, default=None
-        Whether points fall or rise with the probability of the positive class. None is "higher_is_safer", as in
+        Whether points decrease or increase with the probability of the positive class. None is "higher_is_safer", as in
         credit scoring, but "higher_is_riskier" for `method="small"`, as in medicine.
     base : {"apart", "folded"}, default="apart"
         Whether base points are a separate line or are distributed evenly over the features.
@@ -537,7 +537,7 @@ def small_scorecard(
     """
     check_integer("max_terms", max_terms, at_least=1)
     if search.get("features_always") is not None:
-        msg = "features_always cannot be kept, because rounding drops terms; remove it or use model.scorecard."
+        msg = "features_always is not supported, because rounding may drop terms; remove it or use model.scorecard."
         raise ValueError(msg)
     table = read_table(X).load()
     path = gam_path(table, y, max_terms=max_terms + EXTRA_TERMS, sample_weight=sample_weight, **search)
@@ -576,7 +576,7 @@ def _without_ramps(model: Model, options: Scaling) -> Model:
 
 
 def _points(model: Model, patterns: Patterns | None, options: Scaling) -> tuple[Points, float, float]:
-    """Return the points (base points first), and the line from the total to log-odds of the positive class."""
+    """Return the points (base points first), and intercept and slope of the log-odds as a function of the total."""
     slope = LOSSES[model.loss].slope
     coef = slope * np.array([term.coef for term in model.terms], dtype=np.float64)
     if options.method == "small" and patterns is not None:
@@ -592,7 +592,7 @@ def _points(model: Model, patterns: Patterns | None, options: Scaling) -> tuple[
 
 
 def _with_points(model: Model, points: Points, a: float, b: float, options: Scaling) -> Scorecard:
-    """Return the scorecard with these points for the intercept and the terms of a model; terms without points go."""
+    """Return the scorecard with the given points for the intercept and the terms; terms without points are dropped."""
     terms = (replace(term, coef=float(p)) for term, p in zip(model.terms, points[1:], strict=True))
     pointed = model.with_terms(float(points[0]), (term for term in terms if term.coef))
     score = score_function(pointed)
@@ -604,7 +604,7 @@ def _with_points(model: Model, points: Points, a: float, b: float, options: Scal
 def _move_base(score: ScoreFunction, options: Scaling) -> ScoreFunction:
     """Move points between the base points and the features for `nonnegative` and `base`.
 
-    Totals stay the same, except for small points: their totals start from zero and the line is shifted.
+    Totals stay the same, except for small points: their totals start from zero, and the map to log-odds is shifted.
     """
     shifts = [-int(one.contributions.min()) if options.nonnegative else 0 for one in score.functions]
     base = int(score.base) - sum(shifts)
@@ -624,7 +624,7 @@ def _move_base(score: ScoreFunction, options: Scaling) -> ScoreFunction:
 
 
 def _with_statistics(card: Scorecard, model: Model, table: Table, y: Any, sample_weight: Any) -> Scorecard:
-    """Add the loss by rounding, the rows and events of each step, and the risk of bands of totals."""
+    """Add the effect of rounding, the rows and events of each step, and the risk of bands of totals."""
     event = events(model, y, table.n_rows)
     weight = read_weights(sample_weight, event.size)
     total = card.score(table)

@@ -29,9 +29,9 @@ PROBLEM_OPTIONS = {*signature(additive_spec).parameters} - {
 }  # fmt: skip
 """Parameters of estimators that define the problem of a fit."""
 MAX_REFITS = 100
-"""Maximum number of substitutes that are refitted, but at least one per term."""
+"""Maximum total number of substitutes that are refitted; each term has at least one."""
 MAX_INTERACTIONS = 200
-"""Maximum number of interactions that are candidates for interactions of the model."""
+"""Maximum number of candidate interactions, including those of the model."""
 MAX_COST = 0.5
 """A substitute may cost at most this share of the cost of dropping the term."""
 MAX_PREDICTED_COST = 0.8
@@ -130,7 +130,7 @@ def alternatives(
     Parameters
     ----------
     model : Model, SparseGAMClassifier, SparseGAMRegressor or their CV versions
-        A fitted additive model of two classes or of a regression.
+        A fitted additive model for two classes or a regression.
     X : array-like or data frame of shape (n_samples, n_features)
         Training data.
     y : array-like of shape (n_samples,)
@@ -142,7 +142,7 @@ def alternatives(
         fewer for models of more than 33 terms.
     **options
         Parameters of the fit, such as `lambda2`, `max_bins` or `monotone`. Needed only if `model` is a `Model` that was
-        not fitted with the default parameters; those of an estimator are known.
+        not fitted with the default parameters; those of an estimator are taken from it.
 
     Returns
     -------
@@ -188,8 +188,8 @@ def alternatives(
 def fit_spec(model: Model, settings: Mapping[str, Any], max_terms: int) -> FitSpec:
     """Return the options of the problem that a model was fitted to.
 
-    Special values, categories and shapes that the settings do not determine are those of the model, and `lambda2` is
-    "auto" if it was to be chosen from a list.
+    Special values, categories and shapes that the settings do not determine are taken from the model, and `lambda2` is
+    "auto" if the settings contain a list of values.
     """
     options = {name: value for name, value in settings.items() if name in PROBLEM_OPTIONS}
     if not isinstance(options.get("shapes"), str | Mapping):
@@ -208,8 +208,8 @@ def fit_spec(model: Model, settings: Mapping[str, Any], max_terms: int) -> FitSp
 
 
 def fit_problem(spec: FitSpec, model: Model, X: Any, y: Any, sample_weight: Any) -> TableProblem:
-    """Build the problem that a model was fitted to, with its interactions and similar ones among the candidates."""
-    # The labels of the model may be text for classes that were combined.
+    """Build the problem that a model was fitted to; candidates include its interactions and similar ones."""
+    # Labels of combined classes are text in the model.
     labels = y if model.classes is None else np.array(model.classes)[positives(model, y).astype(np.intp)]
     built: Any = with_noise_scaled_ridge(build_problem(spec, read_data(spec, X, labels, sample_weight, max_classes=2)))
     return with_interactions_of(built, model)
@@ -235,13 +235,13 @@ def columns_of(problem: TableProblem, terms: tuple[Term, ...]) -> Columns:
     known: dict[tuple[Clause, ...], int] = {}
     for feature, offset in zip(design.features, design.offset.tolist(), strict=True):
         known |= {(Clause(feature.name, condition),): offset + b for b, condition in feature.conditions().items()}
-    # Of several columns for the same interaction, the last one has its conditions in this order.
+    # If several columns have the same conditions, the last one is used.
     for column in np.flatnonzero(design.is_ramp | design.is_interaction).tolist():
         known[design.term(column, 1.0).clauses] = column
     unknown = [str(term) for term in terms if term.clauses not in known]
     if unknown:
         remedy = "pass the training data and the parameters of the fit"
-        msg = f"the data have no column for the term {unknown[0]}; {remedy}."
+        msg = f"the data contain no candidate for the term {unknown[0]}; {remedy}."
         raise ValueError(msg)
     return np.array([known[term.clauses] for term in terms], dtype=np.int64)
 
@@ -302,7 +302,7 @@ class _Search:
         return TermAlternatives(term, drop_cost, tuple(sorted(substitutes, key=lambda one: one.cost)))
 
     def _without(self, j: int) -> Support:
-        """Return the support without one column, the others at their optimum in the quadratic approximation."""
+        """Return the support without one column; the other coefficients minimise the quadratic approximation."""
         fitted, covariance = self.near.support, self.covariance
         if covariance is None:
             return fitted.without(j)
@@ -319,7 +319,7 @@ class _Search:
         return all(sign * term.coef >= 0 for sign in signs)
 
     def _best_columns(self, costs: FloatArray, limit: float) -> list[int]:
-        """Return the columns of lowest cost below a limit, at most one step and one ramp of each feature."""
+        """Return the columns with the lowest costs below a limit, at most one step and one ramp of each feature."""
         design = self.problem.design
         costs = np.where(self.is_forbidden | (costs > limit), np.inf, costs)
         chosen: dict[tuple[int, bool], int] = {}
@@ -331,11 +331,11 @@ class _Search:
 
 
 def smaller_models(problem: TableProblem, model: Model) -> Frontier | None:
-    """Return a model of each smaller size by dropping the cheapest term repeatedly, as starts of a search.
+    """Return a model of each smaller size by backward elimination, as starting points of a search.
 
     With M the inverse of the Hessian, dropping a term with coefficient w costs w^2 / (2 M_jj), changes the other
     coefficients by -M_.j w / M_jj, and leaves M - M_.j M_j. / M_jj. All sizes thus need one pass over the rows; the
-    coefficients are correct to second order and should be refitted. None if the data do not determine them.
+    coefficients are correct to second order and should be refitted. None if the Hessian is singular.
     """
     support = support_of(problem, model)
     inverse = covariance_of(problem.rows, support.point, problem.ridge, problem.units, problem.total_weight)

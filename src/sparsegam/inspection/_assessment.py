@@ -202,7 +202,7 @@ def calibration(model: Any, X: Any, y: Any, *, n_bins: int = 10, level: float = 
 
 
 def gains(model: Any, X: Any, y: Any, *, n_bands: int = 10) -> list[GainBand]:
-    """Count events in bands of rows sorted by falling score (gains table).
+    """Count events in bands of rows sorted by decreasing score (gains table).
 
     Parameters
     ----------

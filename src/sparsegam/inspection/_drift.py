@@ -24,7 +24,7 @@ from sparsegam.arrays import FloatArray
 
 SCORE = "score"
 MIN_SHARE = 1e-4
-"""Lower limit of shares, so that the index is finite for empty bins."""
+"""Lower limit of shares, which keeps the index finite for empty bins."""
 STATUS_LIMITS = ((0.25, "moved"), (0.1, "watch"), (-np.inf, "stable"))
 
 
@@ -93,8 +93,8 @@ class Drift(DisplayedResult):
     def to_frame(self) -> Any:
         """Return a data frame with one row per entry.
 
-        Columns are feature, status, psi, and the shares of missing, special and unseen values of both data, such as
-        missing_reference and missing_current.
+        Columns are feature, status, psi, and the shares of missing, special and unseen values in both data sets
+        (missing_reference, missing_current and so on).
         """
         columns: dict[str, list[Any]] = {
             "feature": [line.name for line in self.lines],
@@ -177,9 +177,9 @@ def profile(
 ) -> Profile:
     """Return the distribution of rows over the bins of a model.
 
-    `bands` has the upper ends of all bands of the score but the last; deciles of these rows by default. `cuts` has the
-    values at which features with slopes are divided; by default the ends of their bins, and deciles within bins with a
-    slope.
+    `bands` contains the upper ends of all bands of the score but the last; by default, deciles of these rows. `cuts`
+    contains the values at which features with slopes are divided; by default, the ends of their bins, and deciles
+    within bins with a slope.
     """
     function, table = score_function(model), read_table(X)
     return profile_of_columns(function, function.columns(table), table.n_rows, bands, cuts)
@@ -192,7 +192,7 @@ def profile_of_columns(
     bands: FloatArray | None = None,
     cuts: Mapping[str, FloatArray] | None = None,
 ) -> Profile:
-    """Return the profile of rows, given the columns of the features in use as numbers on their scales."""
+    """Return the profile of rows, given the features in use as numbers on their scales."""
     score = function.score_columns(columns, n_rows)
     ends = histogram_of(score).bands()[0] if bands is None else bands
     ones = np.ones(n_rows)
@@ -219,7 +219,7 @@ def training_profile(model: Any) -> Profile | None:
     function, bins, cuts = score_function(model), training.bins, {}
     for one in function.of_features:
         if one.has_slopes:
-            # The bins of the search are counted as a whole, so there is no cut at an edge within one of them.
+            # Training counts are per bin of the search, so edges inside such a bin cannot be cuts.
             numbers, counts = bins[one.name]
             cuts[one.name] = _cuts(one, numbers, counts, ends=np.intersect1d(one.bins.edges, numbers))
     found = _profile(function, bins, training.n_rows, training.bands, cuts)
@@ -233,8 +233,8 @@ def _reference_profile(model: Any, reference: Any) -> Profile:
     stored = training_profile(model)
     if stored is None:
         msg = (
-            f"this {type(model).__name__} does not contain the training distribution, like all scorecards and models "
-            "that were constructed or changed by hand. Pass the training data, or their profile, as reference."
+            f"this {type(model).__name__} does not contain the training distribution, like all scorecards and "
+            "models that were constructed or changed manually. Pass the training data or their profile as reference."
         )
         raise ValueError(msg)
     return stored
@@ -247,7 +247,7 @@ def _profile(
     bands: tuple[FloatArray, FloatArray],
     cuts: Mapping[str, FloatArray],
 ) -> Profile:
-    """Return the profile of values of each feature and their counts; `bands` has the ends and counts of the score."""
+    """Return a profile, given the values of each feature with their counts, and the score bands with theirs."""
     shares, kinds = {}, {}
     for bins in function.inputs:
         numbers, counts = counted[bins.feature]
@@ -265,7 +265,7 @@ def _profile(
 
 
 def _cuts(function: FittedFunction, numbers: FloatArray, counts: FloatArray, *, ends: FloatArray) -> FloatArray:
-    """Return these ends and the deciles that are inside bins with a slope."""
+    """Return the given ends of bins, and the deciles that are inside bins with a slope."""
     bins = function.bins
     ordered = bins.bin_of(numbers) >= bins.first_interval
     values, position = np.unique(numbers[ordered], return_inverse=True)

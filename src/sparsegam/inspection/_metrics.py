@@ -64,7 +64,7 @@ class GainBand:
 
 
 def roc_curve(score: FloatArray, positive: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the false positive rate, true positive rate and threshold at each distinct score, in falling order."""
+    """Return the false positive rate, true positive rate and threshold at each distinct score, in decreasing order."""
     order = np.argsort(-score, kind="stable")
     ends = np.append(np.flatnonzero(np.diff(score[order])), score.size - 1)
     true = np.cumsum(positive[order])[ends]
@@ -133,7 +133,7 @@ def r_squared(score: FloatArray, y: FloatArray) -> float:
 
 
 def weight_of_evidence(rows: FloatArray, events: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the weight of evidence of each group of rows and its part of the information value.
+    """Return the weight of evidence of each group of rows and its contribution to the information value.
 
     With a share q of all non-events and a share p of all events in a group, these are log(q / p) and
     (q - p) log(q / p). In a group without events or without non-events they are NaN and 0.
@@ -172,7 +172,7 @@ def calibration_bins(
 
 
 def gain_bands(score: FloatArray, positive: NDArray[np.bool_], *, n_bands: int = 10) -> list[GainBand]:
-    """Divide rows into bands of about equal size by falling score; rows with equal scores are in the same band."""
+    """Divide rows, sorted by decreasing score, into bands of similar size; rows with equal scores share a band."""
     order = np.argsort(-score, kind="stable")
     ends_of_ties = np.append(np.flatnonzero(np.diff(score[order])), score.size - 1) + 1
     wanted = score.size * np.arange(1, n_bands + 1) / n_bands

@@ -258,7 +258,7 @@ def stability(  # noqa: PLR0913
     spec = replace(spec, options=options, stop=stop, verbose=0, callback=None)
     bar = new_bar(verbose, n, "sample")
     with warnings.catch_warnings():
-        # Warnings about single refits are not useful: the selection frequencies summarise the refits.
+        # Warnings about individual refits are not useful: the selection frequencies summarise the refits.
         warnings.simplefilter("ignore")
         tasks = [partial(_refit, spec, sampler, i) for i in range(n)]
         fitted = gather(tasks, min(n_threads(jobs), n), stop=stop, deadline=Deadline.after(time_limit), bar=bar)
@@ -334,7 +334,7 @@ class _Sampler:
 def _refit(spec: FitSpec, sampler: _Sampler, i: int) -> Model:
     """Fit a model to sample number i.
 
-    A row drawn twice gets twice the weight instead of a second copy, so that copies cannot be in different folds.
+    A row that is drawn twice gets twice the weight, because copies of a row could be in different folds.
     """
     rows, times = sampler.draw(i)
     weight = times if sampler.sample_weight is None else times * np.asarray(sampler.sample_weight)[rows]

@@ -72,7 +72,7 @@ class FitModel:
     converged : list of list of bool
         Whether the search converged.
     objectives : list of list of float
-        What was minimised: loss and penalties on the scale of lambda_0.
+        Objective values: loss and penalties on the scale of lambda_0.
     classes : ndarray or None
         The two values of y, the smaller first.
     """
@@ -136,7 +136,7 @@ class FitModel:
         coefs = self.coeff(gamma=gamma, include_intercept=False).toarray()
         sizes, first = np.unique((coefs != 0).sum(axis=0), return_index=True)
         if sizes.size < coefs.shape[1]:
-            warn("Several models have the same number of columns; the first of each is drawn.", UserWarning)
+            warn("Several models have the same number of columns; only the first of each size is plotted.", UserWarning)
         line = kwargs.pop("linestyle", "-." if show_lines else "None")
         look = {"linestyle": line, "marker": kwargs.pop("marker", "o")}
         axes: Axes = optional("matplotlib.pyplot", "plot", extra="compat").subplots(**kwargs)[1]
