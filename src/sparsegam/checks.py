@@ -92,7 +92,7 @@ def is_number(value: Any) -> bool:
 
 
 def warn(message: str, category: type[Warning]) -> None:
-    """Emit a warning at the line that called this package, regardless of the frames of the package in between."""
+    """Emit a warning that is attributed to the first caller outside this package."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("sparsegam."):
         frame, level = frame.f_back, level + 1

@@ -59,7 +59,7 @@ class Comparison(DisplayedResult):
     results : tuple of ModelResult
         The sparse model first, then the others.
     measure : {"AUC", "R²"}
-        The score.
+        The score by which the models are compared.
     """
 
     results: tuple[ModelResult, ...]
@@ -162,12 +162,12 @@ def _positive_class(labels: NDArray[Any], positive: Any) -> Any:
         return found[1]
     if labels.dtype.kind in "iuf":
         return None
-    msg = f"y has {len(found)} labels ({quoted(found)}): select the one to compare with the rest with positive=."
+    msg = f"y has {len(found)} labels ({quoted(found)}): set positive= to the label to compare with the rest."
     raise ValueError(msg)
 
 
 def _results(models: list[_Model], data: _Data, folds: int, *, regression: bool) -> Iterator[ModelResult]:
-    """Yield the cross-validated result of each model; only a failure of the sparse model, the first, is raised."""
+    """Yield the cross-validated result of each model; only errors of the first, the sparse model, are raised."""
     from sklearn.model_selection import KFold, StratifiedKFold
     from threadpoolctl import threadpool_limits
 
@@ -254,7 +254,7 @@ def _ebm(*, regression: bool) -> Iterator[_Model]:
 
 
 def _encoder(*, one_hot: bool) -> Any:
-    """Return a transformer of dates to numbers, and of categories to 0/1 columns or integer codes."""
+    """Return a transformer that converts dates to numbers, and categories to 0/1 columns or integer codes."""
     from sklearn.compose import make_column_selector, make_column_transformer
     from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder
 

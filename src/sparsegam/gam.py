@@ -284,8 +284,9 @@ class SparseGAMClassifier(_AdditiveEstimator):
     lambda2 : float or "auto", default="auto"
         Ridge penalty. A number applies to the standardized coefficients, so its shrinkage does not depend on the number
         of rows. "auto" is a Gaussian prior whose influence falls as n grows: 3 times the squared coefficient of each
-        step for an additive classifier, 10 times that and the noise share of the variance of y for an additive
-        regression, and 10 divided by the sum of the weights, on standardized coefficients, with standardize=True.
+        step for an additive classifier, 10 times that, multiplied by the noise share of the variance of y, for an
+        additive regression, and 10 divided by the sum of the weights, on standardized coefficients, with
+        standardize=True.
     max_terms : int or None, default=None
         Largest number of terms; None for no limit below 500.
     standardize : bool or None, default=None
@@ -296,10 +297,10 @@ class SparseGAMClassifier(_AdditiveEstimator):
     max_terms_per_feature : int or None, default=None
         Largest number of terms of one feature.
     features_always : list of columns or None, default=None
-        Features of which every model has at least one term: the step that helps most by itself is always included. It
-        counts as a term. Columns are given by name or position.
+        Features that have at least one term in every model: the step that lowers the loss most by itself is included.
+        It counts as a term. Columns are given by name or position.
     features_never : list of columns or None, default=None
-        Features that no model uses. A pair of columns excludes their interactions.
+        Features to exclude from all models. A pair of columns excludes their interactions.
     feature_cost : dict or None, default=None
         Factor on lambda0 for the terms of a feature, by column; 1 for other columns. It has no effect where the number
         of terms is fixed (paths and cross-validation).
@@ -313,7 +314,7 @@ class SparseGAMClassifier(_AdditiveEstimator):
         Thresholds by column, instead of learned ones.
     min_samples_bin : int or "auto", default="auto"
         Minimum number of rows of positive weight on each side of a step, and between two thresholds of a feature.
-        "auto" is 1 % of the rows, at most 20; with it, a warning names steps that are based on fewer than 10 rows.
+        "auto" is 1 % of the rows, at most 20; with it, a warning lists steps that are based on fewer than 10 rows.
     min_events_bin : int, default=0
         For classifiers: minimum number of rows of each class on each side of a step.
     categorical : "auto" or list of columns, default="auto"
@@ -323,7 +324,7 @@ class SparseGAMClassifier(_AdditiveEstimator):
         Levels with fewer rows are merged into one, regardless of weights.
     special_values : list, dict or None, default=None
         Special codes: values that are not part of the order of their column, each with a step of its own, for all
-        numeric columns (list) or by column (dict). With None, a warning names columns that seem to contain special
+        numeric columns (list) or by column (dict). With None, a warning lists columns that seem to contain special
         codes (-9, 999); [] declares that there are none.
     shapes : {"steps", "ramps", "both"} or dict, default="steps"
         Terms of numeric features: steps (`x <= t`), ramps (`min(x - t, 0)`: linear up to the knot t, constant above),
@@ -357,10 +358,11 @@ class SparseGAMClassifier(_AdditiveEstimator):
     n_jobs : int or None, default=None
         Number of threads; None is 1, -1 is all cores. The result does not depend on it.
     time_limit : float or None, default=None
-        Seconds after which the best model found so far is returned, with a ConvergenceWarning. Reading, binning and all
-        searches count, of all classes and folds together.
+        Seconds after which the best model found so far is returned, with a ConvergenceWarning. The limit covers
+        reading, binning and all searches, of all classes and folds together.
     search : {"exchange", "swap"}, default="exchange"
-        The search: "exchange" evaluates all additions, removals and swaps at once; "swap" is the search of the paper.
+        The search: "exchange" evaluates all additions, removals and swaps at once; "swap" is the swap search of Liu et
+        al. (2022).
     cuts : {"auto", "none", "linear", "quadratic", "selfconcordant"}, default="auto"
         For search="swap": the lower bound that rules out a column before its line search.
     order : {"dynamic", "sequential"}, default="dynamic"
@@ -377,8 +379,8 @@ class SparseGAMClassifier(_AdditiveEstimator):
     Attributes
     ----------
     model_ : Model or OneVsRestModel
-        The model: predicts without the compiled core, prints as an equation, saves as JSON. With more than two classes,
-        one model per class.
+        The model, which predicts without the compiled core, prints as an equation and can be saved as JSON. With more
+        than two classes, one model per class.
     intercept_, terms_, n_terms_ : float, tuple of Term, int
         The parts of the score of `classes_[1]`: those of `model_`, with opposite signs if `positive` is `classes_[0]`.
         Terms carry statistics (`n_rows`, `n_events`, `standard_error`).
@@ -404,7 +406,7 @@ class SparseGAMClassifier(_AdditiveEstimator):
     See Also
     --------
     SparseGAMClassifierCV : Chooses the number of terms by cross-validation.
-    SparseGAMRegressor : The same for numeric targets.
+    SparseGAMRegressor : The regressor for numeric targets.
     gam_path : Returns the best model of every size.
 
     Notes
@@ -518,7 +520,7 @@ class SparseGAMClassifier(_AdditiveEstimator):
         y : array-like of shape (n_rows,) or str
             Labels of two or more classes; for a stream, the name of its column.
         sample_weight : array-like of shape (n_rows,) or str, default=None
-            Weights of the rows; a weight of 2 is the same as the row twice. Criteria for lambda0 take their sum as the
+            Weights of the rows; a weight of 2 is the same as the row twice. Criteria for lambda0 treat their sum as the
             number of rows: divide survey weights by their mean.
 
         Returns
@@ -597,8 +599,9 @@ class SparseGAMRegressor(_AdditiveEstimator):
     lambda2 : float or "auto", default="auto"
         Ridge penalty. A number applies to the standardized coefficients, so its shrinkage does not depend on the number
         of rows. "auto" is a Gaussian prior whose influence falls as n grows: 3 times the squared coefficient of each
-        step for an additive classifier, 10 times that and the noise share of the variance of y for an additive
-        regression, and 10 divided by the sum of the weights, on standardized coefficients, with standardize=True.
+        step for an additive classifier, 10 times that, multiplied by the noise share of the variance of y, for an
+        additive regression, and 10 divided by the sum of the weights, on standardized coefficients, with
+        standardize=True.
     max_terms : int or None, default=None
         Largest number of terms; None for no limit below 500.
     standardize : bool or None, default=None
@@ -609,10 +612,10 @@ class SparseGAMRegressor(_AdditiveEstimator):
     max_terms_per_feature : int or None, default=None
         Largest number of terms of one feature.
     features_always : list of columns or None, default=None
-        Features of which every model has at least one term: the step that helps most by itself is always included. It
-        counts as a term. Columns are given by name or position.
+        Features that have at least one term in every model: the step that lowers the loss most by itself is included.
+        It counts as a term. Columns are given by name or position.
     features_never : list of columns or None, default=None
-        Features that no model uses. A pair of columns excludes their interactions.
+        Features to exclude from all models. A pair of columns excludes their interactions.
     feature_cost : dict or None, default=None
         Factor on lambda0 for the terms of a feature, by column; 1 for other columns. It has no effect where the number
         of terms is fixed (paths and cross-validation).
@@ -626,7 +629,7 @@ class SparseGAMRegressor(_AdditiveEstimator):
         Thresholds by column, instead of learned ones.
     min_samples_bin : int or "auto", default="auto"
         Minimum number of rows of positive weight on each side of a step, and between two thresholds of a feature.
-        "auto" is 1 % of the rows, at most 20; with it, a warning names steps that are based on fewer than 10 rows.
+        "auto" is 1 % of the rows, at most 20; with it, a warning lists steps that are based on fewer than 10 rows.
     min_events_bin : int, default=0
         For classifiers: minimum number of rows of each class on each side of a step.
     categorical : "auto" or list of columns, default="auto"
@@ -636,7 +639,7 @@ class SparseGAMRegressor(_AdditiveEstimator):
         Levels with fewer rows are merged into one, regardless of weights.
     special_values : list, dict or None, default=None
         Special codes: values that are not part of the order of their column, each with a step of its own, for all
-        numeric columns (list) or by column (dict). With None, a warning names columns that seem to contain special
+        numeric columns (list) or by column (dict). With None, a warning lists columns that seem to contain special
         codes (-9, 999); [] declares that there are none.
     shapes : {"steps", "ramps", "both"} or dict, default="steps"
         Terms of numeric features: steps (`x <= t`), ramps (`min(x - t, 0)`: linear up to the knot t, constant above),
@@ -661,10 +664,11 @@ class SparseGAMRegressor(_AdditiveEstimator):
     n_jobs : int or None, default=None
         Number of threads; None is 1, -1 is all cores. The result does not depend on it.
     time_limit : float or None, default=None
-        Seconds after which the best model found so far is returned, with a ConvergenceWarning. Reading, binning and all
-        searches count, of all classes and folds together.
+        Seconds after which the best model found so far is returned, with a ConvergenceWarning. The limit covers
+        reading, binning and all searches, of all classes and folds together.
     search : {"exchange", "swap"}, default="exchange"
-        The search: "exchange" evaluates all additions, removals and swaps at once; "swap" is the search of the paper.
+        The search: "exchange" evaluates all additions, removals and swaps at once; "swap" is the swap search of Liu et
+        al. (2022).
     cuts : {"auto", "none", "linear", "quadratic", "selfconcordant"}, default="auto"
         For search="swap": the lower bound that rules out a column before its line search.
     order : {"dynamic", "sequential"}, default="dynamic"
@@ -681,8 +685,8 @@ class SparseGAMRegressor(_AdditiveEstimator):
     Attributes
     ----------
     model_ : Model or OneVsRestModel
-        The model: predicts without the compiled core, prints as an equation, saves as JSON. With more than two classes,
-        one model per class.
+        The model, which predicts without the compiled core, prints as an equation and can be saved as JSON. With more
+        than two classes, one model per class.
     intercept_, terms_, n_terms_ : float, tuple of Term, int
         The parts of the model; terms carry statistics (`n_rows`, `n_events`, `standard_error`).
     feature_importances_ : ndarray of shape (n_features,)
@@ -703,7 +707,7 @@ class SparseGAMRegressor(_AdditiveEstimator):
     See Also
     --------
     SparseGAMRegressorCV : Chooses the number of terms by cross-validation.
-    SparseGAMClassifier : The same for classes.
+    SparseGAMClassifier : The classifier.
     gam_path : Returns the best model of every size.
 
     Notes
@@ -801,7 +805,7 @@ class SparseGAMRegressor(_AdditiveEstimator):
         y : array-like of shape (n_rows,) or str
             The target values; for a stream, the name of its column.
         sample_weight : array-like of shape (n_rows,) or str, default=None
-            Weights of the rows; a weight of 2 is the same as the row twice. Criteria for lambda0 take their sum as the
+            Weights of the rows; a weight of 2 is the same as the row twice. Criteria for lambda0 treat their sum as the
             number of rows: divide survey weights by their mean.
 
         Returns

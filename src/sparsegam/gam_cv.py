@@ -1,4 +1,4 @@
-"""Sparse additive models that choose their size: SparseGAMClassifierCV and SparseGAMRegressorCV."""
+"""Sparse additive models with a cross-validated size: SparseGAMClassifierCV and SparseGAMRegressorCV."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 class SparseGAMClassifierCV(_AdditiveEstimator):
     """Sparse additive classifier whose number of terms is chosen by cross-validation.
 
-    The best models of all sizes up to `max_terms` are searched on the training rows of each fold, for each ridge, and
-    scored on its test rows. A ridge and a size are chosen from the scores, and the models of all sizes are searched
-    again on all rows with that ridge. Bins are learned from the training rows only.
+    For each fold and ridge, models of every size up to `max_terms` are fitted to the training rows and scored on the
+    test rows. The scores select a ridge and a size, and the models of every size are then fitted to all rows with that
+    ridge. Bins are learned from the training rows only.
 
     Parameters
     ----------
@@ -56,8 +56,8 @@ class SparseGAMClassifierCV(_AdditiveEstimator):
         The score to maximize, as in scikit-learn; None is "neg_log_loss" for classifiers and "neg_mean_squared_error"
         for regressors.
     rule : {"steady", "best", "one_se"}, default="steady"
-        How the ridge and the size are chosen. "best" takes the best mean score. "steady" takes the best mean score
-        after averaging each size with the sizes one term smaller and larger, which count half. "one_se" takes the
+        How the ridge and the size are chosen. "best" selects the best mean score. "steady" selects the best mean score
+        after averaging each size with the sizes one term smaller and larger, which count half. "one_se" selects the
         smallest size whose mean score is within one standard error of the best, where the standard error is that of the
         differences on the same folds.
     n_repeats : int or "auto", default="auto"
@@ -73,10 +73,10 @@ class SparseGAMClassifierCV(_AdditiveEstimator):
     max_terms_per_feature : int or None, default=None
         Largest number of terms of one feature.
     features_always : list of columns or None, default=None
-        Features of which every model has at least one term: the step that helps most by itself is always included. It
-        counts as a term. Columns are given by name or position.
+        Features that have at least one term in every model: the step that lowers the loss most by itself is included.
+        It counts as a term. Columns are given by name or position.
     features_never : list of columns or None, default=None
-        Features that no model uses. A pair of columns excludes their interactions.
+        Features to exclude from all models. A pair of columns excludes their interactions.
     feature_cost : dict or None, default=None
         Factor on lambda0 for the terms of a feature, by column; 1 for other columns. It has no effect where the number
         of terms is fixed (paths and cross-validation).
@@ -90,7 +90,7 @@ class SparseGAMClassifierCV(_AdditiveEstimator):
         Thresholds by column, instead of learned ones.
     min_samples_bin : int or "auto", default="auto"
         Minimum number of rows of positive weight on each side of a step, and between two thresholds of a feature.
-        "auto" is 1 % of the rows, at most 20; with it, a warning names steps that are based on fewer than 10 rows.
+        "auto" is 1 % of the rows, at most 20; with it, a warning lists steps that are based on fewer than 10 rows.
     min_events_bin : int, default=0
         For classifiers: minimum number of rows of each class on each side of a step.
     categorical : "auto" or list of columns, default="auto"
@@ -100,7 +100,7 @@ class SparseGAMClassifierCV(_AdditiveEstimator):
         Levels with fewer rows are merged into one, regardless of weights.
     special_values : list, dict or None, default=None
         Special codes: values that are not part of the order of their column, each with a step of its own, for all
-        numeric columns (list) or by column (dict). With None, a warning names columns that seem to contain special
+        numeric columns (list) or by column (dict). With None, a warning lists columns that seem to contain special
         codes (-9, 999); [] declares that there are none.
     shapes : {"steps", "ramps", "both"}, dict or list of these, default="steps"
         Terms of numeric features: steps (`x <= t`), ramps (`min(x - t, 0)`: linear up to the knot t, constant above),
@@ -136,8 +136,8 @@ class SparseGAMClassifierCV(_AdditiveEstimator):
     n_jobs : int or None, default=None
         Number of threads; None is 1, -1 is all cores. The result does not depend on it.
     time_limit : float or None, default=None
-        Seconds after which the best model found so far is returned, with a ConvergenceWarning. Reading, binning and all
-        searches count, of all classes and folds together.
+        Seconds after which the best model found so far is returned, with a ConvergenceWarning. The limit covers
+        reading, binning and all searches, of all classes and folds together.
     verbose : int, default=0
         Whether to show a progress bar, in terminals and notebooks, if tqdm is installed.
     callback : callable or None, default=None
@@ -146,8 +146,8 @@ class SparseGAMClassifierCV(_AdditiveEstimator):
     Attributes
     ----------
     model_ : Model or OneVsRestModel
-        The model: predicts without the compiled core, prints as an equation, saves as JSON. With more than two classes,
-        one model per class.
+        The model, which predicts without the compiled core, prints as an equation and can be saved as JSON. With more
+        than two classes, one model per class.
     intercept_, terms_, n_terms_ : float, tuple of Term, int
         The parts of the score of `classes_[1]`: those of `model_`, with opposite signs if `positive` is `classes_[0]`.
         Terms carry statistics (`n_rows`, `n_events`, `standard_error`).
@@ -181,14 +181,12 @@ class SparseGAMClassifierCV(_AdditiveEstimator):
     See Also
     --------
     SparseGAMClassifier : Chooses the number of terms by a penalty per term.
-    SparseGAMRegressorCV : The same for numeric targets.
+    SparseGAMRegressorCV : The regressor for numeric targets.
 
-    Notes
-    -----
-    With more than two classes, a size is chosen for each class against the rest, on the same folds; the scoring sees
-    True for the class and False for the rest. `path_` and `cv_results_` are then tuples, `best_n_terms_`,
-    `best_score_`, `best_lambda0_`, `lambda0_` and `lambda2_` arrays in the order of `classes_`, and `n_terms_`, `loss_`
-    and `objective_` sums. `predict_proba` divides the probabilities of the classes by their sum.
+    Notes ----- With more than two classes, a size is chosen for each class against the rest, on the same folds; the
+    scorer receives True for the class and False for the rest. `path_` and `cv_results_` are then tuples,
+    `best_n_terms_`, `best_score_`, `best_lambda0_`, `lambda0_` and `lambda2_` arrays in the order of `classes_`, and
+    `n_terms_`, `loss_` and `objective_` sums. `predict_proba` divides the probabilities of the classes by their sum.
 
     Examples
     --------
@@ -375,9 +373,9 @@ class SparseGAMClassifierCV(_AdditiveEstimator):
 class SparseGAMRegressorCV(_AdditiveEstimator):
     """Sparse additive regression whose number of terms is chosen by cross-validation.
 
-    The best models of all sizes up to `max_terms` are searched on the training rows of each fold, for each ridge, and
-    scored on its test rows. A ridge and a size are chosen from the scores, and the models of all sizes are searched
-    again on all rows with that ridge. Bins are learned from the training rows only.
+    For each fold and ridge, models of every size up to `max_terms` are fitted to the training rows and scored on the
+    test rows. The scores select a ridge and a size, and the models of every size are then fitted to all rows with that
+    ridge. Bins are learned from the training rows only.
 
     Parameters
     ----------
@@ -393,8 +391,8 @@ class SparseGAMRegressorCV(_AdditiveEstimator):
         The score to maximize, as in scikit-learn; None is "neg_log_loss" for classifiers and "neg_mean_squared_error"
         for regressors.
     rule : {"steady", "best", "one_se"}, default="steady"
-        How the ridge and the size are chosen. "best" takes the best mean score. "steady" takes the best mean score
-        after averaging each size with the sizes one term smaller and larger, which count half. "one_se" takes the
+        How the ridge and the size are chosen. "best" selects the best mean score. "steady" selects the best mean score
+        after averaging each size with the sizes one term smaller and larger, which count half. "one_se" selects the
         smallest size whose mean score is within one standard error of the best, where the standard error is that of the
         differences on the same folds.
     n_repeats : int or "auto", default="auto"
@@ -410,10 +408,10 @@ class SparseGAMRegressorCV(_AdditiveEstimator):
     max_terms_per_feature : int or None, default=None
         Largest number of terms of one feature.
     features_always : list of columns or None, default=None
-        Features of which every model has at least one term: the step that helps most by itself is always included. It
-        counts as a term. Columns are given by name or position.
+        Features that have at least one term in every model: the step that lowers the loss most by itself is included.
+        It counts as a term. Columns are given by name or position.
     features_never : list of columns or None, default=None
-        Features that no model uses. A pair of columns excludes their interactions.
+        Features to exclude from all models. A pair of columns excludes their interactions.
     feature_cost : dict or None, default=None
         Factor on lambda0 for the terms of a feature, by column; 1 for other columns. It has no effect where the number
         of terms is fixed (paths and cross-validation).
@@ -427,7 +425,7 @@ class SparseGAMRegressorCV(_AdditiveEstimator):
         Thresholds by column, instead of learned ones.
     min_samples_bin : int or "auto", default="auto"
         Minimum number of rows of positive weight on each side of a step, and between two thresholds of a feature.
-        "auto" is 1 % of the rows, at most 20; with it, a warning names steps that are based on fewer than 10 rows.
+        "auto" is 1 % of the rows, at most 20; with it, a warning lists steps that are based on fewer than 10 rows.
     min_events_bin : int, default=0
         For classifiers: minimum number of rows of each class on each side of a step.
     categorical : "auto" or list of columns, default="auto"
@@ -437,7 +435,7 @@ class SparseGAMRegressorCV(_AdditiveEstimator):
         Levels with fewer rows are merged into one, regardless of weights.
     special_values : list, dict or None, default=None
         Special codes: values that are not part of the order of their column, each with a step of its own, for all
-        numeric columns (list) or by column (dict). With None, a warning names columns that seem to contain special
+        numeric columns (list) or by column (dict). With None, a warning lists columns that seem to contain special
         codes (-9, 999); [] declares that there are none.
     shapes : {"steps", "ramps", "both"}, dict or list of these, default="steps"
         Terms of numeric features: steps (`x <= t`), ramps (`min(x - t, 0)`: linear up to the knot t, constant above),
@@ -464,8 +462,8 @@ class SparseGAMRegressorCV(_AdditiveEstimator):
     n_jobs : int or None, default=None
         Number of threads; None is 1, -1 is all cores. The result does not depend on it.
     time_limit : float or None, default=None
-        Seconds after which the best model found so far is returned, with a ConvergenceWarning. Reading, binning and all
-        searches count, of all classes and folds together.
+        Seconds after which the best model found so far is returned, with a ConvergenceWarning. The limit covers
+        reading, binning and all searches, of all classes and folds together.
     verbose : int, default=0
         Whether to show a progress bar, in terminals and notebooks, if tqdm is installed.
     callback : callable or None, default=None
@@ -474,8 +472,8 @@ class SparseGAMRegressorCV(_AdditiveEstimator):
     Attributes
     ----------
     model_ : Model or OneVsRestModel
-        The model: predicts without the compiled core, prints as an equation, saves as JSON. With more than two classes,
-        one model per class.
+        The model, which predicts without the compiled core, prints as an equation and can be saved as JSON. With more
+        than two classes, one model per class.
     intercept_, terms_, n_terms_ : float, tuple of Term, int
         The parts of the model; terms carry statistics (`n_rows`, `n_events`, `standard_error`).
     feature_importances_ : ndarray of shape (n_features,)
@@ -504,7 +502,7 @@ class SparseGAMRegressorCV(_AdditiveEstimator):
     See Also
     --------
     SparseGAMRegressor : Chooses the number of terms by a penalty per term.
-    SparseGAMClassifierCV : The same for classes.
+    SparseGAMClassifierCV : The classifier.
 
     Examples
     --------

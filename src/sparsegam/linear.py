@@ -145,7 +145,7 @@ class _LinearEstimator(BaseEstimator):  # type: ignore[misc]
 class SparseLinearClassifier(_LinearEstimator):
     """Best-subset linear classifier.
 
-    Minimizes, over models f(x) = b + sum_j w_j x_j with k columns in use,
+    Minimizes, over models f(x) = b + sum_j w_j x_j with k nonzero coefficients,
 
         sum_i s_i loss(y_i, f(x_i)) + lambda0 k + lambda2 sum_j (sigma_j w_j)^2 + lambda1 sum_j sigma_j |w_j|,
 
@@ -194,8 +194,8 @@ class SparseLinearClassifier(_LinearEstimator):
     n_jobs : int or None, default=None
         Number of threads; None is 1, -1 is all cores. The result does not depend on it.
     time_limit : float or None, default=None
-        Seconds after which the best model found so far is returned, with a ConvergenceWarning. Reading, binning and all
-        searches count, of all classes and folds together.
+        Seconds after which the best model found so far is returned, with a ConvergenceWarning. The limit covers
+        reading, binning and all searches, of all classes and folds together.
     verbose : int, default=0
         Whether to show a progress bar, in terminals and notebooks, if tqdm is installed.
     callback : callable or None, default=None
@@ -204,7 +204,7 @@ class SparseLinearClassifier(_LinearEstimator):
     Attributes
     ----------
     model_, n_terms_ : LinearModel or OneVsRestModel, int
-        The model: predicts without the compiled core, prints as an equation; and its number of terms.
+        The model, which predicts without the compiled core and prints as an equation, and its number of terms.
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
         Coefficients of all columns for the score of `classes_[1]` or of each class, zero for those that are not in use.
     intercept_ : ndarray of shape (1,) or (n_classes,)
@@ -227,7 +227,7 @@ class SparseLinearClassifier(_LinearEstimator):
     See Also
     --------
     SparseLinearClassifierCV : Chooses the number of columns by cross-validation.
-    SparseLinearRegressor : The same for numeric targets.
+    SparseLinearRegressor : The regressor for numeric targets.
     linear_path : Returns the best model of every size.
 
     Notes
@@ -302,7 +302,7 @@ class SparseLinearClassifier(_LinearEstimator):
         y : array-like of shape (n_rows,)
             Labels of two or more classes.
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights of the rows; a weight of 2 is the same as the row twice. Criteria for lambda0 take their sum as the
+            Weights of the rows; a weight of 2 is the same as the row twice. Criteria for lambda0 treat their sum as the
             number of rows: divide survey weights by their mean.
 
         Returns
@@ -357,7 +357,7 @@ class SparseLinearClassifier(_LinearEstimator):
 class SparseLinearRegressor(_LinearEstimator):
     """Best-subset linear regression.
 
-    Minimizes, over models f(x) = b + sum_j w_j x_j with k columns in use,
+    Minimizes, over models f(x) = b + sum_j w_j x_j with k nonzero coefficients,
 
         sum_i s_i (y_i - f(x_i))^2 / 2 + lambda0 k + lambda2 sum_j (sigma_j w_j)^2 + lambda1 sum_j sigma_j |w_j|,
 
@@ -396,8 +396,8 @@ class SparseLinearRegressor(_LinearEstimator):
     n_jobs : int or None, default=None
         Number of threads; None is 1, -1 is all cores. The result does not depend on it.
     time_limit : float or None, default=None
-        Seconds after which the best model found so far is returned, with a ConvergenceWarning. Reading, binning and all
-        searches count, of all classes and folds together.
+        Seconds after which the best model found so far is returned, with a ConvergenceWarning. The limit covers
+        reading, binning and all searches, of all classes and folds together.
     verbose : int, default=0
         Whether to show a progress bar, in terminals and notebooks, if tqdm is installed.
     callback : callable or None, default=None
@@ -406,9 +406,9 @@ class SparseLinearRegressor(_LinearEstimator):
     Attributes
     ----------
     model_, n_terms_ : LinearModel or OneVsRestModel, int
-        The model: predicts without the compiled core, prints as an equation; and its number of terms.
+        The model, which predicts without the compiled core and prints as an equation, and its number of terms.
     coef_ : ndarray of shape (n_features,)
-        Coefficients of all columns, zero for those that are not in use.
+        Coefficients of all columns, zero for those outside the model.
     intercept_ : float
         The intercept.
     loss_, objective_ : float
@@ -425,7 +425,7 @@ class SparseLinearRegressor(_LinearEstimator):
     See Also
     --------
     SparseLinearRegressorCV : Chooses the number of columns by cross-validation.
-    SparseLinearClassifier : The same for classes.
+    SparseLinearClassifier : The classifier.
     linear_path : Returns the best model of every size.
 
     Examples
@@ -485,7 +485,7 @@ class SparseLinearRegressor(_LinearEstimator):
         y : array-like of shape (n_rows,)
             The target values.
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights of the rows; a weight of 2 is the same as the row twice. Criteria for lambda0 take their sum as the
+            Weights of the rows; a weight of 2 is the same as the row twice. Criteria for lambda0 treat their sum as the
             number of rows: divide survey weights by their mean.
 
         Returns

@@ -1,4 +1,4 @@
-"""Sparse linear models that choose their size: SparseLinearClassifierCV and SparseLinearRegressorCV."""
+"""Sparse linear models with a cross-validated size: SparseLinearClassifierCV and SparseLinearRegressorCV."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 class SparseLinearClassifierCV(_LinearEstimator):
     """Best-subset linear classifier whose number of columns is chosen by cross-validation.
 
-    The best models of all sizes up to `max_terms` are searched on the training rows of each fold, for each ridge, and
-    scored on its test rows. A ridge and a size are chosen from the scores, and the models of all sizes are searched
-    again on all rows with that ridge.
+    For each fold and ridge, models of every size up to `max_terms` are fitted to the training rows and scored on the
+    test rows. The scores select a ridge and a size, and the models of every size are then fitted to all rows with that
+    ridge.
 
     Parameters
     ----------
@@ -38,8 +38,8 @@ class SparseLinearClassifierCV(_LinearEstimator):
         The score to maximize, as in scikit-learn; None is "neg_log_loss" for classifiers and "neg_mean_squared_error"
         for regressors.
     rule : {"steady", "best", "one_se"}, default="best"
-        How the ridge and the size are chosen. "best" takes the best mean score. "steady" takes the best mean score
-        after averaging each size with the sizes one term smaller and larger, which count half. "one_se" takes the
+        How the ridge and the size are chosen. "best" selects the best mean score. "steady" selects the best mean score
+        after averaging each size with the sizes one term smaller and larger, which count half. "one_se" selects the
         smallest size whose mean score is within one standard error of the best, where the standard error is that of the
         differences on the same folds.
     n_repeats : int or "auto", default="auto"
@@ -74,8 +74,8 @@ class SparseLinearClassifierCV(_LinearEstimator):
     n_jobs : int or None, default=None
         Number of threads; None is 1, -1 is all cores. The result does not depend on it.
     time_limit : float or None, default=None
-        Seconds after which the best model found so far is returned, with a ConvergenceWarning. Reading, binning and all
-        searches count, of all classes and folds together.
+        Seconds after which the best model found so far is returned, with a ConvergenceWarning. The limit covers
+        reading, binning and all searches, of all classes and folds together.
     verbose : int, default=0
         Whether to show a progress bar, in terminals and notebooks, if tqdm is installed.
     callback : callable or None, default=None
@@ -84,7 +84,7 @@ class SparseLinearClassifierCV(_LinearEstimator):
     Attributes
     ----------
     model_, n_terms_ : LinearModel or OneVsRestModel, int
-        The model: predicts without the compiled core, prints as an equation; and its number of terms.
+        The model, which predicts without the compiled core and prints as an equation, and its number of terms.
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
         Coefficients of all columns for the score of `classes_[1]` or of each class, zero for those that are not in use.
     intercept_ : ndarray of shape (1,) or (n_classes,)
@@ -115,14 +115,12 @@ class SparseLinearClassifierCV(_LinearEstimator):
     See Also
     --------
     SparseLinearClassifier : Chooses the number of columns by a penalty per term.
-    SparseLinearRegressorCV : The same for numeric targets.
+    SparseLinearRegressorCV : The regressor for numeric targets.
 
-    Notes
-    -----
-    With more than two classes, a size is chosen for each class against the rest, on the same folds; the scoring sees
-    True for the class and False for the rest. `path_` and `cv_results_` are then tuples, `best_n_terms_`,
-    `best_score_`, `best_lambda0_`, `lambda0_` and `lambda2_` arrays in the order of `classes_`, and `n_terms_`, `loss_`
-    and `objective_` sums. `predict_proba` divides the probabilities of the classes by their sum.
+    Notes ----- With more than two classes, a size is chosen for each class against the rest, on the same folds; the
+    scorer receives True for the class and False for the rest. `path_` and `cv_results_` are then tuples,
+    `best_n_terms_`, `best_score_`, `best_lambda0_`, `lambda0_` and `lambda2_` arrays in the order of `classes_`, and
+    `n_terms_`, `loss_` and `objective_` sums. `predict_proba` divides the probabilities of the classes by their sum.
 
     Examples
     --------
@@ -279,9 +277,9 @@ class SparseLinearClassifierCV(_LinearEstimator):
 class SparseLinearRegressorCV(_LinearEstimator):
     """Best-subset linear regression whose number of columns is chosen by cross-validation.
 
-    The best models of all sizes up to `max_terms` are searched on the training rows of each fold, for each ridge, and
-    scored on its test rows. A ridge and a size are chosen from the scores, and the models of all sizes are searched
-    again on all rows with that ridge.
+    For each fold and ridge, models of every size up to `max_terms` are fitted to the training rows and scored on the
+    test rows. The scores select a ridge and a size, and the models of every size are then fitted to all rows with that
+    ridge.
 
     Parameters
     ----------
@@ -296,8 +294,8 @@ class SparseLinearRegressorCV(_LinearEstimator):
         The score to maximize, as in scikit-learn; None is "neg_log_loss" for classifiers and "neg_mean_squared_error"
         for regressors.
     rule : {"steady", "best", "one_se"}, default="best"
-        How the ridge and the size are chosen. "best" takes the best mean score. "steady" takes the best mean score
-        after averaging each size with the sizes one term smaller and larger, which count half. "one_se" takes the
+        How the ridge and the size are chosen. "best" selects the best mean score. "steady" selects the best mean score
+        after averaging each size with the sizes one term smaller and larger, which count half. "one_se" selects the
         smallest size whose mean score is within one standard error of the best, where the standard error is that of the
         differences on the same folds.
     n_repeats : int or "auto", default="auto"
@@ -323,8 +321,8 @@ class SparseLinearRegressorCV(_LinearEstimator):
     n_jobs : int or None, default=None
         Number of threads; None is 1, -1 is all cores. The result does not depend on it.
     time_limit : float or None, default=None
-        Seconds after which the best model found so far is returned, with a ConvergenceWarning. Reading, binning and all
-        searches count, of all classes and folds together.
+        Seconds after which the best model found so far is returned, with a ConvergenceWarning. The limit covers
+        reading, binning and all searches, of all classes and folds together.
     verbose : int, default=0
         Whether to show a progress bar, in terminals and notebooks, if tqdm is installed.
     callback : callable or None, default=None
@@ -333,9 +331,9 @@ class SparseLinearRegressorCV(_LinearEstimator):
     Attributes
     ----------
     model_, n_terms_ : LinearModel or OneVsRestModel, int
-        The model: predicts without the compiled core, prints as an equation; and its number of terms.
+        The model, which predicts without the compiled core and prints as an equation, and its number of terms.
     coef_ : ndarray of shape (n_features,)
-        Coefficients of all columns, zero for those that are not in use.
+        Coefficients of all columns, zero for those outside the model.
     intercept_ : float
         The intercept.
     path_ : LinearPath
@@ -360,7 +358,7 @@ class SparseLinearRegressorCV(_LinearEstimator):
     See Also
     --------
     SparseLinearRegressor : Chooses the number of columns by a penalty per term.
-    SparseLinearClassifierCV : The same for classes.
+    SparseLinearClassifierCV : The classifier.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The table of losses: everything the Python package needs to know about each loss.
+"""The table of losses: functions and constants of each loss.
 
 A loss is a sum over rows of a function of the score f and the target y, where y is -1 or 1 for classification and a
 number for regression. The core (`loss.hpp`) and the CUDA kernels (`loss.cuh`) implement the same losses.

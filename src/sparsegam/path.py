@@ -1,4 +1,4 @@
-"""Paths: the best model of every size (gam_path, linear_path), and the paths of the paper's search."""
+"""Paths: the best model of every size (gam_path, linear_path), and paths of the swap search of Liu et al. (2022)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -84,8 +84,9 @@ def gam_path(  # noqa: PLR0913
     lambda2 : float or "auto", default="auto"
         Ridge penalty. A number applies to the standardized coefficients, so its shrinkage does not depend on the number
         of rows. "auto" is a Gaussian prior whose influence falls as n grows: 3 times the squared coefficient of each
-        step for an additive classifier, 10 times that and the noise share of the variance of y for an additive
-        regression, and 10 divided by the sum of the weights, on standardized coefficients, with standardize=True.
+        step for an additive classifier, 10 times that, multiplied by the noise share of the variance of y, for an
+        additive regression, and 10 divided by the sum of the weights, on standardized coefficients, with
+        standardize=True.
     standardize : bool or None, default=None
         Whether the ridge applies to the coefficients times the norms of their centred columns (True) or to the
         coefficients themselves (False). None is True for numbers and False for lambda2="auto".
@@ -96,10 +97,10 @@ def gam_path(  # noqa: PLR0913
     max_terms_per_feature : int or None, default=None
         Largest number of terms of one feature.
     features_always : list of columns or None, default=None
-        Features of which every model has at least one term: the step that helps most by itself is always included. It
-        counts as a term. Columns are given by name or position.
+        Features that have at least one term in every model: the step that lowers the loss most by itself is included.
+        It counts as a term. Columns are given by name or position.
     features_never : list of columns or None, default=None
-        Features that no model uses. A pair of columns excludes their interactions.
+        Features to exclude from all models. A pair of columns excludes their interactions.
     feature_cost : dict or None, default=None
         Factor on lambda0 for the terms of a feature, by column; 1 for other columns. It has no effect where the number
         of terms is fixed (paths and cross-validation).
@@ -113,7 +114,7 @@ def gam_path(  # noqa: PLR0913
         Thresholds by column, instead of learned ones.
     min_samples_bin : int or "auto", default="auto"
         Minimum number of rows of positive weight on each side of a step, and between two thresholds of a feature.
-        "auto" is 1 % of the rows, at most 20; with it, a warning names steps that are based on fewer than 10 rows.
+        "auto" is 1 % of the rows, at most 20; with it, a warning lists steps that are based on fewer than 10 rows.
     min_events_bin : int, default=0
         For classifiers: minimum number of rows of each class on each side of a step.
     categorical : "auto" or list of columns, default="auto"
@@ -123,7 +124,7 @@ def gam_path(  # noqa: PLR0913
         Levels with fewer rows are merged into one, regardless of weights.
     special_values : list, dict or None, default=None
         Special codes: values that are not part of the order of their column, each with a step of its own, for all
-        numeric columns (list) or by column (dict). With None, a warning names columns that seem to contain special
+        numeric columns (list) or by column (dict). With None, a warning lists columns that seem to contain special
         codes (-9, 999); [] declares that there are none.
     shapes : {"steps", "ramps", "both"} or dict, default="steps"
         Terms of numeric features: steps (`x <= t`), ramps (`min(x - t, 0)`: linear up to the knot t, constant above),
@@ -153,8 +154,8 @@ def gam_path(  # noqa: PLR0913
     n_jobs : int or None, default=None
         Number of threads; None is 1, -1 is all cores. The result does not depend on it.
     time_limit : float or None, default=None
-        Seconds after which the best model found so far is returned, with a ConvergenceWarning. Reading, binning and all
-        searches count, of all classes and folds together.
+        Seconds after which the best model found so far is returned, with a ConvergenceWarning. The limit covers
+        reading, binning and all searches, of all classes and folds together.
     verbose : int, default=0
         Whether to show a progress bar, in terminals and notebooks, if tqdm is installed.
     callback : callable or None, default=None
@@ -231,7 +232,7 @@ def linear_path(  # noqa: PLR0913
 ) -> LinearPath:
     """Find the best linear model of every size.
 
-    For each k up to `max_terms`, the search minimizes, over models f(x) = b + sum_j w_j x_j with k columns in use,
+    For each k up to `max_terms`, the search minimizes, over models f(x) = b + sum_j w_j x_j with k nonzero weights w_j,
 
         sum_i s_i loss(y_i, f(x_i)) + lambda2 sum_j (sigma_j w_j)^2 + lambda1 sum_j sigma_j |w_j|,
 
@@ -277,8 +278,8 @@ def linear_path(  # noqa: PLR0913
     n_jobs : int or None, default=None
         Number of threads; None is 1, -1 is all cores. The result does not depend on it.
     time_limit : float or None, default=None
-        Seconds after which the best model found so far is returned, with a ConvergenceWarning. Reading, binning and all
-        searches count, of all classes and folds together.
+        Seconds after which the best model found so far is returned, with a ConvergenceWarning. The limit covers
+        reading, binning and all searches, of all classes and folds together.
     verbose : int, default=0
         Whether to show a progress bar, in terminals and notebooks, if tqdm is installed.
     callback : callable or None, default=None

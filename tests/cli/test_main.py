@@ -22,7 +22,7 @@ WRONG = {
     "no model": (["predict", "{data}", "{data}"], "is not a model file"),
     "bad option": (["fit", "{data}", "-t", "answer", "--lambda2", "-1"], "lambda2 must be a finite number"),
     "no such drop": (["fit", "{data}", "-t", "answer", "--drop", "x"], "no column 'x' for --drop"),
-    "no order": (["fit", "{data}", "-t", "answer", "--monotone", "city=increasing"], "categories have no order"),
+    "no order": (["fit", "{data}", "-t", "answer", "--monotone", "city=increasing"], "unordered categories"),
 }
 
 
@@ -56,7 +56,7 @@ def test_fit_needs_a_feature(tmp_path, capsys):
     file.write_text("y\n1\n0\n")
     code, _, errors = run(capsys, "fit", file, "-t", "y")
     assert code == 1
-    assert "no column besides the target 'y'" in errors
+    assert "no column other than the target 'y'" in errors
 
 
 def test_fit_does_not_import_optional_packages(data):

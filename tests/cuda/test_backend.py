@@ -225,7 +225,7 @@ def test_cross_validation_of_linear_models_chooses_the_same_size_as_on_the_cpu(d
 
 
 def test_sparse_and_too_large_matrices_raise(device, monkeypatch):  # noqa: F811
-    with pytest.raises(ValueError, match="takes dense matrices, got a sparse one"):
+    with pytest.raises(ValueError, match="supports dense matrices only, got a sparse one"):
         SparseLinearClassifier(device="cuda").fit(scipy.sparse.csr_array(X), Y)
     for module in (backend, inputs):
         monkeypatch.setattr(module, "Device", lambda: EmulatedDevice(free=1000, total=2000))

@@ -144,7 +144,7 @@ def test_rows_of_weight_zero_do_not_count_for_min_samples_bin():
         ({"features_never": "age"}, "features_never must be a list of columns, got 'age'"),
         ({"features_never": [4]}, "features_never names the column 4"),
         ({"features_always": ["age"], "features_never": ["age"]}, r"\['age'\] are in both"),
-        ({"features_always": NAMES, "max_features": 2}, "names 4 features, but max_features is 2"),
+        ({"features_always": NAMES, "max_features": 2}, "lists 4 features, but max_features is 2"),
         ({"feature_cost": 2}, "feature_cost must be a dict from column to factor, got 2"),
         ({"feature_cost": {"age": -1}}, r"feature_cost\['age'\] must be a finite number >= 0, got -1"),
         ({"min_samples_bin": 0}, "min_samples_bin must be an integer >= 1, got 0"),
@@ -158,7 +158,7 @@ def test_invalid_constraints_raise(table, options, message):
 
 def test_monotone_category_raises():
     X = pd.DataFrame({"job": ["clerk", "baker"] * 20})
-    with pytest.raises(ValueError, match="monotone names column 'job', whose categories have no order"):
+    with pytest.raises(ValueError, match="column 'job' in monotone has unordered categories"):
         SparseGAMRegressor(monotone={"job": "increasing"}).fit(X, np.arange(40.0))
 
 

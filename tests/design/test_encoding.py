@@ -111,7 +111,7 @@ def test_sketched_columns_cannot_be_categories(monkeypatch):
     frame = pd.DataFrame({"x": np.arange(200.0), "y": np.arange(200) % 2})
     binning = Binning(categorical=["x"])
     table, _, _ = encode_stream(in_pieces(frame, []), "y", None, binning, 1)
-    with pytest.raises(ValueError, match="categorical names the column 'x', which has more than"):
+    with pytest.raises(ValueError, match="column 'x' in categorical has more than"):
         bin_table(table, binning)
 
 
@@ -162,7 +162,7 @@ def test_unknown_column_names_raise():
         ValueError, match="sample_weight of a stream must be the name of one of its columns, got ndarray"
     ):
         encode_stream(stream, "y", np.ones(100), Binning(), 1)
-    with pytest.raises(ValueError, match="X has no column besides 'y'"):
+    with pytest.raises(ValueError, match="X has no column other than 'y'"):
         encode_stream(in_pieces(mixed_table(100)[["y"]], []), "y", None, Binning(), 1)
 
 

@@ -45,9 +45,9 @@ def test_invalid_options_raise(options, wrong):
 @pytest.mark.parametrize(
     ("pair", "wrong"),
     [
-        ("ab", "must hold pairs of columns"),
+        ("ab", "must contain pairs of columns"),
         (("a", "a"), "pairs of different columns"),
-        (("a", "b", "c"), "must hold pairs of columns"),
+        (("a", "b", "c"), "must contain pairs of columns"),
         (("a", "z"), "'z'"),
     ],
 )
@@ -60,7 +60,7 @@ def test_features_never_may_contain_pairs():
     rules = Constraints(features_never=["b", ("c", "a")])
     assert rules.forbidden(NAMES) == [1]
     assert rules.forbidden_pairs(NAMES) == [(0, 2)]
-    with pytest.raises(ValueError, match="features_never must hold pairs of columns"):
+    with pytest.raises(ValueError, match="features_never must contain pairs of columns"):
         Constraints(features_never=[["a"]]).forbidden_pairs(NAMES)
-    with pytest.raises(ValueError, match="features_never must hold pairs of columns"):  # even without interactions
+    with pytest.raises(ValueError, match="features_never must contain pairs of columns"):  # even without interactions
         Constraints(features_never=[["a"]]).forbidden(NAMES)

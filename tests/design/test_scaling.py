@@ -124,9 +124,9 @@ def test_more_required_columns_than_max_terms_raise():
     assert SparseLinearRegressor(unpenalized=[0, 1]).fit(X, y).n_terms_ >= 2
     assert SparseLinearRegressor(unpenalized=[0, 1]).fit(X[:, :10], y).n_terms_ >= 2
     assert SparseGAMRegressor(features_always=list(range(10))).fit(X, y).n_terms_ >= 10
-    with pytest.raises(ValueError, match=r"features_always names 10 columns.*max_terms is 1"):
+    with pytest.raises(ValueError, match=r"features_always lists 10 columns.*max_terms is 1"):
         SparseGAMClassifier(features_always=list(range(10)), max_terms=1, lambda0=1).fit(X, y > 0)
-    with pytest.raises(ValueError, match=r"unpenalized names 3 columns.*max_terms is 2"):
+    with pytest.raises(ValueError, match=r"unpenalized lists 3 columns.*max_terms is 2"):
         SparseLinearClassifier(unpenalized=[0, 1, 2], max_terms=2, lambda0=1).fit(X, y > 0)
 
 

@@ -1,4 +1,4 @@
-"""Training data in the memory of this process, summed by the compiled core."""
+"""Training data in the memory of this process; the compiled core computes the sums over rows."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,12 +24,12 @@ from sparsegam._design.threshold import ThresholdDesign, sorted_interactions
 from sparsegam.arrays import FloatArray
 from sparsegam.losses import LOSSES
 
-# Bounds of the memory that the row oracle of a matrix may use besides the matrix, in bytes.
+# Bounds of the memory that the row oracle of a matrix may use in addition to the matrix, in bytes.
 MIN_CACHE_BYTES = 2**26
 MAX_CACHE_BYTES = 2**30
 
 RawValues = Callable[[int], tuple[FloatArray, Codes | None]]
-"""Gives the raw values of feature j: one per row and None, or one per code and the codes of the rows."""
+"""Returns the raw values of feature j: one per row and None, or one per code and the codes of the rows."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class LocalBackend:
     n_threads : int, default=1
         Number of threads.
 
-    The bins of the last table are kept, so that the classes of a fit, and the shapes that are compared, share them.
+    The bins of the last table are cached, so that the fits of all classes and shapes of one estimator share them.
     """
 
     n_threads: int = 1
@@ -117,13 +117,13 @@ class LocalTable:
     codes : tuple of ndarray
         Bin codes of each feature, then of each interaction.
     core : _core.ThresholdDesign
-        The codes in the core, which reads them where they are.
+        The codes in the core, which reads them without a copy.
     target : ndarray
         Scaled target.
     weight : ndarray or None
         Scaled weights; None if all are 1.
     raw_values : callable or None
-        Gives the raw values of a feature; None if the bins determine all columns.
+        Returns the raw values of a feature; None if the bins determine all columns.
     """
 
     design: ThresholdDesign
@@ -272,7 +272,7 @@ def encoded_table(  # noqa: PLR0913
     units : Units, optional
         Scale of target and weights; those of the user by default.
     raw_values : callable, optional
-        Gives the raw values of a feature; required if the bins of some ramps contain several values.
+        Returns the raw values of a feature; required if the bins of some ramps contain several values.
     n_threads : int, default=1
         Number of threads.
     """
@@ -319,7 +319,7 @@ def score_table(
     design, data, points
         The design, the table and the points.
     codes_of, numbers_of : callable
-        Give the codes of a column (None if a value is in no bin), and its numbers.
+        Return the codes of a column (None if a value is in no bin), and its numbers.
     xp : module
         The module of the arrays that these return: NumPy, or CuPy for arrays on a device.
     """

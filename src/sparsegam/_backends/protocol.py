@@ -1,8 +1,8 @@
 """The interface between building a problem and the place where the training data are kept.
 
 A `Backend` bins a training table and keeps the result, an `EncodedTable`, wherever it computes: in the memory of this
-process, on a CUDA device, or on the workers of a Dask cluster. Everything that the search and the models need to know
-about the training data is a sum over rows, and goes through the operations below:
+process, on a CUDA device, or on the workers of a Dask cluster. The search and the models
+need only sums over the training rows, which the operations below compute:
 
 | operation                         | used for                                                                   |
 |-----------------------------------|----------------------------------------------------------------------------|

@@ -1,1 +1,1 @@
-"""The command line: what each command does, its options, exit codes and one-line errors."""
+"""The command line: commands, options, exit codes and one-line errors."""

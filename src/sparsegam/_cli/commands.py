@@ -1,4 +1,4 @@
-"""The commands: each takes its options and returns a result as text and as data for JSON."""
+"""The commands: functions that convert parsed options to a result, as text and as data for JSON."""
 
 import csv
 import io
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from sparsegam.deploy import Scorecard
 
 NAMES_SHOWN = 6
-# The path marks the sizes that these values of lambda0 select.
+# Values of lambda0 whose selected sizes are marked in the table of the path.
 CRITERIA = ("auto", "bic")
 # The default of max_terms of estimators that cross-validate.
 CV_MAX_TERMS = 40
@@ -306,9 +306,9 @@ def _read(options: Namespace) -> tuple[Rows, tuple[str, ...]]:
     ids = tuple(name for name in ids if name not in named)
     drop = tuple(name for name in (*options.drop, *ids) if name in table.labels or not is_large(options.data))
     rows = split_target(table, options.target, positive=options.positive, drop=drop, weight=options.weight)
-    notes = [f"column {name!r} contains text that differs in every row: excluded." for name in ids]
+    notes = [f"column {name!r} contains text that differs in every row and was excluded." for name in ids]
     if rows.n_dropped:
-        notes.append(f"{rows.n_dropped} rows have no {options.target!r}: excluded.")
+        notes.append(f"{rows.n_dropped} rows without {options.target!r} were excluded.")
     return rows, tuple(notes)
 
 
@@ -337,7 +337,7 @@ def _binning(options: Namespace) -> Binning:
 
 
 def _settings(options: Namespace) -> dict[str, Any]:
-    """Return the parameters of the estimators that differ from None."""
+    """Return the parameters of the estimators that are not None."""
     settings = {
         "lambda2": options.lambda2,
         "max_bins": options.max_bins,
@@ -509,7 +509,7 @@ def _csv(columns: dict[str, list[Any]]) -> str:
 
 
 def _aligned(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    """Return an aligned table, with columns of numbers to the right."""
+    """Return a table as text, with columns of numbers right-aligned."""
     widths = [max(len(line[j]) for line in [header, *lines]) for j in range(len(header))]
     right = [j > 0 and all(not line[j] or line[j][0] in "+-.0123456789" for line in lines) for j in range(len(header))]
     return "\n".join(

@@ -78,7 +78,7 @@ def _heading(text: str) -> None:
 
 
 def _print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print an aligned table, the first column to the left and the others to the right."""
+    """Print a table with the first column left-aligned and the others right-aligned."""
     widths = [max(len(row[j]) for row in [header, *rows]) for j in range(len(header))]
     for row in [header, ["-" * width for width in widths], *rows]:
         cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]

@@ -35,7 +35,7 @@ def new_parser() -> argparse.ArgumentParser:
 
 
 class _Version(argparse.Action):
-    """Print the version, which is looked up only if it is requested."""
+    """Print the version, which is imported only if it is requested."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
         from sparsegam import __version__

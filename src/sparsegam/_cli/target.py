@@ -41,7 +41,7 @@ class Rows:
 
     @property
     def is_positive(self) -> NDArray[np.bool_]:
-        """Which rows are of the positive class."""
+        """Mask of the rows of the positive class."""
         found: NDArray[np.bool_] = self.y == self.classes[1] if self.classes else np.zeros(self.y.size, dtype=bool)
         return found
 
@@ -79,7 +79,7 @@ def split_target(
         raise ValueError(msg)
     features = [j for j, name in enumerate(names) if name not in (target, weight, *drop)]
     if not features:
-        msg = f"the table has no column besides the target {target!r}: at least one feature is needed."
+        msg = f"the table has no column other than the target {target!r}: at least one feature is needed."
         raise ValueError(msg)
     column = table.column(names.index(target))
     known = ~np.isnan(column.values)

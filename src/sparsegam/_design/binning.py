@@ -24,7 +24,7 @@ MAX_BINS = 65536
 MAX_BINS_UINT8 = 256
 
 # min_samples_bin="auto": one row in 100, and at most 20. Set by benchmarks/defaults.py: it does not change the loss on
-# test data, and keeps out steps that are based on a few rows.
+# test data, and excludes steps that are based on a few rows.
 AUTO_SHARE_OF_ROWS = 100
 MAX_AUTO_ROWS = 20
 
@@ -71,7 +71,7 @@ class Binning:
 
 @dataclass(frozen=True, eq=False)
 class ValueCounts:
-    """Weight and number of rows that each entry of a column stands for, where entries are distinct values.
+    """Weight and number of the rows of each entry of a column whose entries are distinct values.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class ValueCounts:
         return ValueCounts(*(None if each is None else each[kept] for each in (self.weight, self.rows)))
 
     def n_rows(self, values: FloatArray) -> int:
-        """Return the number of rows that the entries stand for."""
+        """Return the total number of rows of the entries."""
         return values.size if self.rows is None else int(self.rows.sum())
 
 
@@ -102,7 +102,7 @@ class Feature:
     name : str
         Name of the column.
     edges : ndarray
-        Sorted thresholds; bin b holds the values in (edges[b-1], edges[b]].
+        Sorted thresholds; bin b contains the values in (edges[b-1], edges[b]].
     special : tuple of float
         Unordered values, each with a bin of its own after the ordered bins.
     missing : bool
@@ -143,7 +143,7 @@ class Feature:
         return 0 if self.bin_of_level is None or not self.bin_of_level.size else int(self.bin_of_level.max()) + 1
 
     def codes(self, values: FloatArray) -> Codes:
-        """Return the bin of each value, a number on the scale of this feature."""
+        """Return the bin of each value; values are numbers on the scale of this feature."""
         if self.bin_of_level is not None:
             return self._level_codes(values)
         # The core does not accept NaN; the bin of missing values is set below.
@@ -170,7 +170,7 @@ class Feature:
         return self.codes(out)
 
     def condition(self, bin_: int) -> Condition:
-        """Return the condition that the column of a bin stands for."""
+        """Return the condition of the column of a bin."""
         if bin_ < self.edges.size:
             return Condition("<=", self.scale.value(float(self.edges[bin_])))
         if self.bin_of_level is not None and bin_ < self._n_levels:
@@ -304,7 +304,7 @@ class Learner:
         for option, given in (("thresholds", self.thresholds), ("special_values", self.special)):
             if j in given:
                 msg = (
-                    f"{option} are given for column {column.name!r}, which holds {KIND_NAMES[column.scale.kind]}: "
+                    f"{option} are given for column {column.name!r}, which contains {KIND_NAMES[column.scale.kind]}: "
                     f"its values have no order; remove the column from {option}."
                 )
                 raise ValueError(msg)
@@ -372,7 +372,7 @@ def learn_levels(column: Column, binning: Binning, counts: ValueCounts) -> Featu
 
 
 def is_uniform(weight: FloatArray) -> bool:
-    """Return whether all weights are 1, or the same fraction; other equal integers count as repeated rows."""
+    """Return whether all weights are 1 or the same fraction; equal integers above 1 count as repeated rows."""
     low = float(weight.min())
     return low == weight.max() and (low == 1 or not low.is_integer())
 
@@ -418,7 +418,7 @@ def _numbers(values: Sequence[Any], column: Column, option: str) -> list[float]:
         return list(dict.fromkeys(column.scale.number(value) for value in values if not _is_nan(value)))
     except (ValueError, TypeError) as error:
         held = KIND_NAMES[column.scale.kind]
-        msg = f"{option} do not fit column {column.name!r}, which holds {held}: {error}"
+        msg = f"{option} do not fit column {column.name!r}, which contains {held}: {error}"
         raise ValueError(msg) from error
 
 

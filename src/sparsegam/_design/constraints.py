@@ -73,14 +73,14 @@ class Constraints:
         return out
 
     def required(self, names: Sequence[str]) -> list[int]:
-        """Return the positions of the features of which every model has a term."""
+        """Return the positions of the features that must have a term in every model."""
         found = [position(key, names, "features_always") for key in _as_list(self.features_always)]
         both = [names[j] for j in found if j in self.forbidden(names)]
         if both:
             msg = f"{both} are in both features_always and features_never."
             raise ValueError(msg)
         if self.max_features is not None and len(found) > self.max_features:
-            msg = f"features_always names {len(found)} features, but max_features is {self.max_features}."
+            msg = f"features_always lists {len(found)} features, but max_features is {self.max_features}."
             raise ValueError(msg)
         return sorted(set(found))
 
@@ -158,11 +158,11 @@ class InteractionOptions:
 def pair_positions(pair: Any, names: Sequence[str], option: str) -> Pair:
     """Return the positions of two different columns, the smaller one first."""
     if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
-        msg = f"{option} must hold pairs of columns, as in [('age', 'priors')], got {shown(pair)}."
+        msg = f"{option} must contain pairs of columns, such as [('age', 'priors')], got {shown(pair)}."
         raise ValueError(msg)
     first, second = sorted(position(key, names, option) for key in pair)
     if first == second:
-        msg = f"{option} must hold pairs of different columns, got {shown(pair)}."
+        msg = f"{option} must contain pairs of different columns, got {shown(pair)}."
         raise ValueError(msg)
     return first, second
 

@@ -113,7 +113,7 @@ def learn_counted(
         The feature, the codes that occur, and their bins.
     """
     if j in learner.forced and not coding.is_exact:
-        msg = f"categorical names the column {coding.name!r}, which has more than {MOST_VALUES} values: leave it out."
+        msg = f"column {coding.name!r} in categorical has more than {MOST_VALUES} values: remove it from categorical."
         raise ValueError(msg)
     occurring = np.arange(coding.numbers.size) if counts.rows is None else np.flatnonzero(counts.rows)
     column = Column(coding.name, coding.scale, coding.numbers[occurring])
@@ -124,7 +124,7 @@ def learn_counted(
 
 
 def summarise_columns(pieces: Iterable[Table], columns: Sequence[int], n_threads: int) -> list[ColumnSummary]:
-    """Summarise some columns of a stream; pieces are added in their order."""
+    """Summarise some columns of a stream; the pieces are merged in order."""
     totals: list[ColumnSummary] = []
     for piece in pieces:
         found = map_in_threads(partial(_summarise_piece, piece), columns, n_threads)
@@ -140,7 +140,7 @@ def _summarise_piece(piece: Table, j: int) -> ColumnSummary:
 
 
 def codings_of(summaries: Sequence[ColumnSummary], binning: Binning) -> list[Coding]:
-    """Return the coding of each column; special values and thresholds of the user have codes of their own."""
+    """Return the coding of each column; declared special values and thresholds have separate codes."""
     learner = Learner([summary.name for summary in summaries], binning)
     empty = [Column(summary.name, summary.scale, np.zeros(0)) for summary in summaries]
     return [Coding.from_summary(summary, learner.declared_values(empty[j], j)) for j, summary in enumerate(summaries)]
@@ -171,7 +171,7 @@ def encode_stream(
     weight = None if sample_weight is None else stream.position(sample_weight, "sample_weight")
     columns = [j for j in range(len(stream.names)) if j not in (target, weight)]
     if not columns:
-        msg = f"X has no column besides {y!r}: at least one feature is required."
+        msg = f"X has no column other than {y!r}: at least one feature is required."
         raise ValueError(msg)
     labels, weights = _GatheredColumn(), _GatheredColumn()
 

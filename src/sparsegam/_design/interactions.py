@@ -83,7 +83,7 @@ def max_interactions(n_rows: int) -> int:
 
 
 def interaction_of(features: Sequence[Feature], term: Term) -> Interaction | None:
-    """Return the interaction of a term of two features; None if the bins have no such condition."""
+    """Convert a term of two features to an interaction of bins; None if a condition matches no bin."""
     position = {feature.name: j for j, feature in enumerate(features)}
     found = [_bin_range_of(features[position[c.feature]], position[c.feature], c.condition) for c in term.clauses]
     sides = sorted(side for side in found if side is not None)

@@ -67,7 +67,7 @@ class Coefficients:
         """Return the penalties, bounds and limits of the columns, in the units of the core."""
         every = np.arange(allowed.size)
         low, high = (bound / units.of(every) for bound in self.bounds(allowed.size))
-        # Converts squared coefficients of the user to the core; None stands for the squared norms of centred columns.
+        # Factor from the user's squared coefficients to those of the core; None: squared norms of the centred columns.
         scale: FloatArray | None = (units.of(every) / units.target) ** 2 / units.weight * np.ones(allowed.size)
         if self.norms is not None:
             scale = np.square(self.norms) * scale
@@ -96,16 +96,16 @@ class Coefficients:
 
 @dataclass(frozen=True)
 class LinearDesign:
-    """The columns of a linear model as the core has them.
+    """The columns of a linear model in the format of the core.
 
     Attributes
     ----------
     matrix : NumericMatrix
         The columns.
     shift : dict from int to float
-        Number that was subtracted from each column far from zero, so that the core keeps the digits that vary.
+        Number that was subtracted from each column far from zero, to preserve the digits that vary.
     too_far : set of int, default=()
-        Those of these columns that a model must centre, too, to score rows without loss of digits.
+        The shifted columns that a model, too, must centre in order to score rows without loss of precision.
     """
 
     matrix: NumericMatrix

@@ -31,8 +31,7 @@ class Ramps:
     Attributes
     ----------
     low, high : float
-        Bounds to which x is clipped: the bin ends nearest to the 1 % and 99 % quantiles of the training data, from
-        within.
+        Bounds to which x is clipped: the outermost bin ends between the 1 % and 99 % quantiles of the training data.
     bin_centres, bin_ends : ndarray
         Mean of the training rows and upper end of each ordered bin, in the unit of the core.
     knots : ndarray of int
@@ -58,7 +57,7 @@ class Ramps:
         return self.high - self.low
 
     def in_core(self) -> tuple[FloatArray, FloatArray, NDArray[np.int64]]:
-        """Return the ramps as `_core.ThresholdDesign` takes them."""
+        """Return the ramps in the format of `_core.ThresholdDesign`."""
         return self.bin_centres, self.bin_ends, self.knots
 
     def by_bin(self, ramp: int, n_bins: int) -> FloatArray:
@@ -71,7 +70,7 @@ class Ramps:
     def rows_below(self, sums: FloatArray) -> FloatArray:
         """Return the number, or weight, of the rows below the knot of each ramp.
 
-        `sums` are those of the columns of the bins, which are cumulative over the ordered bins.
+        `sums` has an entry for each column `x <= t` of the feature, and is therefore cumulative over the ordered bins.
         """
         rows: FloatArray = sums[np.searchsorted(self.bin_centres, self.bin_ends[self.knots]) - 1]
         return rows
@@ -128,7 +127,7 @@ def may_have_ramps(feature: Feature, shape: str) -> bool:
 
 
 def ramps_of(feature: Feature, values: FloatArray, codes: Codes, weight: FloatArray | None) -> Ramps | None:
-    """Return the ramps of a feature; None if it has no range to be clipped to or no knot.
+    """Return the ramps of a feature; None if it has no clipping range or no knot.
 
     Parameters
     ----------

@@ -51,10 +51,10 @@ class Units:
 
     @property
     def is_identity(self) -> bool:
-        """Whether the core has the problem in the user's units."""
+        """Whether the units of the core are those of the user."""
         return self.columns is None and (self.weight, self.target, self.offset) == (1.0, 1.0, 0.0)
 
-    def price(self, lambda0: float) -> float:
+    def core_penalty(self, lambda0: float) -> float:
         """Return a penalty per term in the units of the core."""
         return min(lambda0 / self.loss, MAX_PENALTY)
 

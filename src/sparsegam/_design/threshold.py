@@ -21,8 +21,8 @@ from sparsegam._models.training import TrainingCounts, TrainingDistribution, dis
 from sparsegam.arrays import FloatArray
 
 NO_COLUMNS = np.zeros(0, dtype=np.int64)
-# Minimum weight on each side of a step, relative to the mean weight of a row. The loss of rows that weigh less together
-# does not determine a coefficient.
+# Minimum weight on each side of a step, relative to the mean weight of a row. With less weight, the coefficient is
+# undetermined.
 NEGLIGIBLE_WEIGHT = 1e-3
 
 
@@ -156,12 +156,12 @@ class ThresholdDesign:
         return None if ramps is None or position < 0 else (ramps, position)
 
     def interaction_of(self, column: int) -> Interaction | None:
-        """Return the interaction that a column stands for; None for other columns."""
+        """Return the interaction of a column; None for columns of single features."""
         position = column - self.n_feature_columns
         return None if position < 0 else self.interactions[position // 2]
 
     def columns_of(self, interactions: Sequence[Interaction]) -> NDArray[np.int64]:
-        """Return the columns in which interactions are true; -1 for interactions that the design does not have."""
+        """Return the column that is 1 where an interaction is true, for each of them; -1 if the design lacks it."""
         column = {known: self.n_feature_columns + 2 * i + 1 for i, known in enumerate(self.interactions)}
         return np.array([column.get(interaction, -1) for interaction in interactions], dtype=np.int64)
 
@@ -196,7 +196,7 @@ class ThresholdDesign:
     # --- models
 
     def term(self, column: int, coef: float) -> Term:
-        """Return the term of a model that a column and its coefficient stand for."""
+        """Convert a column and its coefficient to a term of a model."""
         interaction, ramp = self.interaction_of(column), self.ramp_of(column)
         if interaction is not None:
             return interaction.term(self.features, coef)
@@ -284,13 +284,13 @@ class ThresholdDesign:
     # --- values of the columns
 
     def is_exact(self, columns: NDArray[np.int64] | None = None) -> bool:
-        """Return whether bins determine the values of columns (all by default): no ramp has bins of several values."""
+        """Return whether bins determine the values of columns (default: all): false if a ramp varies within a bin."""
         if columns is None:
             return all(ramps is None or ramps.exact for ramps in self.ramps)
         return all(ramp is None or ramp[0].exact for ramp in map(self.ramp_of, columns.tolist()))
 
     def coefficient_units(self, columns: NDArray[np.int64]) -> FloatArray:
-        """Return the factors by which the coefficients of columns are larger than those of their terms."""
+        """Return the ratio of the coefficient of each column to that of its term."""
         ramps = map(self.ramp_of, columns.tolist())
         return np.array([1.0 if ramp is None else ramp[0].width for ramp in ramps], dtype=np.float64)
 
@@ -441,7 +441,7 @@ class ThresholdDesign:
         for j in np.flatnonzero(directions):
             if self.n_ordered[j] == 0:
                 msg = (
-                    f"monotone names column {self.names[j]!r}, whose categories have no order: leave it out, or make "
+                    f"column {self.names[j]!r} in monotone has unordered categories: remove it from monotone, or make "
                     "it an ordered categorical."
                 )
                 raise ValueError(msg)

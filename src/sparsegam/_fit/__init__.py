@@ -1,1 +1,1 @@
-"""Fits: options, training data, the driver, cross-validation, and what the estimators do with a result."""
+"""Fits: options, training data, the driver, cross-validation, and the methods shared by the estimators."""

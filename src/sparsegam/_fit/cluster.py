@@ -1,4 +1,4 @@
-"""Fits of data on a Dask cluster: training data and test sets on the workers, and what the Dask estimators share."""
+"""Fits of data on a Dask cluster: training data and test sets on the workers, and functions of the Dask estimators."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -44,7 +44,7 @@ class ClusterData(FitData):
 
     @property
     def labelled(self) -> ClusterTable:
-        """The data as the backend takes them."""
+        """The data in the format of the backend."""
         table: ClusterTable = self.features
         return table
 
@@ -63,14 +63,14 @@ class ClusterData(FitData):
         return replace(self, features=self.features.take(rows))
 
     def loaded(self) -> "ClusterData":
-        """Return the data, which stay on the cluster."""
+        """Return the data unchanged; they stay on the cluster."""
         return self
 
     def check_training(self) -> None:
-        """Check nothing: the workers count the rows when the problem is built."""
+        """Do nothing: the rows are checked on the workers when the problem is built."""
 
     def test_set(self, rows: NDArray[np.intp], scoring: Any) -> "ClusterTestSet":  # type: ignore[override]
-        """Return rows to score models on, where they are."""
+        """Return rows to score models on, without copying them from the cluster."""
         return ClusterTestSet(self.features.take(rows), self.classes, scoring, weighted=self.weighted)
 
     def release(self, problem: Problem[Any]) -> None:
@@ -161,7 +161,7 @@ def _shard_weights(features: ClusterTable) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class ClusterTestSet:
-    """Rows on a cluster that paths are scored on."""
+    """Rows on a cluster on which paths are scored."""
 
     features: ClusterTable
     classes: NDArray[Any] | None
@@ -194,7 +194,7 @@ class ClusterTestSet:
 def score_sums(
     shard: Shard, selection: Selection, design: ThresholdDesign, missing: str, points: list[PlainPoint], loss: str
 ) -> tuple[FloatArray, float]:
-    """Return the weighted sum of the default score of each point over some rows, and the sum of their weights."""
+    """Return the weighted sum of the default score of each model over some rows, and the sum of their weights."""
     scores, y, weight = all_scores(shard, selection, design, missing, points, loss)
     return default_scores(loss, y, scores) @ weight, float(weight.sum())
 
@@ -202,7 +202,7 @@ def score_sums(
 def all_scores(
     shard: Shard, selection: Selection, design: ThresholdDesign, missing: str, points: list[PlainPoint], loss: str
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the scores of some rows by each point, with their labels and weights, without class weights."""
+    """Return the scores of some rows under each model, their labels, and their weights without class weights."""
     bare = Selection(selection.mask, selection.positive)
     y, weight = shard.target(bare)
     table = shard.table(bare).load()

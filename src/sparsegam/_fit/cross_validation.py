@@ -103,10 +103,10 @@ class CVScores:
     def choose(self, rule: str, n_plain: int | None = None) -> tuple[int, int]:
         """Return the positions of the chosen ridge and size.
 
-        "best" takes the best mean score, "steady" the best mean over neighbouring sizes, and "one_se" the smallest size
-        whose mean score is within one standard error of the best (of the differences on the same folds), with the best
-        ridge of that size. If only the first `n_plain` ridges belong to designs without interactions, one of the others
-        is chosen only if it is better by more than a standard error.
+        "best" selects the best mean score, "steady" the best mean over neighbouring sizes, and "one_se" the smallest
+        size whose mean score is within one standard error of the best (of the differences on the same folds), with the
+        best ridge of that size. If only the first `n_plain` ridges belong to designs without interactions, one of the
+        others is chosen only if it is better by more than a standard error.
         """
         if n_plain is None or n_plain == len(self.ridges):
             return self._choose(rule)
@@ -149,7 +149,7 @@ class CVScores:
         } | {f"split{i}_test_score": column for i, column in enumerate(flat.T)}
 
     def warn_about_choice(self, size: int, max_terms: int | None) -> None:
-        """Warn if the choice is doubtful, and say what to do."""
+        """Warn if the choice is doubtful, with a remedy."""
         n_terms = int(self.n_terms[size])
         self._warn_about_different_rows()
         if n_terms == 0 and len(self.n_terms) > 1:
@@ -166,7 +166,7 @@ class CVScores:
             warn(msg, UserWarning)
 
     def _warn_about_different_rows(self) -> None:
-        """Warn if the best model with terms is far worse than the null model on a fold, although it helps on others."""
+        """Warn if the best model with terms is far worse than the null model on a fold, but not on others."""
         if len(self.n_terms) < 2:
             return
         mean = self.mean
@@ -341,12 +341,12 @@ def make_folds(spec: FitSpec, data: FitData, X: Any, groups: Any) -> list[Fold]:
     assert spec.selection is not None
     labels = data.labels if spec.positive is None else data.target.values > 0
     splitter = splitter_of(spec.selection, labels, classifier=spec.is_classifier, limited=data.deadline.at is not None)
-    # A table that was read in pieces cannot be split by every splitter: it is split by its labels.
+    # Not every splitter can index a table that was read in pieces, so its labels are split.
     rows = labels if isinstance(X, Table) else X
     if data.n_models == 1:
         return list(splitter.split(rows, labels, groups))
     with warnings.catch_warnings():
-        # _warn_about_few_rows names the class.
+        # `_warn_about_few_rows` gives a clearer warning, which states the class.
         warnings.filterwarnings("ignore", message="The least populated class")
         folds = list(splitter.split(rows, labels, groups))
     if spec.selection.cv is None or isinstance(spec.selection.cv, Integral):
@@ -394,7 +394,7 @@ def _number_of_repeats(n_repeats: Repeats, n_rows: int) -> int:
 
 
 def n_independent_folds(folds: Sequence[Fold]) -> float:
-    """Return the number of folds divided by how often each row is tested on average."""
+    """Return the number of folds divided by the mean number of times that each row is tested."""
     tested = np.concatenate([test for _, test in folds])
     return len(folds) * np.unique(tested).size / max(tested.size, 1)
 

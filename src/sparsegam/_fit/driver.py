@@ -94,7 +94,7 @@ class FitResult:
 
 
 def fit(spec: FitSpec, data: FitData, groups: Any = None) -> FitResult:
-    """Fit one model, or one per class if there are more than two, at spec.lambda0 or with the size cross-validated.
+    """Fit one model, or one per class if there are more than two, at spec.lambda0 or of cross-validated size.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def fit(spec: FitSpec, data: FitData, groups: Any = None) -> FitResult:
 
 
 def search_path(spec: FitSpec, data: FitData) -> Path[Any]:
-    """Find the best model of every size up to max_terms; the data must have two classes or real responses."""
+    """Find the best model of every size up to max_terms; the target must be binary or numeric."""
     problem = build_problem(spec, data)
     kind: type[Path[Any]] = Path if spec.additive else LinearPath
     with watched(spec.callback, spec.verbose, problem.max_terms) as report:

@@ -1,4 +1,4 @@
-"""What the estimators do with the result of a fit: store it, predict with it, score it and display it."""
+"""Methods shared by the estimators: store the result of a fit, predict with it, score it and display it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,7 +25,7 @@ _latest: list[tuple["ReferenceType[Any]", FitResult]] = []
 
 
 def store_feature_names(estimator: Any, data: FitData, y: Any) -> None:
-    """Store the names and the number of features, after the checks of scikit-learn."""
+    """Store the names and the number of features, as scikit-learn does."""
     features = data.features
     if isinstance(features, Table) and (isinstance(data.source, Table) or _is_plain(features)):
         _set_feature_names(estimator, features)
@@ -165,7 +165,7 @@ def latest_fit(estimator: Any, X: Any) -> FitResult | None:
 
 
 def scores_of(estimator: Any, X: Any, read: Callable[[Any], Any]) -> FloatArray:
-    """Return the score of each row under the model of a fitted estimator, after the checks of scikit-learn."""
+    """Validate X as scikit-learn does and return the score of each row under the model of a fitted estimator."""
     check_is_fitted(estimator)
     model = estimator.model_
     if is_on_device(X):

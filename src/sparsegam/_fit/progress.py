@@ -1,4 +1,4 @@
-"""Progress of a fit: a bar if tqdm is installed, the callback of the user, and several searches in threads."""
+"""Progress of a fit: a tqdm progress bar, the user's callback, and parallel searches in threads."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -41,7 +41,7 @@ def watched(callback: Progress | None, verbose: int, total: int | None = None) -
 
 
 def serialized(callback: Progress | None) -> Progress | None:
-    """Return the callback such that only one thread at a time calls it."""
+    """Wrap the callback so that only one thread calls it at a time."""
     if callback is None:
         return None
     lock = Lock()
@@ -73,10 +73,10 @@ def gather(
     bar: Any = None,
     describe: Callable[[list[Any]], str] | None = None,
 ) -> list[Any]:
-    """Run tasks in threads and return their results in order, None for those that the deadline prevented.
+    """Run tasks in threads and return their results in order, None for those that did not finish before the deadline.
 
-    If a task fails, or on Ctrl-C, all tasks are stopped. Results arrive through a queue: waiting for futures would
-    hold their locks, which a badly timed Ctrl-C leaves locked.
+    If a task fails, or on Ctrl-C, all tasks are stopped. Results are passed through a queue: waiting
+    for futures would hold their locks, and Ctrl-C at a bad moment would leave them locked.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ class _TaskQueue:
             pass
 
     def poll(self) -> dict[int, Any]:
-        """Wait a moment and return the results that arrived, by position; raise the first error among them."""
+        """Wait briefly and return the new results by task number; raise the first error among them."""
         try:
             arrived = [self._results.get(timeout=POLL_SECONDS)]
         except Empty:

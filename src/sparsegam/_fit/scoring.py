@@ -18,13 +18,13 @@ from sparsegam.losses import LOSSES, logistic
 
 SizesAndScores = tuple[NDArray[np.int64], FloatArray]
 
-# By whether the target is a class.
+# Default scoring by `is_classifier`.
 DEFAULT_SCORING = {True: "neg_log_loss", False: "neg_mean_squared_error"}
 
 
 @dataclass(frozen=True, eq=False)
 class TestSet:
-    """Rows that paths are scored on.
+    """Rows on which paths are scored.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ def scoring_of(spec: FitSpec) -> Any:
 
 
 def scorer_named(scoring: Any, classes: NDArray[Any] | None) -> Callable[..., float]:
-    """Return a scikit-learn scorer; the log loss is given the classes, as a fold may have rows of a single class."""
+    """Return a scikit-learn scorer; the log loss receives the classes, as a fold may contain a single class."""
     if isinstance(scoring, str) and scoring == "neg_log_loss" and classes is not None:
         log = make_scorer(log_loss, response_method="predict_proba", greater_is_better=False, labels=classes)
         scorer: Callable[..., float] = log
@@ -106,7 +106,7 @@ def scorer_named(scoring: Any, classes: NDArray[Any] | None) -> Callable[..., fl
 
 
 def _takes_weights(scorer: Any) -> bool:
-    """Return whether the metric of a scorer takes weights; callables of the user are called without."""
+    """Return whether the metric of a scorer accepts weights; user-defined callables are called without weights."""
     metric = getattr(scorer, "_score_func", None)
     return metric is not None and "sample_weight" in signature(metric).parameters
 

@@ -86,8 +86,8 @@ class FitSpec:
     Attributes
     ----------
     designs : tuple of AdditiveOptions or Coefficients
-        The columns that models may have, and the constraints on models: of additive models, one design or, for
-        cross-validation, several to choose from, those without interactions first.
+        The candidate columns and the constraints on models. For cross-validation of additive models, there may be
+        several designs to choose from, those without interactions first.
     ridges : tuple of Ridge
         The ridge or, for cross-validation, those to choose from, weakest first.
     options : SearchOptions
@@ -97,7 +97,7 @@ class FitSpec:
     selection : SizeSelection or None
         How the number of terms is chosen by cross-validation; None: by lambda0.
     swap : SwapSearch or None
-        Options of the paper's search; None: the search of this package.
+        Options of the swap search of Liu et al. (2022); None: the exchange search.
     class_weight, positive
         Weights of the classes, and the label whose probability is modelled.
     device : {"cpu", "cuda"}
@@ -153,7 +153,7 @@ class FitSpec:
 
     @property
     def is_classifier(self) -> bool:
-        """Whether the target is a class."""
+        """Whether the model is a classifier."""
         return LOSSES[self.options.loss].is_classifier
 
 
@@ -334,7 +334,7 @@ def _listed_shapes(shapes: Any) -> Sequence[Any]:
     if not isinstance(shapes, list | tuple):
         shapes = [shapes]
     if not shapes:
-        msg = "shapes must hold at least one of 'steps', 'ramps' and 'both', got an empty list."
+        msg = "shapes must contain at least one of 'steps', 'ramps' and 'both', got an empty list."
         raise ValueError(msg)
     for one in shapes:
         check_shapes(one)

@@ -1,4 +1,4 @@
-"""Paths of the paper's swap search, over grids of lambda0 and lambda2."""
+"""Paths of the swap search of Liu et al. (2022), over grids of lambda0 and lambda2."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -46,7 +46,7 @@ def swap_path(  # noqa: PLR0913
     n_jobs: int | None = None,
     time_limit: float | None = None,
 ) -> SwapPath:
-    """Find additive models with the paper's swap search, at each lambda0 starting from the next larger one.
+    """Find additive models with the published swap search, each lambda0 warm-started from the next larger one.
 
     It finds models f with k terms that no swap of one term for another column improves, of
 
@@ -127,7 +127,7 @@ def linear_swap_path(  # noqa: PLR0913
     n_jobs: int | None = None,
     time_limit: float | None = None,
 ) -> SwapPath:
-    """Find linear models with the paper's swap search, at each lambda0 starting from the next larger one.
+    """Find linear models with the published swap search, each lambda0 warm-started from the next larger one.
 
     Parameters
     ----------
@@ -193,6 +193,6 @@ def _search_grid(
 def _listed(values: Any) -> list[Any]:
     listed = [values] if isinstance(values, str) or np.ndim(values) == 0 else list(values)
     if not listed:
-        msg = "lambda0 and lambda2 must hold at least one value, got an empty list."
+        msg = "lambda0 and lambda2 must contain at least one value, got an empty list."
         raise ValueError(msg)
     return listed

@@ -46,16 +46,16 @@ class FitData:
     labels : ndarray
         Labels or responses as given.
     target : Target
-        The classes (None for a regression), the target as the core takes it, and the weights including class weights.
-        With more than two classes, the values are the positions of the labels among the classes.
+        The classes (None for a regression), the target as -1 and 1 or numbers, and the weights including class
+        weights. With more than two classes, the values are the positions of the labels among the classes.
     source : Any
         X as given, for splitters and scorers.
     sample_weight : ndarray or None
         The weights as given.
     deadline : Deadline
-        When the fit must end; the time of reading counts.
+        When the fit must end; the time limit includes reading the data.
     from_stream : bool
-        Whether the features were read in pieces, so that this fit owns their codes.
+        Whether the features were read in pieces as codes, which this fit may then overwrite.
     """
 
     features: Any
@@ -78,7 +78,7 @@ class FitData:
 
     @property
     def labelled(self) -> Any:
-        """The data as a backend takes them."""
+        """The data in the format of the backends."""
         return LabelledData(self.features, self.target.values, self.target.weight)
 
     def make_backend(self, spec: FitSpec) -> Any:
@@ -108,7 +108,7 @@ class FitData:
         )
 
     def loaded(self) -> "FitData":
-        """Return the data with all columns read, to take different rows of them repeatedly."""
+        """Return the data with all columns loaded, for repeated selection of rows."""
         return replace(self, features=self.features.load())
 
     def check_training(self) -> None:
@@ -122,7 +122,7 @@ class FitData:
             raise ValueError(msg)
 
     def test_set(self, rows: NDArray[np.intp], scoring: Any) -> "TestSet":
-        """Return the rows of positive weight among some rows, to score models on."""
+        """Return those of the given rows that have positive weight, to score models on."""
         from sklearn.utils import _safe_indexing, indexable
 
         from sparsegam._fit.scoring import TestSet
@@ -147,7 +147,7 @@ class FitData:
         warn_about_columns(spec, self.features)
 
     def release(self, problem: Problem[Any]) -> None:
-        """Release what a problem holds elsewhere; nothing for data in memory."""
+        """Release the remote data of a problem; do nothing for data in memory."""
 
     def against_rest(self, k: int) -> "FitData":
         """Return the data with one of more than two classes as the positive class, and all others as the negative."""
@@ -248,7 +248,7 @@ def build_problem(
     design : AdditiveOptions or Coefficients, default=None
         One of the designs of `spec`; None is the first.
     backend : Backend, default=None
-        Where the data are kept and summed; None is a new one. Problems that share a backend share their bins.
+        Where the data are stored and summed; None creates one. Problems that share a backend share their bins.
     """
     design = spec.designs[0] if design is None else design
     backend = data.make_backend(spec) if backend is None else backend

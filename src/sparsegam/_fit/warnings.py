@@ -1,4 +1,4 @@
-"""Warnings that every fit may give."""
+"""Warnings that any fit may emit."""
 
 from typing import Any
 

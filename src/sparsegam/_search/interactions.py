@@ -2,8 +2,8 @@
 
 All products of two conditions are far too many to be columns of a design. At a model, the sums of gradient and
 curvature over the two-dimensional bins of each pair of features give the gain of every product. The products of largest
-gain become candidates, and the search continues over steps and interactions. Candidates that no model uses make room
-for others at the next model.
+gain become candidates, and the search continues over steps and interactions. Candidates that no model uses are
+replaced at the next model.
 """
 
 import math
@@ -34,26 +34,26 @@ MIN_PER_PAIR, MAX_PER_PAIR = 4, 24
 # Largest number of pairs with candidates for interactions="auto" or a list of pairs.
 MAX_PAIRS = 32
 N_ROUNDS = 2
-# Number of thresholds that are tried on each side of a threshold of a model, between those of the coarse bins.
+# A coarse threshold in a model is refined: number of finer thresholds that are tried on each side of it.
 N_REFINED_THRESHOLDS = 4
 # Sizes of the models at which candidates are scored if all sizes are searched, as shares of max_terms.
 FRONTIER_SIZES = (0.2, 0.5, 1.0)
-# With interactions="auto", the largest gain of about this many distinct products of each pair is, for pure noise, the
-# logarithm of their number. A pair must gain more than that by the margin. Set by benchmarks/interactions.py.
+# With interactions="auto", each pair has about this many distinct products, whose largest gain is, for pure noise,
+# the logarithm of their number. The gain of a pair must exceed this by the margin. Set by benchmarks/interactions.py.
 N_DISTINCT_PRODUCTS = 64
 GAIN_MARGIN = 4.0
 
 
 @dataclass(frozen=True)
 class Conditions:
-    """The conditions on one feature of which interactions are made.
+    """The conditions on one feature from which interactions are built.
 
     Attributes
     ----------
     coarse_bins : (ndarray of uint8, int, int)
         Coarse bin of each bin, number of ordered coarse bins, and number of all; see `_core.CoarseBins`.
     ranges : list of BinRange or None
-        The conditions, as the core numbers them; None for the coarse bin that collects rare levels.
+        The conditions, in the order of the core; None for the coarse bin that collects rare levels.
     """
 
     coarse_bins: tuple[NDArray[np.uint8], int, int]
@@ -62,12 +62,12 @@ class Conditions:
 
 @dataclass(frozen=True)
 class Models:
-    """Models that were found on the way to the candidates.
+    """Intermediate models, at which candidates are scored.
 
     Attributes
     ----------
     problem : TableProblem
-        The problem they were found in.
+        The problem of the models.
     points : list of Point
         The models: one, or one per size.
     lambda0 : float or None
@@ -123,7 +123,7 @@ def prepare(problem: P, lambda0: float | str | None = None) -> P:
 
 
 def add_interactions(problem: TableProblem, lambda0: float | str | None) -> TableProblem:
-    """Return the problem with candidate interactions, and with the models found on the way as starting points."""
+    """Return the problem with candidate interactions, and with the intermediate models as starting points."""
     names, options, constraints = problem.design.names, problem.interaction_options, problem.constraints
     pairs = options.pairs(names, constraints.forbidden(names), constraints.forbidden_pairs(names))
     if not pairs or problem.max_terms < 1:
@@ -170,14 +170,14 @@ def _with_candidates(
 ) -> TableProblem:
     """Return the problem with candidate interactions, starting from those models that use no others."""
     extended = with_interactions(problem, candidates)
-    size_penalty = problem.units.price(problem.unit_penalty("auto")(problem.max_terms // 2) * noise)
+    size_penalty = problem.units.core_penalty(problem.unit_penalty("auto")(problem.max_terms // 2) * noise)
     moved = (_in_design(problem.units.to_core(p), models.problem.design, extended.design) for p in models.points)
     start = tuple(point for point in moved if point is not None)
     return replace(extended, warm_start=start, size_penalty=size_penalty, interrupted=not models.finished)
 
 
 def _in_design(point: _core.Point, before: ThresholdDesign, after: ThresholdDesign) -> _core.Point | None:
-    """Return a point in the columns of a design with other interactions; None if that lacks one of them."""
+    """Renumber the columns of a point for a design with other interactions; None if the design lacks one in use."""
     columns = point.columns.copy()
     for i, column in enumerate(columns.tolist()):
         interaction = before.interaction_of(column)
@@ -189,7 +189,7 @@ def _in_design(point: _core.Point, before: ThresholdDesign, after: ThresholdDesi
 
 
 def _noise_variance(models: Models) -> float:
-    """Return the variance of the residuals of a regression, the unit of its gains; 1 for a classifier."""
+    """Return the residual variance of a regression, by which gains are divided; 1 for a classifier."""
     if LOSSES[models.problem.options.loss].is_classifier:
         return 1.0
     largest = models.points[-1]
@@ -298,7 +298,7 @@ def _refined_range(side: BinRange, conditions: Conditions) -> list[BinRange]:
 
 
 def conditions_of(design: ThresholdDesign, j: int) -> Conditions:
-    """Return the conditions on feature j of which interactions are made.
+    """Return the conditions on feature j from which interactions are built.
 
     Ordered bins are grouped into coarse bins of about the same weight. The largest unordered bins are coarse bins of
     their own, and all others share one, which is in no interaction.

@@ -1,4 +1,4 @@
-"""Problems of linear models: a matrix with the penalties of its columns."""
+"""Fitting problems of linear models: a matrix with the penalties of its columns."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,7 +20,7 @@ from sparsegam.losses import LOSSES
 
 # Above this ratio of |mean| to standard deviation, sums of squares lose significant digits.
 FAR_FROM_ZERO = 100.0
-# Above this ratio, products of coefficients and values do, too.
+# Above this ratio, products of coefficients and values lose significant digits, too.
 TOO_FAR_FROM_ZERO = 2.0**20
 # Below this ratio of standard deviation to |mean|, a column is constant up to rounding.
 NO_VARIATION = 1e-13
@@ -39,7 +39,7 @@ def build_matrix_problem(
     Parameters
     ----------
     backend : Backend
-        Where the data are kept and summed.
+        Where the data are stored and summed.
     data : LabelledData
         The matrix, the target and the weights.
     coefficients : Coefficients
@@ -87,7 +87,7 @@ def _centred_rows(
 ) -> tuple[Any, dict[int, float], frozenset[int], NDArray[np.bool_]]:
     """Build the row oracle; return it with column offsets, ill-conditioned columns and the mask of varying columns.
 
-    Without an intercept no column may be centred, and a constant column is a column like any other.
+    Without an intercept no column may be centred, and constant columns may be selected.
     """
     rows = rows_of(matrix)
     if not coefficients.fit_intercept:

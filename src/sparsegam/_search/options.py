@@ -26,7 +26,7 @@ class SearchOptions:
     lambda2 : float or "auto"
         The ridge penalty; see `sparsegam._search.ridge`.
     max_terms : int or None
-        Largest number of terms; None leaves it to lambda0.
+        Largest number of terms; None: no limit, so that lambda0 alone determines the size.
     n_jobs : int or None
         Number of threads, as joblib counts them.
     time_limit : float or None
@@ -34,7 +34,7 @@ class SearchOptions:
     certify : bool
         Whether to prove that the model is swap 1-OPT.
     standardize : bool or None
-        Whether the ridge applies to standardized coefficients; None: for numbers, but not for lambda2="auto".
+        Whether the ridge applies to standardized coefficients; None: only if lambda2 is a number.
     """
 
     loss: str

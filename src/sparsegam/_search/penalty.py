@@ -16,13 +16,13 @@ CRITERIA = ("auto", "aic", "bic")
 FIXED_POINT_STEPS = 10
 # A regression whose residual variance is below this share of the variance of y counts as a perfect fit.
 SMALLEST_NOISE = 1e-4
-# Mean weights beyond this factor from 1 can hardly be numbers of repeated rows.
+# Mean weights beyond this factor from 1 are unlikely to be numbers of repeated rows.
 UNUSUAL_MEAN_WEIGHT = 10.0
 
-# lambda0="auto" was calibrated by benchmarks/defaults.py and benchmarks/defaults_regression.py. Next to a ridge, less
-# than BIC is best where every column is informative, and more where a term is the best of many uninformative columns.
+# lambda0="auto" was calibrated by benchmarks/defaults.py and benchmarks/defaults_regression.py. With a ridge, the best
+# penalty is below BIC if all columns are informative, and above it if terms are chosen from many uninformative columns.
 SHARE_OF_BIC = 0.4
-# With more rows the relative influence of the ridge vanishes and BIC is right by itself (benchmarks/defaults_large.py).
+# With more rows the influence of the ridge vanishes, and BIC needs no correction (benchmarks/defaults_large.py).
 MANY_ROWS = 10_000
 SHARE_PER_TENFOLD = 0.5
 # The columns of a matrix are less correlated than neighbouring thresholds of one feature.
@@ -111,7 +111,7 @@ def fixed_point(
     null_objective: float | None,
     best_at: Callable[[float], tuple[float, int]],
 ) -> float:
-    """Return the penalty per term that agrees with the model found at this very penalty.
+    """Return the penalty per term that the criterion assigns to the best model at this penalty.
 
     The iteration starts at the model without terms and continues as long as the penalty falls. In a regression, the
     penalty is `unit` times the noise variance, which is estimated from the residuals.
@@ -147,20 +147,20 @@ def fixed_point(
 
 
 def check_lambda0(lambda0: float | str) -> None:
-    """Raise ValueError unless lambda0 names a criterion or is a finite number >= 0."""
+    """Raise ValueError unless lambda0 is a criterion or a finite number >= 0."""
     if isinstance(lambda0, str):
         check_choice("lambda0", lambda0, CRITERIA, other="or a number >= 0")
     else:
         check_number("lambda0", lambda0, at_least=0.0)
         if lambda0 > LARGEST_LAMBDA0:
-            msg = f"lambda0 must be at most {LARGEST_LAMBDA0:g}, got {shown(lambda0)}: no loss is that large."
+            msg = f"lambda0 must be at most {LARGEST_LAMBDA0:g}, got {shown(lambda0)}."
             raise ValueError(msg)
 
 
 def noise_variance(objective: float, n_terms: int, total_weight: float) -> float:
     """Return the residual variance of a regression.
 
-    A term takes two degrees of freedom, its threshold and its coefficient, so that models with nearly as many terms as
-    rows do not appear to be free of noise.
+    A term counts as two degrees of freedom, its threshold and its coefficient, so that the estimate does not approach
+    zero for models with nearly as many terms as rows.
     """
     return 2 * objective / max(total_weight - 1 - 2 * n_terms, 1.0)

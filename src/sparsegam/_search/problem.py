@@ -40,8 +40,8 @@ class Problem(Generic[D_co]):
     ----------
     design : Design
         The candidate columns and their meaning.
-    rows : Rows of the core
-        Returns sums over the rows, wherever they are.
+    rows : _core.Rows
+        The row oracle, which returns sums over the rows.
     penalty : _core.Penalty
         Ridge, lasso, bounds and constraints of the columns.
     options : SearchOptions
@@ -51,9 +51,9 @@ class Problem(Generic[D_co]):
     ridge : Ridge
         The ridge penalty.
     n_candidates, n_fixed : int
-        Number of columns that a model may have, and of those that every model has.
+        Number of candidate columns, and of those that are in every model.
     selection : SelectionPenalty
-        What lambda0="auto" adds for choosing among many columns.
+        The part of lambda0="auto" that corrects for selection among many columns.
     cost : ndarray
         Factor on lambda0 of each column.
     units : Units
@@ -113,7 +113,7 @@ class Problem(Generic[D_co]):
         return unit_penalty(lambda0, self.total_weight, self.mean_weight, self.selection)
 
     def total_cost(self, point: _core.Point) -> float:
-        """Return the sum of the factors on lambda0 of all terms: their number, unless columns differ in cost."""
+        """Return the sum of the cost factors of all terms: the number of terms if all factors are 1."""
         return float(self.cost[point.columns].sum())
 
 
@@ -126,5 +126,5 @@ def at_ridge(problem: P, ridge: Ridge) -> P:
 def check_room(n_fixed: int, option: str, options: SearchOptions) -> None:
     """Raise ValueError if more terms are required than a model may have."""
     if options.max_terms is not None and n_fixed > options.max_terms:
-        msg = f"{option} names {n_fixed} columns, each a term of every model, but max_terms is {options.max_terms}."
+        msg = f"{option} lists {n_fixed} columns, which are in every model, but max_terms is {options.max_terms}."
         raise ValueError(msg)

@@ -36,7 +36,7 @@ class Support:
 
     @property
     def point(self) -> _core.Point:
-        """The model as a point of the core."""
+        """The model as a `_core.Point`."""
         return _core.Point(float(self.theta[0]), self.columns, np.ascontiguousarray(self.theta[1:]))
 
     def without(self, j: int) -> "Support":

@@ -1,4 +1,4 @@
-"""The ridge penalty: what lambda2 stands for, and the ridges that cross-validation chooses from.
+"""The ridge penalty: the meaning of lambda2, and the ridges that cross-validation chooses from.
 
 A number applies to the standardized coefficients: lambda2 * (sigma_j w_j)^2, where sigma_j^2 is the centred squared
 norm of the column. sigma_j^2 grows with the number of rows, so the shrinkage does not depend on it. lambda2="auto" is a
@@ -53,7 +53,7 @@ class Ridge:
         return Ridge(self.amount / total_weight, self.standardized) if self.over_rows else self
 
     def times_noise(self, noise: float) -> "Ridge":
-        """Return the ridge of a regression that leaves this share of the variance unexplained."""
+        """Return the ridge scaled by the noise share of the variance of y, if `over_noise`."""
         return Ridge(self.amount * noise, self.standardized) if self.over_noise else self
 
     @property
@@ -107,7 +107,7 @@ def ridges_of(lambda2: Any, loss: str, *, standardize: bool | None = None) -> tu
         return (ridge_of(lambda2, loss, standardize=standardize),)
     numbers = list(lambda2)
     if not numbers:
-        msg = "lambda2 must hold at least one number, got an empty list."
+        msg = "lambda2 must contain at least one number, got an empty list."
         raise ValueError(msg)
     found = {ridge_of(number, loss, standardize=standardize) for number in numbers}
     return tuple(sorted(found, key=lambda ridge: ridge.amount))

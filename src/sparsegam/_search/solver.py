@@ -204,7 +204,7 @@ def _search_at(
     search = _core.fit_at(
         problem.rows,
         problem.penalty,
-        lambda0=problem.units.price(lambda0),
+        lambda0=problem.units.core_penalty(lambda0),
         max_terms=problem.max_terms,
         certify=certify,
         start=start,

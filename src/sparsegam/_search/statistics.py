@@ -1,7 +1,7 @@
 """Statistics of the terms of a fitted model: counts of training rows, and the covariance of the coefficients.
 
-With H the Hessian of loss and ridge on the support and the intercept, the covariance is H^-1, for the squared loss
-times the residual variance. This is Wald's covariance of a model whose columns were given and not selected.
+With H the Hessian of loss and ridge on the support and the intercept, the covariance is H^-1, multiplied by the
+residual variance for the squared loss. This is the Wald covariance, which treats the selected columns as fixed.
 """
 
 from collections.abc import Iterable, Sequence
@@ -132,7 +132,7 @@ def _inverse(hessian: FloatArray) -> FloatArray | None:
 
 
 def warn_of_few_rows(models: Iterable[Model]) -> None:
-    """Warn if steps are based on few training rows; the message names those with the fewest."""
+    """Warn if steps are based on few training rows; the message lists those with the fewest."""
     weak = sorted((term for model in models for term in model.terms if _has_few_rows(term)), key=_smaller_side)
     if not weak:
         return

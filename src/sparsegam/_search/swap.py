@@ -1,4 +1,4 @@
-"""The search of the paper: thresholding, swaps in the order of the gradient, cuts, and a queue of terms.
+"""The published swap search: thresholding, swaps in the order of the gradient, cuts, and a queue of terms.
 
 Liu, Zhong, Seltzer, Rudin (AISTATS 2022), algorithms 1 to 5 and theorem 5.1. The exchange search of this package is
 faster and reaches lower objectives; this one is for comparison, and to reproduce the experiments of the paper.
@@ -116,7 +116,7 @@ def fit_swap(problem: Problem[Any], lambda0: float | str, options: SwapSearch) -
 def search_swap(
     problem: Problem[Any], lambda0: FloatArray, options: SwapSearch
 ) -> tuple[list[_core.Point], bool, dict[str, int]]:
-    """Run the swap search at each penalty in turn, each starting from the model before."""
+    """Run the swap search at each penalty in turn, starting from the previous model."""
     if LOSSES[problem.options.loss].closed_form and problem.ridge.lambda2 > 0:
         msg = (
             f"the swap search supports the {problem.options.loss} loss without ridge only, got "
@@ -126,7 +126,7 @@ def search_swap(
     points, finished, counts = _core.swap_path(
         problem.rows,
         problem.penalty,
-        lambda0=np.array([problem.units.price(penalty) for penalty in lambda0.tolist()]),
+        lambda0=np.array([problem.units.core_penalty(penalty) for penalty in lambda0.tolist()]),
         max_terms=problem.max_terms,
         cuts="selfconcordant" if options.cuts == "auto" else options.cuts,
         dynamic=options.order == "dynamic",

@@ -1,4 +1,4 @@
-"""Problems of additive models: an encoded table with the penalties and constraints of its columns."""
+"""Fitting problems of additive models: an encoded table with the penalties and constraints of its columns."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -110,9 +110,9 @@ def build_table_problem(
     Parameters
     ----------
     backend : Backend
-        Where the data are kept and summed.
+        Where the data are stored and summed.
     data : Data
-        The training data, of the kind that the backend takes.
+        The training data, of the type that the backend supports.
     binning, constraints, interaction_options, options
         Options of the bins, of the models and of the search.
     """

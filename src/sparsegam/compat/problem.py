@@ -138,7 +138,7 @@ class GridProblem:
 
     def core_lambda0(self, lambda0: float) -> float:
         """Return lambda0 in the units of the core."""
-        return self.units.price(lambda0 * self.scale**2)
+        return self.units.core_penalty(lambda0 * self.scale**2)
 
     def slopes(self, point: _core.Point) -> FloatArray:
         """Return the absolute slope of the loss along each column of the matrix, on the scale of the original."""

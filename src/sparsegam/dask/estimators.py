@@ -51,7 +51,7 @@ class DaskSparseGAMClassifier(_AdditiveEstimator):
 
     See Also
     --------
-    sparsegam.SparseGAMClassifier : The same for data in memory.
+    sparsegam.SparseGAMClassifier : The estimator for data in memory.
     """
 
     classes_: NDArray[Any]
@@ -210,7 +210,7 @@ class DaskSparseGAMRegressor(_AdditiveEstimator):
 
     See Also
     --------
-    sparsegam.SparseGAMRegressor : The same for data in memory.
+    sparsegam.SparseGAMRegressor : The estimator for data in memory.
     """
 
     search_stats_: dict[str, int]

@@ -1,4 +1,4 @@
-"""Additive models that choose their size on a Dask cluster."""
+"""Additive models on a Dask cluster whose number of terms is chosen by cross-validation."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -56,7 +56,7 @@ class DaskSparseGAMClassifierCV(_AdditiveEstimator):
 
     See Also
     --------
-    sparsegam.SparseGAMClassifierCV : The same for data in memory.
+    sparsegam.SparseGAMClassifierCV : The estimator for data in memory.
     """
 
     classes_: NDArray[Any]
@@ -229,7 +229,7 @@ class DaskSparseGAMRegressorCV(_AdditiveEstimator):
 
     See Also
     --------
-    sparsegam.SparseGAMRegressorCV : The same for data in memory.
+    sparsegam.SparseGAMRegressorCV : The estimator for data in memory.
     """
 
     path_: Path[Model]

@@ -152,7 +152,7 @@ def _write_bins(
 def _formulas(
     score: ScoreFunction, bin_rows: Sequence[BinRows], pair_rows: Sequence[PairRows], row: int, *, may_be_empty: bool
 ) -> list[str]:
-    """Return the formulas of the contributions, the score and the probability; an empty row shows nothing."""
+    """Return the formulas of the contributions, the score and the probability; empty rows stay blank."""
     k, n = len(score.inputs), len(score.functions)
     inputs = f"$A{row}:${column_letters(k)}{row}" if k else ""
     template = f'=IF(COUNTA({inputs})=0,"",{{}})' if may_be_empty and k else "={}"

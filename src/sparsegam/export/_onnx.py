@@ -80,7 +80,7 @@ class _Graph:
         return self._result(function.bins, function.contributions, function.slopes if function.has_slopes else None)
 
     def _pair(self, pair: FittedFunction) -> str:
-        """Compute the bin of each feature, and look up the contribution of both bins together."""
+        """Compute the bin of each feature, and look up the contribution of the pair of bins."""
         numbers = [self._result(bins, np.arange(len(bins), dtype=np.float64)) for bins in pair.axes]
         rows, columns = (self._node("Cast", number, to=self._onnx.TensorProto.INT64) for number in numbers)
         width = self._constant(np.array([[len(pair.axes[1])]], dtype=np.int64))
@@ -106,7 +106,7 @@ class _Graph:
         return self._node("Gather", self._constant(results), found)
 
     def _numeric_result(self, bins: Bins, results: FloatArray, slopes: FloatArray | None) -> str:
-        """Count the thresholds below each value; results of single and missing values replace the result."""
+        """Look up the result by the number of thresholds below each value; single and missing values override it."""
         x, inside = bins.feature, slice(bins.first_interval, None)
         if bins.edges.size and not bins.scale.has_levels:
             total = self._node("Gather", self._constant(results[inside]), self._position(x, bins.edges))

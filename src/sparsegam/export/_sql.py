@@ -104,7 +104,7 @@ class Dialect:
         return self.quote_text(text)
 
     def column(self, name: str, scale: Scale) -> str:
-        """Return an expression of a column that can be compared with literals."""
+        """Return an expression for a column that can be compared with literals."""
         kind = "text" if scale.is_text else scale.kind
         return self.comparable.get(kind, "{x}").format(x=self.name(name))
 
@@ -136,7 +136,7 @@ def number_literal(value: float) -> str:
     return digits if "e" in digits else f"{digits}e0"
 
 
-# BigQuery: a backslash escapes in names, a doubled ` does not, and a dot separates names.
+# BigQuery: within names, ` must be escaped by a backslash instead of doubled, and a dot separates names.
 DIALECTS = {
     "duckdb": Dialect(('"', '"'), "DOUBLE", is_nan="isnan(CAST({x} AS DOUBLE))"),
     "postgresql": Dialect(
@@ -273,7 +273,7 @@ def _results(function: FittedFunction, syntax: Dialect, values: FloatArray, slop
 
 
 def _condition(bins: Bins, positions: Sequence[int], syntax: Dialect) -> str:
-    """Return the condition of consecutive bins of one kind for rows that are in no bin before them."""
+    """Return the condition of consecutive bins of one kind for rows that match no earlier bin."""
     last = bins.bins[positions[-1]]
     if last.kind == "missing":
         return syntax.missing(bins.feature, bins.scale)

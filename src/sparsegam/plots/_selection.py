@@ -75,7 +75,7 @@ def plot_frontier(
 
 
 def _test_scores(path: "Path[Model]", X: Any, y: Any) -> FloatArray:
-    """Return the AUC or R² of each model, and warn of new values in X once for all models."""
+    """Return the AUC or R² of each model, and warn about new values in X once for all models."""
     table, new_values = read_table(X).load(), NewValues()
     scores = np.array([main_metric(model, model.score_rows(table, new_values), y) for model in path])
     new_values.tell(path.models[0].missing)
@@ -83,7 +83,7 @@ def _test_scores(path: "Path[Model]", X: Any, y: Any) -> FloatArray:
 
 
 def _panels(ax: Any, *, with_score: bool) -> "tuple[Figure, Axes | None, Axes | None]":
-    """Return the figure and the axes of objective and score; None for a panel that is not drawn."""
+    """Return the figure and the axes for the objective and the score; None for a panel that is not drawn."""
     if ax is not None and np.size(ax) > 1:
         first, second = np.ravel(ax)[:2]
         return first.figure, first, second if with_score else None

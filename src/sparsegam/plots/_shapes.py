@@ -62,7 +62,7 @@ def plot_shape(
 ) -> "Figure":
     """Draw the contribution of one feature, with 95 % intervals if the model has standard errors.
 
-    The intervals are of the difference from the mean contribution over the training data. They treat the terms as
+    The intervals are for the difference from the mean contribution over the training data. They treat the terms as
     fixed in advance and ignore that they were selected; see the `stability` method of the estimators for how often
     each term is selected again.
 
@@ -87,7 +87,7 @@ def plot_shape(
     """
     shapes = model.shape_functions(centred=centred)
     if feature not in shapes:
-        msg = f"the model has no shape function of {feature!r}; it has those of {list(shapes)}."
+        msg = f"the model has no shape function of {feature!r}. Features: {list(shapes)}."
         raise ValueError(msg)
     figure, ax = get_axes(ax, width=5.0, height=3.2)
     _draw_shape(ax, model, feature, _column(model, feature, None if X is None else read_table(X)), centred=centred)
@@ -130,7 +130,7 @@ def plot_shapes(
     names = _by_importance(model, table) if features is None else list(features)
     figure, axes = _grid(len(names)) if ax is None else (np.ravel(ax)[0].figure, list(np.ravel(ax)))
     if len(axes) < len(names):
-        msg = f"ax holds {len(axes)} axes for {len(names)} features: pass one for each, or name fewer features."
+        msg = f"ax contains {len(axes)} axes for {len(names)} features: pass one per feature, or select fewer."
         raise ValueError(msg)
     for axis, name in zip(axes, names, strict=False):
         if isinstance(name, str):
@@ -175,7 +175,7 @@ def plot_pair(
         The figure.
     """
     if pair not in model.pairs:
-        msg = f"the model has no interaction of {pair!r}; it has those of {list(model.pairs)}."
+        msg = f"the model has no interaction of {pair!r}. Interactions: {list(model.pairs)}."
         raise ValueError(msg)
     grid = _pair_grid(model, pair, None if X is None else read_table(X), centred=centred)
     figure, ax = get_axes(ax, width=2.2 + 1.0 * len(grid.labels[0]), height=1.4 + 0.55 * len(grid.labels[1]))
@@ -203,7 +203,7 @@ def _column(model: Model, feature: str, table: Table | None) -> FloatArray | Non
 
 
 def _grid(n_panels: int) -> "tuple[Figure, list[Axes]]":
-    """Return a figure of the width of a page with two panels in a row."""
+    """Return a figure as wide as a page, with two panels in each row."""
     n_columns = min(max(n_panels, 1), 2)
     n_rows = -(-max(n_panels, 1) // n_columns)
     figure = new_figure(PAGE_WIDTH if n_columns > 1 else 5.0, 2.5 * n_rows + 0.3)
@@ -285,7 +285,7 @@ def _set_height(ax: "Axes", rows: list[BinRow]) -> None:
     ends += [(row.start, INTERVAL * row.errors[0] if row.errors else 0.0) for row in rows if row.slope]
     values = [value for value, _ in ends]
     height = (max(values) - min(values)) or 1.0
-    # The interval of a bin of very few rows may leave the axes: it must not flatten all other bins.
+    # A wide interval, of a bin of very few rows, is cut off at the axes so that the other bins remain readable.
     half_widths = [min(half_width, 0.5 * height) for _, half_width in ends]
     top = max(value + half_width for value, half_width in zip(values, half_widths, strict=True))
     bottom = min(value - half_width for value, half_width in zip(values, half_widths, strict=True))
@@ -359,7 +359,7 @@ def _draw_levels(ax: "Axes", rows: list[BinRow]) -> None:
 
 
 def _pair_grid(model: Model, pair: tuple[str, str], table: Table | None, *, centred: bool | None) -> PairGrid:
-    """Return the cells that occur in the training data or in the table, with the rows of the table counted."""
+    """Return the cells that occur in the training data or in the table, and the number of rows of the table in each."""
     columns = {name: _column(model, name, table) for name in pair}
     numbers = {name: column for name, column in columns.items() if column is not None}
     return pair_grid(model, pair, numbers or None, centred=centred).drawn()

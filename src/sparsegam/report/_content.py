@@ -60,7 +60,7 @@ def _linear_content(report: ReportData, model: LinearModel) -> dict[str, Any]:
     performance = performance_content(report)
     features = linear_features_content(report, model)
     intercept = model.centre_score if model.centres else model.intercept
-    structure = f"It is a weighted sum of {model.n_terms} of {_plural(model.n_features, 'column')}."
+    structure = f"It is a weighted sum of columns: {model.n_terms} of {model.n_features} are used."
     missing = dict.fromkeys(("term_statistics", "stability", "frontier", "alternatives", "scorecard", "ranges"))
     return (
         _common_content(report, performance, structure, features)

@@ -24,7 +24,7 @@ from sparsegam.deploy import Scorecard
 from sparsegam.inspection import Stability
 from sparsegam.inspection._alternatives import columns_of, fit_problem, fit_spec, smaller_models
 
-# The path is searched up to this number of terms more than the model has.
+# The path is searched up to the size of the model plus this number of terms.
 EXTRA_TERMS = 8
 
 # For larger models, the search of the path starts from the model. With 80 terms, it takes a third of the time and
@@ -34,7 +34,7 @@ MANY_TERMS = 40
 
 @dataclass(frozen=True)
 class Dataset:
-    """Features in the form that the model reads, target, and features as passed by the user."""
+    """Features in the format of the model, the target, and the features as passed by the user."""
 
     table: Any
     y: NDArray[Any]
@@ -58,7 +58,7 @@ class Dataset:
 
 @dataclass(frozen=True)
 class Annotations:
-    """Information about a model that only its author knows.
+    """Information about a model that its author supplies.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Annotations:
     scorecard: Scorecard | None = None
 
     def check(self, names: Sequence[str]) -> None:
-        """Raise if a label is of an unknown feature, or neither a str nor a pair of str."""
+        """Raise if a label refers to an unknown feature, or is neither a str nor a pair of str."""
         for name, label in self.labels.items():
             position(name, names, "labels")
             is_pair = isinstance(label, tuple) and len(label) == 2 and all(isinstance(part, str) for part in label)
@@ -241,7 +241,7 @@ class ReportData:
 
     @cached_property
     def missing_columns(self) -> str:
-        """Error message if a term of the model is not a column of the problem, as after edits; otherwise empty."""
+        """Error message if a term is not a column of the problem (for example after edits), otherwise empty."""
         if self.problem is not None and self.fit.result is None:
             try:
                 columns_of(self.problem, self.model.terms)

@@ -1,4 +1,4 @@
-"""Report content on features and interactions: what the page draws, and what it evaluates in the scoring form."""
+"""Report content on features and interactions: curves to draw, and functions for the scoring form."""
 
 from typing import Any
 

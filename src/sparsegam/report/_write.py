@@ -68,13 +68,13 @@ def write_report(  # noqa: PLR0913
     y : array-like of shape (n_samples,), optional
         The target of the training data.
     X_test : array-like or data frame of shape (n_samples, n_features), optional
-        Test data to measure the performance on. By default, the training data are used, and the report says so.
+        Test data to measure the performance on. By default, the training data are used, as stated in the report.
     y_test : array-like of shape (n_samples,), optional
         The target of the test data.
     title : str, default="A sparse model"
         Heading of the report.
     settings : mapping, optional
-        Options of the fit. They are listed, and used to search models of other sizes and alternatives. By default the
+        Options of the fit. They are listed, and used to find models of other sizes and alternatives. By default the
         parameters of an estimator.
     path : Path, optional
         The models of other sizes, to avoid searching them.

@@ -1,15 +1,15 @@
 // Counterfactuals: the cheapest changes of the case in the form that move its score past a target.
 //
 // This is the exact search of Python's counterfactual. A move changes the features of a block (one feature, or features
-// linked by interactions) and has a cost and a gain of score. Sets of moves are built block by block, without those that
-// another set beats in both.
+// linked by interactions) and has a cost and a gain of score. Sets of moves are built block by block; a set is dropped
+// if another one costs no more and gains no less.
 
 // Cost of any change, in addition to its share of rows; digits of rounded values; margin against rounding; limit on the
 // combinations of values of a block.
 const TOUCH_COST = 0.01, DIGITS = 5, MARGIN = 1e-9, MAX_COMBINATIONS = 5000;
 
-// Changes cost the share of training rows between the values before and after. If the distribution of a numeric feature
-// is unknown, changes are counted instead.
+// The cost of a change is the share of training rows between the old and the new value. If the distribution of a numeric
+// feature is unknown, changes are counted instead.
 const hasDistributions = report.features.every((feature) => feature.distribution || feature.kind === "category" || feature.kind === "boolean");
 
 function nextUp(value) {
@@ -103,7 +103,7 @@ function movesOf(block, sign, isFree) {
   return [...constant, ...ramps.filter((move) => rise(move) > 0 && !isBeaten(move.near, move.far))].filter((move) => Math.max(move.near.gain, move.far.gain) > 0);
 }
 
-// Return the candidates that no other candidate beats in both cost and gain.
+// Return the candidates that are not dominated: no other one costs no more and gains no less.
 function undominated(all) {
   let top = -Infinity;
   return all.sort((a, b) => a.cost - b.cost || b.gain - a.gain).filter((one) => { if (one.gain <= top) return false; top = one.gain; return true; });
@@ -121,8 +121,8 @@ function cheapestSet(all, need) {
   let best = null;
   const update = (cost, moves) => { if (!best || cost < best.cost) best = { cost, moves }; };
 
-  // Extend all sets by the moves of some blocks. Drop a set if the blocks that remain cannot gain what it lacks, or not
-  // at less than the cost of the best set so far.
+  // Extend all sets by the moves of some blocks. Drop a set if the remaining blocks cannot supply the missing gain at a
+  // total cost below that of the best set so far.
   const extend = (sets, joining, later) => {
     joining.forEach((moves, i) => {
       const rest = [...joining.slice(i + 1), ...later], most = rest.reduce((sum, one) => sum + largestGain(one), 0), rate = Math.min(Infinity, ...rest.map(lowestRate));
@@ -154,7 +154,8 @@ function cheapestSet(all, need) {
     }
   };
 
-  // Try each of the candidates as the last block; sets of the other candidates are shared by halving.
+  // Use each candidate once as the last block, after all others. Recursive halving of the candidates avoids extending the
+  // sets by the other blocks anew for each of them.
   const tryEachLast = (sets, candidates) => {
     if (!sets.length) return;
     if (candidates.length === 1) { finish(sets, candidates[0]); return; }

@@ -1,4 +1,4 @@
-// All other sections, and the code that fills the page.
+// The remaining sections, and the code that fills the page.
 
 function hideUnless(section, condition) {
   section.hidden = !condition;

@@ -25,7 +25,7 @@ from sparsegam._design.threshold import ThresholdDesign, sorted_interactions
 from sparsegam.arrays import FloatArray
 from sparsegam.losses import LOSSES
 
-# Bytes per row besides codes, label and weight: gradient, curvature, cached curvature of scans, bits and scores.
+# Bytes per row in addition to codes, label and weight: gradient, curvature, cached curvature of scans, bits and scores.
 BYTES_PER_ROW = 40
 
 
@@ -74,7 +74,7 @@ class CudaBackend:
         """Return the row oracle of a dense matrix; see `Backend.matrix_rows`."""
         matrix = data.features
         if matrix.is_sparse:
-            msg = "device='cuda' takes dense matrices, got a sparse one: pass X.toarray(), or use device='cpu'."
+            msg = "device='cuda' supports dense matrices only, got a sparse one: pass X.toarray(), or use device='cpu'."
             raise ValueError(msg)
         device = Device()
         # A scan of selected columns copies them, and again for their products with the curvature.

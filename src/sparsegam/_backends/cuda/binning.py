@@ -16,7 +16,7 @@ from sparsegam.arrays import FloatArray
 
 
 def bin_column(device: Device, learner: Learner, table: Table, j: int, weight: Any) -> tuple[Feature, Any]:
-    """Learn the bins of column j and encode it, on the device unless it holds levels or is stored as codes.
+    """Learn the bins of column j and encode it, on the device unless it is categorical or stored as codes.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def _summarise(
 def _summarise_ordered(
     device: Device, numbers: Any, weight: Any, max_bins: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the selected values, with the number and weight of the rows above the previous value and up to each."""
+    """Return the selected values, with the number and weight of the rows in (previous value, value]."""
     xp = device.xp
     if numbers.size == 0:
         return np.zeros(0), np.zeros(0), np.zeros(0)

@@ -152,7 +152,7 @@ class DeviceCodes:
         return bool(self.is_ramp.any())
 
     def kinds(self) -> list[str]:
-        """Return the kind of each column as `_core.ColumnInfo` names it."""
+        """Return the kind of each column: "step", "ramp" or "level"."""
         kinds: list[str] = np.where(self.is_step, "step", np.where(self.is_ramp, "ramp", "level")).tolist()
         return kinds
 

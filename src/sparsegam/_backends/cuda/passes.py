@@ -198,7 +198,7 @@ class Summation:
     def by_pair(self, values: Sequence[RowValues], cells: Sequence[CoarseBins | None], pairs: IntArray) -> FloatArray:
         """Sum two values of each row over the cells of pairs of features.
 
-        Returns a row for each value, with the tables of all pairs one after the other, each row by row.
+        Returns an array with one row per value: the tables of all pairs, flattened row by row and concatenated.
         """
         device, xp, tables = self.device, self.device.xp, PairTables.of(cells, pairs)
         if tables.n_sums == 0:

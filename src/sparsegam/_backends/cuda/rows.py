@@ -63,14 +63,14 @@ class CudaThresholdRows(_core.Rows):
         super().__init__()
         self.codes, self.target, self.device, self.loss = codes, target, codes.device, target.loss
         self._evaluation, self._summation = Evaluation(codes, target), Summation(codes)
-        # Derivatives of the rows at the last point. `_curv` is None once it belongs to the token of a scan.
+        # Derivatives of the rows at the last point. `_curv` is None once a scan has moved it to its token.
         self._point: tuple[float, bytes, bytes] | None = None
         self._grad: Any = None
         self._curv: Any = None
         self._value: Any = None
         self._statistics: Any = None
         self._totals: Totals | None = None
-        # Largest values of the weights summed last; kernels read it by its address.
+        # Largest values of the weights that were summed last; kernels receive the address of this array.
         self._max_values: Any = None
         with self.device:
             self.columns = self._describe_columns()
@@ -89,7 +89,7 @@ class CudaThresholdRows(_core.Rows):
         support: IntArray,
         low_precision: bool = False,  # noqa: FBT001, FBT002
     ) -> tuple[float, FloatArray, FloatArray]:
-        """Return the loss, Hessian and gradient on some columns of the point."""
+        """Return the loss, Hessian and gradient with respect to some columns."""
         with self.device:
             self._go_to(point)
             if support.size and not self.codes.is_ramp[support].any():
@@ -139,7 +139,7 @@ class CudaThresholdRows(_core.Rows):
     def pair_sums(
         self, point: _core.Point, coarse_bins: Sequence[CoarseBins | None], pairs: IntArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Return sums of gradient and of curvature over the cells of pairs of features, table after table."""
+        """Return sums of gradient and of curvature over the cells of pairs of features, as concatenated tables."""
         with self.device:
             self._go_to(point)
             grad, curv = self._summation.by_pair(self._base_values, coarse_bins, pairs)
@@ -201,7 +201,7 @@ class CudaThresholdRows(_core.Rows):
     def _channels(self, support: IntArray, cached: CachedCurvature, *, may_invert: bool = False) -> Channels:
         """Return channels for gradient, curvature, and the cached curvature of the rows of each column in a support.
 
-        Where most rows have a column, the bits of its complement can be stored: fewer additions give the same sums.
+        If a column is 1 in most rows, its complement can be stored, which gives the same sums with fewer additions.
         """
         is_ramp = self.codes.is_ramp[support]
         binary, ramps = support[~is_ramp], support[is_ramp]
@@ -307,7 +307,7 @@ class CudaThresholdRows(_core.Rows):
 
 
 def _gram_with_intercept(upper: FloatArray, n: int, totals: Totals) -> tuple[FloatArray, FloatArray]:
-    """Return Hessian and gradient of the intercept and 0/1 columns, from what `Summation.gram` returns."""
+    """Return Hessian and gradient of the intercept and 0/1 columns, from the result of `Summation.gram`."""
     curv, grad = np.empty((n + 1, n + 1)), np.append(totals.grad, upper[-n:])
     rows, columns = np.triu_indices(n)
     curv[rows + 1, columns + 1] = curv[columns + 1, rows + 1] = upper[:-n]
@@ -358,7 +358,7 @@ class CudaMatrixRows(_core.Rows):
         support: IntArray,
         low_precision: bool = False,  # noqa: FBT001, FBT002
     ) -> tuple[float, FloatArray, FloatArray]:
-        """Return the loss, Hessian and gradient on some columns of the point."""
+        """Return the loss, Hessian and gradient with respect to some columns."""
         with self.device:
             grad, curv, totals = self._go_to(point)
             return totals.value, *self._gram(support, grad, curv)

@@ -121,7 +121,7 @@ class DaskRows(_core.Rows):
         support: IntArray,
         low_precision: bool = False,  # noqa: FBT001, FBT002
     ) -> tuple[Any, ...]:
-        """Return the loss, Hessian and gradient on some columns of the point."""
+        """Return the loss, Hessian and gradient with respect to some columns."""
         return self.add_up(EncodedShard.newton, plain_point(point), support, low_precision)
 
     def scan(self, point: _core.Point, columns: IntArray) -> tuple[Any, ...]:
@@ -175,7 +175,7 @@ class DaskRawRows(_core.Rows):
         support: IntArray,
         low_precision: bool = False,  # noqa: FBT001, FBT002
     ) -> tuple[Any, ...]:
-        """Return the loss, Hessian and gradient on some columns of the point."""
+        """Return the loss, Hessian and gradient with respect to some columns."""
         return self._rows.add_up(EncodedShard.newton_raw, self._columns, plain_point(point), support, low_precision)
 
 
@@ -185,7 +185,7 @@ class DaskBackend:
     def encode(
         self, data: ClusterTable, binning: Binning, shapes: Sequence[str], loss: str, *, interactions: bool
     ) -> "DaskTable":
-        """Learn bins from counts of codes, and let the workers encode their rows; see `Backend.encode`."""
+        """Learn bins from counts of codes, and encode the rows on the workers; see `Backend.encode`."""
         if interactions:
             _raise_interactions_not_supported()
         targets: list[TargetSummary] = data.map_shards(Shard.summarise_target)

@@ -1,8 +1,8 @@
 """Rows on a Dask cluster: shards made from the parts, and functions that are computed on all shards in one round trip.
 
-Everything on the cluster is the result of a task with inputs that the scheduler knows. If a worker fails, its results
+All data on the cluster are results of tasks whose inputs are known to the scheduler. If a worker fails, its results
 are computed again, from the parts if necessary. Results of shards are added in the order of the shards, which start at
-fixed rows, so that no sum depends on which worker has which shard or answers first.
+fixed rows, so that no sum depends on which worker has which shard or responds first.
 """
 
 import asyncio
@@ -66,9 +66,9 @@ class Cluster:
     parts : sequence of Part
         The parts of the table.
     binning : Binning
-        Options of the bins; values named there keep their own codes.
+        Options of the bins; values listed there have separate codes.
     is_classifier : bool
-        Whether the target holds labels.
+        Whether the target contains labels.
     """
 
     def __init__(self, client: Any, parts: Sequence[Part], binning: Binning, *, is_classifier: bool) -> None:
@@ -220,7 +220,7 @@ class Cluster:
                 future.release()
 
     def _wait(self, futures: Sequence[Any]) -> None:
-        """Wait until all futures are finished. Tasks that Dask gave up after too many worker failures are retried."""
+        """Wait until all futures are finished. Tasks that Dask abandoned after too many worker failures are retried."""
         from distributed import KilledWorker, wait
 
         for _ in range(MAX_WORKER_FAILURES):
@@ -247,7 +247,7 @@ async def compute_on_worker(
 ) -> dict[Any, Any]:
     """Compute a function of the encoded shards that this worker has.
 
-    It runs in a thread, so that the worker can answer the scheduler meanwhile.
+    It runs in a thread, so that the worker remains responsive to the scheduler.
     """
     encoded = {key: dask_worker.data[key] for key in keys if key in dask_worker.data}
 

@@ -75,7 +75,7 @@ extern "C" __global__ void tabulate(const Design* design_, const i64* words, u16
     }
 }
 
-// What a block needs of each feature in use.
+// Description of a feature in use that a block reads.
 struct UsedFeature {
     const void* codes;
     i64 is_16_bit, first_bin, first_segment;

@@ -10,7 +10,7 @@ struct RowValues {
     i64 is_signed;
 };
 
-// What is accumulated; see Channels in layouts.py. The channels are the base values, then the curvature of the rows of
+// Values to accumulate; see Channels in layouts.py. The channels are the base values, then the curvature of the rows of
 // each 0/1 column, then the curvature times each ramp.
 struct Channels {
     RowValues base[3];  // gradient, curvature, loss
@@ -67,8 +67,8 @@ struct Group {
     }
 };
 
-// Features whose sums are wanted. Layout: n_features and n_groups; the features (n_features words); where the sums of
-// each start, and where all end (n_features + 1 words); the groups (6 words each). The sums of a feature have an entry
+// Features to sum over. Layout: n_features and n_groups; the features (n_features words); where the sums of each
+// start, and where all end (n_features + 1 words); the groups (6 words each). The sums of a feature have an entry
 // for each bin and, within a bin, for each channel.
 struct Request {
     i64 n_features, n_groups;

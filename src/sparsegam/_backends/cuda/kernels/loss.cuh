@@ -13,7 +13,7 @@ __device__ Derivatives derivatives(i64 loss, double f, double y) {
     if (loss == logistic) {
         const double margin = y * f, e = exp(-fabs(margin));
         const double share = 1.0 / (1.0 + e);                   // probability of the more likely class
-        const double wrong = (margin > 0.0 ? e : 1.0) * share;  // probability of the class that y is not
+        const double wrong = (margin > 0.0 ? e : 1.0) * share;  // probability of the other class
         return {log1p(e) + fmax(-margin, 0.0), -y * wrong, e * share * share};
     }
     if (loss == exponential) {
@@ -26,8 +26,8 @@ __device__ Derivatives derivatives(i64 loss, double f, double y) {
 }
 
 // Adds up the losses of rows. The logistic loss is max(-m, 0) + log(1 + e) with e = exp(-|m|) for the margin m. If all
-// weights are 1, the sum of the logarithms is the logarithm of the product, so one logarithm serves many rows. Each
-// factor is between 1 and 2 and is rounded with a relative error of 1e-16, as the terms of a sum are.
+// weights are 1, the sum of the logarithms is the logarithm of the product, so one logarithm is enough for many rows.
+// Each factor is between 1 and 2 and is rounded with a relative error of 1e-16, as the terms of a sum are.
 struct LossSum {
     double sum = 0.0, product = 1.0;
 
@@ -40,7 +40,7 @@ struct LossSum {
             sum += w * derivatives(loss, f, y).value;
         }
     }
-    // Moves the product to the sum. The product of more than 1023 factors may overflow.
+    // Adds the logarithm of the product to the sum. The product of more than 1023 factors may overflow.
     __device__ void flush() {
         sum += log(product);
         product = 1.0;
