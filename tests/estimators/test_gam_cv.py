@@ -148,7 +148,7 @@ def test_rules_with_several_ridges():
     [
         ([[0.0, 0.0], [-1.0, -1.0]], 0, "chose the model without terms.*try rule='best', n_repeats=5"),
         ([[0.0, 0.0], [1.0, 1.0]], 1, r"chose the largest size tried \(max_terms=1\): raise max_terms"),
-        ([[0.0, 0.0], [-3.0, 1.0]], 1, "on fold 0 the model scores 3 below one without terms.*ordered by time"),
+        ([[0.0, 0.0], [-3.0, 1.0]], 1, "on fold 0 the model scores 3 below one without terms.*sorted by time"),
     ],
 )
 def test_doubtful_choices_are_warned_about(scores, chosen, message):
