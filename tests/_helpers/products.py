@@ -113,4 +113,5 @@ def statistics_of(model, numbers, y):
         events=tuple(holds[event].sum(axis=0).tolist()),
         intercept_error=float(np.sqrt(covariance[0, 0])),
         covariance={part: covariance[np.ix_(at, at)] for part, at in mine.items()},
+        unshrunken=tuple(term.coef for term in model.terms),
     )

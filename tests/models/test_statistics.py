@@ -17,7 +17,13 @@ TERMS = (
     Term("b", Condition("missing"), -1.0),
 )
 STATISTICS = FitStatistics(
-    100, 40, (20, 60, 5), (10, 30, 5), 0.3, {"a": np.array([[0.04, -0.01], [-0.01, 0.09]]), "b": np.array([[0.25]])}
+    100,
+    40,
+    (20, 60, 5),
+    (10, 30, 5),
+    0.3,
+    {"a": np.array([[0.04, -0.01], [-0.01, 0.09]]), "b": np.array([[0.25]])},
+    (1.1, 0.6, -1.5),
 )
 MODEL = Model(0.5, STATISTICS.attached_to(TERMS), ("a", "b"), "logistic", ("no", "yes"), statistics=STATISTICS)
 
@@ -35,6 +41,8 @@ def test_terms_have_statistics():
     assert Model(0.5, TERMS, ("a", "b"), "logistic", ("no", "yes")) == MODEL
     assert TERMS[0].n_rows is None
     assert TERMS[0].standard_error is None
+    assert first.interval == (pytest.approx(1.1 - 1.96 * 0.2), pytest.approx(1.1 + 1.96 * 0.2))
+    assert TERMS[0].interval is None
 
 
 def test_json_keeps_statistics():
@@ -69,6 +77,8 @@ def test_models_with_other_coefficients_have_no_statistics():
         ({"covariance": {"a": [[1.0]], "b": [[1.0]]}}, "2 rows of 2 finite numbers"),
         ({"covariance": {"a": [[1.0, 0.5], [0.2, 1.0]], "b": [[1.0]]}}, "symmetric"),
         ({"covariance": {"a": [[1.0, 0.0], [0.0, -1.0]], "b": [[1.0]]}}, "symmetric, no variance below zero"),
+        ({"unshrunken": [1.0]}, "unshrunken must be null or 3 finite numbers"),
+        ({"unshrunken": [1.0, None, 2.0]}, "unshrunken must be null or 3 finite numbers"),
         ({"more": 1}, "an object with"),
     ],
 )
@@ -84,14 +94,28 @@ def test_summary_and_frame_have_rows_events_and_errors():
         "condition",
         "coef",
         "standard_error",
+        "low",
+        "high",
         "n_rows",
         "n_others",
         "n_events",
     ]
     assert frame["n_rows"].tolist() == [20, 60, 5]
     lines = MODEL.summary().splitlines()
-    assert lines[0].split() == ["feature", "x", "where", "adds", "std.", "error", "rows", "events"]
-    assert lines[3].split() == ["a", "x", "<=", "1", "+1.0000", "0.2000", "20", "10"]
+    assert lines[0].split() == [
+        "feature",
+        "x",
+        "where",
+        "adds",
+        "std.",
+        "error",
+        "95",
+        "%",
+        "interval",
+        "rows",
+        "events",
+    ]
+    assert lines[3].split() == ["a", "x", "<=", "1", "+1.0000", "0.2000", "+0.7080", "to", "+1.4920", "20", "10"]
     bare = Model(0.5, TERMS, ("a", "b"), "logistic", ("no", "yes"))
     assert bare.summary().splitlines()[0].split() == ["feature", "x", "where", "adds"]
     assert bare.to_frame()["n_rows"].isna().all()
@@ -103,6 +127,9 @@ def test_standard_errors_are_of_the_contribution_minus_its_mean():
     covariance = STATISTICS.covariance["a"]
     for piece, away in zip(parts, ([0.8, 0.4], [-0.2, 0.4], [-0.2, -0.6]), strict=True):
         assert piece.error == pytest.approx(np.sqrt(np.array(away) @ covariance @ away))
+        low, high = piece.interval
+        assert (low[0] + high[0]) / 2 == pytest.approx(piece.contribution + 0.1 * sum(away))
+        assert high[0] - low[0] == pytest.approx(2 * 1.96 * piece.error)
     missing = bin_rows(MODEL, "b")[-1]
     assert (missing.kind, missing.error) == ("missing", pytest.approx(0.5 * 0.95))
 
@@ -138,3 +165,9 @@ def test_one_vs_rest_models_have_summaries():
     frame = model.to_frame()
     assert frame["class"].tolist() == [label for label, part in enumerate(model.models) for _ in part.terms]
     assert frame["n_rows"].tolist() == [term.n_rows for part in model.models for term in part.terms]
+
+
+def test_interval_of_a_negated_term_is_turned_round():
+    term = MODEL.terms[0]
+    low, high = term.interval
+    assert term.negated().interval == (-high, -low)

@@ -96,7 +96,7 @@ def test_pointer_and_arrow_keys_read_the_cells_of_an_interaction(chromium, fitte
         page.keyboard.press("ArrowUp")
         page.keyboard.press("ArrowUp")
         page.keyboard.press("ArrowUp")
-        assert readout.inner_text().startswith("age ≤ 25, priors > 3: +0.8515 ± 0.73")
+        assert readout.inner_text().startswith("age ≤ 25, priors > 3: +0.8515 (95 %: +0.")
         assert readout.inner_text().endswith(f"{young} rows")
         picture.scroll_into_view_if_needed()
         box = picture.bounding_box()

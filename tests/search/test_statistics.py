@@ -30,38 +30,50 @@ def columns_of(model, X):
     return np.column_stack([shape.at(X[:, j]) for j, shape in alone])
 
 
-def covariance(model, X, y, *, lambda2, weight=None):
-    """Invert the Hessian of loss and ridge, for the squared loss times the variance of the residuals."""
+def unshrunken(model, X, y, *, lambda2, weight=None):
+    """Return coefficients after a Newton step without the ridge, and the inverse Hessian of the loss there.
+
+    For the squared loss it is multiplied by the variance of the residuals.
+    """
     weight = np.ones(len(y)) if weight is None else weight
     phi = columns_of(model, X)
-    score = model.decision_function(X)
     ones = np.column_stack([np.ones(len(y)), phi])
-    if model.loss == "squared":
-        curvature = weight
-    else:
-        probability = logistic(score)
-        curvature = weight * probability * (1 - probability)
+
+    def inverse_hessian(score):
+        curvature = 1.0 if model.loss == "squared" else logistic(score) * (1 - logistic(score))
+        return np.linalg.inv(ones.T @ ((weight * curvature)[:, None] * ones))
+
+    coef = np.array([model.intercept, *(term.coef for term in model.terms)])
     mean = weight @ phi / weight.sum()
-    spread = weight @ (phi - mean) ** 2
-    hessian = ones.T @ (curvature[:, None] * ones) + np.diag(2 * lambda2 * np.append(0, spread))
-    inverse = np.linalg.inv(hessian)
+    centred_sq_norm = weight @ (phi - mean) ** 2
+    coef = coef + inverse_hessian(ones @ coef) @ (2 * lambda2 * np.append(0, centred_sq_norm) * coef)
+    inverse = inverse_hessian(ones @ coef)
     if model.loss == "squared":
-        inverse *= weight @ (y - score) ** 2 / (weight.sum() - 1 - phi.shape[1])
-    return inverse
+        inverse *= weight @ (y - ones @ coef) ** 2 / (weight.sum() - 1 - phi.shape[1])
+    return coef, inverse
 
 
 @pytest.mark.parametrize("unit", [1.0, 1e6])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("loss", ["logistic", "squared"])
-def test_standard_errors_are_those_of_the_inverse_hessian(loss, weighted, unit):
+def test_standard_errors_are_those_of_the_inverse_hessian_without_the_ridge(loss, weighted, unit):
     X, y = small_problem(loss)
     weight = np.random.default_rng(0).integers(1, 4, len(y)) * 1.0 if weighted else None
     y = y * unit if loss == "squared" else y
     model = gam_path(X, y, loss=loss, lambda2=0.01, max_terms=5, sample_weight=weight).at(5)
     target = np.where(y == y.max(), 1.0, -1.0) if loss == "logistic" else y
-    expected = np.sqrt(np.diagonal(covariance(model, X, target, lambda2=0.01, weight=weight)))
+    coef, covariance = unshrunken(model, X, target, lambda2=0.01, weight=weight)
+    expected = np.sqrt(np.diagonal(covariance))
     assert model.statistics.intercept_error == pytest.approx(expected[0], rel=1e-6)
     np.testing.assert_allclose([term.standard_error for term in model.terms], expected[1:], rtol=1e-6)
+    intervals = np.column_stack([coef - 1.96 * expected, coef + 1.96 * expected])[1:]
+    np.testing.assert_allclose([term.interval for term in model.terms], intervals, rtol=1e-5)
+
+
+def test_interval_is_unknown_if_the_data_do_not_determine_the_coefficients():
+    x = np.array([0.0, 1.0])
+    model = SparseGAMRegressor(max_terms=1, lambda0=0, min_samples_bin=1).fit(x[:, None], x).model_
+    assert [term.interval for term in model.terms] == [None]
 
 
 def test_rows_and_events_of_terms_are_counted():

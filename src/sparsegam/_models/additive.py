@@ -1,7 +1,7 @@
 """Additive models: an intercept and terms, evaluated with NumPy, printed as an equation and stored as JSON."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -294,6 +294,21 @@ class Model(ScoringModel):
         """
         if self.statistics is None:
             return None
+        return self.statistics.errors_of(part, *self._values_and_means(part, numbers))
+
+    def corrections(self, part: Part, *numbers: FloatArray) -> FloatArray | None:
+        """Return how far the centre of the interval of each contribution is from the contribution.
+
+        Intervals are centred at the contribution without the shrinkage of the ridge, and their half width is 1.96 times
+        `standard_errors`. Parameters are those of `standard_errors`; None if the unshrunken coefficients are unknown.
+        """
+        if self.statistics is None:
+            return None
+        return self.statistics.corrections_of(self.terms, part, *self._values_and_means(part, numbers))
+
+    def _values_and_means(self, part: Part, numbers: Sequence[FloatArray]) -> tuple[FloatArray, FloatArray]:
+        """Return the values of the terms of a part in each row, and their means over the training rows."""
+        assert self.statistics is not None
         function, names = self._functions[part], (part,) if isinstance(part, str) else part
         terms = [term for term in self.terms if term.part == part]
         means = self.statistics.shares(self.terms, part)
@@ -302,7 +317,7 @@ class Model(ScoringModel):
                 means[i] = self._mean_of_ramp(term, function)
         columns = dict(zip(names, numbers, strict=True))
         values = np.column_stack([self.column_of(term, columns) for term in terms])
-        return self.statistics.errors_of(part, values.astype(np.float64), means)
+        return values.astype(np.float64), means
 
     def _mean_of_ramp(self, term: Term, function: FittedFunction) -> float:
         if function.sample is None:
@@ -312,12 +327,21 @@ class Model(ScoringModel):
 
     def bin_errors(self, pair: tuple[str, str]) -> FloatArray | None:
         """Return `standard_errors` of each bin of a pair; NaN for new values scored at the mean."""
+        return self._by_bin(pair, self.standard_errors)
+
+    def bin_corrections(self, pair: tuple[str, str]) -> FloatArray | None:
+        """Return `corrections` of each bin of a pair; NaN for new values scored at the mean."""
+        return self._by_bin(pair, self.corrections)
+
+    def _by_bin(
+        self, pair: tuple[str, str], function: Callable[[Part, FloatArray, FloatArray], FloatArray | None]
+    ) -> FloatArray | None:
         axes = self._functions[pair].axes
         first, second = np.meshgrid(*(axis.representatives() for axis in axes), indexing="ij")
-        errors = self.standard_errors(pair, first.ravel(), second.ravel())
-        if errors is None:
+        found = function(pair, first.ravel(), second.ravel())
+        if found is None:
             return None
-        out = errors.reshape(first.shape)
+        out = found.reshape(first.shape)
         if self.missing != "last":
             out[axes[0].is_new, :] = out[:, axes[1].is_new] = np.nan
         return out
@@ -412,10 +436,10 @@ class Model(ScoringModel):
         Returns
         -------
         pandas.DataFrame, polars.DataFrame or pyarrow.Table
-            One row per term with feature, condition, coef, standard_error, n_rows, n_others and n_events, see
-            `TermStatistics`. The type is the first of these that is installed.
+            One row per term with feature, condition, coef, standard_error, low and high (see `Term.interval`), n_rows,
+            n_others and n_events (see `TermStatistics`). The type is the first of these that is installed.
         """
-        names = ("feature", "condition", "coef", "standard_error", "n_rows", "n_others", "n_events")
+        names = ("feature", "condition", "coef", "standard_error", "low", "high", "n_rows", "n_others", "n_events")
         rows = self.rows()
         return make_frame({name: [row[name] for row in rows] for name in names})
 
@@ -425,8 +449,11 @@ class Model(ScoringModel):
         for term in self.terms:
             known = term.statistics
             row = {"feature": part_name(term.part), "condition": term.text(), "coef": term.coef}
+            low, high = term.interval or (None, None)
             row |= {
                 "standard_error": None if known is None else known.standard_error,
+                "low": low,
+                "high": high,
                 "n_rows": None if known is None else known.n_rows,
                 "n_others": None if known is None else known.n_others,
                 "n_events": None if known is None else known.n_events,
@@ -437,7 +464,8 @@ class Model(ScoringModel):
     def summary(self) -> str:
         """Return the terms as a table: coefficients, standard errors, rows and events.
 
-        The coefficient of a ramp is per unit up to its knot, and its rows are those below the knot. Standard errors
+        The coefficient of a ramp is per unit up to its knot, and its rows are those below the knot. Intervals are those
+        of the coefficient without the shrinkage of the ridge (see `Term.interval`). Standard errors and intervals
         ignore that the terms were selected and are hence too small; `stability` of an estimator repeats the selection
         on samples of the data.
         """

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sparsegam._data.columns import UNSEEN, text
 from sparsegam._models.additive import Model
 from sparsegam._models.functions import Bin, Bins, Columns, FittedFunction
+from sparsegam._models.terms import INTERVAL
 from sparsegam._models.training import NEW
 from sparsegam.arrays import FloatArray
 
@@ -45,6 +46,9 @@ class BinRow:
     errors : tuple of float
         Standard errors of the contribution minus the mean of the feature: at each of `points` for an interval with a
         slope, otherwise a single one; empty if they are unknown.
+    corrections : tuple of float
+        How far the centre of the 95 % interval is from the contribution, at the same points: intervals are without the
+        shrinkage of the ridge.
     """
 
     kind: Literal["interval", "special", "level", "other", "unseen", "missing"]
@@ -57,6 +61,18 @@ class BinRow:
     is_new: bool
     count: int | None = None
     errors: tuple[float, ...] = ()
+    corrections: tuple[float, ...] = ()
+
+    @property
+    def interval(self) -> tuple[FloatArray, FloatArray] | None:
+        """Ends of the 95 % interval at each of `points`; None if it is unknown."""
+        if not (self.errors and self.corrections):
+            return None
+        centre = np.linspace(self.start, self.contribution, len(self.errors)) + np.array(self.corrections)
+        if not self.slope:
+            centre = self.contribution + np.array(self.corrections)
+        half_width = INTERVAL * np.array(self.errors)
+        return centre - half_width, centre + half_width
 
     @property
     def error(self) -> float | None:
@@ -118,24 +134,30 @@ def _rows(model: Model, function: FittedFunction, numbers: FloatArray | None) ->
                 label = f"{'' if is_level else '= '}{text(value)}{NEW * bin_.is_new}"
                 errors = _errors(model, function, bin_, np.array([number]))
                 kind: Literal["level", "special"] = "level" if is_level else "special"
-                yield BinRow(kind, label, contribution, contribution, 0.0, number, number, bin_.is_new, mine, errors)
+                yield BinRow(kind, label, contribution, contribution, 0.0, number, number, bin_.is_new, mine, *errors)
         elif bin_.kind == "interval":
             points = _points(bin_.low, bin_.high) if slope else np.array([bin_.high])
             label = _interval_label(bins, bin_, has_others=has_others)
             errors = _errors(model, function, bin_, points)
-            yield BinRow("interval", label, contribution, start, slope, bin_.low, bin_.high, bin_.is_new, count, errors)
+            yield BinRow(
+                "interval", label, contribution, start, slope, bin_.low, bin_.high, bin_.is_new, count, *errors
+            )
         elif bin_.kind != "unseen" or bin_.is_new:
             labels = {"missing": "missing", "other": "any other level", "unseen": "a new level"}
             label = f"{labels[bin_.kind]}{NEW * bin_.is_new}"
             number = math.nan if bin_.kind == "missing" else UNSEEN
             errors = _errors(model, function, bin_, np.array([number]))
-            yield BinRow(bin_.kind, label, contribution, start, 0.0, number, number, bin_.is_new, count, errors)
+            yield BinRow(bin_.kind, label, contribution, start, 0.0, number, number, bin_.is_new, count, *errors)
 
 
-def _errors(model: Model, function: FittedFunction, bin_: Bin, numbers: FloatArray) -> tuple[float, ...]:
-    """Return the standard errors at some values; none for new values, which are not scored by coefficients."""
-    errors = None if bin_.is_new else model.standard_errors(function.key, numbers)
-    return () if errors is None else tuple(errors.tolist())
+def _errors(
+    model: Model, function: FittedFunction, bin_: Bin, numbers: FloatArray
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return standard errors and corrections at some values; none for new values, not scored by coefficients."""
+    if bin_.is_new:
+        return (), ()
+    errors, corrections = model.standard_errors(function.key, numbers), model.corrections(function.key, numbers)
+    return () if errors is None else tuple(errors.tolist()), () if corrections is None else tuple(corrections.tolist())
 
 
 def _points(low: float, high: float) -> FloatArray:
@@ -209,6 +231,8 @@ class PairGrid:
         Share of the training rows in each cell, by weight, if it is known.
     errors : ndarray or None
         Standard errors of the contributions minus their mean; NaN for new values.
+    corrections : ndarray or None
+        How far the centre of the 95 % interval of each cell is from its contribution; NaN for new values.
     """
 
     names: tuple[str, str]
@@ -217,6 +241,15 @@ class PairGrid:
     counts: NDArray[np.int64] | None = None
     shares: FloatArray | None = None
     errors: FloatArray | None = None
+    corrections: FloatArray | None = None
+
+    @property
+    def interval(self) -> tuple[FloatArray, FloatArray] | None:
+        """Ends of the 95 % interval of each cell; None if it is unknown."""
+        if self.errors is None or self.corrections is None:
+            return None
+        centre, half_width = self.contributions + self.corrections, INTERVAL * self.errors
+        return centre - half_width, centre + half_width
 
     @property
     def labels(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -244,8 +277,9 @@ class PairGrid:
         at = np.ix_(first, second)
         bins = tuple(self.bins[0][i] for i in first), tuple(self.bins[1][i] for i in second)
         counts = None if self.counts is None else self.counts[at]
-        shares, errors = (None if one is None else one[at] for one in (self.shares, self.errors))
-        return PairGrid(self.names, bins, self.contributions[at], counts, shares, errors)
+        known = (self.shares, self.errors, self.corrections)
+        shares, errors, corrections = (None if one is None else one[at] for one in known)
+        return PairGrid(self.names, bins, self.contributions[at], counts, shares, errors, corrections)
 
 
 def pair_grid(
@@ -275,7 +309,8 @@ def pair_grid(
     if columns is not None:
         counts = np.bincount(function.bin_of(columns), minlength=function.contributions.size).reshape(shape)
     bins = function.axes[0].bins, function.axes[1].bins
-    grid = PairGrid(pair, bins, function.contributions, counts, function.shares, model.bin_errors(pair))
+    errors, corrections = model.bin_errors(pair), model.bin_corrections(pair)
+    grid = PairGrid(pair, bins, function.contributions, counts, function.shares, errors, corrections)
     return grid.take(_display_order(bins[0]), _display_order(bins[1]))
 
 

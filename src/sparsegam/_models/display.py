@@ -135,17 +135,18 @@ def summary_table(model: "Model") -> tuple[list[str], list[list[str]]]:
     known = model.statistics
     start = ["(start)", "", f"{model.intercept:+.4f}"]
     if known is not None:
-        start += [_cell(known.intercept_error, ".4f"), _cell(known.n_rows), _cell(known.n_events)]
+        start += [_cell(known.intercept_error, ".4f"), "", _cell(known.n_rows), _cell(known.n_events)]
     rows, last = [start], ""
     for term in model.terms:
         adds, error = (".4g", ".2g") if term.condition.is_ramp else (".4f", ".4f")
-        cells = [_cell(term.standard_error, error), _cell(term.n_rows), _cell(term.n_events)]
+        interval = "" if term.interval is None else " to ".join(f"{end:+{adds}}" for end in term.interval)
+        cells = [_cell(term.standard_error, error), interval, _cell(term.n_rows), _cell(term.n_events)]
         words = f"{term.coef:+{adds}}{' per unit' * term.condition.is_ramp}"
         name = part_name(term.part)
         rows.append(["" if name == last else name, term.short(), words, *cells])
         last = name
-    header = ["feature x", "where", "adds", "std. error", "rows", "events"]
-    kept = 3 if known is None else len(header) if model.classes is not None else 5
+    header = ["feature x", "where", "adds", "std. error", "95 % interval", "rows", "events"]
+    kept = 3 if known is None else len(header) if model.classes is not None else 6
     return header[:kept], [row[:kept] for row in rows]
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 FORMAT, VERSION = "sparsegam.Model", 1
 REQUIRED = {"format", "version", "loss", "classes", "intercept", "feature_names", "special_values", "terms"}
 OPTIONAL = {"scales", "edits", "missing", "distributions", "pair_shares", "statistics", "profile", "sha256"}
-STATISTICS = ("n_rows", "n_events", "rows", "events", "intercept_error", "covariance", "pair_covariance")
+STATISTICS = ("n_rows", "n_events", "rows", "events", "intercept_error", "covariance", "pair_covariance", "unshrunken")
 SHARE_TOLERANCE = 1e-6
 """Rounding of the sum of shares."""
 COVARIANCE_TOLERANCE = 1e-9
@@ -376,6 +376,7 @@ def _statistics_to_json(statistics: FitStatistics) -> dict[str, Any]:
         "intercept_error": statistics.intercept_error,
         "covariance": None if known is None else {part: rows for part, rows in blocks if isinstance(part, str)},
         "pair_covariance": [[*part, rows] for part, rows in blocks if not isinstance(part, str)],
+        "unshrunken": None if statistics.unshrunken is None else list(statistics.unshrunken),
     }
 
 
@@ -399,7 +400,16 @@ def _statistics(content: Any, terms: tuple[Term, ...]) -> FitStatistics:
         None if n_events is None else _counts(content["events"], "events", rows),
         None if error is None else float(error),
         _covariance(content["covariance"], content["pair_covariance"], terms),
+        _unshrunken(content["unshrunken"], len(terms)),
     )
+
+
+def _unshrunken(values: Any, n_terms: int) -> tuple[float, ...] | None:
+    if values is None:
+        return None
+    good = isinstance(values, list) and len(values) == n_terms and all(map(is_number, values))
+    _expect(values, "unshrunken", f"null or {n_terms} finite numbers, one for each term", holds=good)
+    return tuple(map(float, values))
 
 
 def _is_count(value: Any, at_most: int) -> bool:

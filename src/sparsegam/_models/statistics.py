@@ -25,10 +25,13 @@ class FitStatistics:
     covariance : dict of str or pair of str to ndarray, or None
         For each feature or pair of features, the covariance of the coefficients of its terms. None if the Hessian is
         singular.
+    unshrunken : tuple of float or None
+        For each term, its coefficient after one Newton step without the ridge, the centre of its confidence interval.
+        None if the Hessian is singular.
 
     Notes
     -----
-    Covariances are Wald covariances: the inverse of the Hessian of loss and ridge at the fitted coefficients, including
+    Covariances are Wald covariances: the inverse of the Hessian of the loss at the unshrunken coefficients, including
     the intercept, multiplied by the residual variance for the squared loss. They ignore that the terms were selected,
     so that standard errors are too small; `stability` repeats the selection on samples of the data.
     """
@@ -39,14 +42,16 @@ class FitStatistics:
     events: tuple[int, ...] | None
     intercept_error: float | None = None
     covariance: Mapping[Part, FloatArray] | None = None
+    unshrunken: tuple[float, ...] | None = None
 
     def attached_to(self, terms: Sequence[Term]) -> tuple[Term, ...]:
         """Return the terms with their statistics."""
         events: Sequence[int | None] = [None] * len(terms) if self.events is None else self.events
-        counts = zip(terms, self.rows, events, self._errors(terms), strict=True)
+        centres: Sequence[float | None] = [None] * len(terms) if self.unshrunken is None else self.unshrunken
+        counts = zip(terms, self.rows, events, self._errors(terms), centres, strict=True)
         return tuple(
-            replace(term, statistics=TermStatistics(n, self.n_rows - n, n_events, error))
-            for term, n, n_events, error in counts
+            replace(term, statistics=TermStatistics(n, self.n_rows - n, n_events, error, centre))
+            for term, n, n_events, error, centre in counts
         )
 
     def shares(self, terms: Sequence[Term], part: Part) -> FloatArray:
@@ -65,6 +70,19 @@ class FitStatistics:
         away = values - means
         variance = ((away @ self.covariance[part]) * away).sum(axis=1)
         out: FloatArray = np.sqrt(np.maximum(variance, 0.0))
+        return out
+
+    def corrections_of(
+        self, terms: Sequence[Term], part: Part, values: FloatArray, means: FloatArray
+    ) -> FloatArray | None:
+        """Return how far the centre of each interval of `errors_of` is from the contribution minus its mean.
+
+        This undoes the shrinkage of the ridge; None if the unshrunken coefficients are unknown.
+        """
+        if self.unshrunken is None:
+            return None
+        changes = [centre - term.coef for term, centre in zip(terms, self.unshrunken, strict=True) if term.part == part]
+        out: FloatArray = (values - means) @ np.array(changes)
         return out
 
     def _errors(self, terms: Sequence[Term]) -> list[float | None]:

@@ -11,6 +11,8 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 SENSE = {"<=": -1, ">": 1, "ramp": 1}
 """Direction in which the score changes with x if the coefficient is positive."""
 MAX_LISTED_LEVELS = 3
+# Standard errors on either side of the centre of a 95 % interval.
+INTERVAL = 1.96
 
 
 @dataclass(frozen=True, repr=False)
@@ -96,13 +98,24 @@ class TermStatistics:
     n_events : int or None
         Rows of the positive class among `n_rows`; None for a regression.
     standard_error : float or None
-        Standard error of the coefficient, which ignores that the term was selected (see `FitStatistics`).
+        Standard error of the unshrunken coefficient, which ignores that the term was selected (see `FitStatistics`).
+    unshrunken : float or None
+        Coefficient after one Newton step without the ridge, the centre of confidence intervals.
     """
 
     n_rows: int
     n_others: int
     n_events: int | None = None
     standard_error: float | None = None
+    unshrunken: float | None = None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % confidence interval of the coefficient, without the shrinkage of the ridge."""
+        if self.standard_error is None or self.unshrunken is None:
+            return None
+        half_width = INTERVAL * self.standard_error
+        return self.unshrunken - half_width, self.unshrunken + half_width
 
     @property
     def smaller(self) -> int:
@@ -182,14 +195,25 @@ class Term:
 
     @property
     def standard_error(self) -> float | None:
-        """Standard error of the coefficient."""
+        """Standard error of the unshrunken coefficient."""
         return None if self.statistics is None else self.statistics.standard_error
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % confidence interval of the coefficient, without the shrinkage of the ridge; None if unknown.
+
+        It holds for terms that were given, not selected. It is centred at the coefficient after one Newton step without
+        the ridge, and hence not at `coef` unless lambda2 is 0.
+        """
+        return None if self.statistics is None else self.statistics.interval
 
     def negated(self) -> "Term":
         """Return the term of the score of the other class: its sign and its events are turned round."""
         known = self.statistics
         if known is not None and known.n_events is not None:
             known = replace(known, n_events=known.n_rows - known.n_events)
+        if known is not None and known.unshrunken is not None:
+            known = replace(known, unshrunken=-known.unshrunken)
         return replace(self, coef=-self.coef, statistics=known)
 
     def __str__(self) -> str:

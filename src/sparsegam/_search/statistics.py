@@ -1,7 +1,10 @@
 """Statistics of the terms of a fitted model: counts of training rows, and the covariance of the coefficients.
 
-With H the Hessian of loss and ridge on the support and the intercept, the covariance is H^-1, multiplied by the
-residual variance for the squared loss. This is the Wald covariance, which treats the selected columns as fixed.
+The ridge shrinks the coefficients, so an interval around them would miss the true values too often even if the terms
+were given. Intervals are therefore centred at the coefficients after one Newton step without the ridge. With H the
+Hessian of the loss and g the gradient of the ridge at the fitted coefficients, the gradient of the loss is -g and the
+step is H^-1 g. The covariance is the inverse Hessian of the loss after the step, multiplied by the residual variance
+for the squared loss. This is the Wald covariance, which treats the selected columns as fixed.
 """
 
 from collections.abc import Iterable, Sequence
@@ -46,9 +49,12 @@ def term_statistics(encoded: EncodedTable, point: _core.Point, terms: Sequence[T
     """
     design, order = encoded.design, np.argsort(point.columns)
     columns = point.columns[order]
-    covariance = covariance_of(encoded.rows, point, ridge, encoded.units, encoded.total_weight)
+    estimate = unshrunken_estimate(encoded.rows, point, ridge, encoded.units, encoded.total_weight)
     blocks: dict[Part, FloatArray] | None = None
-    if covariance is not None:
+    unshrunken: tuple[float, ...] | None = None
+    if estimate is not None:
+        coef, covariance = estimate
+        unshrunken = tuple((coef / design.coefficient_units(point.columns))[order].tolist())
         unit = np.append(1.0, design.coefficient_units(point.columns))
         in_order = np.append(0, order + 1)
         covariance = (covariance / np.outer(unit, unit))[in_order[:, np.newaxis], in_order]
@@ -64,8 +70,9 @@ def term_statistics(encoded: EncodedTable, point: _core.Point, terms: Sequence[T
         n_events=n_events,
         rows=tuple(design.counts[columns].astype(np.int64).tolist()),
         events=None if n_events is None else tuple(encoded.count_events(columns).tolist()),
-        intercept_error=None if covariance is None else float(np.sqrt(covariance[0, 0])),
+        intercept_error=None if estimate is None else float(np.sqrt(covariance[0, 0])),
         covariance=blocks,
+        unshrunken=unshrunken,
     )
 
 
@@ -85,22 +92,55 @@ def pair_sums(encoded: EncodedTable, terms: Sequence[Term], *, weighted: bool) -
     return found
 
 
+def unshrunken_estimate(
+    rows: Any, point: _core.Point, ridge: Ridge, units: Units, total_weight: float
+) -> tuple[FloatArray, FloatArray] | None:
+    """Return coefficients without the shrinkage of the ridge, and the covariance of intercept and coefficients.
+
+    Both are in the user's units. None if the Hessian of the loss is singular. Weights count as repeated rows.
+    """
+    scaled = units.to_core(point)
+    _, hessian = _loss_and_hessian(rows, scaled)
+    gradient = 2 * ridge.lambda2 * ridge.unit(rows.columns, units)[point.columns] * scaled.coef
+    if gradient.any():
+        inverse = _inverse(hessian)
+        if inverse is None:
+            return None
+        step = inverse[:, 1:] @ gradient
+        if not np.isfinite(step).all():
+            return None
+        scaled = _core.Point(scaled.intercept + float(step[0]), scaled.columns, scaled.coef + step[1:])
+    loss, hessian = _loss_and_hessian(rows, scaled)
+    covariance = _wald_covariance(rows.loss, loss, hessian, units, total_weight)
+    return None if covariance is None else (units.from_core(scaled).coef, covariance)
+
+
 def covariance_of(rows: Any, point: _core.Point, ridge: Ridge, units: Units, total_weight: float) -> FloatArray | None:
     """Return the covariance of intercept and coefficients, in the user's units; None if the Hessian is singular.
 
     Weights count as repeated rows.
     """
-    scaled, k = units.to_core(point), len(point.columns)
-    loss, flat, _ = rows.newton(scaled, point.columns)
-    hessian = np.array(flat).reshape(k + 1, k + 1)
-    unit = ridge.unit(rows.columns, units)[point.columns]
-    hessian[np.arange(1, k + 1), np.arange(1, k + 1)] += 2 * ridge.lambda2 * unit
+    loss, hessian = _loss_and_hessian(rows, units.to_core(point))
+    unit, diagonal = ridge.unit(rows.columns, units)[point.columns], np.arange(1, len(point.columns) + 1)
+    hessian[diagonal, diagonal] += 2 * ridge.lambda2 * unit
+    return _wald_covariance(rows.loss, loss, hessian, units, total_weight)
+
+
+def _loss_and_hessian(rows: Any, point: _core.Point) -> tuple[float, FloatArray]:
+    k = len(point.columns)
+    loss, flat, _ = rows.newton(point, point.columns)
+    return loss, np.array(flat).reshape(k + 1, k + 1)
+
+
+def _wald_covariance(
+    loss_name: str, loss: float, hessian: FloatArray, units: Units, total_weight: float
+) -> FloatArray | None:
     inverse = _inverse(hessian)
     if inverse is None:
         return None
-    if LOSSES[rows.loss].is_classifier:
+    if LOSSES[loss_name].is_classifier:
         return _finite(inverse, 1 / units.weight)
-    degrees_of_freedom = total_weight - 1 - k
+    degrees_of_freedom = total_weight - len(hessian)
     return _finite(inverse, 2 * loss * units.target**2 / degrees_of_freedom) if degrees_of_freedom > 0 else None
 
 

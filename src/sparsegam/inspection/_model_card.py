@@ -139,16 +139,21 @@ def _term_statistics(model: Model) -> list[str]:
             term.text(),
             f"{term.coef:+.4g} per unit" if term.condition.is_ramp else f"{term.coef:+.4f}",
             "" if term.standard_error is None else f"{term.standard_error:.4g}",
+            "" if term.interval is None else " to ".join(f"{end:+.4g}" for end in term.interval),
             term.n_rows,
             "" if term.n_events is None else term.n_events,
         )
         for term in model.terms
     ]
-    notes = ["Standard errors ignore that the terms were selected, and are therefore too small."]
+    note = (
+        "Intervals are those of the coefficient without the shrinkage of the ridge and therefore not centred at the "
+        "coefficient. Standard errors and intervals ignore that the terms were selected, and are therefore too small."
+    )
+    notes = [note]
     for name in model.features:
         for low in lows([term for term in model.terms if term.feature == name]):
             notes.append(f"In ramps, values of {_escape(name)} below {low:g} count as {low:g}.")
-    header = ["term", "coefficient", "standard error", "rows", "events"]
+    header = ["term", "coefficient", "standard error", "95 % interval", "rows", "events"]
     return [f"## Term statistics\n\n{_table(header, rows)}\n\n{' '.join(notes)}"]
 
 

@@ -17,9 +17,6 @@ BLUE, ORANGE, GREEN, GREY, PALE = "#0072B2", "#D55E00", "#009E73", "#555555", "#
 TITLE_SIZE, LABEL_SIZE, COUNT_SIZE = 10.0, 9.0, 8.0
 PAGE_WIDTH = 7.2
 
-# Standard errors on either side of an estimate in a 95 % interval.
-INTERVAL = 1.96
-
 
 def get_axes(ax: "Axes | None" = None, *, width: float = 6.0, height: float = 4.0) -> "tuple[Figure, Axes]":
     """Return the given axes and their figure, or those of a new figure; sizes are in inches."""

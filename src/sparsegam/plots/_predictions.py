@@ -8,13 +8,13 @@ from sparsegam._data.columns import UNSEEN, text
 from sparsegam._data.table import Table, read_table
 from sparsegam._models.additive import Model
 from sparsegam._models.scoring import positives
+from sparsegam._models.terms import INTERVAL
 from sparsegam.arrays import FloatArray
 from sparsegam.inspection._metrics import auc, calibration_bins, roc_curve
 from sparsegam.plots._figure import (
     BLUE,
     COUNT_SIZE,
     GREY,
-    INTERVAL,
     LABEL_SIZE,
     ORANGE,
     PALE,

@@ -21,7 +21,6 @@ from sparsegam.plots._figure import (
     BLUE,
     COUNT_SIZE,
     GREY,
-    INTERVAL,
     LABEL_SIZE,
     ORANGE,
     PAGE_WIDTH,
@@ -152,7 +151,7 @@ def plot_pair(
 ) -> "Figure":
     """Draw the interaction of two features as a grid; it is added to the main effects of both features.
 
-    Each cell shows its contribution, half the width of the 95 % interval if the model has standard errors, and the
+    Each cell shows its contribution, its 95 % interval if the model has standard errors, and the
     number of rows of X or the share of the training data in the cell. The intervals are explained in `plot_shape`.
 
     Parameters
@@ -233,13 +232,14 @@ def _draw_intervals(ax: "Axes", bins: Bins, rows: list[BinRow], numbers: FloatAr
     ends = np.clip([low, *(bins.edges + 0.5 * is_discrete(bins)), high], low, high)
     ax.axhline(0.0, color=PALE, linewidth=0.8, zorder=0)
     lines = [_row_line(row, *limits) for row, limits in zip(intervals, pairwise(ends), strict=True)]
-    x, contribution, half_width = np.concatenate(lines, axis=1)
-    ax.fill_between(x, contribution - half_width, contribution + half_width, color=BLUE, alpha=0.18, linewidth=0)
+    x, contribution, lower, upper = np.concatenate(lines, axis=1)
+    ax.fill_between(x, lower, upper, color=BLUE, alpha=0.18, linewidth=0)
     ax.plot(x, contribution, color=BLUE, linewidth=1.8, solid_joinstyle="miter")
     # Special and missing values are to the right of the ordered ones.
     marker_x = [high + (0.08 + 0.17 * i) * (high - low) for i in range(len(markers))]
-    heights, errors = [row.contribution for row in markers], [_half_width(row) for row in markers]
-    ax.errorbar(marker_x, heights, yerr=errors, linestyle="none", marker="D", color=ORANGE, markersize=5, elinewidth=1)
+    heights, (lower, upper) = [row.contribution for row in markers], _ends(markers)
+    ax.vlines(marker_x, lower, upper, color=ORANGE, linewidth=1)
+    ax.plot(marker_x, heights, linestyle="none", marker="D", color=ORANGE, markersize=5)
     _set_height(ax, rows)
     if numbers is not None:
         _draw_histogram(ax, bins, numbers, (low, high))
@@ -251,16 +251,17 @@ def _draw_intervals(ax: "Axes", bins: Bins, rows: list[BinRow], numbers: FloatAr
 
 
 def _row_line(row: BinRow, low: float, high: float) -> FloatArray:
-    """Return x, contribution and half the width of the interval at points between the ends of a bin."""
-    if not row.slope:
-        return np.array([[low, high], [row.contribution] * 2, [_half_width(row)] * 2])
-    x = row.points
-    half_width = INTERVAL * np.array(row.errors or np.zeros(x.size))
-    return np.stack([x, np.linspace(row.start, row.contribution, x.size), half_width])
+    """Return x, contribution and the ends of the interval at points between the ends of a bin."""
+    x = row.points if row.slope else np.array([low, high])
+    contribution = np.linspace(row.start if row.slope else row.contribution, row.contribution, x.size)
+    lower, upper = (contribution, contribution) if row.interval is None else row.interval
+    return np.stack([x, contribution, *(np.broadcast_to(end, x.shape) for end in (lower, upper))])
 
 
-def _half_width(row: BinRow) -> float:
-    return 0.0 if row.error is None else INTERVAL * row.error
+def _ends(rows: list[BinRow]) -> tuple[list[float], list[float]]:
+    """Return the ends of the interval of each row; its contribution twice if the interval is unknown."""
+    ends = [row.interval or (np.array([row.contribution]),) * 2 for row in rows]
+    return [float(lower[-1]) for lower, _ in ends], [float(upper[-1]) for _, upper in ends]
 
 
 def _is_spike(intervals: list[BinRow]) -> NDArray[np.bool_]:
@@ -281,14 +282,17 @@ def _axis_limits(bins: Bins, numbers: FloatArray | None) -> tuple[float, float]:
 
 def _set_height(ax: "Axes", rows: list[BinRow]) -> None:
     """Leave room for the histogram below the line and for the counts above it."""
-    ends = [(row.contribution, _half_width(row)) for row in rows] + [(0.0, 0.0)]
-    ends += [(row.start, INTERVAL * row.errors[0] if row.errors else 0.0) for row in rows if row.slope]
-    values = [value for value, _ in ends]
+    values = [0.0] + [row.contribution for row in rows] + [row.start for row in rows if row.slope]
     height = (max(values) - min(values)) or 1.0
-    # A wide interval, of a bin of very few rows, is cut off at the axes so that the other bins remain readable.
-    half_widths = [min(half_width, 0.5 * height) for _, half_width in ends]
-    top = max(value + half_width for value, half_width in zip(values, half_widths, strict=True))
-    bottom = min(value - half_width for value, half_width in zip(values, half_widths, strict=True))
+    top, bottom = max(values), min(values)
+    for row in rows:
+        if row.interval is None:
+            continue
+        lower, upper = row.interval
+        for i, value in [(-1, row.contribution), *([(0, row.start)] if row.slope else [])]:
+            # A wide interval, of a bin of very few rows, is cut off so that the other bins remain readable.
+            top = max(top, min(float(upper[i]), value + 0.5 * height))
+            bottom = min(bottom, max(float(lower[i]), value - 0.5 * height))
     ax.set_ylim(
         min(bottom - 0.2 * height, min(values) - 0.4 * height), max(top, max(values) + 0.1 * height) + 0.1 * height
     )
@@ -352,8 +356,8 @@ def _draw_levels(ax: "Axes", rows: list[BinRow]) -> None:
     shown = rows if len(rows) <= MAX_LEVELS else [*rows[: MAX_LEVELS // 2], *rows[-MAX_LEVELS // 2 :]]
     y = np.arange(len(shown))[::-1]
     ax.axvline(0.0, color=PALE, linewidth=0.8, zorder=0)
-    contributions, errors = [row.contribution for row in shown], [_half_width(row) for row in shown]
-    ax.barh(y, contributions, xerr=errors, color=BLUE, height=0.6, error_kw={"elinewidth": 1, "ecolor": GREY})
+    ax.barh(y, [row.contribution for row in shown], color=BLUE, height=0.6)
+    ax.hlines(y, *_ends(shown), color=GREY, linewidth=1)
     counts = ["" if row.count is None else f" ({row.count:,})" for row in shown]
     ax.set_yticks(y, [shorten(row.label, 18) + count for row, count in zip(shown, counts, strict=True)])
 
@@ -385,8 +389,9 @@ def _draw_grid(ax: "Axes", grid: PairGrid, text_size: float | None = None) -> No
 
 
 def _cell_text(grid: PairGrid, i: int, j: int) -> str:
-    half_width = np.nan if grid.errors is None else INTERVAL * float(grid.errors[i, j])
-    lines = [f"{grid.contributions[i, j]:+.2f}" + ("" if np.isnan(half_width) else f" ± {half_width:.2f}")]
+    lines = [f"{grid.contributions[i, j]:+.2f}"]
+    if grid.interval is not None and not np.isnan(grid.interval[0][i, j]):
+        lines.append(" to ".join(f"{end[i, j]:+.2f}" for end in grid.interval))
     if grid.counts is not None:
         n = int(grid.counts[i, j])
         lines.append(f"{n:,} row{'s' * (n != 1)}")

@@ -126,7 +126,8 @@ def _term_statistics(report: ReportData, model: Model) -> dict[str, Any] | None:
     return {
         "intercept": {"rows": known.n_rows, "events": known.n_events, "error": known.intercept_error},
         "terms": [
-            report.term(term) | {"rows": term.n_rows, "events": term.n_events, "error": term.standard_error}
+            report.term(term)
+            | {"rows": term.n_rows, "events": term.n_events, "error": term.standard_error, "interval": term.interval}
             for term in model.terms
         ],
         "few_rows": FEW_ROWS,

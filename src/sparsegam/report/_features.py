@@ -101,6 +101,7 @@ def _piece_content(row: BinRow) -> dict[str, Any]:
         "drawn": row.is_drawn,
         "error": row.error,
         "errors": list(row.errors) if row.slope else [],
+        "interval": None if row.interval is None else [end.tolist() for end in row.interval],
         "low": row.low if np.isfinite(row.low) else None,
         "high": row.high if np.isfinite(row.high) else None,
     }
@@ -188,6 +189,7 @@ def _interaction_content(report: ReportData, function: FittedFunction) -> dict[s
             "contributions": grid.contributions.tolist(),
             "counts": None if grid.counts is None else grid.counts.tolist(),
             "errors": None if grid.errors is None else grid.errors.tolist(),
+            "interval": None if grid.interval is None else [end.tolist() for end in grid.interval],
         },
     }
 
@@ -230,6 +232,7 @@ def _linear_feature_content(
         "drawn": True,
         "error": None,
         "errors": [],
+        "interval": None,
         "low": low,
         "high": high,
     }

@@ -30,7 +30,7 @@ function interactionCard(interaction) {
     current = [a, b];
     for (const [name, value] of Object.entries({ x: left(a), y: top(b), width: cellWidth, height: CELL })) cursor.setAttribute(name, value);
     const i = columns[a], j = rows[b], counted = grid.counts ? ` · ${plural(grid.counts[i][j], "row")}` : "";
-    readout.textContent = `${first} ${grid.labels[0][i]}, ${second} ${grid.labels[1][j]}: ${signed(grid.contributions[i][j], 4)}${plusMinus({ error: cellError(grid, i, j) })}${counted}`;
+    readout.textContent = `${first} ${grid.labels[0][i]}, ${second} ${grid.labels[1][j]}: ${signed(grid.contributions[i][j], 4)}${cellError(grid, i, j) === null || !grid.interval ? "" : intervalText(grid.interval.map((ends) => ends[i][j]))}${counted}`;
   };
   const find = (event) => {
     const box = svg.getBoundingClientRect();

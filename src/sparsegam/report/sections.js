@@ -25,14 +25,14 @@ function showAbout() {
 function showTermStatistics() {
   const section = byId("term-statistics"), part = report.term_statistics;
   if (!hideUnless(section, part)) return;
-  section.append(note("Number of training rows for which a term is 1, or below the knot t for a ramp min(x − t, 0). “Smaller group” is the smaller number of the rows with and without the term; it limits the precision of the coefficient. Standard errors ignore that the terms were selected and are therefore too small."));
-  const hasEvents = part.intercept.events !== null, error = (value) => (value === null ? "–" : number(value));
+  section.append(note("Number of training rows for which a term is 1, or below the knot t for a ramp min(x − t, 0). “Smaller group” is the smaller number of the rows with and without the term; it limits the precision of the coefficient. Intervals are those of the coefficient without the shrinkage of the ridge and therefore not centred at the coefficient. Standard errors and intervals ignore that the terms were selected and are therefore too small."));
+  const hasEvents = part.intercept.events !== null, error = (value) => (value === null ? "–" : number(value)), interval = (ends) => (ends ? `${signed(ends[0], 3)} to ${signed(ends[1], 3)}` : "–");
   const rows = part.terms.map((term) => {
     const smaller = term.ramp ? term.rows : Math.min(term.rows, part.intercept.rows - term.rows);
-    return [term.condition, coefficient(term, 4), error(term.error), count(term.rows), ...(hasEvents ? [count(term.events)] : []), count(smaller) + (smaller < part.few_rows ? " (few)" : "")];
+    return [term.condition, coefficient(term, 4), error(term.error), interval(term.interval), count(term.rows), ...(hasEvents ? [count(term.events)] : []), count(smaller) + (smaller < part.few_rows ? " (few)" : "")];
   });
-  const intercept = ["(intercept)", signed(report.intercept, 4), error(part.intercept.error), count(part.intercept.rows), ...(hasEvents ? [count(part.intercept.events)] : []), ""];
-  section.append(table("Coefficients and rows of the terms", ["term", "coefficient", "std. error", "rows", ...(hasEvents ? [`${report.classes[1]} rows`] : []), "smaller group"], [intercept, ...rows]));
+  const intercept = ["(intercept)", signed(report.intercept, 4), error(part.intercept.error), "", count(part.intercept.rows), ...(hasEvents ? [count(part.intercept.events)] : []), ""];
+  section.append(table("Coefficients and rows of the terms", ["term", "coefficient", "std. error", "95 % interval", "rows", ...(hasEvents ? [`${report.classes[1]} rows`] : []), "smaller group"], [intercept, ...rows]));
 }
 
 function showStability() {

@@ -30,7 +30,7 @@ function shapeCard(feature) {
     current = i;
     const region = regions[i], piece = feature.pieces[region.piece];
     for (const [name, value] of Object.entries(region.box)) cursor.setAttribute(name, value);
-    readout.textContent = (piece.slope ? rampText(feature, region, piece, pointerX) : `${piece.label}: ${signed(piece.value, 4)}${plusMinus(piece)}`) + (piece.count === null ? "" : ` · ${plural(piece.count, "row")}`);
+    readout.textContent = (piece.slope ? rampText(feature, region, piece, pointerX) : `${piece.label}: ${signed(piece.value, 4)}${piece.interval ? intervalText(intervalOf(piece)) : ""}`) + (piece.count === null ? "" : ` · ${plural(piece.count, "row")}`);
   };
   const find = (event) => {
     const box = svg.getBoundingClientRect();
@@ -65,26 +65,29 @@ function pieceTable(feature) {
   return collapsible("As a table", table(`Contribution of ${feature.label}`, ["value", "contribution", ...(slopes ? ["per unit"] : []), "std. error", "rows"], rows));
 }
 
-// Half the width of the 95 % interval.
-const halfWidth = (piece) => (piece.error === null ? 0 : 1.96 * piece.error);
-const plusMinus = (piece) => (piece.error === null ? "" : ` ± ${number(halfWidth(piece), 2)}`);
+// The 95 % interval of a piece, at its upper end; it is not centred at the contribution, which the ridge shrinks.
+const intervalOf = (piece) => (piece.interval ? piece.interval.map((ends) => ends[ends.length - 1]) : [piece.value, piece.value]);
+const intervalText = ([low, high]) => ` (95 %: ${signed(low, 2)} to ${signed(high, 2)})`;
 
-// Points on a piece: [share of the way from its lower to its upper end, contribution, half the width of the interval].
+// Points on a piece: [share of the way from its lower to its upper end, contribution, lower and upper end of the interval].
 function pointsOn(piece) {
-  if (!piece.slope) return [0, 1].map((share) => [share, piece.value, halfWidth(piece)]);
-  const n = Math.max(piece.errors.length, 2) - 1;
-  return Array.from({ length: n + 1 }, (_, i) => [i / n, piece.start + (i / n) * (piece.value - piece.start), 1.96 * (piece.errors[i] || 0)]);
+  if (!piece.slope) return [0, 1].map((share) => [share, piece.value, ...intervalOf(piece)]);
+  const n = piece.interval ? piece.interval[0].length - 1 : 1;
+  return Array.from({ length: n + 1 }, (_, i) => {
+    const value = piece.start + (i / n) * (piece.value - piece.start);
+    return [i / n, value, ...(piece.interval ? piece.interval.map((ends) => ends[i]) : [value, value])];
+  });
 }
 
 function band(svg, piece, from, to, y, [low, high]) {
-  const span = Math.max(to - from, 0.5), point = ([share, value, by], sign) => `${from + share * span} ${y(Math.min(Math.max(value + sign * by, low), high))}`;
-  if (piece.error) svg.append(draw("polygon", { class: "band", points: [...pointsOn(piece).map((one) => point(one, 1)), ...pointsOn(piece).reverse().map((one) => point(one, -1))].join(" ") }));
+  const span = Math.max(to - from, 0.5), point = (share, end) => `${from + share * span} ${y(Math.min(Math.max(end, low), high))}`;
+  if (piece.interval) svg.append(draw("polygon", { class: "band", points: [...pointsOn(piece).map(([share, , , upper]) => point(share, upper)), ...pointsOn(piece).reverse().map(([share, , lower]) => point(share, lower))].join(" ") }));
 }
 
 function yLimits(feature) {
   const all = [0, ...feature.pieces.flatMap((piece) => [piece.start, piece.value])];
   const tall = Math.max(...all) - Math.min(...all) || 1, room = tall * 0.12;
-  const ends = feature.pieces.flatMap((piece) => pointsOn(piece).flatMap(([, value, by]) => [-1, 1].map((sign) => value + sign * Math.min(by, tall / 2))));
+  const ends = feature.pieces.flatMap((piece) => pointsOn(piece).flatMap(([, value, lower, upper]) => [Math.max(lower, value - tall / 2), Math.min(upper, value + tall / 2)]));
   const low = Math.min(...all, ...ends), high = Math.max(...all, ...ends);
   return [low - room - (feature.histogram.counts.length ? 2.6 * room : 0), high + room];
 }
@@ -114,7 +117,7 @@ function drawLine(svg, feature) {
   const labels = xLabels(svg, feature, x, end);
   markers.forEach(([piece, i], k) => {
     const middle = end + 6 + MARKER * (k + 0.5), height = y(piece.value);
-    svg.append(draw("line", { class: "whisker", x1: middle, x2: middle, y1: y(Math.min(piece.value + halfWidth(piece), limits[1])), y2: y(Math.max(piece.value - halfWidth(piece), limits[0])) }));
+    svg.append(draw("line", { class: "whisker", x1: middle, x2: middle, y1: y(Math.min(intervalOf(piece)[1], limits[1])), y2: y(Math.max(intervalOf(piece)[0], limits[0])) }));
     svg.append(draw("path", { class: "mark", d: `M${middle} ${height - 5}l5 5l-5 5l-5 -5z` }));
     labels.push([middle, piece.label.replace("= ", "")]);
     regions.push({ piece: i, box: { x: middle - MARKER / 2, width: MARKER } });
@@ -176,7 +179,7 @@ function drawLevels(svg, feature) {
   const shown = feature.pieces.map((piece, i) => [piece, i]).filter(([piece]) => piece.drawn).flatMap(expand).slice(0, MAX_LEVELS), start = LEFT - 20;
   const lines = shown.map(([piece]) => `${piece.label}${piece.count === null ? "" : ` · ${count(piece.count)} rows`}`.match(new RegExp(`.{1,${WRAP}}(?:\\s|$)|.{1,${WRAP}}`, "g")));
   const largest = Math.max(...shown.map(([piece]) => Math.abs(piece.value)), 0);
-  const all = [0, ...shown.flatMap(([piece]) => [-1, 1].map((sign) => piece.value + sign * Math.min(halfWidth(piece), largest)))];
+  const all = [0, ...shown.flatMap(([piece]) => [Math.max(intervalOf(piece)[0], piece.value - largest), Math.min(intervalOf(piece)[1], piece.value + largest)])];
   const low = Math.min(...all), high = Math.max(...all), height = lines.reduce((sum, one) => sum + 13 * one.length + 22, TOP) + BOTTOM;
   svg.setAttribute("viewBox", `0 0 ${WIDTH} ${height}`);
   const x = (value) => start + 8 + ((value - low) / (high - low || 1)) * (WIDTH - RIGHT - 16 - start);
@@ -188,7 +191,7 @@ function drawLevels(svg, feature) {
     top = bar + 18;
     lines[k].forEach((text, n) => svg.append(draw("text", { class: "label", x: start, y: y + 11 + 13 * n }, text.trim())));
     svg.append(draw("rect", { class: "levelbar", x: Math.min(x(0), x(piece.value)), width: Math.max(Math.abs(x(piece.value) - x(0)), 1), y: bar, height: 12 }));
-    svg.append(draw("line", { class: "error", x1: Math.max(x(piece.value - halfWidth(piece)), start), x2: Math.min(x(piece.value + halfWidth(piece)), WIDTH - RIGHT), y1: middle, y2: middle }));
+    svg.append(draw("line", { class: "error", x1: Math.max(x(intervalOf(piece)[0]), start), x2: Math.min(x(intervalOf(piece)[1]), WIDTH - RIGHT), y1: middle, y2: middle }));
     return { piece: i, box: { x: 0, width: WIDTH, y, height: top - y } };
   });
 }
