@@ -61,7 +61,19 @@ class Dialect:
     forbidden : str
         Characters that a quoted name cannot contain.
     comparable : mapping from str to str
-        By kind of scale, the expression that makes a column {x} comparable with literals.
+        By kind of scale, the expression that makes a column {x} comparable with literals. It must give the same result
+        whatever the time zone of the session.
+    comparable_literal : str
+        The same for the literals {x} of dates and times.
+    invalid : mapping from str to str
+        By kind of scale, the condition that a value {x} cannot be scored, such as infinity or text for a number.
+        "levels" are categories without text. The condition must not hold for missing values.
+    error : str
+        Expression that raises an error if it is evaluated, with {message} for a text literal and {x} for the value.
+    system_columns : set of str
+        Names of system columns, which the database resolves for every table.
+    ignores_case : bool
+        Whether names are equal that differ by upper and lower case only.
     """
 
     quotes: tuple[str, str]
@@ -73,6 +85,11 @@ class Dialect:
     time: str = "TIMESTAMP '{}'"
     forbidden: str = "\0"
     comparable: Mapping[str, str] = field(default_factory=dict)
+    comparable_literal: str = "{x}"
+    invalid: Mapping[str, str] = field(default_factory=dict)
+    error: str = ""
+    system_columns: frozenset[str] = frozenset()
+    ignores_case: bool = True
 
     def name(self, name: str) -> str:
         """Quote the name of a column or table."""
@@ -91,9 +108,9 @@ class Dialect:
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, datetime):
-            return self.time.format(value.isoformat(sep=" "))
+            return self.comparable_literal.format(x=self.time.format(value.isoformat(sep=" ")))
         if isinstance(value, date):
-            return self.date.format(value.isoformat())
+            return self.comparable_literal.format(x=self.date.format(value.isoformat()))
         return number_literal(value)
 
     def text(self, text: str) -> str:
@@ -103,21 +120,61 @@ class Dialect:
             raise ValueError(msg)
         return self.quote_text(text)
 
+    def feature(self, name: str) -> str:
+        """Return the column of a feature, qualified so that a table without it is an error in every database."""
+        quoted = self.name(name)
+        if name.lower() in self.system_columns:
+            msg = (
+                f"the feature {name!r} has the name of a system column, which every table of this database has, so "
+                "that a missing column would not be an error: rename the column and fit the model again."
+            )
+            raise ValueError(msg)
+        return f"source.{quoted}"
+
     def column(self, name: str, scale: Scale) -> str:
         """Return an expression for a column that can be compared with literals."""
-        kind = "text" if scale.is_text else scale.kind
-        return self.comparable.get(kind, "{x}").format(x=self.name(name))
+        return self.comparable.get(_kind(scale), "{x}").format(x=self.feature(name))
 
     def missing(self, name: str, scale: Scale) -> str:
         """Return the condition that a value is missing: NULL or, in numeric columns, NaN."""
-        quoted = self.name(name)
-        has_numeric_levels = scale.has_levels and not any(isinstance(level, str | bool) for level in scale.levels)
-        may_be_nan = self.is_nan and (scale.kind == "number" or has_numeric_levels)
-        return f"{quoted} IS NULL" + (f" OR {self.is_nan.format(x=quoted)}" if may_be_nan else "")
+        column = self.feature(name)
+        may_be_nan = self.is_nan and _has_numbers(scale)
+        return f"{column} IS NULL" + (f" OR {self.is_nan.format(x=column)}" if may_be_nan else "")
+
+    def check(self, name: str, scale: Scale) -> str:
+        """Return the branch of a CASE expression that refuses values that cannot be scored; empty if none is needed."""
+        condition = self.invalid.get(_kind(scale), "").format(x=self.feature(name))
+        if not condition:
+            return ""
+        message = f'column "{name}" must contain {VALID[_kind(scale)]}; convert or remove other values'
+        return f"WHEN {condition} THEN {self.error.format(x=self.feature(name), message=self.text(message))} "
 
     def as_double(self, expression: str) -> str:
         """Return the expression converted to a 64-bit float."""
         return f"CAST({expression} AS {self.double})"
+
+
+def _has_numbers(scale: Scale) -> bool:
+    return scale.kind == "number" or _kind(scale) == "levels"
+
+
+def _kind(scale: Scale) -> str:
+    """Return the kind of a scale, where categories are "text", "boolean" or, if their levels are numbers, "levels"."""
+    if not scale.has_levels:
+        return scale.kind
+    if scale.is_text:
+        return "text"
+    return "boolean" if any(isinstance(level, bool) for level in scale.levels) else "levels"
+
+
+VALID = {
+    "number": "finite numbers",
+    "levels": "finite numbers",
+    "boolean": "booleans",
+    "date": "dates",
+    "datetime": "times",
+    "text": "text",
+}
 
 
 def number_literal(value: float) -> str:
@@ -136,11 +193,47 @@ def number_literal(value: float) -> str:
     return digits if "e" in digits else f"{digits}e0"
 
 
-# BigQuery: within names, ` must be escaped by a backslash instead of doubled, and a dot separates names.
+def _for_numbers(condition: str) -> dict[str, str]:
+    return dict.fromkeys(("number", "levels"), condition)
+
+
+def _for_times(expression: str) -> dict[str, str]:
+    return dict.fromkeys(("date", "datetime"), expression)
+
+
+# The functions epoch_us of DuckDB and EXTRACT(EPOCH ...) of PostgreSQL read times without a time zone as UTC and return
+# the instant of all others, whatever the time zone of the session. A comparison of both types would depend on it.
+#
+# DuckDB compares text in IN lists as text, and Spark in all comparisons converts text to the type of the literal, which
+# truncates decimals. SQLite compares text with numbers as text or by the type, and has no errors at run time except
+# those of functions. PostgreSQL has none either, so that a conversion of the message fails; it contains the value,
+# because constant expressions are evaluated even in branches that are not.
+#
+# In names of BigQuery, ` must be escaped by a backslash instead of doubled, and a dot separates names.
 DIALECTS = {
-    "duckdb": Dialect(('"', '"'), "DOUBLE", is_nan="isnan(CAST({x} AS DOUBLE))"),
+    "duckdb": Dialect(
+        ('"', '"'),
+        "DOUBLE",
+        is_nan="isnan(CAST({x} AS DOUBLE))",
+        comparable=_for_times("epoch_us({x})"),
+        comparable_literal="epoch_us({x})",
+        invalid=_for_numbers("typeof({x}) = 'VARCHAR' OR isinf(CAST({x} AS DOUBLE))")
+        | _for_times("NOT isfinite({x})")
+        | {"boolean": "typeof({x}) = 'VARCHAR'"},
+        error="error({message})",
+        system_columns=frozenset({"rowid"}),
+    ),
     "postgresql": Dialect(
-        ('"', '"'), "double precision", is_nan="CAST({x} AS double precision) = CAST('NaN' AS double precision)"
+        ('"', '"'),
+        "double precision",
+        is_nan="CAST({x} AS double precision) = CAST('NaN' AS double precision)",
+        comparable=_for_times("EXTRACT(EPOCH FROM {x})"),
+        comparable_literal="EXTRACT(EPOCH FROM {x})",
+        invalid=_for_numbers("CAST({x} AS double precision) IN ('Infinity', '-Infinity')")
+        | _for_times("NOT isfinite({x})"),
+        error="CAST({message} || ', got ' || CAST({x} AS text) AS double precision)",
+        system_columns=frozenset({"tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"}),
+        ignores_case=False,
     ),
     "sqlite": Dialect(
         ('"', '"'),
@@ -148,9 +241,26 @@ DIALECTS = {
         booleans=("0", "1"),
         date="strftime('%Y-%m-%d %H:%M:%f', '{}')",
         time="strftime('%Y-%m-%d %H:%M:%f', '{}')",
-        comparable=dict.fromkeys(("date", "datetime"), "strftime('%Y-%m-%d %H:%M:%f', {x})"),
+        comparable=_for_times("strftime('%Y-%m-%d %H:%M:%f', {x})"),
+        invalid=_for_numbers("typeof({x}) IN ('text', 'blob') OR {x} IN (9e999, -9e999)")
+        | _for_times("{x} IS NOT NULL AND (typeof({x}) <> 'text' OR strftime('%Y', {x}) IS NULL)")
+        | {"boolean": "typeof({x}) IN ('text', 'blob')", "text": "typeof({x}) NOT IN ('text', 'null')"},
+        error="json_extract('{{}}', {message} || ', got ' || typeof({x}))",
+        system_columns=frozenset({"rowid", "oid", "_rowid_"}),
     ),
-    "spark": Dialect(("`", "`"), "DOUBLE", _quote_backslashed, is_nan="isnan(CAST({x} AS DOUBLE))", forbidden="\0\\"),
+    "spark": Dialect(
+        ("`", "`"),
+        "DOUBLE",
+        _quote_backslashed,
+        is_nan="isnan(CAST({x} AS DOUBLE))",
+        time="TIMESTAMP '{} UTC'",
+        forbidden="\0\\",
+        comparable=_for_numbers("CAST({x} AS DOUBLE)"),
+        invalid=_for_numbers(
+            "{x} IS NOT NULL AND CAST({x} AS DOUBLE) IS NULL OR abs(CAST({x} AS DOUBLE)) = CAST('Infinity' AS DOUBLE)"
+        ),
+        error="raise_error({message})",
+    ),
     "bigquery": Dialect(
         ("`", "`"),
         "FLOAT64",
@@ -158,6 +268,8 @@ DIALECTS = {
         is_nan="IS_NAN(CAST({x} AS FLOAT64))",
         time="DATETIME '{}'",
         forbidden="\0\\`.\n\r",
+        invalid=_for_numbers("IS_INF(CAST({x} AS FLOAT64))"),
+        error="ERROR({message})",
     ),
     "tsql": Dialect(
         ("[", "]"),
@@ -191,7 +303,8 @@ def to_sql(
     dialect : {"duckdb", "postgresql", "sqlite", "spark", "bigquery", "tsql"}, default="duckdb"
         The database.
     keep : sequence of str, default=()
-        Columns of the table to include in the result, such as a key. SQL does not guarantee the order of the rows.
+        Columns of the table to include in the result, such as a key. A column named like another column of the result
+        is refused. SQL does not guarantee the order of the rows.
     points : Scorecard, optional
         Adds the total of this scorecard as the column `points`.
     reasons : ReasonTable, optional
@@ -206,24 +319,32 @@ def to_sql(
 
     Notes
     -----
-    NULL and NaN are missing values. SQLite must be built with mathematical functions for `probability`; dates must be
-    stored as ISO 8601 text, and text is compared bytewise. In databases that ignore case or trailing blanks in
-    comparisons, a text may match a level that differs from it in these.
+    NULL and NaN are missing values. The query fails if the table lacks a feature or contains infinity. Columns must
+    have the types of the training data: text in a numeric column is an error, except in Spark and SQL Server, which
+    convert it to numbers. Times without a time zone are UTC; the time zone of the session has no effect. Times must be
+    of type TIMESTAMP in Spark and of type DATETIME in BigQuery.
+
+    SQLite must be built with mathematical functions for `probability`; dates must be stored as ISO 8601 text, and text
+    is compared bytewise. In databases that ignore case or trailing blanks in comparisons, a text may match a level that
+    differs from it in these.
     """
     check_choice("dialect", dialect, tuple(DIALECTS))
     score, syntax = score_function(model), DIALECTS[dialect]
-    columns = [f"source.{syntax.name(name)}" for name in keep]
-    columns.append(f"{_score(score, syntax)} AS score")
+    _check_output_names(keep, score, points, reasons, syntax)
+    # Columns of the inner query have generated names, which cannot collide with names of the user.
+    checked: set[str] = set()
+    columns = [f"source.{syntax.name(name)} AS keep_{i}" for i, name in enumerate(keep)]
+    columns.append(f"{_score(score, syntax, checked)} AS score")
     if points is not None:
-        columns.append(f"{_score(score_function(points), syntax)} AS points")
+        columns.append(f"{_score(score_function(points), syntax, checked)} AS points")
     if reasons is not None:
         functions = zip(reasons.score_function.functions, reasons.lost, reasons.rates, reasons.texts, strict=True)
         for j, (function, lost, rates, codes) in enumerate(functions):
-            columns.append(f"{_case(function, syntax, _results(function, syntax, lost, rates))} AS lost_{j}")
-            columns.append(f"{_case(function, syntax, [syntax.text(code) for code, _ in codes])} AS code_{j}")
+            columns.append(f"{_case(function, syntax, _results(function, syntax, lost, rates), checked)} AS lost_{j}")
+            columns.append(f"{_case(function, syntax, [syntax.text(code) for code, _ in codes], checked)} AS code_{j}")
     source = ".".join(syntax.name(part) for part in table.split("."))
     inner = f"SELECT{BREAK}{_indent_columns(columns)}{BREAK}FROM {source} AS source"
-    outer = [f"scored.{syntax.name(name)}" for name in keep] + ["scored.score"]
+    outer = [f"scored.keep_{i} AS {syntax.name(name)}" for i, name in enumerate(keep)] + ["scored.score"]
     if score.classes is not None:
         outer.append(f"{_probability(score, syntax)} AS probability")
     if points is not None:
@@ -233,32 +354,57 @@ def to_sql(
     return BREAK.join(["SELECT", _indent_columns(outer), "FROM (", _indent(inner), ") AS scored"]).replace(BREAK, "\n")
 
 
-def _score(score: ScoreFunction, syntax: Dialect) -> str:
+def _check_output_names(
+    keep: Sequence[str], score: ScoreFunction, points: Any, reasons: ReasonTable | None, syntax: Dialect
+) -> None:
+    """Raise if the result would have two columns of the same name."""
+    outputs = ["score"]
+    outputs += ["probability"] * (score.classes is not None) + ["points"] * (points is not None)
+    outputs += [] if reasons is None else [f"reason_{i + 1}" for i in range(reasons.k)]
+    taken = set(outputs)
+    for name in keep:
+        folded = name.lower() if syntax.ignores_case else name
+        if folded in taken:
+            msg = (
+                f"keep={list(keep)!r} would give the result two columns named {name!r}; the query adds "
+                f"{', '.join(outputs)}. Leave {name!r} out of keep, or rename it in a view of the table."
+            )
+            raise ValueError(msg)
+        taken.add(folded)
+
+
+def _score(score: ScoreFunction, syntax: Dialect, checked: set[str]) -> str:
     summands = [syntax.as_double(number_literal(score.base))]
     for function in score.functions:
         results = _results(function, syntax, function.contributions.ravel(), function.slopes.ravel())
-        summands.append(_case(function, syntax, results))
+        summands.append(_case(function, syntax, results, checked))
     return f"{BREAK}  + ".join(summands)
 
 
-def _case(function: FittedFunction, syntax: Dialect, results: Sequence[str]) -> str:
-    """Return a CASE expression with the result of the bin of a row."""
+def _case(function: FittedFunction, syntax: Dialect, results: Sequence[str], checked: set[str]) -> str:
+    """Return a CASE expression with the result of the bin of a row.
+
+    It refuses invalid values of features that are not in `checked`, and adds these features.
+    """
+    checks = "".join(syntax.check(one.feature, one.scale) for one in function.axes if one.feature not in checked)
+    checked.update(one.feature for one in function.axes)
     first, *others = function.axes
     if not others:
-        return _cases(first, syntax, results)
+        return _cases(first, syntax, results, checks)
     # The second feature is tested within each bin of the first in which it makes a difference.
     width = len(others[0])
     rows = [results[i : i + width] for i in range(0, len(results), width)]
-    return _cases(first, syntax, [row[0] if len({*row}) == 1 else _cases(others[0], syntax, row) for row in rows])
+    inner = [row[0] if len({*row}) == 1 else _cases(others[0], syntax, row) for row in rows]
+    return _cases(first, syntax, inner, checks)
 
 
-def _cases(bins: Bins, syntax: Dialect, results: Sequence[str]) -> str:
+def _cases(bins: Bins, syntax: Dialect, results: Sequence[str], checks: str = "") -> str:
     """Return a CASE expression of one feature; bins of one kind with the same result share a condition."""
     branches = []
     for _, group in groupby(range(len(bins) - 1), key=lambda i: (bins.bins[i].kind, results[i])):
         positions = list(group)
         branches.append(f"WHEN {_condition(bins, positions, syntax)} THEN {results[positions[0]]}")
-    return f"CASE {' '.join(branches)} ELSE {results[-1]} END"
+    return f"CASE {checks}{' '.join(branches)} ELSE {results[-1]} END"
 
 
 def _results(function: FittedFunction, syntax: Dialect, values: FloatArray, slopes: FloatArray) -> list[str]:
