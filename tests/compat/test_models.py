@@ -123,7 +123,7 @@ class TestScore:
         np.testing.assert_allclose(table["Logistic"], grid.score(*data))
 
     def test_score_rejects_other_than_two_labels(self, grid, data):
-        with pytest.raises(ValueError, match="two values"):
+        with pytest.raises(ValueError, match="two distinct values"):
             grid.score(data[0], np.arange(80))
 
 

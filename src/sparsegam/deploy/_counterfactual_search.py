@@ -318,7 +318,7 @@ class _LowerBound:
         self.cost, self.gain = np.cumsum(segments[np.append(0, order)], axis=0).T
 
     def at(self, gain: FloatArray) -> FloatArray:
-        """Return a lower bound on the cost of reaching each gain; infinite if a gain is out of reach."""
+        """Return a lower bound on the cost of reaching each gain; infinite if a gain cannot be reached."""
         bound: FloatArray = np.interp(gain, self.gain, self.cost) * (1 - ROUNDING) - ROUNDING
         bound[gain > self.gain[-1] * (1 + ROUNDING) + ROUNDING] = np.inf
         return bound
