@@ -134,7 +134,7 @@ def test_fit_prints_term_statistics(data, tmp_path, capsys):
     words = ("fit", data, "-t", "answer", "--drop", "amount", "--out", out)
     for size in ((), ("--cv",), ("--terms", "2")):
         text = run(capsys, *words, *size)[1]
-        assert re.search(r"adds  std. error +95 % interval +rows  events", text)
+        assert re.search(r"coefficient  std. error +95 % interval +rows  events", text)
         model = Model.from_json(out.read_text())
         assert all(term.n_rows for term in model.terms)
         assert model.training_profile().n_rows == 300

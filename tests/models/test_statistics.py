@@ -105,8 +105,8 @@ def test_summary_and_frame_have_rows_events_and_errors():
     assert lines[0].split() == [
         "feature",
         "x",
-        "where",
-        "adds",
+        "condition",
+        "coefficient",
         "std.",
         "error",
         "95",
@@ -117,7 +117,7 @@ def test_summary_and_frame_have_rows_events_and_errors():
     ]
     assert lines[3].split() == ["a", "x", "<=", "1", "+1.0000", "0.2000", "+0.7080", "to", "+1.4920", "20", "10"]
     bare = Model(0.5, TERMS, ("a", "b"), "logistic", ("no", "yes"))
-    assert bare.summary().splitlines()[0].split() == ["feature", "x", "where", "adds"]
+    assert bare.summary().splitlines()[0].split() == ["feature", "x", "condition", "coefficient"]
     assert bare.to_frame()["n_rows"].isna().all()
 
 

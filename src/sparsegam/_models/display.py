@@ -133,7 +133,7 @@ def verbatim(text: str) -> str:
 def summary_table(model: "Model") -> tuple[list[str], list[list[str]]]:
     """Return header and rows of the terms of a model, with standard errors, rows and events if they are known."""
     known = model.statistics
-    start = ["(start)", "", f"{model.intercept:+.4f}"]
+    start = ["(intercept)", "", f"{model.intercept:+.4f}"]
     if known is not None:
         start += [_cell(known.intercept_error, ".4f"), "", _cell(known.n_rows), _cell(known.n_events)]
     rows, last = [start], ""
@@ -145,7 +145,7 @@ def summary_table(model: "Model") -> tuple[list[str], list[list[str]]]:
         name = part_name(term.part)
         rows.append(["" if name == last else name, term.short(), words, *cells])
         last = name
-    header = ["feature x", "where", "adds", "std. error", "95 % interval", "rows", "events"]
+    header = ["feature x", "condition", "coefficient", "std. error", "95 % interval", "rows", "events"]
     kept = 3 if known is None else len(header) if model.classes is not None else 6
     return header[:kept], [row[:kept] for row in rows]
 
