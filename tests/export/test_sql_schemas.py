@@ -201,7 +201,7 @@ def test_points_and_reasons_refuse_invalid_values_of_features_without_score():
             _run_sqlite(table([("x", "text"), ("z", "real")], [("'1'", 1)]), query)
 
 
-@pytest.mark.filterwarnings("ignore:.*which no training row had")
+@pytest.mark.filterwarnings("ignore:.*new level in")
 @pytest.mark.parametrize("model", [model_of("x"), NUMERIC_LEVELS, RAMP, SPECIAL])
 @pytest.mark.parametrize("sign", ["", "-"])
 def test_queries_refuse_infinity_like_decision_function(database, model, sign):
