@@ -28,6 +28,8 @@ Cuts = Literal["auto", "none", "linear", "quadratic", "selfconcordant"]
 Order = Literal["dynamic", "sequential"]
 Rule = Literal["steady", "best", "one_se"]
 SampleMethod = Literal["half", "bootstrap"]
+DecimalSign = Literal["auto", ".", ","]
+"""Decimal sign of text files; "auto" recognises decimal commas where a comma does not separate fields."""
 Dialect = Literal["duckdb", "postgresql", "sqlite", "spark", "bigquery", "tsql"]
 PointsMethod = Literal["pdo", "min_max", "plain", "small"]
 PointsDirection = Literal["higher_is_safer", "higher_is_riskier"]

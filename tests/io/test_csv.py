@@ -3,6 +3,7 @@
 import csv
 import io
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from sparsegam._io import csv as csv_files
 from sparsegam._io.contents import FileError
-from sparsegam._io.files import read_file
+from sparsegam._io.files import read_file, scan
 
 CELLS = [
     *("", " ", "1", "2.5", "-3e2", "+7", "1_00", ".5", "5.", "1e400", "1e-400", "nan(x)", "-nan", "0x1A", "١٢", "1,5"),
@@ -62,6 +63,15 @@ def assert_parsers_agree(folder, content):
         without_arrow = read_columns(file)
     assert with_arrow == without_arrow
     return without_arrow
+
+
+def read_in_pieces(file):
+    """Return the columns of a file read as a stream, or the message if it cannot be read."""
+    try:
+        pieces = list(scan(file).pieces())
+    except ValueError as error:
+        return str(error)
+    return [(column.name, column.scale.kind) for column in (pieces[0].column(j) for j in range(pieces[0].n_columns))]
 
 
 @pytest.fixture(scope="module")
@@ -120,8 +130,8 @@ def test_regular_text_is_read_by_arrow(quoted):
     rows = [["x", "y"], *([str(i / 7), "p\nq" if quoted else f"t{i % 3}"] for i in range(500))]
     raw = written(rows, lineterminator="\r\n").encode().strip()
     columns = csv_files._read_with_arrow(raw, ["x", "y"], ",")
-    np.testing.assert_array_equal(columns[0].values, np.arange(500) / 7)
-    assert columns[1].scale.levels == (("p\nq",) if quoted else ("t0", "t1", "t2"))
+    assert columns["x"].to_pylist() == [str(i / 7) for i in range(500)]
+    assert set(columns["y"].to_pylist()) == ({"p\nq"} if quoted else {"t0", "t1", "t2"})
 
 
 @pytest.mark.parametrize("text", ['a,b\n1, "x"', "a,b\n1"])
@@ -146,3 +156,98 @@ def test_too_many_columns_raise(folder):
     file.write_bytes(b"," * 1_000_000 + b"\n")
     with pytest.raises(FileError, match="it has 1000001 columns, but at most 1000000"):
         read_file(file)
+
+
+@pytest.mark.parametrize("position", ["header", "start", "end"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_zero_bytes_raise_in_every_reader(folder, position, encoding):
+    lines = ["a,b", *(f"{i},text {i}" for i in range(2000))]
+    i = {"header": 0, "start": 5, "end": -1}[position]
+    lines[i] = lines[i] + "\0"
+    file = folder / "nul.csv"
+    file.write_bytes("\n".join(lines).encode(encoding))
+    for read in (lambda: read_file(file, encoding=encoding), lambda: list(scan(file, encoding=encoding).pieces())):
+        with pytest.raises(FileError, match="not a text file, as it contains a zero byte"):
+            read()
+
+
+def test_long_fields_raise_in_every_reader(folder):
+    limit = csv_files.MAX_FIELD
+    for letter in "aé":
+        assert len(assert_parsers_agree(folder, f"x,y\n1,{letter * limit}\n".encode())) == 2
+        content = f"x,y\n1,b\n2,{letter * (limit + 1)}\n".encode()
+        assert "line 3 is not valid CSV (field larger than field limit (131072))" in assert_parsers_agree(
+            folder, content
+        )
+        assert "a field has more than 131072 characters" in read_in_pieces(folder / "t.csv")
+    assert "line 1 is not valid CSV" in assert_parsers_agree(folder, f"x,{'y' * (limit + 1)}\n1,2\n".encode())
+    assert "line 1 is not valid CSV" in read_in_pieces(folder / "t.csv")
+
+
+@pytest.mark.filterwarnings("ignore:column 'x' is read as numbers with decimal commas")
+@pytest.mark.parametrize(
+    ("texts", "found"),
+    [
+        (["12,5", "3", "-0,25", "", "NA"], [12.5, 3, -0.25, np.nan, np.nan]),
+        (["1.234,5", "12,25", "+1,5e2"], [1234.5, 12.25, 150]),
+        (["0,125", "0,250"], [0.125, 0.25]),
+        (["1,234", "2,5"], [1.234, 2.5]),
+        (["1,234", "12,500"], "error"),
+        (["12,5", "3.5"], "category"),
+        (["1,234,567", "2,5"], "category"),
+        (["1,5", "a"], "category"),
+        ([",", "1,5"], "category"),
+    ],
+)
+@pytest.mark.parametrize("delimiter", [";", "\t", "|"])
+def test_decimal_commas(folder, texts, found, delimiter):
+    content = f"x{delimiter}y\n" + "".join(f"{text}{delimiter}1\n" for text in texts)
+    result = assert_parsers_agree(folder, content.encode())
+    if isinstance(found, list):
+        np.testing.assert_array_equal(np.frombuffer(result[0][3]), found)
+        assert read_in_pieces(folder / "t.csv")[0] == ("x", "number")
+    elif found == "category":
+        assert result[0][1].kind == "category"
+        assert read_in_pieces(folder / "t.csv")[0] == ("x", "category")
+    else:
+        assert "--decimal ," in result
+        assert "--decimal ," in read_in_pieces(folder / "t.csv")
+
+
+def test_commas_between_fields_are_not_decimal_commas(folder):
+    content = b'x,y\n"12,5",1\n"3,25",2\n'
+    assert assert_parsers_agree(folder, content)[0][1].kind == "category"
+    assert read_in_pieces(folder / "t.csv")[0] == ("x", "category")
+    declared = csv_files.TextOptions(decimal=",")
+    assert read_file(folder / "t.csv", options=declared).column(0).values.tolist() == [12.5, 3.25]
+    assert next(scan(folder / "t.csv", decimal=",").pieces()).column(0).values.tolist() == [12.5, 3.25]
+
+
+def test_decimal_commas_warn_and_can_be_declared(folder):
+    file = folder / "t.csv"
+    file.write_text("x;y\n12,5;1\n3,25;2\n")
+    for read in (lambda: read_file(file), lambda: list(scan(file).pieces())):
+        with pytest.warns(UserWarning, match="column 'x' is read as numbers with decimal commas") as caught:
+            read()
+        assert len(caught) == 1
+    text = csv_files.TextOptions(decimal=".")
+    assert read_file(file, options=text).column(0).scale.kind == "category"
+    assert next(scan(file, decimal=".").pieces()).column(0).scale.kind == "category"
+    with pytest.raises(ValueError, match=r"decimal must be one of 'auto', '.', ',', got ';'"):
+        scan(file, decimal=";")
+
+
+def test_decimal_commas_are_inferred_from_all_blocks(folder, monkeypatch):
+    monkeypatch.setattr(csv_files, "BLOCK_BYTES", 100)
+    file = folder / "blocks.csv"
+    for last, kind in (("2,5", "number"), ("2,5\n2.5", "category"), ("x", "category")):
+        values = ["7"] * 100 + ["1,234"] * 100 + last.split()
+        file.write_text("x;y\n" + "".join(f"{value};1\n" for value in values))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            whole = read_file(file).column(0)
+            pieces = [piece.column(0) for piece in scan(file).pieces()]
+        assert len(pieces) > 3
+        assert {whole.scale.kind, *(piece.scale.kind for piece in pieces)} == {kind}
+        if kind == "number":
+            np.testing.assert_array_equal(np.concatenate([piece.values for piece in pieces]), whole.values)

@@ -23,6 +23,9 @@ BYTES_PER_BYTE = 12
 """Memory in bytes per byte of text during its conversion to columns."""
 CHUNK_BYTES = 1 << 20
 GZIP = b"\x1f\x8b"
+NUL_MESSAGE = (
+    "this is not a text file, as it contains a zero byte: pass CSV, or a file named .parquet, .feather or .xlsx"
+)
 STANDARD_INPUT = FilePath("-")
 
 
@@ -81,8 +84,8 @@ def to_utf8(file: FilePath, raw: bytes, encoding: str) -> bytes:
     """Convert text to UTF-8 without a byte order mark."""
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff") and encoding.lower() == "utf-8":
         raise_file_error(file, "this is UTF-16: save the file as UTF-8, or pass --encoding utf-16")
-    if b"\0" in raw[:4096] and not encoding.lower().startswith("utf-16"):
-        raise_file_error(file, "this is not a text file: pass CSV, or a file named .parquet, .feather or .xlsx")
+    if b"\0" in raw[:4096] and not encoding.lower().startswith(("utf-16", "utf-32")):
+        raise_file_error(file, NUL_MESSAGE)
     try:
         text = raw.decode("utf-8-sig" if encoding.lower() == "utf-8" else encoding)
     except UnicodeDecodeError as error:
@@ -91,6 +94,8 @@ def to_utf8(file: FilePath, raw: bytes, encoding: str) -> bytes:
         raise_file_error(file, f"{what}: save the file as UTF-8, or pass its encoding, such as --encoding latin-1")
     except LookupError:
         raise_file_error(file, f"unknown encoding {encoding!r}")
+    if "\0" in text:
+        raise_file_error(file, NUL_MESSAGE)
     return text.encode()
 
 

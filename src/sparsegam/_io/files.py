@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path as FilePath
-from typing import Any
+from typing import Any, get_args
 
 from sparsegam._data.columns import from_objects
 from sparsegam._data.streams import Stream, dataset_stream
@@ -21,16 +21,30 @@ from sparsegam._io.contents import (
     raise_file_error,
     read_bytes,
 )
-from sparsegam._io.csv import CsvFiles, column_names, read_csv, read_header
-from sparsegam.checks import check_integer, optional, quoted
+from sparsegam._io.csv import CsvFiles, TextOptions, column_names, read_csv, read_header
+from sparsegam.checks import check_choice, check_integer, optional, quoted
+from sparsegam.choices import DecimalSign
 
 FORMATS = {".parquet": "parquet", ".pq": "parquet", ".feather": "feather", ".arrow": "feather"}
 """File formats of Arrow, by file name extension."""
+WORKBOOKS = (".xlsx", ".xlsm")
 BYTES_PER_VALUE = 16
 """Memory in bytes per value of a Parquet file: once in Arrow and once as float64."""
+INFERRED = TextOptions()
+"""Options that infer the type of every column."""
 
 
-def read_file(name: str | os.PathLike[str], *, encoding: str = "utf-8") -> Table:
+def is_text_file(name: str | os.PathLike[str]) -> bool:
+    """Return whether `read_file` reads a file as CSV."""
+    extension = _extension(FilePath(name))
+    return extension not in FORMATS and extension not in WORKBOOKS
+
+
+def _extension(file: FilePath) -> str:
+    return (file.with_suffix("") if file.suffix == ".gz" else file).suffix.lower()
+
+
+def read_file(name: str | os.PathLike[str], *, encoding: str = "utf-8", options: TextOptions = INFERRED) -> Table:
     """Read a table from a file.
 
     Parameters
@@ -40,6 +54,8 @@ def read_file(name: str | os.PathLike[str], *, encoding: str = "utf-8") -> Table
         "-" reads CSV from the standard input.
     encoding : str, default="utf-8"
         Encoding of a text file.
+    options : TextOptions
+        How the columns of a text file are read. Other files have types and ignore the options.
 
     Returns
     -------
@@ -54,13 +70,13 @@ def read_file(name: str | os.PathLike[str], *, encoding: str = "utf-8") -> Table
     """
     file = FilePath(name)
     check_file(file)
-    extension = (file.with_suffix("") if file.suffix == ".gz" else file).suffix.lower()
+    extension = _extension(file)
     if extension in FORMATS:
         table = _read_arrow(file, FORMATS[extension])
-    elif extension in (".xlsx", ".xlsm"):
+    elif extension in WORKBOOKS:
         table = _read_excel(file)
     else:
-        table = read_csv(file, encoding)
+        table = read_csv(file, encoding, options)
     if table.n_rows == 0:
         raise_file_error(file, "the file has a header but no rows")
     return table
@@ -114,7 +130,12 @@ def _read_excel(file: FilePath) -> Table:
 
 
 def scan(
-    paths: Any, *, columns: Sequence[str] | None = None, encoding: str = "utf-8", max_bytes: int | None = None
+    paths: Any,
+    *,
+    columns: Sequence[str] | None = None,
+    encoding: str = "utf-8",
+    decimal: DecimalSign = "auto",
+    max_bytes: int | None = None,
 ) -> Stream:
     """Open files as one table that is read in pieces and need not fit into memory.
 
@@ -128,6 +149,9 @@ def scan(
         Columns to read, including the target. None reads all columns.
     encoding : str, default="utf-8"
         Encoding of text files.
+    decimal : {"auto", ".", ","}, default="auto"
+        Decimal sign of numbers in text files. "auto" also reads numbers with decimal commas, such as 12,5, if fields
+        are separated by semicolons, tabs or bars. It raises an error if all commas may separate thousands, as in 1,234.
     max_bytes : int, default=None
         Memory that a fit may use to store the table, at one or two bytes per value. Above this limit, the table is
         stored in a temporary file. None uses half of the free memory.
@@ -145,6 +169,15 @@ def scan(
     """
     if max_bytes is not None:
         check_integer("max_bytes", max_bytes, at_least=0)
+    check_choice("decimal", decimal, get_args(DecimalSign))
+    stream = open_stream(paths, columns=columns, encoding=encoding, options=TextOptions(decimal=decimal))
+    return replace(stream, max_bytes=max_bytes)
+
+
+def open_stream(
+    paths: Any, *, columns: Sequence[str] | None = None, encoding: str = "utf-8", options: TextOptions = INFERRED
+) -> Stream:
+    """Open files as `scan` does, with all options for text files."""
     optional("pyarrow", "streams", extra="stream")
     files = _find_files(paths)
     kinds = {FORMATS.get(file.suffix.lower(), "csv") for file in files}
@@ -153,8 +186,7 @@ def scan(
         raise FileError(msg)
     kind = kinds.pop()
     wanted = None if columns is None else list(columns)
-    stream = _csv_stream(files, encoding, wanted) if kind == "csv" else _arrow_stream(files, kind, wanted)
-    return replace(stream, max_bytes=max_bytes)
+    return _csv_stream(files, encoding, wanted, options) if kind == "csv" else _arrow_stream(files, kind, wanted)
 
 
 def _find_files(paths: Any) -> list[FilePath]:
@@ -177,12 +209,12 @@ def _matching(path: str) -> list[FilePath]:
     return [FilePath(path)]
 
 
-def _csv_stream(files: Sequence[FilePath], encoding: str, columns: list[str] | None) -> Stream:
+def _csv_stream(files: Sequence[FilePath], encoding: str, columns: list[str] | None, options: TextOptions) -> Stream:
     headers = [read_header(file, encoding) for file in files]
     for header in headers[1:]:
         _check_names(header.file, header.names, files[0], headers[0].names)
-    csv_files = CsvFiles(headers, encoding, _selected(headers[0].names, columns))
-    return Stream(tuple(csv_files.columns), csv_files.pieces)
+    csv_files = CsvFiles(headers, encoding, _selected(headers[0].names, columns), options)
+    return Stream(csv_files.names, csv_files.pieces)
 
 
 def _arrow_stream(files: Sequence[FilePath], kind: str, columns: list[str] | None) -> Stream:

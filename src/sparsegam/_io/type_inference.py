@@ -1,15 +1,19 @@
 """Type inference for text: numbers, booleans, ISO dates and times, missing values, or categories."""
 
+import re
 from collections.abc import Container, Sequence
 from datetime import date, datetime
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam._data.columns import BOOLEAN, DATE, DATETIME, Column, Scale, from_array, from_objects
 from sparsegam._data.table import Table
+from sparsegam._io.contents import FileError
 from sparsegam.arrays import FloatArray
 from sparsegam.checks import warn
+from sparsegam.choices import DecimalSign
 
 MISSING_WORDS = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "."})
 BOOLEANS = {"true": 1.0, "false": 0.0}
@@ -20,19 +24,34 @@ MIN_NUMBERS = 10
 FIRST_ROWS = 500
 """Number of leading rows that are checked before the whole column is read for the warning."""
 
+Commas = Literal["none", "clear", "ambiguous", "impossible"]
+"""How far texts may be numbers with a decimal comma: whole numbers have none, and 1,234 is ambiguous."""
+# A point can only separate thousands before a decimal comma, as in 1.234,5.
+COMMA_NUMBER = re.compile(r"[+-]?(?:[0-9]*|[0-9]{1,3}(?:\.[0-9]{3})+(?=,))(?:,[0-9]+)?(?:(?<=[0-9])[eE][+-]?[0-9]+)?")
+THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}")
+
 
 def infer_column(name: str, values: Sequence[str]) -> Column:
     """Convert a text column to the type that all of its values have."""
+    return infer_from_distinct(name, *distinct_texts(values))
+
+
+def distinct_texts(values: Sequence[str]) -> tuple[list[str], NDArray[np.integer]]:
+    """Return the distinct texts and the position of the text of each row."""
     positions: dict[str, int] = {}
     codes = np.fromiter((positions.setdefault(value, len(positions)) for value in values), np.intp, len(values))
-    return infer_from_distinct(name, list(positions), codes)
+    return list(positions), codes
 
 
-def infer_from_distinct(name: str, texts: Sequence[str], codes: NDArray[np.integer]) -> Column:
+def infer_from_distinct(
+    name: str, texts: Sequence[str], codes: NDArray[np.integer], decimal: DecimalSign = "."
+) -> Column:
     """Convert a text column, given its distinct texts and the position of the text of each row."""
     numbers = _parse_numbers(texts)
     if numbers is not None:
         return from_array(numbers[codes], name)
+    if decimal != "." and has_decimal_commas(name, {commas_in(texts)}, decimal):
+        return comma_column(name, texts, codes)
     parsed = _parse_booleans(texts) or _parse_times(texts)
     if parsed is not None:
         scale, values = parsed
@@ -44,6 +63,56 @@ def category_column(name: str, texts: Sequence[str], codes: NDArray[np.integer])
     """Return a text column as a category without inferring its type, see `infer_from_distinct`."""
     levels = from_objects([None if is_missing_text(text) else text.strip() for text in texts], name)
     return Column(name, levels.scale, levels.values[codes])
+
+
+def copied_column(name: str, texts: Sequence[str], codes: NDArray[np.integer]) -> Column:
+    """Return the unchanged text of a column. Only empty fields are missing values.
+
+    Spaces after a delimiter are removed, because one of the parsers always does so.
+    """
+    levels = from_objects([text.lstrip(" ") or None for text in texts], name)
+    return Column(name, levels.scale, levels.values[codes])
+
+
+def comma_column(name: str, texts: Sequence[str], codes: NDArray[np.integer]) -> Column:
+    """Return a column of numbers with decimal commas, see `has_decimal_commas`."""
+    numbers = [np.nan if is_missing_text(text) else float(text.replace(".", "").replace(",", ".")) for text in texts]
+    return from_array(np.array(numbers, dtype=np.float64)[codes], name)
+
+
+def commas_in(texts: Sequence[str]) -> Commas:
+    """Return whether texts may be numbers with a decimal comma."""
+    found: Commas = "none"
+    for text in texts:
+        stripped = text.strip()
+        if is_missing_text(text):
+            continue
+        if not any(map(str.isdigit, stripped)) or not COMMA_NUMBER.fullmatch(stripped):
+            return "impossible"
+        if "," in stripped and found != "clear":
+            found = "ambiguous" if THOUSANDS.fullmatch(stripped) else "clear"
+    return found
+
+
+def has_decimal_commas(name: str, found: Container[Commas], decimal: DecimalSign) -> bool:
+    """Return whether a column is read as numbers with decimal commas, with a warning unless `decimal` declares them.
+
+    `found` contains the results of `commas_in` for all parts of the column. Raise FileError if every comma could also
+    separate thousands.
+    """
+    if "impossible" in found or ("clear" not in found and "ambiguous" not in found):
+        return False
+    options = 'pass decimal="," (command line: --decimal ,)'
+    if decimal == "auto" and "clear" not in found:
+        msg = (
+            f"column {name!r} contains numbers such as 1,234, where a comma is a decimal comma or separates thousands: "
+            f'{options} if it is a decimal comma, or decimal="." to read the column as text.'
+        )
+        raise FileError(msg)
+    if decimal == "auto":
+        msg = f'column {name!r} is read as numbers with decimal commas: {options} to confirm, or decimal="." for text.'
+        warn(msg, UserWarning)
+    return True
 
 
 def is_missing_text(text: str) -> bool:
