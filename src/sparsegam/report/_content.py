@@ -110,7 +110,8 @@ def _summary(
         if classes is not None and prevalence is not None:
             where += f" ({prevalence['events']:,} {classes[1]}, {prevalence['share']:.1%})"
         value = f"{metric['value']:.3f} (95 % interval {metric['low']:.3f} to {metric['high']:.3f})"
-        sentences.append(f"On {where}, its {metric['name']} is {value}.")
+        name = f"{'unweighted ' * performance['ignores_weights']}{metric['name']}"
+        sentences.append(f"On {where}, its {name} is {value}.")
     return " ".join(sentences)
 
 
@@ -248,6 +249,7 @@ def _overall_content(report: ReportData, model: OneVsRestModel) -> dict[str, Any
     return {
         "rows": actual.size,
         "held_out": report.test is not None,
+        "ignores_weights": report.sample_weight is not None,
         "accuracy": float(np.mean(predicted == actual)),
         "log_loss": float(-np.log(np.maximum(probability, np.finfo(float).tiny)).mean()),
         "confusion": confusion.tolist(),

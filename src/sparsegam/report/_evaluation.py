@@ -36,6 +36,7 @@ def performance_content(report: ReportData) -> dict[str, Any] | None:
     content = {
         "rows": data.table.n_rows,
         "held_out": report.test is not None,
+        "ignores_weights": report.sample_weight is not None,
         "metrics": [asdict(metric) for metric in assess_scores(model, score, data.y)],
         "subgroups": _subgroups_content(report, data, score),
     }

@@ -79,7 +79,8 @@ def write_report(  # noqa: PLR0913
     path : Path, optional
         The models of other sizes, to avoid searching them.
     sample_weight : array-like of shape (n_samples,), optional
-        Weights of the training data in the search of models of other sizes and alternatives.
+        Weights of the training data in the search of models of other sizes and alternatives. The performance is not
+        weighted, and the report says so.
     stability : Stability, optional
         The result of the `stability` method of the estimator, to show the selection frequencies of the terms.
     labels : mapping of str to str or (str, str), optional

@@ -12,7 +12,7 @@ function showClasses() {
   section.append(note("One model separates each class from the rest. The class with the highest probability is predicted; the probabilities are normalised to sum to 1. This page describes the model of one class:"), make("ul", { class: "choices" }, ...links));
   const part = content.overall;
   if (!part) return;
-  section.append(make("p", {}, `All classes together, on ${plural(part.rows, "row")} of ${part.held_out ? "test" : "training"} data: accuracy ${percent(part.accuracy)}, log loss ${number(part.log_loss, 4)}.`));
+  section.append(make("p", {}, `All classes together, on ${plural(part.rows, "row")} of ${part.held_out ? "test" : "training"} data: accuracy ${percent(part.accuracy)}, log loss ${number(part.log_loss, 4)}${part.ignores_weights ? " (without sample weights)" : ""}.`));
   section.append(table("Confusion matrix", ["actual class", ...content.names.map((name) => `predicted ${name}`)], part.confusion.map((row, i) => [content.names[i], ...row.map(count)])));
 }
 
