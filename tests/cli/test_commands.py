@@ -2,13 +2,16 @@
 
 import json
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 from _helpers.one_command import run
+from sklearn import metrics
 
 from sparsegam import Model, SparseGAMClassifier
+from sparsegam._cli import commands
 from sparsegam.datasets import loans_file
 
 
@@ -244,9 +247,10 @@ def test_predict_copies_columns(data, tmp_path, capsys):
         "--keep score has the same name as an output column"
         in run(capsys, "predict", model, tmp_path / "more.csv", "--keep", "score")[2]
     )
+    frame.assign(number=2.0**60).to_parquet(tmp_path / "more.parquet")
     assert (
         "--keep number contains numbers beyond"
-        in run(capsys, "predict", model, tmp_path / "more.csv", "--keep", "number")[2]
+        in run(capsys, "predict", model, tmp_path / "more.parquet", "--keep", "number")[2]
     )
 
 
@@ -277,3 +281,82 @@ def test_example_writes_the_packaged_file(tmp_path, capsys):
     assert "1200 simulated loans written" in text
     assert file.read_bytes() == loans_file().read_bytes()
     assert run(capsys, "example")[1] == loans_file().read_text()
+
+
+STOPPED = "the search was stopped by time_limit="
+
+
+@pytest.mark.parametrize("size", [("--terms", "3"), ("--lambda0", "1"), (), ("--cv",)])
+def test_fit_notes_a_search_that_was_stopped_by_the_time_limit(data, capsys, size):
+    words = ("fit", data, "-t", "answer", "--drop", "amount", "--json", *size)
+    # The limit includes the time of reading the file, which alone is longer.
+    code, text, notes = run(capsys, *words, "--time-limit", "1e-9")
+    assert code == 0
+    assert notes.count(f"sparsegam: note: {STOPPED}1e-09 s") == 1
+    assert json.loads(text)["finished"] is False
+    code, text, notes = run(capsys, *words, "--time-limit", "10000")
+    assert code == 0
+    assert STOPPED not in notes
+    assert json.loads(text)["finished"] is True
+
+
+def test_path_notes_a_search_that_was_stopped_by_the_time_limit(data, capsys):
+    words = ("path", data, "-t", "answer", "--drop", "amount", "--json", "--max-terms", "3")
+    code, text, notes = run(capsys, *words, "--time-limit", "1e-9")
+    assert code == 0
+    assert notes.count(f"sparsegam: note: {STOPPED}1e-09 s") == 1
+    assert "raise --max-terms" not in notes
+    assert json.loads(text)["finished"] is False
+    code, text, notes = run(capsys, *words, "--time-limit", "10000")
+    assert STOPPED not in notes
+    assert json.loads(text)["finished"] is True
+
+
+@pytest.mark.parametrize("words", [("fit", "--terms", "3"), ("fit", "--lambda0", "1"), ("path", "--max-terms", "3")])
+def test_time_limit_includes_reading(data, capsys, monkeypatch, words):
+    clock = [0.0]
+    monkeypatch.setattr("sparsegam._search.options.time", SimpleNamespace(monotonic=lambda: clock[0]))
+    read = commands.read_rows
+
+    def slow_read(*options):
+        clock[0] += 100.0
+        return read(*options)
+
+    monkeypatch.setattr(commands, "read_rows", slow_read)
+    command, *size = words
+    fit = (command, data, "-t", "answer", "--drop", "amount", "--json", *size, "--time-limit")
+    assert json.loads(run(capsys, *fit, "99")[1])["finished"] is False
+    assert json.loads(run(capsys, *fit, "10000")[1])["finished"] is True
+
+
+@pytest.mark.parametrize("target", ["answer", "amount"])
+def test_training_metrics_are_weighted(weighted, tmp_path, capsys, target):
+    frame = pd.read_csv(weighted[0]).assign(amount=pd.read_csv(weighted[0].with_name("data.csv"))["amount"])
+    file, model_file = tmp_path / "weighted.csv", tmp_path / "model.json"
+    frame.to_csv(file, index=False)
+    other = "amount" if target == "answer" else "answer"
+    words = ("fit", file, "-t", target, "--drop", other, "--weight", "w", "--terms", "2", "--json", "-o", model_file)
+    found = json.loads(run(capsys, *words)[1])["training"]
+    score = Model.from_json(model_file.read_text()).decision_function(frame)
+    weight = frame["w"]
+    if target == "amount":
+        expected = {"R²": metrics.r2_score(frame["amount"], score, sample_weight=weight)}
+    else:
+        positive = frame["answer"] == "yes"
+        expected = {
+            "AUC": metrics.roc_auc_score(positive, score, sample_weight=weight),
+            "accuracy": metrics.accuracy_score(positive, score > 0, sample_weight=weight),
+        }
+        assert found["AUC"] != pytest.approx(metrics.roc_auc_score(positive, score), abs=1e-4)
+    assert found == pytest.approx(expected)
+
+
+def test_report_states_that_its_metrics_are_unweighted(weighted, tmp_path, capsys):
+    model, out = tmp_path / "model.json", tmp_path / "report.html"
+    rows = (weighted[0], "-t", "answer")
+    assert run(capsys, "fit", *rows, "--weight", "w", "--terms", "2", "--out", model)[0] == 0
+    for weight, expected in ((("--weight", "w"), True), (("--drop", "w"), False)):
+        assert run(capsys, "report", model, *rows, *weight, "--out", out)[0] == 0
+        page = out.read_text(encoding="utf-8")
+        assert ("its unweighted AUC is" in page) == expected
+        assert (f'"ignores_weights":{str(expected).lower()}') in page

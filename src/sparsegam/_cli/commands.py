@@ -13,22 +13,32 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sparsegam._cli.chunks import is_large, predict_in_chunks, read_rows
+from sparsegam._cli.chunks import (
+    check_kept,
+    copied_text,
+    is_large,
+    output_columns,
+    predict_in_chunks,
+    read_rows,
+    split_copied,
+    text_options,
+)
 from sparsegam._cli.parser import BINARY_FORMATS, new_parser
 from sparsegam._cli.target import Rows, split_target
 from sparsegam._data.columns import KIND_NAMES, Column, text
 from sparsegam._data.table import Table
+from sparsegam._data.target import rest_label
 from sparsegam._design.binning import Binning
 from sparsegam._fit.driver import fit, search_path
 from sparsegam._fit.spec import FitSpec, SizeSelection, additive_spec
 from sparsegam._fit.training import FitData, read_data
 from sparsegam._fit.warnings import warn_about_models
-from sparsegam._io.files import read_file
+from sparsegam._io.files import is_text_file, read_file
 from sparsegam._io.writing import write_atomically
 from sparsegam._models.additive import Model
 from sparsegam._search.options import Deadline
 from sparsegam._search.path import Path
-from sparsegam.checks import MAX_INTEGER, quoted
+from sparsegam.checks import MAX_INTEGER
 from sparsegam.choices import Loss
 
 if TYPE_CHECKING:
@@ -91,15 +101,21 @@ def run_predict(options: Namespace) -> Result:
     _check_writable(options.out)
     model = _read_model(options.model)
     if options.out and options.out.lower().endswith((".parquet", ".pq")):
-        n_rows = predict_in_chunks(model, options, lambda table, taken: _kept_columns(table, options.keep, taken))
+        n_rows = predict_in_chunks(model, options)
         return Result(f"{n_rows} rows scored; written: {options.out}", {"rows": n_rows, "written": options.out})
-    table = read_file(options.data, encoding=options.encoding)
+    kept = options.keep
+    table = read_file(options.data, encoding=options.encoding, options=text_options(options, model, kept))
+    check_kept(table.labels, kept, output_columns(model))
+    if is_text_file(options.data):
+        table, copied = split_copied(table, kept)
+        columns: dict[str, list[Any]] = {column.name: copied_text(column) for column in copied}
+    else:
+        columns = {name: _plain_values(table.column(table.labels.index(name))) for name in kept}
     score = model.score_table(table)
-    columns: dict[str, list[Any]] = {"score": score.tolist()}
+    columns["score"] = score.tolist()
     if model.classes is not None:
         columns[f"probability_{model.classes[1]}"] = model.probabilities(score)[:, 1].tolist()
         columns["prediction"] = [model.classes[int(s > 0)] for s in score]
-    columns = _kept_columns(table, options.keep, tuple(columns)) | columns
     csv_text = _csv(columns)
     if options.out in (None, "-"):
         return Result(csv_text.rstrip("\n"), columns)
@@ -111,7 +127,7 @@ def run_report(options: Namespace) -> Result:
     """Write a report of a model."""
     _check_writable(options.out)
     model = _read_model(options.model)
-    rows, notes = _read(options)
+    rows, notes = _read(options, model)
     file = _write_report(options.out, model, rows, options)
     size = "" if options.out == "-" else f" ({file.stat().st_size / 1000:.0f} kB)"
     return Result(f"written: {file}{size}", {"report": str(file)}, notes)
@@ -124,7 +140,7 @@ def run_path(options: Namespace) -> Result:
     spec = _spec(rows, options, max_terms=options.max_terms)
     path = search_path(spec, _fit_data(spec, rows, deadline))
     selected = {name: path.at(lambda0=name).n_terms if path.covers(name) else None for name in CRITERIA}
-    if outside := [name for name, k in selected.items() if k is None]:
+    if (outside := [name for name, k in selected.items() if k is None]) and path.finished:
         names = " and ".join(outside)
         note = (
             f"the path ends at {path.n_terms[-1]} terms, before the size that {names} would select: raise --max-terms."
@@ -210,8 +226,9 @@ def run_export(options: Namespace) -> Result:
 def run_scorecard(options: Namespace) -> Result:
     """Convert a model to integer points, optimised on the rows of a file."""
     _check_writable(options.out)
-    rows, notes = _read(options)
-    card = _read_model(options.model).scorecard(
+    model = _read_model(options.model)
+    rows, notes = _read(options, model)
+    card = model.scorecard(
         rows.table,
         rows.y,
         method=options.method,
@@ -232,8 +249,12 @@ def run_scorecard(options: Namespace) -> Result:
 
 def run_drift(options: Namespace) -> Result:
     """Compare the distribution of new data with the training data, or with another file."""
-    reference = None if options.reference is None else read_file(options.reference, encoding=options.encoding)
-    drift = _read_model(options.model).drift(read_file(options.data, encoding=options.encoding), reference)
+    model = _read_model(options.model)
+    how = text_options(options, model)
+    reference = None
+    if options.reference is not None:
+        reference = read_file(options.reference, encoding=options.encoding, options=how)
+    drift = model.drift(read_file(options.data, encoding=options.encoding, options=how), reference)
     features = {
         line.name: {"psi": line.psi, "status": line.status, "before": dict(line.reference), "now": dict(line.current)}
         for line in drift.lines[:-1]
@@ -298,18 +319,32 @@ def _check_writable(name: str | None) -> None:
         raise ValueError(msg)
 
 
-def _read(options: Namespace) -> tuple[Rows, tuple[str, ...]]:
+def _read(options: Namespace, model: Model | None = None) -> tuple[Rows, tuple[str, ...]]:
     """Read the table and split it; exclude columns of text that differ in every row. Return the rows and notes."""
-    table = read_rows(options, _binning(options))
+    table = read_rows(options, _binning(options), model)
     named = (options.target, options.weight, *options.drop, *options.categorical)
     ids = tuple(column.name for column in _columns(table) if _is_identifier(column, table.n_rows))
     ids = tuple(name for name in ids if name not in named)
     drop = tuple(name for name in (*options.drop, *ids) if name in table.labels or not is_large(options.data))
-    rows = split_target(table, options.target, positive=options.positive, drop=drop, weight=options.weight)
+    rows = split_target(
+        table,
+        options.target,
+        positive=options.positive,
+        drop=drop,
+        weight=options.weight,
+        against_rest=_class_against_rest(model),
+    )
     notes = [f"column {name!r} contains text that differs in every row and was excluded." for name in ids]
     if rows.n_dropped:
         notes.append(f"{rows.n_dropped} rows without {options.target!r} were excluded.")
     return rows, tuple(notes)
+
+
+def _class_against_rest(model: Model | None) -> str | None:
+    """Return the positive class of a model of one label against all others; None for other models."""
+    if model is None or model.classes is None or model.classes[0] != rest_label(model.classes[1]):
+        return None
+    return str(model.classes[1])
 
 
 def _columns(table: Table) -> list[Column]:
@@ -404,8 +439,11 @@ def _fit_data(spec: FitSpec, rows: Rows, deadline: Deadline) -> FitData:
 def _write_report(name: str, model: Model, rows: Rows, options: Namespace) -> FilePath:
     test = None
     if options.test:
-        table = read_file(options.test, encoding=options.encoding)
-        test = split_target(table, options.target, positive=options.positive)
+        how = text_options(options, model)
+        # The alternatives of a report also use columns that the model does not.
+        text_columns = how.text_columns | {column.name for column in _columns(rows.table) if column.scale.is_text}
+        table = read_file(options.test, encoding=options.encoding, options=replace(how, text_columns=text_columns))
+        test = split_target(table, options.target, positive=options.positive, against_rest=_class_against_rest(model))
     return model.report(
         name,
         rows.table,
@@ -464,24 +502,15 @@ def _model_text(model: Model) -> str:
 
 
 def _training_metrics(model: Model, rows: Rows) -> dict[str, float]:
-    from sparsegam.inspection._metrics import auc, r_squared
+    """Return metrics on the training data, weighted by the sample weights."""
+    from sparsegam.inspection._metrics import r_squared, weighted_auc
 
     score = model.score_table(rows.table)
+    weight = np.ones(score.size) if rows.weight is None else rows.weight
     if rows.classes is None:
-        return {"R²": r_squared(score, rows.y)}
-    return {"AUC": auc(score, rows.is_positive)[0], "accuracy": float(np.mean((score > 0) == rows.is_positive))}
-
-
-def _kept_columns(table: Table, names: list[str], taken: tuple[str, ...]) -> dict[str, list[Any]]:
-    """Return the columns to copy; None where a value is missing."""
-    for name in names:
-        if name not in table.labels:
-            msg = f"there is no column {name!r} for --keep: the columns are {quoted(table.labels, 8)}."
-            raise ValueError(msg)
-        if name in taken:
-            msg = f"--keep {name} has the same name as an output column ({', '.join(taken)}): rename the column."
-            raise ValueError(msg)
-    return {name: _plain_values(table.column(table.labels.index(name))) for name in names}
+        return {"R²": r_squared(score, rows.y, weight)}
+    accuracy = float(np.average((score > 0) == rows.is_positive, weights=weight))
+    return {"AUC": weighted_auc(score, rows.is_positive, weight), "accuracy": accuracy}
 
 
 def _plain_values(column: Column) -> list[Any]:

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Callable
 from typing import Any, get_args
 
-from sparsegam.choices import ClassLoss, Dialect, Missing, PointsDirection, PointsMethod, Shape
+from sparsegam.choices import ClassLoss, DecimalSign, Dialect, Missing, PointsDirection, PointsMethod, Shape
 
 TEXT_FORMATS = ("sql", "python", "javascript", "pmml", "latex", "json")
 BINARY_FORMATS = ("onnx", "excel")
@@ -127,6 +127,8 @@ def _add_drift(command: argparse.ArgumentParser) -> None:
 
 def _add_encoding(command: argparse.ArgumentParser) -> None:
     command.add_argument("--encoding", default="utf-8", help="encoding of CSV files (default utf-8)")
+    help_ = "decimal sign in CSV files: '.', ',' or auto (default)"
+    command.add_argument("--decimal", choices=get_args(DecimalSign), default="auto", help=help_)
 
 
 def _add_data_options(command: argparse.ArgumentParser) -> None:

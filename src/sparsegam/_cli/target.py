@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from sparsegam._data.columns import Column, text
 from sparsegam._data.table import Table
-from sparsegam._data.target import check_squares, read_weights
+from sparsegam._data.target import check_squares, read_weights, rest_label
+from sparsegam._io.type_inference import infer_column
 from sparsegam.checks import quoted
 
 
@@ -47,7 +48,13 @@ class Rows:
 
 
 def split_target(
-    table: Table, target: str, *, positive: str | None = None, drop: tuple[str, ...] = (), weight: str | None = None
+    table: Table,
+    target: str,
+    *,
+    positive: str | None = None,
+    drop: tuple[str, ...] = (),
+    weight: str | None = None,
+    against_rest: str | None = None,
 ) -> Rows:
     """Split a table into features, target and weights.
 
@@ -58,11 +65,14 @@ def split_target(
     target : str
         Name of the target column.
     positive : str, optional
-        The positive class. If there are more than two labels, all others are combined.
+        The positive class, written as in the file. If there are more than two labels, all others are combined.
     drop : tuple of str, default=()
         Columns to exclude.
     weight : str, optional
         Column of sample weights, which is not a feature.
+    against_rest : str, optional
+        The positive class of a model of one label against all others, whose classes are used even if the table has only
+        two labels. It is also the default of `positive`.
 
     Returns
     -------
@@ -86,7 +96,7 @@ def split_target(
     if not known.any():
         msg = f"the target {target!r} is missing in every row."
         raise ValueError(msg)
-    y, classes = _labels(column.take(known), positive)
+    y, classes = _labels(column.take(known), positive or against_rest, against_rest)
     kept = (table if known.all() else table.take(known)).load(features)
     weights = None if weight is None else _weights(table.column(names.index(weight)).take(known))
     return Rows(target, kept, y, classes, int((~known).sum()), weights)
@@ -105,7 +115,9 @@ def _weights(column: Column) -> NDArray[np.float64]:
     return read_weights(column.values, column.values.size)
 
 
-def _labels(column: Column, positive: str | None) -> tuple[NDArray[Any], tuple[Any, Any] | None]:
+def _labels(
+    column: Column, positive: str | None, against_rest: str | None
+) -> tuple[NDArray[Any], tuple[Any, Any] | None]:
     """Return the target and its two classes, or None for a regression."""
     found = np.unique(column.values)
     values = [_label(column.scale.value(float(number))) for number in found[:1000]]
@@ -113,7 +125,7 @@ def _labels(column: Column, positive: str | None) -> tuple[NDArray[Any], tuple[A
         msg = f"the target {column.name!r} is {text(values[0])} in every row: there is nothing to predict."
         raise ValueError(msg)
     if positive is not None:
-        return _one_against_rest(column, found, values, positive)
+        return _one_against_rest(column, found, values, positive, against_rest)
     if found.size == 2:
         return np.array(values, dtype=object)[np.searchsorted(found, column.values)], (values[0], values[1])
     if column.scale.kind != "number":
@@ -127,16 +139,28 @@ def _labels(column: Column, positive: str | None) -> tuple[NDArray[Any], tuple[A
 
 
 def _one_against_rest(
-    column: Column, found: NDArray[np.float64], values: list[Any], positive: str
+    column: Column, found: NDArray[np.float64], values: list[Any], positive: str, against_rest: str | None
 ) -> tuple[NDArray[Any], tuple[Any, Any]]:
     at = [i for i, value in enumerate(values) if text(value) == positive]
+    at = at or np.flatnonzero(found[: len(values)] == _number_of(positive, column)).tolist()
     if not at:
         msg = f"--positive {positive} is not a label of the target {column.name!r}. Labels: {quoted(values, 8)}."
         raise ValueError(msg)
-    two = len(values) == 2
-    other, chosen = (values[1 - at[0]], values[at[0]]) if two else (f"not {positive}", positive)
+    if len(values) == 2 and against_rest is None:
+        other, chosen = values[1 - at[0]], values[at[0]]
+    else:
+        chosen = positive if against_rest is None else against_rest
+        other = rest_label(chosen)
     y = np.where(column.values == found[at[0]], np.array(chosen, dtype=object), np.array(other, dtype=object))
     return y, (other, chosen)
+
+
+def _number_of(label: str, column: Column) -> float:
+    """Return the number of a label written as in a text file, such as "true" or "01"; NaN if the column has none."""
+    try:
+        return float(infer_column(column.name, [label]).on_scale(column.scale)[0])
+    except ValueError:
+        return float("nan")
 
 
 def _label(value: Any) -> Any:

@@ -127,9 +127,10 @@ def log_loss(log_odds: FloatArray, positive: NDArray[np.bool_]) -> FloatArray:
     return np.logaddexp(0.0, np.where(positive, -log_odds, log_odds))
 
 
-def r_squared(score: FloatArray, y: FloatArray) -> float:
+def r_squared(score: FloatArray, y: FloatArray, weight: FloatArray | None = None) -> float:
     """Return the coefficient of determination; for a constant target, 1 minus the mean squared error."""
-    return 1.0 - float(np.mean((y - score) ** 2)) / (float(np.var(y)) or 1.0)
+    variance = float(np.average((y - np.average(y, weights=weight)) ** 2, weights=weight))
+    return 1.0 - float(np.average((y - score) ** 2, weights=weight)) / (variance or 1.0)
 
 
 def weight_of_evidence(rows: FloatArray, events: FloatArray) -> tuple[FloatArray, FloatArray]:
