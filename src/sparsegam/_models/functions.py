@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sparsegam._data.columns import NUMBER, UNSEEN, Scale, Value, from_array, text
 from sparsegam._data.table import Table, read_table
-from sparsegam._models.lookup import positions
+from sparsegam._models.input_columns import positions
 from sparsegam._models.terms import Condition, Part, Term, part_name
 from sparsegam._models.training import NEW, NewValues, TrainingDistribution
 from sparsegam.arrays import FloatArray

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from sparsegam._data.matrix import NumericMatrix, read_matrix
 from sparsegam._models import display
+from sparsegam._models.input_columns import check_width, positions
 from sparsegam._models.json import label_to_json, load
-from sparsegam._models.lookup import check_width, positions
 from sparsegam._models.scoring import ScoringModel
 from sparsegam._models.training import NewValues
 from sparsegam.arrays import FloatArray

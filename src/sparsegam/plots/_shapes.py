@@ -13,7 +13,7 @@ from sparsegam._data.table import Table, read_table
 from sparsegam._models.additive import Model, importance
 from sparsegam._models.bin_tables import BinRow, PairGrid, bin_rows, histogram, is_discrete, pair_grid, value_range
 from sparsegam._models.functions import Bins
-from sparsegam._models.lookup import positions
+from sparsegam._models.input_columns import positions
 from sparsegam._models.terms import Part, part_name
 from sparsegam._models.training import NEW
 from sparsegam.arrays import FloatArray

@@ -13,7 +13,7 @@ from sparsegam._data.table import Table, position, read_table
 from sparsegam._fit.driver import FitResult
 from sparsegam._fit.spec import FitSpec
 from sparsegam._models.additive import Model
-from sparsegam._models.lookup import positions
+from sparsegam._models.input_columns import positions
 from sparsegam._models.one_vs_rest import OneVsRestModel
 from sparsegam._models.terms import Term, part_name
 from sparsegam._search.options import Deadline

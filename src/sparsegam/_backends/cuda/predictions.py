@@ -10,8 +10,8 @@ from sparsegam._backends.cuda.inputs import DeviceColumn, device_array, read_dev
 from sparsegam._data.columns import Column, Scale
 from sparsegam._data.table import Table
 from sparsegam._models.functions import ScoreFunction
+from sparsegam._models.input_columns import check_width, positions
 from sparsegam._models.linear import LinearModel
-from sparsegam._models.lookup import check_width, positions
 from sparsegam._models.training import NewValues
 
 
