@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from numbers import Integral
 from typing import Any
 
@@ -61,6 +61,9 @@ class CVScores:
     n_independent_folds : float or None
         Number of folds without common test rows, on which standard errors are based; None: all of them. Repeated
         splits test the same rows again: they make means more stable, but add no independent rows.
+    finished : ndarray of shape (n_ridges, n_folds) or None
+        Whether each search ended before the time limit; None: all of them. Scores of a search that was cut short are
+        not compared with those of a finished one: see `compared`.
     """
 
     ridges: tuple[Ridge, ...]
@@ -68,6 +71,7 @@ class CVScores:
     n_terms: NDArray[np.int64]
     scores: FloatArray
     n_independent_folds: float | None = None
+    finished: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         mean = self.scores.mean(axis=(0, 2))
@@ -75,10 +79,25 @@ class CVScores:
             msg = f"scoring returned values that are not finite (mean by size: {mean}): use another scoring or cv."
             raise ValueError(msg)
 
+    @cached_property
+    def compared(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which ridges and folds are compared.
+
+        These are the folds of the ridge whose search finished on most folds, and the ridges that finished on all of
+        these folds. If no search finished, all are compared.
+        """
+        n_ridges, _, n_folds = self.scores.shape
+        if self.finished is None or not self.finished.any():
+            return np.ones(n_ridges, dtype=bool), np.ones(n_folds, dtype=bool)
+        folds: NDArray[np.bool_] = self.finished[int(np.argmax(self.finished.sum(axis=1))), :]
+        return np.all(self.finished[:, folds], axis=1), folds
+
     @property
     def mean(self) -> FloatArray:
-        """Mean over the folds."""
-        mean: FloatArray = self.scores.mean(axis=2)
+        """Mean over the folds that are compared; NaN for ridges that are not."""
+        ridges, folds = self.compared
+        mean: FloatArray = self.scores[:, :, folds].mean(axis=2)
+        mean[~ridges] = np.nan
         return mean
 
     @property
@@ -108,15 +127,32 @@ class CVScores:
         best ridge of that size. If only the first `n_plain` ridges belong to designs without interactions, one of the
         others is chosen only if it is better by more than a standard error.
         """
-        if n_plain is None or n_plain == len(self.ridges):
-            return self._choose(rule)
-        plain, size = self._part(slice(None, n_plain))._choose(rule)
-        other, larger = self._part(slice(n_plain, None))._choose(rule)
-        gain = self.scores[n_plain + other, larger] - self.scores[plain, size]
-        return (n_plain + other, larger) if gain.mean() > self.error(gain) else (plain, size)
+        ridges, folds = self.compared
+        used = np.flatnonzero(ridges)
+        plain, others = used[used < (n_plain or len(ridges))], used[used >= (n_plain or len(ridges))]
+        if not plain.size or not others.size:
+            return self._choose_among(used, rule)
+        ridge, size = self._choose_among(plain, rule)
+        other, larger = self._choose_among(others, rule)
+        gain = self.scores[other, larger, folds] - self.scores[ridge, size, folds]
+        return (other, larger) if gain.mean() > self._only(others).error(gain) else (ridge, size)
 
-    def _part(self, ridges: slice) -> "CVScores":
-        return replace(self, ridges=self.ridges[ridges], lambda2=self.lambda2[ridges], scores=self.scores[ridges])
+    def _choose_among(self, ridges: NDArray[np.intp], rule: str) -> tuple[int, int]:
+        ridge, size = self._only(ridges)._choose(rule)
+        return int(ridges[ridge]), size
+
+    def _only(self, ridges: NDArray[np.intp]) -> "CVScores":
+        """Return the scores of some ridges on the folds that are compared."""
+        folds = self.compared[1]
+        n_independent = self.n_independent_folds
+        return replace(
+            self,
+            ridges=tuple(self.ridges[i] for i in ridges),
+            lambda2=self.lambda2[ridges],
+            scores=self.scores[ridges][:, :, folds],
+            n_independent_folds=None if n_independent is None else n_independent * float(folds.mean()),
+            finished=None,
+        )
 
     def _choose(self, rule: str) -> tuple[int, int]:
         mean = self.steady if rule == "steady" else self.mean
@@ -131,19 +167,24 @@ class CVScores:
     def results(self, path: Path[Any], ridge: int) -> dict[str, Any]:
         """Return all scores by ridge and size, named as in scikit-learn; lambda0 is known for the chosen ridge only."""
         n_ridges, n_sizes, n_folds = self.scores.shape
-        flat = self.scores.reshape(-1, n_folds)
+        scores, (ridges, folds) = self.scores.copy(), self.compared
+        if self.finished is not None and self.finished.any():
+            # Scores of searches that were cut short are not shown next to those of finished ones.
+            scores[np.broadcast_to(~self.finished[:, np.newaxis], scores.shape)] = np.nan
+        flat, is_compared = scores.reshape(-1, n_folds), np.repeat(ridges, n_sizes)
+        error = self._only(np.arange(n_ridges)).error(flat[:, folds])
         lambda0 = np.full((n_ridges, n_sizes), np.nan)
         lambda0[ridge, np.isin(self.n_terms, path.n_terms)] = path.lambda0[np.isin(path.n_terms, self.n_terms)]
-        mean = flat.mean(axis=1)
+        mean = self.mean.ravel()
         with np.errstate(over="ignore"):
-            std = flat.std(axis=1)
+            std = np.where(is_compared, flat[:, folds].std(axis=1), np.nan)
         return {
             "n_terms": np.tile(self.n_terms, n_ridges),
             "lambda2": np.repeat(self.lambda2, n_sizes),
             "lambda0": lambda0.ravel(),
             "mean_test_score": mean,
             "std_test_score": std,
-            "se_test_score": self.error(flat),
+            "se_test_score": np.where(is_compared, error, np.nan),
             "steady_test_score": self.steady.ravel(),
             "rank_test_score": np.argsort(np.argsort(-mean, kind="stable"), kind="stable") + 1,
         } | {f"split{i}_test_score": column for i, column in enumerate(flat.T)}
@@ -151,6 +192,7 @@ class CVScores:
     def warn_about_choice(self, size: int, max_terms: int | None) -> None:
         """Warn if the choice is doubtful, with a remedy."""
         n_terms = int(self.n_terms[size])
+        self._warn_about_time_limit()
         self._warn_about_different_rows()
         if n_terms == 0 and len(self.n_terms) > 1:
             msg = (
@@ -165,18 +207,33 @@ class CVScores:
             )
             warn(msg, UserWarning)
 
+    def _warn_about_time_limit(self) -> None:
+        """Warn if the size was chosen from a part of the folds and ridges."""
+        if self.finished is None or self.finished.all() or not self.finished.any():
+            return
+        from sklearn.exceptions import ConvergenceWarning
+
+        ridges, folds = self.compared
+        msg = (
+            f"time_limit ended searches of cross-validation: the choice is based on {folds.sum()} of {folds.size} "
+            f"folds and {ridges.sum()} of {ridges.size} ridges, whose searches finished. Raise time_limit, or use "
+            "fewer folds."
+        )
+        warn(msg, ConvergenceWarning)
+
     def _warn_about_different_rows(self) -> None:
         """Warn if the best model with terms is far worse than the null model on a fold, but not on others."""
         if len(self.n_terms) < 2:
             return
         mean = self.mean
-        ridge, size = np.unravel_index(int(np.argmax(mean[:, 1:])), mean[:, 1:].shape)
-        gains = self.scores[ridge, size + 1] - self.scores[ridge, 0]
-        worst = int(np.argmin(gains))
-        if gains[worst] < -FAR_WORSE * max(float(gains.max()), 0.0) < 0:
+        ridge, size = np.unravel_index(int(np.nanargmax(mean[:, 1:])), mean[:, 1:].shape)
+        gains = np.where(self.compared[1], self.scores[ridge, size + 1] - self.scores[ridge, 0], np.nan)
+        worst = int(np.nanargmin(gains))
+        best = float(np.nanmax(gains))
+        if gains[worst] < -FAR_WORSE * max(best, 0.0) < 0:
             msg = (
                 f"on fold {worst} the model scores {-gains[worst]:.3g} below one without terms, while it gains up to "
-                f"{gains.max():.3g} on other folds: the rows of fold {worst} differ from the rest, as in data sorted "
+                f"{best:.3g} on other folds: the rows of fold {worst} differ from the rest, as in data sorted "
                 "by time or region. If the rows are exchangeable, shuffle them (pass a number as cv); if future rows "
                 "will differ in the same way, rely on the worst fold."
             )
@@ -250,19 +307,19 @@ def choose_size(spec: FitSpec, data: FitData, folds: Sequence[Fold]) -> SizeChoi
     bar, workers = new_bar(spec.verbose, len(tasks), "path"), min(threads, len(tasks))
     results = gather(tasks, workers, stop=stop, bar=bar, describe=lambda found: _best_so_far(found[single:]))
     of_folds: list[_FoldResult] = results[single:]
-    scores = _collected(spec, data, [result.scored for result in of_folds], n_independent_folds(folds))
+    scores = _collected(spec, data, of_folds, n_independent_folds(folds))
     ridge, size = scores.choose(rule, n_plain=spec.n_plain * len(spec.ridges))
     path, problem = results[0] if single else _search_all_rows(spec, data, *choices[ridge], callback, None)
-    finished = path.finished and all(result.finished for result in of_folds)
+    finished = path.finished and all(all(result.finished) for result in of_folds)
     return SizeChoice(path, problem, scores, ridge, size, finished)
 
 
 @dataclass(frozen=True, eq=False)
 class _FoldResult:
-    """Sizes and test scores of a fold, for each design and ridge, and whether all searches finished."""
+    """Sizes and test scores of a fold, and whether the search finished, for each design and ridge."""
 
     scored: list[SizesAndScores]
-    finished: bool
+    finished: list[bool]
 
 
 def _search_fold(
@@ -275,7 +332,7 @@ def _search_fold(
     if spec.positive is not None:
         # Scorers see True for the positive class, as the other labels may have been merged into one class.
         test = replace(test, labels=test.target > 0, classes=np.array([False, True]))
-    deadline, scored, finished = data.deadline.within(seconds), list[SizesAndScores](), True
+    deadline, scored, finished = data.deadline.within(seconds), list[SizesAndScores](), list[bool]()
     backend = train.make_backend(spec)
     designs: Sequence[AdditiveOptions | Coefficients] = spec.designs
     for n, design in enumerate(designs):
@@ -285,7 +342,7 @@ def _search_fold(
         found = frontiers(problem, spec.ridges, callback)
         with config_context(skip_parameter_validation=True):
             scored += [test.score(problem, one) for one in found]
-        finished &= all(one.finished for one in found)
+        finished += [one.finished for one in found]
         data.release(problem)
     return _FoldResult(scored, finished)
 
@@ -315,15 +372,18 @@ def _best_so_far(results: Sequence[_FoldResult | None]) -> str:
     return f"best so far: {sizes[best[1]]} terms, score {mean[best]:.4g}"
 
 
-def _collected(
-    spec: FitSpec, data: FitData, scored: Sequence[Sequence[SizesAndScores]], n_independent: float
-) -> CVScores:
+def _collected(spec: FitSpec, data: FitData, results: Sequence[_FoldResult], n_independent: float) -> CVScores:
+    scored = [result.scored for result in results]
+    finished = np.array([result.finished for result in results]).T
     sizes = _common_sizes(scored)
+    if not finished.any():
+        # A size that a search did not reach would be scored by a smaller model there.
+        sizes = sizes[sizes <= min(mine[-1] for fold in scored for mine, _ in fold)]
     scores = np.array([[_at_sizes(one, sizes) for one in fold] for fold in scored])
     total = float(data.target.weight.sum())
     ridges = spec.ridges * len(spec.designs)
     lambda2 = np.array([ridge.at(total).lambda2 for ridge in ridges])
-    return CVScores(ridges, lambda2, sizes, np.moveaxis(scores, 0, 2), n_independent)
+    return CVScores(ridges, lambda2, sizes, np.moveaxis(scores, 0, 2), n_independent, finished)
 
 
 def _common_sizes(scored: Sequence[Sequence[SizesAndScores]]) -> NDArray[np.int64]:
@@ -374,7 +434,9 @@ def splitter_of(selection: SizeSelection, labels: NDArray[Any], *, classifier: b
     repeats = _number_of_repeats(1 if limited and n_repeats == AUTO else n_repeats, len(labels))
     if cv is not None and not isinstance(cv, Integral):
         if n_repeats != AUTO and repeats > 1:
-            msg = f"n_repeats={n_repeats} requires an integer cv, got {cv!r}: use a splitter such as RepeatedKFold."
+            msg = (
+                f"n_repeats={n_repeats} requires an integer cv, got {shown(cv)}: use a splitter such as RepeatedKFold."
+            )
             raise ValueError(msg)
         return check_cv(cv, labels, classifier=classifier)
     n_splits = DEFAULT_FOLDS if cv is None else cv
