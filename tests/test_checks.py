@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from sparsegam import SparseGAMClassifier, SparseGAMRegressor, SparseLinearClassifier, SparseLinearRegressor
+from sparsegam import (
+    SparseGAMClassifier,
+    SparseGAMRegressor,
+    SparseGAMRegressorCV,
+    SparseLinearClassifier,
+    SparseLinearRegressor,
+)
 from sparsegam.checks import check_number, first_few, quoted, shown
 
 X = [[float(i), float(i * i % 7)] for i in range(40)]
@@ -42,3 +48,47 @@ def test_values_are_shown_as_plain_python_values():
     assert quoted([np.float64(1.5), np.int64(3)]) == "1.5, 3"
     assert quoted("abcdef", 2) == "'a', 'b', ..."
     assert len(shown("x" * 1000)) == 203
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (np.float64(0.0), "0.0"),
+        ([np.float64(1.5), (np.str_("a"), np.int8(3))], "[1.5, ('a', 3)]"),
+        ({np.str_("a"): np.bool_(True)}, "{'a': True}"),
+        (np.array([1, 2]), "[1, 2]"),
+    ],
+)
+def test_shown_converts_numpy_values_to_plain_python(value, expected):
+    assert shown(value) == expected
+
+
+WRONG = (np.float64(-1.0), [np.float64(-1.0)], {np.str_("no such column"): np.float64(-1.0)})
+
+
+@pytest.mark.parametrize("kind", [SparseGAMClassifier, SparseGAMRegressorCV, SparseLinearClassifier])
+@pytest.mark.parametrize("value", WRONG, ids=["number", "list", "dict"])
+def test_messages_contain_no_representations_of_numpy(kind, value):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    for name in kind().get_params():
+        if name in ("callback", "random_state"):
+            continue
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                kind(**{"max_terms": 2, name: value}).fit(X, (X[:, 0] > 0).astype(float))
+        except (ValueError, TypeError) as error:
+            assert "np." not in str(error), name  # noqa: PT017
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("estimator", [SparseGAMClassifier, SparseGAMRegressor, SparseLinearClassifier])
+@pytest.mark.filterwarnings("error")
+def test_numbers_of_numpy_give_the_same_fit(estimator, kind):
+    X = np.random.default_rng(0).normal(size=(100, 2))
+    y = (X[:, 0] > 0).astype(float)
+    options = {"lambda0": 2.5, "lambda2": 0.5, "time_limit": 3600.0}
+    fitted = estimator(**{name: kind(value) for name, value in options.items()} | {"time_limit": kind(3600)}).fit(X, y)
+    assert fitted.objective_ == estimator(**options).fit(X, y).objective_
+    with pytest.raises(ValueError, match="lambda0 must be"):
+        estimator(lambda0=kind(-1)).fit(X, y)

@@ -19,8 +19,19 @@ MAX_SHOWN = 200
 
 def shown(value: Any) -> str:
     """Return the representation of a value for a message: a plain Python value, truncated if it is long."""
-    text = repr(value.item() if isinstance(value, np.generic) else value)
+    text = repr(plain(value))
     return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."
+
+
+def plain(value: Any) -> Any:
+    """Return a value with NumPy scalars as Python values, also inside lists, tuples, sets, dicts and arrays."""
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    if type(value) in (list, tuple, set, frozenset):
+        return type(value)(plain(one) for one in value)
+    if type(value) is dict:
+        return {plain(key): plain(one) for key, one in value.items()}
+    return value
 
 
 def quoted(values: Collection[Any], most: int = 5) -> str:

@@ -8,7 +8,9 @@ from sparsegam import (
     SparseGAMClassifier,
     SparseGAMClassifierCV,
     SparseGAMRegressor,
+    SparseGAMRegressorCV,
     SparseLinearClassifier,
+    SparseLinearRegressor,
     gam_path,
     linear_path,
 )
@@ -78,3 +80,17 @@ def test_masked_weights_and_features_raise():
 def test_a_scalar_weight_raises_even_for_one_row():
     with pytest.raises(ValueError, match=r"sample_weight must contain one number per row, got shape \(\) for 1 rows"):
         gam_path([[1.0]], [2.0], loss="squared", sample_weight=3.0)
+
+
+DAYS = np.datetime64("2020-01-01") + np.arange(40)
+
+
+@pytest.mark.parametrize(
+    "y",
+    [DAYS, DAYS - DAYS[0], DAYS.tolist(), (DAYS.astype("datetime64[us]") - DAYS[1]).tolist(), pd.Series(DAYS)],
+    ids=["datetime64", "timedelta64", "date", "timedelta", "pandas"],
+)
+@pytest.mark.parametrize("kind", [SparseGAMRegressor, SparseLinearRegressor, SparseGAMRegressorCV])
+def test_regressions_reject_dates_and_durations(kind, y):
+    with pytest.raises(ValueError, match="y contains dates, times or durations"):
+        kind().fit(np.arange(40.0)[:, np.newaxis], y)

@@ -98,6 +98,15 @@ def test_features_never(table):
     assert set(path.models[-1].features) <= {"debt", "trades"}
 
 
+@pytest.mark.parametrize("kind", [SparseGAMClassifier, SparseGAMRegressor])
+@pytest.mark.parametrize("options", [{}, {"monotone": {0: "decreasing"}}])
+def test_features_always_accepts_features_that_the_target_does_not_depend_on(kind, options):
+    feature, target = np.repeat([0.0, 1.0], 30), np.tile([0.0, 1.0], 30)
+    model = kind(features_always=[0], lambda0=1.0, **options).fit(feature[:, np.newaxis], target)
+    (term,) = model.terms_
+    assert term.coef == 0.0
+
+
 def test_features_always(table):
     gam = SparseGAMClassifier(lambda0=20.0, features_always=["trades", "debt"]).fit(*table)
     assert {"trades", "debt"} <= set(gam.model_.features)

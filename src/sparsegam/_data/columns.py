@@ -391,7 +391,7 @@ def _raise_mixed_types(values: list[Any], types: set[type], name: str) -> NoRetu
     supported = (bool, np.bool_, Number, Decimal, str, date, np.datetime64)
     for row, value in enumerate(values):
         if value is not None and not isinstance(value, supported):
-            _raise_type_error(name, f"{type(value).__name__} (row {row}: {value!r})")
+            _raise_type_error(name, f"{type(value).__name__} (row {row}: {shown(value)})")
     kinds = ", ".join(sorted(kind.__name__ for kind in types))
     examples = {type(value): repr(value) for value in values if value is not None}
     msg = (

@@ -4,6 +4,7 @@ import math
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date, timedelta
 from typing import Any, NoReturn
 
 import numpy as np
@@ -45,7 +46,7 @@ def read_target(
     column, weight = target_vector(y, n_rows), read_weights(sample_weight, n_rows)
     if not LOSSES[loss].is_classifier:
         if class_weight is not None:
-            msg = f"class_weight requires a classification loss, got {class_weight!r} with {loss=}: use sample_weight."
+            msg = f"class_weight requires a classification loss, got {shown(class_weight)} with {loss=}."
             raise ValueError(msg)
         if positive is not None:
             msg = f"positive requires a classification loss, got {shown(positive)} with {loss=}."
@@ -102,7 +103,14 @@ def check_labels(y: NDArray[Any]) -> None:
 
 
 def numeric_target(y: NDArray[Any]) -> FloatArray:
-    """Return the target of a regression as float64."""
+    """Return the target of a regression as float64. Raise ValueError for dates, times and durations."""
+    is_time = y.dtype.kind in "mM" or (y.dtype == object and any(isinstance(one, date | timedelta) for one in y.flat))
+    if is_time:
+        msg = (
+            f"y contains dates, times or durations (such as {y.flat[0]}), but a regression requires numbers: "
+            "convert them, for example to days since a date."
+        )
+        raise ValueError(msg)
     values = np.ascontiguousarray(y, dtype=np.float64)
     _check_finite(values, "y")
     check_squares(values, "y")
@@ -210,7 +218,7 @@ def apply_class_weights(
     elif isinstance(class_weight, Mapping):
         factors = _mapped_weights(class_weight, classes.tolist())
     else:
-        msg = f"class_weight must be None, 'balanced' or a dict from class to weight, got {class_weight!r}."
+        msg = f"class_weight must be None, 'balanced' or a dict from class to weight, got {shown(class_weight)}."
         raise ValueError(msg)
     out: FloatArray = weight * factors[position]
     return out
@@ -231,7 +239,7 @@ def _mapped_weights(class_weight: Mapping[Any, float], classes: list[Any]) -> Fl
         raise ValueError(msg)
     factors = np.array([class_weight.get(label, 1.0) for label in classes], dtype=np.float64)
     if not (np.isfinite(factors).all() and factors.min() > 0):
-        msg = f"class_weight must contain positive numbers, got {dict(class_weight)!r}."
+        msg = f"class_weight must contain positive numbers, got {shown(class_weight)}."
         raise ValueError(msg)
     return factors
 

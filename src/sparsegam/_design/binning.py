@@ -48,10 +48,10 @@ class Binning:
         check_integer("min_category_count", self.min_category_count, at_least=1)
         check_min_samples_bin(self.min_samples_bin)
         if self.thresholds is not None and not isinstance(self.thresholds, Mapping):
-            msg = f"thresholds must be a dict from column to its thresholds, got {self.thresholds!r}."
+            msg = f"thresholds must be a dict from column to its thresholds, got {shown(self.thresholds)}."
             raise ValueError(msg)
         if isinstance(self.categorical, str) and self.categorical != "auto":
-            msg = f"categorical must be 'auto' or a list of columns, got {self.categorical!r}."
+            msg = f"categorical must be 'auto' or a list of columns, got {shown(self.categorical)}."
             raise ValueError(msg)
         _check_special(self.special_values)
 
@@ -389,7 +389,7 @@ def _check_special(given: Any) -> None:
     if given is None or isinstance(given, Mapping):
         return
     if isinstance(given, str) or not isinstance(given, Collection) or getattr(given, "shape", None) == ():
-        msg = f"special_values must be a list of numbers, or a dict from column to list, got {given!r}."
+        msg = f"special_values must be a list of numbers, or a dict from column to list, got {shown(given)}."
         raise ValueError(msg)
     wrong = next((value for value in given if not _is_nan(value) and not NUMBER.holds(value)), None)
     if wrong is not None:
@@ -407,7 +407,7 @@ def _by_position(given: Any, names: Sequence[str], option: str) -> dict[int, Seq
 
 def _sequence(values: Any, key: Any, option: str) -> Sequence[Any]:
     if isinstance(values, str) or not hasattr(values, "__iter__"):
-        msg = f"{option}[{key!r}] must be a list of values, got {values!r}."
+        msg = f"{option}[{shown(key)}] must be a list of values, got {shown(values)}."
         raise ValueError(msg)
     return list(values)
 

@@ -51,10 +51,10 @@ class Constraints:
         check_choice("missing", self.missing, tuple(RULES))
         for option in ("features_always", "features_never"):
             if isinstance(getattr(self, option), str):
-                msg = f"{option} must be a list of columns, got {getattr(self, option)!r}."
+                msg = f"{option} must be a list of columns, got {shown(getattr(self, option))}."
                 raise ValueError(msg)
         if self.feature_cost is not None and not isinstance(self.feature_cost, Mapping):
-            msg = f"feature_cost must be a dict from column to factor, got {self.feature_cost!r}."
+            msg = f"feature_cost must be a dict from column to factor, got {shown(self.feature_cost)}."
             raise ValueError(msg)
 
     def directions(self, names: Sequence[str]) -> NDArray[np.int64]:
@@ -68,7 +68,7 @@ class Constraints:
         """Return the factor on lambda0 of each feature."""
         out = np.ones(len(names))
         for key, factor in (self.feature_cost or {}).items():
-            check_number(f"feature_cost[{key!r}]", factor, at_least=0.0)
+            check_number(f"feature_cost[{shown(key)}]", factor, at_least=0.0)
             out[position(key, names, "feature_cost")] = factor
         return out
 
@@ -184,7 +184,7 @@ def _by_position(monotone: Any, names: Sequence[str]) -> dict[int, Any]:
     if isinstance(monotone, str) or not hasattr(monotone, "__len__") or len(monotone) != len(names):
         msg = (
             "monotone must be a dict from column to 'increasing' or 'decreasing', or a list of one direction for each "
-            f"of the {len(names)} columns, got {monotone!r}."
+            f"of the {len(names)} columns, got {shown(monotone)}."
         )
         raise ValueError(msg)
     return dict(enumerate(monotone))

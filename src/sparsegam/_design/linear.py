@@ -12,7 +12,7 @@ from sparsegam._data.table import position
 from sparsegam._design.scaling import Units
 from sparsegam._models.linear import LinearModel
 from sparsegam.arrays import FloatArray
-from sparsegam.checks import check_boolean, check_number
+from sparsegam.checks import check_boolean, check_number, shown
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Coefficients:
         check_boolean("standardize", self.standardize)
         check_boolean("fit_intercept", self.fit_intercept)
         if isinstance(self.unpenalized, str):
-            msg = f"unpenalized must be a list of columns, got {self.unpenalized!r}."
+            msg = f"unpenalized must be a list of columns, got {shown(self.unpenalized)}."
             raise ValueError(msg)
 
     def bounds(self, n_columns: int) -> tuple[FloatArray, FloatArray]:
@@ -48,7 +48,7 @@ class Coefficients:
         except (TypeError, ValueError):
             msg = (
                 f"coef_bounds must be a pair (low, high) of numbers or of arrays with one number for each of the "
-                f"{n_columns} columns, got {self.coef_bounds!r}."
+                f"{n_columns} columns, got {shown(self.coef_bounds)}."
             )
             raise ValueError(msg) from None
         wrong = np.flatnonzero(~((low <= 0) & (high >= 0)))

@@ -97,7 +97,7 @@ def check_shapes(shapes: Any) -> None:
         check_choice("shapes", shapes, SHAPES, other="or a dict from column to one of them")
         return
     for key, value in shapes.items():
-        check_choice(f"shapes[{key!r}]", value, SHAPES)
+        check_choice(f"shapes[{shown(key)}]", value, SHAPES)
 
 
 def shapes_of(shapes: Any, names: Sequence[str]) -> list[str]:

@@ -14,7 +14,7 @@ from sparsegam._search.penalty import check_lambda0
 from sparsegam._search.problem import Progress
 from sparsegam._search.ridge import Ridge, ridge_of, ridges_of
 from sparsegam._search.swap import SwapSearch
-from sparsegam.checks import check_choice, check_integer
+from sparsegam.checks import check_choice, check_integer, shown
 from sparsegam.choices import (
     Auto,
     Categorical,
@@ -137,7 +137,7 @@ class FitSpec:
         for design in self.designs:
             if isinstance(design, AdditiveOptions) and design.interactions.is_on:
                 given = design.interactions.interactions
-                msg = f"search='swap' does not support interactions: use interactions=0, got {given!r}."
+                msg = f"search='swap' does not support interactions: use interactions=0, got {shown(given)}."
                 raise ValueError(msg)
 
     @property

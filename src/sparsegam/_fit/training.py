@@ -30,6 +30,7 @@ from sparsegam._search.penalty import mean_weight
 from sparsegam._search.problem import Problem
 from sparsegam._search.table_problem import build_table_problem
 from sparsegam.arrays import FloatArray
+from sparsegam.checks import shown
 
 if TYPE_CHECKING:
     from sparsegam._fit.scoring import TestSet
@@ -215,7 +216,7 @@ def read_labels(spec: FitSpec, labels: NDArray[Any], weight: FloatArray, *, max_
         for option, value in (("class_weight", spec.class_weight), ("positive", spec.positive)):
             if value is not None:
                 loss = spec.options.loss
-                msg = f"{option} requires a classification loss, got {value!r} with {loss=}."
+                msg = f"{option} requires a classification loss, got {shown(value)} with {loss=}."
                 raise ValueError(msg)
         return Target(None, numeric_target(labels), weight)
     if spec.positive is not None:

@@ -24,7 +24,7 @@ from sparsegam._search.penalty import (
 from sparsegam._search.problem import Design, Problem, Progress
 from sparsegam._search.solver import Frontier, frontier
 from sparsegam.arrays import FloatArray
-from sparsegam.checks import check_integer, warn
+from sparsegam.checks import check_integer, shown, warn
 from sparsegam.losses import LOSSES
 
 M = TypeVar("M", bound=ScoringModel)
@@ -146,7 +146,7 @@ class Path(Generic[M]):
             The model.
         """
         if (n_terms is None) == (lambda0 is None):
-            msg = f"pass either n_terms or lambda0, got n_terms={n_terms!r} and lambda0={lambda0!r}."
+            msg = f"pass either n_terms or lambda0, got n_terms={shown(n_terms)} and lambda0={shown(lambda0)}."
             raise ValueError(msg)
         if lambda0 is None:
             return self.models[self._with_size(n_terms)]
@@ -216,14 +216,15 @@ class Path(Generic[M]):
     def _warn_about_end(self, lambda0: float | str) -> None:
         why = "max_terms" if self.finished else "time_limit"
         msg = (
-            f"lambda0={lambda0!r} is outside the searched path: the search ended at {self.n_terms[-1]} terms because "
-            f"of {why}, and the best model at this penalty may have more. Raise {why}, or select the model by its size."
+            f"lambda0={shown(lambda0)} is outside the searched path: the search ended at {self.n_terms[-1]} terms "
+            f"because of {why}, and the best model at this penalty may have more. Raise {why}, or select the model by "
+            "its size."
         )
         warn(msg, UserWarning)
 
     def _with_size(self, n_terms: Any) -> int:
         if isinstance(n_terms, str):
-            msg = f"n_terms must be an integer, got {n_terms!r}. To use a criterion: at(lambda0={n_terms!r})."
+            msg = f"n_terms must be an integer, got {shown(n_terms)}. To use a criterion: at(lambda0={shown(n_terms)})."
             raise ValueError(msg)
         check_integer("n_terms", n_terms)
         found = np.flatnonzero(self.n_terms == n_terms)

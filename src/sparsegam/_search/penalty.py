@@ -152,7 +152,8 @@ def check_lambda0(lambda0: float | str) -> None:
         check_choice("lambda0", lambda0, CRITERIA, other="or a number >= 0")
     else:
         check_number("lambda0", lambda0, at_least=0.0)
-        if lambda0 > LARGEST_LAMBDA0:
+        # In float16 and float32 the bound itself would overflow.
+        if float(lambda0) > LARGEST_LAMBDA0:
             msg = f"lambda0 must be at most {LARGEST_LAMBDA0:g}, got {shown(lambda0)}."
             raise ValueError(msg)
 

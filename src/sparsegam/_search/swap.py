@@ -17,7 +17,7 @@ from sparsegam._search.problem import Problem
 from sparsegam._search.ridge import AUTO
 from sparsegam._search.solver import Fit
 from sparsegam.arrays import FloatArray
-from sparsegam.checks import check_choice, check_integer
+from sparsegam.checks import check_choice, check_integer, shown
 from sparsegam.choices import Cuts, Order
 from sparsegam.losses import LOSSES
 
@@ -141,6 +141,6 @@ def fixed_penalty(lambda0: float | str, problem: Problem[Any]) -> float:
     """Return a penalty per term that does not depend on the model; raise ValueError if it does."""
     check_lambda0(lambda0)
     if depends_on_model(lambda0, problem.options.loss):
-        msg = f"the swap search requires a numeric lambda0 here, got {lambda0!r}, which depends on the model."
+        msg = f"the swap search requires a numeric lambda0 here, got {shown(lambda0)}, which depends on the model."
         raise ValueError(msg)
     return problem.unit_penalty(lambda0)(0)

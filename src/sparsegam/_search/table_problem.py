@@ -205,8 +205,8 @@ def _required_columns(
         lambda2 = ridge.lambda2 if ridge.standardized else 0.0
         penalty = design.penalty(lambda2, constraints, InteractionOptions(), allowed=of_feature)
         point = _core.frontier(encoded.rows, penalty, max_terms=1).points[-1]
-        if len(point.columns) == 0:
-            msg = f"no term of feature {design.names[j]!r} in features_always lowers the loss under the constraints."
-            raise ValueError(msg)
-        chosen.append(int(point.columns[0]))
+        # No column lowers the loss if the target does not depend on the feature at all, as may happen in a fold, or
+        # against the direction of a constraint. The middle one then has a coefficient of zero in a model of one term.
+        middle = np.flatnonzero(of_feature)[np.count_nonzero(of_feature) // 2]
+        chosen.append(int(point.columns[0] if len(point.columns) else middle))
     return np.array(chosen, dtype=np.int64) if chosen else NO_COLUMNS

@@ -16,7 +16,7 @@ from sparsegam._data.table import Table, position, read_table
 from sparsegam._models.display import DisplayedResult, TextTable
 from sparsegam._models.scoring import ScoringModel, positives
 from sparsegam.arrays import FloatArray
-from sparsegam.checks import check_integer
+from sparsegam.checks import check_integer, shown
 from sparsegam.inspection._metrics import (
     CalibrationBin,
     GainBand,
@@ -411,7 +411,10 @@ def _group_columns(groups: Any, table: Table) -> Iterator[tuple[str, Column]]:
             yield str(name), column
         return
     if isinstance(groups, str) or not isinstance(groups, Sequence):
-        msg = f"groups must be a list of columns, or a dict of names to arrays with one value per row, got {groups!r}."
+        msg = (
+            "groups must be a list of columns, or a dict of names to arrays with one value per row, got "
+            f"{shown(groups)}."
+        )
         raise ValueError(msg)
     for key in groups:
         j = position(key, table.labels, "groups")
