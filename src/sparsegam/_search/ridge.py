@@ -124,5 +124,6 @@ def _check_standardize(standardize: Any) -> None:
 
 def _check_name(lambda2: str) -> None:
     if lambda2 != AUTO:
-        msg = f"lambda2 must be a number >= 0, 'auto' or, for cross-validation, a list of numbers, got {lambda2!r}."
+        wanted = "a number >= 0, 'auto' or, for cross-validation, a list of numbers"
+        msg = f"lambda2 must be {wanted}, got {shown(lambda2)}."
         raise ValueError(msg)
