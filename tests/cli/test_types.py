@@ -199,3 +199,9 @@ def test_decimal_commas_are_read_as_numbers(tmp_path, capsys, monkeypatch, large
     assert code == 1
     assert "--decimal ," in errors
     assert run(capsys, "fit", tmp_path / "unclear.csv", *fit, "--decimal", ",")[0] == 0
+
+
+def test_unknown_columns_to_copy_are_named_with_the_columns_of_the_file(training, capsys):
+    code, _, errors = run(capsys, "predict", training / "m.json", training / "some.csv", "--keep", "y", "nobody")
+    assert code == 1
+    assert "there is no column 'nobody' for --keep: the columns are 'dependents', 'member', 'since', 'y'.\n" in errors

@@ -84,7 +84,7 @@ def check_kept(names: Sequence[str], kept: Sequence[str], taken: Sequence[str]) 
     """Raise ValueError if a table lacks a column to copy, or if its name is that of another column of the output."""
     for name in kept:
         if name not in names:
-            msg = f"there is no column {name!r} for --keep: the columns are {quoted(names, 8)}."
+            msg = f"there is no column {name!r} for --keep: the columns are {quoted(list(dict.fromkeys(names)), 8)}."
             raise ValueError(msg)
         if name in taken:
             msg = f"--keep {name} has the same name as an output column ({', '.join(taken)}): rename the column."

@@ -519,7 +519,8 @@ def _plain_values(column: Column) -> list[Any]:
     if is_number and np.nanmax(np.abs(column.values), initial=0.0) >= MAX_INTEGER:
         msg = (
             f"--keep {column.name} contains numbers beyond {MAX_INTEGER}, whose last digits were lost when the file "
-            "was read: store it as text, for example with a letter in front."
+            "was read: write the predictions to a .parquet file with --out, which keeps the numbers, or store them "
+            "as text."
         )
         raise ValueError(msg)
     known = zip(column.values.tolist(), np.isnan(column.values), strict=True)

@@ -105,7 +105,8 @@ def has_decimal_commas(name: str, found: Container[Commas], decimal: DecimalSign
     options = 'pass decimal="," (command line: --decimal ,)'
     if decimal == "auto" and "clear" not in found:
         msg = (
-            f"column {name!r} contains numbers such as 1,234, where a comma is a decimal comma or separates thousands: "
+            f"column {name!r} contains numbers with three digits after every comma, as in 1,234, which may be a "
+            "decimal comma or separate thousands: "
             f'{options} if it is a decimal comma, or decimal="." to read the column as text.'
         )
         raise FileError(msg)
