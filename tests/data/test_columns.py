@@ -85,3 +85,20 @@ def test_missing_values_are_on_every_scale():
 def test_as_category_rejects_dates():
     with pytest.raises(ValueError, match="column 'd' contains dates, which are ordered"):
         Column("d", DATE, np.zeros(1)).as_category()
+
+
+@pytest.mark.parametrize(
+    ("fitted", "now", "words"),
+    [
+        (
+            (501, 502),
+            ("20001", "7"),
+            r"categories that are numbers .*now contains categories that are text.*to numbers",
+        ),
+        (("501", "502"), (20001, 7), r"categories that are text .*now contains categories that are numbers.*to text"),
+    ],
+)
+def test_on_scale_names_text_and_numbers_of_categories(fitted, now, words):
+    column = Column("x", Scale("category", now), np.array([0.0, 1.0]))
+    with pytest.raises(ValueError, match=words):
+        column.on_scale(Scale("category", fitted))

@@ -153,6 +153,12 @@ def _microseconds(value: Any) -> float:
     return float(value.astype("datetime64[us]").astype(np.int64))
 
 
+def _kind_in_words(scale: Scale) -> str:
+    """Return the kind of the values; for levels, also whether they are text or numbers."""
+    kind = KIND_NAMES[scale.kind]
+    return f"{kind} that are {'text' if scale.is_text else 'numbers'}" if scale.levels else kind
+
+
 @dataclass(frozen=True, eq=False)
 class Column:
     """A column of a table: its name, its scale and one number per row, NaN for missing values."""
@@ -208,9 +214,12 @@ class Column:
                 return category._level_positions(scale)
         first = self.scale.value(float(self.values[~np.isnan(self.values)][0]))
         example = f" (such as {quoted(scale.levels, 3)})" if scale.has_levels else ""
+        remedy = "the original type"
+        if scale.has_levels and not self.scale.is_time:
+            remedy = "text" if scale.is_text else "numbers"
         msg = (
-            f"column {self.name!r} contained {KIND_NAMES[scale.kind]}{example} when the model was fitted, but now "
-            f"contains {KIND_NAMES[self.scale.kind]} (first value {first!r}): convert it to the original type."
+            f"column {self.name!r} contained {_kind_in_words(scale)}{example} when the model was fitted, but now "
+            f"contains {_kind_in_words(self.scale)} (first value {first!r}): convert it to {remedy}."
         )
         raise ValueError(msg)
 
