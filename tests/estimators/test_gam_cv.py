@@ -351,3 +351,13 @@ def test_folds_without_training_weight_are_rejected(kind):
 def test_invalid_standardize_is_rejected(table, wrong):
     with pytest.raises(ValueError, match="standardize must be"):
         SparseGAMClassifierCV(standardize=wrong).fit(*table)
+
+
+@pytest.mark.parametrize("cv", [None, 3])
+def test_groups_without_a_group_splitter_are_ignored_with_a_warning(cv):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    gam = SparseGAMClassifierCV(cv=cv, max_terms=2, n_repeats=1)
+    with pytest.warns(UserWarning, match=rf"groups are ignored .* cv=StratifiedGroupKFold\({cv or 5}\)"):
+        gam.fit(X, X[:, 0] > 0, groups=np.arange(60) // 2)
+    with pytest.warns(UserWarning, match=r"cv=GroupKFold\(4\)"):
+        SparseGAMRegressorCV(cv=4, max_terms=2, n_repeats=1).fit(X, X[:, 0], groups=np.arange(60) // 2)

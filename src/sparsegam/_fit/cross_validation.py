@@ -401,6 +401,15 @@ def make_folds(spec: FitSpec, data: FitData, X: Any, groups: Any) -> list[Fold]:
     assert spec.selection is not None
     labels = data.labels if spec.positive is None else data.target.values > 0
     splitter = splitter_of(spec.selection, labels, classifier=spec.is_classifier, limited=data.deadline.at is not None)
+    if groups is not None and (spec.selection.cv is None or isinstance(spec.selection.cv, Integral)):
+        n_splits = DEFAULT_FOLDS if spec.selection.cv is None else spec.selection.cv
+        kind = "StratifiedGroupKFold" if spec.is_classifier else "GroupKFold"
+        msg = (
+            "groups are ignored if cv is a number of folds, so the rows of a group can be in several folds: use "
+            f"cv={kind}({n_splits}) of sklearn.model_selection."
+        )
+        warn(msg, UserWarning)
+        groups = None
     # Not every splitter can index a table that was read in pieces, so its labels are split.
     rows = labels if isinstance(X, Table) else X
     if data.n_models == 1:
